@@ -1,7 +1,8 @@
 //! One command of a chore: printed before it runs, timed, and an error if it fails.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use std::{
+    ffi::OsStr,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
     time::Instant,
@@ -16,8 +17,26 @@ pub(crate) fn root() -> &'static Path {
 pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
     let program = std::path::absolute(root().join(target).join("release").join(name))?;
-    anyhow::ensure!(program.is_file(), "{} was not built", program.display());
+    ensure!(program.is_file(), "{} was not built", program.display());
     Ok(program)
+}
+
+/// The command of a program in the project's folder, with nothing printed about it.
+pub(crate) fn at_root(
+    program: impl AsRef<OsStr>,
+    arguments: impl IntoIterator<Item: AsRef<OsStr>>,
+) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Runs a command to its end and returns what it printed; it must succeed.
+pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
+    let output = command.output().with_context(|| format!("{command:?} cannot be run"))?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} ended with {}: {stderr}", output.status);
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// How a step ended.

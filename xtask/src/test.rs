@@ -5,7 +5,7 @@ use std::{process::Command, thread, time::Instant};
 
 use crate::{
     axe, bench_load, bench_truth, conformance, package,
-    step::{attempt_beside, built, root, step},
+    step::{at_root, attempt_beside, built, step},
     test_programs, tidy,
 };
 
@@ -89,8 +89,8 @@ fn install(program: &str) -> anyhow::Result<()> {
 
 /// Lists what the steps above have said nothing about.
 fn print_left_out(program: &str) -> anyhow::Result<()> {
-    let output = Command::new(program).args(["list", "--json"]).current_dir(root()).output()?;
-    let variants: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout)
+    let list = at_root(program, ["list", "--json"]).output()?;
+    let variants: Vec<serde_json::Value> = serde_json::from_slice(&list.stdout)
         .context("`wirebench list --json` wrote no list of variants")?;
     let left_out = left_out(&variants);
     if !left_out.is_empty() {

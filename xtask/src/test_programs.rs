@@ -13,7 +13,10 @@ use std::{
 
 use wirebench_server::executable::exists;
 
-use crate::{axe, step::root};
+use crate::{
+    axe,
+    step::{at_root, output},
+};
 
 /// Programs that run at the same time.
 const WORKERS: usize = 2;
@@ -111,15 +114,9 @@ pub(crate) fn run(cargo: &str, skip: &str) -> anyhow::Result<()> {
 }
 
 fn build(cargo: &str) -> anyhow::Result<Vec<Program>> {
-    let output = Command::new(cargo)
-        .args(["test", "--workspace", "--locked", "--no-run"])
-        .arg("--message-format=json-render-diagnostics")
-        .current_dir(root())
-        .stderr(Stdio::inherit())
-        .output()
-        .with_context(|| format!("`{cargo}` cannot be run"))?;
-    ensure!(output.status.success(), "the tests cannot be built");
-    let lines = String::from_utf8(output.stdout).context("cargo's messages are not text")?;
+    let mut command = at_root(cargo, ["test", "--workspace", "--locked", "--no-run"]);
+    command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+    let lines = output(&mut command).context("the tests cannot be built")?;
     lines.lines().filter_map(|line| program(line).transpose()).collect()
 }
 

@@ -1,24 +1,19 @@
 //! The loop over completion: one ring, multishot receives into a small ring of buffers, silent
 //! sends from constant memory, one system call a round.
 //!
-//! A *silent* send does not wait for room, so it is over when the system call that submits it
-//! returns, and it posts a completion only if it could not send everything. What it leaves over is
-//! sent with a completion. A connection has at most one send a round, so that bytes stay in order.
-
-mod buffer_ring;
-
-pub(crate) use buffer_ring::Shape;
+//! A *silent* send posts a completion only if it could not send everything. The rest is sent with a
+//! completion. A connection has at most one send a round, so that bytes stay in order. The ring and
+//! its buffers are those of the servers and the generator; only the loop is separate.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use ::io_uring::{
-    CompletionQueue, IoUring, SubmissionQueue, Submitter, cqueue, opcode, squeue, types,
-};
+use ::io_uring::{cqueue, opcode, squeue, types};
 use rustix::io::Errno;
+use wirebench_uring::{BufferRing, GROUP, Ring, SILENT, SILENT_SEND_FLAGS, Shape, Wait};
 
-use self::buffer_ring::{BufferRing, GROUP};
 use crate::broken;
 use crate::tally::{Requests, Tally};
 
@@ -26,9 +21,9 @@ use crate::tally::{Requests, Tally};
 const SUBMISSION_ENTRIES: u32 = 1024;
 const COMPLETION_ENTRIES: u32 = 4096;
 
-/// With `MSG_DONTWAIT` the kernel never puts the send aside, and with `MSG_WAITALL` it counts a
-/// part as a failure and says how long the part was.
-const SILENT_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_WAITALL;
+/// Total size of all buffers: the second-level cache of a typical core. More would evict everything
+/// else from it.
+const CACHE_BYTES: usize = 1024 * 1024;
 
 /// The operation of a completion; stored above the connection's index in its number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -36,8 +31,7 @@ const SILENT_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_WA
 enum Operation {
     Receive = 0,
     Send = 1 << 32,
-    SilentSend = 2 << 32,
-    End = 3 << 32,
+    End = 2 << 32,
 }
 
 impl Operation {
@@ -45,7 +39,6 @@ impl Operation {
         match completion.user_data() >> 32 {
             0 => Self::Receive,
             1 => Self::Send,
-            2 => Self::SilentSend,
             _ => Self::End,
         }
     }
@@ -89,14 +82,28 @@ enum Settling {
     Marked,
 }
 
-struct Loop<'ring> {
-    submitter: Submitter<'ring>,
-    submission: SubmissionQueue<'ring>,
-    completion: CompletionQueue<'ring>,
+struct Loop {
+    ring: Ring,
     buffers: BufferRing,
     requests: Requests,
     connections: Vec<Connection>,
     to_settle: Vec<usize>,
+}
+
+/// Each buffer holds what one connection has in flight, within limits: a reply in two buffers is two
+/// completions.
+pub(crate) fn shape_for(reply_bytes: NonZeroUsize, depth: NonZeroUsize) -> Shape {
+    const LEAST_BYTES: usize = 2048;
+    const MOST_BYTES: usize = 65 * 1024;
+    const MOST_BUFFERS: usize = 512;
+    let whole = reply_bytes.get().saturating_mul(depth.get()).clamp(LEAST_BYTES, MOST_BYTES);
+    let buffers = (CACHE_BYTES / whole).next_power_of_two().min(MOST_BUFFERS);
+    // One cache line longer than a power of two, for the reason that `Shape` gives.
+    let buffer_bytes = whole.next_multiple_of(64) + 64;
+    Shape {
+        buffers: u16::try_from(buffers).expect("there are at most 512"),
+        buffer_bytes: u32::try_from(buffer_bytes).expect("they are clamped"),
+    }
 }
 
 /// Loads the sockets for the duration.
@@ -107,11 +114,8 @@ pub(crate) fn run(
     duration: Duration,
     shape: Shape,
 ) -> io::Result<()> {
-    let mut ring = build_ring()?;
-    let (mut submitter, submission, completion) = ring.split();
-    // The kernel then need not look the ring's descriptor up on every call.
-    submitter.register_ring_fd()?;
-    let buffers = BufferRing::register(&submitter, shape)?;
+    let mut ring = Ring::new(SUBMISSION_ENTRIES, COMPLETION_ENTRIES)?;
+    let buffers = ring.provide(shape)?;
     let connection = |socket: &OwnedFd| Connection {
         fd: types::Fd(socket.as_raw_fd()),
         input: Input::Stopped,
@@ -122,57 +126,28 @@ pub(crate) fn run(
     };
     let connections: Vec<_> = sockets.iter().map(connection).collect();
     let to_settle = (0..connections.len()).collect();
-    let mut this =
-        Loop { submitter, submission, completion, buffers, requests, connections, to_settle };
+    let mut this = Loop { ring, buffers, requests, connections, to_settle };
     this.arm_end(duration)?;
-    let result = this.run(tally);
-    // A registered descriptor keeps the ring, and with it every socket that it receives from, until
-    // the thread ends.
-    this.submitter.unregister_ring_fd()?;
-    result
+    this.run(tally)
 }
 
-/// Sets up a ring that only this thread uses; an older kernel keeps the index array.
-fn build_ring() -> io::Result<IoUring> {
-    let mut builder = IoUring::builder();
-    builder
-        .setup_single_issuer()
-        .setup_defer_taskrun()
-        .setup_submit_all()
-        .setup_cqsize(COMPLETION_ENTRIES);
-    let without_index_array = builder.clone().setup_no_sqarray().build(SUBMISSION_ENTRIES);
-    match without_index_array {
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-            builder.build(SUBMISSION_ENTRIES)
-        }
-        result => result,
-    }
-}
-
-impl Loop<'_> {
+impl Loop {
     fn run(&mut self, tally: &mut Tally) -> io::Result<()> {
-        let mut completions = Vec::with_capacity(COMPLETION_ENTRIES as usize);
+        let (mut completions, mut unsent) = (Vec::new(), Vec::new());
         loop {
             self.buffers.publish();
             self.settle_all()?;
-            self.enter(1)?;
-            self.completion.sync();
-            for completion in &mut self.completion {
-                // First what became of the sends that were to say nothing: it is older than all
-                // that was received.
-                if Operation::of(&completion) == Operation::SilentSend {
-                    fell_short(&mut self.connections, &mut self.to_settle, &completion)?;
-                } else {
-                    completions.push(completion);
-                }
+            self.ring.enter(Wait::Forever)?;
+            self.ring.take_completions(&mut completions, &mut unsent);
+            // Incomplete silent sends come first: they are older than all that was received.
+            for completion in unsent.drain(..) {
+                self.fell_short(&completion)?;
             }
-            self.completion.sync();
             for completion in completions.drain(..) {
                 match Operation::of(&completion) {
                     Operation::Receive => self.received(&completion, tally)?,
                     Operation::Send => self.sent(&completion)?,
                     Operation::End => return Ok(()),
-                    Operation::SilentSend => unreachable!("they were taken out before"),
                 }
             }
         }
@@ -185,24 +160,19 @@ impl Loop<'_> {
         let timespec: &'static types::Timespec = Box::leak(Box::new(duration.into()));
         let entry = opcode::Timeout::new(timespec).build().user_data(Operation::End.tagged(0));
         // SAFETY: The time is never freed.
-        unsafe { self.push(&entry) }
+        unsafe { self.ring.push(&entry) }
     }
 
     fn received(&mut self, completion: &cqueue::Entry, tally: &mut Tally) -> io::Result<()> {
         let connection = index(completion);
-        if let Some(buffer) = cqueue::buffer_select(completion.flags()) {
-            // SAFETY: The completion brought this buffer, and is looked at once.
-            unsafe { self.buffers.give_back(buffer) };
+        // SAFETY: The completion is of a receive, and is looked at once.
+        if let Some(lent) = unsafe { self.buffers.take(completion) } {
+            self.buffers.give_back(lent);
         }
-        let bytes = match usize::try_from(completion.result()) {
-            Ok(0) => return Err(broken("a connection was closed")),
-            Ok(bytes) => bytes,
-            // The buffers had run out, which ends the receive: it is armed again.
-            Err(_) => match Errno::from_raw_os_error(-completion.result()) {
-                Errno::NOBUFS | Errno::INTR | Errno::AGAIN => 0,
-                error => return Err(error.into()),
-            },
-        };
+        if completion.result() == 0 {
+            return Err(broken("a connection was closed"));
+        }
+        let bytes = bytes(completion)?;
         let completed = tally.received(connection, bytes);
         let state = &mut self.connections[connection];
         state.owed += self.requests.bytes(completed);
@@ -219,13 +189,16 @@ impl Loop<'_> {
     fn sent(&mut self, completion: &cqueue::Entry) -> io::Result<()> {
         let state = &mut self.connections[index(completion)];
         state.output = Output::Idle;
-        match usize::try_from(completion.result()) {
-            Ok(bytes) => state.owed -= bytes,
-            Err(_) => match Errno::from_raw_os_error(-completion.result()) {
-                Errno::INTR | Errno::AGAIN => {}
-                error => return Err(error.into()),
-            },
-        }
+        state.owed -= bytes(completion)?;
+        mark(state, index(completion), &mut self.to_settle);
+        Ok(())
+    }
+
+    /// A silent send sent only a part, or nothing because there was no room.
+    fn fell_short(&mut self, completion: &cqueue::Entry) -> io::Result<()> {
+        let state = &mut self.connections[index(completion)];
+        state.owed += state.silent - bytes(completion)?;
+        state.output = Output::Stuck;
         mark(state, index(completion), &mut self.to_settle);
         Ok(())
     }
@@ -254,8 +227,9 @@ impl Loop<'_> {
             Output::Idle if output.len() == state.owed => {
                 state.silent = state.owed;
                 state.owed = 0;
-                let entry = send.flags(SILENT_FLAGS).build().flags(squeue::Flags::SKIP_SUCCESS);
-                Some(entry.user_data(Operation::SilentSend.tagged(connection)))
+                let entry =
+                    send.flags(SILENT_SEND_FLAGS).build().flags(squeue::Flags::SKIP_SUCCESS);
+                Some(entry.user_data(SILENT | connection as u64))
             }
             Output::Idle | Output::Stuck => {
                 state.output = Output::InFlight;
@@ -267,66 +241,27 @@ impl Loop<'_> {
             let receive = opcode::RecvMulti::new(fd, GROUP)
                 .build()
                 .user_data(Operation::Receive.tagged(connection));
-            // SAFETY: The entry points to no memory; the buffers of its group are never freed.
-            unsafe { self.push(&receive) }?;
+            // SAFETY: The entry points to no memory; the buffers of its group are the ring's.
+            unsafe { self.ring.push(&receive) }?;
         }
         match send {
             // SAFETY: The requests are never freed and never change.
-            Some(send) => unsafe { self.push(&send) },
+            Some(send) => unsafe { self.ring.push(&send) },
             None => Ok(()),
-        }
-    }
-
-    /// Queues a request. When the queue is full, everything in it is submitted first.
-    ///
-    /// # Safety
-    ///
-    /// Memory that the entry points to stays valid and unchanged until the request has completed.
-    unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
-        loop {
-            // SAFETY: The caller vouches for the memory.
-            if unsafe { self.submission.push(entry) }.is_ok() {
-                return Ok(());
-            }
-            self.enter(0)?;
-        }
-    }
-
-    /// The system call: submits all that is queued and waits for this many completions.
-    fn enter(&mut self, wanted: usize) -> io::Result<()> {
-        self.submission.sync();
-        let result = self.submitter.submit_and_wait(wanted);
-        self.submission.sync();
-        match result {
-            Ok(_) => Ok(()),
-            // A signal, or a shortage that taking completions relieves. What was not submitted is
-            // still in the queue.
-            Err(error) => match Errno::from_io_error(&error) {
-                Some(Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
-                _ => Err(error),
-            },
         }
     }
 }
 
-/// A silent send sent only a part, or nothing for want of room.
-fn fell_short(
-    connections: &mut [Connection],
-    to_settle: &mut Vec<usize>,
-    completion: &cqueue::Entry,
-) -> io::Result<()> {
-    let state = &mut connections[index(completion)];
-    let sent = match usize::try_from(completion.result()) {
-        Ok(sent) => sent,
+/// The bytes of a completion: none when buffers or room had run out, or a signal came, after which
+/// the operation is submitted again.
+fn bytes(completion: &cqueue::Entry) -> io::Result<usize> {
+    match usize::try_from(completion.result()) {
+        Ok(bytes) => Ok(bytes),
         Err(_) => match Errno::from_raw_os_error(-completion.result()) {
-            Errno::AGAIN | Errno::INTR => 0,
-            error => return Err(error.into()),
+            Errno::NOBUFS | Errno::INTR | Errno::AGAIN => Ok(0),
+            error => Err(error.into()),
         },
-    };
-    state.owed += state.silent - sent;
-    state.output = Output::Stuck;
-    mark(state, index(completion), to_settle);
-    Ok(())
+    }
 }
 
 fn mark(state: &mut Connection, connection: usize, to_settle: &mut Vec<usize>) {

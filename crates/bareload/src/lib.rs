@@ -101,7 +101,7 @@ pub fn run(options: &Options) -> io::Result<Outcome> {
     match options.engine {
         Engine::Epoll => epoll::run(&sockets, requests, &mut tally, deadline)?,
         Engine::IoUring => {
-            let shape = io_uring::Shape::for_replies(options.reply_bytes, options.depth);
+            let shape = io_uring::shape_for(options.reply_bytes, options.depth);
             io_uring::run(&sockets, requests, &mut tally, options.duration, shape)?;
         }
     }

@@ -48,8 +48,7 @@ fn load(engine: Engine, requests: Requests, depth: NonZeroUsize, duration: Durat
             epoll::run(&sockets, requests, &mut tally, Instant::now() + duration).unwrap();
         }
         Engine::IoUring => {
-            let shape =
-                io_uring::Shape::for_replies(NonZeroUsize::new(REPLY.len()).unwrap(), depth);
+            let shape = io_uring::shape_for(NonZeroUsize::new(REPLY.len()).unwrap(), depth);
             io_uring::run(&sockets, requests, &mut tally, duration, shape).unwrap();
         }
     }

@@ -2,36 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use super::{Comment, State, fine};
+use super::{Named, fine, missing};
 use wirebench_catalogue::setup::Setup;
 
-pub(super) fn examine(setup: &Setup) -> Vec<Comment> {
-    let missing = |name, text, remedy: Option<&str>| Comment {
-        name,
-        state: State::Missing,
-        text,
-        remedy: remedy.map(str::to_owned),
-    };
+pub(super) fn examine(setup: &Setup) -> Vec<Named> {
     let mut comments = Vec::new();
     if setup.packages.is_empty() {
-        comments.push(fine("packages", "all packages for the entries are installed"));
-    } else {
-        let names: Vec<&str> = setup.packages.iter().map(String::as_str).collect();
-        let text = format!("missing for some entries: {}", names.join(" "));
-        comments.push(missing("packages", text, Some("wirebench setup")));
+        comments.push(("packages", fine("all packages for the entries are installed")));
     }
-    if !setup.fetches.is_empty() {
-        let names: Vec<&str> = setup.fetches.iter().map(|fetch| fetch.what.as_str()).collect();
-        let text = format!("missing for some entries: {}", names.join("; "));
-        comments.push(missing("registries", text, Some("wirebench setup")));
-    }
-    if !setup.checkouts.is_empty() {
-        let names: Vec<&str> = setup.checkouts.iter().map(|it| it.entry.as_str()).collect();
-        let text = format!("not fetched: those of {}", names.join(", "));
-        comments.push(missing("sources", text, Some("wirebench setup")));
-    }
+    let mut lack = |name, text, names: Vec<&str>, separator| {
+        if !names.is_empty() {
+            let remedy = Some("wirebench setup".to_owned());
+            comments.push((name, missing(format!("{text} {}", names.join(separator)), remedy)));
+        }
+    };
+    let missing_for_some = "missing for some entries:";
+    let packages = setup.packages.iter().map(String::as_str).collect();
+    lack("packages", missing_for_some, packages, " ");
+    let fetches = setup.fetches.iter().map(|fetch| fetch.what.as_str()).collect();
+    lack("registries", missing_for_some, fetches, "; ");
+    let checkouts = setup.checkouts.iter().map(|it| it.entry.as_str()).collect();
+    lack("sources", "not fetched: those of", checkouts, ", ");
     for (entry, reasons) in by_entry(&setup.out_of_reach) {
-        comments.push(missing("entry", out_of_reach(entry, &reasons), None));
+        comments.push(("entry", missing(out_of_reach(entry, &reasons), None)));
     }
     comments
 }

@@ -2,25 +2,25 @@
 
 use wirebench_schema::environment::Environment;
 
-use super::{Comment, State, fine, number, set, warning};
+use super::{Comment, Named, fine, missing, number, set, warning};
 
 /// Clocks that are read by asking a device, which takes a microsecond or more each time.
 const SLOW_CLOCKS: [&str; 4] = ["acpi_pm", "hpet", "jiffies", "refined-jiffies"];
 /// The setting that decides who may use rings.
 const RINGS: &str = "kernel/io_uring_disabled";
 
-pub(super) fn examine(environment: &Environment, io_uring: &Result<(), String>) -> Vec<Comment> {
+pub(super) fn examine(environment: &Environment, io_uring: &Result<(), String>) -> Vec<Named> {
     vec![
-        kernel(environment),
-        options(environment),
-        isolation(environment),
-        mitigations(environment),
-        clock(environment),
-        huge_pages(environment),
-        layout(environment),
-        overcommit(environment),
-        balancing(environment),
-        ring(environment, io_uring),
+        ("kernel", kernel(environment)),
+        ("kernel-options", options(environment)),
+        ("isolation", isolation(environment)),
+        ("mitigations", mitigations(environment)),
+        ("clock", clock(environment)),
+        ("huge-pages", huge_pages(environment)),
+        ("aslr", layout(environment)),
+        ("overcommit", overcommit(environment)),
+        ("numa-balancing", balancing(environment)),
+        ("io_uring", ring(environment, io_uring)),
     ]
 }
 
@@ -30,26 +30,24 @@ fn kernel(environment: &Environment) -> Comment {
     if environment.kernel.ends_with("-Microsoft") {
         // The second version of WSL runs a Linux kernel, whose name ends otherwise.
         warning(
-            "kernel",
             format!("{text}: WSL 1 imitates Linux, without io_uring or the scheduler's statistics"),
             "use WSL 2 or a machine with Linux",
         )
     } else if version.contains("PREEMPT_RT") {
         warning(
-            "kernel",
             format!("{text}: a real-time kernel has lower throughput"),
             "start a kernel without PREEMPT_RT, unless servers will run on this one",
         )
     } else {
-        fine("kernel", text)
+        fine(text)
     }
 }
 
 fn options(environment: &Environment) -> Comment {
     match environment.kernel_options.as_deref() {
-        None => fine("kernel-options", "unknown: the kernel's command line cannot be read"),
-        Some([]) => fine("kernel-options", "no boot option changes how servers run"),
-        Some(options) => fine("kernel-options", format!("boot options: {}", options.join(" "))),
+        None => fine("unknown: the kernel's command line cannot be read"),
+        Some([]) => fine("no boot option changes how servers run"),
+        Some(options) => fine(format!("boot options: {}", options.join(" "))),
     }
 }
 
@@ -57,17 +55,16 @@ fn options(environment: &Environment) -> Comment {
 /// several of them runs all on the first.
 fn isolation(environment: &Environment) -> Comment {
     let Some(isolated) = &environment.isolated_cpus else {
-        return fine("isolation", "unknown: the kernel does not report isolated CPUs");
+        return fine("unknown: the kernel does not report isolated CPUs");
     };
     let usable = |cpu: &&u32| environment.cpus.iter().any(|it| it.cpu == **cpu);
     let used: Vec<String> = isolated.iter().filter(usable).map(u32::to_string).collect();
     if isolated.is_empty() {
-        fine("isolation", "no CPU is isolated")
+        fine("no CPU is isolated")
     } else if used.is_empty() {
-        fine("isolation", format!("CPUs {isolated:?} are isolated and not used"))
+        fine(format!("CPUs {isolated:?} are isolated and not used"))
     } else {
         warning(
-            "isolation",
             format!(
                 "CPUs {} are isolated: all threads of a server stay on the first of them",
                 used.join(",")
@@ -86,7 +83,6 @@ fn mitigations(environment: &Environment) -> Comment {
     let options = environment.kernel_options.iter().flatten();
     if let Some(option) = options.clone().find(|option| off(option)) {
         return warning(
-            "mitigations",
             format!(
                 "the kernel was started with `{option}`: system calls cost less than where servers face \
                  a network"
@@ -100,37 +96,32 @@ fn mitigations(environment: &Environment) -> Comment {
         values.filter(|text| text.starts_with(word)).count()
     };
     let (mitigated, vulnerable) = (of("Mitigation"), of("Vulnerable"));
-    fine(
-        "mitigations",
-        format!(
-            "{known} known CPU vulnerabilities: {mitigated} mitigated, {vulnerable} not mitigated"
-        ),
-    )
+    fine(format!(
+        "{known} known CPU vulnerabilities: {mitigated} mitigated, {vulnerable} not mitigated"
+    ))
 }
 
 fn clock(environment: &Environment) -> Comment {
     match environment.clock_source.as_deref() {
-        None => fine("clock", "unknown: the kernel does not report its clock source"),
+        None => fine("unknown: the kernel does not report its clock source"),
         Some(name) if SLOW_CLOCKS.contains(&name) => warning(
-            "clock",
             format!(
                 "the clock source is `{name}`, which is slow to read: timers and latencies are less exact"
             ),
             "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
         ),
-        Some(name) => fine("clock", format!("the clock source is `{name}`")),
+        Some(name) => fine(format!("the clock source is `{name}`")),
     }
 }
 
 fn huge_pages(environment: &Environment) -> Comment {
     match environment.transparent_huge_pages.as_deref() {
-        None => fine("huge-pages", "transparent huge pages are off"),
+        None => fine("transparent huge pages are off"),
         Some("always") => warning(
-            "huge-pages",
             "transparent huge pages are on for every process: memory use and pauses change from run to run",
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         ),
-        Some(when) => fine("huge-pages", format!("transparent huge pages: `{when}`")),
+        Some(when) => fine(format!("transparent huge pages: `{when}`")),
     }
 }
 
@@ -139,52 +130,41 @@ fn huge_pages(environment: &Environment) -> Comment {
 fn layout(environment: &Environment) -> Comment {
     const NAME: &str = "kernel/randomize_va_space";
     match number(environment, NAME) {
-        None => fine("aslr", "unknown: the kernel does not report address space randomization"),
+        None => fine("unknown: the kernel does not report address space randomization"),
         Some(0) => warning(
-            "aslr",
             "address space randomization is off: every run has the same, perhaps lucky, memory layout",
             set(NAME, 2),
         ),
-        Some(_) => {
-            fine("aslr", "address space randomization is on: each run has its own memory layout")
-        }
+        Some(_) => fine("address space randomization is on: each run has its own memory layout"),
     }
 }
 
 fn overcommit(environment: &Environment) -> Comment {
     const NAME: &str = "vm/overcommit_memory";
     match number(environment, NAME) {
-        None => fine("overcommit", "unknown: the kernel does not report its overcommit policy"),
+        None => fine("unknown: the kernel does not report its overcommit policy"),
         Some(2) => warning(
-            "overcommit",
             "strict overcommit: runtimes that reserve much memory fail to start",
             set(NAME, 0),
         ),
-        Some(_) => fine("overcommit", "reserved memory does not count as used"),
+        Some(_) => fine("reserved memory does not count as used"),
     }
 }
 
 fn balancing(environment: &Environment) -> Comment {
     const NAME: &str = "kernel/numa_balancing";
     match number(environment, NAME) {
-        Some(1) if environment.nodes.len() > 1 => warning(
-            "numa-balancing",
-            "automatic NUMA balancing moves memory while servers run",
-            set(NAME, 0),
-        ),
-        _ => fine("numa-balancing", "automatic NUMA balancing is off"),
+        Some(1) if environment.nodes.len() > 1 => {
+            warning("automatic NUMA balancing moves memory while servers run", set(NAME, 0))
+        }
+        _ => fine("automatic NUMA balancing is off"),
     }
 }
 
 fn ring(environment: &Environment, io_uring: &Result<(), String>) -> Comment {
     let disabled = number(environment, RINGS).is_some_and(|value| value > 0);
     match io_uring {
-        Ok(()) => fine("io_uring", "rings can be set up"),
-        Err(reason) => Comment {
-            name: "io_uring",
-            state: State::Missing,
-            text: reason.clone(),
-            remedy: disabled.then(|| set(RINGS, 0)),
-        },
+        Ok(()) => fine("rings can be set up"),
+        Err(reason) => missing(reason, disabled.then(|| set(RINGS, 0))),
     }
 }

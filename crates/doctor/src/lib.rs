@@ -101,24 +101,33 @@ impl Group {
     }
 }
 
-/// A finding whose group is known from where it was found.
+/// A finding whose group and name are known from where it was found.
 struct Comment {
-    name: &'static str,
     state: State,
     text: String,
     remedy: Option<String>,
 }
 
-fn fine(name: &'static str, text: impl Into<String>) -> Comment {
-    Comment { name, state: State::Fine, text: text.into(), remedy: None }
+/// A comment, after what it is about.
+type Named = (&'static str, Comment);
+
+fn fine(text: impl Into<String>) -> Comment {
+    Comment { state: State::Fine, text: text.into(), remedy: None }
 }
 
-fn warning(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Comment {
-    Comment { name, state: State::Warning, text: text.into(), remedy: Some(remedy.into()) }
+fn warning(text: impl Into<String>, remedy: impl Into<String>) -> Comment {
+    Comment { state: State::Warning, text: text.into(), remedy: Some(remedy.into()) }
 }
 
-fn missing(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Comment {
-    Comment { state: State::Missing, ..warning(name, text, remedy) }
+fn missing(text: impl Into<String>, remedy: Option<String>) -> Comment {
+    Comment { state: State::Missing, text: text.into(), remedy }
+}
+
+impl Comment {
+    /// A warning instead, whose text goes on with what a bad value means.
+    fn warning_if(self, is_bad: bool, means: &str, remedy: impl Into<String>) -> Self {
+        if is_bad { warning(self.text + means, remedy) } else { self }
+    }
 }
 
 /// Looks at everything. `io_uring` is what setting up a ring was answered with, `servers` whether
@@ -138,12 +147,12 @@ pub fn examine(
         Group::Tools => tools::examine(environment),
         Group::Entries => entries::examine(setup),
     };
-    let findings = |group| {
-        comments(group).into_iter().map(move |comment| {
-            let Comment { name, state, text, remedy } = comment;
-            Finding { group, name, state, text, remedy }
-        })
-    };
+    let findings =
+        |group| {
+            comments(group).into_iter().map(move |(name, Comment { state, text, remedy })| {
+                Finding { group, name, state, text, remedy }
+            })
+        };
     Group::ALL.into_iter().flat_map(findings).collect()
 }
 
@@ -188,14 +197,10 @@ struct AtLeast {
 impl AtLeast {
     fn look(&self, environment: &Environment) -> Comment {
         let Some(value) = number(environment, self.sysctl) else {
-            return fine(self.name, format!("unknown: {} cannot be read", dotted(self.sysctl)));
+            return fine(format!("unknown: {} cannot be read", dotted(self.sysctl)));
         };
-        let text = format!("{value} {}", self.means);
-        if value < self.enough {
-            warning(self.name, text, set(self.sysctl, self.better))
-        } else {
-            fine(self.name, text)
-        }
+        let remedy = set(self.sysctl, self.better);
+        fine(format!("{value} {}", self.means)).warning_if(value < self.enough, "", remedy)
     }
 }
 

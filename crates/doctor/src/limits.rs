@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::{Cgroup, Environment, Limit};
 
-use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, fine, warning};
+use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, Named, fine, warning};
 
 /// Files for some thousand connections and a runtime.
 const ENOUGH_FILES: u64 = 8192;
@@ -35,19 +35,22 @@ const OF_THE_KERNEL: [AtLeast; 3] = [
     },
 ];
 
-pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
-    let mut comments =
-        vec![open_files(environment), locked_memory(environment), processes(environment)];
-    comments.extend(OF_THE_KERNEL.iter().map(|setting| setting.look(environment)));
+pub(super) fn examine(environment: &Environment) -> Vec<Named> {
+    let mut comments = vec![
+        ("open-files", open_files(environment)),
+        ("locked-memory", locked_memory(environment)),
+        ("processes", processes(environment)),
+    ];
+    comments.extend(OF_THE_KERNEL.iter().map(|setting| (setting.name, setting.look(environment))));
     match &environment.cgroup {
-        None => comments.push(fine("cgroup", "this process is in no limited control group")),
+        None => comments.push(("cgroup", fine("this process is in no limited control group"))),
         Some(cgroup) => {
             let usable = environment.cpus.len();
             comments.extend([
-                quota(cgroup, usable),
-                throttling(cgroup),
-                cpuset(cgroup),
-                memory(cgroup),
+                ("cgroup-cpu", quota(cgroup, usable)),
+                ("cgroup-throttled", throttling(cgroup)),
+                ("cgroup-cpus", cpuset(cgroup)),
+                ("cgroup-memory", memory(cgroup)),
             ]);
         }
     }
@@ -66,39 +69,32 @@ fn enough(bound: Option<u64>, least: u64) -> bool {
 
 fn open_files(environment: &Environment) -> Comment {
     let Some(Limit { soft, hard }) = environment.limits.open_files else {
-        return fine("open-files", "unknown: the limit of open files cannot be read");
+        return fine("unknown: the limit of open files cannot be read");
     };
     let text = format!(
         "a process can open {} files (soft limit {}, raised automatically)",
         shown(hard),
         soft.map_or_else(|| "none".to_owned(), |soft| soft.to_string())
     );
-    if enough(hard, ENOUGH_FILES) {
-        fine("open-files", text)
-    } else {
-        warning("open-files", text, "raise it: ulimit -Hn 65536, or LimitNOFILE= of the service")
-    }
+    let remedy = "raise it: ulimit -Hn 65536, or LimitNOFILE= of the service";
+    fine(text).warning_if(!enough(hard, ENOUGH_FILES), "", remedy)
 }
 
 fn locked_memory(environment: &Environment) -> Comment {
     let Some(Limit { soft, .. }) = environment.limits.locked_memory_bytes else {
-        return fine("locked-memory", "unknown: the limit of locked memory cannot be read");
+        return fine("unknown: the limit of locked memory cannot be read");
     };
     let text = format!("a process can lock {} bytes of memory", shown(soft));
-    if enough(soft, ENOUGH_LOCKED_BYTES) {
-        fine("locked-memory", text)
-    } else {
-        warning(
-            "locked-memory",
-            format!("{text}: rings with registered buffers may be refused"),
-            "raise it: ulimit -l unlimited, or LimitMEMLOCK= of the service",
-        )
-    }
+    fine(text).warning_if(
+        !enough(soft, ENOUGH_LOCKED_BYTES),
+        ": rings with registered buffers may be refused",
+        "raise it: ulimit -l unlimited, or LimitMEMLOCK= of the service",
+    )
 }
 
 fn processes(environment: &Environment) -> Comment {
     let Some(Limit { soft, .. }) = environment.limits.processes else {
-        return fine("processes", "unknown: the limit of processes cannot be read");
+        return fine("unknown: the limit of processes cannot be read");
     };
     let of_group = environment.cgroup.as_ref().and_then(|cgroup| cgroup.processes);
     let (bound, text, remedy) = match of_group.filter(|bound| soft.is_none_or(|soft| *bound < soft))
@@ -114,63 +110,53 @@ fn processes(environment: &Environment) -> Comment {
             "raise it: ulimit -u 65536, or TasksMax= of the service",
         ),
     };
-    if enough(bound, ENOUGH_PROCESSES) {
-        fine("processes", text)
-    } else {
-        warning("processes", format!("{text}: servers with a thread per connection fail"), remedy)
-    }
+    let means = ": servers with a thread per connection fail";
+    fine(text).warning_if(!enough(bound, ENOUGH_PROCESSES), means, remedy)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no machine has 2^53 CPUs")]
 fn quota(cgroup: &Cgroup, usable: usize) -> Comment {
     match cgroup.cpu_quota_cpus {
-        None => fine("cgroup-cpu", "no control group limits CPU time"),
+        None => fine("no control group limits CPU time"),
         Some(cpus) if cpus < usable as f64 => warning(
-            "cgroup-cpu",
             format!(
                 "a control group limits {usable} CPUs to the time of {cpus}: all threads stop when it is used up"
             ),
             "raise the quota: docker run without --cpus, or systemctl set-property UNIT CPUQuota=",
         ),
-        Some(cpus) => fine("cgroup-cpu", format!("a control group limits CPU time to {cpus} CPUs")),
+        Some(cpus) => fine(format!("a control group limits CPU time to {cpus} CPUs")),
     }
 }
 
 fn throttling(cgroup: &Cgroup) -> Comment {
     match (cgroup.throttled_periods, cgroup.periods) {
         (Some(throttled), Some(periods)) if throttled > 0 => warning(
-            "cgroup-throttled",
             format!("the CPU quota was used up in {throttled} of {periods} periods"),
             "raise the quota, or give the load fewer threads",
         ),
-        _ => fine("cgroup-throttled", "no CPU quota was used up"),
+        _ => fine("no CPU quota was used up"),
     }
 }
 
 fn cpuset(cgroup: &Cgroup) -> Comment {
     match cgroup.cpuset.as_deref() {
-        None => fine("cgroup-cpus", "no control group limits the CPUs"),
+        None => fine("no control group limits the CPUs"),
         Some([only]) => warning(
-            "cgroup-cpus",
             format!("a control group allows only CPU {only}"),
             "allow at least two: docker run --cpuset-cpus=0,1, or AllowedCPUs= of the service",
         ),
-        Some(cpus) => fine("cgroup-cpus", format!("the control group allows {} CPUs", cpus.len())),
+        Some(cpus) => fine(format!("the control group allows {} CPUs", cpus.len())),
     }
 }
 
 fn memory(cgroup: &Cgroup) -> Comment {
     let Some(bytes) = cgroup.memory_bytes else {
-        return fine("cgroup-memory", "no control group limits memory");
+        return fine("no control group limits memory");
     };
     let text = format!("a control group limits memory to {} MiB", bytes >> 20);
-    if bytes < ENOUGH_MEMORY_BYTES {
-        warning(
-            "cgroup-memory",
-            format!("{text}; the kernel kills a process that uses more"),
-            "raise it: docker run --memory=2g, or systemctl set-property UNIT MemoryMax=2G",
-        )
-    } else {
-        fine("cgroup-memory", text)
-    }
+    fine(text).warning_if(
+        bytes < ENOUGH_MEMORY_BYTES,
+        "; the kernel kills a process that uses more",
+        "raise it: docker run --memory=2g, or systemctl set-property UNIT MemoryMax=2G",
+    )
 }

@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::{Environment, Turbo};
 
-use super::{Comment, ENOUGH_MEMORY_BYTES, fine, warning};
+use super::{Comment, ENOUGH_MEMORY_BYTES, Named, fine, warning};
 
 /// Runnable tasks of others above which figures suffer.
 const QUIET_LOAD: f64 = 0.5;
@@ -13,27 +13,27 @@ const EVEN_SPEED: f64 = 0.1;
 /// Where CPUs begin to run slower.
 const HOT_CELSIUS: f64 = 85.0;
 
-pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
+pub(super) fn examine(environment: &Environment) -> Vec<Named> {
     vec![
-        processor(environment),
-        cpus(environment),
-        siblings(environment),
-        nodes(environment),
-        governor(environment),
-        turbo(environment),
-        virtualisation(environment),
-        steal(environment),
-        speed(environment),
-        load(environment),
-        temperature(environment),
-        memory(environment),
-        swap(environment),
+        ("processor", processor(environment)),
+        ("cpus", cpus(environment)),
+        ("smt", siblings(environment)),
+        ("numa", nodes(environment)),
+        ("governor", governor(environment)),
+        ("turbo", turbo(environment)),
+        ("virtualisation", virtualisation(environment)),
+        ("steal", steal(environment)),
+        ("speed", speed(environment)),
+        ("load", load(environment)),
+        ("temperature", temperature(environment)),
+        ("memory", memory(environment)),
+        ("swap", swap(environment)),
     ]
 }
 
 fn processor(environment: &Environment) -> Comment {
     let Some(model) = &environment.cpu_model else {
-        return fine("processor", "unknown: the machine does not report its CPU model");
+        return fine("unknown: the machine does not report its CPU model");
     };
     let mut text = model.clone();
     if let Some(microcode) = &environment.microcode {
@@ -42,7 +42,7 @@ fn processor(environment: &Environment) -> Comment {
     for cache in &environment.caches {
         text += &format!(", {} x {} of level {}", cache.count, cache.size, cache.level);
     }
-    fine("processor", text)
+    fine(text)
 }
 
 fn cpus(environment: &Environment) -> Comment {
@@ -51,19 +51,17 @@ fn cpus(environment: &Environment) -> Comment {
         format!("{usable} of {} CPUs are available, on {cores} cores", environment.cpus_online);
     match (usable, cores) {
         (0 | 1, _) => warning(
-            "cpus",
             format!("{text}: server and load generator must share one"),
             "use a machine, or an affinity mask, of at least 2 CPUs",
         ),
         (_, 1) => warning(
-            "cpus",
             format!(
                 "{text}: server and generator share a core and slow each other down, so figures are \
                  comparable only within this machine"
             ),
             "use a machine of at least 2 cores",
         ),
-        _ => fine("cpus", text),
+        _ => fine(text),
     }
 }
 
@@ -71,8 +69,8 @@ fn siblings(environment: &Environment) -> Comment {
     let siblings = environment.sibling_cpus();
     if siblings.is_empty() {
         return match environment.smt.as_deref() {
-            Some("on") => fine("smt", "SMT is on, but only one CPU of each core is available"),
-            _ => fine("smt", "no two CPUs share a core"),
+            Some("on") => fine("SMT is on, but only one CPU of each core is available"),
+            _ => fine("no two CPUs share a core"),
         };
     }
     let text =
@@ -82,20 +80,19 @@ fn siblings(environment: &Environment) -> Comment {
     let cpus = environment.cpus.iter().map(|it| it.cpu).filter(|cpu| !second(cpu));
     let list: Vec<String> = cpus.map(|cpu| cpu.to_string()).collect();
     if list.len() < 2 {
-        return warning("smt", text, "use a machine of at least 2 cores");
+        return warning(text, "use a machine of at least 2 cores");
     }
-    warning("smt", text, format!("taskset -c {} wirebench run", list.join(",")))
+    warning(text, format!("taskset -c {} wirebench run", list.join(",")))
 }
 
 fn nodes(environment: &Environment) -> Comment {
     match environment.nodes.len() {
-        0 => fine("numa", "unknown: the machine does not report NUMA nodes"),
-        1 => fine("numa", "all available CPUs belong to one NUMA node"),
+        0 => fine("unknown: the machine does not report NUMA nodes"),
+        1 => fine("all available CPUs belong to one NUMA node"),
         count => {
             let largest = environment.nodes.iter().max_by_key(|(_, cpus)| cpus.len());
             let node = largest.map_or(0, |(node, _)| *node);
             warning(
-                "numa",
                 format!(
                     "the available CPUs belong to {count} NUMA nodes: memory placement changes from run to run"
                 ),
@@ -110,13 +107,12 @@ fn governor(environment: &Environment) -> Comment {
     let others: Vec<&str> =
         governors.iter().map(String::as_str).filter(|name| *name != "performance").collect();
     if governors.is_empty() {
-        fine("governor", "unknown: the machine does not report a frequency governor")
+        fine("unknown: the machine does not report a frequency governor")
     } else if others.is_empty() {
-        fine("governor", "the frequency governor is `performance`")
+        fine("the frequency governor is `performance`")
     } else {
         let names = others.join("`, `");
         warning(
-            "governor",
             format!("the frequency governor is `{names}`: CPU frequency follows the load"),
             "cpupower frequency-set -g performance",
         )
@@ -126,10 +122,9 @@ fn governor(environment: &Environment) -> Comment {
 fn turbo(environment: &Environment) -> Comment {
     let intel = environment.frequency.drivers.iter().any(|name| name.starts_with("intel_"));
     match environment.frequency.turbo {
-        None => fine("turbo", "unknown: the machine does not report turbo"),
-        Some(Turbo::Off) => fine("turbo", "turbo is off"),
+        None => fine("unknown: the machine does not report turbo"),
+        Some(Turbo::Off) => fine("turbo is off"),
         Some(Turbo::On) => warning(
-            "turbo",
             "turbo is on: the first runs may be faster than later ones",
             if intel {
                 "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"
@@ -146,108 +141,85 @@ fn virtualisation(environment: &Environment) -> Comment {
         (Some(true), hypervisor) => {
             let of = hypervisor.map(|name| format!(" of {name}")).unwrap_or_default();
             warning(
-                "virtualisation",
                 format!("virtual machine{of}: other guests change the figures from run to run"),
                 "compare ratios within one run, never figures of different days",
             )
         }
-        (Some(false), _) if product.is_empty() => {
-            fine("virtualisation", "no hypervisor is reported")
-        }
-        (Some(false), _) => fine("virtualisation", format!("{product}; no hypervisor is reported")),
-        (None, _) => {
-            fine("virtualisation", "unknown: the machine does not report whether it is virtual")
-        }
+        (Some(false), _) if product.is_empty() => fine("no hypervisor is reported"),
+        (Some(false), _) => fine(format!("{product}; no hypervisor is reported")),
+        (None, _) => fine("unknown: the machine does not report whether it is virtual"),
     }
 }
 
 fn steal(environment: &Environment) -> Comment {
     let Some(share) = environment.steal_share else {
-        return fine("steal", "unknown: the kernel does not report steal time");
+        return fine("unknown: the kernel does not report steal time");
     };
     let text = format!(
         "{:.1} % of the CPU time since boot was stolen by other virtual machines",
         share * 100.0
     );
-    if share > LITTLE_STEAL {
-        warning(
-            "steal",
-            format!("{text}: the hypervisor is overcommitted"),
-            "use a machine with dedicated CPUs, or measure more cohorts at a quieter time",
-        )
-    } else {
-        fine("steal", text)
-    }
+    fine(text).warning_if(
+        share > LITTLE_STEAL,
+        ": the hypervisor is overcommitted",
+        "use a machine with dedicated CPUs, or measure more cohorts at a quieter time",
+    )
 }
 
 fn speed(environment: &Environment) -> Comment {
     let Some(spread) = environment.speed_spread else {
-        return fine("speed", "not measured");
+        return fine("not measured");
     };
     let text = format!("the same work takes up to {:.0} % more CPU time", spread * 100.0);
-    if spread > EVEN_SPEED {
-        warning(
-            "speed",
-            format!("{text}, because other guests share cores or power: intervals become wide"),
-            "use a machine with dedicated cores, or measure more cohorts",
-        )
-    } else {
-        fine("speed", text)
-    }
+    fine(text).warning_if(
+        spread > EVEN_SPEED,
+        ", because other guests share cores or power: intervals become wide",
+        "use a machine with dedicated cores, or measure more cohorts",
+    )
 }
 
 fn load(environment: &Environment) -> Comment {
     let load = environment.load_average_1m;
     let text = format!("{load:.2} tasks were runnable on average over the last minute");
-    if load > QUIET_LOAD {
-        warning("load", text, "stop other programs and wait a minute")
-    } else {
-        fine("load", text)
-    }
+    fine(text).warning_if(load > QUIET_LOAD, "", "stop other programs and wait a minute")
 }
 
 fn temperature(environment: &Environment) -> Comment {
     let Some(celsius) = environment.temperature_celsius else {
-        return fine("temperature", "unknown: the machine does not report a temperature");
+        return fine("unknown: the machine does not report a temperature");
     };
     let text = format!("the warmest sensor reports {celsius:.0} degrees Celsius");
-    if celsius >= HOT_CELSIUS {
-        warning(
-            "temperature",
-            format!("{text}: the CPUs will throttle soon"),
-            "wait until the machine has cooled down, and check its fans",
-        )
-    } else {
-        fine("temperature", text)
-    }
+    fine(text).warning_if(
+        celsius >= HOT_CELSIUS,
+        ": the CPUs will throttle soon",
+        "wait until the machine has cooled down, and check its fans",
+    )
 }
 
 fn memory(environment: &Environment) -> Comment {
     let bytes = environment.memory_bytes;
     let text = format!("{} MiB of memory", bytes >> 20);
     match bytes {
-        0 => fine("memory", "unknown: the kernel does not report the size of memory"),
+        0 => fine("unknown: the kernel does not report the size of memory"),
         _ if bytes < ENOUGH_MEMORY_BYTES => warning(
-            "memory",
             format!("{text}: too little for builds and for servers with many connections"),
             "use a machine with at least 1024 MiB",
         ),
-        _ => fine("memory", text),
+        _ => fine(text),
     }
 }
 
 fn swap(environment: &Environment) -> Comment {
     match (environment.swap_bytes, environment.swap_used_bytes) {
         (_, Some(used)) if used > 0 => warning(
-            "swap",
             format!(
                 "{} MiB are swapped out: reading them back stalls servers",
                 (used >> 20).max(1)
             ),
             "swapoff -a, once enough memory is free",
         ),
-        (Some(0), _) => fine("swap", "there is no swap"),
-        (Some(bytes), _) => fine("swap", format!("{} MiB of swap, unused", bytes >> 20)),
-        (None, _) => fine("swap", "unknown: the kernel does not report swap"),
+        (Some(0), _) => fine("there is no swap"),
+        (Some(bytes), _) => fine(format!("{} MiB of swap, unused", bytes >> 20)),
+        (None, _) => fine("unknown: the kernel does not report swap"),
     }
 }

@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::Environment;
 
-use super::{AtLeast, Comment, fine, missing, number, set, sysctl, warning};
+use super::{AtLeast, Comment, Named, fine, missing, number, set, sysctl, warning};
 
 /// Local ports for some ten thousand connections to one address.
 const ENOUGH_PORTS: u32 = 20_000;
@@ -44,28 +44,28 @@ const NUMBERS: [AtLeast; 4] = [
     },
 ];
 
-pub(super) fn examine(environment: &Environment, servers: &Result<(), String>) -> Vec<Comment> {
-    let mut comments = vec![reachable(servers), ports(environment)];
-    comments.extend(NUMBERS.iter().map(|setting| setting.look(environment)));
+pub(super) fn examine(environment: &Environment, servers: &Result<(), String>) -> Vec<Named> {
+    let mut comments = vec![("servers", reachable(servers)), ("ports", ports(environment))];
+    comments.extend(NUMBERS.iter().map(|setting| (setting.name, setting.look(environment))));
     comments.extend([
-        reuse(environment),
-        buffer(environment, "receive-buffer", "net/ipv4/tcp_rmem"),
-        buffer(environment, "send-buffer", "net/ipv4/tcp_wmem"),
-        polling(environment),
-        slow_start(environment),
-        congestion(environment),
-        tracking(environment),
-        loopback(environment),
+        ("port-reuse", reuse(environment)),
+        ("receive-buffer", buffer(environment, "net/ipv4/tcp_rmem")),
+        ("send-buffer", buffer(environment, "net/ipv4/tcp_wmem")),
+        ("busy-poll", polling(environment)),
+        ("slow-start", slow_start(environment)),
+        ("congestion", congestion(environment)),
+        ("tracking", tracking(environment)),
+        ("loopback", loopback(environment)),
     ]);
     comments
 }
 
 fn reachable(servers: &Result<(), String>) -> Comment {
     match servers {
-        Ok(()) => fine("servers", "servers can listen on 127.0.0.1 and be reached there"),
+        Ok(()) => fine("servers can listen on 127.0.0.1 and be reached there"),
         Err(reason) => {
             let (text, remedy) = reason.split_once(": ").unwrap_or((reason, "see above"));
-            missing("servers", text, remedy)
+            missing(text, Some(remedy.to_owned()))
         }
     }
 }
@@ -75,14 +75,10 @@ fn ports(environment: &Environment) -> Comment {
     let mut numbers = range.split_whitespace().filter_map(|number| number.parse::<u32>().ok());
     let count = match (numbers.next(), numbers.next()) {
         (Some(first), Some(last)) => last.saturating_sub(first) + 1,
-        _ => return fine("ports", "unknown: the kernel does not report the range of local ports"),
+        _ => return fine("unknown: the kernel does not report the range of local ports"),
     };
     let text = format!("{count} local ports for connections to one address");
-    if count < ENOUGH_PORTS {
-        warning("ports", text, set(PORTS, "'1024 65535'"))
-    } else {
-        fine("ports", text)
-    }
+    fine(text).warning_if(count < ENOUGH_PORTS, "", set(PORTS, "'1024 65535'"))
 }
 
 /// Whether a port whose connection has ended may serve again at once: 2, the default, allows it on
@@ -90,46 +86,36 @@ fn ports(environment: &Environment) -> Comment {
 fn reuse(environment: &Environment) -> Comment {
     const NAME: &str = "net/ipv4/tcp_tw_reuse";
     match number(environment, NAME) {
-        None => fine("port-reuse", "unknown: the kernel does not report tcp_tw_reuse"),
+        None => fine("unknown: the kernel does not report tcp_tw_reuse"),
         Some(0) => warning(
-            "port-reuse",
             "a port is blocked for a minute after its connection: loads that reconnect run out of ports",
             set(NAME, 2),
         ),
-        Some(_) => fine("port-reuse", "ports of closed connections are reused"),
+        Some(_) => fine("ports of closed connections are reused"),
     }
 }
 
 /// The last of three numbers is the largest that a buffer grows to by itself.
-fn buffer(environment: &Environment, name: &'static str, setting: &str) -> Comment {
+fn buffer(environment: &Environment, setting: &str) -> Comment {
     let numbers = sysctl(environment, setting).unwrap_or_default();
     let numbers: Vec<&str> = numbers.split_whitespace().collect();
-    let [least, default, largest] = numbers[..] else {
-        return fine(name, "unknown: the kernel does not report the maximum socket buffer");
+    let bytes = numbers.get(2).and_then(|largest| largest.parse::<u64>().ok());
+    let (Some(bytes), [least, default, _]) = (bytes, &numbers[..]) else {
+        return fine("unknown: the kernel does not report the maximum socket buffer");
     };
-    let Ok(bytes) = largest.parse::<u64>() else {
-        return fine(name, "unknown: the kernel does not report the maximum socket buffer");
-    };
-    let text = format!("socket buffers grow to {} KiB automatically", bytes >> 10);
-    if bytes < ENOUGH_BUFFER_BYTES {
-        let better = format!("'{least} {default} {}'", 4 << 20);
-        warning(
-            name,
-            format!("{text}: large messages need many system calls"),
-            set(setting, better),
-        )
-    } else {
-        fine(name, text)
-    }
+    fine(format!("socket buffers grow to {} KiB automatically", bytes >> 10)).warning_if(
+        bytes < ENOUGH_BUFFER_BYTES,
+        ": large messages need many system calls",
+        set(setting, format!("'{least} {default} {}'", 4 << 20)),
+    )
 }
 
 fn polling(environment: &Environment) -> Comment {
     let names = ["net/core/busy_poll", "net/core/busy_read"];
     let on = names.into_iter().find(|name| number(environment, name).is_some_and(|us| us > 0));
     match on {
-        None => fine("busy-poll", "busy polling is off"),
+        None => fine("busy polling is off"),
         Some(name) => warning(
-            "busy-poll",
             "busy polling is on: waiting for packets counts as the server's CPU time",
             set(name, 0),
         ),
@@ -143,19 +129,18 @@ fn slow_start(environment: &Environment) -> Comment {
         Some(0) => "idle connections keep their congestion window",
         Some(_) => "idle connections return to slow start (kernel default)",
     };
-    fine("slow-start", text)
+    fine(text)
 }
 
 fn congestion(environment: &Environment) -> Comment {
     const NAME: &str = "net/ipv4/tcp_congestion_control";
     match sysctl(environment, NAME) {
-        None => fine("congestion", "unknown: the kernel does not report its congestion control"),
+        None => fine("unknown: the kernel does not report its congestion control"),
         Some(name) if name.starts_with("bbr") => warning(
-            "congestion",
             format!("congestion control is `{name}`, which paces packets with a timer"),
             set(NAME, "cubic"),
         ),
-        Some(name) => fine("congestion", format!("congestion control is `{name}`")),
+        Some(name) => fine(format!("congestion control is `{name}`")),
     }
 }
 
@@ -163,29 +148,22 @@ fn tracking(environment: &Environment) -> Comment {
     const NAME: &str = "net/netfilter/nf_conntrack_max";
     const ENOUGH: u64 = 65_536;
     match number(environment, NAME) {
-        None => fine("tracking", "connection tracking is off"),
+        None => fine("connection tracking is off"),
         Some(most) if most < ENOUGH => warning(
-            "tracking",
             format!("connection tracking is limited to {most} connections; more are refused"),
             set(NAME, 262_144),
         ),
-        Some(most) => {
-            fine("tracking", format!("connection tracking has room for {most} connections"))
-        }
+        Some(most) => fine(format!("connection tracking has room for {most} connections")),
     }
 }
 
 fn loopback(environment: &Environment) -> Comment {
     match environment.loopback_mtu_bytes {
-        None => fine(
-            "loopback",
-            "unknown: the kernel does not report the MTU of the loopback interface",
-        ),
+        None => fine("unknown: the kernel does not report the MTU of the loopback interface"),
         Some(bytes) if bytes < LOOPBACK_MTU_BYTES => warning(
-            "loopback",
             format!("the loopback MTU is {bytes} bytes: large messages use more CPU"),
             format!("ip link set dev lo mtu {LOOPBACK_MTU_BYTES}"),
         ),
-        Some(bytes) => fine("loopback", format!("the loopback MTU is {bytes} bytes")),
+        Some(bytes) => fine(format!("the loopback MTU is {bytes} bytes")),
     }
 }

@@ -3,20 +3,18 @@
 use wirebench_host::environment::TOOLS;
 use wirebench_schema::environment::{BuildProfile, Environment};
 
-use super::{Comment, State, fine, warning};
+use super::{Comment, Named, fine, missing};
 
-pub(super) fn examine(environment: &Environment) -> Vec<Comment> {
-    let mut comments = vec![wirebench(environment)];
-    comments.extend(TOOLS.iter().map(|(name, _)| match environment.tools.get(*name) {
-        Some(version) => fine(name, version.clone()),
-        None => Comment {
-            name,
-            state: State::Missing,
-            text: format!("`{name}` does not run: entries that need it cannot be built"),
-            remedy: Some("wirebench setup".to_owned()),
-        },
-    }));
-    comments
+pub(super) fn examine(environment: &Environment) -> Vec<Named> {
+    let tool = |name: &'static str| match environment.tools.get(name) {
+        Some(version) => (name, fine(version.clone())),
+        None => {
+            let text = format!("`{name}` does not run: entries that need it cannot be built");
+            (name, missing(text, Some("wirebench setup".to_owned())))
+        }
+    };
+    let own = std::iter::once(("wirebench", wirebench(environment)));
+    own.chain(TOOLS.iter().map(|(name, _)| tool(name))).collect()
 }
 
 fn wirebench(environment: &Environment) -> Comment {
@@ -27,12 +25,9 @@ fn wirebench(environment: &Environment) -> Comment {
     if let Some(digest) = &environment.program.digest {
         text += &format!(", digest {digest}");
     }
-    match environment.program.profile {
-        Some(BuildProfile::Debug) => warning(
-            "wirebench",
-            format!("{text}: the load generator is slow in a debug build"),
-            "cargo build --release",
-        ),
-        Some(BuildProfile::Release) | None => fine("wirebench", text),
-    }
+    fine(text).warning_if(
+        environment.program.profile == Some(BuildProfile::Debug),
+        ": the load generator is slow in a debug build",
+        "cargo build --release",
+    )
 }

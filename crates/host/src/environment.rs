@@ -3,7 +3,7 @@
 //!
 //! Everything that files tell is read below a root folder, which is `/` but in tests.
 
-mod cgroup;
+pub(crate) mod cgroup;
 mod files;
 mod kernel;
 mod moment;

@@ -116,6 +116,21 @@ impl Connection {
             Self::Echo(_) => unreachable!("an echo is noted as sent only once it is"),
         }
     }
+
+    /// Owes the replies no longer, and returns their number. None of them may have begun.
+    pub(crate) fn postpone(&mut self) -> usize {
+        match self {
+            Self::Hello { replies, owed, .. } => std::mem::take(owed) / replies.reply_bytes(),
+            Self::Echo(_) => unreachable!("only replies are postponed"),
+        }
+    }
+
+    /// Owes one of the postponed replies again.
+    pub(crate) fn owe_reply(&mut self) {
+        if let Self::Hello { replies, owed, .. } = self {
+            *owed += replies.reply_bytes();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +172,15 @@ mod tests {
         connection.unsent(2 * reply.len() - 100);
         send_some(&mut connection, usize::MAX, &mut output);
         assert_eq!(output, reply.repeat(2));
+    }
+
+    #[test]
+    fn postponed_replies_are_owed_again_one_by_one() {
+        let (mut connection, reply) = hello();
+        connection.receive(b"\r\n\r\n\r\n\r\n");
+        assert_eq!((connection.postpone(), connection.owed()), (2, 0));
+        connection.owe_reply();
+        assert_eq!(connection.next_output(), reply);
     }
 
     #[test]

@@ -21,9 +21,11 @@ mod reply;
 mod serve;
 mod service;
 mod table;
+mod timing;
 
 pub use io_uring::probe_io_uring;
-pub use serve::{ServeError, serve, serve_announcing};
+pub use serve::{ServeError, serve, serve_announcing, serve_delayed};
+pub use timing::Timing;
 
 use clap::ValueEnum;
 use std::fmt;

@@ -12,15 +12,15 @@ mod wirebench;
 pub(crate) use machine::Sides;
 pub(crate) use neighbours::Neighbours;
 pub(crate) use process::{Server, finish};
-pub(crate) use wirebench::{LATENCY_PERCENTILES, Latency, LoadResult, REFUSED, parse_load};
+pub(crate) use wirebench::{LATENCY_PERCENTILES, LoadResult, below, histogram, parse_load};
+
+/// What a run gave, or why `wirebench load` would not make it.
+pub(crate) type Attempt<T> = Result<T, String>;
 
 use anyhow::Context;
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::path::PathBuf;
 
-use crate::step::{built, root, step};
+use crate::step::{built, step};
 
 /// Builds these packages as they are released, and returns the folder of the programs.
 pub(crate) fn build(packages: &[&str]) -> anyhow::Result<PathBuf> {
@@ -30,11 +30,4 @@ pub(crate) fn build(packages: &[&str]) -> anyhow::Result<PathBuf> {
     step("build", &argv, &[])?;
     let program = built("wirebench")?;
     Ok(program.parent().context("a program lies in a folder")?.to_owned())
-}
-
-/// A program of that folder, or of PATH when it is no path.
-pub(crate) fn command(program: &Path, arguments: &[String]) -> Command {
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(root());
-    command
 }

@@ -46,9 +46,7 @@ impl Server {
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         Ok(Duration::from_nanos(process_cpu_ns(Pid::from_child(&self.child))?))
     }
-}
 
-impl Server {
     /// Memory that it has now.
     pub(crate) fn resident_bytes(&self) -> anyhow::Result<u64> {
         let process = procfs::process::Process::new(i32::try_from(self.child.id())?)?;
@@ -82,6 +80,25 @@ pub(crate) struct Finished {
     pub(crate) cpu: Duration,
     /// Its command line.
     pub(crate) shown: String,
+}
+
+/// The exit code with which `wirebench load` refuses an option.
+const REFUSED: i32 = 2;
+
+impl Finished {
+    /// Why `wirebench load` would not make this load, if that is how it ended.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let reason = self.stderr.lines().next().unwrap_or("it does not say why");
+        let is_refused = self.status.code() == Some(REFUSED);
+        is_refused.then(|| reason.trim_start_matches("error: ").to_owned())
+    }
+
+    /// What it printed. A program that failed is an error with all of its output.
+    pub(crate) fn output(self) -> anyhow::Result<String> {
+        let Self { status, stdout, stderr, shown, .. } = self;
+        ensure!(status.success(), "`{shown}` ended with {status}:\n{stdout}{stderr}");
+        Ok(stdout)
+    }
 }
 
 /// Runs it on these CPUs to its end. After `limit` it is killed, which is an error.

@@ -129,15 +129,15 @@ impl Laboratory {
         let plain = self.workshop.plain()?;
         let other = if percent > 0.0 {
             let [cost_ns, _] =
-                Pair::measure(&self.wirebench, [&plain, &plain], BUDGET_OF_EQUAL)?.cpu_ns;
+                Pair::measure(&self.wirebench, [&plain, &plain], BUDGET_OF_EQUAL, 0.0)?.cpu_ns;
             self.slowed(percent, cost_ns)?
         } else {
             plain.clone()
         };
         for number in 1..=tries {
-            let pair = Pair::measure(&self.wirebench, [&plain, &other], budget)?;
+            let pair = Pair::measure(&self.wirebench, [&plain, &other], budget, percent)?;
             println!("{}", pair.sentence);
-            tally.add(number, vec![pair.judged(percent)]);
+            tally.add(number, vec![pair.judged]);
         }
         Ok(())
     }

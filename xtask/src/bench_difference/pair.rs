@@ -1,27 +1,23 @@
 //! Two servers compared by `wirebench ab`, and its JSON.
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::Deserialize;
 use std::{
     path::Path,
-    process::Command,
     time::{Duration, Instant},
 };
 
 use super::tally::Judged;
-use crate::step::root;
+use crate::step::{at_root, output};
 
 /// The result of a comparison.
 #[derive(Debug)]
 pub(super) struct Pair {
     /// The verdict, as a sentence.
     pub(super) sentence: String,
-    verdict: String,
     /// CPU time per request of both, in nanoseconds.
     pub(super) cpu_ns: [f64; 2],
-    ratio: f64,
-    half_width: Option<f64>,
-    seconds: f64,
+    pub(super) judged: Judged,
 }
 
 #[derive(Deserialize)]
@@ -51,28 +47,24 @@ struct Ratio {
 }
 
 impl Pair {
-    /// Compares two programs that take the arguments of the server contract.
+    /// Compares two programs that take the arguments of the server contract; B is slower by `slower_percent`.
     pub(super) fn measure(
         wirebench: &Path,
         programs: [&Path; 2],
         budget: Duration,
+        slower_percent: f64,
     ) -> anyhow::Result<Self> {
         let [a, b] = programs.map(|program| {
             format!("{} {{scenario}} {{host}} {{port}} {{workers}}", program.display())
         });
-        let mut command = Command::new(wirebench);
-        command.args(["ab", "--a", &a, "--b", &b, "--json", "--quiet", "--no-verify"]);
+        let words = ["ab", "--a", &a, "--b", &b, "--json", "--quiet", "--no-verify"];
+        let mut command = at_root(wirebench, words);
         command.args(["--metric", "cpu", "--budget", &format!("{}s", budget.as_secs())]);
         let began = Instant::now();
-        let output = command
-            .current_dir(root())
-            .output()
-            .with_context(|| format!("{command:?} cannot be run"))?;
-        if !output.status.success() {
-            bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-        }
-        let pair = Self::read(&String::from_utf8_lossy(&output.stdout))?;
-        Ok(Self { seconds: began.elapsed().as_secs_f64(), ..pair })
+        let mut pair = Self::read(&output(&mut command)?)?;
+        pair.judged.seconds = began.elapsed().as_secs_f64();
+        pair.judged.slower_percent = slower_percent;
+        Ok(pair)
     }
 
     fn read(text: &str) -> anyhow::Result<Self> {
@@ -80,26 +72,15 @@ impl Pair {
             serde_json::from_str(text).context("the output of `wirebench ab --json`")?;
         let Figure { a, b, ratio } = output.figures.server_cpu_ns_per_request;
         let interval = ratio.low.zip(ratio.high);
-        Ok(Self {
-            sentence: output.sentence,
-            verdict: output.verdict,
-            cpu_ns: [a, b],
+        let judged = Judged {
+            name: "B".to_owned(),
+            slower_percent: 0.0,
+            claim: output.verdict,
             ratio: ratio.value,
             half_width: interval.map(|(low, high)| (high - low) / 2.0 / ratio.value),
             seconds: 0.0,
-        })
-    }
-
-    /// For the counts.
-    pub(super) fn judged(&self, slower_percent: f64) -> Judged {
-        Judged {
-            name: "B".to_owned(),
-            slower_percent,
-            claim: self.verdict.clone(),
-            ratio: self.ratio,
-            half_width: self.half_width,
-            seconds: self.seconds,
-        }
+        };
+        Ok(Self { sentence: output.sentence, cpu_ns: [a, b], judged })
     }
 }
 
@@ -113,8 +94,8 @@ mod tests {
             "figures": {"server_cpu_ns_per_request": {"a": 4500.5, "b": 4725.0,
             "ratio": {"value": 1.05, "low": 1.029, "high": 1.071}}}}"#;
         let pair = Pair::read(text).unwrap();
-        assert_eq!((pair.cpu_ns, pair.judged(5.0).claim.as_str()), ([4500.5, 4725.0], "higher"));
-        assert!((pair.half_width.unwrap() - 0.02).abs() < 1e-9);
+        assert_eq!((pair.cpu_ns, pair.judged.claim.as_str()), ([4500.5, 4725.0], "higher"));
+        assert!((pair.judged.half_width.unwrap() - 0.02).abs() < 1e-9);
         assert!(Pair::read(&text.replace("4500.5", "null")).is_err());
     }
 }

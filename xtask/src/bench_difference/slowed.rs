@@ -1,13 +1,13 @@
 //! Builds `c/epoll` as it is, and once more with a known number of steps of work before each reply.
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
-use crate::step::root;
+use crate::step::{output, root};
 
 /// The work, for the compiler's `-include`.
 const EXTRA_WORK: &str = include_str!("extra_work.h");
@@ -49,7 +49,7 @@ impl Workshop {
         command.args(["-O3", "-std=c11", "-Wall", "-Wextra", "-pthread"]).args(words);
         command.arg("-o").arg(&program);
         command.args(["../shared/prefork.c", "loop.c"]).current_dir(root().join("entries/c/epoll"));
-        run(command)?;
+        output(&mut command)?;
         Ok(program)
     }
 
@@ -59,19 +59,10 @@ impl Workshop {
         let mut command = Command::new("cc");
         command.args(["-O3", "-std=gnu11", "-DEXTRA_STEPS=1", "-o"]).arg(&program);
         command.arg(self.folder.join("step_time.c"));
-        run(command)?;
-        let text = run(Command::new(&program))?;
+        output(&mut command)?;
+        let text = output(&mut Command::new(&program))?;
         text.trim().parse().with_context(|| format!("the time of a step is no number: `{text}`"))
     }
-}
-
-/// Runs a command to its end and returns what it printed.
-pub(crate) fn run(mut command: Command) -> anyhow::Result<String> {
-    let shown = format!("{command:?}");
-    let output = command.output().with_context(|| format!("{shown} cannot be run"))?;
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{shown} ended with {}: {stderr}", output.status);
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[cfg(test)]

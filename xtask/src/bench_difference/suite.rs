@@ -6,12 +6,11 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::Command,
     time::Instant,
 };
 
 use super::tally::Judged;
-use crate::step::root;
+use crate::step::{at_root, output, root};
 
 /// Instances of one server in each cohort of a suite of equal ones: two of them are the baseline.
 const COPIES: &str = "10";
@@ -118,18 +117,9 @@ impl Suite {
     fn run(&self, wirebench: &Path) -> anyhow::Result<Report> {
         let folder = root().join("target/wirebench/bench-difference");
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let mut command = Command::new(wirebench);
-        command.arg("run").args(&self.arguments).args([
-            "--scenario",
-            "hello",
-            "--phase",
-            "saturate",
-        ]);
+        let mut command = at_root(wirebench, ["run", "--scenario", "hello", "--phase", "saturate"]);
         command.args(["--cohorts", COHORTS, "--no-verify", "--quiet", "--output"]).arg(&folder);
-        command.current_dir(root());
-        let output = command.output().with_context(|| format!("{command:?} cannot be run"))?;
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{command:?} ended with {}: {stderr}", output.status);
+        output(command.args(&self.arguments))?;
         // Folders are named by the time.
         let results = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());
         let path = results.max().context("the run left no folder")?.join("report.json");

@@ -3,9 +3,8 @@
 //! In a pair both builds load the same server process in many short turns, in the order A B B A, so
 //! that linear drift of the machine cancels. The result is the ratio within pairs.
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, ensure};
 use std::{
-    collections::BTreeMap,
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
@@ -16,7 +15,7 @@ use wirebench_stats::{MIN_COHORTS, mean_interval, median, ratios_by_block};
 
 use super::{
     contestant::Contestant,
-    measure::{Attempt, Bench, Sample},
+    measure::{Bench, Sample, by_block, of},
     shape::Shape,
 };
 
@@ -77,10 +76,7 @@ pub(crate) fn measure(
             let server = bench.start_server(shape)?;
             for build in turns(pair, &other.path) {
                 let attempt = bench.attempt(pair, shape, Contestant::Wirebench, build, &server)?;
-                let mut sample = match attempt {
-                    Attempt::Measured(sample) => sample,
-                    Attempt::Refused(reason) => bail!("{}: {reason}", shape.name),
-                };
+                let mut sample = attempt.map_err(|reason| anyhow!("{}: {reason}", shape.name))?;
                 if build.is_some() {
                     sample.contestant = OTHER;
                 }
@@ -107,12 +103,8 @@ pub(crate) fn describe(shapes: &[Shape], samples: &[Sample]) -> String {
 }
 
 fn describe_shape(shape: Shape, samples: &[Sample]) -> String {
-    let of = |contestant: &str| -> Vec<&Sample> {
-        let is_it =
-            |sample: &&Sample| (sample.shape, sample.contestant) == (shape.name, contestant);
-        samples.iter().filter(is_it).collect()
-    };
-    let (ours, theirs) = (of(Contestant::Wirebench.name()), of(OTHER));
+    let ours = of(samples, shape, Contestant::Wirebench.name());
+    let theirs = of(samples, shape, OTHER);
     let mut text = format!("{}\n", shape.describe());
     for (name, samples) in [("this tree", &ours), (OTHER, &theirs)] {
         let rates: Vec<f64> = samples.iter().map(|sample| sample.requests_per_second).collect();
@@ -123,12 +115,7 @@ fn describe_shape(shape: Shape, samples: &[Sample]) -> String {
     let rate = |sample: &Sample| sample.requests_per_second;
     let cpu = |sample: &Sample| sample.generator_cpu_us_per_request;
     for (name, figure) in [("requests/s", rate as fn(&Sample) -> f64), ("CPU per request", cpu)] {
-        let by_pair = |samples: &[&Sample]| {
-            let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
-            samples.iter().for_each(|it| *sums.entry(it.block).or_default() += figure(it));
-            sums
-        };
-        let ratios = ratios_by_block(&by_pair(&ours), &by_pair(&theirs));
+        let ratios = ratios_by_block(&by_block(&ours, figure), &by_block(&theirs, figure));
         let _ = writeln!(text, "  {name}, this tree / {OTHER}: {}", describe_ratio(&ratios));
     }
     text

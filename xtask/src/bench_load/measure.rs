@@ -3,6 +3,7 @@
 use anyhow::{Context, ensure};
 use serde::Serialize;
 use std::{
+    collections::BTreeMap,
     fmt,
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
@@ -16,7 +17,10 @@ use super::{
     parse::parse,
     shape::Shape,
 };
-use crate::bench::{REFUSED, Server, Sides, command, finish};
+use crate::{
+    bench::{Attempt, Server, Sides, finish},
+    step::at_root,
+};
 
 /// Beyond its duration, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -51,21 +55,13 @@ pub(crate) struct Sample {
     pub(crate) own_cpu: Duration,
 }
 
-/// A run that was, or one that the contestant would not make.
-pub(crate) enum Attempt {
-    Measured(Sample),
-    Refused(String),
-}
-
 impl Bench {
     /// A null server for this shape.
     pub(crate) fn start_server(&self, shape: Shape) -> anyhow::Result<Server> {
         let body_bytes = shape.body_bytes.to_string();
         let words =
             ["null-server", &self.server, "hello", "127.0.0.1", "0", "1", "5000", &body_bytes];
-        let program = self.programs.join("wirebench");
-        let command = command(&program, &words.map(str::to_owned));
-        Server::start(command, &self.sides.server_cpus)
+        Server::start(at_root(self.programs.join("wirebench"), words), &self.sides.server_cpus)
     }
 
     /// Runs the contestant once; with the program of `build` instead of its own if there is one.
@@ -76,7 +72,7 @@ impl Bench {
         contestant: Contestant,
         build: Option<&Path>,
         server: &Server,
-    ) -> anyhow::Result<Attempt> {
+    ) -> anyhow::Result<Attempt<Sample>> {
         let task = Task {
             programs: &self.programs,
             shape,
@@ -88,25 +84,17 @@ impl Bench {
         let program = build.map_or(own, Path::to_owned);
         let cpu_before = server.cpu()?;
         let limit = self.duration + PATIENCE;
-        let finished = finish(command(&program, &arguments), &self.sides.generator_cpus, limit)?;
+        let finished = finish(at_root(program, arguments), &self.sides.generator_cpus, limit)?;
         let server_cpu = server.cpu()?.saturating_sub(cpu_before);
-        if contestant.is_ours() && finished.status.code() == Some(REFUSED) {
-            let reason = finished.stderr.lines().next().unwrap_or("it does not say why");
-            return Ok(Attempt::Refused(reason.trim_start_matches("error: ").to_owned()));
+        if let Some(reason) = finished.refusal().filter(|_| contestant.is_ours()) {
+            return Ok(Err(reason));
         }
-        ensure!(
-            finished.status.success(),
-            "`{}` ended with {}:\n{}{}",
-            finished.shown,
-            finished.status,
-            finished.stdout,
-            finished.stderr
-        );
-        let counted = parse(contestant, &finished.stdout)?;
+        let (elapsed, cpu) = (finished.elapsed, finished.cpu);
+        let counted = parse(contestant, &finished.output()?)?;
         // Without any request there is no cost of one; the rate of 0 says it all.
         let per_request =
             |time: Duration| time.as_secs_f64() * 1e6 / counted.requests.max(1) as f64;
-        Ok(Attempt::Measured(Sample {
+        Ok(Ok(Sample {
             block,
             shape: shape.name,
             contestant: contestant.name(),
@@ -114,10 +102,10 @@ impl Bench {
             requests: counted.requests,
             requests_per_second: counted.requests_per_second,
             errors: counted.errors,
-            generator_cpu_us_per_request: per_request(finished.cpu),
+            generator_cpu_us_per_request: per_request(cpu),
             server_cpu_us_per_request: per_request(server_cpu),
-            server_idle: 1.0 - (server_cpu.as_secs_f64() / finished.elapsed.as_secs_f64()).min(1.0),
-            own_cpu: finished.cpu + server_cpu,
+            server_idle: 1.0 - (server_cpu.as_secs_f64() / elapsed.as_secs_f64()).min(1.0),
+            own_cpu: cpu + server_cpu,
         }))
     }
 }
@@ -131,6 +119,19 @@ impl fmt::Display for Sample {
         }
         Ok(())
     }
+}
+
+/// The samples of one contestant in a shape.
+pub(crate) fn of<'a>(samples: &'a [Sample], shape: Shape, contestant: &str) -> Vec<&'a Sample> {
+    let is_it = |it: &&Sample| (it.shape, it.contestant) == (shape.name, contestant);
+    samples.iter().filter(is_it).collect()
+}
+
+/// A figure by block; those of one block are added up.
+pub(crate) fn by_block(samples: &[&Sample], figure: fn(&Sample) -> f64) -> BTreeMap<u32, f64> {
+    let mut sums = BTreeMap::new();
+    samples.iter().for_each(|it| *sums.entry(it.block).or_default() += figure(it));
+    sums
 }
 
 /// The length of a reply of this server, head and body, as it says itself.

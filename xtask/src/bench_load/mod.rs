@@ -24,7 +24,7 @@ use wirebench_stats::MIN_COHORTS;
 
 use self::{
     contestant::Contestant,
-    measure::{Attempt, Bench, Sample},
+    measure::{Bench, Sample},
     shape::{AGAINST, SHAPES, SMOKE, Shape},
 };
 use crate::{
@@ -40,7 +40,7 @@ const PAIRS: u32 = 5;
 const PAIRS_AGAINST: u32 = 15;
 
 /// Arguments of `cargo xtask bench-load`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Arguments {
     /// Blocks; each holds every contestant once for each shape [default: 5, with --against 15]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -98,18 +98,7 @@ struct Results<'results> {
 
 /// The smoke runs: everything that is there, and this build against itself.
 pub(crate) fn smoke() -> anyhow::Result<()> {
-    let everything = Arguments {
-        pairs: None,
-        against: None,
-        seconds: Some(1),
-        shapes: Vec::new(),
-        only: Vec::new(),
-        seed: None,
-        server: None,
-        smoke: true,
-        json: None,
-        install: false,
-    };
+    let everything = Arguments { seconds: Some(1), smoke: true, ..Arguments::default() };
     run(&everything)?;
     run(&Arguments { against: Some(built("wirebench")?), ..everything })
 }
@@ -259,11 +248,11 @@ fn run_block(
                 continue;
             }
             match bench.attempt(block, shape, contestant, None, &server)? {
-                Attempt::Measured(sample) => {
+                Ok(sample) => {
                     println!("block {block}, {sample}");
                     samples.push(sample);
                 }
-                Attempt::Refused(reason) => left_out.push(LeftOut {
+                Err(reason) => left_out.push(LeftOut {
                     shape: shape.name,
                     contestant: contestant.name(),
                     reason,

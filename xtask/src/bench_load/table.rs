@@ -1,14 +1,17 @@
 //! The table of one shape. Pure: samples in, text out.
 
 use comfy_table::{CellAlignment, Table};
-use std::collections::BTreeMap;
 use wirebench_report::{
     table::{Style, new_table},
     table_units::thousands,
 };
 use wirebench_stats::{median, range, ratios_by_block};
 
-use super::{contestant::Contestant, measure::Sample, shape::Shape};
+use super::{
+    contestant::Contestant,
+    measure::{Sample, by_block, of},
+    shape::Shape,
+};
 
 /// How to read the tables.
 pub(crate) const LEGEND: &str = "\
@@ -37,14 +40,9 @@ pub(crate) fn table(shape: Shape, samples: &[Sample]) -> Table {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    let of = |contestant: Contestant| -> Vec<&Sample> {
-        let is_it =
-            |sample: &&Sample| (sample.shape, sample.contestant) == (shape.name, contestant.name());
-        samples.iter().filter(is_it).collect()
-    };
-    let ours = of(Contestant::Wirebench);
+    let ours = of(samples, shape, Contestant::Wirebench.name());
     for contestant in Contestant::ALL {
-        let samples = of(contestant);
+        let samples = of(samples, shape, contestant.name());
         if !samples.is_empty() {
             table.add_row(row(contestant, &samples, &ours));
         }
@@ -53,8 +51,9 @@ pub(crate) fn table(shape: Shape, samples: &[Sample]) -> Table {
 }
 
 fn row(contestant: Contestant, samples: &[&Sample], ours: &[&Sample]) -> Vec<String> {
-    let ratios = ratios_by_block(&rates(ours), &rates(samples));
-    let cpu_ratios = ratios_by_block(&cpu(ours), &cpu(samples));
+    let ratios = |figure| ratios_by_block(&by_block(ours, figure), &by_block(samples, figure));
+    let cpu_ratios = ratios(|sample| sample.generator_cpu_us_per_request);
+    let ratios = ratios(|sample| sample.requests_per_second);
     let middle = |value: fn(&Sample) -> f64| {
         median(&samples.iter().map(|sample| value(sample)).collect::<Vec<_>>()).unwrap_or(f64::NAN)
     };
@@ -70,16 +69,6 @@ fn row(contestant: Contestant, samples: &[&Sample], ours: &[&Sample]) -> Vec<Str
         format!("{:.0} %", middle(|sample| sample.server_idle) * 100.0),
         samples.iter().map(|sample| sample.errors).sum::<u64>().to_string(),
     ]
-}
-
-/// Requests per second by block.
-fn rates(samples: &[&Sample]) -> BTreeMap<u32, f64> {
-    samples.iter().map(|sample| (sample.block, sample.requests_per_second)).collect()
-}
-
-/// Generator CPU per request by block.
-fn cpu(samples: &[&Sample]) -> BTreeMap<u32, f64> {
-    samples.iter().map(|sample| (sample.block, sample.generator_cpu_us_per_request)).collect()
 }
 
 #[cfg(test)]

@@ -12,24 +12,38 @@ use std::{
     io::{BufRead as _, BufReader},
     path::Path,
     process::{Command, Stdio},
-    time::Instant,
+    time::{Duration, Instant},
 };
 use wirebench_report::table::{Style, new_table};
 use wirebench_schema::load::{GeneratorPart, LoadEvent};
 use wirebench_stats::median;
+use wirebench_sys::affinity;
 
-use crate::step::{built, root, step};
+use crate::{
+    bench::{Server, build, finish},
+    step::{at_root, root},
+};
 
-const HEAD: [&str; 8] = [
-    "agents",
-    "until connected s",
-    "until the report s",
-    "until all ended s",
-    "CPU s",
-    "memory MiB",
-    "started within ms",
-    "clock error us",
+/// How long the load of the report may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Each column after the number of agents, and its digits.
+const COLUMNS: [(&str, usize); 7] = [
+    // From the start of the program.
+    ("until connected s", 2),
+    // From the end of the window.
+    ("until the report s", 2),
+    // From the report until the program and all agents have ended.
+    ("until all ended s", 2),
+    // CPU time and memory until the end of the window.
+    ("CPU s", 2),
+    ("memory MiB", 0),
+    ("started within ms", 2),
+    ("clock error us", 0),
 ];
+
+/// What one load with some agents took, by column.
+type Taken = [f64; COLUMNS.len()];
 
 /// Arguments of `cargo xtask bench-scale`.
 #[derive(Debug, clap::Args)]
@@ -45,47 +59,23 @@ pub(crate) struct Arguments {
     rounds: usize,
 }
 
-/// What one load with some agents took.
-#[derive(Clone, Copy, Debug)]
-struct Taken {
-    /// From the start of the program until all agents are connected.
-    connected_s: f64,
-    /// From the end of the window until the report is printed.
-    reported_s: f64,
-    /// From then until the program and all agents have ended.
-    ended_s: f64,
-    /// Until the end of the window.
-    cpu_s: f64,
-    memory_mib: f64,
-    spread_ms: f64,
-    clock_error_us: f64,
-}
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    step("build", &["cargo", "build", "--release", "--locked", "-p", "wirebench"], &[])?;
-    let program = built("wirebench")?;
+    let program = build(&["wirebench"])?.join("wirebench");
     let report = root().join("target/bench-scale.json");
     fs::write(&report, canned(&program)?)?;
     println!("a report has {} bytes", fs::metadata(&report)?.len());
-    let mut table = new_table(Style::Markdown, &HEAD);
+    let names = COLUMNS.iter().map(|(name, _)| *name);
+    let head: Vec<&str> = std::iter::once("agents").chain(names).collect();
+    let mut table = new_table(Style::Markdown, &head);
     for agents in &arguments.agents {
         let rounds =
             (0..arguments.rounds).map(|_| load(&program, &report, *agents, arguments.seconds));
         let rounds: Vec<Taken> = rounds.collect::<anyhow::Result<_>>()?;
-        let of = |of: fn(&Taken) -> f64, digits: usize| {
-            let values: Vec<f64> = rounds.iter().map(of).collect();
+        let cells = (0..).zip(COLUMNS).map(|(column, (_, digits)): (usize, _)| {
+            let values: Vec<f64> = rounds.iter().map(|taken| taken[column]).collect();
             median(&values).map_or("-".to_owned(), |it| format!("{it:.digits$}"))
-        };
-        table.add_row([
-            agents.to_string(),
-            of(|it| it.connected_s, 2),
-            of(|it| it.reported_s, 2),
-            of(|it| it.ended_s, 2),
-            of(|it| it.cpu_s, 2),
-            of(|it| it.memory_mib, 0),
-            of(|it| it.spread_ms, 2),
-            of(|it| it.clock_error_us, 0),
-        ]);
+        });
+        table.add_row(std::iter::once(agents.to_string()).chain(cells));
     }
     table.column_iter_mut().for_each(|it| it.set_cell_alignment(CellAlignment::Right));
     println!("{table}");
@@ -93,19 +83,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// The report of a real load of 1 s.
-fn canned(program: &Path) -> anyhow::Result<Vec<u8>> {
-    let mut server = Command::new(program);
-    server.args(["null-server", "epoll", "hello", "127.0.0.1", "18099", "1"]);
-    let mut server = server.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().context("no pipe")?).read_line(&mut line)?;
-    let load = ["load", "-t1", "-c16", "-d1s", "--json", "http://127.0.0.1:18099/"];
-    let output = Command::new(program).args(load).output();
-    server.kill()?;
-    server.wait()?;
-    let output = output?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(output.stdout)
+fn canned(program: &Path) -> anyhow::Result<String> {
+    let cpus = affinity::current()?;
+    let server = ["null-server", "epoll", "hello", "127.0.0.1", "0", "1"];
+    let server = Server::start(at_root(program, server), &cpus)?;
+    let url = format!("http://{}/", server.address);
+    let load = ["load", "-t1", "-c16", "-d1s", "--json", &url];
+    finish(at_root(program, load), &cpus, PATIENCE)?.output()
 }
 
 fn load(program: &Path, report: &Path, agents: usize, seconds: u64) -> anyhow::Result<Taken> {
@@ -142,15 +126,15 @@ fn load(program: &Path, report: &Path, agents: usize, seconds: u64) -> anyhow::R
     let most =
         |of: fn(&GeneratorPart) -> u64| report.generators.iter().map(of).max().unwrap_or(0) as f64;
     let window_ended = window_ended.context("no window")?;
-    Ok(Taken {
-        connected_s: connected.as_secs_f64(),
-        reported_s: reported.saturating_sub(window_ended).as_secs_f64(),
-        ended_s: ended.saturating_sub(reported).as_secs_f64(),
-        cpu_s: used_so_far.0,
-        memory_mib: used_so_far.1,
-        spread_ms: most(|it| it.start_delay_ns) / 1e6,
-        clock_error_us: most(|it| it.clock_error_ns) / 1e3,
-    })
+    Ok([
+        connected.as_secs_f64(),
+        reported.saturating_sub(window_ended).as_secs_f64(),
+        ended.saturating_sub(reported).as_secs_f64(),
+        used_so_far.0,
+        used_so_far.1,
+        most(|it| it.start_delay_ns) / 1e6,
+        most(|it| it.clock_error_ns) / 1e3,
+    ])
 }
 
 /// CPU time and the most memory of a process so far.

@@ -22,6 +22,7 @@ impl Model {
     pub(crate) const ALL: [Self; 5] =
         [Self::Rate, Self::Spin, Self::Poisson, Self::Closed, Self::ClosedLoop];
 
+    /// Also the options of `wirebench load`, where there is a rate.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Rate => "-R",
@@ -73,16 +74,8 @@ impl Case {
         words.extend(["--warmup", "100ms"].map(str::to_owned));
         if self.model != Model::ClosedLoop {
             words.extend(["-R".to_owned(), self.rate.to_string()]);
+            words.extend(self.model.name().split(' ').skip(1).map(str::to_owned));
         }
-        words.extend(
-            match self.model {
-                Model::Spin => Some("--spin"),
-                Model::Poisson => Some("--poisson"),
-                Model::Closed => Some("--closed"),
-                Model::Rate | Model::ClosedLoop => None,
-            }
-            .map(str::to_owned),
-        );
         words
     }
 

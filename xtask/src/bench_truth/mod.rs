@@ -10,20 +10,19 @@ mod truth;
 use anyhow::{Context, ensure};
 use comfy_table::CellAlignment;
 use hdrhistogram::Histogram;
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 use wirebench_report::table::{Style, new_table};
+use wirebench_schema::load::LatencySummary;
 
 use self::{
     case::Case,
     judge::{Comparison, Verdict},
 };
 use crate::bench::{
-    LATENCY_PERCENTILES, Latency, LoadResult, Neighbours, REFUSED, Server, Sides, build, command,
-    finish, gaps, parse_load,
+    Attempt, LATENCY_PERCENTILES, LoadResult, Neighbours, Server, Sides, below, build, finish,
+    gaps, histogram, parse_load,
 };
+use crate::step::at_root;
 
 /// Beyond the window, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -98,11 +97,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let calm = (!arguments.smoke).then(|| bench.gaps()).transpose()?;
     for case in &cases {
         let results = match bench.rounds(case, rounds, &mut neighbours)? {
-            Attempt::Refused(reason) => {
+            Err(reason) => {
                 complaints.push(format!("left out: {}: refused: {reason}", case.describe()));
                 continue;
             }
-            Attempt::Measured(results) => results,
+            Ok(results) => results,
         };
         measured += 1;
         let requests: u64 = results.iter().map(|result| result.requests).sum();
@@ -137,12 +136,6 @@ struct Bench {
     sides: Sides,
 }
 
-/// A measurement that was, or one that `wirebench load` would not make.
-enum Attempt<T> {
-    Measured(T),
-    Refused(String),
-}
-
 impl Bench {
     /// The quality of the generator's CPU without load.
     fn gaps(&self) -> anyhow::Result<String> {
@@ -160,11 +153,11 @@ impl Bench {
         let mut results = Vec::new();
         for _ in 0..rounds {
             match self.attempt(case, neighbours)? {
-                Attempt::Measured(result) => results.push(result),
-                Attempt::Refused(reason) => return Ok(Attempt::Refused(reason)),
+                Ok(result) => results.push(result),
+                Err(reason) => return Ok(Err(reason)),
             }
         }
-        Ok(Attempt::Measured(results))
+        Ok(Ok(results))
     }
 
     /// Measures a server that is fresh, so that its stalls and its counts begin anew.
@@ -176,26 +169,21 @@ impl Bench {
         let server = self.start_server(case)?;
         let mut options = case.options();
         options.push(format!("http://{}/", server.address));
-        let program = self.programs.join("wirebench");
+        let command = at_root(self.programs.join("wirebench"), options);
         let limit = case.window + PATIENCE;
-        let finished = finish(command(&program, &options), &self.sides.generator_cpus, limit)?;
+        let finished = finish(command, &self.sides.generator_cpus, limit)?;
         neighbours.add_own(finished.cpu + server.cpu()?);
-        if finished.status.code() == Some(REFUSED) {
-            let reason = finished.stderr.lines().next().unwrap_or("it does not say why");
-            return Ok(Attempt::Refused(reason.trim_start_matches("error: ").to_owned()));
+        match finished.refusal() {
+            Some(reason) => Ok(Err(reason)),
+            None => Ok(Ok(parse_load(&finished.output()?)?)),
         }
-        let (shown, status) = (&finished.shown, finished.status);
-        ensure!(status.success(), "`{shown}` ended with {status}:\n{}", finished.stderr);
-        Ok(Attempt::Measured(parse_load(&finished.stdout)?))
     }
 
     /// It never sleeps, so that it sees a request when it arrives.
     fn start_server(&self, case: &Case) -> anyhow::Result<Server> {
-        let mode = case.mode.to_string();
-        let words: Vec<String> =
-            ["--spin", "0"].into_iter().chain(mode.split(' ')).map(str::to_owned).collect();
-        let program: &Path = &self.programs.join("wirebench-delay-server");
-        Server::start(command(program, &words), &self.sides.server_cpus)
+        let words = format!("0 {}", case.mode);
+        let program = self.programs.join("wirebench-delay-server");
+        Server::start(at_root(program, words.split(' ')), &self.sides.server_cpus)
     }
 }
 
@@ -212,7 +200,7 @@ fn complaint(case: &Case, result: &LoadResult) -> anyhow::Result<Option<String>>
         [("latencies", Some(latency)), ("service times", result.service.as_ref())]
     {
         let Some(latency) = latency else { continue };
-        let below = latency.below(delay).with_context(|| described.clone())?;
+        let below = below(latency, delay).with_context(|| described.clone())?;
         // A request that was due shortly before the end and never sent is known to have waited so
         // long only.
         if below > latency.censored {
@@ -222,58 +210,43 @@ fn complaint(case: &Case, result: &LoadResult) -> anyhow::Result<Option<String>>
     Ok(None)
 }
 
-/// The distributions of one round.
-struct Distributions {
-    requests: u64,
-    requests_per_second: f64,
-    latency: Histogram<u64>,
-    service: Option<Histogram<u64>>,
-    lag: Option<Histogram<u64>>,
-}
-
-impl Distributions {
-    fn new(result: &LoadResult) -> anyhow::Result<Option<Self>> {
-        let histogram =
-            |latency: &Option<Latency>| latency.as_ref().map(Latency::histogram).transpose();
-        let Some(latency) = histogram(&result.latency)? else { return Ok(None) };
-        Ok(Some(Self {
-            requests: result.requests,
-            requests_per_second: result.requests_per_second,
-            latency,
-            service: histogram(&result.service)?,
-            lag: histogram(&result.lag)?,
-        }))
-    }
-}
-
 /// One row per percentile, with its verdict.
 fn rows(case: &Case, results: &[LoadResult]) -> anyhow::Result<Vec<(Vec<String>, Verdict)>> {
-    let rounds: Vec<Option<Distributions>> =
-        results.iter().map(Distributions::new).collect::<Result<_, _>>()?;
-    let mut rounds: Vec<Distributions> = rounds.into_iter().flatten().collect();
+    let mut rounds = Vec::new();
+    for result in results {
+        if let Some(latency) = &result.latency {
+            rounds.push((result, histogram(latency)?));
+        }
+    }
     if rounds.is_empty() {
         return Ok(Vec::new());
     }
     let middle = rounds.len() / 2;
-    Ok(LATENCY_PERCENTILES
-        .map(|percentile| {
-            rounds.sort_by_key(|round| round.latency.value_at_percentile(percentile));
-            row(case, &rounds[middle], percentile)
-        })
-        .to_vec())
+    let rows = LATENCY_PERCENTILES.map(|percentile| {
+        rounds.sort_by_key(|(_, latency)| latency.value_at_percentile(percentile));
+        let (result, latency) = &rounds[middle];
+        row(case, result, latency, percentile)
+    });
+    rows.into_iter().collect()
 }
 
-fn row(case: &Case, round: &Distributions, percentile: f64) -> (Vec<String>, Verdict) {
+fn row(
+    case: &Case,
+    round: &LoadResult,
+    latency: &Histogram<u64>,
+    percentile: f64,
+) -> anyhow::Result<(Vec<String>, Verdict)> {
     let rate = match case.model {
         case::Model::ClosedLoop => format!("({:.0})", round.requests_per_second),
         _ => case.rate.to_string(),
     };
-    let measured = Duration::from_nanos(round.latency.value_at_percentile(percentile));
-    let comparison = Comparison::new(case, percentile, measured, round.latency.len());
+    let measured = Duration::from_nanos(latency.value_at_percentile(percentile));
+    let comparison = Comparison::new(case, percentile, measured, latency.len());
     let absent = || "-".to_owned();
-    let beside = |histogram: &Option<Histogram<u64>>| {
-        let value = histogram.as_ref().map(|histogram| histogram.value_at_percentile(percentile));
-        value.map_or_else(absent, microseconds)
+    let beside = |latency: &Option<LatencySummary>| -> anyhow::Result<String> {
+        let Some(latency) = latency else { return Ok(absent()) };
+        let nanoseconds = histogram(latency)?.value_at_percentile(percentile);
+        Ok(format!("{:.0}", nanoseconds as f64 / 1000.0))
     };
     let share = comparison.error_share();
     let cells = vec![
@@ -288,12 +261,8 @@ fn row(case: &Case, round: &Distributions, percentile: f64) -> (Vec<String>, Ver
         format!("{:+.0}", comparison.error_us()),
         share.map_or_else(absent, |share| format!("{:+.2}", share * 100.0)),
         comparison.verdict.word().to_owned(),
-        beside(&round.service),
-        beside(&round.lag),
+        beside(&round.service)?,
+        beside(&round.lag)?,
     ];
-    (cells, comparison.verdict)
-}
-
-fn microseconds(nanoseconds: u64) -> String {
-    format!("{:.0}", nanoseconds as f64 / 1000.0)
+    Ok((cells, comparison.verdict))
 }

@@ -1,14 +1,10 @@
 //! The crates as a registry gets them: packages every published one, with the archive of entries that a checkout makes
 //! when it is built.
 
-use anyhow::{Context, ensure};
-use std::{
-    fs,
-    path::PathBuf,
-    process::{Command, Stdio},
-};
+use anyhow::Context;
+use std::{fs, path::PathBuf, process::Stdio};
 
-use crate::step::{root, step};
+use crate::step::{at_root, output, root, step};
 
 /// The archive in the package of `wirebench-bundle`; `crates/bundle/build.rs` reads it.
 const ARCHIVE: &str = "crates/bundle/project.tar.gz";
@@ -38,8 +34,8 @@ pub(super) fn run(cargo: &str, build: bool) -> anyhow::Result<()> {
 /// The archive that the build script of `wirebench-bundle` made.
 fn packed(cargo: &str) -> anyhow::Result<PathBuf> {
     let build = ["build", "--release", "--locked", "-p", "wirebench-bundle"];
-    let output = messages(cargo, &[&build[..], &["--message-format=json"]].concat())?;
-    output.lines().find_map(out_folder).map(|folder| folder.join("project.tar.gz")).with_context(
+    let messages = messages(cargo, &[&build[..], &["--message-format=json"]].concat())?;
+    messages.lines().find_map(out_folder).map(|folder| folder.join("project.tar.gz")).with_context(
         || format!("cargo {} reported no folder of the build script", build.join(" ")),
     )
 }
@@ -64,11 +60,7 @@ fn private(cargo: &str) -> anyhow::Result<Vec<String>> {
 
 /// What cargo prints for programs.
 fn messages(cargo: &str, arguments: &[&str]) -> anyhow::Result<String> {
-    let mut command = Command::new(cargo);
-    let output = command.args(arguments).current_dir(root()).stderr(Stdio::inherit());
-    let output = output.output().with_context(|| format!("`{cargo}` cannot be run"))?;
-    ensure!(output.status.success(), "`cargo {}` failed", arguments.join(" "));
-    Ok(String::from_utf8(output.stdout)?)
+    output(at_root(cargo, arguments).stderr(Stdio::inherit()))
 }
 
 #[cfg(test)]

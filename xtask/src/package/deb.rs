@@ -4,12 +4,11 @@ use anyhow::{Context, ensure};
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use wirebench_server::executable::exists;
 
-use crate::step::{attempt, built, root, step};
+use crate::step::{at_root, attempt, built, output, step};
 
 /// Each shell, and the file that it reads completions from.
 const COMPLETIONS: [(&str, &str); 3] =
@@ -51,44 +50,35 @@ fn make(cargo: &str) -> anyhow::Result<PathBuf> {
     ensure!(exists("cargo-deb"), "cargo-deb is missing: cargo install --locked cargo-deb");
     let program = built("wirebench")?;
     let folder = program.parent().context("a program is in a folder")?.join("package");
-    let output = folder.join("debian");
+    let debian = folder.join("debian");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
-    fs::create_dir_all(&output)?;
+    fs::create_dir_all(&debian)?;
     let pages = folder.join("man1").display().to_string();
     step("manual pages", &[&program.display().to_string(), "man", &pages], &[])?;
     for page in fs::read_dir(&pages)? {
         // Without a time, so that the same page gives the same file.
-        text("gzip".as_ref(), &["-9n", &page?.path().display().to_string()])?;
+        output(at_root("gzip", ["-9n"]).arg(page?.path()))?;
     }
     for (shell, name) in COMPLETIONS {
-        fs::write(folder.join(name), text(&program, &["completions", shell])?)?;
+        fs::write(folder.join(name), output(&mut at_root(&program, ["completions", shell]))?)?;
     }
     // Files in the package have the time of the commit, so that a revision always gives the same package.
-    let time = text("git".as_ref(), &["log", "-1", "--format=%ct"])?;
-    let output_text = output.display().to_string();
-    let deb = [cargo, "deb", "-p", "wirebench", "--no-build", "--output", &output_text];
+    let time = output(&mut at_root("git", ["log", "-1", "--format=%ct"]))?;
+    let debian_text = debian.display().to_string();
+    let deb = [cargo, "deb", "-p", "wirebench", "--no-build", "--output", &debian_text];
     step("Debian package", &deb, &[("SOURCE_DATE_EPOCH", time.trim())])?;
-    let mut made = fs::read_dir(&output)?;
+    let mut made = fs::read_dir(&debian)?;
     let package = made.next().context("cargo deb made no package")??.path();
-    ensure!(made.next().is_none(), "{} has more than one package", output.display());
+    ensure!(made.next().is_none(), "{} has more than one package", debian.display());
     println!("{}", package.display());
     Ok(package)
 }
 
-/// What a program prints.
-fn text(program: &Path, arguments: &[&str]) -> anyhow::Result<String> {
-    let shown = || format!("`{} {}`", program.display(), arguments.join(" "));
-    let output = Command::new(program).args(arguments).current_dir(root()).output();
-    let output = output.with_context(shown)?;
-    ensure!(output.status.success(), "{} failed: {}", shown(), output.status);
-    Ok(String::from_utf8(output.stdout)?)
-}
-
 fn is_installed() -> bool {
     let status = ["-W", "-f", "${db:Status-Status}", "wirebench"];
-    text("dpkg-query".as_ref(), &status).is_ok_and(|it| it != "not-installed")
+    output(&mut at_root("dpkg-query", status)).is_ok_and(|it| it != "not-installed")
 }
 
 /// Installs the package, runs its program, and purges it. Every file of it must then be gone.
@@ -98,7 +88,7 @@ fn check_installation(package: &Path) -> anyhow::Result<()> {
         "wirebench is installed as a package already, and the check purges it"
     );
     let file = package.to_str().context("the package's path is not text")?;
-    let contents = text("dpkg-deb".as_ref(), &["--contents", file])?;
+    let contents = output(&mut at_root("dpkg-deb", ["--contents", file]))?;
     let new: Vec<PathBuf> = paths(&contents).into_iter().filter(|it| !it.exists()).collect();
     ensure!(!new.is_empty(), "every file of the package exists already");
     // Images for containers leave manual pages out.

@@ -1,14 +1,13 @@
 //! One static program that needs no library: linked with musl, and run in a root folder that has nothing else.
 
-use anyhow::{Context, ensure};
-use std::{
-    fs,
-    io::{BufRead, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
-};
+use anyhow::Context;
+use std::{fs, path::Path};
+use wirebench_sys::affinity;
 
-use crate::step::{built, root, step};
+use crate::{
+    bench::Server,
+    step::{at_root, built, root, step},
+};
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
@@ -21,17 +20,6 @@ pub(super) fn run(cargo: &str, check: bool) -> anyhow::Result<()> {
     let program = built(&format!("../{TARGET}/release/wirebench"))?.canonicalize()?;
     println!("{}", program.display());
     if check { run_alone(&program) } else { Ok(()) }
-}
-
-/// Ends the server however the check ends.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended already.
-        _ = self.0.kill();
-        _ = self.0.wait();
-    }
 }
 
 /// What a container mounts in every root folder. `list` starts processes, so it needs them; `load` does not.
@@ -50,18 +38,9 @@ fn run_alone(program: &Path) -> anyhow::Result<()> {
     step("version", &[&alone[..], &["--version"]].concat(), &[])?;
     let list = ["unshare", "--mount", "sh", "-e", "-c", MOUNT_AND_LIST, "sh", &folder];
     step("list", &list, &[])?;
-    let mut server = Command::new(alone[0])
-        .args(&alone[1..])
-        .args(["null-server", "epoll", "hello", "127.0.0.1", "0", "1"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("the built-in server cannot be started")?;
-    let out = server.stdout.take().context("a pipe is missing")?;
-    let _server = Server(server);
-    let mut line = String::new();
-    BufReader::new(out).read_line(&mut line)?;
-    let address = line.trim().strip_prefix("listening ");
-    ensure!(address.is_some(), "the built-in server printed {line:?}");
-    let url = format!("http://{}/", address.unwrap_or_default());
+    let words = ["null-server", "epoll", "hello", "127.0.0.1", "0", "1"];
+    let server = at_root(alone[0], [&alone[1..], &words].concat());
+    let server = Server::start(server, &affinity::current()?)?;
+    let url = format!("http://{}/", server.address);
     step("load", &[&alone[..], &["load", "-t1", "-c8", "-d1s", &url]].concat(), &[])
 }

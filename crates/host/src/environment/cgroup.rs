@@ -39,8 +39,7 @@ const MEMORY_V2: MemoryFiles =
 
 /// The memory of the group that has the least left; absent where no group has a limit.
 pub(super) fn memory(files: &Files<'_>) -> Option<Memory> {
-    let mounts = MountInfos::from_file(files.at("proc/self/mountinfo")).ok()?;
-    let groups = ProcessCGroups::from_file(files.at("proc/self/cgroup")).ok()?;
+    let groups = Groups::read(files)?;
     let of_version = |(controller, limit, usage, droppable): MemoryFiles| {
         let left = move |folder: PathBuf| {
             let number = |name: &str| files.number::<u64>(folder.join(name));
@@ -51,17 +50,24 @@ pub(super) fn memory(files: &Files<'_>) -> Option<Memory> {
                 number(usage)?.saturating_sub(droppable.iter().filter_map(|it| part(it)).sum());
             Some(Memory { total, available: total.saturating_sub(used) })
         };
-        folders(files, &mounts, &groups, controller).into_iter().filter_map(left)
+        groups.folders(files, controller).into_iter().filter_map(left)
     };
     let all = [MEMORY_V1, MEMORY_V2].into_iter().flat_map(of_version);
     all.min_by_key(|memory| memory.available)
 }
 
+/// The files that say how the groups use CPU time, in both versions.
+pub(crate) fn cpu_statistics(root: &Path) -> Vec<PathBuf> {
+    let files = Files(root);
+    let Some(groups) = Groups::read(&files) else { return Vec::new() };
+    let folders = [None, Some("cpu")].into_iter().flat_map(|it| groups.folders(&files, it));
+    folders.map(|folder| files.at(folder.join("cpu.stat"))).collect()
+}
+
 /// What the groups allow; absent where there are no groups.
 pub(super) fn read(files: &Files<'_>) -> Option<Cgroup> {
-    let mounts = MountInfos::from_file(files.at("proc/self/mountinfo")).ok()?;
-    let groups = ProcessCGroups::from_file(files.at("proc/self/cgroup")).ok()?;
-    let place = |controller| folders(files, &mounts, &groups, controller);
+    let groups = Groups::read(files)?;
+    let place = |controller| groups.folders(files, controller);
     // Where both are mounted a controller belongs to one of them.
     let unified = place(None);
     let has = |file: &str| unified.iter().any(|folder| files.at(folder.join(file)).exists());
@@ -127,30 +133,39 @@ fn used(files: &Files<'_>, folder: &Path, quota_us: u64, period_us: u64) -> Opti
     })
 }
 
-/// The folder of this process's group and of those above it, the nearest first. `controller` is one
-/// of the first version; without it the second is meant.
-fn folders(
-    files: &Files<'_>,
-    mounts: &MountInfos,
-    groups: &ProcessCGroups,
-    controller: Option<&str>,
-) -> Vec<PathBuf> {
-    let mounted = |mount: &&MountInfo| match controller {
-        Some(name) => mount.fs_type == "cgroup" && mount.super_options.contains_key(name),
-        None => mount.fs_type == "cgroup2",
-    };
-    let member = groups.0.iter().find(|group| match controller {
-        Some(name) => group.controllers.iter().any(|it| it == name),
-        None => group.hierarchy == 0 && group.controllers.is_empty(),
-    });
-    let (Some(mount), Some(member)) = (mounts.0.iter().find(mounted), member) else {
-        return Vec::new();
-    };
-    // The mount may show a part of the hierarchy only, and the group may lie outside of it.
-    let path = Path::new(&member.pathname);
-    let below = path.strip_prefix(&mount.root).unwrap_or(Path::new(""));
-    let own = mount.mount_point.join(below.strip_prefix("/").unwrap_or(below));
-    let own = if files.at(&own).is_dir() { own } else { mount.mount_point.clone() };
-    let inside = |folder: &&Path| folder.starts_with(&mount.mount_point);
-    own.ancestors().take_while(inside).map(Path::to_owned).collect()
+/// The groups of this process, and where groups are mounted.
+struct Groups {
+    mounts: MountInfos,
+    groups: ProcessCGroups,
+}
+
+impl Groups {
+    fn read(files: &Files<'_>) -> Option<Self> {
+        let mounts = MountInfos::from_file(files.at("proc/self/mountinfo")).ok()?;
+        let groups = ProcessCGroups::from_file(files.at("proc/self/cgroup")).ok()?;
+        Some(Self { mounts, groups })
+    }
+
+    /// The folder of this process's group and of those above it, the nearest first. `controller` is one
+    /// of the first version; without it the second is meant.
+    fn folders(&self, files: &Files<'_>, controller: Option<&str>) -> Vec<PathBuf> {
+        let mounted = |mount: &&MountInfo| match controller {
+            Some(name) => mount.fs_type == "cgroup" && mount.super_options.contains_key(name),
+            None => mount.fs_type == "cgroup2",
+        };
+        let member = self.groups.0.iter().find(|group| match controller {
+            Some(name) => group.controllers.iter().any(|it| it == name),
+            None => group.hierarchy == 0 && group.controllers.is_empty(),
+        });
+        let (Some(mount), Some(member)) = (self.mounts.0.iter().find(mounted), member) else {
+            return Vec::new();
+        };
+        // The mount may show a part of the hierarchy only, and the group may lie outside of it.
+        let path = Path::new(&member.pathname);
+        let below = path.strip_prefix(&mount.root).unwrap_or(Path::new(""));
+        let own = mount.mount_point.join(below.strip_prefix("/").unwrap_or(below));
+        let own = if files.at(&own).is_dir() { own } else { mount.mount_point.clone() };
+        let inside = |folder: &&Path| folder.starts_with(&mount.mount_point);
+        own.ancestors().take_while(inside).map(Path::to_owned).collect()
+    }
 }

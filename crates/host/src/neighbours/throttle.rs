@@ -1,15 +1,13 @@
 //! How long CPU limits have held wirebench's own control group back, in either version of control
 //! groups. Servers and generators are in the same group, because they are its children.
 
-use procfs::process::Process;
 use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
-/// The file with the times, in both versions.
-const FILE: &str = "cpu.stat";
+use crate::environment::cgroup::cpu_statistics;
 
 /// How long each group on the way to the root has been held back so far, in nanoseconds. The kernel
 /// adds up the time of every CPU on which the group wanted to run, so that it may be more than the
@@ -20,11 +18,11 @@ pub struct Throttled(BTreeMap<PathBuf, u64>);
 impl Throttled {
     /// Reads it; nothing where no group has a limit, or where it cannot be read.
     pub fn read() -> Self {
-        Self::of(files())
+        Self::below(Path::new("/"))
     }
 
-    pub(super) fn of(files: Vec<PathBuf>) -> Self {
-        let times = files.into_iter().filter_map(|file| {
+    fn below(root: &Path) -> Self {
+        let times = cpu_statistics(root).into_iter().filter_map(|file| {
             let ns = throttled_ns(&fs::read_to_string(&file).ok()?)?;
             Some((file, ns))
         });
@@ -50,37 +48,6 @@ fn throttled_ns(text: &str) -> Option<u64> {
     value("throttled_usec").map(|us| us.saturating_mul(1000)).or_else(|| value("throttled_time"))
 }
 
-/// The files of this process's groups, those of the groups around them too.
-fn files() -> Vec<PathBuf> {
-    let Ok(own) = Process::myself() else { return Vec::new() };
-    let (Ok(groups), Ok(mounts)) = (own.cgroups(), own.mountinfo()) else { return Vec::new() };
-    let mut files = Vec::new();
-    for group in groups {
-        // Version 2 has one hierarchy, whose number is 0; version 1 has one for CPU time.
-        let is_unified = group.hierarchy == 0;
-        if !is_unified && !group.controllers.iter().any(|name| name == "cpu") {
-            continue;
-        }
-        let mount = mounts.0.iter().find(|mount| match is_unified {
-            true => mount.fs_type == "cgroup2",
-            false => mount.fs_type == "cgroup" && mount.super_options.contains_key("cpu"),
-        });
-        if let Some(mount) = mount {
-            files.extend(up_to_the_mount(&mount.mount_point, &mount.root, &group.pathname));
-        }
-    }
-    files
-}
-
-/// The files of the group `path` and of those around it, below a mount that shows `root` and what
-/// is in it. A group outside of what is shown leaves the mount itself.
-fn up_to_the_mount(mount: &Path, root: &str, path: &str) -> Vec<PathBuf> {
-    let relative = Path::new(path).strip_prefix(root).unwrap_or_else(|_| Path::new(""));
-    let is_inside = relative.components().all(|it| matches!(it, std::path::Component::Normal(_)));
-    let relative = if is_inside { relative } else { Path::new("") };
-    relative.ancestors().map(|group| mount.join(group).join(FILE)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,36 +61,58 @@ mod tests {
         assert_eq!(throttled_ns("usage_usec 9\n"), None);
     }
 
-    #[test]
-    fn the_groups_around_are_looked_at_too() {
-        let mount = Path::new("/sys/fs/cgroup");
-        let found = up_to_the_mount(mount, "/", "/a.slice/b.service");
-        let expected = ["a.slice/b.service/cpu.stat", "a.slice/cpu.stat", "cpu.stat"];
-        assert_eq!(found, expected.map(|file| mount.join(file)));
-        // In a container whose own group is the root of what is shown.
-        assert_eq!(up_to_the_mount(mount, "/docker/1", "/docker/1"), [mount.join("cpu.stat")]);
-        assert_eq!(up_to_the_mount(mount, "/", "/../other"), [mount.join("cpu.stat")]);
+    /// What each version mounts, and the group of a process.
+    const VERSIONS: [(&str, &str); 2] = [
+        ("1 0 0:1 / /cgroup rw - cgroup cgroup rw,cpu\n", "4:cpu,cpuacct:/a/b\n"),
+        ("1 0 0:1 / /cgroup rw - cgroup2 cgroup2 rw\n", "0::/a/b\n"),
+    ];
+
+    /// A root folder with the groups `a` and `a/b`.
+    fn root(mounts: &str, group: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("proc/self/mountinfo", mounts);
+        write("proc/self/cgroup", group);
+        write("cgroup/a/b/procs", "");
+        folder
     }
 
-    /// The groups `a` and `a/b` below a mount, of which `a` has been held back for `per_ms` milliseconds.
-    fn tree(name: &str, per_ms: u64) -> (tempfile::TempDir, impl Fn(u64) -> Throttled) {
-        let folder = tempfile::tempdir().unwrap();
-        let mount = folder.path().to_owned();
-        fs::create_dir_all(mount.join("a/b")).unwrap();
-        let name = name.to_owned();
-        let held_back = move |ms: u64| {
-            let text = |ms: u64| format!("nr_periods 9\nnr_throttled 3\n{name} {}\n", ms * per_ms);
-            fs::write(mount.join("a").join(FILE), text(ms)).unwrap();
-            fs::write(mount.join("a/b").join(FILE), text(0)).unwrap();
-            Throttled::of(up_to_the_mount(&mount, "/", "/a/b"))
+    #[test]
+    fn the_groups_around_are_looked_at_too() {
+        let found = |mounts: &str, group: &str| -> Vec<String> {
+            let root = root(mounts, group);
+            let relative = |path: &PathBuf| path.strip_prefix(root.path()).unwrap().to_owned();
+            cpu_statistics(root.path())
+                .iter()
+                .map(|it| relative(it).display().to_string())
+                .collect()
         };
-        (folder, held_back)
+        let expected = ["cgroup/a/b/cpu.stat", "cgroup/a/cpu.stat", "cgroup/cpu.stat"];
+        for (mounts, group) in VERSIONS {
+            assert_eq!(found(mounts, group), expected);
+        }
+        // In a container whose own group is the root of what is shown.
+        let shown = "1 0 0:1 /docker/1 /cgroup rw - cgroup2 cgroup2 rw\n";
+        assert_eq!(found(shown, "0::/docker/1\n"), ["cgroup/cpu.stat"]);
+        assert_eq!(found(VERSIONS[1].0, "0::/../other\n"), ["cgroup/cpu.stat"]);
     }
 
     #[test]
     fn a_limit_of_a_group_around_is_found_in_both_versions() {
-        for (name, per_ms) in [("throttled_time", 1_000_000), ("throttled_usec", 1000)] {
-            let (_folder, held_back) = tree(name, per_ms);
+        let names = [("throttled_time", 1_000_000), ("throttled_usec", 1000)];
+        for ((mounts, group), (name, per_ms)) in VERSIONS.into_iter().zip(names) {
+            let root = root(mounts, group);
+            let held_back = |ms: u64| {
+                let text =
+                    |ms: u64| format!("nr_periods 9\nnr_throttled 3\n{name} {}\n", ms * per_ms);
+                fs::write(root.path().join("cgroup/a/cpu.stat"), text(ms)).unwrap();
+                fs::write(root.path().join("cgroup/a/b/cpu.stat"), text(0)).unwrap();
+                Throttled::below(root.path())
+            };
             let (before, after) = (held_back(40), held_back(100));
             assert_eq!(after.ns_since(&before), 60_000_000, "{name}");
             assert_eq!(held_back(100).ns_since(&after), 0, "{name}");
