@@ -1,7 +1,7 @@
 //! What each pair of hosts has measured of a result, a line for each.
 
 use std::collections::BTreeMap;
-use wirebench_schema::journal::{Counts, Journal, Measurement, Outcome, Part, Run};
+use wirebench_schema::journal::{Counts, Journal, Measurement, Part, Run};
 
 /// A line for each pair of hosts; none if all cohorts were measured by one side.
 pub(crate) fn lines(journal: &Journal) -> Vec<String> {
@@ -33,10 +33,7 @@ fn line(journal: &Journal, pair: &str, parts: &[&Part]) -> String {
 /// workloads of the ratios of cost, or of time per request where the cost is not known.
 fn difference(journal: &Journal, blocks: &[u32]) -> Option<f64> {
     let counted = |run: &&Run| run.counts == Counts::Yes && blocks.contains(&run.block);
-    let cost = |run: &Run| match &run.outcome {
-        Outcome::Measured(it) => per_request(it),
-        Outcome::Idle(_) | Outcome::Failed { .. } => None,
-    };
+    let cost = |run: &Run| run.outcome.measured().and_then(per_request);
     let mut logarithms = Vec::new();
     for first in journal.runs.iter().filter(counted).filter(|run| run.copy == 0) {
         let is_other = |run: &&Run| {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use wirebench_schema::{
     id::VariantId,
-    journal::{Journal, Outcome, Published},
+    journal::{Journal, Published},
     suite::{PublishedRow, RowState, Scale},
 };
 
@@ -84,11 +84,7 @@ pub(crate) fn names(variants: &BTreeSet<&VariantId>) -> String {
 pub(crate) fn not_measured(journal: &Journal, variant: &VariantId) -> Option<String> {
     let is_its = |name: &str| variant.to_string() == name || variant.is_among(name);
     let runs = || journal.runs.iter().filter(|run| run.variant == *variant);
-    let failure = |outcome: &Outcome| match outcome {
-        Outcome::Failed { reason, .. } => Some(reason.clone()),
-        Outcome::Measured(_) | Outcome::Idle(_) => None,
-    };
-    if runs().any(|run| failure(&run.outcome).is_none()) {
+    if runs().any(|run| run.outcome.has_figures()) {
         return None;
     }
     let start = &journal.start;
@@ -105,7 +101,7 @@ pub(crate) fn not_measured(journal: &Journal, variant: &VariantId) -> Option<Str
         .map(|it| it.reason.clone())
         .or_else(|| left_out().map(|it| it.reason.clone()))
         .or_else(refused)
-        .or_else(|| runs().find_map(|run| failure(&run.outcome)));
+        .or_else(|| runs().find_map(|run| run.outcome.failure()).map(str::to_owned));
     let is_part = start.variants.iter().any(|it| it.variant == *variant);
     let other = if is_part { "it has no run" } else { "it is not part of this run" };
     Some(reason.unwrap_or_else(|| other.to_owned()))

@@ -2,7 +2,7 @@
 
 use wirebench_schema::{
     id::VariantId,
-    journal::{Counts, Described, Journal, Outcome, Reason, ReasonKind, Run},
+    journal::{Counts, Described, Journal, Reason, ReasonKind, Run},
 };
 
 use crate::{
@@ -75,7 +75,7 @@ impl<'a> Side<'a> {
         let invalid =
             runs.iter().map(|run| invalid(run, metric, &asked_for)).filter(|it| !it.is_empty());
         let invalid: Vec<Vec<&Reason>> = invalid.collect();
-        let failures: Vec<&str> = runs.iter().filter_map(|run| failure(run)).collect();
+        let failures: Vec<&str> = runs.iter().filter_map(|run| run.outcome.failure()).collect();
         let (all, bad) = (runs.len(), invalid.len() + failures.len());
         let state = if failures.len() == all {
             let why = match failures.first() {
@@ -158,14 +158,6 @@ fn most_frequent(runs: &[Vec<&Reason>]) -> Option<String> {
     all.into_iter().max_by_key(|reason| times(reason.kind)).map(Reason::brief)
 }
 
-/// Why a run has no figures.
-fn failure(run: &Run) -> Option<&str> {
-    match &run.outcome {
-        Outcome::Failed { reason, .. } => Some(reason),
-        Outcome::Measured(_) | Outcome::Idle(_) => None,
-    }
-}
-
 /// Why there is no run of a side.
 fn not_run(journal: &Journal, rows: &WorkloadRows<'_>, variant: &VariantId) -> String {
     let verified = journal.verified.iter().filter(|it| it.variant == *variant);
@@ -177,7 +169,8 @@ fn not_run(journal: &Journal, rows: &WorkloadRows<'_>, variant: &VariantId) -> S
         return format!("cannot hold the rate: {why}");
     }
     let pilots = journal.runs.iter().filter(|run| run.counts == Counts::Pilot);
-    match pilots.filter(|run| run.variant == *variant).filter_map(failure).next() {
+    let mut pilots = pilots.filter(|run| run.variant == *variant);
+    match pilots.find_map(|run| run.outcome.failure()) {
         Some(why) => format!("failed in the pilot run: {why}"),
         None => "was not run".to_owned(),
     }

@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, fmt};
 use wirebench_schema::{
     environment::Weight,
     id::VariantId,
-    journal::{Described, Journal, Outcome, Run},
+    journal::{Described, Journal, Run},
     load::EngineChoice,
     suite::{Phase, Scale, Workload},
 };
@@ -165,12 +165,9 @@ fn differ(what: String, [old, new]: [BTreeSet<String>; 2]) -> Option<Difference>
 
 /// The engine that moved the bytes of a run; empty where it is not known.
 fn engine(run: &Run) -> String {
-    match &run.outcome {
-        Outcome::Measured(it) if it.tool.is_none() && it.load.engine != EngineChoice::Auto => {
-            it.load.engine.name().to_owned()
-        }
-        Outcome::Measured(_) | Outcome::Idle(_) | Outcome::Failed { .. } => String::new(),
-    }
+    let measured = run.outcome.measured();
+    let known = measured.filter(|it| it.tool.is_none() && it.load.engine != EngineChoice::Auto);
+    known.map_or_else(String::new, |it| it.load.engine.name().to_owned())
 }
 
 fn rate_sentence(old: &Workload, new: &Workload) -> String {

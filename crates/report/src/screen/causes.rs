@@ -6,7 +6,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 use wirebench_schema::{
-    journal::{Bound, Journal, Outcome, Placement, Reason, ReasonKind, Run, Weight},
+    journal::{Bound, Journal, Placement, Reason, ReasonKind, Run, Weight},
     suite::{Phase, Scale},
 };
 
@@ -158,11 +158,8 @@ fn cpus(runs: &[&Run], placement: &Placement) -> String {
         }
     }
     // Those of other hosts are not the ones of the placement.
-    let is_elsewhere = |run: &&Run| match &run.outcome {
-        Outcome::Measured(measured) => !measured.load.generators.is_empty(),
-        Outcome::Idle(_) | Outcome::Failed { .. } => false,
-    };
-    if runs.iter().any(is_elsewhere) {
+    let mut measured = runs.iter().filter_map(|run| run.outcome.measured());
+    if measured.any(|it| !it.load.generators.is_empty()) {
         return String::new();
     }
     let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
@@ -211,10 +208,7 @@ fn refusals(journal: &Journal) -> Vec<String> {
 /// Rows with runs that failed, the first reason of each.
 fn failures(workloads: &[Labelled<'_, '_>]) -> Vec<String> {
     let of_row = |label: &str, row: &Row<'_>| {
-        let reason = row.runs.iter().find_map(|run| match &run.outcome {
-            Outcome::Failed { reason, .. } => Some(reason),
-            Outcome::Measured(_) | Outcome::Idle(_) => None,
-        })?;
+        let reason = row.runs.iter().find_map(|run| run.outcome.failure())?;
         let (failed, all) = (row.failed(), row.runs.len());
         Some(format!("{} {label}: {failed} of {all} runs failed: {reason}", name(row)))
     };

@@ -176,13 +176,8 @@ fn distinct<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
-    let measured: Vec<(u32, &Measurement)> = runs
-        .iter()
-        .filter_map(|run| match &run.outcome {
-            Outcome::Measured(it) => Some((run.block, &**it)),
-            Outcome::Idle(_) | Outcome::Failed { .. } => None,
-        })
-        .collect();
+    let measured: Vec<(u32, &Measurement)> =
+        runs.iter().filter_map(|run| Some((run.block, run.outcome.measured()?))).collect();
     let by_block: BTreeMap<u32, f64> =
         measured.iter().map(|(block, it)| (*block, it.load.requests_per_second)).collect();
     let rates: Vec<f64> = by_block.values().copied().collect();

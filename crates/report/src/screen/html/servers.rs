@@ -70,12 +70,7 @@ fn kind(described: &Described) -> [Option<String>; 3] {
 
 /// The time from the start of an instance until it accepts, in nanoseconds, and its peak memory in bytes.
 fn medians(runs: &[&Run]) -> (Option<f64>, Option<f64>) {
-    let measured = || {
-        runs.iter().filter_map(|run| match &run.outcome {
-            Outcome::Measured(measured) => Some(measured),
-            Outcome::Idle(_) | Outcome::Failed { .. } => None,
-        })
-    };
+    let measured = || runs.iter().filter_map(|run| run.outcome.measured());
     let ready: Vec<f64> = measured().filter_map(|it| Some(it.instance?.ready_ns as f64)).collect();
     let peak: Vec<f64> = measured().map(|it| it.cost.memory_peak_bytes as f64).collect();
     (wirebench_stats::median(&ready), wirebench_stats::median(&peak))
