@@ -54,22 +54,20 @@ struct Names {
     field: &'static str,
     /// In sentences and column heads.
     title: &'static str,
+    /// Of its value in files.
+    unit: &'static str,
     /// What a row is whose value is higher than the baseline's, and what one whose value is lower.
     words: (&'static str, &'static str),
 }
 
-const SATURATE: &[Metric] = &[
-    Metric::Throughput,
-    Metric::Cpu,
-    Metric::LatencyP50,
-    Metric::LatencyP99,
-    Metric::LatencyP999,
-    Metric::Switches,
-    Metric::Memory,
-];
-
-const IDLE: &[Metric] =
-    &[Metric::MemoryAtRest, Metric::MemoryIdle, Metric::MemoryPerConnection, Metric::IdleCpu];
+/// The figures of a load, and those of silence.
+const OF_LOAD_AND_SILENCE: (&[Metric], &[Metric]) = Metric::ALL.split_at(7);
+/// Of a row whose time is higher than the baseline's, and of one whose time is lower.
+const TIME: (&str, &str) = ("longer", "shorter");
+/// The same of a size.
+const SIZE: (&str, &str) = ("larger", "smaller");
+/// The same of a share of the CPU.
+const CPU: (&str, &str) = ("more CPU", "less CPU");
 
 impl Metric {
     /// All metrics.
@@ -101,8 +99,8 @@ impl Metric {
     #[must_use]
     pub const fn of_phase(phase: Phase) -> &'static [Self] {
         match phase {
-            Phase::Saturate | Phase::Cost => SATURATE,
-            Phase::Idle => IDLE,
+            Phase::Saturate | Phase::Cost => OF_LOAD_AND_SILENCE.0,
+            Phase::Idle => OF_LOAD_AND_SILENCE.1,
         }
     }
 
@@ -167,15 +165,7 @@ impl Metric {
     /// The unit of its value in files.
     #[must_use]
     pub const fn unit(self) -> &'static str {
-        match self {
-            Self::Throughput => "requests/s",
-            Self::Cpu => "ns/request",
-            Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999 => "ns",
-            Self::Switches => "switches/request",
-            Self::Memory | Self::MemoryAtRest | Self::MemoryIdle => "bytes",
-            Self::MemoryPerConnection => "bytes/connection",
-            Self::IdleCpu => "CPUs",
-        }
+        self.names().unit
     }
 
     /// What a row is whose value is higher than the baseline's.
@@ -191,36 +181,44 @@ impl Metric {
     }
 
     const fn names(self) -> Names {
-        let (option, field, title, words) = match self {
-            Self::Throughput => {
-                ("throughput", "requests_per_second", "requests/s", ("faster", "slower"))
-            }
+        let (option, field, title, unit, words) = match self {
+            Self::Throughput => (
+                "throughput",
+                "requests_per_second",
+                "requests/s",
+                "requests/s",
+                ("faster", "slower"),
+            ),
             Self::Cpu => {
-                let words = ("more CPU", "less CPU");
-                ("cpu", "server_cpu_ns_per_request", "server CPU us/request", words)
+                ("cpu", "server_cpu_ns_per_request", "server CPU us/request", "ns/request", CPU)
             }
-            Self::LatencyP50 => ("p50", "latency_ns_p50", "p50", ("longer", "shorter")),
-            Self::LatencyP99 => ("p99", "latency_ns_p99", "p99", ("longer", "shorter")),
-            Self::LatencyP999 => ("p999", "latency_ns_p999", "p99.9", ("longer", "shorter")),
-            Self::Switches => {
-                ("switches", "context_switches_per_request", "switches/request", ("more", "fewer"))
-            }
-            Self::Memory => ("memory", "memory_peak_bytes", "peak memory", ("larger", "smaller")),
+            Self::LatencyP50 => ("p50", "latency_ns_p50", "p50", "ns", TIME),
+            Self::LatencyP99 => ("p99", "latency_ns_p99", "p99", "ns", TIME),
+            Self::LatencyP999 => ("p999", "latency_ns_p999", "p99.9", "ns", TIME),
+            Self::Switches => (
+                "switches",
+                "context_switches_per_request",
+                "switches/request",
+                "switches/request",
+                ("more", "fewer"),
+            ),
+            Self::Memory => ("memory", "memory_peak_bytes", "peak memory", "bytes", SIZE),
             Self::MemoryAtRest => {
-                ("memory-at-rest", "memory_rest_bytes", "memory at rest", ("larger", "smaller"))
+                ("memory-at-rest", "memory_rest_bytes", "memory at rest", "bytes", SIZE)
             }
             Self::MemoryIdle => {
-                ("memory-idle", "memory_idle_bytes", "memory with all", ("larger", "smaller"))
+                ("memory-idle", "memory_idle_bytes", "memory with all", "bytes", SIZE)
             }
             Self::MemoryPerConnection => (
                 "memory-per-connection",
                 "memory_bytes_per_connection",
                 "memory/connection",
-                ("larger", "smaller"),
+                "bytes/connection",
+                SIZE,
             ),
-            Self::IdleCpu => ("idle-cpu", "idle_cpu_share", "idle CPU", ("more CPU", "less CPU")),
+            Self::IdleCpu => ("idle-cpu", "idle_cpu_share", "idle CPU", "CPUs", CPU),
         };
-        Names { option, field, title, words }
+        Names { option, field, title, unit, words }
     }
 
     /// Its value in a run, if the run has one.
@@ -361,7 +359,7 @@ mod tests {
         assert_eq!(Metric::Cpu.in_phase(Phase::Idle), Some(Metric::IdleCpu));
         assert_eq!(Metric::Memory.in_phase(Phase::Idle), Some(Metric::MemoryPerConnection));
         for phase in [Phase::Saturate, Phase::Cost] {
-            for metric in IDLE {
+            for metric in Metric::of_phase(Phase::Idle) {
                 assert_eq!(metric.in_phase(phase), None, "{metric} is a figure of silence");
             }
         }
