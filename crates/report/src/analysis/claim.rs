@@ -4,6 +4,7 @@
 use wirebench_stats::{Interval, Judged, Outcome};
 
 use super::{Direction, Metric};
+use crate::names::names;
 
 /// How a ratio is to be read when the generator was at its limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -25,6 +26,12 @@ pub enum Limited {
     Yes,
     /// It was not.
     No,
+}
+
+names! {
+    Reads: Exactly = "exactly", AtLeast = "at-least", AtMost = "at-most", Either = "either";
+    Claim: Higher = "higher", Lower = "lower", Same = "same", NotHigher = "not-higher",
+        NotLower = "not-lower", CannotTell = "inconclusive";
 }
 
 impl Reads {
@@ -56,17 +63,6 @@ impl Reads {
             Self::AtLeast => ">=",
             Self::AtMost => "<=",
             Self::Either => "~",
-        }
-    }
-
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Exactly => "exactly",
-            Self::AtLeast => "at-least",
-            Self::AtMost => "at-most",
-            Self::Either => "either",
         }
     }
 }
@@ -123,19 +119,6 @@ impl Claim {
             Self::NotHigher => format!("not {}", metric.higher()),
             Self::NotLower => format!("not {}", metric.lower()),
             Self::CannotTell => "inconclusive".to_owned(),
-        }
-    }
-
-    /// The name in files, the same for every metric.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Higher => "higher",
-            Self::Lower => "lower",
-            Self::Same => "same",
-            Self::NotHigher => "not-higher",
-            Self::NotLower => "not-lower",
-            Self::CannotTell => "inconclusive",
         }
     }
 }

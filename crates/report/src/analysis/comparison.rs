@@ -10,6 +10,7 @@ use super::{
     BaselineCheck, CheckState, Claim, Limited, Metric, Reads, Role, Row, WorkloadRows,
     levels::Levels,
 };
+use crate::names::names;
 
 /// Values or ratios by cohort.
 pub(crate) type Values = BTreeMap<u32, f64>;
@@ -83,18 +84,12 @@ pub enum Inconclusive {
     WideInterval,
 }
 
-impl Inconclusive {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TooFewCohorts => "too-few-cohorts",
-            Self::BaselineCheckFailed => "baseline-check-failed",
-            Self::Bound => "bound",
-            Self::WideInterval => "wide-interval",
-        }
-    }
+names! {
+    Inconclusive: TooFewCohorts = "too-few-cohorts", BaselineCheckFailed = "baseline-check-failed",
+        Bound = "bound", WideInterval = "wide-interval";
+}
 
+impl Inconclusive {
     /// The reason as a part of a sentence.
     #[must_use]
     pub const fn words(self) -> &'static str {

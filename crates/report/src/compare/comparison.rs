@@ -12,7 +12,10 @@ use wirebench_schema::{
 use wirebench_stats::Estimate;
 
 use super::{Difference, Gate, Side};
-use crate::analysis::{Claim, Direction, Inconclusive, Metric, Reads};
+use crate::{
+    analysis::{Claim, Direction, Inconclusive, Metric, Reads},
+    names::names,
+};
 
 /// Two results compared with each other.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,15 +146,9 @@ impl Change {
     }
 }
 
-impl Movement {
-    /// The name in texts and files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Worse => "worse",
-            Self::Better => "better",
-        }
-    }
+names! {
+    Movement: Worse = "worse", Better = "better";
+    Presence: Lost = "lost", OldOnly = "old-only", NewOnly = "new-only", Both = "both";
 }
 
 /// A baseline that is the same program in both results. What it did is the machine's doing.
@@ -189,19 +186,6 @@ pub enum Presence {
     NewOnly,
     /// In both, which are not alike.
     Both,
-}
-
-impl Presence {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Lost => "lost",
-            Self::OldOnly => "old-only",
-            Self::NewOnly => "new-only",
-            Self::Both => "both",
-        }
-    }
 }
 
 impl Summary {

@@ -11,7 +11,10 @@ use wirebench_stats::MIN_COHORTS;
 use super::{
     Cell, Change, Condition, LeftOut, Presence, condition::LimitSide, judge::looked_at, words,
 };
-use crate::analysis::{Inconclusive, Metric, Reads};
+use crate::{
+    analysis::{Inconclusive, Metric, Reads},
+    names::names,
+};
 
 /// What became of all conditions.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,16 +96,8 @@ impl Gate {
     }
 }
 
-impl GateVerdict {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Inconclusive => "inconclusive",
-            Self::Failed => "failed",
-        }
-    }
+names! {
+    GateVerdict: Passed = "passed", Inconclusive = "inconclusive", Failed = "failed";
 }
 
 /// Looks at all conditions; none without conditions. Cells that were not compared and figures that are
