@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use wirebench_schema::journal::{Counts, Journal, Measurement, Part, Run};
 
+use crate::table::count;
+
 /// A line for each pair of hosts; none if all cohorts were measured by one side.
 pub(crate) fn lines(journal: &Journal) -> Vec<String> {
     let mut pairs: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
@@ -17,8 +19,8 @@ fn line(journal: &Journal, pair: &str, parts: &[&Part]) -> String {
         parts.iter().filter(|it| it.failure.is_none()).map(|it| it.block).collect();
     let machine = parts.iter().find_map(|it| it.machine.as_ref());
     let machine = machine.map_or_else(String::new, |it| format!(" ({it})"));
-    let noun = if measured.len() == 1 { "cohort" } else { "cohorts" };
-    let mut line = format!("pair of hosts {pair}{machine}: {} {noun}", measured.len());
+    let cohorts = count(measured.len(), "cohort");
+    let mut line = format!("pair of hosts {pair}{machine}: {cohorts}");
     if let Some(share) = difference(journal, &measured) {
         line += &format!(", the two instances of the baseline differ by {:+.1} %", share * 100.0);
     }

@@ -119,17 +119,6 @@ fn ended(journal: &Journal) -> &'static str {
     }
 }
 
-/// The sides and their CPUs, as a part of a headline.
-fn sides(journal: &Journal) -> String {
-    let placement = &journal.start.placement;
-    if !placement.pinned {
-        return "not pinned".to_owned();
-    }
-    let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let (server, generator) = (list(&placement.server_cpus), list(&placement.generator_cpus));
-    format!("server on CPU {server}, generator on CPU {generator}")
-}
-
 /// Adds the reasons of a run that make its figures, or the tail of its latencies, something else than
 /// what they claim to be, each kind once: its figure is another one in each run.
 fn add_invalid(
@@ -142,12 +131,6 @@ fn add_invalid(
             notes.push((reason.kind, reason.text.clone()));
         }
     }
-}
-
-/// `1 worker`, `2 workers`.
-fn counted(number: impl Into<u64>, noun: &str) -> String {
-    let number = number.into();
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::{Ab, Figure, Side};
 use crate::{
     analysis::{Metric, conditions},
     compare::{text::gate_lines, words},
+    table::count,
     wrap::{WIDTH, wrap},
 };
 
@@ -49,8 +50,7 @@ impl Ab<'_> {
         }
         let remarks = self.remarks().len();
         if remarks > 0 {
-            let plural = if remarks == 1 { "" } else { "s" };
-            findings.push(format!("{remarks} note{plural} on the runs: --explain"));
+            findings.push(format!("{} on the runs: --explain", count(remarks, "note")));
         }
         findings
     }

@@ -128,7 +128,7 @@ impl Ab<'_> {
 
     fn known_by(&self, what: &str, interval: Option<(f64, f64)>, estimate: &Estimate) -> String {
         let start = &self.journal.start;
-        let cohorts = count(u32::try_from(estimate.samples).unwrap_or(u32::MAX), self.noun());
+        let cohorts = count(estimate.samples, self.noun());
         let rate = match (self.rows.workload.phase, self.rows.rate) {
             (Phase::Cost, Some(rate)) => {
                 format!(" at {} requests/s", thousands(rate.requests_per_second as f64))

@@ -130,8 +130,7 @@ impl Side<'_> {
 
 /// `3 of 4 runs`.
 fn of_all(some: usize, all: usize) -> String {
-    let runs = count(u32::try_from(all).unwrap_or(u32::MAX), "run");
-    format!("{some} of {runs}")
+    format!("{some} of {}", count(all, "run"))
 }
 
 /// The rows of the side at `index` of the journal's head, one for each instance in a cohort.

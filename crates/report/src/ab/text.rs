@@ -13,7 +13,8 @@ use crate::{
     flat::Flat,
     html::ratio::{self, Ratio},
     table::{
-        Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
+        Style, count, describe::describe, headline::headline, new_table, page::Page,
+        workload::about_rate,
     },
     table_units::percent,
 };
@@ -202,8 +203,7 @@ impl Ab<'_> {
 /// `A: './server {port}', 14 runs`.
 fn who(side: &Side<'_>) -> String {
     let Side { name, described, runs, failed, invalid, .. } = side;
-    let plural = if *runs == 1 { "" } else { "s" };
-    let mut text = format!("{name}: {}, {runs} run{plural}", described.title);
+    let mut text = format!("{name}: {}, {}", described.title, count(runs, "run"));
     for (number, what) in [(failed, "failed"), (invalid, "not valid")] {
         if *number > 0 {
             text += &format!(", {number} {what}");

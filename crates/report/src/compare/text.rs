@@ -9,7 +9,7 @@ use super::{Change, Comparison, Gate, GateVerdict, Summary, words};
 use crate::{
     analysis::Inconclusive,
     notes::{Notes, references},
-    table::{Style, new_table, table_text},
+    table::{Style, count, new_table, table_text},
 };
 
 /// Which changes are shown.
@@ -76,8 +76,7 @@ pub fn text(comparison: &Comparison, shown: Rows) -> String {
 /// A result in a line.
 pub(super) fn heading(side: &Summary) -> String {
     let Summary { name, suite, started, blocks, end } = side;
-    let plural = if *blocks == 1 { "" } else { "s" };
-    format!("{name}, suite {suite}, {started}, {blocks} cohort{plural}, {end}")
+    format!("{name}, suite {suite}, {started}, {}, {end}", count(blocks, "cohort"))
 }
 
 /// The changes that are shown.
@@ -166,8 +165,7 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
             lines.push(format!("inconclusive '{condition}': {}: {}", hit.cell, hit.why));
         }
         if !it.passed.is_empty() {
-            let cells = if it.passed.len() == 1 { "cell" } else { "cells" };
-            lines.push(format!("passed '{condition}' in {} {cells}", it.passed.len()));
+            lines.push(format!("passed '{condition}' in {}", count(it.passed.len(), "cell")));
         }
     }
     let lost = gate.lost.iter();

@@ -8,6 +8,7 @@ use crate::{
     analysis::{Direction, Metric},
     flat::{BOUND, Flat, FlatFigure, FlatRow},
     json::Interval,
+    table::count,
 };
 
 /// A measure in Bencher Metric Format.
@@ -95,8 +96,8 @@ fn values(figure: &FlatFigure) -> Vec<Value> {
 
 /// What a reader of a point should know of it.
 fn extra(flat: &Flat, row: &FlatRow, figure: &FlatFigure) -> String {
-    let runs = if row.runs == 1 { "run" } else { "runs" };
-    let mut text = format!("suite {}, {}, {} {runs}", flat.suite, flat.started, row.runs);
+    let runs = count(row.runs, "run");
+    let mut text = format!("suite {}, {}, {runs}", flat.suite, flat.started);
     if row.is_bound(figure) {
         text += &format!("\n{BOUND}");
     }

@@ -5,14 +5,14 @@ use super::{
     figures::{elapsed, factor, subject, word},
     model::{Block, Group, Model, Outcome, Repetitions, Sides},
 };
-use crate::{analysis::Metric, table_units::percent};
+use crate::{analysis::Metric, table::count, table_units::percent};
 
 /// Rows that a sentence names; the others are counted.
 const NAMED: usize = 3;
 
 /// What was measured, how often, where and for how long.
 pub(super) fn setting(model: &Model, facts: &Facts<'_>) -> String {
-    let mut parts = vec![format!("{}: {}", model.suite, servers(model.servers))];
+    let mut parts = vec![format!("{}: {}", model.suite, count(model.servers, "server"))];
     parts.extend(repetitions(model.repetitions));
     parts.extend(facts.elapsed.map(elapsed));
     parts.extend(facts.machine.map(str::to_owned));
@@ -20,17 +20,13 @@ pub(super) fn setting(model: &Model, facts: &Facts<'_>) -> String {
         None => "not pinned".to_owned(),
         Some(Sides { server, generator, shared }) => {
             let all = server + generator - shared;
-            let plural = if all == 1 { "" } else { "s" };
+            let all = count(all, "CPU");
             let shared = if shared == 0 { String::new() } else { format!(", {shared} shared") };
-            format!("{all} CPU{plural} ({server} server, {generator} load generator{shared})")
+            format!("{all} ({server} server, {generator} load generator{shared})")
         }
     });
     parts.extend(model.generator.as_ref().map(|it| format!("load by {it}")));
     parts.join(", ")
-}
-
-fn servers(number: usize) -> String {
-    format!("{number} server{}", if number == 1 { "" } else { "s" })
 }
 
 /// How many repetitions were made, where that is not as planned.

@@ -92,14 +92,15 @@ fn describe_client(workload: &Workload) -> String {
         client.push_str(", requests repeated where the server closes");
     }
     if !workload.headers.is_empty() {
-        let lines = u32::try_from(workload.headers.len()).unwrap_or(u32::MAX);
-        let _ = write!(client, ", {} in each request", count(lines, "more header"));
+        let headers = count(workload.headers.len(), "more header");
+        let _ = write!(client, ", {headers} in each request");
     }
     client
 }
 
 /// A number with its noun.
-pub(crate) fn count(number: u32, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+pub(crate) fn count(number: impl ToString, noun: &str) -> String {
+    let number = number.to_string();
+    let plural = if number == "1" { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }

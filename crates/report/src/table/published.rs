@@ -111,13 +111,12 @@ fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<Str
     if let (Some(here), Some(there)) = (here.workers, there.workers) {
         differ(here == there, count(here, "worker"), there.to_string());
     }
-    let some = |number: usize, noun: &str| count(u32::try_from(number).unwrap_or(u32::MAX), noun);
     let (own, its) = (here.connections, there.connections);
-    differ(own == its, some(own, "connection"), its.to_string());
+    differ(own == its, count(own, "connection"), its.to_string());
     if let Some(its) = there.threads {
         let own = here.threads.unwrap_or(generator_cpus).min(here.connections);
         let its = its.min(there.connections);
-        differ(own == its, some(own, "generator thread"), its.to_string());
+        differ(own == its, count(own, "generator thread"), its.to_string());
     }
     let bare = match (here.stop, there.stop) {
         (Stop::After(_), Stop::After(its)) => write_duration(its),

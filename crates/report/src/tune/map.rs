@@ -3,9 +3,10 @@
 
 use maud::{Markup, html};
 
-use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell, counted};
+use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell};
 use crate::{
     html::chart::{Axis, Chart, Line, Mark, Point, number, svg},
+    table::count,
     table_units::{latency, thousands},
 };
 
@@ -33,7 +34,7 @@ pub(super) fn of_sweep(sweep: &Sweep) -> Markup {
         }
         @for (row, workers) in sweep.workers.iter().enumerate() {
             text.tick x=(number(LEFT - 8.0)) y=(number(y(row) + 19.0)) text-anchor="end" {
-                (counted(*workers, "worker"))
+                (count(*workers, "worker"))
             }
             @for (column, connections) in sweep.connections.iter().enumerate() {
                 (cell(sweep.cell(*workers, *connections), most, (x(column), y(row))))

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::{Sweep, SweepCell};
-use crate::table_units::thousands;
+use crate::{table::count, table_units::thousands};
 
 /// What a picture is made of.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -46,7 +46,7 @@ pub(super) fn heat_map(sweep: &Sweep, look: Look) -> String {
     }
     text.push('\n');
     for workers in &sweep.workers {
-        let _ = write!(text, "{:label$}", super::counted(*workers, "worker"));
+        let _ = write!(text, "{:label$}", count(*workers, "worker"));
         for connections in &sweep.connections {
             let cell = sweep.cell(*workers, *connections).and_then(level);
             let block = cell.map_or_else(|| "?".repeat(column), |it| block(it, column, look));
@@ -67,7 +67,7 @@ pub(super) fn bars(sweep: &Sweep, look: Look) -> String {
     let width = sweep.connections.iter().map(|it| digits(*it)).max().unwrap_or(0);
     let mut text = String::new();
     for workers in &sweep.workers {
-        let _ = writeln!(text, "{}", super::counted(*workers, "worker"));
+        let _ = writeln!(text, "{}", count(*workers, "worker"));
         for connections in &sweep.connections {
             let rate = sweep.cell(*workers, *connections).and_then(|it| it.requests_per_second);
             let (bar, shown) = match rate {
@@ -82,7 +82,7 @@ pub(super) fn bars(sweep: &Sweep, look: Look) -> String {
 }
 
 fn label_width(sweep: &Sweep) -> usize {
-    let rows = sweep.workers.iter().map(|it| super::counted(*it, "worker").len());
+    let rows = sweep.workers.iter().map(|it| count(*it, "worker").len());
     rows.chain(["connections".len()]).max().unwrap_or(0)
 }
 

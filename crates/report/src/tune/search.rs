@@ -16,8 +16,11 @@ use wirebench_schema::{
 };
 use wirebench_stats::median;
 
-use super::{add_invalid, counted, ended, refusals, search_text::sentence, sides};
-use crate::{table::describe::describe_payload, table_units::thousands};
+use super::{add_invalid, ended, refusals, search_text::sentence};
+use crate::{
+    table::{count, describe_payload, headline::sides},
+    table_units::thousands,
+};
 
 /// A server that uses less than this share of its CPU time is not at its limit.
 const TIME_TO_SPARE: f64 = 0.8;
@@ -85,9 +88,9 @@ impl SearchReport {
         let runs: Vec<&Run> = journal.runs.iter().filter(mine).collect();
         let workers = runs.first().map(|run| run.workers);
         let connections = workload.connections;
-        let shape = counted(connections as u64, "connection");
+        let shape = count(connections, "connection");
         let shape = match workers {
-            Some(workers) => format!("{shape}, {}", counted(workers, "worker")),
+            Some(workers) => format!("{shape}, {}", count(workers, "worker")),
             None => shape,
         };
         let rates = rates(&sought, &runs);
@@ -127,7 +130,11 @@ fn headline(journal: &Journal, workload: &Workload, shape: &str) -> String {
         Stop::Requests(_) | Stop::RequestsPerConnection(_) => String::new(),
     };
     let (payload, seed) = (describe_payload(workload), journal.start.seed);
-    format!("{shape}{payload}, {window}seed {seed}, {}{}", sides(journal), ended(journal))
+    format!(
+        "{shape}{payload}, {window}seed {seed}, {}{}",
+        sides(&journal.start.placement),
+        ended(journal)
+    )
 }
 
 fn closed_loop(journal: &Journal, sought: &SearchSpec) -> Option<f64> {

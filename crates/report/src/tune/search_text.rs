@@ -8,9 +8,9 @@ use wirebench_schema::{
     objective::LatencyFigure,
 };
 
-use super::{ProbedRate, SearchReport, counted};
+use super::{ProbedRate, SearchReport};
 use crate::{
-    table::{Style, new_table, table_text},
+    table::{Style, count, new_table, table_text},
     table_units::{latency, thousands},
 };
 
@@ -114,7 +114,7 @@ pub(super) fn sentence(
 
 /// How well the rate is known.
 fn known(found: Found) -> String {
-    let runs = counted(found.runs, "run");
+    let runs = count(found.runs, "run");
     let shown = |rate: u64| thousands(rate as f64);
     match (found.low, found.high, found.runs) {
         (Some(low), Some(high), _) => {

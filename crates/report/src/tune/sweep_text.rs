@@ -5,11 +5,11 @@ use std::fmt::Write;
 use wirebench_stats::MIN_COHORTS;
 
 use super::{
-    CellRank, Look, Sweep, SweepCell, counted,
+    CellRank, Look, Sweep, SweepCell,
     picture::{bars, heat_map},
 };
 use crate::{
-    table::{Style, new_table, table_text},
+    table::{Style, count, new_table, table_text},
     table_units::{latency, thousands},
 };
 
@@ -102,14 +102,14 @@ fn findings(sweep: &Sweep) -> Vec<String> {
     }
     let more = sweep.workers.iter().any(|workers| *workers as usize > sweep.server_cpus);
     if more {
-        let cpus = counted(sweep.server_cpus as u64, "server CPU");
+        let cpus = count(sweep.server_cpus, "server CPU");
         let verb = if sweep.server_cpus == 1 { "is" } else { "are" };
         lines.push(format!(
             "there {verb} {cpus}: more workers share them, so their rate with more CPUs is unknown"
         ));
     }
     if let Some(runs) = fewest_runs(sweep).filter(|runs| *runs < MIN_COHORTS) {
-        let runs = counted(runs as u64, "run");
+        let runs = count(runs, "run");
         lines.push(format!("{runs} per cell: comparing cells needs {MIN_COHORTS}, use --blocks 3"));
     }
     lines
@@ -150,7 +150,7 @@ fn alike(sweep: &Sweep) -> Option<String> {
         let alike = mine.filter(|cell| cell.standing == CellRank::Alike);
         let connections: Vec<String> = alike.map(|cell| cell.connections.to_string()).collect();
         if !connections.is_empty() {
-            let workers = counted(*workers, "worker");
+            let workers = count(*workers, "worker");
             parts.push(format!("{workers} with {} connections", connections.join(", ")));
         }
     }
@@ -171,6 +171,6 @@ fn alike(sweep: &Sweep) -> Option<String> {
 }
 
 fn place(cell: &SweepCell) -> String {
-    let connections = counted(cell.connections as u64, "connection");
-    format!("{} and {connections}", counted(cell.workers, "worker"))
+    let connections = count(cell.connections, "connection");
+    format!("{} and {connections}", count(cell.workers, "worker"))
 }
