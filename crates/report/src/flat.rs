@@ -8,10 +8,11 @@ use wirebench_schema::{
     journal::{Bound, Weight},
     suite::Phase,
 };
+use wirebench_stats::Interval;
 
 use crate::{
     analysis::Metric,
-    json::{self, Interval, WorkloadReport},
+    json::{self, WorkloadReport},
 };
 
 /// A result as rows.

@@ -13,10 +13,10 @@ use wirebench_schema::{
     journal::{EndReason, FixedRate, Generator, Journal, LeftOut, Placement, Resumed, Unavailable},
     suite::{Phase, Scale, Workload},
 };
-use wirebench_stats::{CONFIDENCE, MIN_COHORTS};
+use wirebench_stats::{CONFIDENCE, Estimate, MIN_COHORTS};
 
 pub use self::{
-    figure::{Estimate, Figure, Interval, Rank, Ratio},
+    figure::{Figure, Ratio},
     published::{PublishedRatio, PublishedReport, PublishedRowReport},
     row::{Reasons, Row, Runs},
 };
@@ -187,10 +187,7 @@ fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
 }
 
 fn baseline_check(check: &analysis::BaselineCheck) -> BaselineCheck {
-    BaselineCheck {
-        state: check.state.name(),
-        second_over_first: check.second_over_first.map(Into::into),
-    }
+    BaselineCheck { state: check.state.name(), second_over_first: check.second_over_first }
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
+use wirebench_stats::Interval;
 
 use crate::{
     analysis::{Direction, Metric},
     flat::{BOUND, Flat, FlatFigure, FlatRow},
-    json::Interval,
     table::count,
 };
 

@@ -7,8 +7,8 @@ use wirebench_schema::{
     journal::{Journal, Published},
     suite::{Column, Document, PublishedRow, RowState},
 };
+use wirebench_stats::Estimate;
 
-use super::figure::Estimate;
 use crate::{
     analysis::{Metric, WorkloadRows},
     published_rows,
@@ -119,6 +119,6 @@ fn ratio(
         metric: metric.field(),
         baseline: base.to_string(),
         published: value,
-        measured: compared.and_then(|it| it.ratio.as_ref()).map(|it| it.estimate.into()),
+        measured: compared.and_then(|it| it.ratio.as_ref()).map(|it| it.estimate),
     })
 }

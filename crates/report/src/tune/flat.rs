@@ -1,11 +1,12 @@
 //! What `tune` has found as rows: a row for each combination of a sweep, and one for the rate that a
 //! search has found.
 
+use wirebench_stats::Interval;
+
 use super::{SearchReport, Sweep, SweepCell};
 use crate::{
     analysis::Metric,
     flat::{Flat, FlatFigure, FlatRow},
-    json::Interval,
     table::count,
 };
 
