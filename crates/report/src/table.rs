@@ -12,8 +12,8 @@ pub(crate) mod page;
 mod published;
 pub(crate) mod workload;
 
-use comfy_table::{Table, presets};
-use std::borrow::Cow;
+use comfy_table::{CellAlignment, Table, presets};
+use std::{borrow::Cow, ops::Range};
 use wirebench_schema::journal::Journal;
 
 use crate::{
@@ -142,6 +142,21 @@ pub fn new_table(style: Style, head: &[&str]) -> Table {
         Style::Markdown => presets::ASCII_MARKDOWN,
     });
     table.set_header(head);
+    table
+}
+
+/// A table of rows, with figures in the columns of `figures`.
+pub(crate) fn filled_table(
+    style: Style,
+    head: &[&str],
+    rows: Vec<Vec<String>>,
+    figures: Range<usize>,
+) -> Table {
+    let mut table = new_table(style, head);
+    for column in table.column_iter_mut().skip(figures.start).take(figures.len()) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.add_rows(rows.iter().map(|row| row.iter().map(|cell| style.cell(cell))));
     table
 }
 

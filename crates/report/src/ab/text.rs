@@ -1,7 +1,6 @@
 //! A comparison of two servers as text and as Markdown: their commands, their figures, the checks, what
 //! must be known of the runs, and the verdict.
 
-use comfy_table::CellAlignment;
 use maud::Markup;
 use wirebench_schema::suite::Phase;
 
@@ -13,7 +12,7 @@ use crate::{
     flat::Flat,
     html::ratio::{self, Ratio},
     table::{
-        Style, count, describe::describe, headline::headline, new_table, page::Page,
+        Style, count, describe::describe, filled_table, headline::headline, page::Page,
         workload::about_rate,
     },
     table_units::percent,
@@ -141,14 +140,8 @@ impl Ab<'_> {
         });
         let change = format!("{}/{}", self.sides[1].name, self.sides[0].name);
         let head = ["metric", &a, &b, &change, "margin", "outcome"];
-        let mut table = new_table(style, &head);
-        for column in table.column_iter_mut().skip(1).take(4) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        for figure in self.figures.iter().filter(|it| it.values.iter().any(Option::is_some)) {
-            table.add_row(cells(figure));
-        }
-        table
+        let figures = self.figures.iter().filter(|it| it.values.iter().any(Option::is_some));
+        filled_table(style, &head, figures.map(cells).collect(), 1..5)
     }
 
     /// That a server was not saturated. Its CPU time per request then includes wake-ups, as at a rate,
