@@ -276,11 +276,7 @@ impl Metric {
 
     /// A value with its unit, as tables show it under [`Self::title`].
     #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "sizes are whole numbers far below 2^63, and a size below zero is shown with its sign"
-    )]
+    // Sizes are whole numbers far below 2^63, and a size below zero is shown with its sign.
     pub fn show(self, value: f64) -> String {
         match self {
             Self::Throughput => thousands(value),

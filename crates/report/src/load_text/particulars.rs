@@ -113,7 +113,7 @@ fn statuses(lines: &mut Vec<String>, report: &LoadReport) {
     lines.push(format!("  Statuses: {}", classes.join(", ")));
 }
 
-#[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals at most")]
+// What is printed has two decimals at most.
 fn generator(lines: &mut Vec<String>, report: &LoadReport, everything: bool) {
     let stalled = report.stall_ns_max > STALL_NS;
     if !everything && !stalled && verdict_of(report).limit != Limit::Generator {

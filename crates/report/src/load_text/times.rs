@@ -123,7 +123,7 @@ fn name(percent: f64) -> String {
     if percent >= 100.0 { "Max".to_owned() } else { format!("{percent}%") }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
+// What is printed has two decimals.
 fn show(percentile: &Percentile) -> String {
     let value = wrk_units::time(percentile.nanoseconds as f64);
     let value = match percentile.bound {
