@@ -1,15 +1,21 @@
 //! The rows of the document that a suite repeats: how the program of each compares with the variant
 //! here, and why a row has no figures. What the figures are is in the document's tables.
 
-use std::collections::BTreeSet;
+use std::borrow::Borrow;
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Published},
-    suite::{PublishedRow, RowState, Scale},
+    suite::{Column, PublishedRow, RowState, Scale},
 };
 
-/// Rows that a line names; more are counted.
-const NAMED: usize = 3;
+use crate::analysis::Metric;
+
+/// The columns with a ratio, in order of preference.
+pub(crate) const COLUMNS: [(Column, Metric); 3] = [
+    (Column::RequestsPerSecond, Metric::Throughput),
+    (Column::MegabytesPerSecond, Metric::Throughput),
+    (Column::LatencyNsP50, Metric::LatencyP50),
+];
 
 /// Replaces the list of a journal without states.
 const NO_STATES: &str = "this journal is from an older wirebench and has no state for any row, so no \
@@ -71,13 +77,9 @@ pub(crate) fn is_missing(journal: &Journal, name: &str) -> bool {
     missing.any(|(variant, _)| variant.to_string() == name)
 }
 
-/// The names of a few rows, or the number of many.
-pub(crate) fn names(variants: &BTreeSet<&VariantId>) -> String {
-    let names: Vec<String> = variants.iter().map(ToString::to_string).collect();
-    match names.len() {
-        0..=NAMED => names.join(", "),
-        number => format!("{number} rows"),
-    }
+/// The names of up to `most` things, or how many there are of this `noun`.
+pub(crate) fn few<S: Borrow<str>>(names: &[S], most: usize, noun: &str) -> String {
+    if names.len() <= most { names.join(", ") } else { format!("{} {noun}", names.len()) }
 }
 
 /// Why `variant` has no figures; none if it has some.

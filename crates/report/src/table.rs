@@ -24,7 +24,9 @@ use crate::{
 use self::{columns::CostTables, page::Page};
 pub(crate) use self::{
     columns::has_few_samples,
-    describe::{count, describe_model, describe_payload, describe_shape, describe_stop},
+    describe::{
+        count, describe_model, describe_payload, describe_shape, describe_stop, describe_versions,
+    },
 };
 
 /// The look of a table.

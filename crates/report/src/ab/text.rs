@@ -7,13 +7,17 @@ use wirebench_schema::suite::Phase;
 use super::{Ab, Figure, METRICS, Side, State, has};
 use crate::{
     Report,
-    analysis::{BaselineCheck, CheckState, Metric, SideRatio, absent},
+    analysis::{Metric, SideRatio, absent},
     compare::{text::gate_lines, words},
     flat::Flat,
     html::ratio::{self, Ratio},
     table::{
-        Style, count, describe::describe, filled_table, headline::headline, page::Page,
-        workload::about_rate,
+        Style, count,
+        describe::describe,
+        describe_versions, filled_table,
+        headline::headline,
+        page::Page,
+        workload::{about_rate, instances_differ},
     },
     table_units::percent,
 };
@@ -169,16 +173,8 @@ impl Ab<'_> {
     fn checks(&self) -> Vec<String> {
         let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
         let checks = ratio.into_iter().flat_map(|ratio| self.sides.iter().zip(ratio.checks));
-        let line = |(side, check): (&Side<'_>, BaselineCheck)| {
-            let differ = (check.second_over_first?.value - 1.0).abs() * 100.0;
-            let follows = match check.state {
-                CheckState::Passed => "passed",
-                CheckState::Failed => "failed: no verdict",
-                CheckState::Absent => "needs 3 cohorts",
-            };
-            Some(format!("A/A: two instances of {} differ by {differ:.1} % ({follows})", side.name))
-        };
-        checks.filter_map(line).collect()
+        let differ = |(side, check): (&Side<'_>, _)| instances_differ(side.name, &check, "verdict");
+        checks.filter_map(differ).collect()
     }
 
     /// What must be known of the runs of both sides.
@@ -202,15 +198,15 @@ fn who(side: &Side<'_>) -> String {
             text += &format!(", {number} {what}");
         }
     }
-    let versions: Vec<String> =
-        described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    let versions = describe_versions(described);
     if !versions.is_empty() {
         text += &format!(" [{}]", versions.join(", "));
     }
     text
 }
 
-fn cells(figure: &Figure) -> Vec<String> {
+/// The figures of both sides and B over A, with its margin and outcome.
+pub(super) fn cells(figure: &Figure) -> Vec<String> {
     let metric = figure.metric;
     let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| metric.show(it));
     let [a, b] = figure.values.map(|it| shown(it.map(|it| it.median)));

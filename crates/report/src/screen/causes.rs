@@ -14,7 +14,7 @@ use super::row::{Shown, decisive, is_listed, name, shown, was_bound_by};
 use crate::{
     analysis::{self, Row, WorkloadRows},
     notes::without_programs,
-    published_rows,
+    published_rows::{self, few},
 };
 
 /// Rows that a cause names; more are counted.
@@ -59,7 +59,7 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
             causes.disturbed += concerned.names.len();
         }
         let tail = if *place == place_of_tail() { "p99 of " } else { "" };
-        let rows = rows_text(&concerned.names);
+        let rows = few(&concerned.names, NAMED_ROWS, "rows");
         let cause = cause(*kind, &concerned.runs, &journal.start.placement);
         causes.lines.push(format!("{tail}{rows}: {cause}"));
     }
@@ -103,11 +103,6 @@ fn main_kind(row: &Row<'_>, shown: Shown) -> Option<ReasonKind> {
 
 const fn is_disturbance(kind: ReasonKind) -> bool {
     matches!(kind, ReasonKind::Neighbour | ReasonKind::GeneratorStall | ReasonKind::BusyBefore)
-}
-
-/// `go/net hello saturated`, or `4 rows`.
-fn rows_text(names: &[String]) -> String {
-    if names.len() <= NAMED_ROWS { names.join(", ") } else { format!("{} rows", names.len()) }
 }
 
 fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
@@ -191,7 +186,8 @@ fn unsaturated(workloads: &[Labelled<'_, '_>]) -> Option<String> {
         .filter(|(_, row)| is_listed(row) && is_compared(row))
         .filter(|(_, row)| was_bound_by(row, Bound::Neither));
     let names: Vec<String> = waited.map(|(label, row)| format!("{} {label}", name(row))).collect();
-    let text = || format!("{}: not saturated, waiting set the rate", rows_text(&names));
+    let text =
+        || format!("{}: not saturated, waiting set the rate", few(&names, NAMED_ROWS, "rows"));
     (!names.is_empty()).then(text)
 }
 

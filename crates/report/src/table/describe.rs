@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use wirebench_schema::{
+    journal::Described,
     load::{Arrivals, ClosedPolicy, LoadModel, RateCurve, Stop},
     suite::{Phase, Workload},
     units::write_duration,
@@ -96,6 +97,11 @@ fn describe_client(workload: &Workload) -> String {
         let _ = write!(client, ", {headers} in each request");
     }
     client
+}
+
+/// What an entry is made of, each with its version.
+pub(crate) fn describe_versions(described: &Described) -> Vec<String> {
+    described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect()
 }
 
 /// A number with its noun.

@@ -5,7 +5,7 @@ use wirebench_schema::{
     suite::{Phase, Scale},
 };
 
-use super::{Style, page::Page};
+use super::{Style, describe_versions, page::Page};
 use crate::analysis::WorkloadRows;
 
 /// What could not be measured, and why.
@@ -18,13 +18,7 @@ pub(super) fn unavailable(journal: &Journal) -> Vec<String> {
 /// The versions of what each entry is made of, as far as they are known.
 pub(super) fn versions(journal: &Journal) -> Vec<String> {
     let known = journal.start.variants.iter().filter(|described| !described.versions.is_empty());
-    let words = |(name, version): (&String, &String)| format!("{name} {version}");
-    known
-        .map(|it| {
-            let versions: Vec<String> = it.versions.iter().map(words).collect();
-            format!("{}: {}", it.variant, versions.join(", "))
-        })
-        .collect()
+    known.map(|it| format!("{}: {}", it.variant, describe_versions(it).join(", "))).collect()
 }
 
 /// What each measured entry skips, according to its own description.

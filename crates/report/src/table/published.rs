@@ -16,6 +16,7 @@ use wirebench_schema::{
 };
 
 use crate::{
+    published_rows::few,
     table::{count, describe_stop},
     table_units::bytes,
 };
@@ -62,7 +63,7 @@ fn differences(journal: &Journal, published: &Published) -> Vec<String> {
     let absent: Vec<&Workload> = published.workloads.iter().filter(|it| !is_here(it)).collect();
     if !absent.is_empty() {
         let names: Vec<&str> = absent.iter().map(|it| it.name.as_str()).collect();
-        list.push(format!("without {}", few(&names)));
+        list.push(format!("without {}", few(&names, 3, "workloads")));
     }
     // Each difference once, with the workloads that have it, in their order.
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
@@ -78,17 +79,13 @@ fn differences(journal: &Journal, published: &Published) -> Vec<String> {
     }
     let all = start.workloads.len();
     list.extend(found.into_iter().map(|(difference, names)| {
-        if names.len() == all { difference } else { format!("{difference} in {}", few(&names)) }
+        if names.len() == all {
+            difference
+        } else {
+            format!("{difference} in {}", few(&names, 3, "workloads"))
+        }
     }));
     list
-}
-
-/// Workloads by their names, or by their number where there are many.
-fn few(names: &[&str]) -> String {
-    match names.len() {
-        0..=3 => names.join(", "),
-        number => format!("{number} workloads"),
-    }
 }
 
 /// The header lines that a workload adds to each request, by their names.

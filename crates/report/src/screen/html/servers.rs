@@ -11,6 +11,7 @@ use wirebench_schema::{
 
 use crate::{
     html::safe,
+    table::describe_versions,
     table_units::{bytes, latency},
 };
 
@@ -87,7 +88,7 @@ fn server(journal: &Journal, described: &Described) -> Markup {
             }
             dl {
                 (item("skips", &described.skips))
-                (item("versions", &versions(described)))
+                (item("versions", &describe_versions(described)))
                 (item("checks", &checks(journal, &described.variant)))
                 (commands(&runs))
                 (failures(&runs))
@@ -109,10 +110,6 @@ fn item(name: &str, values: &[String]) -> Markup {
             dd { @for value in values { div { (safe(value)) } } }
         }
     }
-}
-
-fn versions(described: &Described) -> Vec<String> {
-    described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect()
 }
 
 fn checks(journal: &Journal, variant: &VariantId) -> Vec<String> {
