@@ -11,9 +11,9 @@ use super::{
     Basis, Cell, Change, CompareOptions, Figure, Side, Yardstick,
     cells::{Half, Pair, doubts},
     grounds::same_program,
-    yardstick::{Baseline, Results, of_levels},
+    yardstick::{Baseline, Fits, of_levels},
 };
-use crate::analysis::{CheckState, Claim, Limited, Metric, Reads, claim, estimate};
+use crate::analysis::{CheckState, Claim, Limited, Metric, Reads, claim, estimate, rows};
 
 /// What was found.
 #[derive(Default)]
@@ -49,7 +49,7 @@ pub(super) fn judge(
     pairs: &[Pair<'_>],
     wishes: &CompareOptions,
 ) -> Judged {
-    let results = Results::of(old, new);
+    let results = [old, new].map(|side| rows(side.journal));
     let mut judged = Judged::default();
     let mut without: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for (workload, metric, pairs_here) in figures(pairs, wishes) {
@@ -62,7 +62,7 @@ pub(super) fn judge(
             Err(_) => {}
         }
         let baseline = baseline.ok();
-        let Some(fits) = results.fit(workload, metric, baseline.as_ref()) else { continue };
+        let Some(fits) = Fits::of(&results, workload, metric, baseline.as_ref()) else { continue };
         let relative = baseline.filter(|_| wishes.basis == Basis::Relative);
         let mut family =
             Family { metric, margin: fits.margin, check: fits.check(), open: Vec::new() };
