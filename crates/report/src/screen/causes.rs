@@ -10,7 +10,10 @@ use wirebench_schema::{
     suite::{Phase, Scale},
 };
 
-use super::row::{Shown, decisive, is_listed, name, shown, was_bound_by};
+use super::{
+    adapter::is_compared,
+    row::{Shown, decisive, is_listed, name, shown, was_bound_by},
+};
 use crate::{
     analysis::{self, Row, WorkloadRows},
     notes::without_programs,
@@ -44,21 +47,21 @@ struct HiddenRows<'a> {
 /// Everything that hides figures or keeps rows from having some.
 pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Causes {
     let mut causes = Causes { lines: conditions(journal), disturbed: 0 };
-    let mut groups: BTreeMap<(usize, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
     for (label, rows) in workloads {
         for row in rows.rows.iter().filter(|row| is_listed(row)) {
             let shown = shown(row);
             let Some(kind) = main_kind(row, shown) else { continue };
-            let concerned = groups.entry((place(shown), kind)).or_default();
+            let concerned = groups.entry((shown, kind)).or_default();
             concerned.names.push(format!("{} {label}", name(row)));
             concerned.runs.extend(&row.runs);
         }
     }
-    for ((place, kind), concerned) in &groups {
+    for ((shown, kind), concerned) in &groups {
         if is_disturbance(*kind) {
             causes.disturbed += concerned.names.len();
         }
-        let tail = if *place == place_of_tail() { "p99 of " } else { "" };
+        let tail = if *shown == Shown::NoTail { "p99 of " } else { "" };
         let rows = few(&concerned.names, NAMED_ROWS, "rows");
         let cause = cause(*kind, &concerned.runs, &journal.start.placement);
         causes.lines.push(format!("{tail}{rows}: {cause}"));
@@ -69,19 +72,6 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
     causes.lines.extend(too_slow(workloads));
     causes.lines.extend(unavailable(journal));
     causes
-}
-
-/// In which order causes are shown: what hides most comes first.
-const fn place(shown: Shown) -> usize {
-    match shown {
-        Shown::Nothing => 0,
-        Shown::NotCompared => 1,
-        Shown::NoTail | Shown::All => 2,
-    }
-}
-
-const fn place_of_tail() -> usize {
-    place(Shown::NoTail)
 }
 
 /// The kind that most runs of a row have, of those that hide something.
@@ -181,9 +171,8 @@ fn conditions(journal: &Journal) -> Vec<String> {
 fn unsaturated(workloads: &[Labelled<'_, '_>]) -> Option<String> {
     let saturated = workloads.iter().filter(|(_, rows)| rows.workload.phase == Phase::Saturate);
     let rows = saturated.flat_map(|(label, rows)| rows.rows.iter().map(move |row| (label, row)));
-    let is_compared = |row: &Row<'_>| matches!(shown(row), Shown::All | Shown::NoTail);
     let waited = rows
-        .filter(|(_, row)| is_listed(row) && is_compared(row))
+        .filter(|(_, row)| is_listed(row) && is_compared(shown(row)))
         .filter(|(_, row)| was_bound_by(row, Bound::Neither));
     let names: Vec<String> = waited.map(|(label, row)| format!("{} {label}", name(row))).collect();
     let text =
