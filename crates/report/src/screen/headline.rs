@@ -94,12 +94,24 @@ fn different<'a>(
 
 /// `node/http needs 2.3x the CPU of c/epoll per request, go/net 1.2x.`
 fn higher(block: &Block, group: &Group, baseline: &str) -> Option<String> {
-    let found = different(block, group, |ratio| ratio > 1.0);
-    let ((first, most), others) = found.split_first()?;
     let (what, per) = noun(group.metric);
-    let most = factor(*most);
-    let mut parts = vec![format!("{first} needs {most} the {what} of {baseline}{per}")];
-    parts.extend(listed(others, factor));
+    let found = different(block, group, |ratio| ratio > 1.0);
+    needs(&found, factor, &format!(" the {what} of {baseline}{per}"))
+}
+
+/// `c/io_uring needs 5 % less.`
+fn lower(block: &Block, group: &Group, baseline: &str, is_first: bool) -> Option<String> {
+    let (what, per) = noun(group.metric);
+    let of = if is_first { format!(" {what} than {baseline}{per}") } else { String::new() };
+    let found = different(block, group, |ratio| ratio < 1.0);
+    needs(&found, |ratio| format!("{:.0} %", (1.0 - ratio) * 100.0), &format!(" less{of}"))
+}
+
+/// What the rows that differ need; `what` follows the ratio of the first one.
+fn needs(found: &[(&str, f64)], show: fn(f64) -> String, what: &str) -> Option<String> {
+    let ((first, most), others) = found.split_first()?;
+    let mut parts = vec![format!("{first} needs {}{what}", show(*most))];
+    parts.extend(listed(others, show));
     Some(format!("{}.", parts.join(", ")))
 }
 
@@ -117,19 +129,6 @@ fn listed(others: &[(&str, f64)], show: impl Fn(f64) -> String) -> Vec<String> {
         }
     }
     parts
-}
-
-/// `c/io_uring needs 5 % less.`
-fn lower(block: &Block, group: &Group, baseline: &str, is_first: bool) -> Option<String> {
-    let found = different(block, group, |ratio| ratio < 1.0);
-    let ((first, least), others) = found.split_first()?;
-    let less = |ratio: f64| format!("{:.0} %", (1.0 - ratio) * 100.0);
-    let (what, per) = noun(group.metric);
-    let least = less(*least);
-    let of = if is_first { format!(" {what} than {baseline}{per}") } else { String::new() };
-    let mut parts = vec![format!("{first} needs {least} less{of}")];
-    parts.extend(listed(others, less));
-    Some(format!("{}.", parts.join(", ")))
 }
 
 /// How many rows are the same as the baseline, inconclusive, or without a valid comparison.
