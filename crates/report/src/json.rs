@@ -158,8 +158,12 @@ pub fn report(journal: &Journal) -> Report {
 /// Never: all keys are words or numbers, and a number that JSON does not have becomes null.
 #[must_use]
 pub fn text(journal: &Journal) -> String {
-    let text = serde_json::to_string_pretty(&report(journal));
-    text.expect("every part of a report can be written as JSON") + "\n"
+    pretty(&report(journal))
+}
+
+/// Any report of this crate as text. All keys are words or numbers, and a number that JSON does not have becomes null.
+pub(crate) fn pretty(report: &impl Serialize) -> String {
+    serde_json::to_string_pretty(report).expect("every report can be written as JSON") + "\n"
 }
 
 fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {

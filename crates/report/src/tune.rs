@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_schema::journal::{EndReason, Journal, Weight};
 
-use crate::{Report, flat::Flat, table::Style};
+use crate::{Report, flat::Flat, json::pretty, table::Style};
 
 /// The name of the suites of `wirebench tune`.
 pub const SUITE: &str = "tune";
@@ -81,8 +81,7 @@ impl Report for Tuned {
     ///
     /// Never: all keys are words or numbers.
     fn json(&self) -> String {
-        let text = serde_json::to_string_pretty(self);
-        text.expect("every part of a tuning can be written as JSON") + "\n"
+        pretty(self)
     }
 
     fn flat(&self) -> Flat {

@@ -147,8 +147,7 @@ impl Ab<'_> {
             gate: self.gate.as_ref().map(gate),
             report: &json::report(self.journal),
         };
-        let text = serde_json::to_string_pretty(&object);
-        text.expect("every part of a comparison can be written as JSON") + "\n"
+        json::pretty(&object)
     }
 }
 

@@ -10,7 +10,10 @@ use super::{
     Cell, Change, Comparison, ConditionResult, Difference, Figure, Gate, GateVerdict, Hit, LeftOut,
     Movement, Summary,
 };
-use crate::analysis::{Claim, Inconclusive};
+use crate::{
+    analysis::{Claim, Inconclusive},
+    json::pretty,
+};
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
 const COMPARISON_FORMAT: u32 = 3;
@@ -172,8 +175,7 @@ struct LostReport<'a> {
 /// Never: all keys are words, and a number that JSON does not have becomes null.
 #[must_use]
 pub fn json(comparison: &Comparison) -> String {
-    let text = serde_json::to_string_pretty(&report(comparison));
-    text.expect("every part of a comparison can be written as JSON") + "\n"
+    pretty(&report(comparison))
 }
 
 fn report(comparison: &Comparison) -> ComparisonReport<'_> {

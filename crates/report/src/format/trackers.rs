@@ -8,6 +8,7 @@ use wirebench_stats::Interval;
 use crate::{
     analysis::{Direction, Metric},
     flat::{BOUND, Flat, FlatFigure, FlatRow},
+    json::pretty,
     table::count,
 };
 
@@ -106,9 +107,4 @@ fn extra(flat: &Flat, row: &FlatRow, figure: &FlatFigure) -> String {
         text += &format!("\nratio {:.3} ({}){claim}", ratio.value, ratio.reads);
     }
     text
-}
-
-fn pretty(value: &impl Serialize) -> String {
-    let text = serde_json::to_string_pretty(value);
-    text.expect("keys are strings, and a number that JSON does not have becomes null") + "\n"
 }
