@@ -257,9 +257,7 @@ impl Metric {
                 Some(per_cpu_ns? * cost.cpu_ns_per_request?)
             }
             Self::Memory => Some(cost.memory_peak_bytes as f64),
-            Self::MemoryAtRest | Self::MemoryIdle | Self::MemoryPerConnection | Self::IdleCpu => {
-                None
-            }
+            _ => None,
         }
     }
 
