@@ -1,12 +1,12 @@
-//! The names of variants in texts and files, as a table.
+//! The names of variants as tables.
 
-/// Gives each type a function `name` with the names of its variants.
+/// Gives types functions with a name for each variant.
 macro_rules! names {
-    ($($type:ident: $($variant:ident = $text:literal),+;)+) => {$(
+    ($($(#[$doc:meta])* $visible:vis $function:ident of $type:ident: $($variant:ident = $text:literal),+;)+) => {$(
         impl $type {
-            /// The name in texts and files.
+            $(#[$doc])*
             #[must_use]
-            pub const fn name(self) -> &'static str {
+            $visible const fn $function(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
         }

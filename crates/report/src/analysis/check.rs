@@ -26,7 +26,8 @@ pub enum CheckState {
 }
 
 names! {
-    CheckState: Passed = "passed", Failed = "failed", Absent = "absent";
+    /// The name in texts and files.
+    pub name of CheckState: Passed = "passed", Failed = "failed", Absent = "absent";
 }
 
 impl BaselineCheck {

@@ -29,8 +29,12 @@ pub enum Limited {
 }
 
 names! {
-    Reads: Exactly = "exactly", AtLeast = "at-least", AtMost = "at-most", Either = "either";
-    Claim: Higher = "higher", Lower = "lower", Same = "same", NotHigher = "not-higher",
+    /// The name in texts and files.
+    pub name of Reads: Exactly = "exactly", AtLeast = "at-least", AtMost = "at-most", Either = "either";
+    /// The sign in front of the ratio.
+    pub sign of Reads: Exactly = "", AtLeast = ">=", AtMost = "<=", Either = "~";
+    /// The name in texts and files, the same for every metric.
+    pub name of Claim: Higher = "higher", Lower = "lower", Same = "same", NotHigher = "not-higher",
         NotLower = "not-lower", CannotTell = "inconclusive";
 }
 
@@ -52,17 +56,6 @@ impl Reads {
             (Limited::Yes, Limited::No) => Self::AtMost,
             (Limited::No, Limited::Yes) if more_is_better => Self::AtMost,
             (Limited::No, Limited::Yes) => Self::AtLeast,
-        }
-    }
-
-    /// The sign in front of the ratio.
-    #[must_use]
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Exactly => "",
-            Self::AtLeast => ">=",
-            Self::AtMost => "<=",
-            Self::Either => "~",
         }
     }
 }

@@ -85,21 +85,14 @@ pub enum Inconclusive {
 }
 
 names! {
-    Inconclusive: TooFewCohorts = "too-few-cohorts", BaselineCheckFailed = "baseline-check-failed",
-        Bound = "bound", WideInterval = "wide-interval";
-}
-
-impl Inconclusive {
+    /// The name in texts and files.
+    pub name of Inconclusive: TooFewCohorts = "too-few-cohorts",
+        BaselineCheckFailed = "baseline-check-failed", Bound = "bound",
+        WideInterval = "wide-interval";
     /// The reason as a part of a sentence.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::TooFewCohorts => "fewer than three cohorts",
-            Self::BaselineCheckFailed => "the two instances of the baseline differ",
-            Self::Bound => "the load generator was saturated",
-            Self::WideInterval => "the interval is too wide",
-        }
-    }
+    pub words of Inconclusive: TooFewCohorts = "fewer than three cohorts",
+        BaselineCheckFailed = "the two instances of the baseline differ",
+        Bound = "the load generator was saturated", WideInterval = "the interval is too wide";
 }
 
 impl WorkloadRows<'_> {

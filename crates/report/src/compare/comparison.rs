@@ -127,16 +127,14 @@ pub enum Movement {
 impl Change {
     /// In which direction it moved; none without a significant change.
     #[must_use]
-    pub const fn movement(&self) -> Option<Movement> {
-        match (self.claim, self.metric.direction()) {
-            (Claim::Higher, Direction::MoreIsBetter) | (Claim::Lower, Direction::LessIsBetter) => {
-                Some(Movement::Better)
-            }
-            (Claim::Lower, Direction::MoreIsBetter) | (Claim::Higher, Direction::LessIsBetter) => {
-                Some(Movement::Worse)
-            }
-            _ => None,
-        }
+    pub fn movement(&self) -> Option<Movement> {
+        let better = match self.claim {
+            Claim::Higher => Direction::MoreIsBetter,
+            Claim::Lower => Direction::LessIsBetter,
+            _ => return None,
+        };
+        let is_better = self.metric.direction() == better;
+        Some(if is_better { Movement::Better } else { Movement::Worse })
     }
 
     /// New over old, less one: -0.05 is 5 % less.
@@ -147,8 +145,10 @@ impl Change {
 }
 
 names! {
-    Movement: Worse = "worse", Better = "better";
-    Presence: Lost = "lost", OldOnly = "old-only", NewOnly = "new-only", Both = "both";
+    /// The name in texts and files.
+    pub name of Movement: Worse = "worse", Better = "better";
+    /// The name in texts and files.
+    pub name of Presence: Lost = "lost", OldOnly = "old-only", NewOnly = "new-only", Both = "both";
 }
 
 /// A baseline that is the same program in both results. What it did is the machine's doing.

@@ -97,7 +97,8 @@ impl Gate {
 }
 
 names! {
-    GateVerdict: Passed = "passed", Inconclusive = "inconclusive", Failed = "failed";
+    /// The name in texts and files.
+    pub name of GateVerdict: Passed = "passed", Inconclusive = "inconclusive", Failed = "failed";
 }
 
 /// Looks at all conditions; none without conditions. Cells that were not compared and figures that are

@@ -20,6 +20,7 @@ use crate::{
         chart::{Chart, Mark, Point},
         safe,
     },
+    names::names,
     table::{describe_payload, describe_shape},
     table_units::bytes,
 };
@@ -36,17 +37,13 @@ enum Dimension {
     Workers,
 }
 
+names! {
+    name of Dimension: Connections = "connections", IdleConnections = "idle connections",
+        Payload = "message size", Workers = "workers";
+}
+
 impl Dimension {
     const ALL: [Self; 4] = [Self::Connections, Self::IdleConnections, Self::Payload, Self::Workers];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Connections => "connections",
-            Self::IdleConnections => "idle connections",
-            Self::Payload => "message size",
-            Self::Workers => "workers",
-        }
-    }
 
     fn of(self, workload: &Workload) -> usize {
         match self {
