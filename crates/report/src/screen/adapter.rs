@@ -18,6 +18,7 @@ use super::{
 use crate::{
     analysis::{CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows, rows},
     html::ratio::Ratio,
+    order::grouped,
     published_rows,
     table::{conclusion, describe_model, describe_payload, describe_shape},
 };
@@ -97,15 +98,8 @@ fn shape(workload: &Workload) -> Shape<'_> {
 fn shapes<'w, 'a>(
     workloads: &'w [WorkloadRows<'a>],
 ) -> Vec<(Shape<'w>, Vec<&'w WorkloadRows<'a>>)> {
-    let mut shapes: Vec<(Shape<'_>, Vec<&WorkloadRows<'_>>)> = Vec::new();
-    for workload in workloads.iter().filter(|it| !it.rows.is_empty()) {
-        let shape = shape(&workload.workload);
-        match shapes.iter_mut().find(|(known, _)| *known == shape) {
-            Some((_, members)) => members.push(workload),
-            None => shapes.push((shape, vec![workload])),
-        }
-    }
-    shapes
+    let measured = workloads.iter().filter(|it| !it.rows.is_empty());
+    grouped(measured.map(|it| (shape(&it.workload), it)))
 }
 
 /// The workloads of each block of the model, in its order.

@@ -16,6 +16,7 @@ use wirebench_schema::{
 };
 
 use crate::{
+    order::grouped,
     published_rows::few,
     table::{count, describe_stop},
     table_units::bytes,
@@ -66,17 +67,12 @@ fn differences(journal: &Journal, published: &Published) -> Vec<String> {
         list.push(format!("without {}", few(&names, 3, "workloads")));
     }
     // Each difference once, with the workloads that have it, in their order.
-    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
-    for here in &start.workloads {
+    let generator_cpus = start.placement.generator_cpus.len();
+    let found = grouped(start.workloads.iter().flat_map(|here| {
         let there = published.workloads.iter().find(|there| there.name == here.name);
-        let generator_cpus = start.placement.generator_cpus.len();
-        for difference in there.iter().flat_map(|there| workload(here, there, generator_cpus)) {
-            match found.iter_mut().find(|(known, _)| *known == difference) {
-                Some((_, names)) => names.push(&here.name),
-                None => found.push((difference, vec![&here.name])),
-            }
-        }
-    }
+        let differences = there.map(|there| workload(here, there, generator_cpus));
+        differences.into_iter().flatten().map(|difference| (difference, here.name.as_str()))
+    }));
     let all = start.workloads.len();
     list.extend(found.into_iter().map(|(difference, names)| {
         if names.len() == all {
