@@ -244,6 +244,21 @@ impl Chart {
     }
 }
 
+/// A chart with logarithmic axes of these names and labels; none if no server has two points.
+pub(crate) fn logarithmic(
+    words: String,
+    lines: Vec<Line>,
+    (x_name, show_x): (&str, impl Fn(f64) -> String),
+    (y_name, show_y): (&str, impl Fn(f64) -> String),
+) -> Option<Chart> {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let values = || points().flat_map(|it| it.raw.iter().copied().chain([it.at.1]));
+    let x = Axis::logarithmic(x_name, points().map(|it| it.at.0), show_x)?;
+    let y = Axis::logarithmic(y_name, values(), show_y)?;
+    let is_drawn = lines.iter().any(|line| line.points.len() > 1);
+    is_drawn.then_some(Chart { words, x, y, lines })
+}
+
 /// A picture of this size in CSS pixels, which `words` describe.
 pub(crate) fn svg(class: &str, size: (f64, f64), words: &str, content: &Markup) -> Markup {
     let (width, height) = size;
