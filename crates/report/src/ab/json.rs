@@ -152,11 +152,11 @@ impl Ab<'_> {
 }
 
 fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
-    let (state, trouble) = match &side.state {
-        State::Valid => ("valid", None),
-        State::Disturbed(why) => ("disturbed", Some(why.as_str())),
-        State::NotValid(why) => ("not-valid", Some(why.as_str())),
-        State::NotMeasured(why) => ("not-measured", Some(why.as_str())),
+    let state = match side.state {
+        State::Valid => "valid",
+        State::Disturbed(_) => "disturbed",
+        State::NotValid(_) => "not-valid",
+        State::NotMeasured(_) => "not-measured",
     };
     SideReport {
         name: side.name,
@@ -167,7 +167,7 @@ fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
         failed: side.failed,
         invalid: side.invalid,
         state,
-        trouble,
+        trouble: side.state.why(),
     }
 }
 

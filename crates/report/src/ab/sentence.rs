@@ -8,7 +8,7 @@ use wirebench_schema::{
 };
 use wirebench_stats::{Estimate, MIN_COHORTS};
 
-use super::{Ab, Figure, Verdict, side::State};
+use super::{Ab, Figure, Side, Verdict};
 use crate::{
     analysis::{CheckState, Claim, Inconclusive, Metric, Reads, SideRatio},
     compare::words,
@@ -77,13 +77,8 @@ impl Ab<'_> {
 
     /// Why there is no verdict on the sides, or one with a warning.
     fn troubles(&self) -> Vec<String> {
-        let troubles = self.sides.iter().filter_map(|side| match &side.state {
-            State::NotMeasured(why) | State::NotValid(why) | State::Disturbed(why) => {
-                Some(format!("{} {why}", side.name))
-            }
-            State::Valid => None,
-        });
-        troubles.collect()
+        let trouble = |side: &Side<'_>| Some(format!("{} {}", side.name, side.state.why()?));
+        self.sides.iter().filter_map(trouble).collect()
     }
 
     fn claimed(&self, claim: Claim, ratio: &SideRatio) -> String {

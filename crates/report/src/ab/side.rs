@@ -57,6 +57,16 @@ pub enum State {
     NotMeasured(String),
 }
 
+impl State {
+    /// What is wrong, as a sentence without its subject.
+    pub(super) fn why(&self) -> Option<&str> {
+        match self {
+            Self::Valid => None,
+            Self::Disturbed(why) | Self::NotValid(why) | Self::NotMeasured(why) => Some(why),
+        }
+    }
+}
+
 impl<'a> Side<'a> {
     /// The side at `index` of the journal's head, for a verdict about `metric`.
     pub(super) fn of(
@@ -111,12 +121,10 @@ impl Side<'_> {
     /// What is wrong with its runs; empty where nothing is.
     #[must_use]
     pub fn trouble(&self) -> String {
-        match &self.state {
-            State::Disturbed(why) | State::NotValid(why) | State::NotMeasured(why) => why.clone(),
-            State::Valid if self.failed + self.invalid == 0 => String::new(),
-            State::Valid => {
-                format!("not valid in {}", of_all(self.failed + self.invalid, self.runs))
-            }
+        match (self.state.why(), self.failed + self.invalid) {
+            (Some(why), _) => why.to_owned(),
+            (None, 0) => String::new(),
+            (None, bad) => format!("not valid in {}", of_all(bad, self.runs)),
         }
     }
 
