@@ -80,8 +80,7 @@ pub(super) fn judge(
             if let Some(open) = of_ratios.or_else(of_figures) {
                 family.open.push(open);
             } else {
-                judged.warnings.extend(no_value(pair, metric));
-                judged.lost.extend(lost(pair, metric));
+                without_change(&mut judged, pair, metric);
             }
         }
         judged.changes.extend(family.settle(|variant| same_program(old, new, variant)));
@@ -139,19 +138,18 @@ pub(super) fn looked_at(metric: Metric, phase: Phase) -> Option<Metric> {
     (meant != Metric::Throughput || phase != Phase::Cost).then_some(meant)
 }
 
-/// Ratios, and so changes, need values above zero.
-fn no_value(pair: &Pair<'_>, metric: Metric) -> Option<String> {
-    let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
-    (has_any(&pair.old) || has_any(&pair.new)).then(|| {
+/// Ratios, and so changes, need values above zero. The newer result may have no such figure, though it
+/// has others.
+fn without_change(judged: &mut Judged, pair: &Pair<'_>, metric: Metric) {
+    let [old, new] = [&pair.old, &pair.new].map(|half| !half.row.values(metric).is_empty());
+    if old || new {
         let (cell, title) = (&pair.cell, metric.title());
-        format!("{cell}: no change, because {title} is 0 in some cohorts")
-    })
-}
-
-/// That the newer result has no such figure, though it has others.
-fn lost(pair: &Pair<'_>, metric: Metric) -> Option<(Cell, Metric)> {
-    let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
-    (has_any(&pair.old) && !has_any(&pair.new)).then(|| (pair.cell.clone(), metric))
+        let warning = format!("{cell}: no change, because {title} is 0 in some cohorts");
+        judged.warnings.push(warning);
+    }
+    if old && !new {
+        judged.lost.push((pair.cell.clone(), metric));
+    }
 }
 
 impl Family<'_> {
