@@ -1,6 +1,7 @@
 //! The metrics: every figure that can be compared with the baseline's, with its unit, its direction
 //! and its words. It computes nothing over several runs.
 
+use serde::{Serialize, Serializer};
 use std::{fmt, str::FromStr};
 use wirebench_schema::{
     journal::{IdleMeasurement, Measurement, Outcome, Weight},
@@ -293,6 +294,12 @@ impl Metric {
 impl fmt::Display for Metric {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.name())
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.field())
     }
 }
 

@@ -147,8 +147,6 @@ impl Change {
 names! {
     /// The name in texts and files.
     pub name of Movement: Worse = "worse", Better = "better";
-    /// The name in texts and files.
-    pub name of Presence: Lost = "lost", OldOnly = "old-only", NewOnly = "new-only", Both = "both";
 }
 
 /// A baseline that is the same program in both results. What it did is the machine's doing.
@@ -164,19 +162,23 @@ pub struct Yardstick {
     pub estimate: Estimate,
 }
 
-/// A cell that was not compared.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// A cell with a reason.
+#[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "LeftOutReport")]
 pub struct LeftOut {
     /// The cell.
+    #[serde(flatten)]
     pub cell: Cell,
-    /// Where it has figures.
+    /// `lost`, `old-only`, `new-only` or `both`.
+    #[schemars(with = "String")]
     pub presence: Presence,
-    /// Why it was not compared, as a sentence.
+    /// Why it was not compared.
     pub reason: String,
 }
 
 /// Where a cell that was not compared has figures.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Presence {
     /// In the older result alone, although the newer one was to have them: it broke.
     Lost,

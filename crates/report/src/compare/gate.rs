@@ -6,6 +6,8 @@
 //!
 //! Not here: how a condition is written, what a change is, and what is claimed of it.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use wirebench_stats::MIN_COHORTS;
 
 use super::{
@@ -65,13 +67,16 @@ enum State {
 }
 
 /// A cell that a condition concerns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "HitReport")]
 pub struct Hit {
     /// The cell.
+    #[serde(flatten)]
     pub cell: Cell,
-    /// The metric as it is meant in its phase.
+    /// The figure with its unit.
+    #[schemars(with = "String")]
     pub metric: Metric,
-    /// The change and what it follows from, as a sentence.
+    /// The change, and what follows from it.
     pub why: String,
 }
 
