@@ -27,6 +27,7 @@ pub(crate) use self::{
     describe::{
         count, describe_model, describe_payload, describe_shape, describe_stop, describe_versions,
     },
+    lists::unavailable,
 };
 
 /// The look of a table.
@@ -109,7 +110,7 @@ pub fn report_by(
     }
     page.list("pairs of hosts", &pairs::lines(journal));
     page.list("generators", &generators::lines(journal));
-    page.list("not measured", &lists::unavailable(journal));
+    page.list("not measured", &lists::unavailable(journal, |_| true));
     page.list("skipped by entries", &lists::skips(journal));
     page.list("resumed", &lists::resumed(journal));
     let legend = lists::reading_aid(journal, &workloads, &page);

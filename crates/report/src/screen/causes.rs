@@ -18,6 +18,7 @@ use crate::{
     analysis::{self, Row, WorkloadRows},
     notes::without_programs,
     published_rows::{self, few},
+    table,
 };
 
 /// Rows that a cause names; more are counted.
@@ -214,10 +215,6 @@ fn too_slow(workloads: &[Labelled<'_, '_>]) -> Vec<String> {
 
 fn unavailable(journal: &Journal) -> Vec<String> {
     // A row of the document without a variant is listed with its clause instead.
-    let left_out = journal.start.left_out.iter();
-    let left_out = left_out.filter(|it| !published_rows::is_missing(journal, &it.what));
-    let left_out = left_out.map(|it| format!("{}: {}", it.what, it.reason));
-    let unavailable = journal.unavailable.iter();
-    let unavailable = unavailable.map(|it| format!("{}: {}", it.variant, it.reason));
-    left_out.chain(unavailable).map(|text| format!("not measured: {text}")).collect()
+    let texts = table::unavailable(journal, |what| !published_rows::is_missing(journal, what));
+    texts.iter().map(|text| format!("not measured: {text}")).collect()
 }

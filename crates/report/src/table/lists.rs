@@ -8,9 +8,10 @@ use wirebench_schema::{
 use super::{Style, describe_versions, page::Page};
 use crate::analysis::WorkloadRows;
 
-/// What could not be measured, and why.
-pub(super) fn unavailable(journal: &Journal) -> Vec<String> {
-    let left_out = journal.start.left_out.iter().map(|it| format!("{}: {}", it.what, it.reason));
+/// What could not be measured, and why. `is_listed` decides on the parts of the suite that were left out.
+pub(crate) fn unavailable(journal: &Journal, is_listed: impl Fn(&str) -> bool) -> Vec<String> {
+    let left_out = journal.start.left_out.iter().filter(|it| is_listed(&it.what));
+    let left_out = left_out.map(|it| format!("{}: {}", it.what, it.reason));
     let unavailable = journal.unavailable.iter();
     left_out.chain(unavailable.map(|it| format!("{}: {}", it.variant, it.reason))).collect()
 }
