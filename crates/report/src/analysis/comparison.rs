@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use wirebench_stats::{
-    Estimate, Interval, Judged, Outcome, PairLevel, Rank, mean_interval, median, outliers,
+    Estimate, Interval, Judged, Outcome, PairLevel, Rank, mean_interval, median, outliers, range,
 };
 
 use super::{
@@ -140,12 +140,20 @@ impl WorkloadRows<'_> {
             let plain: Vec<f64> = by_block.values().copied().collect();
             let blocks: Vec<u32> = by_block.keys().copied().collect();
             let ratio = judged[index].as_ref().and_then(|judged| {
-                let reads = self.reads(row, metric);
-                let ratio = RatioToBaseline::of(judged, self.ratios(index, &values)?, reads);
-                Some(if row.role.is_compared() {
-                    ratio.claimed(judged, baseline_check.state, margin)
-                } else {
-                    ratio
+                let (by_block, reads) = (self.ratios(index, &values)?, self.reads(row, metric));
+                let (least, most) = range(&by_block.values().copied().collect::<Vec<_>>())?;
+                let claimed = || claim(judged, reads, baseline_check.state, margin);
+                let claimed = row.role.is_compared().then(claimed);
+                Some(RatioToBaseline {
+                    by_block,
+                    estimate: estimate(judged),
+                    plain_interval: judged.plain,
+                    least,
+                    most,
+                    reads,
+                    p_adjusted: judged.p_adjusted,
+                    claim: claimed.map(|(claim, _)| claim),
+                    inconclusive: claimed.and_then(|(_, why)| why),
                 })
             });
             Some(Compared {
@@ -223,29 +231,6 @@ impl WorkloadRows<'_> {
             ranks[index] = rank;
         }
         ranks
-    }
-}
-
-impl RatioToBaseline {
-    fn of(judged: &Judged, by_block: Values, reads: Reads) -> Self {
-        let least = by_block.values().copied().fold(f64::INFINITY, f64::min);
-        let most = by_block.values().copied().fold(f64::NEG_INFINITY, f64::max);
-        Self {
-            by_block,
-            estimate: estimate(judged),
-            plain_interval: judged.plain,
-            least,
-            most,
-            reads,
-            p_adjusted: judged.p_adjusted,
-            claim: None,
-            inconclusive: None,
-        }
-    }
-
-    fn claimed(self, judged: &Judged, check: CheckState, margin: f64) -> Self {
-        let (claim, inconclusive) = claim(judged, self.reads, check, margin);
-        Self { claim: Some(claim), inconclusive, ..self }
     }
 }
 
