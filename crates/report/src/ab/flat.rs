@@ -30,7 +30,7 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
         });
         Some(FlatFigure {
             metric: figure.metric,
-            value: figure.values[index]?.median,
+            value: figure.medians()[index]?,
             interval: None,
             valid: if index == 0 { a } else { b },
             ratio,

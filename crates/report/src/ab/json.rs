@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use wirebench_schema::journal::Procedure;
 
-use super::{Ab, Figure, Side, State, figure::Spread};
+use super::{Ab, Figure, Side, State};
 use crate::{
     analysis::{BaselineCheck, Inconclusive, SideRatio},
     compare::json::{GateReport, gate},
@@ -172,7 +172,7 @@ fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
 }
 
 fn figure(figure: &Figure) -> FigureReport<'_> {
-    let [a, b] = figure.values.map(|it| it.map(|Spread { median, .. }| median));
+    let [a, b] = figure.medians();
     FigureReport { a, b, ratio: figure.ratio.as_ref().map(ratio) }
 }
 

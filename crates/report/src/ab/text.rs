@@ -209,7 +209,7 @@ fn who(side: &Side<'_>) -> String {
 pub(super) fn cells(figure: &Figure) -> Vec<String> {
     let metric = figure.metric;
     let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| metric.show(it));
-    let [a, b] = figure.values.map(|it| shown(it.map(|it| it.median)));
+    let [a, b] = figure.medians().map(shown);
     let mut cells = vec![metric.title().to_owned(), a, b];
     cells.extend(figure.ratio.as_ref().map_or(["-", "-", ""].map(str::to_owned), of_ratio));
     cells

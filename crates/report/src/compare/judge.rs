@@ -215,9 +215,13 @@ fn size(change: &Change) -> f64 {
 impl Figure {
     fn of(half: &Half<'_>, metric: Metric) -> Option<Self> {
         let values: Vec<f64> = half.row.values(metric).into_values().collect();
-        let (least, most) = range(&values)?;
-        let doubts = doubts(&half.row, metric);
-        Some(Self { median: median(&values)?, least, most, blocks: values.len(), doubts })
+        Self::of_values(&values, doubts(&half.row, metric))
+    }
+
+    /// The values of a row, in any order; none without any.
+    pub(crate) fn of_values(values: &[f64], doubts: Vec<String>) -> Option<Self> {
+        let (least, most) = range(values)?;
+        Some(Self { median: median(values)?, least, most, blocks: values.len(), doubts })
     }
 }
 
