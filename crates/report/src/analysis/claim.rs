@@ -105,12 +105,13 @@ impl Claim {
     /// The claim in the words of a metric, such as `slower` or `not more CPU`.
     #[must_use]
     pub fn words(self, metric: Metric) -> String {
+        let (higher, lower) = metric.words();
         match self {
-            Self::Higher => metric.higher().to_owned(),
-            Self::Lower => metric.lower().to_owned(),
+            Self::Higher => higher.to_owned(),
+            Self::Lower => lower.to_owned(),
             Self::Same => "same".to_owned(),
-            Self::NotHigher => format!("not {}", metric.higher()),
-            Self::NotLower => format!("not {}", metric.lower()),
+            Self::NotHigher => format!("not {higher}"),
+            Self::NotLower => format!("not {lower}"),
             Self::CannotTell => "inconclusive".to_owned(),
         }
     }

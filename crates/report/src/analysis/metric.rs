@@ -169,16 +169,10 @@ impl Metric {
         self.names().unit
     }
 
-    /// What a row is whose value is higher than the baseline's.
+    /// What a row is whose value is higher than the baseline's, and what one whose value is lower.
     #[must_use]
-    pub const fn higher(self) -> &'static str {
-        self.names().words.0
-    }
-
-    /// What a row is whose value is lower than the baseline's.
-    #[must_use]
-    pub const fn lower(self) -> &'static str {
-        self.names().words.1
+    pub const fn words(self) -> (&'static str, &'static str) {
+        self.names().words
     }
 
     const fn names(self) -> Names {

@@ -119,16 +119,13 @@ fn generator(lines: &mut Vec<String>, report: &LoadReport, everything: bool) {
     if !everything && !stalled && verdict_of(report).limit != Limit::Generator {
         return;
     }
-    let share = |cpu_ns: u64| cpu_ns as f64 / report.window_ns.max(1) as f64 * 100.0;
-    let cpu = &report.thread_cpu_ns;
-    let shares: Vec<f64> = if cpu.len() <= LISTED_THREADS {
-        cpu.iter().map(|cpu_ns| share(*cpu_ns)).collect()
-    } else {
-        let ends = [cpu.iter().min(), cpu.iter().max()];
-        ends.into_iter().flatten().map(|cpu_ns| share(*cpu_ns)).collect()
+    let share = |cpu_ns: &u64| *cpu_ns as f64 / report.window_ns.max(1) as f64 * 100.0;
+    let cpu = || report.thread_cpu_ns.iter();
+    let (listed, between): (Vec<&u64>, _) = match cpu().len() {
+        0..=LISTED_THREADS => (cpu().collect(), ", "),
+        _ => (cpu().min().into_iter().chain(cpu().max()).collect(), " to "),
     };
-    let between = if cpu.len() <= LISTED_THREADS { ", " } else { " to " };
-    let shares: Vec<String> = shares.iter().map(|share| format!("{share:.0} %")).collect();
+    let shares: Vec<String> = listed.into_iter().map(|it| format!("{:.0} %", share(it))).collect();
     let mut told = format!("  Generator: {} CPU per thread", shares.join(between));
     if stalled || everything {
         let stall = wrk_units::time(report.stall_ns_max as f64);
