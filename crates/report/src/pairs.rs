@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use wirebench_schema::journal::{Counts, Journal, Measurement, Part, Run};
 
-use crate::table::count;
+use crate::table_units::count;
 
 /// A line for each pair of hosts; none if all cohorts were measured by one side.
 pub(crate) fn lines(journal: &Journal) -> Vec<String> {

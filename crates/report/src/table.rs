@@ -25,10 +25,11 @@ use self::{columns::CostTables, page::Page};
 pub(crate) use self::{
     columns::has_few_samples,
     describe::{
-        count, describe_model, describe_payload, describe_shape, describe_stop, describe_versions,
+        describe_model, describe_payload, describe_shape, describe_stop, describe_versions,
     },
     lists::unavailable,
 };
+pub(crate) use crate::table_units::count;
 
 /// The look of a table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -152,7 +153,7 @@ pub fn new_table(style: Style, head: &[&str]) -> Table {
 pub(crate) fn filled_table(
     style: Style,
     head: &[&str],
-    rows: Vec<Vec<String>>,
+    rows: &[Vec<String>],
     figures: Range<usize>,
 ) -> Table {
     let mut table = new_table(style, head);

@@ -370,18 +370,6 @@ impl Outcome {
             Self::Failed { .. } => false,
         }
     }
-
-    /// The figures under load.
-    #[must_use]
-    pub fn measured(&self) -> Option<&Measurement> {
-        if let Self::Measured(measurement) = self { Some(measurement) } else { None }
-    }
-
-    /// Why there are no figures.
-    #[must_use]
-    pub fn failure(&self) -> Option<&str> {
-        if let Self::Failed { reason, .. } = self { Some(reason) } else { None }
-    }
 }
 
 /// The tail of a journal.

@@ -145,7 +145,7 @@ impl Ab<'_> {
         let change = format!("{}/{}", self.sides[1].name, self.sides[0].name);
         let head = ["metric", &a, &b, &change, "margin", "outcome"];
         let figures = self.figures.iter().filter(|it| it.values.iter().any(Option::is_some));
-        filled_table(style, &head, figures.map(cells).collect(), 1..5)
+        filled_table(style, &head, &figures.map(cells).collect::<Vec<_>>(), 1..5)
     }
 
     /// That a server was not saturated. Its CPU time per request then includes wake-ups, as at a rate,

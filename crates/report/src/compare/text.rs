@@ -83,8 +83,8 @@ pub(super) fn rows(comparison: &Comparison, shown: Rows) -> Vec<&Change> {
 pub(super) fn add_table(page: &mut Page, changes: &[&Change]) {
     let head = ["workload", "entry", "metric", "old", "new", "change", "verdict"];
     let mut notes = Notes::default();
-    let rows = changes.iter().map(|change| cells(change, &mut notes)).collect();
-    let table = filled_table(page.style, &head, rows, 3..6);
+    let rows: Vec<_> = changes.iter().map(|change| cells(change, &mut notes)).collect();
+    let table = filled_table(page.style, &head, &rows, 3..6);
     page.table(&table, notes.texts());
 }
 

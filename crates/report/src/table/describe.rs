@@ -8,6 +8,8 @@ use wirebench_schema::{
     units::write_duration,
 };
 
+use crate::table_units::count;
+
 /// All that a reader must know of the load.
 pub(crate) fn describe(workload: &Workload) -> String {
     let Workload { name, scenario, connections, .. } = workload;
@@ -102,11 +104,4 @@ fn describe_client(workload: &Workload) -> String {
 /// What an entry is made of, each with its version.
 pub(crate) fn describe_versions(described: &Described) -> Vec<String> {
     described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect()
-}
-
-/// A number with its noun.
-pub(crate) fn count(number: impl ToString, noun: &str) -> String {
-    let number = number.to_string();
-    let plural = if number == "1" { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }

@@ -58,7 +58,8 @@ fn table(search: &SearchReport, style: Style) -> comfy_table::Table {
         row.push(first.into_iter().chain(failed).collect::<Vec<_>>().join("; "));
         row
     };
-    filled_table(style, &head, search.rates.iter().map(row_of).collect(), 0..head.len() - 1)
+    let rows: Vec<_> = search.rates.iter().map(row_of).collect();
+    filled_table(style, &head, &rows, 0..head.len() - 1)
 }
 
 /// What was found, in one sentence; `shape` says with what.

@@ -47,8 +47,8 @@ fn add_table(page: &mut Page, sweep: &Sweep) {
         });
         [workers.to_string()].into_iter().chain(cells).collect()
     };
-    let rows = sweep.workers.iter().map(row).collect();
-    let table = filled_table(page.style, &head, rows, 0..head.len());
+    let rows: Vec<Vec<String>> = sweep.workers.iter().map(row).collect();
+    let table = filled_table(page.style, &head, &rows, 0..head.len());
     page.paragraph("requests/s (median)");
     page.table(&table, std::iter::empty());
     // At the beginning of a line of Markdown an asterisk would begin a list.

@@ -226,8 +226,8 @@ fn show_rows(page: &mut Page, lines: &[Vec<String>]) {
         let cells = |line: &Vec<String>| [&line[..KEYS], &line[part.clone()]].concat();
         let heads = cells(&lines[0]);
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-        let rows = lines[1..].iter().map(cells).collect();
-        let table = filled_table(page.style, &heads, rows, KEYS..heads.len());
+        let rows: Vec<_> = lines[1..].iter().map(cells).collect();
+        let table = filled_table(page.style, &heads, &rows, KEYS..heads.len());
         page.table(&table, std::iter::empty());
     }
 }
