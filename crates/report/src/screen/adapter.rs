@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     journal::{EndReason, Generator, Journal},
     load::{Arrivals, LoadModel, RateCurve},
-    suite::{Phase, Scale, Workload},
+    suite::{Phase, Workload},
 };
 
 use super::{
@@ -20,7 +20,7 @@ use crate::{
     html::ratio::Ratio,
     order::grouped,
     published_rows,
-    table::{conclusion, describe_model, describe_payload, describe_shape},
+    table::{conclusion, describe_model, describe_payload, describe_shape, headline::suite},
 };
 
 /// What the first screen shows of `journal`.
@@ -36,10 +36,7 @@ pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
     let start = &journal.start;
     let placement = &start.placement;
     Model {
-        suite: match start.scale {
-            Scale::Machine if start.published.is_none() => start.suite.clone(),
-            scale => format!("{} at {scale} scale", start.suite),
-        },
+        suite: suite(start),
         generator: (start.generator.name != Generator::Wirebench)
             .then(|| start.generator.to_string()),
         scale: start.scale,

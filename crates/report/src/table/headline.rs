@@ -17,10 +17,6 @@ const USUAL_BLOCKS: u32 = 4;
 pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> String {
     let start = &journal.start;
     let sides = sides(&start.placement);
-    let scale = match start.scale {
-        Scale::Machine if start.published.is_none() => String::new(),
-        scale => format!(" at {scale} scale"),
-    };
     let noun = start.repetition();
     let blocks = blocks(start.blocks, made(workloads), noun);
     let before = match start.warmup_blocks {
@@ -32,10 +28,8 @@ pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Str
         _ => format!(", load by {}", start.generator),
     };
     let (ended, resumed) = (ended(journal), resumed(journal));
-    let Start { suite, seed, .. } = start;
-    format!(
-        "suite {suite}{scale}, {blocks}{before}, seed {seed}, {sides}{generator}{resumed}{ended}"
-    )
+    let (suite, seed) = (suite(start), start.seed);
+    format!("suite {suite}, {blocks}{before}, seed {seed}, {sides}{generator}{resumed}{ended}")
 }
 
 /// What none of the tables can show.
@@ -102,6 +96,14 @@ fn resumed(journal: &Journal) -> String {
         0 => String::new(),
         1 => "; resumed once".to_owned(),
         times => format!("; resumed {times} times"),
+    }
+}
+
+/// The suite, and its scale if it is not the usual one.
+pub(crate) fn suite(start: &Start) -> String {
+    match start.scale {
+        Scale::Machine if start.published.is_none() => start.suite.clone(),
+        scale => format!("{} at {scale} scale", start.suite),
     }
 }
 
