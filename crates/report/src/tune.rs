@@ -17,7 +17,7 @@ pub use sweep::{CellRank, Sweep, SweepCell};
 use maud::Markup;
 use schemars::JsonSchema;
 use serde::Serialize;
-use wirebench_schema::journal::{EndReason, Journal, Weight};
+use wirebench_schema::journal::{EndReason, Journal, Reason, ReasonKind, Weight};
 
 use crate::{Report, flat::Flat, json::pretty, table::Style};
 
@@ -120,10 +120,7 @@ fn ended(journal: &Journal) -> &'static str {
 
 /// Adds the reasons of a run that make its figures, or the tail of its latencies, something else than
 /// what they claim to be, each kind once: its figure is another one in each run.
-fn add_invalid(
-    notes: &mut Vec<(wirebench_schema::journal::ReasonKind, String)>,
-    reasons: &[wirebench_schema::journal::Reason],
-) {
+fn add_invalid(notes: &mut Vec<(ReasonKind, String)>, reasons: &[Reason]) {
     let spoils = |weight| matches!(weight, Weight::Invalid | Weight::Tail);
     for reason in reasons.iter().filter(|reason| spoils(reason.weight)) {
         if notes.iter().all(|(kind, _)| *kind != reason.kind) {

@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use std::{fmt, str::FromStr};
 use wirebench_schema::{
     journal::{IdleMeasurement, Measurement, Outcome, Weight},
+    load::LatencyFigure,
     suggest::nearest,
     suite::Phase,
 };
@@ -227,23 +228,17 @@ impl Metric {
     }
 
     fn of_load(self, measurement: &Measurement) -> Option<f64> {
+        use LatencyFigure::{P50, P99, P999};
         let Measurement { load, tool, cost, .. } = measurement;
+        let of_tool = tool.as_ref().map(|it| &it.latency);
+        let own = |figure: LatencyFigure| load.latency.as_ref().map(|it| figure.of(it));
         match self {
             Self::Throughput => Some(load.requests_per_second),
             Self::Cpu => cost.cpu_ns_per_request,
             // Latencies of any generator.
-            Self::LatencyP50 => match tool {
-                Some(tool) => tool.latency.latency_ns_p50,
-                None => load.latency.as_ref().map(|it| it.latency_ns_p50 as f64),
-            },
-            Self::LatencyP99 => match tool {
-                Some(tool) => tool.latency.latency_ns_p99,
-                None => load.latency.as_ref().map(|it| it.latency_ns_p99 as f64),
-            },
-            Self::LatencyP999 => match tool {
-                Some(_) => None,
-                None => load.latency.as_ref().map(|it| it.latency_ns_p999 as f64),
-            },
+            Self::LatencyP50 => of_tool.map_or_else(|| own(P50), |it| it.latency_ns_p50),
+            Self::LatencyP99 => of_tool.map_or_else(|| own(P99), |it| it.latency_ns_p99),
+            Self::LatencyP999 => own(P999).filter(|_| of_tool.is_none()),
             Self::Switches => {
                 let switches = cost.context_switches_voluntary + cost.context_switches_involuntary;
                 // They were counted between the same two samples as the CPU time, so that they are
