@@ -56,7 +56,7 @@ pub fn heading(config: &LoadConfig, hosts: &[String]) -> String {
 
 /// The lines that are printed when it is over.
 #[must_use]
-// What is printed has two decimals.
+// Casts to f64 lose less than the decimals that are printed.
 pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
     let mut lines = Vec::new();
     thread_stats(&mut lines, report);
@@ -113,7 +113,7 @@ fn generators(lines: &mut Vec<String>, report: &LoadReport) {
 
 fn thread_stats(lines: &mut Vec<String>, report: &LoadReport) {
     lines.push(format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}", "Avg", "Stdev", "Max", "+/- Stdev"));
-    // What is printed has two decimals.
+    // Casts to f64 lose less than the decimals that are printed.
     // Of requests without a reply alone neither mean nor deviation is known.
     match report.latency.as_ref().filter(|it| it.count > it.censored) {
         Some(latency) => {

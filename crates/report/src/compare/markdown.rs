@@ -25,7 +25,7 @@ pub fn markdown(comparison: &Comparison) -> String {
         page.points(&gate_lines(gate));
     }
     page.raw("<details><summary>All figures, and what was compared</summary>");
-    page.points(&setting(comparison));
+    page.points(&setting(comparison, Style::Markdown));
     add_table(&mut page, &rows(comparison, Rows::All));
     add_lists(&mut page, comparison);
     add_list(&mut page, "legend", &READING_AID.map(str::to_owned));

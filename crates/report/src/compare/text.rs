@@ -36,7 +36,7 @@ const NOT_PASSED: &str = "NOT PASSED: a condition is violated only if the whole 
 #[must_use]
 pub fn text(comparison: &Comparison, shown: Rows) -> String {
     let mut page = Page::new(Style::Text);
-    setting(comparison).iter().for_each(|line| page.line(line));
+    setting(comparison, Style::Text).iter().for_each(|line| page.line(line));
     page.line("");
     page.line(&words::summary(comparison));
     if !comparison.changes.is_empty() {
@@ -62,8 +62,9 @@ pub fn text(comparison: &Comparison, shown: Rows) -> String {
 }
 
 /// Both results, and of what the changes are changes.
-pub(super) fn setting(comparison: &Comparison) -> [String; 3] {
-    let [old, new] = [&comparison.old, &comparison.new].map(heading);
+pub(super) fn setting(comparison: &Comparison, style: Style) -> [String; 3] {
+    let plain = |side: &Summary| style.plain(&heading(side)).into_owned();
+    let [old, new] = [&comparison.old, &comparison.new].map(plain);
     [format!("old: {old}"), format!("new: {new}"), words::basis(comparison)]
 }
 

@@ -113,7 +113,7 @@ fn statuses(lines: &mut Vec<String>, report: &LoadReport) {
     lines.push(format!("  Statuses: {}", classes.join(", ")));
 }
 
-// What is printed has two decimals at most.
+// Casts to f64 lose less than the decimals that are printed.
 fn generator(lines: &mut Vec<String>, report: &LoadReport, everything: bool) {
     let stalled = report.stall_ns_max > STALL_NS;
     if !everything && !stalled && verdict_of(report).limit != Limit::Generator {

@@ -123,7 +123,7 @@ fn name(percent: f64) -> String {
     if percent >= 100.0 { "Max".to_owned() } else { format!("{percent}%") }
 }
 
-// What is printed has two decimals.
+// Casts to f64 lose less than the decimals that are printed.
 fn show(percentile: &Percentile) -> String {
     let value = wrk_units::time(percentile.nanoseconds as f64);
     let value = match percentile.bound {

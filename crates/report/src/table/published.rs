@@ -22,6 +22,9 @@ use crate::{
     table_units::bytes,
 };
 
+/// Workloads that a difference names; more are counted.
+const NAMED: usize = 3;
+
 /// The document, its machine, and all that is not as there; none for a suite without a document.
 pub(super) fn paragraph(journal: &Journal, machine: Option<&str>) -> Option<String> {
     let published = journal.start.published.as_ref()?;
@@ -64,7 +67,7 @@ fn differences(journal: &Journal, published: &Published) -> Vec<String> {
     let absent: Vec<&Workload> = published.workloads.iter().filter(|it| !is_here(it)).collect();
     if !absent.is_empty() {
         let names: Vec<&str> = absent.iter().map(|it| it.name.as_str()).collect();
-        list.push(format!("without {}", few(&names, 3, "workloads")));
+        list.push(format!("without {}", few(&names, NAMED, "workloads")));
     }
     // Each difference once, with the workloads that have it, in their order.
     let generator_cpus = start.placement.generator_cpus.len();
@@ -78,7 +81,7 @@ fn differences(journal: &Journal, published: &Published) -> Vec<String> {
         if names.len() == all {
             difference
         } else {
-            format!("{difference} in {}", few(&names, 3, "workloads"))
+            format!("{difference} in {}", few(&names, NAMED, "workloads"))
         }
     }));
     list

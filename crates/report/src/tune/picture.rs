@@ -91,7 +91,7 @@ fn digits(number: usize) -> usize {
 }
 
 /// Which of the levels, from 0.
-// It is cut to the number of levels.
+// The cast is safe, because the result is cut to the number of levels.
 fn level(value: f64, least: f64, most: f64) -> usize {
     let share = if most > least { (value - least) / (most - least) } else { 1.0 };
     ((share.clamp(0.0, 1.0) * PLAIN.len() as f64) as usize).min(PLAIN.len() - 1)
@@ -107,7 +107,7 @@ fn block(level: usize, width: usize, look: Look) -> String {
     }
 }
 
-// A share is between 0 and 1.
+// The casts are safe, because a share is between 0 and 1.
 fn bar(share: f64, look: Look) -> String {
     let length = share.clamp(0.0, 1.0) * BAR_WIDTH as f64;
     match look {
