@@ -8,10 +8,11 @@ use wirebench_schema::{
     journal::{Bound, Weight},
     suite::Phase,
 };
+use wirebench_stats::Interval;
 
 use crate::{
     analysis::Metric,
-    json::{self, Interval, WorkloadReport},
+    json::{self, WorkloadReport},
 };
 
 /// A result as rows.
@@ -166,23 +167,17 @@ pub(crate) fn of_run(report: &json::Report) -> Flat {
 
 fn of_row(workload: &WorkloadReport, row: &json::Row) -> FlatRow {
     let reference = workload.rows.iter().find(|row| row.role == json::BASELINE);
-    let figure = |metric: &Metric| {
+    let figure = |metric: Metric| {
         let figure = row.figures.get(metric.field())?;
-        let valid = is_valid(row, *metric);
+        let (value, interval, valid) = (figure.median, figure.interval, is_valid(row, metric));
         let ratio = figure.ratio.as_ref().map(|it| FlatRatio {
             value: it.value,
             interval: it.interval,
-            valid: valid && reference.is_some_and(|row| is_valid(row, *metric)),
+            valid: valid && reference.is_some_and(|row| is_valid(row, metric)),
             reads: it.reads,
             claim: it.claim,
         });
-        Some(FlatFigure {
-            metric: *metric,
-            value: figure.median,
-            interval: figure.interval,
-            valid,
-            ratio,
-        })
+        Some(FlatFigure { metric, value, interval, valid, ratio })
     };
     FlatRow {
         workload: workload.name.clone(),
@@ -200,7 +195,7 @@ fn of_row(workload: &WorkloadReport, row: &json::Row) -> FlatRow {
         generator_limited: row.generator_limited,
         errors: row.errors,
         bound_by: row.bound_by.clone(),
-        figures: Metric::ALL.iter().filter_map(figure).collect(),
+        figures: Metric::ALL.into_iter().filter_map(figure).collect(),
     }
 }
 

@@ -23,13 +23,6 @@ pub enum Format {
     GithubActionBenchmark,
 }
 
-/// Name and contents of a form.
-struct Traits {
-    name: &'static str,
-    about: &'static str,
-    writer: Writer,
-}
-
 /// What a form is made of.
 enum Writer {
     /// A form that each kind of result has of its own.
@@ -62,8 +55,9 @@ impl Format {
         Self::GithubActionBenchmark,
     ];
 
-    const fn traits(self) -> Traits {
-        let (name, about, writer) = match self {
+    /// Its name, its help, and what writes it.
+    const fn traits(self) -> (&'static str, &'static str, Writer) {
+        match self {
             Self::Markdown => (
                 "markdown",
                 "Print Markdown, for a document or a pull request comment",
@@ -92,27 +86,26 @@ impl Format {
                 "Print JSON for the action github-action-benchmark",
                 Writer::Valid(trackers::github_action_benchmark),
             ),
-        };
-        Traits { name, about, writer }
+        }
     }
 
     /// The name, which is that of the option.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.traits().name
+        self.traits().0
     }
 
     /// The option's help.
     #[must_use]
     pub const fn about(self) -> &'static str {
-        self.traits().about
+        self.traits().1
     }
 
     /// A result in this form; forms of rows and figures are limited to `metric`, if there is one.
     #[must_use]
     pub fn write(self, report: &dyn Report, metric: Option<Metric>) -> Written {
         let flat = || report.flat().only(metric);
-        match self.traits().writer {
+        match self.traits().2 {
             Writer::Own(write) => Written { text: write(report), skipped: 0, remarks: Vec::new() },
             Writer::Flat(write) => {
                 Written { text: write(&flat()), skipped: 0, remarks: Vec::new() }

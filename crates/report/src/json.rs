@@ -13,10 +13,10 @@ use wirebench_schema::{
     journal::{EndReason, FixedRate, Generator, Journal, LeftOut, Placement, Resumed, Unavailable},
     suite::{Phase, Scale, Workload},
 };
-use wirebench_stats::{CONFIDENCE, MIN_COHORTS};
+use wirebench_stats::{CONFIDENCE, Estimate, MIN_COHORTS};
 
 pub use self::{
-    figure::{Estimate, Figure, Interval, Rank, Ratio},
+    figure::{Figure, Ratio},
     published::{PublishedRatio, PublishedReport, PublishedRowReport},
     row::{Reasons, Row, Runs},
 };
@@ -158,8 +158,12 @@ pub fn report(journal: &Journal) -> Report {
 /// Never: all keys are words or numbers, and a number that JSON does not have becomes null.
 #[must_use]
 pub fn text(journal: &Journal) -> String {
-    let text = serde_json::to_string_pretty(&report(journal));
-    text.expect("every part of a report can be written as JSON") + "\n"
+    pretty(&report(journal))
+}
+
+/// Any report of this crate as text. All keys are words or numbers, and a number that JSON does not have becomes null.
+pub(crate) fn pretty(report: &impl Serialize) -> String {
+    serde_json::to_string_pretty(report).expect("every report can be written as JSON") + "\n"
 }
 
 fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
@@ -187,10 +191,7 @@ fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
 }
 
 fn baseline_check(check: &analysis::BaselineCheck) -> BaselineCheck {
-    BaselineCheck {
-        state: check.state.name(),
-        second_over_first: check.second_over_first.map(Into::into),
-    }
+    BaselineCheck { state: check.state.name(), second_over_first: check.second_over_first }
 }
 
 #[cfg(test)]

@@ -90,13 +90,10 @@ fn allowed(text: &str) -> String {
         matches!(sign, '\t' | '\n')
             || !(sign.is_control() || matches!(sign, '\u{fffe}' | '\u{ffff}'))
     };
-    text.chars()
-        .map(
-            |sign| {
-                if is_allowed(sign) { sign.to_string() } else { sign.escape_default().to_string() }
-            },
-        )
-        .collect()
+    let shown = |sign: char| {
+        if is_allowed(sign) { sign.to_string() } else { sign.escape_default().to_string() }
+    };
+    text.chars().map(shown).collect()
 }
 
 /// A case for each condition and cell, and one for each cell that lost its figures.

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use wirebench_judge::load::verdict;
 use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport, Verdict};
 
+use crate::json::pretty;
+
 /// The report, and what follows from it.
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct JudgedLoad<'a> {
@@ -28,9 +30,7 @@ pub fn text(report: &LoadReport) -> String {
         latency.iter().flat_map(LatencyFigure::lower_bounds).collect()
     };
     let lower_bounds = latencies.map(|(name, latency)| (name, bounds(latency))).into();
-    let judged = JudgedLoad { report, verdict: verdict(report), lower_bounds };
-    let text = serde_json::to_string_pretty(&judged);
-    text.expect("every part of a load's report can be written as JSON") + "\n"
+    pretty(&JudgedLoad { report, verdict: verdict(report), lower_bounds })
 }
 
 #[cfg(test)]

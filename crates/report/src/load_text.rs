@@ -6,7 +6,6 @@
 mod particulars;
 mod times;
 
-use std::fmt::Write;
 use wirebench_schema::load::{ErrorKind, LatencyFigure, LoadConfig, LoadReport};
 
 use crate::{load_words, wrk_units};
@@ -41,96 +40,80 @@ pub fn load_text(report: &LoadReport, wanted: &Wanted) -> String {
 /// than a plain closed loop. `hosts` are those of the generators, if the load comes from others.
 #[must_use]
 pub fn heading(config: &LoadConfig, hosts: &[String]) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     let asked = load_words::stop(config.stop);
-    line(&mut text, format_args!("Running {asked} @ {}", config.target));
+    lines.push(format!("Running {asked} @ {}", config.target));
     let (threads, connections) = (config.threads, config.connections);
-    line(&mut text, format_args!("  {threads} threads and {connections} connections"));
+    lines.push(format!("  {threads} threads and {connections} connections"));
     if !hosts.is_empty() {
-        line(&mut text, format_args!("  from {}, with as many threads on each", hosts.join(", ")));
+        lines.push(format!("  from {}, with as many threads on each", hosts.join(", ")));
     }
     for particular in load_words::particulars(config) {
-        line(&mut text, format_args!("  {particular}"));
+        lines.push(format!("  {particular}"));
     }
-    text
+    joined(&lines)
 }
 
 /// The lines that are printed when it is over.
 #[must_use]
-#[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
+// Casts to f64 lose less than the decimals that are printed.
 pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
-    let mut text = String::new();
-    thread_stats(&mut text, report);
+    let mut lines = Vec::new();
+    thread_stats(&mut lines, report);
     if let Some(latency) = report.latency.as_ref().filter(|_| wanted.detail == Detail::Everything) {
-        times::distribution(&mut text, latency, &wanted.percentiles);
+        times::distribution(&mut lines, latency, &wanted.percentiles);
     }
-    times::schedule(&mut text, report, &wanted.percentiles);
-    times::refusals(&mut text, report, &wanted.percentiles);
-    times::connecting(&mut text, report, &wanted.percentiles);
+    times::schedule(&mut lines, report, &wanted.percentiles);
+    times::refusals(&mut lines, report, &wanted.percentiles);
+    times::connecting(&mut lines, report, &wanted.percentiles);
     let seconds = report.window_ns as f64 / 1e9;
     let received = report.bytes_received as f64;
-    line(
-        &mut text,
-        format_args!(
-            "  {} requests in {}, {} read",
-            report.requests,
-            wrk_units::time(report.window_ns as f64),
-            wrk_units::bytes(received)
-        ),
-    );
-    generators(&mut text, report);
-    particulars::lines(&mut text, report, wanted.detail);
-    errors(&mut text, report);
-    particulars::verdict(&mut text, report);
+    lines.push(format!(
+        "  {} requests in {}, {} read",
+        report.requests,
+        wrk_units::time(report.window_ns as f64),
+        wrk_units::bytes(received)
+    ));
+    generators(&mut lines, report);
+    particulars::lines(&mut lines, report, wanted.detail);
+    errors(&mut lines, report);
+    particulars::verdict(&mut lines, report);
     let transfer = if seconds > 0.0 { received / seconds } else { 0.0 };
-    line(&mut text, format_args!("Requests/sec: {:9.2}", report.requests_per_second));
-    line(&mut text, format_args!("Transfer/sec: {:>11}", wrk_units::bytes(transfer)));
-    text
+    lines.push(format!("Requests/sec: {:9.2}", report.requests_per_second));
+    lines.push(format!("Transfer/sec: {:>11}", wrk_units::bytes(transfer)));
+    joined(&lines)
 }
 
-fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    // Writing into a String does not fail.
-    let _ = writeln!(text, "{arguments}");
+fn joined(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// What each of several generators made.
-fn generators(text: &mut String, report: &LoadReport) {
-    let head = ["Req/Sec", "p99", "sent late", "CPUs used", "began"];
+fn generators(lines: &mut Vec<String>, report: &LoadReport) {
     if !report.generators.is_empty() {
-        line(
-            text,
-            format_args!(
-                "  Generators{:>14}{:>10}{:>11}{:>11}{:>20}",
-                head[0], head[1], head[2], head[3], head[4]
-            ),
-        );
+        let head = "  Generators       Req/Sec       p99  sent late  CPUs used               began";
+        lines.push(head.to_owned());
     }
     let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| wrk_units::time(ns as f64));
     for part in &report.generators {
         let began =
             format!("+{} ±{}", time(Some(part.start_delay_ns)), time(Some(part.clock_error_ns)));
         let limit = if part.is_saturated() { "  saturated" } else { "" };
-        line(
-            text,
-            format_args!(
-                "    {:<12}{:>8}{:>10}{:>11}{:>11}{:>20}{limit}",
-                part.host,
-                wrk_units::rate(part.requests_per_second),
-                time(part.latency_ns_p99),
-                time(part.lag_ns_p99),
-                format!("{:.2} of {}", part.cpus_used, part.threads),
-                began
-            ),
-        );
+        lines.push(format!(
+            "    {:<12}{:>8}{:>10}{:>11}{:>11}{:>20}{limit}",
+            part.host,
+            wrk_units::rate(part.requests_per_second),
+            time(part.latency_ns_p99),
+            time(part.lag_ns_p99),
+            format!("{:.2} of {}", part.cpus_used, part.threads),
+            began
+        ));
     }
 }
 
-fn thread_stats(text: &mut String, report: &LoadReport) {
-    line(
-        text,
-        format_args!("  Thread Stats{:>6}{:>11}{:>8}{:>12}", "Avg", "Stdev", "Max", "+/- Stdev"),
-    );
-    #[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
+fn thread_stats(lines: &mut Vec<String>, report: &LoadReport) {
+    lines.push(format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}", "Avg", "Stdev", "Max", "+/- Stdev"));
+    // Casts to f64 lose less than the decimals that are printed.
     // Of requests without a reply alone neither mean nor deviation is known.
     match report.latency.as_ref().filter(|it| it.count > it.censored) {
         Some(latency) => {
@@ -139,30 +122,24 @@ fn thread_stats(text: &mut String, report: &LoadReport) {
             let sign = if LatencyFigure::Max.is_lower_bound(latency) { ">" } else { "" };
             let time = |ns| format!("{sign}{}", wrk_units::time(ns));
             let times = [mean, stdev, latency.latency_ns_max as f64].map(time);
-            stats_line(text, "Latency", times, latency.within_stdev);
+            stats_line(lines, "Latency", times, latency.within_stdev);
         }
         // What was not measured is no zero.
-        None => line(
-            text,
-            format_args!("    {:<10}{:>6}{:>10}{:>9}{:>11}", "Latency", "-", "-", "-", "-"),
-        ),
+        None => lines.push("    Latency        -         -        -          -".to_owned()),
     }
     let rate = &report.thread_rate;
     let rates = [rate.mean, rate.stdev, rate.max].map(wrk_units::rate);
-    stats_line(text, "Req/Sec", rates, rate.within_stdev);
+    stats_line(lines, "Req/Sec", rates, rate.within_stdev);
 }
 
-fn stats_line(text: &mut String, name: &str, [mean, stdev, max]: [String; 3], within: f64) {
-    line(
-        text,
-        format_args!(
-            "    {name:<9}{}{}{}{:8.2}%",
-            column(&mean, 9),
-            column(&stdev, 10),
-            column(&max, 9),
-            within * 100.0
-        ),
-    );
+fn stats_line(lines: &mut Vec<String>, name: &str, [mean, stdev, max]: [String; 3], within: f64) {
+    lines.push(format!(
+        "    {name:<9}{}{}{}{:8.2}%",
+        column(&mean, 9),
+        column(&stdev, 10),
+        column(&max, 9),
+        within * 100.0
+    ));
 }
 
 /// A number with its unit in a column of this width: units of two, one and no letters end so that
@@ -174,7 +151,7 @@ fn column(value: &str, width: usize) -> String {
 }
 
 /// What failed, by kind, if anything did. Statuses have wrk's own line.
-fn errors(text: &mut String, report: &LoadReport) {
+fn errors(lines: &mut Vec<String>, report: &LoadReport) {
     let kinds: Vec<String> = report
         .errors
         .kinds()
@@ -183,10 +160,10 @@ fn errors(text: &mut String, report: &LoadReport) {
         .map(|(kind, count)| format!("{kind} {count}"))
         .collect();
     if !kinds.is_empty() {
-        line(text, format_args!("  Errors: {}", kinds.join(", ")));
+        lines.push(format!("  Errors: {}", kinds.join(", ")));
     }
     for example in &report.error_examples {
-        line(text, format_args!("    for example: {example}"));
+        lines.push(format!("    for example: {example}"));
     }
     if report.errors.status > 0 {
         let expected = &report.config.expect_status;
@@ -195,7 +172,7 @@ fn errors(text: &mut String, report: &LoadReport) {
             true => "Non-2xx or 3xx responses".to_owned(),
             false => format!("Responses with a status other than {}", expected.join(" or ")),
         };
-        line(text, format_args!("  {which}: {}", report.errors.status));
+        lines.push(format!("  {which}: {}", report.errors.status));
     }
 }
 

@@ -5,6 +5,18 @@ use std::cmp::Ordering;
 
 use crate::analysis::{Compared, Comparison, Direction, Role, WorkloadRows};
 
+/// The items of each key together, in the order of the first of each.
+pub(crate) fn grouped<K: PartialEq, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for (key, item) in items {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, members)) => members.push(item),
+            None => groups.push((key, vec![item])),
+        }
+    }
+    groups
+}
+
 /// The indices of all rows: by rank, where all rows have one, and by value, the best first; rows
 /// without values last. The baseline's second run stands below the baseline.
 pub(crate) fn in_order(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Vec<usize> {

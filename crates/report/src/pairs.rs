@@ -1,7 +1,9 @@
 //! What each pair of hosts has measured of a result, a line for each.
 
 use std::collections::BTreeMap;
-use wirebench_schema::journal::{Counts, Journal, Measurement, Outcome, Part, Run};
+use wirebench_schema::journal::{Counts, Journal, Measurement, Part, Run};
+
+use crate::table_units::count;
 
 /// A line for each pair of hosts; none if all cohorts were measured by one side.
 pub(crate) fn lines(journal: &Journal) -> Vec<String> {
@@ -17,8 +19,8 @@ fn line(journal: &Journal, pair: &str, parts: &[&Part]) -> String {
         parts.iter().filter(|it| it.failure.is_none()).map(|it| it.block).collect();
     let machine = parts.iter().find_map(|it| it.machine.as_ref());
     let machine = machine.map_or_else(String::new, |it| format!(" ({it})"));
-    let noun = if measured.len() == 1 { "cohort" } else { "cohorts" };
-    let mut line = format!("pair of hosts {pair}{machine}: {} {noun}", measured.len());
+    let cohorts = count(measured.len(), "cohort");
+    let mut line = format!("pair of hosts {pair}{machine}: {cohorts}");
     if let Some(share) = difference(journal, &measured) {
         line += &format!(", the two instances of the baseline differ by {:+.1} %", share * 100.0);
     }
@@ -33,10 +35,7 @@ fn line(journal: &Journal, pair: &str, parts: &[&Part]) -> String {
 /// workloads of the ratios of cost, or of time per request where the cost is not known.
 fn difference(journal: &Journal, blocks: &[u32]) -> Option<f64> {
     let counted = |run: &&Run| run.counts == Counts::Yes && blocks.contains(&run.block);
-    let cost = |run: &Run| match &run.outcome {
-        Outcome::Measured(it) => per_request(it),
-        Outcome::Idle(_) | Outcome::Failed { .. } => None,
-    };
+    let cost = |run: &Run| run.outcome.measured().and_then(per_request);
     let mut logarithms = Vec::new();
     for first in journal.runs.iter().filter(counted).filter(|run| run.copy == 0) {
         let is_other = |run: &&Run| {

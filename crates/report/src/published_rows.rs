@@ -1,15 +1,21 @@
 //! The rows of the document that a suite repeats: how the program of each compares with the variant
 //! here, and why a row has no figures. What the figures are is in the document's tables.
 
-use std::collections::BTreeSet;
+use std::borrow::Borrow;
 use wirebench_schema::{
     id::VariantId,
-    journal::{Journal, Outcome, Published},
-    suite::{PublishedRow, RowState, Scale},
+    journal::{Journal, Published},
+    suite::{Column, PublishedRow, RowState, Scale},
 };
 
-/// Rows that a line names; more are counted.
-const NAMED: usize = 3;
+use crate::analysis::Metric;
+
+/// The columns with a ratio, in order of preference.
+pub(crate) const COLUMNS: [(Column, Metric); 3] = [
+    (Column::RequestsPerSecond, Metric::Throughput),
+    (Column::MegabytesPerSecond, Metric::Throughput),
+    (Column::LatencyNsP50, Metric::LatencyP50),
+];
 
 /// Replaces the list of a journal without states.
 const NO_STATES: &str = "this journal is from an older wirebench and has no state for any row, so no \
@@ -71,24 +77,16 @@ pub(crate) fn is_missing(journal: &Journal, name: &str) -> bool {
     missing.any(|(variant, _)| variant.to_string() == name)
 }
 
-/// The names of a few rows, or the number of many.
-pub(crate) fn names(variants: &BTreeSet<&VariantId>) -> String {
-    let names: Vec<String> = variants.iter().map(ToString::to_string).collect();
-    match names.len() {
-        0..=NAMED => names.join(", "),
-        number => format!("{number} rows"),
-    }
+/// The names of up to `most` things, or how many there are of this `noun`.
+pub(crate) fn few<S: Borrow<str>>(names: &[S], most: usize, noun: &str) -> String {
+    if names.len() <= most { names.join(", ") } else { format!("{} {noun}", names.len()) }
 }
 
 /// Why `variant` has no figures; none if it has some.
 pub(crate) fn not_measured(journal: &Journal, variant: &VariantId) -> Option<String> {
     let is_its = |name: &str| variant.to_string() == name || variant.is_among(name);
     let runs = || journal.runs.iter().filter(|run| run.variant == *variant);
-    let failure = |outcome: &Outcome| match outcome {
-        Outcome::Failed { reason, .. } => Some(reason.clone()),
-        Outcome::Measured(_) | Outcome::Idle(_) => None,
-    };
-    if runs().any(|run| failure(&run.outcome).is_none()) {
+    if runs().any(|run| run.outcome.has_figures()) {
         return None;
     }
     let start = &journal.start;
@@ -105,7 +103,7 @@ pub(crate) fn not_measured(journal: &Journal, variant: &VariantId) -> Option<Str
         .map(|it| it.reason.clone())
         .or_else(|| left_out().map(|it| it.reason.clone()))
         .or_else(refused)
-        .or_else(|| runs().find_map(|run| failure(&run.outcome)));
+        .or_else(|| runs().find_map(|run| run.outcome.failure()).map(str::to_owned));
     let is_part = start.variants.iter().any(|it| it.variant == *variant);
     let other = if is_part { "it has no run" } else { "it is not part of this run" };
     Some(reason.unwrap_or_else(|| other.to_owned()))

@@ -83,7 +83,8 @@ fn text(model: &Model, facts: &Facts<'_>) -> String {
     let mut lines = wrap(&headline::setting(model, facts), width, "");
     lines.extend(wrap(&headline::result(model), width, ""));
     lines.extend(table(model, Paint(facts.look, width)));
-    let notes = [marks(model, width), causes(model, width), hint(model, width)].concat();
+    let hint = hint::hint(model).map_or_else(Vec::new, |hint| wrap(&hint, width, ""));
+    let notes = [marks(model, width), causes(model, width), hint].concat();
     if !notes.is_empty() {
         lines.push(String::new());
         lines.extend(notes);
@@ -149,10 +150,6 @@ fn cause_lines(cause: &str, width: usize) -> Vec<String> {
         lines[CAUSE_LINES - 1] += CUT;
     }
     lines
-}
-
-fn hint(model: &Model, width: usize) -> Vec<String> {
-    hint::hint(model).map_or_else(Vec::new, |hint| wrap(&hint, width, ""))
 }
 
 #[cfg(test)]

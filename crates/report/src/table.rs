@@ -12,8 +12,8 @@ pub(crate) mod page;
 mod published;
 pub(crate) mod workload;
 
-use comfy_table::{Table, presets};
-use std::borrow::Cow;
+use comfy_table::{CellAlignment, Table, presets};
+use std::{borrow::Cow, ops::Range};
 use wirebench_schema::journal::Journal;
 
 use crate::{
@@ -24,8 +24,12 @@ use crate::{
 use self::{columns::CostTables, page::Page};
 pub(crate) use self::{
     columns::has_few_samples,
-    describe::{count, describe_model, describe_payload, describe_shape, describe_stop},
+    describe::{
+        describe_model, describe_payload, describe_shape, describe_stop, describe_versions,
+    },
+    lists::unavailable,
 };
+pub(crate) use crate::table_units::count;
 
 /// The look of a table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -107,7 +111,7 @@ pub fn report_by(
     }
     page.list("pairs of hosts", &pairs::lines(journal));
     page.list("generators", &generators::lines(journal));
-    page.list("not measured", &lists::unavailable(journal));
+    page.list("not measured", &lists::unavailable(journal, |_| true));
     page.list("skipped by entries", &lists::skips(journal));
     page.list("resumed", &lists::resumed(journal));
     let legend = lists::reading_aid(journal, &workloads, &page);
@@ -142,6 +146,21 @@ pub fn new_table(style: Style, head: &[&str]) -> Table {
         Style::Markdown => presets::ASCII_MARKDOWN,
     });
     table.set_header(head);
+    table
+}
+
+/// A table of rows, with figures in the columns of `figures`.
+pub(crate) fn filled_table(
+    style: Style,
+    head: &[&str],
+    rows: &[Vec<String>],
+    figures: Range<usize>,
+) -> Table {
+    let mut table = new_table(style, head);
+    for column in table.column_iter_mut().skip(figures.start).take(figures.len()) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.add_rows(rows.iter().map(|row| row.iter().map(|cell| style.cell(cell))));
     table
 }
 

@@ -50,6 +50,13 @@ pub fn thousands(value: f64) -> String {
     text
 }
 
+/// A number with its noun.
+pub(crate) fn count(number: impl ToString + Copy, noun: &str) -> String {
+    let number = number.to_string();
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 fn three_digits(value: f64) -> String {
     match value {
         value if value < 10.0 => format!("{value:.2}"),

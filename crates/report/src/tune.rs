@@ -17,9 +17,9 @@ pub use sweep::{CellRank, Sweep, SweepCell};
 use maud::Markup;
 use schemars::JsonSchema;
 use serde::Serialize;
-use wirebench_schema::journal::{EndReason, Journal, Weight};
+use wirebench_schema::journal::{EndReason, Journal, Reason, ReasonKind, Weight};
 
-use crate::{Report, flat::Flat, table::Style};
+use crate::{Report, flat::Flat, json::pretty, table::Style};
 
 /// The name of the suites of `wirebench tune`.
 pub const SUITE: &str = "tune";
@@ -81,8 +81,7 @@ impl Report for Tuned {
     ///
     /// Never: all keys are words or numbers.
     fn json(&self) -> String {
-        let text = serde_json::to_string_pretty(self);
-        text.expect("every part of a tuning can be written as JSON") + "\n"
+        pretty(self)
     }
 
     fn flat(&self) -> Flat {
@@ -119,35 +118,15 @@ fn ended(journal: &Journal) -> &'static str {
     }
 }
 
-/// The sides and their CPUs, as a part of a headline.
-fn sides(journal: &Journal) -> String {
-    let placement = &journal.start.placement;
-    if !placement.pinned {
-        return "not pinned".to_owned();
-    }
-    let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let (server, generator) = (list(&placement.server_cpus), list(&placement.generator_cpus));
-    format!("server on CPU {server}, generator on CPU {generator}")
-}
-
 /// Adds the reasons of a run that make its figures, or the tail of its latencies, something else than
 /// what they claim to be, each kind once: its figure is another one in each run.
-fn add_invalid(
-    notes: &mut Vec<(wirebench_schema::journal::ReasonKind, String)>,
-    reasons: &[wirebench_schema::journal::Reason],
-) {
+fn add_invalid(notes: &mut Vec<(ReasonKind, String)>, reasons: &[Reason]) {
     let spoils = |weight| matches!(weight, Weight::Invalid | Weight::Tail);
     for reason in reasons.iter().filter(|reason| spoils(reason.weight)) {
         if notes.iter().all(|(kind, _)| *kind != reason.kind) {
             notes.push((reason.kind, reason.text.clone()));
         }
     }
-}
-
-/// `1 worker`, `2 workers`.
-fn counted(number: impl Into<u64>, noun: &str) -> String {
-    let number = number.into();
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -3,6 +3,19 @@
 /// What a terminal shows: no line of a first screen is longer, unless a single word is.
 pub(crate) const WIDTH: usize = 100;
 
+/// A text of up to `most` characters: three dots replace the end of a longer one.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if length(text) <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 3).chain("...".chars()).collect()
+}
+
+/// Characters of a text.
+pub(crate) fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
 /// The lines of `text`, none longer than `width` unless a word is; all but the first begin with
 /// `indent`. The spaces in front of the text stay.
 pub(crate) fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {

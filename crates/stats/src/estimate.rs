@@ -2,11 +2,14 @@
 //!
 //! Not here: how a value or an interval is computed.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// The confidence of every interval of this crate.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A closed interval, within which the true value lies in 95 % of all cases.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// From where to where, both included.
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Interval {
     /// The lower end.
     pub low: f64,
@@ -48,14 +51,14 @@ impl Interval {
     }
 }
 
-/// A value that represents several runs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A value that stands for several blocks.
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The estimate, in the unit of the samples; a plain ratio for ratios.
+    /// The value.
     pub value: f64,
-    /// The interval of 95 % confidence; None with too few samples.
+    /// Its interval; absent with few blocks.
     pub interval: Option<Interval>,
-    /// How many samples counted. What is no usable number does not.
+    /// How many blocks it comes from.
     pub samples: usize,
 }
 

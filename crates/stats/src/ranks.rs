@@ -15,6 +15,9 @@
 //!
 //! Not in this file: how rows compare with a baseline; that is in `judgement`.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::estimate::CONFIDENCE;
 use crate::judgement::{MIN_COHORTS, Outcome, Rule};
 use crate::simultaneous::Family;
@@ -29,14 +32,14 @@ pub enum Better {
     Less,
 }
 
-/// The ranks that a row may have. The best rank is 1.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// Which ranks a row may have. Rows that share one need not differ.
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Rank {
-    /// The best rank that the row may have.
+    /// The best, from 1.
     pub first: usize,
-    /// The worst rank that the row may have.
+    /// The worst.
     pub last: usize,
-    /// Which group of rows it belongs to, counted from 1.
+    /// The group of rows, from 1: every row of a group differs significantly from every row of another.
     pub group: usize,
 }
 

@@ -1,9 +1,10 @@
 //! Every figure of both sides, with B over A.
 
-use wirebench_stats::{median, range};
-
 use super::{has, side::Side};
-use crate::analysis::{Metric, SideRatio, WorkloadRows};
+use crate::{
+    analysis::{Metric, SideRatio, WorkloadRows},
+    compare::Figure as SideFigure,
+};
 
 /// A figure of both sides.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,20 +12,16 @@ pub struct Figure {
     /// Which.
     pub metric: Metric,
     /// Of A and of B, over all of their runs; none without a value.
-    pub values: [Option<Spread>; 2],
+    pub values: [Option<SideFigure>; 2],
     /// B over A; none without a cohort of both, and of a rate that was given.
     pub ratio: Option<SideRatio>,
 }
 
-/// The values of one side.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
-    /// The median.
-    pub median: f64,
-    /// The smallest.
-    pub least: f64,
-    /// The largest.
-    pub most: f64,
+impl Figure {
+    /// The medians of A and of B.
+    pub(super) fn medians(&self) -> [Option<f64>; 2] {
+        self.values.each_ref().map(|it| it.as_ref().map(|it| it.median))
+    }
 }
 
 /// All figures of the phase, `main` first. That one was chosen before the first run and stands by
@@ -34,7 +31,7 @@ pub(super) fn figures(rows: &WorkloadRows<'_>, sides: [&Side<'_>; 2], main: Metr
     let others = Metric::of_phase(phase).iter().copied().filter(|metric| *metric != main);
     let metrics: Vec<Metric> = std::iter::once(main).chain(others).collect();
     let instances = sides.map(|side| side.instances.as_slice());
-    let values = |metric: Metric| instances.map(|side| spread(rows, side, metric));
+    let values = |metric: Metric| instances.map(|side| values_of(rows, side, metric));
     let is_compared = |metric: Metric| {
         let is_given = metric == Metric::Throughput && has(phase, metric).is_none();
         !is_given && values(metric).iter().all(Option::is_some)
@@ -49,9 +46,7 @@ pub(super) fn figures(rows: &WorkloadRows<'_>, sides: [&Side<'_>; 2], main: Metr
 }
 
 /// The values of some rows by themselves.
-fn spread(rows: &WorkloadRows<'_>, side: &[usize], metric: Metric) -> Option<Spread> {
-    let values: Vec<f64> =
-        side.iter().flat_map(|row| rows.rows[*row].values(metric).into_values()).collect();
-    let (least, most) = range(&values)?;
-    Some(Spread { median: median(&values)?, least, most })
+fn values_of(rows: &WorkloadRows<'_>, side: &[usize], metric: Metric) -> Option<SideFigure> {
+    let values = side.iter().flat_map(|row| rows.rows[*row].values(metric).into_values());
+    SideFigure::of_values(&values.collect::<Vec<_>>(), Vec::new())
 }

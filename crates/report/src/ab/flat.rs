@@ -23,14 +23,14 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
         let [a, b] = [0, 1].map(|index| is_valid(ab, index, figure.metric));
         let ratio = figure.ratio.as_ref().filter(|_| index == 1).map(|it| FlatRatio {
             value: it.estimate.value,
-            interval: it.estimate.interval.map(Into::into),
+            interval: it.estimate.interval,
             valid: a && b,
             reads: it.reads.name(),
             claim: Some(it.claim.name()),
         });
         Some(FlatFigure {
             metric: figure.metric,
-            value: figure.values[index]?.median,
+            value: figure.medians()[index]?,
             interval: None,
             valid: if index == 0 { a } else { b },
             ratio,

@@ -1,6 +1,6 @@
 //! The conditions of `--fail-if`, which are those of `compare`: A is the old one, B the new one.
 
-use super::{Figure, Side, Verdict, figure::Spread, side::State};
+use super::{Figure, Side, Verdict, side::State};
 use crate::{
     analysis::{Metric, SideRatio, WorkloadRows},
     compare::{
@@ -67,9 +67,7 @@ fn change(
     ratio: &SideRatio,
 ) -> Option<Change> {
     let of_side = |index: usize| -> Option<SideFigure> {
-        let Spread { median, least, most } = figure.values[index]?;
-        let blocks = ratio.estimate.samples;
-        Some(SideFigure { median, least, most, blocks, doubts: Vec::new() })
+        Some(SideFigure { blocks: ratio.estimate.samples, ..figure.values[index].clone()? })
     };
     Some(Change {
         cell: cell.clone(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use wirebench_schema::journal::Procedure;
 
-use super::{Ab, Figure, Side, State, figure::Spread};
+use super::{Ab, Figure, Side, State};
 use crate::{
     analysis::{BaselineCheck, Inconclusive, SideRatio},
     compare::json::{GateReport, gate},
@@ -147,17 +147,16 @@ impl Ab<'_> {
             gate: self.gate.as_ref().map(gate),
             report: &json::report(self.journal),
         };
-        let text = serde_json::to_string_pretty(&object);
-        text.expect("every part of a comparison can be written as JSON") + "\n"
+        json::pretty(&object)
     }
 }
 
 fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
-    let (state, trouble) = match &side.state {
-        State::Valid => ("valid", None),
-        State::Disturbed(why) => ("disturbed", Some(why.as_str())),
-        State::NotValid(why) => ("not-valid", Some(why.as_str())),
-        State::NotMeasured(why) => ("not-measured", Some(why.as_str())),
+    let state = match side.state {
+        State::Valid => "valid",
+        State::Disturbed(_) => "disturbed",
+        State::NotValid(_) => "not-valid",
+        State::NotMeasured(_) => "not-measured",
     };
     SideReport {
         name: side.name,
@@ -168,12 +167,12 @@ fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
         failed: side.failed,
         invalid: side.invalid,
         state,
-        trouble,
+        trouble: side.state.why(),
     }
 }
 
 fn figure(figure: &Figure) -> FigureReport<'_> {
-    let [a, b] = figure.values.map(|it| it.map(|Spread { median, .. }| median));
+    let [a, b] = figure.medians();
     FigureReport { a, b, ratio: figure.ratio.as_ref().map(ratio) }
 }
 

@@ -3,10 +3,11 @@
 
 use wirebench_schema::suite::Phase;
 
-use super::{Ab, Figure, Side};
+use super::{Ab, Figure, Side, text::cells};
 use crate::{
     analysis::{Metric, conditions},
-    compare::{text::gate_lines, words},
+    compare::text::gate_lines,
+    table::count,
     wrap::{WIDTH, wrap},
 };
 
@@ -49,8 +50,7 @@ impl Ab<'_> {
         }
         let remarks = self.remarks().len();
         if remarks > 0 {
-            let plural = if remarks == 1 { "" } else { "s" };
-            findings.push(format!("{remarks} note{plural} on the runs: --explain"));
+            findings.push(format!("{} on the runs: --explain", count(remarks, "note")));
         }
         findings
     }
@@ -66,28 +66,19 @@ impl Ab<'_> {
         let find = |metric: &Metric| self.figures.iter().skip(1).find(|it| it.metric == *metric);
         let others = preferred.iter().filter_map(find).filter(has_figures).take(others);
         let [a, b] = [self.sides[0].name, self.sides[1].name];
-        let head = [String::new(), a.to_owned(), b.to_owned(), format!("{b}/{a}")];
-        let rows: Vec<[String; 4]> =
+        let head = ["", a, b, &format!("{b}/{a}")].map(str::to_owned).to_vec();
+        let rows: Vec<Vec<String>> =
             std::iter::once(head).chain(main.chain(others).map(cells)).collect();
         if rows.len() == 1 { Vec::new() } else { aligned(&rows) }
     }
 }
 
-fn cells(figure: &Figure) -> [String; 4] {
-    let metric = figure.metric;
-    let [a, b] = figure.values.map(|it| it.map_or("-".to_owned(), |it| metric.show(it.median)));
-    let change = figure.ratio.as_ref().map_or("-".to_owned(), |ratio| {
-        format!("{}{}", ratio.reads.sign(), words::estimate(&ratio.estimate))
-    });
-    [metric.title().to_owned(), a, b, change]
-}
-
 /// The first column to the left, the next two to the right, the last as it is.
-fn aligned(rows: &[[String; 4]]) -> Vec<String> {
+fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let [title, a, b] = [0, 1, 2].map(|column| width(column).unwrap_or(0));
-    let line = |row: &[String; 4]| {
-        let [name, of_a, of_b, change] = row;
+    let line = |row: &Vec<String>| {
+        let (name, of_a, of_b, change) = (&row[0], &row[1], &row[2], &row[3]);
         format!("{name:<title$}  {of_a:>a$}  {of_b:>b$}  {change}").trim_end().to_owned()
     };
     rows.iter().map(line).collect()

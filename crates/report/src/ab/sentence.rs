@@ -8,7 +8,7 @@ use wirebench_schema::{
 };
 use wirebench_stats::{Estimate, MIN_COHORTS};
 
-use super::{Ab, Figure, Verdict, side::State};
+use super::{Ab, Figure, Side, Verdict};
 use crate::{
     analysis::{CheckState, Claim, Inconclusive, Metric, Reads, SideRatio},
     compare::words,
@@ -77,13 +77,8 @@ impl Ab<'_> {
 
     /// Why there is no verdict on the sides, or one with a warning.
     fn troubles(&self) -> Vec<String> {
-        let troubles = self.sides.iter().filter_map(|side| match &side.state {
-            State::NotMeasured(why) | State::NotValid(why) | State::Disturbed(why) => {
-                Some(format!("{} {why}", side.name))
-            }
-            State::Valid => None,
-        });
-        troubles.collect()
+        let trouble = |side: &Side<'_>| Some(format!("{} {}", side.name, side.state.why()?));
+        self.sides.iter().filter_map(trouble).collect()
     }
 
     fn claimed(&self, claim: Claim, ratio: &SideRatio) -> String {
@@ -128,7 +123,7 @@ impl Ab<'_> {
 
     fn known_by(&self, what: &str, interval: Option<(f64, f64)>, estimate: &Estimate) -> String {
         let start = &self.journal.start;
-        let cohorts = count(u32::try_from(estimate.samples).unwrap_or(u32::MAX), self.noun());
+        let cohorts = count(estimate.samples, self.noun());
         let rate = match (self.rows.workload.phase, self.rows.rate) {
             (Phase::Cost, Some(rate)) => {
                 format!(" at {} requests/s", thousands(rate.requests_per_second as f64))

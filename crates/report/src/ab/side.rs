@@ -2,7 +2,7 @@
 
 use wirebench_schema::{
     id::VariantId,
-    journal::{Counts, Described, Journal, Outcome, Reason, ReasonKind, Run},
+    journal::{Counts, Described, Journal, Reason, ReasonKind, Run},
 };
 
 use crate::{
@@ -57,6 +57,16 @@ pub enum State {
     NotMeasured(String),
 }
 
+impl State {
+    /// What is wrong, as a sentence without its subject.
+    pub(super) fn why(&self) -> Option<&str> {
+        match self {
+            Self::Valid => None,
+            Self::Disturbed(why) | Self::NotValid(why) | Self::NotMeasured(why) => Some(why),
+        }
+    }
+}
+
 impl<'a> Side<'a> {
     /// The side at `index` of the journal's head, for a verdict about `metric`.
     pub(super) fn of(
@@ -75,7 +85,7 @@ impl<'a> Side<'a> {
         let invalid =
             runs.iter().map(|run| invalid(run, metric, &asked_for)).filter(|it| !it.is_empty());
         let invalid: Vec<Vec<&Reason>> = invalid.collect();
-        let failures: Vec<&str> = runs.iter().filter_map(|run| failure(run)).collect();
+        let failures: Vec<&str> = runs.iter().filter_map(|run| run.outcome.failure()).collect();
         let (all, bad) = (runs.len(), invalid.len() + failures.len());
         let state = if failures.len() == all {
             let why = match failures.first() {
@@ -111,12 +121,10 @@ impl Side<'_> {
     /// What is wrong with its runs; empty where nothing is.
     #[must_use]
     pub fn trouble(&self) -> String {
-        match &self.state {
-            State::Disturbed(why) | State::NotValid(why) | State::NotMeasured(why) => why.clone(),
-            State::Valid if self.failed + self.invalid == 0 => String::new(),
-            State::Valid => {
-                format!("not valid in {}", of_all(self.failed + self.invalid, self.runs))
-            }
+        match (self.state.why(), self.failed + self.invalid) {
+            (Some(why), _) => why.to_owned(),
+            (None, 0) => String::new(),
+            (None, bad) => format!("not valid in {}", of_all(bad, self.runs)),
         }
     }
 
@@ -130,8 +138,7 @@ impl Side<'_> {
 
 /// `3 of 4 runs`.
 fn of_all(some: usize, all: usize) -> String {
-    let runs = count(u32::try_from(all).unwrap_or(u32::MAX), "run");
-    format!("{some} of {runs}")
+    format!("{some} of {}", count(all, "run"))
 }
 
 /// The rows of the side at `index` of the journal's head, one for each instance in a cohort.
@@ -158,14 +165,6 @@ fn most_frequent(runs: &[Vec<&Reason>]) -> Option<String> {
     all.into_iter().max_by_key(|reason| times(reason.kind)).map(Reason::brief)
 }
 
-/// Why a run has no figures.
-fn failure(run: &Run) -> Option<&str> {
-    match &run.outcome {
-        Outcome::Failed { reason, .. } => Some(reason),
-        Outcome::Measured(_) | Outcome::Idle(_) => None,
-    }
-}
-
 /// Why there is no run of a side.
 fn not_run(journal: &Journal, rows: &WorkloadRows<'_>, variant: &VariantId) -> String {
     let verified = journal.verified.iter().filter(|it| it.variant == *variant);
@@ -177,7 +176,8 @@ fn not_run(journal: &Journal, rows: &WorkloadRows<'_>, variant: &VariantId) -> S
         return format!("cannot hold the rate: {why}");
     }
     let pilots = journal.runs.iter().filter(|run| run.counts == Counts::Pilot);
-    match pilots.filter(|run| run.variant == *variant).filter_map(failure).next() {
+    let mut pilots = pilots.filter(|run| run.variant == *variant);
+    match pilots.find_map(|run| run.outcome.failure()) {
         Some(why) => format!("failed in the pilot run: {why}"),
         None => "was not run".to_owned(),
     }

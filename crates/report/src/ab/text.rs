@@ -1,19 +1,23 @@
 //! A comparison of two servers as text and as Markdown: their commands, their figures, the checks, what
 //! must be known of the runs, and the verdict.
 
-use comfy_table::CellAlignment;
 use maud::Markup;
 use wirebench_schema::suite::Phase;
 
 use super::{Ab, Figure, METRICS, Side, State, has};
 use crate::{
     Report,
-    analysis::{BaselineCheck, CheckState, Metric, SideRatio, absent},
+    analysis::{Metric, SideRatio, absent},
     compare::{text::gate_lines, words},
     flat::Flat,
     html::ratio::{self, Ratio},
     table::{
-        Style, describe::describe, headline::headline, new_table, page::Page, workload::about_rate,
+        Style, count,
+        describe::describe,
+        describe_versions, filled_table,
+        headline::headline,
+        page::Page,
+        workload::{about_rate, instances_differ},
     },
     table_units::percent,
 };
@@ -140,14 +144,8 @@ impl Ab<'_> {
         });
         let change = format!("{}/{}", self.sides[1].name, self.sides[0].name);
         let head = ["metric", &a, &b, &change, "margin", "outcome"];
-        let mut table = new_table(style, &head);
-        for column in table.column_iter_mut().skip(1).take(4) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        for figure in self.figures.iter().filter(|it| it.values.iter().any(Option::is_some)) {
-            table.add_row(cells(figure));
-        }
-        table
+        let figures = self.figures.iter().filter(|it| it.values.iter().any(Option::is_some));
+        filled_table(style, &head, &figures.map(cells).collect::<Vec<_>>(), 1..5)
     }
 
     /// That a server was not saturated. Its CPU time per request then includes wake-ups, as at a rate,
@@ -175,16 +173,8 @@ impl Ab<'_> {
     fn checks(&self) -> Vec<String> {
         let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
         let checks = ratio.into_iter().flat_map(|ratio| self.sides.iter().zip(ratio.checks));
-        let line = |(side, check): (&Side<'_>, BaselineCheck)| {
-            let differ = (check.second_over_first?.value - 1.0).abs() * 100.0;
-            let follows = match check.state {
-                CheckState::Passed => "passed",
-                CheckState::Failed => "failed: no verdict",
-                CheckState::Absent => "needs 3 cohorts",
-            };
-            Some(format!("A/A: two instances of {} differ by {differ:.1} % ({follows})", side.name))
-        };
-        checks.filter_map(line).collect()
+        let differ = |(side, check): (&Side<'_>, _)| instances_differ(side.name, &check, "verdict");
+        checks.filter_map(differ).collect()
     }
 
     /// What must be known of the runs of both sides.
@@ -202,25 +192,24 @@ impl Ab<'_> {
 /// `A: './server {port}', 14 runs`.
 fn who(side: &Side<'_>) -> String {
     let Side { name, described, runs, failed, invalid, .. } = side;
-    let plural = if *runs == 1 { "" } else { "s" };
-    let mut text = format!("{name}: {}, {runs} run{plural}", described.title);
+    let mut text = format!("{name}: {}, {}", described.title, count(runs, "run"));
     for (number, what) in [(failed, "failed"), (invalid, "not valid")] {
         if *number > 0 {
             text += &format!(", {number} {what}");
         }
     }
-    let versions: Vec<String> =
-        described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    let versions = describe_versions(described);
     if !versions.is_empty() {
         text += &format!(" [{}]", versions.join(", "));
     }
     text
 }
 
-fn cells(figure: &Figure) -> Vec<String> {
+/// The figures of both sides and B over A, with its margin and outcome.
+pub(super) fn cells(figure: &Figure) -> Vec<String> {
     let metric = figure.metric;
     let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| metric.show(it));
-    let [a, b] = figure.values.map(|it| shown(it.map(|it| it.median)));
+    let [a, b] = figure.medians().map(shown);
     let mut cells = vec![metric.title().to_owned(), a, b];
     cells.extend(figure.ratio.as_ref().map_or(["-", "-", ""].map(str::to_owned), of_ratio));
     cells

@@ -3,6 +3,7 @@
 use wirebench_stats::{AaCheck, Estimate, Outcome};
 
 use super::comparison::estimate;
+use crate::names::names;
 
 /// The second instance of the baseline, or of a side of `ab`, compared with its first (A/A).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,16 +25,9 @@ pub enum CheckState {
     Absent,
 }
 
-impl CheckState {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Absent => "absent",
-        }
-    }
+names! {
+    /// The name in texts and files.
+    pub name of CheckState: Passed = "passed", Failed = "failed", Absent = "absent";
 }
 
 impl BaselineCheck {

@@ -4,6 +4,7 @@
 use wirebench_stats::{Interval, Judged, Outcome};
 
 use super::{Direction, Metric};
+use crate::names::names;
 
 /// How a ratio is to be read when the generator was at its limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -27,6 +28,16 @@ pub enum Limited {
     No,
 }
 
+names! {
+    /// The name in texts and files.
+    pub name of Reads: Exactly = "exactly", AtLeast = "at-least", AtMost = "at-most", Either = "either";
+    /// The sign in front of the ratio.
+    pub sign of Reads: Exactly = "", AtLeast = ">=", AtMost = "<=", Either = "~";
+    /// The name in texts and files, the same for every metric.
+    pub name of Claim: Higher = "higher", Lower = "lower", Same = "same", NotHigher = "not-higher",
+        NotLower = "not-lower", CannotTell = "inconclusive";
+}
+
 impl Reads {
     /// Of the ratio of `metric`, of a row to its baseline.
     ///
@@ -45,28 +56,6 @@ impl Reads {
             (Limited::Yes, Limited::No) => Self::AtMost,
             (Limited::No, Limited::Yes) if more_is_better => Self::AtMost,
             (Limited::No, Limited::Yes) => Self::AtLeast,
-        }
-    }
-
-    /// The sign in front of the ratio.
-    #[must_use]
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Exactly => "",
-            Self::AtLeast => ">=",
-            Self::AtMost => "<=",
-            Self::Either => "~",
-        }
-    }
-
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Exactly => "exactly",
-            Self::AtLeast => "at-least",
-            Self::AtMost => "at-most",
-            Self::Either => "either",
         }
     }
 }
@@ -116,26 +105,14 @@ impl Claim {
     /// The claim in the words of a metric, such as `slower` or `not more CPU`.
     #[must_use]
     pub fn words(self, metric: Metric) -> String {
+        let (higher, lower) = metric.words();
         match self {
-            Self::Higher => metric.higher().to_owned(),
-            Self::Lower => metric.lower().to_owned(),
+            Self::Higher => higher.to_owned(),
+            Self::Lower => lower.to_owned(),
             Self::Same => "same".to_owned(),
-            Self::NotHigher => format!("not {}", metric.higher()),
-            Self::NotLower => format!("not {}", metric.lower()),
+            Self::NotHigher => format!("not {higher}"),
+            Self::NotLower => format!("not {lower}"),
             Self::CannotTell => "inconclusive".to_owned(),
-        }
-    }
-
-    /// The name in files, the same for every metric.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Higher => "higher",
-            Self::Lower => "lower",
-            Self::Same => "same",
-            Self::NotHigher => "not-higher",
-            Self::NotLower => "not-lower",
-            Self::CannotTell => "inconclusive",
         }
     }
 }

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use wirebench_stats::{
-    Estimate, Interval, Judged, Outcome, PairLevel, Rank, mean_interval, median, outliers,
+    Estimate, Interval, Judged, Outcome, PairLevel, Rank, mean_interval, median, outliers, range,
 };
 
 use super::{
     BaselineCheck, CheckState, Claim, Limited, Metric, Reads, Role, Row, WorkloadRows,
     levels::Levels,
 };
+use crate::names::names;
 
 /// Values or ratios by cohort.
 pub(crate) type Values = BTreeMap<u32, f64>;
@@ -83,28 +84,15 @@ pub enum Inconclusive {
     WideInterval,
 }
 
-impl Inconclusive {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TooFewCohorts => "too-few-cohorts",
-            Self::BaselineCheckFailed => "baseline-check-failed",
-            Self::Bound => "bound",
-            Self::WideInterval => "wide-interval",
-        }
-    }
-
+names! {
+    /// The name in texts and files.
+    pub name of Inconclusive: TooFewCohorts = "too-few-cohorts",
+        BaselineCheckFailed = "baseline-check-failed", Bound = "bound",
+        WideInterval = "wide-interval";
     /// The reason as a part of a sentence.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::TooFewCohorts => "fewer than three cohorts",
-            Self::BaselineCheckFailed => "the two instances of the baseline differ",
-            Self::Bound => "the load generator was saturated",
-            Self::WideInterval => "the interval is too wide",
-        }
-    }
+    pub words of Inconclusive: TooFewCohorts = "fewer than three cohorts",
+        BaselineCheckFailed = "the two instances of the baseline differ",
+        Bound = "the load generator was saturated", WideInterval = "the interval is too wide";
 }
 
 impl WorkloadRows<'_> {
@@ -152,12 +140,20 @@ impl WorkloadRows<'_> {
             let plain: Vec<f64> = by_block.values().copied().collect();
             let blocks: Vec<u32> = by_block.keys().copied().collect();
             let ratio = judged[index].as_ref().and_then(|judged| {
-                let reads = self.reads(row, metric);
-                let ratio = RatioToBaseline::of(judged, self.ratios(index, &values)?, reads);
-                Some(if row.role.is_compared() {
-                    ratio.claimed(judged, baseline_check.state, margin)
-                } else {
-                    ratio
+                let (by_block, reads) = (self.ratios(index, &values)?, self.reads(row, metric));
+                let (least, most) = range(&by_block.values().copied().collect::<Vec<_>>())?;
+                let claimed = || claim(judged, reads, baseline_check.state, margin);
+                let claimed = row.role.is_compared().then(claimed);
+                Some(RatioToBaseline {
+                    by_block,
+                    estimate: estimate(judged),
+                    plain_interval: judged.plain,
+                    least,
+                    most,
+                    reads,
+                    p_adjusted: judged.p_adjusted,
+                    claim: claimed.map(|(claim, _)| claim),
+                    inconclusive: claimed.and_then(|(_, why)| why),
                 })
             });
             Some(Compared {
@@ -235,29 +231,6 @@ impl WorkloadRows<'_> {
             ranks[index] = rank;
         }
         ranks
-    }
-}
-
-impl RatioToBaseline {
-    fn of(judged: &Judged, by_block: Values, reads: Reads) -> Self {
-        let least = by_block.values().copied().fold(f64::INFINITY, f64::min);
-        let most = by_block.values().copied().fold(f64::NEG_INFINITY, f64::max);
-        Self {
-            by_block,
-            estimate: estimate(judged),
-            plain_interval: judged.plain,
-            least,
-            most,
-            reads,
-            p_adjusted: judged.p_adjusted,
-            claim: None,
-            inconclusive: None,
-        }
-    }
-
-    fn claimed(self, judged: &Judged, check: CheckState, margin: f64) -> Self {
-        let (claim, inconclusive) = claim(judged, self.reads, check, margin);
-        Self { claim: Some(claim), inconclusive, ..self }
     }
 }
 

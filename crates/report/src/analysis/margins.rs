@@ -47,15 +47,7 @@ impl Margins {
             (Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999, _) => self.latency,
             (Metric::Throughput | Metric::Cpu, Phase::Saturate) => self.saturated,
             (Metric::Throughput | Metric::Cpu, Phase::Cost | Phase::Idle) => self.at_rate,
-            (
-                Metric::Switches
-                | Metric::Memory
-                | Metric::MemoryAtRest
-                | Metric::MemoryIdle
-                | Metric::MemoryPerConnection
-                | Metric::IdleCpu,
-                _,
-            ) => self.resources,
+            _ => self.resources,
         }
     }
 }

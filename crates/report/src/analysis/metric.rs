@@ -1,9 +1,11 @@
 //! The metrics: every figure that can be compared with the baseline's, with its unit, its direction
 //! and its words. It computes nothing over several runs.
 
+use serde::{Serialize, Serializer};
 use std::{fmt, str::FromStr};
 use wirebench_schema::{
     journal::{IdleMeasurement, Measurement, Outcome, Weight},
+    load::LatencyFigure,
     suggest::nearest,
     suite::Phase,
 };
@@ -54,22 +56,20 @@ struct Names {
     field: &'static str,
     /// In sentences and column heads.
     title: &'static str,
+    /// Of its value in files.
+    unit: &'static str,
     /// What a row is whose value is higher than the baseline's, and what one whose value is lower.
     words: (&'static str, &'static str),
 }
 
-const SATURATE: &[Metric] = &[
-    Metric::Throughput,
-    Metric::Cpu,
-    Metric::LatencyP50,
-    Metric::LatencyP99,
-    Metric::LatencyP999,
-    Metric::Switches,
-    Metric::Memory,
-];
-
-const IDLE: &[Metric] =
-    &[Metric::MemoryAtRest, Metric::MemoryIdle, Metric::MemoryPerConnection, Metric::IdleCpu];
+/// The figures of a load, and those of silence.
+const OF_LOAD_AND_SILENCE: (&[Metric], &[Metric]) = Metric::ALL.split_at(7);
+/// Of a row whose time is higher than the baseline's, and of one whose time is lower.
+const TIME: (&str, &str) = ("longer", "shorter");
+/// The same of a size.
+const SIZE: (&str, &str) = ("larger", "smaller");
+/// The same of a share of the CPU.
+const CPU: (&str, &str) = ("more CPU", "less CPU");
 
 impl Metric {
     /// All metrics.
@@ -101,8 +101,8 @@ impl Metric {
     #[must_use]
     pub const fn of_phase(phase: Phase) -> &'static [Self] {
         match phase {
-            Phase::Saturate | Phase::Cost => SATURATE,
-            Phase::Idle => IDLE,
+            Phase::Saturate | Phase::Cost => OF_LOAD_AND_SILENCE.0,
+            Phase::Idle => OF_LOAD_AND_SILENCE.1,
         }
     }
 
@@ -167,60 +167,54 @@ impl Metric {
     /// The unit of its value in files.
     #[must_use]
     pub const fn unit(self) -> &'static str {
-        match self {
-            Self::Throughput => "requests/s",
-            Self::Cpu => "ns/request",
-            Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999 => "ns",
-            Self::Switches => "switches/request",
-            Self::Memory | Self::MemoryAtRest | Self::MemoryIdle => "bytes",
-            Self::MemoryPerConnection => "bytes/connection",
-            Self::IdleCpu => "CPUs",
-        }
+        self.names().unit
     }
 
-    /// What a row is whose value is higher than the baseline's.
+    /// What a row is whose value is higher than the baseline's, and what one whose value is lower.
     #[must_use]
-    pub const fn higher(self) -> &'static str {
-        self.names().words.0
-    }
-
-    /// What a row is whose value is lower than the baseline's.
-    #[must_use]
-    pub const fn lower(self) -> &'static str {
-        self.names().words.1
+    pub const fn words(self) -> (&'static str, &'static str) {
+        self.names().words
     }
 
     const fn names(self) -> Names {
-        let (option, field, title, words) = match self {
-            Self::Throughput => {
-                ("throughput", "requests_per_second", "requests/s", ("faster", "slower"))
-            }
+        let (option, field, title, unit, words) = match self {
+            Self::Throughput => (
+                "throughput",
+                "requests_per_second",
+                "requests/s",
+                "requests/s",
+                ("faster", "slower"),
+            ),
             Self::Cpu => {
-                let words = ("more CPU", "less CPU");
-                ("cpu", "server_cpu_ns_per_request", "server CPU us/request", words)
+                ("cpu", "server_cpu_ns_per_request", "server CPU us/request", "ns/request", CPU)
             }
-            Self::LatencyP50 => ("p50", "latency_ns_p50", "p50", ("longer", "shorter")),
-            Self::LatencyP99 => ("p99", "latency_ns_p99", "p99", ("longer", "shorter")),
-            Self::LatencyP999 => ("p999", "latency_ns_p999", "p99.9", ("longer", "shorter")),
-            Self::Switches => {
-                ("switches", "context_switches_per_request", "switches/request", ("more", "fewer"))
-            }
-            Self::Memory => ("memory", "memory_peak_bytes", "peak memory", ("larger", "smaller")),
+            Self::LatencyP50 => ("p50", "latency_ns_p50", "p50", "ns", TIME),
+            Self::LatencyP99 => ("p99", "latency_ns_p99", "p99", "ns", TIME),
+            Self::LatencyP999 => ("p999", "latency_ns_p999", "p99.9", "ns", TIME),
+            Self::Switches => (
+                "switches",
+                "context_switches_per_request",
+                "switches/request",
+                "switches/request",
+                ("more", "fewer"),
+            ),
+            Self::Memory => ("memory", "memory_peak_bytes", "peak memory", "bytes", SIZE),
             Self::MemoryAtRest => {
-                ("memory-at-rest", "memory_rest_bytes", "memory at rest", ("larger", "smaller"))
+                ("memory-at-rest", "memory_rest_bytes", "memory at rest", "bytes", SIZE)
             }
             Self::MemoryIdle => {
-                ("memory-idle", "memory_idle_bytes", "memory with all", ("larger", "smaller"))
+                ("memory-idle", "memory_idle_bytes", "memory with all", "bytes", SIZE)
             }
             Self::MemoryPerConnection => (
                 "memory-per-connection",
                 "memory_bytes_per_connection",
                 "memory/connection",
-                ("larger", "smaller"),
+                "bytes/connection",
+                SIZE,
             ),
-            Self::IdleCpu => ("idle-cpu", "idle_cpu_share", "idle CPU", ("more CPU", "less CPU")),
+            Self::IdleCpu => ("idle-cpu", "idle_cpu_share", "idle CPU", "CPUs", CPU),
         };
-        Names { option, field, title, words }
+        Names { option, field, title, unit, words }
     }
 
     /// Its value in a run, if the run has one.
@@ -234,23 +228,17 @@ impl Metric {
     }
 
     fn of_load(self, measurement: &Measurement) -> Option<f64> {
+        use LatencyFigure::{P50, P99, P999};
         let Measurement { load, tool, cost, .. } = measurement;
+        let of_tool = tool.as_ref().map(|it| &it.latency);
+        let own = |figure: LatencyFigure| load.latency.as_ref().map(|it| figure.of(it));
         match self {
             Self::Throughput => Some(load.requests_per_second),
             Self::Cpu => cost.cpu_ns_per_request,
             // Latencies of any generator.
-            Self::LatencyP50 => match tool {
-                Some(tool) => tool.latency.latency_ns_p50,
-                None => load.latency.as_ref().map(|it| it.latency_ns_p50 as f64),
-            },
-            Self::LatencyP99 => match tool {
-                Some(tool) => tool.latency.latency_ns_p99,
-                None => load.latency.as_ref().map(|it| it.latency_ns_p99 as f64),
-            },
-            Self::LatencyP999 => match tool {
-                Some(_) => None,
-                None => load.latency.as_ref().map(|it| it.latency_ns_p999 as f64),
-            },
+            Self::LatencyP50 => of_tool.map_or_else(|| own(P50), |it| it.latency_ns_p50),
+            Self::LatencyP99 => of_tool.map_or_else(|| own(P99), |it| it.latency_ns_p99),
+            Self::LatencyP999 => own(P999).filter(|_| of_tool.is_none()),
             Self::Switches => {
                 let switches = cost.context_switches_voluntary + cost.context_switches_involuntary;
                 // They were counted between the same two samples as the CPU time, so that they are
@@ -259,9 +247,7 @@ impl Metric {
                 Some(per_cpu_ns? * cost.cpu_ns_per_request?)
             }
             Self::Memory => Some(cost.memory_peak_bytes as f64),
-            Self::MemoryAtRest | Self::MemoryIdle | Self::MemoryPerConnection | Self::IdleCpu => {
-                None
-            }
+            _ => None,
         }
     }
 
@@ -278,11 +264,7 @@ impl Metric {
 
     /// A value with its unit, as tables show it under [`Self::title`].
     #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "sizes are whole numbers far below 2^63, and a size below zero is shown with its sign"
-    )]
+    // Sizes are whole numbers far below 2^63, and a size below zero is shown with its sign.
     pub fn show(self, value: f64) -> String {
         match self {
             Self::Throughput => thousands(value),
@@ -301,6 +283,12 @@ impl Metric {
 impl fmt::Display for Metric {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.name())
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.field())
     }
 }
 
@@ -361,7 +349,7 @@ mod tests {
         assert_eq!(Metric::Cpu.in_phase(Phase::Idle), Some(Metric::IdleCpu));
         assert_eq!(Metric::Memory.in_phase(Phase::Idle), Some(Metric::MemoryPerConnection));
         for phase in [Phase::Saturate, Phase::Cost] {
-            for metric in IDLE {
+            for metric in Metric::of_phase(Phase::Idle) {
                 assert_eq!(metric.in_phase(phase), None, "{metric} is a figure of silence");
             }
         }

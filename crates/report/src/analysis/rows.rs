@@ -7,8 +7,7 @@ use wirebench_schema::{
     entry::Class,
     id::VariantId,
     journal::{
-        Bound, Counts, Described, FixedRate, Journal, Measurement, Outcome, Reason, ReasonKind,
-        Run, Weight,
+        Bound, Counts, Described, FixedRate, Journal, Measurement, Reason, ReasonKind, Run, Weight,
     },
     suite::Workload,
 };
@@ -221,7 +220,7 @@ impl Row<'_> {
     /// Runs without figures.
     #[must_use]
     pub fn failed(&self) -> usize {
-        self.runs.iter().filter(|run| matches!(run.outcome, Outcome::Failed { .. })).count()
+        self.runs.iter().filter(|run| !run.outcome.has_figures()).count()
     }
 
     /// Runs with a reason that says that their figures are not what they claim to be.
@@ -279,10 +278,7 @@ impl Row<'_> {
 
     /// The figures of the runs that put a load on the server.
     pub fn measurements(&self) -> impl Iterator<Item = &Measurement> {
-        self.runs.iter().filter_map(|run| match &run.outcome {
-            Outcome::Measured(measurement) => Some(&**measurement),
-            Outcome::Idle(_) | Outcome::Failed { .. } => None,
-        })
+        self.runs.iter().filter_map(|run| run.outcome.measured())
     }
 
     /// All reasons of all runs.

@@ -2,7 +2,7 @@
 //! taken out, and what is left is averaged robustly. Nothing is compared here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_schema::journal::{Outcome, Run, Slice, logarithms_by_round};
+use wirebench_schema::journal::{Run, Slice, logarithms_by_round};
 use wirebench_stats::{InstanceValue, instance_values};
 
 use super::{Metric, Row};
@@ -40,10 +40,7 @@ fn of_cohort(rows: &[Row<'_>], metric: Metric, cohort: u32) -> Vec<Option<Instan
 }
 
 fn slices(run: &Run) -> &[Slice] {
-    match &run.outcome {
-        Outcome::Measured(measurement) => &measurement.slices,
-        Outcome::Idle(_) | Outcome::Failed { .. } => &[],
-    }
+    run.outcome.measured().map_or(&[], |measured| &measured.slices)
 }
 
 fn by_round(slices: &[Slice], metric: Metric) -> Vec<Option<f64>> {

@@ -7,7 +7,7 @@ use std::{
     fmt,
 };
 use wirebench_schema::{
-    journal::{Journal, Outcome, Run},
+    journal::{Journal, Run},
     suite::Workload,
 };
 
@@ -90,10 +90,8 @@ fn halves(journal: &Journal) -> BTreeMap<Cell, Half<'_>> {
 fn what_broke(journal: &Journal, cell: &Cell) -> Option<String> {
     let workloads = journal.start.workloads.iter();
     let scenario = workloads.clone().find(|it| it.name == cell.workload)?.scenario;
-    let failed = journal.runs.iter().find_map(|run| match &run.outcome {
-        Outcome::Failed { reason, .. } if is_of(run, cell) => Some(format!("failed: {reason}")),
-        _ => None,
-    });
+    let mut mine = journal.runs.iter().filter(|run| is_of(run, cell));
+    let failed = mine.find_map(failure);
     let refused = || {
         let mine = journal
             .verified
@@ -118,12 +116,13 @@ fn is_of(run: &Run, cell: &Cell) -> bool {
     run.workload == cell.workload && run.variant == cell.variant && run.copy == cell.copy
 }
 
+fn failure(run: &Run) -> Option<String> {
+    run.outcome.failure().map(|reason| format!("failed: {reason}"))
+}
+
 /// Why `metric` of the runs of a row is not what it claims to be, each sentence once.
 pub(super) fn doubts(row: &Row<'_>, metric: Metric) -> Vec<String> {
-    let failed = row.runs.iter().filter_map(|run| match &run.outcome {
-        Outcome::Failed { reason, .. } => Some(format!("failed: {reason}")),
-        Outcome::Measured(_) | Outcome::Idle(_) => None,
-    });
+    let failed = row.runs.iter().filter_map(|run| failure(run));
     let invalid = row.reasons().filter(|reason| metric.is_spoiled_by(reason.weight));
     let mut seen = BTreeSet::new();
     let all = failed.chain(invalid.map(|reason| reason.text.clone()));

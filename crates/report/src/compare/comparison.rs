@@ -12,7 +12,10 @@ use wirebench_schema::{
 use wirebench_stats::Estimate;
 
 use super::{Difference, Gate, Side};
-use crate::analysis::{Claim, Direction, Inconclusive, Metric, Reads};
+use crate::{
+    analysis::{Claim, Direction, Inconclusive, Metric, Reads},
+    names::names,
+};
 
 /// Two results compared with each other.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,16 +127,14 @@ pub enum Movement {
 impl Change {
     /// In which direction it moved; none without a significant change.
     #[must_use]
-    pub const fn movement(&self) -> Option<Movement> {
-        match (self.claim, self.metric.direction()) {
-            (Claim::Higher, Direction::MoreIsBetter) | (Claim::Lower, Direction::LessIsBetter) => {
-                Some(Movement::Better)
-            }
-            (Claim::Lower, Direction::MoreIsBetter) | (Claim::Higher, Direction::LessIsBetter) => {
-                Some(Movement::Worse)
-            }
-            _ => None,
-        }
+    pub fn movement(&self) -> Option<Movement> {
+        let better = match self.claim {
+            Claim::Higher => Direction::MoreIsBetter,
+            Claim::Lower => Direction::LessIsBetter,
+            _ => return None,
+        };
+        let is_better = self.metric.direction() == better;
+        Some(if is_better { Movement::Better } else { Movement::Worse })
     }
 
     /// New over old, less one: -0.05 is 5 % less.
@@ -143,15 +144,9 @@ impl Change {
     }
 }
 
-impl Movement {
+names! {
     /// The name in texts and files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Worse => "worse",
-            Self::Better => "better",
-        }
-    }
+    pub name of Movement: Worse = "worse", Better = "better";
 }
 
 /// A baseline that is the same program in both results. What it did is the machine's doing.
@@ -167,19 +162,23 @@ pub struct Yardstick {
     pub estimate: Estimate,
 }
 
-/// A cell that was not compared.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// A cell with a reason.
+#[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "LeftOutReport")]
 pub struct LeftOut {
     /// The cell.
+    #[serde(flatten)]
     pub cell: Cell,
-    /// Where it has figures.
+    /// `lost`, `old-only`, `new-only` or `both`.
+    #[schemars(with = "String")]
     pub presence: Presence,
-    /// Why it was not compared, as a sentence.
+    /// Why it was not compared.
     pub reason: String,
 }
 
 /// Where a cell that was not compared has figures.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Presence {
     /// In the older result alone, although the newer one was to have them: it broke.
     Lost,
@@ -189,19 +188,6 @@ pub enum Presence {
     NewOnly,
     /// In both, which are not alike.
     Both,
-}
-
-impl Presence {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Lost => "lost",
-            Self::OldOnly => "old-only",
-            Self::NewOnly => "new-only",
-            Self::Both => "both",
-        }
-    }
 }
 
 impl Summary {

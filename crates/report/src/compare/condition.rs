@@ -64,20 +64,16 @@ impl FromStr for Condition {
             return Err(wrong(&format!("`{limit}` is not a percentage")));
         }
         let beyond = if sign == "<" { LimitSide::Below } else { LimitSide::Above };
-        match (beyond, percent) {
-            (LimitSide::Below, it) if it > 0.0 => {
-                Err(wrong("an unchanged result would violate it"))
+        let (away, own, other) = match beyond {
+            LimitSide::Below => (-percent, '-', '+'),
+            LimitSide::Above => (percent, '+', '-'),
+        };
+        match away {
+            _ if away < 0.0 => Err(wrong("an unchanged result would violate it")),
+            _ if away == 0.0 && number.starts_with(other) => {
+                Err(wrong(&format!("the limit of `{sign}` has the sign `{own}`")))
             }
-            (LimitSide::Above, it) if it < 0.0 => {
-                Err(wrong("an unchanged result would violate it"))
-            }
-            (LimitSide::Below, it) if it == 0.0 && number.starts_with('+') => {
-                Err(wrong("the limit of `<` has the sign `-`"))
-            }
-            (LimitSide::Above, it) if it == 0.0 && number.starts_with('-') => {
-                Err(wrong("the limit of `>` has the sign `+`"))
-            }
-            (LimitSide::Below, it) if it <= -100.0 => {
+            _ if away >= 100.0 && beyond == LimitSide::Below => {
                 Err(wrong("no metric falls by more than 100 %"))
             }
             _ => Ok(Self { metric, beyond, share: percent / 100.0 }),

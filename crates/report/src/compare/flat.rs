@@ -57,7 +57,7 @@ fn row(cell: &Cell, changes: &[&Change]) -> FlatRow {
         valid: is_valid(it),
         ratio: Some(FlatRatio {
             value: it.estimate.value,
-            interval: it.estimate.interval.map(Into::into),
+            interval: it.estimate.interval,
             valid: is_valid(it),
             reads: it.reads.name(),
             claim: Some(it.claim.name()),

@@ -6,12 +6,17 @@
 //!
 //! Not here: how a condition is written, what a change is, and what is claimed of it.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use wirebench_stats::MIN_COHORTS;
 
 use super::{
     Cell, Change, Condition, LeftOut, Presence, condition::LimitSide, judge::looked_at, words,
 };
-use crate::analysis::{Inconclusive, Metric, Reads};
+use crate::{
+    analysis::{Inconclusive, Metric, Reads},
+    names::names,
+};
 
 /// What became of all conditions.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,13 +67,16 @@ enum State {
 }
 
 /// A cell that a condition concerns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "HitReport")]
 pub struct Hit {
     /// The cell.
+    #[serde(flatten)]
     pub cell: Cell,
-    /// The metric as it is meant in its phase.
+    /// The figure with its unit.
+    #[schemars(with = "String")]
     pub metric: Metric,
-    /// The change and what it follows from, as a sentence.
+    /// The change, and what follows from it.
     pub why: String,
 }
 
@@ -93,16 +101,9 @@ impl Gate {
     }
 }
 
-impl GateVerdict {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Inconclusive => "inconclusive",
-            Self::Failed => "failed",
-        }
-    }
+names! {
+    /// The name in texts and files.
+    pub name of GateVerdict: Passed = "passed", Inconclusive = "inconclusive", Failed = "failed";
 }
 
 /// Looks at all conditions; none without conditions. Cells that were not compared and figures that are

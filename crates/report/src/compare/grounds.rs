@@ -5,11 +5,14 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 use wirebench_schema::{
     environment::Weight,
     id::VariantId,
-    journal::{Described, Journal, Outcome, Run},
+    journal::{Described, Journal, Run},
     load::EngineChoice,
     suite::{Phase, Scale, Workload},
 };
@@ -47,23 +50,17 @@ impl Difference {
 
 /// Workloads in which the cost was measured at two different rates, which keeps their cells apart
 /// and no others.
-#[derive(Default)]
-pub(super) struct Rates {
-    pub(super) differences: Vec<Difference>,
-    workloads: BTreeSet<String>,
-}
+pub(super) type Rates = BTreeMap<String, Difference>;
 
-impl Rates {
-    /// Takes the cells that were measured at different rates away from `pairs`.
-    pub(super) fn take_apart<'a>(&self, pairs: Vec<Pair<'a>>) -> (Vec<Pair<'a>>, Vec<LeftOut>) {
-        let differs = |pair: &Pair<'_>| self.workloads.contains(&pair.cell.workload);
-        let (apart, kept): (Vec<_>, Vec<_>) = pairs.into_iter().partition(differs);
-        let why = |pair: Pair<'_>| {
-            let reason = rate_sentence(&pair.old.workload, &pair.new.workload);
-            LeftOut { cell: pair.cell, presence: Presence::Both, reason }
-        };
-        (kept, apart.into_iter().map(why).collect())
-    }
+/// Takes the cells that were measured at different rates away from `pairs`.
+pub(super) fn take_apart<'a>(rates: &Rates, pairs: Vec<Pair<'a>>) -> (Vec<Pair<'a>>, Vec<LeftOut>) {
+    let differs = |pair: &Pair<'_>| rates.contains_key(&pair.cell.workload);
+    let (apart, kept): (Vec<_>, Vec<_>) = pairs.into_iter().partition(differs);
+    let why = |pair: Pair<'_>| {
+        let reason = rate_sentence(&pair.old.workload, &pair.new.workload);
+        LeftOut { cell: pair.cell, presence: Presence::Both, reason }
+    };
+    (kept, apart.into_iter().map(why).collect())
 }
 
 /// What must be equal and is not. Rates of a cost phase are apart: they concern their own cells.
@@ -86,18 +83,14 @@ pub(super) fn differences(
     for pair in pairs {
         let (differing, rate) = workload(&pair.old.workload, &pair.new.workload);
         of_cells.extend(differing);
-        if let Some(rate) = rate {
-            rates.workloads.insert(pair.cell.workload.clone());
-            rates.differences.push(rate);
-        }
         let name = &pair.cell.workload;
+        rates.extend(rate.map(|rate| (name.clone(), rate)));
         let workers = [&pair.old, &pair.new].map(|half| each(half, |run| run.workers.to_string()));
         of_cells.extend(differ(format!("workers in {name}"), workers));
         let engines = [&pair.old, &pair.new].map(|half| each(half, engine));
         of_cells.extend(differ(format!("the load generator's engine in {name}"), engines));
     }
     found.extend(of_cells);
-    rates.differences.dedup();
     (found, rates)
 }
 
@@ -165,12 +158,9 @@ fn differ(what: String, [old, new]: [BTreeSet<String>; 2]) -> Option<Difference>
 
 /// The engine that moved the bytes of a run; empty where it is not known.
 fn engine(run: &Run) -> String {
-    match &run.outcome {
-        Outcome::Measured(it) if it.tool.is_none() && it.load.engine != EngineChoice::Auto => {
-            it.load.engine.name().to_owned()
-        }
-        Outcome::Measured(_) | Outcome::Idle(_) | Outcome::Failed { .. } => String::new(),
-    }
+    let measured = run.outcome.measured();
+    let known = measured.filter(|it| it.tool.is_none() && it.load.engine != EngineChoice::Auto);
+    known.map_or_else(String::new, |it| it.load.engine.name().to_owned())
 }
 
 fn rate_sentence(old: &Workload, new: &Workload) -> String {

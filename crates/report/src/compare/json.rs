@@ -10,7 +10,10 @@ use super::{
     Cell, Change, Comparison, ConditionResult, Difference, Figure, Gate, GateVerdict, Hit, LeftOut,
     Movement, Summary,
 };
-use crate::analysis::{Claim, Inconclusive};
+use crate::{
+    analysis::{Claim, Inconclusive},
+    json::pretty,
+};
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
 const COMPARISON_FORMAT: u32 = 3;
@@ -40,7 +43,7 @@ pub(crate) struct ComparisonReport<'a> {
     /// The changes, in the order of the table.
     changes: Vec<ChangeReport<'a>>,
     /// Cells that were not compared.
-    left_out: Vec<LeftOutReport<'a>>,
+    left_out: &'a [LeftOut],
     /// The result of the conditions; null without conditions.
     gate: Option<GateReport<'a>>,
 }
@@ -104,17 +107,6 @@ struct ChangeReport<'a> {
     same_program: Option<bool>,
 }
 
-/// A cell with a reason.
-#[derive(Debug, JsonSchema, Serialize)]
-struct LeftOutReport<'a> {
-    #[serde(flatten)]
-    cell: &'a Cell,
-    /// `lost`, `old-only`, `new-only` or `both`.
-    presence: &'static str,
-    /// Why it was not compared.
-    reason: &'a str,
-}
-
 /// The result of all conditions.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct GateReport<'a> {
@@ -140,20 +132,9 @@ struct ConditionReport<'a> {
     /// Cells that passed.
     passed: usize,
     /// Cells that violate it.
-    failed: Vec<HitReport<'a>>,
+    failed: &'a [Hit],
     /// All other cells.
-    inconclusive: Vec<HitReport<'a>>,
-}
-
-/// A cell that a condition concerns.
-#[derive(Debug, JsonSchema, Serialize)]
-struct HitReport<'a> {
-    #[serde(flatten)]
-    cell: &'a Cell,
-    /// The figure with its unit.
-    metric: &'static str,
-    /// The change, and what follows from it.
-    why: &'a str,
+    inconclusive: &'a [Hit],
 }
 
 /// A cell that lost figures.
@@ -172,8 +153,7 @@ struct LostReport<'a> {
 /// Never: all keys are words, and a number that JSON does not have becomes null.
 #[must_use]
 pub fn json(comparison: &Comparison) -> String {
-    let text = serde_json::to_string_pretty(&report(comparison));
-    text.expect("every part of a comparison can be written as JSON") + "\n"
+    pretty(&report(comparison))
 }
 
 fn report(comparison: &Comparison) -> ComparisonReport<'_> {
@@ -193,7 +173,7 @@ fn report(comparison: &Comparison) -> ComparisonReport<'_> {
         versions: &comparison.versions,
         baseline_drift: drift.collect(),
         changes: comparison.changes.iter().map(change).collect(),
-        left_out: comparison.left_out.iter().map(left_out).collect(),
+        left_out: &comparison.left_out,
         gate: comparison.gate.as_ref().map(gate),
     }
 }
@@ -227,10 +207,6 @@ fn change(it: &Change) -> ChangeReport<'_> {
     }
 }
 
-fn left_out(it: &LeftOut) -> LeftOutReport<'_> {
-    LeftOutReport { cell: &it.cell, presence: it.presence.name(), reason: &it.reason }
-}
-
 pub(crate) fn gate(gate: &Gate) -> GateReport<'_> {
     GateReport {
         verdict: gate.verdict().name(),
@@ -246,11 +222,7 @@ fn condition(it: &ConditionResult) -> ConditionReport<'_> {
         condition: it.condition.to_string(),
         looked_at: it.looked_at,
         passed: it.passed.len(),
-        failed: it.failed.iter().map(hit).collect(),
-        inconclusive: it.inconclusive.iter().map(hit).collect(),
+        failed: &it.failed,
+        inconclusive: &it.inconclusive,
     }
-}
-
-fn hit(hit: &Hit) -> HitReport<'_> {
-    HitReport { cell: &hit.cell, metric: hit.metric.field(), why: &hit.why }
 }

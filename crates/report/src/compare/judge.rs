@@ -11,9 +11,9 @@ use super::{
     Basis, Cell, Change, CompareOptions, Figure, Side, Yardstick,
     cells::{Half, Pair, doubts},
     grounds::same_program,
-    yardstick::{Baseline, Results, of_levels},
+    yardstick::{Baseline, Fits, of_levels},
 };
-use crate::analysis::{CheckState, Claim, Limited, Metric, Reads, claim, estimate};
+use crate::analysis::{CheckState, Claim, Limited, Metric, Reads, claim, estimate, rows};
 
 /// What was found.
 #[derive(Default)]
@@ -49,7 +49,7 @@ pub(super) fn judge(
     pairs: &[Pair<'_>],
     wishes: &CompareOptions,
 ) -> Judged {
-    let results = Results::of(old, new);
+    let results = [old, new].map(|side| rows(side.journal));
     let mut judged = Judged::default();
     let mut without: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for (workload, metric, pairs_here) in figures(pairs, wishes) {
@@ -62,7 +62,7 @@ pub(super) fn judge(
             Err(_) => {}
         }
         let baseline = baseline.ok();
-        let Some(fits) = results.fit(workload, metric, baseline.as_ref()) else { continue };
+        let Some(fits) = Fits::of(&results, workload, metric, baseline.as_ref()) else { continue };
         let relative = baseline.filter(|_| wishes.basis == Basis::Relative);
         let mut family =
             Family { metric, margin: fits.margin, check: fits.check(), open: Vec::new() };
@@ -80,8 +80,7 @@ pub(super) fn judge(
             if let Some(open) = of_ratios.or_else(of_figures) {
                 family.open.push(open);
             } else {
-                judged.warnings.extend(no_value(pair, metric));
-                judged.lost.extend(lost(pair, metric));
+                without_change(&mut judged, pair, metric);
             }
         }
         judged.changes.extend(family.settle(|variant| same_program(old, new, variant)));
@@ -139,19 +138,18 @@ pub(super) fn looked_at(metric: Metric, phase: Phase) -> Option<Metric> {
     (meant != Metric::Throughput || phase != Phase::Cost).then_some(meant)
 }
 
-/// Ratios, and so changes, need values above zero.
-fn no_value(pair: &Pair<'_>, metric: Metric) -> Option<String> {
-    let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
-    (has_any(&pair.old) || has_any(&pair.new)).then(|| {
+/// Ratios, and so changes, need values above zero. The newer result may have no such figure, though it
+/// has others.
+fn without_change(judged: &mut Judged, pair: &Pair<'_>, metric: Metric) {
+    let [old, new] = [&pair.old, &pair.new].map(|half| !half.row.values(metric).is_empty());
+    if old || new {
         let (cell, title) = (&pair.cell, metric.title());
-        format!("{cell}: no change, because {title} is 0 in some cohorts")
-    })
-}
-
-/// That the newer result has no such figure, though it has others.
-fn lost(pair: &Pair<'_>, metric: Metric) -> Option<(Cell, Metric)> {
-    let has_any = |half: &Half<'_>| !half.row.values(metric).is_empty();
-    (has_any(&pair.old) && !has_any(&pair.new)).then(|| (pair.cell.clone(), metric))
+        let warning = format!("{cell}: no change, because {title} is 0 in some cohorts");
+        judged.warnings.push(warning);
+    }
+    if old && !new {
+        judged.lost.push((pair.cell.clone(), metric));
+    }
 }
 
 impl Family<'_> {
@@ -217,9 +215,13 @@ fn size(change: &Change) -> f64 {
 impl Figure {
     fn of(half: &Half<'_>, metric: Metric) -> Option<Self> {
         let values: Vec<f64> = half.row.values(metric).into_values().collect();
-        let (least, most) = range(&values)?;
-        let doubts = doubts(&half.row, metric);
-        Some(Self { median: median(&values)?, least, most, blocks: values.len(), doubts })
+        Self::of_values(&values, doubts(&half.row, metric))
+    }
+
+    /// The values of a row, in any order; none without any.
+    pub(crate) fn of_values(values: &[f64], doubts: Vec<String>) -> Option<Self> {
+        let (least, most) = range(values)?;
+        Some(Self { median: median(values)?, least, most, blocks: values.len(), doubts })
     }
 }
 

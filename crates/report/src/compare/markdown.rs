@@ -3,49 +3,34 @@
 //!
 //! Not here: what is said, which is as in the text for terminals.
 
-use std::fmt::Write;
-
 use super::{
     Comparison, GateVerdict,
-    text::{READING_AID, Rows, gate_lines, heading, lists, rows, table},
+    text::{READING_AID, Rows, add_list, add_lists, add_table, gate_lines, rows, setting},
     words,
 };
-use crate::table::Style;
+use crate::table::{Style, page::Page};
 
 /// Everything that `comparison` says, as Markdown.
 #[must_use]
 pub fn markdown(comparison: &Comparison) -> String {
-    let mut text =
-        format!("**wirebench**: {}{}\n", words::summary(comparison), gate_word(comparison));
+    let mut page = Page::new(Style::Markdown);
+    let (summary, gate) = (words::summary(comparison), gate_word(comparison));
+    page.paragraph(&format!("**wirebench**: {summary}{gate}"));
     let counting = rows(comparison, Rows::ThatCount);
     if !counting.is_empty() {
-        let _ = write!(text, "\n{}", table(Style::Markdown, &counting));
-        let _ = writeln!(text, "\n{}", words::SCOPE);
+        add_table(&mut page, &counting);
+        page.paragraph(words::SCOPE);
     }
     if let Some(gate) = &comparison.gate {
-        text.push('\n');
-        for line in gate_lines(gate) {
-            let _ = writeln!(text, "- {}", Style::Markdown.plain(&line));
-        }
+        page.points(&gate_lines(gate));
     }
-    let _ = writeln!(text, "\n<details><summary>All figures, and what was compared</summary>\n");
-    for (label, side) in [("old", &comparison.old), ("new", &comparison.new)] {
-        let _ = writeln!(text, "- {label}: {}", Style::Markdown.plain(&heading(side)));
-    }
-    let _ = writeln!(text, "- {}\n", words::basis(comparison));
-    let _ = write!(text, "{}", table(Style::Markdown, &rows(comparison, Rows::All)));
-    for (title, items) in lists(comparison) {
-        let _ = writeln!(text, "\n{title}:\n");
-        for item in items {
-            let _ = writeln!(text, "- {}", Style::Markdown.plain(&item));
-        }
-    }
-    let _ = writeln!(text, "\nlegend:\n");
-    for line in READING_AID {
-        let _ = writeln!(text, "- {}", Style::Markdown.plain(line));
-    }
-    let _ = writeln!(text, "\n</details>");
-    text
+    page.raw("<details><summary>All figures, and what was compared</summary>");
+    page.points(&setting(comparison, Style::Markdown));
+    add_table(&mut page, &rows(comparison, Rows::All));
+    add_lists(&mut page, comparison);
+    add_list(&mut page, "legend", &READING_AID.map(str::to_owned));
+    page.raw("</details>");
+    format!("{}\n", page.text().trim_end())
 }
 
 fn gate_word(comparison: &Comparison) -> &'static str {

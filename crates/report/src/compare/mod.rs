@@ -114,12 +114,12 @@ pub fn compare(
     }
     let pairs = match wishes.differences {
         Differences::Refuse => {
-            let (kept, apart) = rates.take_apart(pairs);
+            let (kept, apart) = grounds::take_apart(&rates, pairs);
             left_out.extend(apart);
             kept
         }
         Differences::Force => {
-            differences.extend(rates.differences);
+            differences.extend(rates.into_values());
             pairs
         }
     };

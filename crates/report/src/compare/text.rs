@@ -2,14 +2,11 @@
 //!
 //! Not here: Markdown, which is made for another place and says the same.
 
-use comfy_table::CellAlignment;
-use std::fmt::Write;
-
 use super::{Change, Comparison, Gate, GateVerdict, Summary, words};
 use crate::{
     analysis::Inconclusive,
     notes::{Notes, references},
-    table::{Style, new_table, table_text},
+    table::{Style, count, filled_table, page::Page},
 };
 
 /// Which changes are shown.
@@ -38,46 +35,43 @@ const NOT_PASSED: &str = "NOT PASSED: a condition is violated only if the whole 
 /// Everything that `comparison` says, as text.
 #[must_use]
 pub fn text(comparison: &Comparison, shown: Rows) -> String {
-    let mut text = String::new();
-    for (label, side) in [("old", &comparison.old), ("new", &comparison.new)] {
-        let _ = writeln!(text, "{label}: {}", heading(side));
-    }
-    let _ = writeln!(text, "{}\n", words::basis(comparison));
-    let _ = writeln!(text, "{}", words::summary(comparison));
+    let mut page = Page::new(Style::Text);
+    setting(comparison, Style::Text).iter().for_each(|line| page.line(line));
+    page.line("");
+    page.line(&words::summary(comparison));
     if !comparison.changes.is_empty() {
-        let _ = writeln!(text, "{}", words::SCOPE);
+        page.line(words::SCOPE);
     }
+    page.line("");
     let rows = rows(comparison, shown);
     if !rows.is_empty() {
-        let _ = write!(text, "\n{}", table(Style::Text, &rows));
+        add_table(&mut page, &rows);
     }
     let hidden = comparison.changes.len() - rows.len();
     if hidden > 0 {
-        let _ = writeln!(text, "\n{hidden} without a significant change: --all shows them");
+        page.paragraph(&format!("{hidden} without a significant change: --all shows them"));
     }
     if let Some(gate) = &comparison.gate {
-        let _ = write!(text, "\n{}", of_gate(gate));
+        page.paragraph(&gate_lines(gate).join("\n"));
     }
-    for (title, items) in lists(comparison) {
-        let _ = writeln!(text, "\n{title}");
-        for item in items {
-            let _ = writeln!(text, "  {item}");
-        }
-    }
+    add_lists(&mut page, comparison);
     if !rows.is_empty() {
-        let _ = writeln!(text, "\nlegend");
-        for line in READING_AID {
-            let _ = writeln!(text, "  {line}");
-        }
+        page.list("legend", &READING_AID.map(str::to_owned));
     }
-    text
+    format!("{}\n", page.text().trim_end())
+}
+
+/// Both results, and of what the changes are changes.
+pub(super) fn setting(comparison: &Comparison, style: Style) -> [String; 3] {
+    let plain = |side: &Summary| style.plain(&heading(side)).into_owned();
+    let [old, new] = [&comparison.old, &comparison.new].map(plain);
+    [format!("old: {old}"), format!("new: {new}"), words::basis(comparison)]
 }
 
 /// A result in a line.
-pub(super) fn heading(side: &Summary) -> String {
+fn heading(side: &Summary) -> String {
     let Summary { name, suite, started, blocks, end } = side;
-    let plural = if *blocks == 1 { "" } else { "s" };
-    format!("{name}, suite {suite}, {started}, {blocks} cohort{plural}, {end}")
+    format!("{name}, suite {suite}, {started}, {}, {end}", count(blocks, "cohort"))
 }
 
 /// The changes that are shown.
@@ -86,27 +80,13 @@ pub(super) fn rows(comparison: &Comparison, shown: Rows) -> Vec<&Change> {
     all.filter(|change| shown == Rows::All || change.movement().is_some()).collect()
 }
 
-/// The table of `changes`, with its notes below.
-pub(super) fn table(style: Style, changes: &[&Change]) -> String {
+/// Adds the table of `changes`, with its notes below.
+pub(super) fn add_table(page: &mut Page, changes: &[&Change]) {
     let head = ["workload", "entry", "metric", "old", "new", "change", "verdict"];
-    let mut table = new_table(style, &head);
-    for column in table.column_iter_mut().skip(3).take(3) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
     let mut notes = Notes::default();
-    for change in changes {
-        table.add_row(cells(change, &mut notes).iter().map(|cell| style.cell(cell)));
-    }
-    let mut text = format!("{}\n", table_text(&table));
-    let bullet = if style == Style::Markdown { "- " } else { "  " };
-    let notes: Vec<String> = notes.texts().collect();
-    if style == Style::Markdown && !notes.is_empty() {
-        text.push('\n');
-    }
-    for (index, note) in notes.iter().enumerate() {
-        let _ = writeln!(text, "{bullet}[{}] {}", index + 1, style.plain(note));
-    }
-    text
+    let rows: Vec<_> = changes.iter().map(|change| cells(change, &mut notes)).collect();
+    let table = filled_table(page.style, &head, &rows, 3..6);
+    page.table(&table, notes.texts());
 }
 
 fn cells(change: &Change, notes: &mut Notes) -> Vec<String> {
@@ -145,15 +125,6 @@ fn verdict(change: &Change) -> String {
     }
 }
 
-/// What became of the conditions.
-fn of_gate(gate: &Gate) -> String {
-    let mut text = String::new();
-    for line in gate_lines(gate) {
-        let _ = writeln!(text, "{line}");
-    }
-    text
-}
-
 /// What became of the conditions, a line for each thing to say.
 pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
     let mut lines = Vec::new();
@@ -166,8 +137,7 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
             lines.push(format!("inconclusive '{condition}': {}: {}", hit.cell, hit.why));
         }
         if !it.passed.is_empty() {
-            let cells = if it.passed.len() == 1 { "cell" } else { "cells" };
-            lines.push(format!("passed '{condition}' in {} {cells}", it.passed.len()));
+            lines.push(format!("passed '{condition}' in {}", count(it.passed.len(), "cell")));
         }
     }
     let lost = gate.lost.iter();
@@ -179,15 +149,26 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
     lines
 }
 
-/// What else there is to say, under its titles.
-pub(super) fn lists(comparison: &Comparison) -> Vec<(&'static str, Vec<String>)> {
+/// Adds what else there is to say, under its titles.
+pub(super) fn add_lists(page: &mut Page, comparison: &Comparison) {
     let forced = comparison.forced.iter().map(ToString::to_string).collect();
     let left_out = comparison.left_out.iter().map(ToString::to_string).collect();
-    let lists = vec![
+    let lists: [(&str, Vec<String>); 4] = [
         ("compared with --force despite these differences", forced),
         ("warnings", comparison.warnings.clone()),
         ("versions that differ", comparison.versions.clone()),
         ("not compared", left_out),
     ];
-    lists.into_iter().filter(|(_, items): &(_, Vec<String>)| !items.is_empty()).collect()
+    lists.iter().for_each(|(title, items)| add_list(page, title, items));
+}
+
+/// Adds a list, unless there is nothing in it. In Markdown it is no section of its own.
+pub(super) fn add_list(page: &mut Page, title: &str, items: &[String]) {
+    match page.style {
+        Style::Markdown if !items.is_empty() => {
+            page.paragraph(&format!("{title}:"));
+            page.points(items);
+        }
+        _ => page.list(title, items),
+    }
 }

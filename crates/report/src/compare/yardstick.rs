@@ -8,7 +8,7 @@ use wirebench_stats::{Contrast, Estimate, judge_changes};
 
 use super::{Cell, Side, cells::Pair, grounds::same_program};
 use crate::analysis::{
-    BaselineCheck, CheckState, Levels, Metric, Row, Values, WorkloadRows, estimate, rows,
+    BaselineCheck, CheckState, Levels, Metric, Row, Values, WorkloadRows, estimate,
 };
 
 /// A baseline that is the same program in both results.
@@ -80,78 +80,50 @@ impl<'a> Baseline<'a> {
     }
 }
 
-/// One figure of one workload in both results.
+/// One figure of one workload in the older and the newer result.
 pub(super) struct Fits<'a> {
-    old: Fit<'a>,
-    new: Fit<'a>,
+    fits: [(&'a [Row<'a>], Levels); 2],
     /// The larger of both results' margins.
     pub(super) margin: f64,
 }
 
-/// One figure of one workload in one result.
-struct Fit<'a> {
-    rows: &'a [Row<'a>],
-    levels: Levels,
-}
-
-/// The rows of both results.
-pub(super) struct Results<'a>([Vec<WorkloadRows<'a>>; 2]);
-
-impl<'a> Results<'a> {
-    pub(super) fn of(old: &Side<'a>, new: &Side<'a>) -> Self {
-        Self([old, new].map(|side| rows(side.journal)))
-    }
-
+impl<'a> Fits<'a> {
     /// The models of a figure relative to `baseline`, or to that of each result.
-    pub(super) fn fit(
-        &'a self,
+    pub(super) fn of(
+        results: &'a [Vec<WorkloadRows<'a>>; 2],
         workload: &str,
         metric: Metric,
         baseline: Option<&Baseline<'_>>,
-    ) -> Option<Fits<'a>> {
-        let variant = baseline.map(|it| &it.pair.cell.variant);
-        let of = |side: &'a [WorkloadRows<'a>]| {
-            let rows = side.iter().find(|it| it.workload.name == workload)?;
+    ) -> Option<Self> {
+        let fit = |result: &'a Vec<WorkloadRows<'a>>| {
+            let rows = result.iter().find(|it| it.workload.name == workload)?;
             let margin = rows.margins.of(metric, rows.workload.phase);
-            Some((Fit::of(rows, metric, variant, margin), margin))
+            let values: Vec<Values> = rows.rows.iter().map(|row| row.values(metric)).collect();
+            let first = baseline.map_or(rows.baseline, |it| {
+                let variant = &it.pair.cell.variant;
+                rows.rows.iter().position(|row| row.variant == variant && row.copy == 0)
+            });
+            let levels = Levels::against(first, rows, &values, margin);
+            Some(((rows.rows.as_slice(), levels), margin))
         };
-        let [(old, one), (new, other)] = [of(&self.0[0])?, of(&self.0[1])?];
-        Some(Fits { old, new, margin: one.max(other) })
+        let [(old, one), (new, other)] = [fit(&results[0])?, fit(&results[1])?];
+        Some(Self { fits: [old, new], margin: one.max(other) })
     }
-}
 
-impl Fits<'_> {
     /// The change of a cell's ratio to the baseline. None where a result has no cohort of both.
     pub(super) fn of_ratios(&self, cell: &Cell) -> Option<Contrast> {
-        Some(self.new.contrast(cell)?.since(&self.old.contrast(cell)?))
+        let is_it = |row: &Row<'_>| *row.variant == cell.variant && row.copy == cell.copy;
+        let [old, new] = self.fits.each_ref().map(|(rows, levels)| {
+            let row = rows.iter().position(is_it)?;
+            levels.contrast(row)
+        });
+        Some(new?.since(&old?))
     }
 
     /// Whether the two instances of the baseline differ in a result.
     pub(super) fn check(&self) -> CheckState {
-        let state = |fit: &Fit<'_>| BaselineCheck::of(fit.levels.check()).state;
-        let states = [state(&self.old), state(&self.new)];
+        let states = self.fits.each_ref().map(|(_, it)| BaselineCheck::of(it.check()).state);
         if states.contains(&CheckState::Failed) { CheckState::Failed } else { states[1] }
-    }
-}
-
-impl<'a> Fit<'a> {
-    fn of(
-        rows: &'a WorkloadRows<'a>,
-        metric: Metric,
-        baseline: Option<&VariantId>,
-        margin: f64,
-    ) -> Self {
-        let values: Vec<Values> = rows.rows.iter().map(|row| row.values(metric)).collect();
-        let is_it = |variant: &VariantId| {
-            rows.rows.iter().position(|row| row.variant == variant && row.copy == 0)
-        };
-        let first = baseline.map_or(rows.baseline, is_it);
-        Self { rows: &rows.rows, levels: Levels::against(first, rows, &values, margin) }
-    }
-
-    fn contrast(&self, cell: &Cell) -> Option<Contrast> {
-        let is_it = |row: &Row<'_>| *row.variant == cell.variant && row.copy == cell.copy;
-        self.levels.contrast(self.rows.iter().position(is_it)?)
     }
 }
 

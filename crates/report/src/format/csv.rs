@@ -2,10 +2,11 @@
 //!
 //! `docs/formats.md` describes the columns. New ones are added at the end.
 
+use wirebench_stats::Interval;
+
 use crate::{
     analysis::Metric,
     flat::{Flat, FlatFigure, FlatRow},
-    json::Interval,
     load_csv::record,
 };
 

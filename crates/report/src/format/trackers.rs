@@ -3,11 +3,13 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
+use wirebench_stats::Interval;
 
 use crate::{
     analysis::{Direction, Metric},
     flat::{BOUND, Flat, FlatFigure, FlatRow},
-    json::Interval,
+    json::pretty,
+    table::count,
 };
 
 /// A measure in Bencher Metric Format.
@@ -95,8 +97,8 @@ fn values(figure: &FlatFigure) -> Vec<Value> {
 
 /// What a reader of a point should know of it.
 fn extra(flat: &Flat, row: &FlatRow, figure: &FlatFigure) -> String {
-    let runs = if row.runs == 1 { "run" } else { "runs" };
-    let mut text = format!("suite {}, {}, {} {runs}", flat.suite, flat.started, row.runs);
+    let runs = count(row.runs, "run");
+    let mut text = format!("suite {}, {}, {runs}", flat.suite, flat.started);
     if row.is_bound(figure) {
         text += &format!("\n{BOUND}");
     }
@@ -105,9 +107,4 @@ fn extra(flat: &Flat, row: &FlatRow, figure: &FlatFigure) -> String {
         text += &format!("\nratio {:.3} ({}){claim}", ratio.value, ratio.reads);
     }
     text
-}
-
-fn pretty(value: &impl Serialize) -> String {
-    let text = serde_json::to_string_pretty(value);
-    text.expect("keys are strings, and a number that JSON does not have becomes null") + "\n"
 }

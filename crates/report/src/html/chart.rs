@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 use std::fmt::Write;
 
-use crate::html::safe;
+use crate::{html::safe, wrap::cut};
 
 /// The area in which lines are, in CSS pixels, and the space around it.
 const WIDTH: f64 = 470.0;
@@ -239,9 +239,24 @@ impl Chart {
         let leader = format!("M{from_x:.1} {from_y:.1}L{:.1} {y:.1}H{:.1}", x + 6.0, x + 16.0);
         html! {
             path.leader.estimate d=(leader) {}
-            text.name x=(x + 20.0) y=(number(y + 4.0)) { (cut(&safe(&line.name))) }
+            text.name x=(x + 20.0) y=(number(y + 4.0)) { (cut(&safe(&line.name), LONGEST_NAME)) }
         }
     }
+}
+
+/// A chart with logarithmic axes of these names and labels; none if no server has two points.
+pub(crate) fn logarithmic(
+    words: String,
+    lines: Vec<Line>,
+    (x_name, show_x): (&str, impl Fn(f64) -> String),
+    (y_name, show_y): (&str, impl Fn(f64) -> String),
+) -> Option<Chart> {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let values = || points().flat_map(|it| it.raw.iter().copied().chain([it.at.1]));
+    let x = Axis::logarithmic(x_name, points().map(|it| it.at.0), show_x)?;
+    let y = Axis::logarithmic(y_name, values(), show_y)?;
+    let is_drawn = lines.iter().any(|line| line.points.len() > 1);
+    is_drawn.then_some(Chart { words, x, y, lines })
 }
 
 /// A picture of this size in CSS pixels, which `words` describe.
@@ -272,13 +287,6 @@ pub(crate) fn number(value: f64) -> String {
 /// The classes of the line of a server at this place.
 fn class(place: usize) -> String {
     format!("colour{} dash{}", place % COLOURS, place / COLOURS % 3)
-}
-
-fn cut(name: &str) -> String {
-    if name.chars().count() <= LONGEST_NAME {
-        return name.to_owned();
-    }
-    name.chars().take(LONGEST_NAME - 3).chain("...".chars()).collect()
 }
 
 /// Places of labels next to these places, far enough apart and between `low` and `high`.

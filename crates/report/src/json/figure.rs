@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use wirebench_stats::{Interval, Rank};
 
 use crate::analysis::{Compared, Metric, RatioToBaseline};
 
@@ -22,37 +23,6 @@ pub struct Figure {
     /// The ratio to the baseline; absent of the baseline itself, without pairs of runs, and where a
     /// value of a block is not above zero.
     pub ratio: Option<Ratio>,
-}
-
-/// From where to where, both included.
-#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
-pub struct Interval {
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
-/// A value that stands for several blocks.
-#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
-pub struct Estimate {
-    /// The value.
-    pub value: f64,
-    /// Its interval; absent with few blocks.
-    pub interval: Option<Interval>,
-    /// How many blocks it comes from.
-    pub samples: usize,
-}
-
-/// Which ranks a row may have. Rows that share one need not differ.
-#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
-pub struct Rank {
-    /// The best, from 1.
-    pub first: usize,
-    /// The worst.
-    pub last: usize,
-    /// The group of rows, from 1: every row of a group differs significantly from every row of another.
-    pub group: usize,
 }
 
 /// The ratio of a row to the baseline, within blocks.
@@ -87,47 +57,24 @@ pub struct Ratio {
     pub verdict: Option<String>,
 }
 
-impl From<wirebench_stats::Interval> for Interval {
-    fn from(interval: wirebench_stats::Interval) -> Self {
-        Self { low: interval.low, high: interval.high }
-    }
-}
-
-impl From<wirebench_stats::Estimate> for Estimate {
-    fn from(estimate: wirebench_stats::Estimate) -> Self {
-        Self {
-            value: estimate.value,
-            interval: estimate.interval.map(Into::into),
-            samples: estimate.samples,
-        }
-    }
-}
-
-impl From<wirebench_stats::Rank> for Rank {
-    fn from(rank: wirebench_stats::Rank) -> Self {
-        Self { first: rank.first, last: rank.last, group: rank.group }
-    }
-}
-
 /// What is known of a row by `metric`.
 pub(super) fn figure(compared: &Compared, metric: Metric) -> Figure {
     Figure {
         median: compared.median,
-        interval: compared.interval.map(Into::into),
+        interval: compared.interval,
         by_block: compared.by_block.clone(),
         outlier_blocks: compared.outliers.clone(),
-        rank: compared.rank.map(Into::into),
+        rank: compared.rank,
         ratio: compared.ratio.as_ref().map(|it| ratio(it, metric)),
     }
 }
 
 fn ratio(ratio: &RatioToBaseline, metric: Metric) -> Ratio {
-    let estimate = Estimate::from(ratio.estimate);
     Ratio {
-        value: estimate.value,
-        interval: estimate.interval,
-        plain_interval: ratio.plain_interval.map(Into::into),
-        samples: estimate.samples,
+        value: ratio.estimate.value,
+        interval: ratio.estimate.interval,
+        plain_interval: ratio.plain_interval,
+        samples: ratio.estimate.samples,
         least: ratio.least,
         most: ratio.most,
         by_block: ratio.by_block.clone(),

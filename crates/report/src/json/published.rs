@@ -5,13 +5,13 @@ use serde::Serialize;
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Published},
-    suite::{Column, Document, PublishedRow, RowState},
+    suite::{Document, PublishedRow, RowState},
 };
+use wirebench_stats::Estimate;
 
-use super::figure::Estimate;
 use crate::{
-    analysis::{Metric, WorkloadRows},
-    published_rows,
+    analysis::WorkloadRows,
+    published_rows::{self, COLUMNS},
 };
 
 /// The document that the suite repeats.
@@ -60,13 +60,6 @@ pub struct PublishedRatio {
     /// The ratio here; absent of the baseline itself, and without figures of both rows.
     pub measured: Option<Estimate>,
 }
-
-/// The columns with a ratio, in order of preference.
-const COLUMNS: [(Column, Metric); 3] = [
-    (Column::RequestsPerSecond, Metric::Throughput),
-    (Column::MegabytesPerSecond, Metric::Throughput),
-    (Column::LatencyNsP50, Metric::LatencyP50),
-];
 
 /// The document of `journal` with all of its rows that have a state.
 pub(super) fn published(
@@ -119,6 +112,6 @@ fn ratio(
         metric: metric.field(),
         baseline: base.to_string(),
         published: value,
-        measured: compared.and_then(|it| it.ratio.as_ref()).map(|it| it.estimate.into()),
+        measured: compared.and_then(|it| it.ratio.as_ref()).map(|it| it.estimate),
     })
 }

@@ -1,11 +1,10 @@
 //! What a load calls for beside wrk's lines: the engine, checks, statuses, silent connections,
 //! fairness, the generator's own work, and the verdict.
 
-use std::fmt::Write;
 use wirebench_judge::load::verdict as verdict_of;
 use wirebench_schema::load::{Limit, LoadReport};
 
-use super::{Detail, line};
+use super::Detail;
 use crate::{load_words, wrk_units};
 
 /// Jain's index below which a load is reported as uneven.
@@ -18,66 +17,57 @@ const LISTED_THREADS: usize = 8;
 const RARE: u64 = 100;
 
 /// One line for each thing that is worth one.
-pub(super) fn lines(text: &mut String, report: &LoadReport, detail: Detail) {
+pub(super) fn lines(lines: &mut Vec<String>, report: &LoadReport, detail: Detail) {
     let everything = detail == Detail::Everything;
     if report.interrupted {
         let asked = load_words::stop(report.config.stop);
-        line(text, format_args!("  Interrupted: the {asked} was stopped early"));
+        lines.push(format!("  Interrupted: the {asked} was stopped early"));
     }
     match &report.engine_fallback {
         Some(reason) => {
-            line(text, format_args!("  Engine: {}, because {reason}", report.engine.name()));
+            lines.push(format!("  Engine: {}, because {reason}", report.engine.name()));
         }
-        None if everything => line(text, format_args!("  Engine: {}", report.engine.name())),
+        None if everything => lines.push(format!("  Engine: {}", report.engine.name())),
         None => {}
     }
     if let Some(tls) = report.tls.as_ref().filter(|_| everything) {
-        line(
-            text,
-            format_args!(
-                "  TLS: {}, {}, {} handshakes, {} of them resumed",
-                tls.version, tls.cipher_suite, tls.handshakes, tls.resumed
-            ),
-        );
+        lines.push(format!(
+            "  TLS: {}, {}, {} handshakes, {} of them resumed",
+            tls.version, tls.cipher_suite, tls.handshakes, tls.resumed
+        ));
     }
     if everything {
-        line(text, format_args!("  In flight at the end: {}", report.in_flight_at_end));
+        lines.push(format!("  In flight at the end: {}", report.in_flight_at_end));
     }
-    checks(text, report, everything);
-    statuses(text, report);
+    checks(lines, report, everything);
+    statuses(lines, report);
     if report.config.idle_connections > 0 {
         let (asked, idle) = (report.config.idle_connections, report.idle);
-        line(
-            text,
-            format_args!("  Idle connections: {} of {asked} made, {} lost", idle.made, idle.lost),
-        );
+        let (made, lost) = (idle.made, idle.lost);
+        lines.push(format!("  Idle connections: {made} of {asked} made, {lost} lost"));
     }
     let fairness = report.fairness;
     if everything || (report.requests > 0 && fairness.jain_index < EVEN) {
-        line(
-            text,
-            format_args!(
-                "  Replies per connection: min {}, median {}, max {}, Jain's index {:.3}",
-                fairness.replies_least,
-                fairness.replies_median,
-                fairness.replies_most,
-                fairness.jain_index
-            ),
-        );
+        lines.push(format!(
+            "  Replies per connection: min {}, median {}, max {}, Jain's index {:.3}",
+            fairness.replies_least,
+            fairness.replies_median,
+            fairness.replies_most,
+            fairness.jain_index
+        ));
     }
-    generator(text, report, everything);
+    generator(lines, report, everything);
 }
 
 /// The limit with its reasons, and what speaks against the figures.
-pub(super) fn verdict(text: &mut String, report: &LoadReport) {
+pub(super) fn verdict(lines: &mut Vec<String>, report: &LoadReport) {
     if let (Some(ceiling), Some(share)) =
         (report.ceiling_requests_per_second, report.share_of_ceiling())
     {
         let (percent, ceiling) = (share * 100.0, wrk_units::rate(ceiling));
-        line(
-            text,
-            format_args!("  At {percent:.0} % of the generator's ceiling of {ceiling} requests/s"),
-        );
+        lines.push(format!(
+            "  At {percent:.0} % of the generator's ceiling of {ceiling} requests/s"
+        ));
     }
     let verdict = verdict_of(report);
     let limit = match verdict.limit {
@@ -86,13 +76,13 @@ pub(super) fn verdict(text: &mut String, report: &LoadReport) {
         Limit::Schedule => "the requested schedule",
         Limit::Unknown => "unknown",
     };
-    line(text, format_args!("  Limit: {limit}; {}", verdict.reasons.join("; ")));
+    lines.push(format!("  Limit: {limit}; {}", verdict.reasons.join("; ")));
     for caution in verdict.cautions {
-        line(text, format_args!("  Caution: {caution}"));
+        lines.push(format!("  Caution: {caution}"));
     }
 }
 
-fn checks(text: &mut String, report: &LoadReport, everything: bool) {
+fn checks(lines: &mut Vec<String>, report: &LoadReport, everything: bool) {
     let checks = report.checks;
     // The first reply of each thread is read in full, and so is the last of a connection that says
     // that it will be closed.
@@ -100,17 +90,14 @@ fn checks(text: &mut String, report: &LoadReport, everything: bool) {
     let firsts = report.config.threads as u64 + closes;
     let many = checks.slow > firsts.saturating_mul(2) && checks.slow > report.requests / RARE;
     if everything || many {
-        line(
-            text,
-            format_args!(
-                "  Checks: {} replies compared with a verified one, {} parsed in full",
-                checks.fast, checks.slow
-            ),
-        );
+        lines.push(format!(
+            "  Checks: {} replies compared with a verified one, {} parsed in full",
+            checks.fast, checks.slow
+        ));
     }
 }
 
-fn statuses(text: &mut String, report: &LoadReport) {
+fn statuses(lines: &mut Vec<String>, report: &LoadReport) {
     let classes = report.status_classes;
     let invalid = report.statuses_invalid;
     let others: u64 = classes.iter().sum::<u64>() - classes[1] + invalid;
@@ -123,30 +110,26 @@ fn statuses(text: &mut String, report: &LoadReport) {
         .filter(|(_, count)| *count > 0)
         .map(|(class, count)| format!("{class} {count}"))
         .collect();
-    line(text, format_args!("  Statuses: {}", classes.join(", ")));
+    lines.push(format!("  Statuses: {}", classes.join(", ")));
 }
 
-#[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals at most")]
-fn generator(text: &mut String, report: &LoadReport, everything: bool) {
+// Casts to f64 lose less than the decimals that are printed.
+fn generator(lines: &mut Vec<String>, report: &LoadReport, everything: bool) {
     let stalled = report.stall_ns_max > STALL_NS;
     if !everything && !stalled && verdict_of(report).limit != Limit::Generator {
         return;
     }
-    let share = |cpu_ns: u64| cpu_ns as f64 / report.window_ns.max(1) as f64 * 100.0;
-    let cpu = &report.thread_cpu_ns;
-    let shares: Vec<f64> = if cpu.len() <= LISTED_THREADS {
-        cpu.iter().map(|cpu_ns| share(*cpu_ns)).collect()
-    } else {
-        let ends = [cpu.iter().min(), cpu.iter().max()];
-        ends.into_iter().flatten().map(|cpu_ns| share(*cpu_ns)).collect()
+    let share = |cpu_ns: &u64| *cpu_ns as f64 / report.window_ns.max(1) as f64 * 100.0;
+    let cpu = || report.thread_cpu_ns.iter();
+    let (listed, between): (Vec<&u64>, _) = match cpu().len() {
+        0..=LISTED_THREADS => (cpu().collect(), ", "),
+        _ => (cpu().min().into_iter().chain(cpu().max()).collect(), " to "),
     };
-    let between = if cpu.len() <= LISTED_THREADS { ", " } else { " to " };
-    let shares: Vec<String> = shares.iter().map(|share| format!("{share:.0} %")).collect();
+    let shares: Vec<String> = listed.into_iter().map(|it| format!("{:.0} %", share(it))).collect();
     let mut told = format!("  Generator: {} CPU per thread", shares.join(between));
     if stalled || everything {
         let stall = wrk_units::time(report.stall_ns_max as f64);
-        // Writing into a String does not fail.
-        let _ = write!(told, ", longest delay {stall}");
+        told += &format!(", longest delay {stall}");
     }
-    line(text, format_args!("{told}"));
+    lines.push(told);
 }

@@ -6,7 +6,7 @@
 use wirebench_judge::load::share_of_rate;
 use wirebench_schema::load::{LatencyOrigin, LatencySummary, LoadModel, LoadReport};
 
-use super::{column, line};
+use super::column;
 use crate::{
     distribution::{Bound, Distribution, ENOUGH_BEYOND, Percentile, Support},
     wrk_units,
@@ -21,8 +21,8 @@ const ROW: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 const WIDTH: usize = 12;
 
 /// wrk's distribution: one line for each percentile.
-pub(super) fn distribution(text: &mut String, latency: &LatencySummary, asked: &[f64]) {
-    line(text, format_args!("  Latency Distribution"));
+pub(super) fn distribution(lines: &mut Vec<String>, latency: &LatencySummary, asked: &[f64]) {
+    lines.push("  Latency Distribution".to_owned());
     let percents = if asked.is_empty() { &DISTRIBUTION } else { asked };
     let distribution = Distribution::new(latency);
     let found: Vec<_> =
@@ -34,33 +34,29 @@ pub(super) fn distribution(text: &mut String, latency: &LatencySummary, asked: &
             Some(opened) => column(opened, 10).trim_end().to_owned() + "]",
             None => column(&shown, 10),
         };
-        line(text, format_args!("{percent:7}%{}", value.trim_end()));
+        lines.push(format!("{percent:7}%{}", value.trim_end()));
     }
-    legend(text, found.into_iter().filter_map(|(_, value)| value));
+    legend(lines, found.into_iter().filter_map(|(_, value)| value));
 }
 
 /// At a rate: what was offered, what came of it, and where the time went.
-pub(super) fn schedule(text: &mut String, report: &LoadReport, asked: &[f64]) {
+pub(super) fn schedule(lines: &mut Vec<String>, report: &LoadReport, asked: &[f64]) {
     let LoadModel::Rate { latency_from, .. } = &report.config.model else { return };
     if let (Some(offered), Some(demanded)) = (report.offered, report.demanded_requests_per_second())
     {
         let share = share_of_rate(report, demanded);
         let (achieved, share) = (share * demanded, share * 100.0);
-        line(
-            text,
-            format_args!(
-                "  Offered {demanded:.2} requests/s, achieved {achieved:.2} ({share:.2} %), {} unsent at \
-                 the end",
-                offered.owed_at_end
-            ),
-        );
+        let unsent = offered.owed_at_end;
+        lines.push(format!(
+            "  Offered {demanded:.2} requests/s, achieved {achieved:.2} ({share:.2} %), {unsent} unsent at the end"
+        ));
     }
     let latency = match latency_from {
         LatencyOrigin::Due => "Latency from due",
         LatencyOrigin::Sent => "Latency from sent",
     };
     table(
-        text,
+        lines,
         &[
             (latency, report.latency.as_ref()),
             ("Service from sent", report.service.as_ref()),
@@ -71,46 +67,40 @@ pub(super) fn schedule(text: &mut String, report: &LoadReport, asked: &[f64]) {
 }
 
 /// The latency of replies with an error status, by class.
-pub(super) fn refusals(text: &mut String, report: &LoadReport, asked: &[f64]) {
+pub(super) fn refusals(lines: &mut Vec<String>, report: &LoadReport, asked: &[f64]) {
     let titles: Vec<String> =
         report.latency_by_status.keys().map(|class| format!("Latency of {class}")).collect();
     let summaries = report.latency_by_status.values().map(Some);
     let rows: Vec<_> = titles.iter().map(String::as_str).zip(summaries).collect();
     if !rows.is_empty() {
-        table(text, &rows, asked);
+        table(lines, &rows, asked);
     }
 }
 
 /// When connections were made again: how long that took.
-pub(super) fn connecting(text: &mut String, report: &LoadReport, asked: &[f64]) {
+pub(super) fn connecting(lines: &mut Vec<String>, report: &LoadReport, asked: &[f64]) {
     let retried = report.retried_requests.unwrap_or(0);
     if retried > 0 {
-        line(
-            text,
-            format_args!(
-                "  Retried: requests were sent again {retried} times because the server had closed their connection"
-            ),
-        );
+        lines.push(format!(
+            "  Retried: requests were sent again {retried} times because the server had closed their connection"
+        ));
     }
     let churn = report.client_closes + report.server_closes + report.reconnects;
     if churn == 0 {
         return;
     }
-    line(
-        text,
-        format_args!(
-            "  Connections: {} closed by the client, {} by the server, {} reopened after failures",
-            report.client_closes, report.server_closes, report.reconnects
-        ),
-    );
-    table(text, &[("Connecting", report.connect.as_ref())], asked);
+    lines.push(format!(
+        "  Connections: {} closed by the client, {} by the server, {} reopened after failures",
+        report.client_closes, report.server_closes, report.reconnects
+    ));
+    table(lines, &[("Connecting", report.connect.as_ref())], asked);
 }
 
-fn table(text: &mut String, rows: &[(&str, Option<&LatencySummary>)], asked: &[f64]) {
+fn table(lines: &mut Vec<String>, rows: &[(&str, Option<&LatencySummary>)], asked: &[f64]) {
     let percents = if asked.is_empty() { &ROW } else { asked };
     let names: String =
         percents.iter().map(|percent| format!("{:>WIDTH$}", name(*percent))).collect();
-    line(text, format_args!("    {:<17}{names}", ""));
+    lines.push(format!("    {:<17}{names}", ""));
     let mut found = Vec::new();
     for (title, summary) in rows {
         let Some(summary) = summary else { continue };
@@ -123,17 +113,17 @@ fn table(text: &mut String, rows: &[(&str, Option<&LatencySummary>)], asked: &[f
                 format!("{shown:>WIDTH$}")
             })
             .collect();
-        line(text, format_args!("    {title:<17}{cells}"));
+        lines.push(format!("    {title:<17}{cells}"));
         found.extend(values.into_iter().flatten());
     }
-    legend(text, found.into_iter());
+    legend(lines, found.into_iter());
 }
 
 fn name(percent: f64) -> String {
     if percent >= 100.0 { "Max".to_owned() } else { format!("{percent}%") }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "what is printed has two decimals")]
+// Casts to f64 lose less than the decimals that are printed.
 fn show(percentile: &Percentile) -> String {
     let value = wrk_units::time(percentile.nanoseconds as f64);
     let value = match percentile.bound {
@@ -147,12 +137,12 @@ fn show(percentile: &Percentile) -> String {
 }
 
 /// Explains the signs that were used.
-fn legend(text: &mut String, found: impl Iterator<Item = Percentile>) {
+fn legend(lines: &mut Vec<String>, found: impl Iterator<Item = Percentile>) {
     let found: Vec<Percentile> = found.collect();
     if found.iter().any(|percentile| percentile.support == Support::Few) {
-        line(text, format_args!("    [ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
+        lines.push(format!("    [ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
     }
     if found.iter().any(|percentile| percentile.bound == Bound::AtLeast) {
-        line(text, format_args!("    >   lower bound: no reply took as long"));
+        lines.push("    >   lower bound: no reply took as long".to_owned());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     journal::{EndReason, Generator, Journal},
     load::{Arrivals, LoadModel, RateCurve},
-    suite::{Phase, Scale, Workload},
+    suite::{Phase, Workload},
 };
 
 use super::{
@@ -18,8 +18,9 @@ use super::{
 use crate::{
     analysis::{CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows, rows},
     html::ratio::Ratio,
+    order::grouped,
     published_rows,
-    table::{conclusion, describe_model, describe_payload, describe_shape},
+    table::{conclusion, describe_model, describe_payload, describe_shape, headline::suite},
 };
 
 /// What the first screen shows of `journal`.
@@ -35,10 +36,7 @@ pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
     let start = &journal.start;
     let placement = &start.placement;
     Model {
-        suite: match start.scale {
-            Scale::Machine if start.published.is_none() => start.suite.clone(),
-            scale => format!("{} at {scale} scale", start.suite),
-        },
+        suite: suite(start),
         generator: (start.generator.name != Generator::Wirebench)
             .then(|| start.generator.to_string()),
         scale: start.scale,
@@ -97,15 +95,8 @@ fn shape(workload: &Workload) -> Shape<'_> {
 fn shapes<'w, 'a>(
     workloads: &'w [WorkloadRows<'a>],
 ) -> Vec<(Shape<'w>, Vec<&'w WorkloadRows<'a>>)> {
-    let mut shapes: Vec<(Shape<'_>, Vec<&WorkloadRows<'_>>)> = Vec::new();
-    for workload in workloads.iter().filter(|it| !it.rows.is_empty()) {
-        let shape = shape(&workload.workload);
-        match shapes.iter_mut().find(|(known, _)| *known == shape) {
-            Some((_, members)) => members.push(workload),
-            None => shapes.push((shape, vec![workload])),
-        }
-    }
-    shapes
+    let measured = workloads.iter().filter(|it| !it.rows.is_empty());
+    grouped(measured.map(|it| (shape(&it.workload), it)))
 }
 
 /// The workloads of each block of the model, in its order.

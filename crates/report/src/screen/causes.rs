@@ -6,15 +6,19 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 use wirebench_schema::{
-    journal::{Bound, Journal, Outcome, Placement, Reason, ReasonKind, Run, Weight},
+    journal::{Bound, Journal, Placement, Reason, ReasonKind, Run, Weight},
     suite::{Phase, Scale},
 };
 
-use super::row::{Shown, decisive, is_listed, name, shown, was_bound_by};
+use super::{
+    adapter::is_compared,
+    row::{Shown, decisive, is_listed, name, shown, was_bound_by},
+};
 use crate::{
     analysis::{self, Row, WorkloadRows},
     notes::without_programs,
-    published_rows,
+    published_rows::{self, few},
+    table,
 };
 
 /// Rows that a cause names; more are counted.
@@ -44,22 +48,22 @@ struct HiddenRows<'a> {
 /// Everything that hides figures or keeps rows from having some.
 pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Causes {
     let mut causes = Causes { lines: conditions(journal), disturbed: 0 };
-    let mut groups: BTreeMap<(usize, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
     for (label, rows) in workloads {
         for row in rows.rows.iter().filter(|row| is_listed(row)) {
             let shown = shown(row);
             let Some(kind) = main_kind(row, shown) else { continue };
-            let concerned = groups.entry((place(shown), kind)).or_default();
+            let concerned = groups.entry((shown, kind)).or_default();
             concerned.names.push(format!("{} {label}", name(row)));
             concerned.runs.extend(&row.runs);
         }
     }
-    for ((place, kind), concerned) in &groups {
+    for ((shown, kind), concerned) in &groups {
         if is_disturbance(*kind) {
             causes.disturbed += concerned.names.len();
         }
-        let tail = if *place == place_of_tail() { "p99 of " } else { "" };
-        let rows = rows_text(&concerned.names);
+        let tail = if *shown == Shown::NoTail { "p99 of " } else { "" };
+        let rows = few(&concerned.names, NAMED_ROWS, "rows");
         let cause = cause(*kind, &concerned.runs, &journal.start.placement);
         causes.lines.push(format!("{tail}{rows}: {cause}"));
     }
@@ -69,19 +73,6 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
     causes.lines.extend(too_slow(workloads));
     causes.lines.extend(unavailable(journal));
     causes
-}
-
-/// In which order causes are shown: what hides most comes first.
-const fn place(shown: Shown) -> usize {
-    match shown {
-        Shown::Nothing => 0,
-        Shown::NotCompared => 1,
-        Shown::NoTail | Shown::All => 2,
-    }
-}
-
-const fn place_of_tail() -> usize {
-    place(Shown::NoTail)
 }
 
 /// The kind that most runs of a row have, of those that hide something.
@@ -103,11 +94,6 @@ fn main_kind(row: &Row<'_>, shown: Shown) -> Option<ReasonKind> {
 
 const fn is_disturbance(kind: ReasonKind) -> bool {
     matches!(kind, ReasonKind::Neighbour | ReasonKind::GeneratorStall | ReasonKind::BusyBefore)
-}
-
-/// `go/net hello saturated`, or `4 rows`.
-fn rows_text(names: &[String]) -> String {
-    if names.len() <= NAMED_ROWS { names.join(", ") } else { format!("{} rows", names.len()) }
 }
 
 fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
@@ -158,11 +144,8 @@ fn cpus(runs: &[&Run], placement: &Placement) -> String {
         }
     }
     // Those of other hosts are not the ones of the placement.
-    let is_elsewhere = |run: &&Run| match &run.outcome {
-        Outcome::Measured(measured) => !measured.load.generators.is_empty(),
-        Outcome::Idle(_) | Outcome::Failed { .. } => false,
-    };
-    if runs.iter().any(is_elsewhere) {
+    let mut measured = runs.iter().filter_map(|run| run.outcome.measured());
+    if measured.any(|it| !it.load.generators.is_empty()) {
         return String::new();
     }
     let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
@@ -189,12 +172,12 @@ fn conditions(journal: &Journal) -> Vec<String> {
 fn unsaturated(workloads: &[Labelled<'_, '_>]) -> Option<String> {
     let saturated = workloads.iter().filter(|(_, rows)| rows.workload.phase == Phase::Saturate);
     let rows = saturated.flat_map(|(label, rows)| rows.rows.iter().map(move |row| (label, row)));
-    let is_compared = |row: &Row<'_>| matches!(shown(row), Shown::All | Shown::NoTail);
     let waited = rows
-        .filter(|(_, row)| is_listed(row) && is_compared(row))
+        .filter(|(_, row)| is_listed(row) && is_compared(shown(row)))
         .filter(|(_, row)| was_bound_by(row, Bound::Neither));
     let names: Vec<String> = waited.map(|(label, row)| format!("{} {label}", name(row))).collect();
-    let text = || format!("{}: not saturated, waiting set the rate", rows_text(&names));
+    let text =
+        || format!("{}: not saturated, waiting set the rate", few(&names, NAMED_ROWS, "rows"));
     (!names.is_empty()).then(text)
 }
 
@@ -211,10 +194,7 @@ fn refusals(journal: &Journal) -> Vec<String> {
 /// Rows with runs that failed, the first reason of each.
 fn failures(workloads: &[Labelled<'_, '_>]) -> Vec<String> {
     let of_row = |label: &str, row: &Row<'_>| {
-        let reason = row.runs.iter().find_map(|run| match &run.outcome {
-            Outcome::Failed { reason, .. } => Some(reason),
-            Outcome::Measured(_) | Outcome::Idle(_) => None,
-        })?;
+        let reason = row.runs.iter().find_map(|run| run.outcome.failure())?;
         let (failed, all) = (row.failed(), row.runs.len());
         Some(format!("{} {label}: {failed} of {all} runs failed: {reason}", name(row)))
     };
@@ -235,10 +215,6 @@ fn too_slow(workloads: &[Labelled<'_, '_>]) -> Vec<String> {
 
 fn unavailable(journal: &Journal) -> Vec<String> {
     // A row of the document without a variant is listed with its clause instead.
-    let left_out = journal.start.left_out.iter();
-    let left_out = left_out.filter(|it| !published_rows::is_missing(journal, &it.what));
-    let left_out = left_out.map(|it| format!("{}: {}", it.what, it.reason));
-    let unavailable = journal.unavailable.iter();
-    let unavailable = unavailable.map(|it| format!("{}: {}", it.variant, it.reason));
-    left_out.chain(unavailable).map(|text| format!("not measured: {text}")).collect()
+    let texts = table::unavailable(journal, |what| !published_rows::is_missing(journal, what));
+    texts.iter().map(|text| format!("not measured: {text}")).collect()
 }

@@ -6,7 +6,10 @@ use super::{
     model::{Block, Column, Group, Outcome, Value},
     paint::{Paint, Shade},
 };
-use crate::analysis::Metric;
+use crate::{
+    analysis::Metric,
+    wrap::{cut, length},
+};
 
 /// A longer name is cut.
 const LONGEST_NAME: usize = 36;
@@ -86,7 +89,7 @@ fn width(strips: &[Strip]) -> usize {
 }
 
 fn strips(block: &Block, detail: Detail) -> Vec<Strip> {
-    let names = block.rows.iter().map(|name| shortened(name)).collect();
+    let names = block.rows.iter().map(|name| cut(name, LONGEST_NAME)).collect();
     let mut strips = vec![Strip::new(String::new(), names, Vec::new(), true, 0)];
     let is_cpu = block.groups.iter().all(|group| group.metric == Metric::Cpu);
     let title =
@@ -221,15 +224,4 @@ fn shade(value: Value) -> Shade {
         | Value::Compared(Outcome::Inconclusive | Outcome::Withheld) => Shade::Faint,
         Value::Exact(_) | Value::AtLeast(_) | Value::Compared(_) => Shade::Plain,
     }
-}
-
-fn shortened(name: &str) -> String {
-    if length(name) <= LONGEST_NAME {
-        return name.to_owned();
-    }
-    name.chars().take(LONGEST_NAME - 3).chain("...".chars()).collect()
-}
-
-fn length(text: &str) -> usize {
-    text.chars().count()
 }

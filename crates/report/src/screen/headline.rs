@@ -5,14 +5,14 @@ use super::{
     figures::{elapsed, factor, subject, word},
     model::{Block, Group, Model, Outcome, Repetitions, Sides},
 };
-use crate::{analysis::Metric, table_units::percent};
+use crate::{analysis::Metric, table::count, table_units::percent};
 
 /// Rows that a sentence names; the others are counted.
 const NAMED: usize = 3;
 
 /// What was measured, how often, where and for how long.
 pub(super) fn setting(model: &Model, facts: &Facts<'_>) -> String {
-    let mut parts = vec![format!("{}: {}", model.suite, servers(model.servers))];
+    let mut parts = vec![format!("{}: {}", model.suite, count(model.servers, "server"))];
     parts.extend(repetitions(model.repetitions));
     parts.extend(facts.elapsed.map(elapsed));
     parts.extend(facts.machine.map(str::to_owned));
@@ -20,17 +20,13 @@ pub(super) fn setting(model: &Model, facts: &Facts<'_>) -> String {
         None => "not pinned".to_owned(),
         Some(Sides { server, generator, shared }) => {
             let all = server + generator - shared;
-            let plural = if all == 1 { "" } else { "s" };
+            let all = count(all, "CPU");
             let shared = if shared == 0 { String::new() } else { format!(", {shared} shared") };
-            format!("{all} CPU{plural} ({server} server, {generator} load generator{shared})")
+            format!("{all} ({server} server, {generator} load generator{shared})")
         }
     });
     parts.extend(model.generator.as_ref().map(|it| format!("load by {it}")));
     parts.join(", ")
-}
-
-fn servers(number: usize) -> String {
-    format!("{number} server{}", if number == 1 { "" } else { "s" })
 }
 
 /// How many repetitions were made, where that is not as planned.
@@ -98,12 +94,24 @@ fn different<'a>(
 
 /// `node/http needs 2.3x the CPU of c/epoll per request, go/net 1.2x.`
 fn higher(block: &Block, group: &Group, baseline: &str) -> Option<String> {
-    let found = different(block, group, |ratio| ratio > 1.0);
-    let ((first, most), others) = found.split_first()?;
     let (what, per) = noun(group.metric);
-    let most = factor(*most);
-    let mut parts = vec![format!("{first} needs {most} the {what} of {baseline}{per}")];
-    parts.extend(listed(others, factor));
+    let found = different(block, group, |ratio| ratio > 1.0);
+    needs(&found, factor, &format!(" the {what} of {baseline}{per}"))
+}
+
+/// `c/io_uring needs 5 % less.`
+fn lower(block: &Block, group: &Group, baseline: &str, is_first: bool) -> Option<String> {
+    let (what, per) = noun(group.metric);
+    let of = if is_first { format!(" {what} than {baseline}{per}") } else { String::new() };
+    let found = different(block, group, |ratio| ratio < 1.0);
+    needs(&found, |ratio| format!("{:.0} %", (1.0 - ratio) * 100.0), &format!(" less{of}"))
+}
+
+/// What the rows that differ need; `what` follows the ratio of the first one.
+fn needs(found: &[(&str, f64)], show: fn(f64) -> String, what: &str) -> Option<String> {
+    let ((first, most), others) = found.split_first()?;
+    let mut parts = vec![format!("{first} needs {}{what}", show(*most))];
+    parts.extend(listed(others, show));
     Some(format!("{}.", parts.join(", ")))
 }
 
@@ -121,19 +129,6 @@ fn listed(others: &[(&str, f64)], show: impl Fn(f64) -> String) -> Vec<String> {
         }
     }
     parts
-}
-
-/// `c/io_uring needs 5 % less.`
-fn lower(block: &Block, group: &Group, baseline: &str, is_first: bool) -> Option<String> {
-    let found = different(block, group, |ratio| ratio < 1.0);
-    let ((first, least), others) = found.split_first()?;
-    let less = |ratio: f64| format!("{:.0} %", (1.0 - ratio) * 100.0);
-    let (what, per) = noun(group.metric);
-    let least = less(*least);
-    let of = if is_first { format!(" {what} than {baseline}{per}") } else { String::new() };
-    let mut parts = vec![format!("{first} needs {least} less{of}")];
-    parts.extend(listed(others, less));
-    Some(format!("{}.", parts.join(", ")))
 }
 
 /// How many rows are the same as the baseline, inconclusive, or without a valid comparison.

@@ -46,7 +46,7 @@ pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
             }
         }
         (legend(journal, &model))
-        (causes(&model))
+        (lines("What disturbed or qualifies the measurement", &model.causes))
         @if let Some(hint) = hint::hint(&model) { p { (safe(&hint)) } }
         (published(journal, &model))
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
@@ -100,7 +100,7 @@ fn origin(journal: &Journal) -> String {
     format!("measured {}, seed {}", start.started, start.seed)
 }
 
-/// What there is to say of each host.
+/// A section with a list, unless there is nothing in it.
 fn lines(title: &str, lines: &[String]) -> Markup {
     html! {
         @if !lines.is_empty() {
@@ -129,17 +129,6 @@ fn legend(journal: &Journal, model: &Model) -> Markup {
                 (table::KNOWN) " deviates from its scenario in a declared point: see below, at the server. "
             }
             @if model.count(Value::is_hidden) > 0 { (HIDDEN) " is a figure that is not valid. " }
-        }
-    }
-}
-
-fn causes(model: &Model) -> Markup {
-    html! {
-        @if !model.causes.is_empty() {
-            section {
-                h2 { "What disturbed or qualifies the measurement" }
-                ul { @for cause in &model.causes { li { (safe(cause)) } } }
-            }
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{
     Stage, adapter, figures, headline,
     model::{Column, Value},
 };
-use crate::compare::words;
+use crate::{compare::words, table::describe_versions};
 
 /// The figures of a server under a load.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -46,17 +46,11 @@ pub(crate) fn summary(journal: &Journal) -> (String, Vec<Point>) {
             };
             let outcome = find(|it| *it == Column::Outcome)
                 .map_or("-".to_owned(), |(column, value)| figures::cell(column, value));
-            let versions =
+            let described =
                 journal.start.variants.iter().find(|it| it.variant.to_string() == *server);
             points.push(Point {
                 server: server.clone(),
-                versions: versions.map_or_else(String::new, |it| {
-                    let versions = it.versions.iter();
-                    versions
-                        .map(|(name, version)| format!("{name} {version}"))
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                }),
+                versions: described.map(describe_versions).unwrap_or_default().join(", "),
                 load: format!("{}, {}", block.title, group.title),
                 figure,
                 ratio: group.ratios[row].as_ref().map(|it| (it.value, it.interval)),

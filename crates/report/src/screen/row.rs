@@ -8,17 +8,17 @@ use crate::{
     table::has_few_samples,
 };
 
-/// What the reader may see of a row.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// What the reader may see of a row. Causes are shown in this order: what hides most comes first.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Shown {
-    /// Everything.
-    All,
-    /// Everything but tail latencies.
-    NoTail,
-    /// Figures, but neither a comparison nor tail latencies.
-    NotCompared,
     /// Nothing: the load was another one than the row is about.
     Nothing,
+    /// Figures, but neither a comparison nor tail latencies.
+    NotCompared,
+    /// Everything but tail latencies.
+    NoTail,
+    /// Everything.
+    All,
 }
 
 /// The name of a row. The baseline's role is in its outcome, so that it needs no mark here.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Machine, Summary};
 use crate::{
-    compare::{CompareOptions, Movement, NotComparable, Side, compare, words},
+    compare::{self, CompareOptions, Movement, NotComparable, Side, compare, words},
     table_units::percent,
 };
 
@@ -42,31 +42,23 @@ pub struct Change {
 /// Compares two runs.
 #[must_use]
 pub fn changes(old: &Side<'_>, new: &Side<'_>) -> Changes {
-    let (old_name, new_name) = (old.name.to_owned(), new.name.to_owned());
-    match compare(old, new, &CompareOptions::default()) {
-        Ok(comparison) => {
-            let significant = comparison.changes.iter().filter_map(|change| {
-                let movement = change.movement()?;
-                Some(Change {
-                    server: change.cell.entry(),
-                    workload: change.cell.workload.clone(),
-                    change: words::change(change),
-                    margin: percent(change.margin),
-                    is_better: movement == Movement::Better,
-                })
-            });
-            let changes = significant.collect();
-            let versions = comparison.versions;
-            Changes { old: old_name, new: new_name, refused: None, versions, changes }
-        }
-        Err(why) => Changes {
-            old: old_name,
-            new: new_name,
-            refused: Some(words_of(&why)),
-            versions: Vec::new(),
-            changes: Vec::new(),
-        },
-    }
+    let (refused, versions, changes) = match compare(old, new, &CompareOptions::default()) {
+        Ok(it) => (None, it.versions, it.changes.iter().filter_map(significant).collect()),
+        Err(why) => (Some(words_of(&why)), Vec::new(), Vec::new()),
+    };
+    let (old, new) = (old.name.to_owned(), new.name.to_owned());
+    Changes { old, new, refused, versions, changes }
+}
+
+fn significant(change: &compare::Change) -> Option<Change> {
+    let movement = change.movement()?;
+    Some(Change {
+        server: change.cell.entry(),
+        workload: change.cell.workload.clone(),
+        change: words::change(change),
+        margin: percent(change.margin),
+        is_better: movement == Movement::Better,
+    })
 }
 
 fn words_of(why: &NotComparable) -> String {

@@ -41,16 +41,19 @@ pub fn run_page(journal: &Journal, facts: Facts<'_>) -> String {
 #[must_use]
 pub fn pages(runs: &[Summary], changes: &[Changes]) -> Vec<Page> {
     let mut pages = vec![Page { path: "index.html".to_owned(), text: index(runs, changes) }];
-    let servers: BTreeSet<&str> =
-        runs.iter().flat_map(|run| &run.points).map(|point| point.server.as_str()).collect();
-    pages.extend(
-        servers.into_iter().map(|name| Page { path: server_path(name), text: server(name, runs) }),
-    );
-    let machines: BTreeSet<&Machine> = runs.iter().map(|run| &run.machine).collect();
-    pages.extend(
-        machines.into_iter().map(|it| Page { path: machine_path(it), text: machine(it, runs) }),
-    );
+    let of_server = |name| Page { path: server_path(name), text: server(name, runs) };
+    pages.extend(servers(runs).into_iter().map(of_server));
+    let of_machine = |it| Page { path: machine_path(it), text: machine(it, runs) };
+    pages.extend(machines(runs).into_iter().map(of_machine));
     pages
+}
+
+fn servers(runs: &[Summary]) -> BTreeSet<&str> {
+    runs.iter().flat_map(|run| &run.points).map(|point| point.server.as_str()).collect()
+}
+
+fn machines(runs: &[Summary]) -> BTreeSet<&Machine> {
+    runs.iter().map(|run| &run.machine).collect()
 }
 
 fn server_path(name: &str) -> String {
@@ -80,8 +83,6 @@ fn index(runs: &[Summary], changes: &[Changes]) -> String {
         .filter_map(|it| Some((*by_id.get(it.new.as_str())?, it)))
         .collect();
     changed.reverse();
-    let servers: BTreeSet<&str> =
-        runs.iter().flat_map(|run| &run.points).map(|point| point.server.as_str()).collect();
     let body = html! {
         h1 { "Results" }
         p.setting {
@@ -96,12 +97,12 @@ fn index(runs: &[Summary], changes: &[Changes]) -> String {
         section { h2 { "Runs" } (run_table(runs, "", |_| None)) }
         section {
             h2 { "Servers" }
-            ul.names { @for name in servers { li { (link(&server_path(name), name)) } } }
+            ul.names { @for name in servers(runs) { li { (link(&server_path(name), name)) } } }
         }
         section {
             h2 { "Machines" }
             ul.names {
-                @for machine in runs.iter().map(|it| &it.machine).collect::<BTreeSet<_>>() {
+                @for machine in machines(runs) {
                     li { (link(&machine_path(machine), &machine.name)) }
                 }
             }

@@ -2,11 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use wirebench_schema::{
-    environment::Environment,
-    journal::{Journal, Outcome},
-    suite::Workload,
-};
+use wirebench_schema::{environment::Environment, journal::Journal, suite::Workload};
 use wirebench_stats::median;
 
 use crate::screen::{self, Point};
@@ -100,12 +96,10 @@ fn machine(environment: Option<&Environment>) -> Machine {
 }
 
 fn disturbed(journal: &Journal) -> Option<f64> {
-    let slices = journal.runs.iter().filter_map(|run| match &run.outcome {
-        Outcome::Measured(measured) => Some(&measured.slices),
-        Outcome::Idle(_) | Outcome::Failed { .. } => None,
-    });
-    let (all, dropped) = slices.flatten().fold((0, 0), |(all, dropped), slice| {
-        (all + 1, dropped + usize::from(slice.dropped.is_some()))
-    });
+    let measured = journal.runs.iter().filter_map(|run| run.outcome.measured());
+    let (all, dropped) =
+        measured.flat_map(|it| &it.slices).fold((0, 0), |(all, dropped), slice| {
+            (all + 1, dropped + usize::from(slice.dropped.is_some()))
+        });
     (all > 0).then(|| dropped as f64 / all as f64)
 }

@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 use wirebench_schema::{
+    journal::Described,
     load::{Arrivals, ClosedPolicy, LoadModel, RateCurve, Stop},
     suite::{Phase, Workload},
     units::write_duration,
 };
+
+use crate::table_units::count;
 
 /// All that a reader must know of the load.
 pub(crate) fn describe(workload: &Workload) -> String {
@@ -92,14 +95,13 @@ fn describe_client(workload: &Workload) -> String {
         client.push_str(", requests repeated where the server closes");
     }
     if !workload.headers.is_empty() {
-        let lines = u32::try_from(workload.headers.len()).unwrap_or(u32::MAX);
-        let _ = write!(client, ", {} in each request", count(lines, "more header"));
+        let headers = count(workload.headers.len(), "more header");
+        let _ = write!(client, ", {headers} in each request");
     }
     client
 }
 
-/// A number with its noun.
-pub(crate) fn count(number: u32, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
+/// What an entry is made of, each with its version.
+pub(crate) fn describe_versions(described: &Described) -> Vec<String> {
+    described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect()
 }

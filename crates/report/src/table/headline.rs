@@ -1,7 +1,7 @@
 //! The text above all tables: what was done, how it ended, and its limits.
 
 use wirebench_schema::{
-    journal::{EndReason, Generator, Journal, Start},
+    journal::{EndReason, Generator, Journal, Placement, Start},
     suite::Scale,
     units::write_duration,
 };
@@ -16,20 +16,7 @@ const USUAL_BLOCKS: u32 = 4;
 /// What was done and how it ended.
 pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> String {
     let start = &journal.start;
-    let placement = &start.placement;
-    let sides = if placement.pinned {
-        format!(
-            "server on CPU {}, generator on CPU {}",
-            list(&placement.server_cpus),
-            list(&placement.generator_cpus)
-        )
-    } else {
-        "not pinned".to_owned()
-    };
-    let scale = match start.scale {
-        Scale::Machine if start.published.is_none() => String::new(),
-        scale => format!(" at {scale} scale"),
-    };
+    let sides = sides(&start.placement);
     let noun = start.repetition();
     let blocks = blocks(start.blocks, made(workloads), noun);
     let before = match start.warmup_blocks {
@@ -41,10 +28,8 @@ pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Str
         _ => format!(", load by {}", start.generator),
     };
     let (ended, resumed) = (ended(journal), resumed(journal));
-    let Start { suite, seed, .. } = start;
-    format!(
-        "suite {suite}{scale}, {blocks}{before}, seed {seed}, {sides}{generator}{resumed}{ended}"
-    )
+    let (suite, seed) = (suite(start), start.seed);
+    format!("suite {suite}, {blocks}{before}, seed {seed}, {sides}{generator}{resumed}{ended}")
 }
 
 /// What none of the tables can show.
@@ -114,7 +99,20 @@ fn resumed(journal: &Journal) -> String {
     }
 }
 
-/// A list of CPUs.
-fn list(cpus: &[u32]) -> String {
-    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+/// The suite, and its scale if it is not the usual one.
+pub(crate) fn suite(start: &Start) -> String {
+    match start.scale {
+        Scale::Machine if start.published.is_none() => start.suite.clone(),
+        scale => format!("{} at {scale} scale", start.suite),
+    }
+}
+
+/// The CPUs of both sides.
+pub(crate) fn sides(placement: &Placement) -> String {
+    if !placement.pinned {
+        return "not pinned".to_owned();
+    }
+    let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let (server, generator) = (list(&placement.server_cpus), list(&placement.generator_cpus));
+    format!("server on CPU {server}, generator on CPU {generator}")
 }

@@ -4,7 +4,7 @@
 use comfy_table::{CellAlignment, Table};
 
 use super::{Style, columns::Column, new_table};
-use crate::analysis::Metric;
+use crate::{analysis::Metric, wrap::length};
 
 /// Characters of a line that most terminals and pages have room for. A wider table is laid out
 /// again, as narrow as it can still be read.
@@ -119,8 +119,4 @@ fn gaps(columns: &[Column], heads: &[String], rows: &[Vec<String>]) -> Vec<u16> 
 /// Whether a figure has a mark behind it.
 fn is_marked(figure: &str) -> bool {
     figure.ends_with(|it: char| it.is_ascii_punctuation() && !"%)]-".contains(it))
-}
-
-fn length(text: &str) -> usize {
-    text.chars().count()
 }

@@ -5,12 +5,13 @@ use wirebench_schema::{
     suite::{Phase, Scale},
 };
 
-use super::{Style, page::Page};
+use super::{Style, describe_versions, page::Page};
 use crate::analysis::WorkloadRows;
 
-/// What could not be measured, and why.
-pub(super) fn unavailable(journal: &Journal) -> Vec<String> {
-    let left_out = journal.start.left_out.iter().map(|it| format!("{}: {}", it.what, it.reason));
+/// What could not be measured, and why. `is_listed` decides on the parts of the suite that were left out.
+pub(crate) fn unavailable(journal: &Journal, is_listed: impl Fn(&str) -> bool) -> Vec<String> {
+    let left_out = journal.start.left_out.iter().filter(|it| is_listed(&it.what));
+    let left_out = left_out.map(|it| format!("{}: {}", it.what, it.reason));
     let unavailable = journal.unavailable.iter();
     left_out.chain(unavailable.map(|it| format!("{}: {}", it.variant, it.reason))).collect()
 }
@@ -18,13 +19,7 @@ pub(super) fn unavailable(journal: &Journal) -> Vec<String> {
 /// The versions of what each entry is made of, as far as they are known.
 pub(super) fn versions(journal: &Journal) -> Vec<String> {
     let known = journal.start.variants.iter().filter(|described| !described.versions.is_empty());
-    let words = |(name, version): (&String, &String)| format!("{name} {version}");
-    known
-        .map(|it| {
-            let versions: Vec<String> = it.versions.iter().map(words).collect();
-            format!("{}: {}", it.variant, versions.join(", "))
-        })
-        .collect()
+    known.map(|it| format!("{}: {}", it.variant, describe_versions(it).join(", "))).collect()
 }
 
 /// What each measured entry skips, according to its own description.

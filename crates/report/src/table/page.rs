@@ -38,6 +38,14 @@ impl Page {
         }
     }
 
+    /// The same where text has one too.
+    pub(crate) fn headed(&mut self, title: &str) {
+        match self.style {
+            Style::Text => self.paragraph(title),
+            Style::Markdown => self.title(title),
+        }
+    }
+
     /// The head of a section.
     pub(crate) fn heading(&mut self, heading: &str) {
         let _ = match self.style {
@@ -83,6 +91,11 @@ impl Page {
             return;
         }
         self.heading(title);
+        self.points(items);
+    }
+
+    /// The points of a list.
+    pub(crate) fn points(&mut self, items: &[String]) {
         let bullet = if self.style == Style::Markdown { "- " } else { "  " };
         for item in items {
             let _ = writeln!(self.text, "{bullet}{}", self.style.plain(item));

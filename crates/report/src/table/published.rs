@@ -16,9 +16,14 @@ use wirebench_schema::{
 };
 
 use crate::{
+    order::grouped,
+    published_rows::few,
     table::{count, describe_stop},
     table_units::bytes,
 };
+
+/// Workloads that a difference names; more are counted.
+const NAMED: usize = 3;
 
 /// The document, its machine, and all that is not as there; none for a suite without a document.
 pub(super) fn paragraph(journal: &Journal, machine: Option<&str>) -> Option<String> {
@@ -62,33 +67,24 @@ fn differences(journal: &Journal, published: &Published) -> Vec<String> {
     let absent: Vec<&Workload> = published.workloads.iter().filter(|it| !is_here(it)).collect();
     if !absent.is_empty() {
         let names: Vec<&str> = absent.iter().map(|it| it.name.as_str()).collect();
-        list.push(format!("without {}", few(&names)));
+        list.push(format!("without {}", few(&names, NAMED, "workloads")));
     }
     // Each difference once, with the workloads that have it, in their order.
-    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
-    for here in &start.workloads {
+    let generator_cpus = start.placement.generator_cpus.len();
+    let found = grouped(start.workloads.iter().flat_map(|here| {
         let there = published.workloads.iter().find(|there| there.name == here.name);
-        let generator_cpus = start.placement.generator_cpus.len();
-        for difference in there.iter().flat_map(|there| workload(here, there, generator_cpus)) {
-            match found.iter_mut().find(|(known, _)| *known == difference) {
-                Some((_, names)) => names.push(&here.name),
-                None => found.push((difference, vec![&here.name])),
-            }
-        }
-    }
+        let differences = there.map(|there| workload(here, there, generator_cpus));
+        differences.into_iter().flatten().map(|difference| (difference, here.name.as_str()))
+    }));
     let all = start.workloads.len();
     list.extend(found.into_iter().map(|(difference, names)| {
-        if names.len() == all { difference } else { format!("{difference} in {}", few(&names)) }
+        if names.len() == all {
+            difference
+        } else {
+            format!("{difference} in {}", few(&names, NAMED, "workloads"))
+        }
     }));
     list
-}
-
-/// Workloads by their names, or by their number where there are many.
-fn few(names: &[&str]) -> String {
-    match names.len() {
-        0..=3 => names.join(", "),
-        number => format!("{number} workloads"),
-    }
 }
 
 /// The header lines that a workload adds to each request, by their names.
@@ -111,13 +107,12 @@ fn workload(here: &Workload, there: &Workload, generator_cpus: usize) -> Vec<Str
     if let (Some(here), Some(there)) = (here.workers, there.workers) {
         differ(here == there, count(here, "worker"), there.to_string());
     }
-    let some = |number: usize, noun: &str| count(u32::try_from(number).unwrap_or(u32::MAX), noun);
     let (own, its) = (here.connections, there.connections);
-    differ(own == its, some(own, "connection"), its.to_string());
+    differ(own == its, count(own, "connection"), its.to_string());
     if let Some(its) = there.threads {
         let own = here.threads.unwrap_or(generator_cpus).min(here.connections);
         let its = its.min(there.connections);
-        differ(own == its, some(own, "generator thread"), its.to_string());
+        differ(own == its, count(own, "generator thread"), its.to_string());
     }
     let bare = match (here.stop, there.stop) {
         (Stop::After(_), Stop::After(its)) => write_duration(its),

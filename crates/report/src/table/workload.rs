@@ -1,7 +1,7 @@
 //! The section of one workload: its heading, how its rate was found, its noise, its table and the
 //! notes below it.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Display};
 use wirebench_schema::{journal::Journal, suite::Phase};
 use wirebench_stats::MIN_COHORTS;
 
@@ -13,7 +13,7 @@ use super::{
     page::Page,
 };
 use crate::{
-    analysis::{CheckState, Comparison, Metric, Role, Row, WorkloadRows, absent},
+    analysis::{BaselineCheck, CheckState, Comparison, Metric, Role, Row, WorkloadRows, absent},
     notes::Notes,
     order::in_order,
     remarks::remarks,
@@ -90,20 +90,26 @@ pub(crate) fn about_rate(rows: &WorkloadRows<'_>) -> Vec<String> {
 /// What the check of the baseline has shown.
 fn about_check(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Option<String> {
     let baseline = rows.rows[rows.baseline?].variant;
-    let check = comparison.baseline_check;
-    let Some(found) = check.second_over_first else {
-        let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
-        let why = match rows.rows.iter().any(is_second) {
-            true => "no cohort has figures of both instances",
-            false => "there is one instance",
-        };
-        return Some(format!("A/A: {baseline} is not checked, because {why}"));
+    let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
+    let why = match rows.rows.iter().any(is_second) {
+        true => "no cohort has figures of both instances",
+        false => "there is one instance",
     };
-    let differ = format!("{:.1} %", (found.value - 1.0).abs() * 100.0);
+    let found = instances_differ(baseline, &comparison.baseline_check, "verdicts");
+    Some(found.unwrap_or_else(|| format!("A/A: {baseline} is not checked, because {why}")))
+}
+
+/// By how much two instances of a program differ, and what follows; none without a cohort of both.
+pub(crate) fn instances_differ(
+    name: impl Display,
+    check: &BaselineCheck,
+    verdicts: &str,
+) -> Option<String> {
+    let differ = (check.second_over_first?.value - 1.0).abs() * 100.0;
     let follows = match check.state {
         CheckState::Passed => "passed".to_owned(),
-        CheckState::Failed => "failed: no verdicts".to_owned(),
+        CheckState::Failed => format!("failed: no {verdicts}"),
         CheckState::Absent => format!("needs {MIN_COHORTS} cohorts"),
     };
-    Some(format!("A/A: two instances of {baseline} differ by {differ} ({follows})"))
+    Some(format!("A/A: two instances of {name} differ by {differ:.1} % ({follows})"))
 }

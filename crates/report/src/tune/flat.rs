@@ -1,11 +1,13 @@
 //! What `tune` has found as rows: a row for each combination of a sweep, and one for the rate that a
 //! search has found.
 
-use super::{SearchReport, Sweep, SweepCell, counted};
+use wirebench_stats::Interval;
+
+use super::{SearchReport, Sweep, SweepCell};
 use crate::{
     analysis::Metric,
     flat::{Flat, FlatFigure, FlatRow},
-    json::Interval,
+    table::count,
 };
 
 pub(super) fn of_sweep(sweep: &Sweep) -> Flat {
@@ -22,8 +24,8 @@ fn of_cell(sweep: &Sweep, cell: &SweepCell) -> FlatRow {
         (Metric::Cpu, cell.server_cpu_ns_per_request),
         (Metric::LatencyP99, cell.latency_ns_p99),
     ];
-    let workers = counted(cell.workers, "worker");
-    let connections = counted(cell.connections as u64, "connection");
+    let workers = count(cell.workers, "worker");
+    let connections = count(cell.connections, "connection");
     FlatRow {
         workload: format!("{}, {workers}, {connections}", sweep.scenario),
         entry: sweep.variant.to_string(),
@@ -44,7 +46,7 @@ fn of_cell(sweep: &Sweep, cell: &SweepCell) -> FlatRow {
 pub(super) fn of_search(search: &SearchReport) -> Flat {
     let objectives: Vec<String> =
         search.sought.objectives.iter().map(ToString::to_string).collect();
-    let connections = counted(search.connections as u64, "connection");
+    let connections = count(search.connections, "connection");
     let rate = search.found.and_then(|found| {
         let interval = found.low.zip(found.high);
         let interval = interval.map(|(low, high)| Interval { low: low as f64, high: high as f64 });

@@ -3,9 +3,10 @@
 
 use maud::{Markup, html};
 
-use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell, counted};
+use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell};
 use crate::{
-    html::chart::{Axis, Chart, Line, Mark, Point, number, svg},
+    html::chart::{Line, Mark, Point, logarithmic, number, svg},
+    table::count,
     table_units::{latency, thousands},
 };
 
@@ -33,7 +34,7 @@ pub(super) fn of_sweep(sweep: &Sweep) -> Markup {
         }
         @for (row, workers) in sweep.workers.iter().enumerate() {
             text.tick x=(number(LEFT - 8.0)) y=(number(y(row) + 19.0)) text-anchor="end" {
-                (counted(*workers, "worker"))
+                (count(*workers, "worker"))
             }
             @for (column, connections) in sweep.connections.iter().enumerate() {
                 (cell(sweep.cell(*workers, *connections), most, (x(column), y(row))))
@@ -93,17 +94,15 @@ pub(super) fn of_search(search: &SearchReport) -> Markup {
         lines.push(line(name.to_owned(), measured));
         lines.push(line(objective.to_string(), limit.to_vec()));
     }
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let x = Axis::logarithmic("requests/s", points().map(|it| it.at.0), thousands);
-    let y = Axis::logarithmic("latency", points().map(|it| it.at.1), latency);
     let words = format!("{}: latency over the rate of requests", search.variant);
+    let chart = logarithmic(words, lines, ("requests/s", thousands), ("latency", latency));
     html! {
-        @if let (Some(x), Some(y), false) = (x, y, search.rates.is_empty()) {
+        @if let Some(chart) = chart {
             p.legend {
                 "Medians over the runs at each rate. A ring is a rate at which a run missed an objective. Grey lines "
                 "are the limits. Both axes are logarithmic."
             }
-            (Chart { words, x, y, lines }.draw())
+            (chart.draw())
         }
     }
 }

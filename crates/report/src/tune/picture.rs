@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::{Sweep, SweepCell};
-use crate::table_units::thousands;
+use crate::{table::count, table_units::thousands};
 
 /// What a picture is made of.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -46,7 +46,7 @@ pub(super) fn heat_map(sweep: &Sweep, look: Look) -> String {
     }
     text.push('\n');
     for workers in &sweep.workers {
-        let _ = write!(text, "{:label$}", super::counted(*workers, "worker"));
+        let _ = write!(text, "{:label$}", count(*workers, "worker"));
         for connections in &sweep.connections {
             let cell = sweep.cell(*workers, *connections).and_then(level);
             let block = cell.map_or_else(|| "?".repeat(column), |it| block(it, column, look));
@@ -67,7 +67,7 @@ pub(super) fn bars(sweep: &Sweep, look: Look) -> String {
     let width = sweep.connections.iter().map(|it| digits(*it)).max().unwrap_or(0);
     let mut text = String::new();
     for workers in &sweep.workers {
-        let _ = writeln!(text, "{}", super::counted(*workers, "worker"));
+        let _ = writeln!(text, "{}", count(*workers, "worker"));
         for connections in &sweep.connections {
             let rate = sweep.cell(*workers, *connections).and_then(|it| it.requests_per_second);
             let (bar, shown) = match rate {
@@ -82,7 +82,7 @@ pub(super) fn bars(sweep: &Sweep, look: Look) -> String {
 }
 
 fn label_width(sweep: &Sweep) -> usize {
-    let rows = sweep.workers.iter().map(|it| super::counted(*it, "worker").len());
+    let rows = sweep.workers.iter().map(|it| count(*it, "worker").len());
     rows.chain(["connections".len()]).max().unwrap_or(0)
 }
 
@@ -91,11 +91,7 @@ fn digits(number: usize) -> usize {
 }
 
 /// Which of the levels, from 0.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "it is cut to the number of levels"
-)]
+// The cast is safe, because the result is cut to the number of levels.
 fn level(value: f64, least: f64, most: f64) -> usize {
     let share = if most > least { (value - least) / (most - least) } else { 1.0 };
     ((share.clamp(0.0, 1.0) * PLAIN.len() as f64) as usize).min(PLAIN.len() - 1)
@@ -111,11 +107,7 @@ fn block(level: usize, width: usize, look: Look) -> String {
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share is between 0 and 1"
-)]
+// The casts are safe, because a share is between 0 and 1.
 fn bar(share: f64, look: Look) -> String {
     let length = share.clamp(0.0, 1.0) * BAR_WIDTH as f64;
     match look {

@@ -16,8 +16,11 @@ use wirebench_schema::{
 };
 use wirebench_stats::median;
 
-use super::{add_invalid, counted, ended, refusals, search_text::sentence, sides};
-use crate::{table::describe::describe_payload, table_units::thousands};
+use super::{add_invalid, ended, refusals, search_text::sentence};
+use crate::{
+    table::{count, describe_payload, headline::sides},
+    table_units::thousands,
+};
 
 /// A server that uses less than this share of its CPU time is not at its limit.
 const TIME_TO_SPARE: f64 = 0.8;
@@ -85,9 +88,9 @@ impl SearchReport {
         let runs: Vec<&Run> = journal.runs.iter().filter(mine).collect();
         let workers = runs.first().map(|run| run.workers);
         let connections = workload.connections;
-        let shape = counted(connections as u64, "connection");
+        let shape = count(connections, "connection");
         let shape = match workers {
-            Some(workers) => format!("{shape}, {}", counted(workers, "worker")),
+            Some(workers) => format!("{shape}, {}", count(workers, "worker")),
             None => shape,
         };
         let rates = rates(&sought, &runs);
@@ -127,15 +130,16 @@ fn headline(journal: &Journal, workload: &Workload, shape: &str) -> String {
         Stop::Requests(_) | Stop::RequestsPerConnection(_) => String::new(),
     };
     let (payload, seed) = (describe_payload(workload), journal.start.seed);
-    format!("{shape}{payload}, {window}seed {seed}, {}{}", sides(journal), ended(journal))
+    format!(
+        "{shape}{payload}, {window}seed {seed}, {}{}",
+        sides(&journal.start.placement),
+        ended(journal)
+    )
 }
 
 fn closed_loop(journal: &Journal, sought: &SearchSpec) -> Option<f64> {
     let first = journal.runs.iter().find(|run| run.workload != sought.workload)?;
-    match &first.outcome {
-        Outcome::Measured(it) => Some(it.load.requests_per_second),
-        Outcome::Idle(_) | Outcome::Failed { .. } => None,
-    }
+    first.outcome.measured().map(|it| it.load.requests_per_second)
 }
 
 fn rates(sought: &SearchSpec, runs: &[&Run]) -> Vec<ProbedRate> {
@@ -246,18 +250,11 @@ fn decides(found: Option<Found>, rate: Option<u64>) -> bool {
 /// That the server missed although it had time to spare: then the limit is none of its work.
 fn held_up(found: Found, runs: &[&Run]) -> Option<String> {
     let missed = found.missed.filter(|_| found.limit == SearchLimit::Server)?;
-    let shares: Vec<f64> = runs
-        .iter()
-        .filter_map(|run| match &run.outcome {
-            Outcome::Measured(it)
-                if it.load.constant_rate() == Some(missed) && it.load.errors.total() == 0 =>
-            {
-                Some(it.cost.cpu_share.max(it.cost.busiest_thread_share))
-            }
-            _ => None,
-        })
-        .collect();
-    let share = median(&shares).filter(|share| *share < TIME_TO_SPARE)?;
+    let measured = runs.iter().filter_map(|run| run.outcome.measured());
+    let at_missed = measured
+        .filter(|it| it.load.constant_rate() == Some(missed) && it.load.errors.total() == 0);
+    let shares = at_missed.map(|it| it.cost.cpu_share.max(it.cost.busiest_thread_share));
+    let share = median(&shares.collect::<Vec<_>>()).filter(|share| *share < TIME_TO_SPARE)?;
     Some(format!(
         "at {} requests/s, which missed, the server used {:.0} % of its CPU time: it stalled or another \
          process used its CPUs; try a larger limit",

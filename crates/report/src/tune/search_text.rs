@@ -1,44 +1,37 @@
 //! A search as people read it: the sentence in which it ends, and a table of what each rate did.
 
-use comfy_table::CellAlignment;
-use std::fmt::Write;
 use wirebench_schema::{
     id::VariantId,
     journal::{Found, SearchLimit, SearchSpec},
     objective::LatencyFigure,
 };
 
-use super::{ProbedRate, SearchReport, counted};
+use super::{ProbedRate, SearchReport};
 use crate::{
-    table::{Style, new_table, table_text},
+    table::{Style, count, filled_table, page::Page},
     table_units::{latency, thousands},
 };
 
 /// All of it as people read it.
 pub(super) fn text(search: &SearchReport, style: Style) -> String {
-    let mut text = String::new();
-    let heading = if style == Style::Markdown { "# " } else { "" };
-    let _ = writeln!(
-        text,
-        "{heading}tune {}: {} at constant rates, latency from the due time\n",
+    let mut page = Page::new(style);
+    page.headed(&format!(
+        "tune {}: {} at constant rates, latency from the due time",
         search.variant, search.scenario
-    );
-    let _ = writeln!(text, "{}\n", search.headline);
+    ));
+    page.paragraph(&search.headline);
     if !search.rates.is_empty() {
-        let _ = writeln!(text, "{}\n", table_text(&table(search, style)));
+        page.table(&table(search, style), std::iter::empty());
     }
     if let Some(rate) = search.closed_loop_requests_per_second {
-        let rate = thousands(rate);
-        let _ = writeln!(text, "closed loop: {rate} requests/s\n");
+        page.paragraph(&format!("closed loop: {} requests/s", thousands(rate)));
     }
-    let _ = writeln!(text, "{}", search.sentence);
-    let bullet = if style == Style::Markdown { "- " } else { "  " };
-    let gap = if style == Style::Markdown && !search.notes.is_empty() { "\n" } else { "" };
-    text.push_str(gap);
-    for note in &search.notes {
-        let _ = writeln!(text, "{bullet}{}", style.plain(note));
+    match style {
+        Style::Text => page.line(&search.sentence),
+        Style::Markdown => page.raw(&search.sentence),
     }
-    text
+    page.points(&search.notes);
+    format!("{}\n", page.text().trim_end())
 }
 
 fn table(search: &SearchReport, style: Style) -> comfy_table::Table {
@@ -49,12 +42,7 @@ fn table(search: &SearchReport, style: Style) -> comfy_table::Table {
     let mut head = vec!["requests/s"];
     head.extend(figures.iter().map(|figure| figure.name()));
     head.extend(["server CPU us/request", "held", "why not"]);
-    let mut table = new_table(style, &head);
-    let numbers = head.len() - 1;
-    for column in table.column_iter_mut().take(numbers) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for rate in &search.rates {
+    let row_of = |rate: &ProbedRate| {
         let mut row = vec![thousands(rate.requests_per_second as f64)];
         let shown = |value: Option<f64>, unit: fn(f64) -> String| {
             value.map_or_else(|| "-".to_owned(), unit)
@@ -68,9 +56,10 @@ fn table(search: &SearchReport, style: Style) -> comfy_table::Table {
         let first = rate.reasons.first().map(|reason| format!("{reason}{excuse}"));
         let failed = (rate.failed > 0).then(|| format!("{} failed", rate.failed));
         row.push(first.into_iter().chain(failed).collect::<Vec<_>>().join("; "));
-        table.add_row(row);
-    }
-    table
+        row
+    };
+    let rows: Vec<_> = search.rates.iter().map(row_of).collect();
+    filled_table(style, &head, &rows, 0..head.len() - 1)
 }
 
 /// What was found, in one sentence; `shape` says with what.
@@ -114,7 +103,7 @@ pub(super) fn sentence(
 
 /// How well the rate is known.
 fn known(found: Found) -> String {
-    let runs = counted(found.runs, "run");
+    let runs = count(found.runs, "run");
     let shown = |rate: u64| thousands(rate as f64);
     match (found.low, found.high, found.runs) {
         (Some(low), Some(high), _) => {

@@ -13,10 +13,10 @@ use wirebench_schema::{
 };
 use wirebench_stats::{Better, Rank, TwoWay, median, range, rank_levels};
 
-use super::{add_invalid, ended, refusals, sides};
+use super::{add_invalid, ended, refusals};
 use crate::{
     analysis::{Margins, Metric},
-    table::describe::describe_payload,
+    table::{count, describe_payload, headline::sides},
 };
 
 /// What a sweep has found.
@@ -129,10 +129,10 @@ impl Sweep {
         lines.extend(notes.into_iter().map(|(_, text)| text));
         let headline = format!(
             "{} per cell{}, seed {}, {}{}",
-            super::counted(start.blocks, "run"),
+            count(start.blocks, "run"),
             describe_payload(first),
             start.seed,
-            sides(journal),
+            sides(&journal.start.placement),
             ended(journal)
         );
         Some(Self {
@@ -163,12 +163,8 @@ impl Sweep {
 }
 
 fn name(workload: &Workload, workers: u32) -> String {
-    let connections = workload.connections as u64;
-    format!(
-        "{} and {}",
-        super::counted(workers, "worker"),
-        super::counted(connections, "connection")
-    )
+    let connections = count(workload.connections, "connection");
+    format!("{} and {connections}", count(workers, "worker"))
 }
 
 fn distinct<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
@@ -176,13 +172,8 @@ fn distinct<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
-    let measured: Vec<(u32, &Measurement)> = runs
-        .iter()
-        .filter_map(|run| match &run.outcome {
-            Outcome::Measured(it) => Some((run.block, &**it)),
-            Outcome::Idle(_) | Outcome::Failed { .. } => None,
-        })
-        .collect();
+    let measured: Vec<(u32, &Measurement)> =
+        runs.iter().filter_map(|run| Some((run.block, run.outcome.measured()?))).collect();
     let by_block: BTreeMap<u32, f64> =
         measured.iter().map(|(block, it)| (*block, it.load.requests_per_second)).collect();
     let rates: Vec<f64> = by_block.values().copied().collect();

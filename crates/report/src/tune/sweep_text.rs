@@ -1,61 +1,58 @@
 //! A sweep as people read it: a table, two pictures, and what they say in words.
 
-use comfy_table::CellAlignment;
-use std::fmt::Write;
 use wirebench_stats::MIN_COHORTS;
 
 use super::{
-    CellRank, Look, Sweep, SweepCell, counted,
+    CellRank, Look, Sweep, SweepCell,
     picture::{bars, heat_map},
 };
 use crate::{
-    table::{Style, new_table, table_text},
+    table::{Style, count, filled_table, page::Page},
     table_units::{latency, thousands},
 };
 
 /// All of it.
 pub(super) fn text(sweep: &Sweep, style: Style, look: Look) -> String {
-    let mut text = String::new();
-    let heading = if style == Style::Markdown { "# " } else { "" };
-    let _ = writeln!(
-        text,
-        "{heading}tune {}: {} over workers and connections\n",
+    let mut page = Page::new(style);
+    page.headed(&format!(
+        "tune {}: {} over workers and connections",
         sweep.variant, sweep.scenario
-    );
-    let _ = writeln!(text, "{}\n", sweep.headline);
+    ));
+    page.paragraph(&sweep.headline);
     if sweep.best().is_some() {
-        add_table(&mut text, sweep, style);
-        let fence = if style == Style::Markdown { "```text\n" } else { "" };
-        let fence_end = if style == Style::Markdown { "```\n" } else { "" };
-        let _ = writeln!(text, "{fence}{}{fence_end}", heat_map(sweep, look));
-        let _ = writeln!(text, "{fence}{}{fence_end}", bars(sweep, look));
+        add_table(&mut page, sweep);
+        for picture in [heat_map(sweep, look), bars(sweep, look)] {
+            page.raw(&match style {
+                Style::Text => picture.trim_end().to_owned(),
+                Style::Markdown => format!("```text\n{picture}```"),
+            });
+        }
     }
-    let bullet = if style == Style::Markdown { "- " } else { "" };
-    for line in findings(sweep).iter().chain(&sweep.notes) {
-        let _ = writeln!(text, "{bullet}{}", style.plain(line));
+    let lines = [findings(sweep), sweep.notes.clone()].concat();
+    match style {
+        Style::Text => lines.iter().for_each(|line| page.line(line)),
+        Style::Markdown => page.points(&lines),
     }
-    text
+    format!("{}\n", page.text().trim_end())
 }
 
-fn add_table(text: &mut String, sweep: &Sweep, style: Style) {
+fn add_table(page: &mut Page, sweep: &Sweep) {
     let columns = sweep.connections.iter().map(ToString::to_string);
     let head: Vec<String> =
         ["workers \\ connections".to_owned()].into_iter().chain(columns).collect();
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    let mut table = new_table(style, &head);
-    for column in table.column_iter_mut() {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for workers in &sweep.workers {
+    let row = |workers: &u32| {
         let cells = sweep.connections.iter().map(|connections| {
             sweep.cell(*workers, *connections).map_or_else(|| "-".to_owned(), shown)
         });
-        let row: Vec<String> = [workers.to_string()].into_iter().chain(cells).collect();
-        table.add_row(row);
-    }
-    let _ = writeln!(text, "requests/s (median)\n\n{}\n", table_text(&table));
+        [workers.to_string()].into_iter().chain(cells).collect()
+    };
+    let rows: Vec<Vec<String>> = sweep.workers.iter().map(row).collect();
+    let table = filled_table(page.style, &head, &rows, 0..head.len());
+    page.paragraph("requests/s (median)");
+    page.table(&table, std::iter::empty());
     // At the beginning of a line of Markdown an asterisk would begin a list.
-    let highest = if style == Style::Markdown { "\\* highest" } else { "* highest" };
+    let highest = if page.style == Style::Markdown { "\\* highest" } else { "* highest" };
     let mut key = vec![highest, "= not significantly slower"];
     if sweep.cells.iter().any(SweepCell::is_limited) {
         key.push(">= lower bound: the load generator was saturated");
@@ -63,7 +60,7 @@ fn add_table(text: &mut String, sweep: &Sweep, style: Style) {
     if sweep.cells.iter().any(|cell| cell.invalid) {
         key.push("! not valid, see below");
     }
-    let _ = writeln!(text, "{}\n", key.join("; "));
+    page.paragraph(&key.join("; "));
 }
 
 fn shown(cell: &SweepCell) -> String {
@@ -102,14 +99,14 @@ fn findings(sweep: &Sweep) -> Vec<String> {
     }
     let more = sweep.workers.iter().any(|workers| *workers as usize > sweep.server_cpus);
     if more {
-        let cpus = counted(sweep.server_cpus as u64, "server CPU");
+        let cpus = count(sweep.server_cpus, "server CPU");
         let verb = if sweep.server_cpus == 1 { "is" } else { "are" };
         lines.push(format!(
             "there {verb} {cpus}: more workers share them, so their rate with more CPUs is unknown"
         ));
     }
     if let Some(runs) = fewest_runs(sweep).filter(|runs| *runs < MIN_COHORTS) {
-        let runs = counted(runs as u64, "run");
+        let runs = count(runs, "run");
         lines.push(format!("{runs} per cell: comparing cells needs {MIN_COHORTS}, use --blocks 3"));
     }
     lines
@@ -150,7 +147,7 @@ fn alike(sweep: &Sweep) -> Option<String> {
         let alike = mine.filter(|cell| cell.standing == CellRank::Alike);
         let connections: Vec<String> = alike.map(|cell| cell.connections.to_string()).collect();
         if !connections.is_empty() {
-            let workers = counted(*workers, "worker");
+            let workers = count(*workers, "worker");
             parts.push(format!("{workers} with {} connections", connections.join(", ")));
         }
     }
@@ -171,6 +168,6 @@ fn alike(sweep: &Sweep) -> Option<String> {
 }
 
 fn place(cell: &SweepCell) -> String {
-    let connections = counted(cell.connections as u64, "connection");
-    format!("{} and {connections}", counted(cell.workers, "worker"))
+    let connections = count(cell.connections, "connection");
+    format!("{} and {connections}", count(cell.workers, "worker"))
 }

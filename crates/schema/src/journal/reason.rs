@@ -12,7 +12,7 @@ use std::fmt;
 pub use guide::KindGuide;
 pub use kind::ReasonKind;
 
-use super::{Outcome, Run};
+use super::{Measurement, Outcome, Run};
 
 /// One thing that speaks against the figures of a run, or limits what they say.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -109,6 +109,18 @@ impl Outcome {
             Self::Idle(measurement) => &measurement.reasons,
             Self::Failed { .. } => &[],
         }
+    }
+
+    /// The figures under load.
+    #[must_use]
+    pub fn measured(&self) -> Option<&Measurement> {
+        if let Self::Measured(measurement) = self { Some(measurement) } else { None }
+    }
+
+    /// Why there are no figures.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        if let Self::Failed { reason, .. } = self { Some(reason) } else { None }
     }
 }
 

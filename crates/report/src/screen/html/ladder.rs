@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
-    html::chart::{Chart, Mark, Point},
+    html::chart::{Chart, Mark, Point, logarithmic},
     table_units::latency,
 };
 
@@ -65,7 +65,7 @@ fn chart(
         let is_end = |point: &Point| point.mark == Mark::Ring;
         line.points.sort_by(|a, b| is_end(a).cmp(&is_end(b)).then(a.at.0.total_cmp(&b.at.0)));
     }
-    lines::chart(words, lines, ("requests/s", rate), y)
+    logarithmic(words, lines, ("requests/s", rate), y)
 }
 
 fn point(row: &Row<'_>, rate: f64, mark: Mark, metric: Metric) -> Option<Point> {

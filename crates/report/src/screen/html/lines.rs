@@ -5,7 +5,7 @@ use wirebench_schema::journal::Journal;
 use super::super::row::{Shown, is_listed, name, place, shown};
 use crate::{
     analysis::{Row, WorkloadRows},
-    html::chart::{Axis, Chart, Line, Point},
+    html::chart::{Line, Point},
 };
 
 /// The points of each server in the order of the loads. Rows that had another load have none.
@@ -26,19 +26,4 @@ pub(super) fn lines<'a>(
         }
     }
     lines
-}
-
-/// A chart with logarithmic axes of these names and labels; none if no server has two points.
-pub(super) fn chart(
-    words: String,
-    lines: Vec<Line>,
-    (x_name, show_x): (&str, impl Fn(f64) -> String),
-    (y_name, show_y): (&str, impl Fn(f64) -> String),
-) -> Option<Chart> {
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let values = || points().flat_map(|it| it.raw.iter().copied().chain([it.at.1]));
-    let x = Axis::logarithmic(x_name, points().map(|it| it.at.0), show_x)?;
-    let y = Axis::logarithmic(y_name, values(), show_y)?;
-    let is_drawn = lines.iter().any(|line| line.points.len() > 1);
-    is_drawn.then_some(Chart { words, x, y, lines })
 }

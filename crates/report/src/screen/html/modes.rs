@@ -1,18 +1,18 @@
 //! Where the CPU time of each server goes: user and kernel mode, and how often its threads wait.
 
 use maud::{Markup, html};
-use std::collections::BTreeMap;
 
 use super::super::{
     model::Block,
     row::{Shown, is_listed, name, shown},
 };
 use crate::{
-    analysis::{Metric, WorkloadRows},
+    analysis::{Metric, Row, WorkloadRows},
     html::{
         chart::{number, svg},
         safe,
     },
+    order::grouped,
 };
 
 /// The longest bar, in CSS pixels, and the height of all.
@@ -84,16 +84,13 @@ fn bar(modes: &Modes) -> Markup {
 }
 
 fn rows(members: &[(String, &WorkloadRows<'_>)]) -> Vec<(String, Modes)> {
-    let mut names: Vec<String> = Vec::new();
-    let mut found: BTreeMap<String, Modes> = BTreeMap::new();
-    for (index, (_, member)) in members.iter().enumerate() {
-        for row in member.rows.iter().filter(|row| is_listed(row) && shown(row) != Shown::Nothing) {
-            let name = name(row);
-            if !names.contains(&name) {
-                names.push(name.clone());
-            }
-            let modes = found.entry(name).or_default();
-            modes.switches.resize(members.len(), None);
+    let listed = members.iter().enumerate().flat_map(|(index, (_, member))| {
+        let rows = member.rows.iter().filter(|row| is_listed(row) && shown(row) != Shown::Nothing);
+        rows.map(move |row| (name(row), (index, row)))
+    });
+    let modes = |(name, rows): (String, Vec<(usize, &Row<'_>)>)| {
+        let mut modes = Modes { switches: vec![None; members.len()], ..Modes::default() };
+        for (index, row) in rows {
             modes.switches[index] = row.median(Metric::Switches);
             // The loads share their instances.
             let lives = row.measurements().filter_map(|it| it.instance);
@@ -104,8 +101,8 @@ fn rows(members: &[(String, &WorkloadRows<'_>)]) -> Vec<(String, Modes)> {
                 (modes.user_ns, modes.kernel_ns) = sum;
             }
         }
-    }
-    let known = |name: String| Some((name.clone(), found.remove(&name)?));
-    let rows = names.into_iter().filter_map(known);
-    rows.filter(|(_, modes)| modes.user_ns + modes.kernel_ns > 0.0).collect()
+        (name, modes)
+    };
+    let all = grouped(listed).into_iter().map(modes);
+    all.filter(|(_, modes)| modes.user_ns + modes.kernel_ns > 0.0).collect()
 }

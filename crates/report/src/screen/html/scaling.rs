@@ -17,9 +17,11 @@ use super::{
 use crate::{
     analysis::{Limited, Metric, WorkloadRows},
     html::{
-        chart::{Chart, Mark, Point},
+        chart::{Chart, Mark, Point, logarithmic},
         safe,
     },
+    names::names,
+    order::grouped,
     table::{describe_payload, describe_shape},
     table_units::bytes,
 };
@@ -36,17 +38,13 @@ enum Dimension {
     Workers,
 }
 
+names! {
+    name of Dimension: Connections = "connections", IdleConnections = "idle connections",
+        Payload = "message size", Workers = "workers";
+}
+
 impl Dimension {
     const ALL: [Self; 4] = [Self::Connections, Self::IdleConnections, Self::Payload, Self::Workers];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Connections => "connections",
-            Self::IdleConnections => "idle connections",
-            Self::Payload => "message size",
-            Self::Workers => "workers",
-        }
-    }
 
     fn of(self, workload: &Workload) -> usize {
         match self {
@@ -111,14 +109,7 @@ fn families<'w, 'a>(
     workloads: &'w [WorkloadRows<'a>],
     dimension: Dimension,
 ) -> Vec<Vec<&'w WorkloadRows<'a>>> {
-    let mut families: Vec<(Workload, Vec<&WorkloadRows<'_>>)> = Vec::new();
-    for workload in workloads {
-        let family = dimension.family(&workload.workload);
-        match families.iter_mut().find(|(known, _)| *known == family) {
-            Some((_, members)) => members.push(workload),
-            None => families.push((family, vec![workload])),
-        }
-    }
+    let families = grouped(workloads.iter().map(|it| (dimension.family(&it.workload), it)));
     let values = |members: &[&WorkloadRows<'_>]| {
         let values = members.iter().map(|it| dimension.of(&it.workload)).filter(|it| *it > 0);
         values.collect::<BTreeSet<usize>>().len()
@@ -146,7 +137,7 @@ fn chart(journal: &Journal, dimension: Dimension, members: &[&WorkloadRows<'_>])
     });
     let x = (dimension.name(), |value| dimension.show(value));
     let y = (metric.title(), |value| metric.show(value));
-    lines::chart(words(dimension, members[0], metric), lines, x, y)
+    logarithmic(words(dimension, members[0], metric), lines, x, y)
 }
 
 /// What the picture shows, with everything that its loads have in common.

@@ -11,6 +11,7 @@ use wirebench_schema::{
 
 use crate::{
     html::safe,
+    table::describe_versions,
     table_units::{bytes, latency},
 };
 
@@ -70,12 +71,7 @@ fn kind(described: &Described) -> [Option<String>; 3] {
 
 /// The time from the start of an instance until it accepts, in nanoseconds, and its peak memory in bytes.
 fn medians(runs: &[&Run]) -> (Option<f64>, Option<f64>) {
-    let measured = || {
-        runs.iter().filter_map(|run| match &run.outcome {
-            Outcome::Measured(measured) => Some(measured),
-            Outcome::Idle(_) | Outcome::Failed { .. } => None,
-        })
-    };
+    let measured = || runs.iter().filter_map(|run| run.outcome.measured());
     let ready: Vec<f64> = measured().filter_map(|it| Some(it.instance?.ready_ns as f64)).collect();
     let peak: Vec<f64> = measured().map(|it| it.cost.memory_peak_bytes as f64).collect();
     (wirebench_stats::median(&ready), wirebench_stats::median(&peak))
@@ -92,7 +88,7 @@ fn server(journal: &Journal, described: &Described) -> Markup {
             }
             dl {
                 (item("skips", &described.skips))
-                (item("versions", &versions(described)))
+                (item("versions", &describe_versions(described)))
                 (item("checks", &checks(journal, &described.variant)))
                 (commands(&runs))
                 (failures(&runs))
@@ -114,10 +110,6 @@ fn item(name: &str, values: &[String]) -> Markup {
             dd { @for value in values { div { (safe(value)) } } }
         }
     }
-}
-
-fn versions(described: &Described) -> Vec<String> {
-    described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect()
 }
 
 fn checks(journal: &Journal, variant: &VariantId) -> Vec<String> {

@@ -5,11 +5,11 @@
 //! programs that are the same, or of the same design, can confirm or refute it.
 
 use std::collections::BTreeSet;
-use wirebench_schema::{id::VariantId, journal::Published, suite::Column};
+use wirebench_schema::{id::VariantId, journal::Published};
 
 use crate::{
-    analysis::{Claim, Metric, WorkloadRows},
-    published_rows::names,
+    analysis::{Claim, WorkloadRows},
+    published_rows::{COLUMNS, few},
 };
 
 /// What became of a published difference.
@@ -21,7 +21,7 @@ enum Fate {
     Inconclusive,
 }
 
-/// Cases that are named; more are counted.
+/// Cases and rows that are named; more are counted.
 const NAMED: usize = 3;
 
 /// The sentence; none for a document without differences that were measured here.
@@ -40,9 +40,12 @@ pub(in crate::table) fn conclusion(
         1..=NAMED => format!(" ({})", reversed.join(", ")),
         _ => String::new(),
     };
+    let excluded: Vec<String> = excluded.iter().map(ToString::to_string).collect();
     let excluded = match excluded.is_empty() {
         true => String::new(),
-        false => format!("; not counted, because the programs differ: {}", names(&excluded)),
+        false => {
+            format!("; not counted, because the programs differ: {}", few(&excluded, NAMED, "rows"))
+        }
     };
     (!fates.is_empty()).then(|| {
         format!(
@@ -66,13 +69,8 @@ fn of_workload<'a>(
     let Some(baseline) = rows.baseline else { return Vec::new() };
     let name = &rows.workload.name;
     let base = rows.rows[baseline].variant;
-    let columns = [
-        (Column::RequestsPerSecond, Metric::Throughput),
-        (Column::MegabytesPerSecond, Metric::Throughput),
-        (Column::LatencyNsP50, Metric::LatencyP50),
-    ];
     let mut fates = Vec::new();
-    for (column, metric) in columns {
+    for (column, metric) in COLUMNS {
         let comparison = rows.compare_to_baseline(metric);
         for (row, compared) in
             rows.rows.iter().zip(&comparison.rows).filter(|(row, _)| row.copy == 0)

@@ -3,7 +3,6 @@
 //! A table about one workload keeps its columns. Tables with the same rows and one column each are
 //! columns of one table, as in the document. A table about several workloads has a line for each.
 
-use comfy_table::CellAlignment;
 use std::ops::Range;
 use wirebench_schema::{
     id::VariantId,
@@ -14,7 +13,7 @@ use wirebench_schema::{
 use super::column::{head, is_lower_bound, latency_unit, measured, metric, show};
 use crate::{
     analysis::{Role, Row, WorkloadRows},
-    table::{Style, new_table, page::Page},
+    table::{Style, filled_table, page::Page},
     table_units::thousands,
     wrap::WIDTH,
 };
@@ -227,13 +226,8 @@ fn show_rows(page: &mut Page, lines: &[Vec<String>]) {
         let cells = |line: &Vec<String>| [&line[..KEYS], &line[part.clone()]].concat();
         let heads = cells(&lines[0]);
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-        let mut table = new_table(page.style, &heads);
-        for line in &lines[1..] {
-            table.add_row(cells(line).iter().map(|cell| page.style.cell(cell)));
-        }
-        for column in table.column_iter_mut().skip(KEYS) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+        let rows: Vec<_> = lines[1..].iter().map(cells).collect();
+        let table = filled_table(page.style, &heads, &rows, KEYS..heads.len());
         page.table(&table, std::iter::empty());
     }
 }
