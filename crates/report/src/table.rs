@@ -60,7 +60,10 @@ impl Style {
 
 /// `<=` is a bound, and begins nothing in Markdown.
 fn inline(text: &str) -> String {
-    text.replace('<', "&lt;").replace("&lt;=", "<=").replace("](", "]\\(").replace(['\n', '\r'], " ")
+    text.replace('<', "&lt;")
+        .replace("&lt;=", "<=")
+        .replace("](", "]\\(")
+        .replace(['\n', '\r'], " ")
 }
 
 /// Everything that `journal` says, as text: a table for each workload, its notes, and what could

@@ -37,20 +37,7 @@ pub enum EngineChoice {
     Epoll,
 }
 
-impl EngineChoice {
-    /// All choices, the default first.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::IoUring, Self::Epoll];
-
-    /// The name on command lines and in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::IoUring => "io_uring",
-            Self::Epoll => "epoll",
-        }
-    }
-}
+crate::names! { EngineChoice "engine": Auto = "auto", IoUring = "io_uring", Epoll = "epoll" }
 
 /// The waiting strategy of a thread until the next request is due.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

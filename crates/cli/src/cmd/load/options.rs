@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = value::duration)]
     timeout: Duration,
     /// I/O engine: io_uring, epoll, or auto for the best one available
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     engine: EngineChoice,
     /// Seed for random payloads and arrivals
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
@@ -221,12 +221,6 @@ pub(crate) struct OutputOptions {
     /// of the window (internal)
     #[arg(long, hide = true, requires = "events", conflicts_with = "from")]
     pub(crate) observed: bool,
-}
-
-fn engine(text: &str) -> Result<EngineChoice, String> {
-    let found = EngineChoice::ALL.into_iter().find(|engine| engine.name() == text);
-    let names = EngineChoice::ALL.map(EngineChoice::name);
-    found.ok_or_else(|| wirebench_schema::suggest::unknown("engine", text, names))
 }
 
 impl Arguments {
