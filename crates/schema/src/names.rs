@@ -1,4 +1,4 @@
-//! The names of an enumeration, from one table.
+//! The names of an enumeration, from one table, and types that are text in files.
 
 /// Gives an enumeration without fields `ALL`, `name`, [`Display`](std::fmt::Display) and, with the noun of its
 /// error, [`FromStr`](std::str::FromStr). Values are listed in the order in which they are shown.
@@ -34,3 +34,24 @@ macro_rules! names {
         })?
     };
 }
+
+/// Converts types that parse and print to and from `String`, as serde reads and writes them.
+macro_rules! as_text {
+    ($($type:ident),+) => {$(
+        impl TryFrom<String> for $type {
+            type Error = <Self as std::str::FromStr>::Err;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(value: $type) -> Self {
+                value.to_string()
+            }
+        }
+    )+};
+}
+
+pub(crate) use as_text;

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};
 
 use super::{ClosedPolicy, LoadModel};
-use crate::{scenario::HeavyConnections, target::Target};
+use crate::{
+    scenario::{HeavyConnections, Scenario},
+    target::Target,
+};
 
 /// The end of the measured window.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -227,6 +230,13 @@ const fn usual_head_limit_bytes() -> usize {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_usual_head_limit(bytes: &usize) -> bool {
     *bytes == LoadConfig::USUAL_HEAD_LIMIT_BYTES
+}
+
+/// That of a load of `hello` on this host.
+impl Default for LoadConfig {
+    fn default() -> Self {
+        Self::new(Target::of_scenario(Scenario::Hello, "localhost", 80))
+    }
 }
 
 impl LoadConfig {
