@@ -4,7 +4,7 @@
 use std::{
     io,
     sync::{Mutex, PoisonError},
-    thread::{self, Builder, JoinHandle, Scope},
+    thread::{self, Builder, JoinHandle},
 };
 
 /// Starts a thread.
@@ -22,23 +22,6 @@ pub fn at_limit(error: io::Error) -> io::Error {
              control group",
         ),
         _ => error,
-    }
-}
-
-/// Runs `work` on up to `count` threads of `scope`. If not even one can be started, the calling
-/// thread runs it before this returns.
-pub fn workers<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    count: usize,
-    work: impl Fn() + Clone + Send + 'scope,
-) {
-    for started in 0..count {
-        if Builder::new().spawn_scoped(scope, work.clone()).is_err() {
-            if started == 0 {
-                work();
-            }
-            return;
-        }
     }
 }
 
