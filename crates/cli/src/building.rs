@@ -1,7 +1,7 @@
 //! Builds what a verb needs, several at once, and shows how it goes on: a line when each begins and
 //! ends, and on a terminal a live line of what is being built.
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::ProgressBar;
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -71,8 +71,8 @@ pub(crate) fn build_all(
 /// What is shown while builds go on.
 struct Show {
     telling: BuildOutput,
-    /// Absent when standard error is no terminal.
-    bar: Option<ProgressBar>,
+    /// Hidden when standard error is no terminal.
+    bar: ProgressBar,
     /// What is being built now.
     now: BTreeMap<usize, String>,
     ended: usize,
@@ -81,11 +81,7 @@ struct Show {
 
 impl Show {
     fn new(telling: BuildOutput, all: usize) -> Self {
-        let bar = out::is_live().then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
-            bar.set_style(crate::progress::preparing());
-            bar
-        });
+        let bar = crate::progress::bar(out::is_live());
         Self { telling, bar, now: BTreeMap::new(), ended: 0, all }
     }
 
@@ -93,7 +89,7 @@ impl Show {
         match event {
             Event::Began { group } => {
                 self.now.insert(key(group), group.name.clone());
-                if self.bar.is_none() {
+                if self.bar.is_hidden() {
                     out::note(&format!("building {}", group.name));
                 }
             }
@@ -103,12 +99,10 @@ impl Show {
                 self.ended(&group.name, outcome, *took);
             }
         }
-        if let Some(bar) = &self.bar {
-            let names: Vec<&str> = self.now.values().map(String::as_str).collect();
-            let Self { ended, all, .. } = self;
-            let building = if names.is_empty() { "" } else { ", building " };
-            bar.set_message(format!("{ended} of {all}{building}{}", names.join(", ")));
-        }
+        let names: Vec<&str> = self.now.values().map(String::as_str).collect();
+        let Self { ended, all, .. } = self;
+        let building = if names.is_empty() { "" } else { ", building " };
+        self.bar.set_message(format!("{ended} of {all}{building}{}", names.join(", ")));
     }
 
     fn ended(&self, name: &str, outcome: &Result<Built, BuildError>, took: Duration) {
@@ -138,16 +132,11 @@ impl Show {
 
     /// Writes a line that stays, above the live line if there is one.
     fn line(&self, write: impl FnOnce()) {
-        match &self.bar {
-            Some(bar) => bar.suspend(write),
-            None => write(),
-        }
+        self.bar.suspend(write);
     }
 
     fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.finish_and_clear();
     }
 }
 

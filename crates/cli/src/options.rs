@@ -28,7 +28,7 @@ use crate::{
     fleet::{self, FleetOptions, Pair, ServerHost, ServerHostOption},
     interrupt::Interrupt,
     progress::{Reporter, Verbosity},
-    value::{self, CpuList},
+    value::{self, List},
 };
 
 /// Environment variable with the project folder; `--project` overrides it.
@@ -72,10 +72,10 @@ pub(crate) struct Conditions {
     pub(crate) seed: Option<u64>,
     /// CPUs for the server, such as 0-3 [default: half of the cores]
     #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
-    server_cpus: Option<CpuList>,
+    server_cpus: Option<List<u32>>,
     /// CPUs for the load generator [default: the remaining CPUs]
     #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
-    generator_cpus: Option<CpuList>,
+    generator_cpus: Option<List<u32>>,
     /// Do not pin to CPUs; marks every run invalid
     #[arg(long)]
     no_pin: bool,
@@ -124,8 +124,8 @@ impl Conditions {
     pub(crate) fn wish(&self) -> PlacementRequest {
         PlacementRequest {
             no_pin: self.no_pin,
-            server_cpus: self.server_cpus.clone().map(|list| list.0),
-            generator_cpus: self.generator_cpus.clone().map(|list| list.0),
+            server_cpus: self.server_cpus.clone(),
+            generator_cpus: self.generator_cpus.clone(),
         }
     }
 
@@ -241,7 +241,7 @@ pub(crate) struct Cohorts {
     #[arg(long = "cohorts", visible_alias = "blocks", value_name = "N", value_parser = value::small_count)]
     pub(crate) count: Option<u32>,
     /// Slices per load and server in a cohort [default: as many as fill the window]
-    #[arg(long, value_name = "N", value_parser = value::positive_count)]
+    #[arg(long, value_name = "N", value_parser = value::positive_count::<u32>)]
     pub(crate) rounds: Option<u32>,
     /// Counted part of each slice [default: 100ms saturated, 200ms at a rate]
     #[arg(long, value_name = "DURATION", value_parser = value::window)]

@@ -38,8 +38,8 @@ pub(crate) enum Verbosity {
 #[derive(Debug)]
 pub(crate) struct Reporter {
     verbosity: Verbosity,
-    /// Absent when standard error is no terminal.
-    bar: Option<ProgressBar>,
+    /// Hidden when standard error is no terminal.
+    bar: ProgressBar,
     runs: usize,
     done: usize,
     /// Scenarios that conform.
@@ -56,11 +56,7 @@ pub(crate) struct Reporter {
 impl Reporter {
     pub(crate) fn new(verbosity: Verbosity) -> Self {
         let terminal = out::is_live() && verbosity == Verbosity::Normal;
-        let bar = terminal.then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
-            bar.set_style(style(PREPARING));
-            bar
-        });
+        let bar = bar(terminal);
         Self {
             verbosity,
             bar,
@@ -81,9 +77,7 @@ impl Reporter {
 
     /// Takes the bar away, so that results begin on a clean line.
     pub(crate) fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.finish_and_clear();
     }
 
     /// A skipped part of the suite.
@@ -93,18 +87,14 @@ impl Reporter {
 
     /// A line that stays, above the bar if there is one.
     fn line(&self, text: &str) {
-        match (&self.bar, self.verbosity) {
-            (Some(bar), _) => bar.println(printable(text)),
-            (None, Verbosity::Normal) => out::note(text),
-            (None, Verbosity::Quiet) => {}
+        if !self.bar.is_hidden() || self.verbosity == Verbosity::Normal {
+            self.problem(text);
         }
     }
 
     /// What happens just now, in the bar. Lines tell what has happened instead.
     pub(crate) fn now(&self, text: String) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(text);
-        }
+        self.bar.set_message(text);
     }
 
     fn built(&self, variant: &VariantId, built: Built) {
@@ -114,9 +104,9 @@ impl Reporter {
     }
 
     fn problem(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(printable(text)),
-            None => out::note(text),
+        match self.bar.is_hidden() {
+            false => self.bar.println(printable(text)),
+            true => out::note(text),
         }
     }
 
@@ -127,32 +117,28 @@ impl Reporter {
 
     fn measuring(&mut self, runs: usize, left: Duration) {
         self.runs = runs;
-        if self.bar.is_none() && self.conforming > 0 {
+        if self.bar.is_hidden() && self.conforming > 0 {
             let s = if self.conforming == 1 { "" } else { "s" };
             self.line(&format!("conformance checks: {} scenario{s} passed", self.conforming));
         }
-        match &self.bar {
-            Some(bar) => {
-                bar.set_length(runs as u64);
-                bar.set_style(style(MEASURING));
-            }
-            None if runs == 1 => self.line(&format!("1 run, about {}", show(left))),
-            None => self.line(&format!("{runs} runs, about {}", show(left))),
+        self.bar.set_length(runs as u64);
+        self.bar.set_style(style(MEASURING));
+        if self.bar.is_hidden() {
+            let s = if runs == 1 { "" } else { "s" };
+            self.line(&format!("{runs} run{s}, about {}", show(left)));
         }
     }
 
     fn further(&mut self, runs: usize) {
         self.runs += runs;
-        if let Some(bar) = &self.bar {
-            bar.set_length(self.runs as u64);
-        }
+        self.bar.set_length(self.runs as u64);
     }
 
     fn precision(&mut self, widest: Option<f64>, goal: f64) {
         let goal = percent(goal);
         let Some(widest) = widest else { return };
         let text = format!("widest interval +-{}, goal {goal}", percent(widest));
-        if self.bar.is_none() {
+        if self.bar.is_hidden() {
             self.line(&text);
         }
         self.precision = format!("  ({text})");
@@ -168,21 +154,19 @@ impl Reporter {
 
     /// A line if nothing was shown for a while.
     fn beat(&mut self, text: &str) {
-        if self.bar.is_none() && self.heartbeat.is_due(Instant::now()) {
+        if self.bar.is_hidden() && self.heartbeat.is_due(Instant::now()) {
             self.line(text);
         }
     }
 
     fn running(&mut self, name: &str, workload: &str, left: Duration) {
-        if let Some(bar) = &self.bar {
-            bar.set_prefix(show(left));
-        }
+        self.bar.set_prefix(show(left));
         self.now(format!("{name} {workload}{}\n\n{}", self.precision, self.table));
         self.beat(&format!("{} of {} runs, about {} left", self.done, self.runs, show(left)));
     }
 
     fn round(&mut self, text: &str, so_far: &LazyRuns<'_>, journal: &Journal) {
-        if let (Some(_), Some(view)) = (&self.bar, self.view) {
+        if let Some(view) = self.view.filter(|_| !self.bar.is_hidden()) {
             let mut journal = journal.clone();
             journal.runs.extend(so_far.0());
             self.table = view(&journal);
@@ -193,10 +177,10 @@ impl Reporter {
 
     fn ran(&mut self, name: &str, run: &Run, journal: &Journal) {
         self.done += 1;
-        if let Some(bar) = &self.bar {
-            bar.set_position(self.done as u64);
+        if !self.bar.is_hidden() {
+            self.bar.set_position(self.done as u64);
             self.table = self.view.map_or_else(String::new, |view| view(journal));
-            bar.set_message(format!("{}\n\n{}", self.precision, self.table));
+            self.bar.set_message(format!("{}\n\n{}", self.precision, self.table));
         }
         if let Outcome::Failed { reason, .. } = &run.outcome {
             self.problem(&format!("FAILED {name} {}: {reason}", run.workload));
@@ -262,9 +246,13 @@ impl Observer for Reporter {
     }
 }
 
-/// The live line while what happens has no measure yet.
-pub(crate) fn preparing() -> ProgressStyle {
-    style(PREPARING)
+/// A live line while what happens has no measure yet, or a hidden one.
+pub(crate) fn bar(is_shown: bool) -> ProgressBar {
+    if !is_shown {
+        return ProgressBar::hidden();
+    }
+    let target = ProgressDrawTarget::stderr_with_hz(4);
+    ProgressBar::with_draw_target(None, target).with_style(style(PREPARING))
 }
 
 /// A style of the bar. The templates are constants of this file, and a test reads both.

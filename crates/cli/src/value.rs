@@ -60,10 +60,10 @@ pub(crate) fn window(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("`{text}` is too short to measure anything: use at least {least}ms"))
 }
 
-pub(crate) fn positive_count(text: &str) -> Result<u32, String> {
-    match small_count(text)? {
+pub(crate) fn positive_count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    match count(text)? {
         0 => Err("`0` is too few: use at least 1".to_owned()),
-        count => Ok(count),
+        count => T::try_from(count).map_err(|_| format!("`{text}` is too large")),
     }
 }
 
@@ -82,13 +82,6 @@ pub(crate) fn instances(text: &str) -> Result<usize, String> {
             "`{text}` is too few, because the baseline runs twice: use at least {FEWEST_INSTANCES}"
         )),
         instances => Ok(instances),
-    }
-}
-
-pub(crate) fn jobs(text: &str) -> Result<usize, String> {
-    match connections(text)? {
-        0 => Err("`0` is too few: use at least 1".to_owned()),
-        jobs => Ok(jobs),
     }
 }
 
@@ -122,78 +115,63 @@ pub(crate) fn name(group: &str, name: &str) -> anyhow::Result<VariantId> {
     })
 }
 
-/// A list in the kernel's form. It is a type of its own, because clap takes a `Vec` for a repeated
-/// option.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct CpuList(pub(crate) Vec<u32>);
+/// The values of one option. It has a name of its own, because clap takes a `Vec` for a repeated option.
+pub(crate) type List<T> = Vec<T>;
 
-pub(crate) fn cpu_list(text: &str) -> Result<CpuList, String> {
-    let cpus = wirebench_host::topology::parse_list(text);
-    cpus.map(CpuList)
+/// The parts of a list, each read by `one`.
+fn list<T>(text: &str, one: impl Fn(&str) -> Result<T, String>) -> Result<List<T>, String> {
+    text.split(',').map(one).collect()
+}
+
+/// CPUs in the kernel's form.
+pub(crate) fn cpu_list(text: &str) -> Result<List<u32>, String> {
+    wirebench_host::topology::parse_list(text)
         .ok_or_else(|| format!("`{text}` is not a list of CPUs: write it like 0-3 or 0,2"))
 }
 
 /// A rate that changes evenly from the first value to the second.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Ramp(pub(crate) u64, pub(crate) u64);
-
-pub(crate) fn ramp(text: &str) -> Result<Ramp, String> {
+pub(crate) fn ramp(text: &str) -> Result<RateCurve, String> {
     let (from, to) = text
         .split_once(':')
         .ok_or_else(|| format!("`{text}` is not a ramp: write it like 1k:20k"))?;
-    Ok(Ramp(count(from)?, count(to)?))
+    Ok(RateCurve::Ramp(count(from)?, count(to)?))
 }
 
 /// Rates one after the other.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Steps(pub(crate) Vec<u64>);
-
-pub(crate) fn steps(text: &str) -> Result<Steps, String> {
-    text.split(',').map(count).collect::<Result<_, _>>().map(Steps)
+pub(crate) fn steps(text: &str) -> Result<RateCurve, String> {
+    list(text, count).map(RateCurve::Steps)
 }
 
 /// Statuses of HTTP replies.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Statuses(pub(crate) Vec<u16>);
-
-pub(crate) fn statuses(text: &str) -> Result<Statuses, String> {
-    let one = |part: &str| {
-        let wrong = || format!("`{part}` is not a status: write it like 401,404");
-        part.trim().parse().map_err(|_| wrong())
-    };
-    text.split(',').map(one).collect::<Result<_, _>>().map(Statuses)
+pub(crate) fn statuses(text: &str) -> Result<List<u16>, String> {
+    list(text, |part| {
+        let wrong = |_| format!("`{part}` is not a status: write it like 401,404");
+        part.trim().parse().map_err(wrong)
+    })
 }
 
 /// Percentiles, each above 0 and at most 100, in the order in which they were given.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Percentiles(pub(crate) Vec<f64>);
-
-pub(crate) fn percentiles(text: &str) -> Result<Percentiles, String> {
-    let one = |part: &str| -> Result<f64, String> {
+pub(crate) fn percentiles(text: &str) -> Result<List<f64>, String> {
+    list(text, |part| {
         let part = part.trim();
-        let number = part.strip_suffix('%').unwrap_or(part).parse().ok();
+        let number = part.strip_suffix('%').unwrap_or(part).parse::<f64>().ok();
         number.filter(|percent| *percent > 0.0 && *percent <= 100.0).ok_or_else(|| {
             format!("`{part}` is not a percentile above 0 and up to 100: write 50,90,99.9")
         })
-    };
-    text.split(',').map(one).collect::<Result<_, _>>().map(Percentiles)
+    })
 }
 
 /// Addresses of this host.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Sources(pub(crate) Vec<SourceRange>);
-
-pub(crate) fn sources(text: &str) -> Result<Sources, String> {
+pub(crate) fn sources(text: &str) -> Result<List<SourceRange>, String> {
     let address = |text: &str| -> Result<IpAddr, String> {
         text.trim().parse().map_err(|_| {
             format!("`{text}` is not an address: write 127.0.0.2,127.0.0.3 or 127.0.0.2-127.0.0.9")
         })
     };
-    let range = |part: &str| -> Result<SourceRange, String> {
+    list(text, |part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         Ok(SourceRange { first: address(first)?, last: address(last)? })
-    };
-    text.split(',').map(range).collect::<Result<_, _>>().map(Sources)
+    })
 }
 
 /// An address to connect to.
@@ -254,15 +232,15 @@ pub(crate) mod tests {
         assert_eq!(rate("0.5"), Ok(RateCurve::Thousandths(500)));
         assert_eq!(rate("1.125"), Ok(RateCurve::Thousandths(1125)));
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
-        assert_eq!(cpu_list("0,2-3"), Ok(CpuList(vec![0, 2, 3])));
-        assert_eq!(ramp("1k:2.5k"), Ok(Ramp(1000, 2500)));
-        assert_eq!(steps("1,2k"), Ok(Steps(vec![1, 2000])));
-        assert_eq!(statuses("401, 404"), Ok(Statuses(vec![401, 404])));
-        assert_eq!(percentiles("50, 99.9%,100"), Ok(Percentiles(vec![50.0, 99.9, 100.0])));
+        assert_eq!(cpu_list("0,2-3"), Ok(vec![0, 2, 3]));
+        assert_eq!(ramp("1k:2.5k"), Ok(RateCurve::Ramp(1000, 2500)));
+        assert_eq!(steps("1,2k"), Ok(RateCurve::Steps(vec![1, 2000])));
+        assert_eq!(statuses("401, 404"), Ok(vec![401, 404]));
+        assert_eq!(percentiles("50, 99.9%,100"), Ok(vec![50.0, 99.9, 100.0]));
         let range =
             |first: [u8; 4], last: [u8; 4]| SourceRange { first: first.into(), last: last.into() };
         let two =
             vec![range([127, 0, 0, 1], [127, 0, 0, 1]), range([127, 0, 0, 3], [127, 0, 0, 9])];
-        assert_eq!(sources("127.0.0.1,127.0.0.3-127.0.0.9"), Ok(Sources(two)));
+        assert_eq!(sources("127.0.0.1,127.0.0.3-127.0.0.9"), Ok(two));
     }
 }

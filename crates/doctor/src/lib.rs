@@ -49,20 +49,7 @@ pub enum State {
     Missing,
 }
 
-impl State {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Fine, Self::Warning, Self::Missing];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fine => "fine",
-            Self::Warning => "warning",
-            Self::Missing => "missing",
-        }
-    }
-}
+wirebench_schema::names! { State: Fine = "fine", Warning = "warning", Missing = "missing" }
 
 /// What kind of thing was looked at.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -82,23 +69,9 @@ pub enum Group {
     Entries,
 }
 
-impl Group {
-    /// All of them, in their order.
-    pub const ALL: [Self; 6] =
-        [Self::Machine, Self::Kernel, Self::Limits, Self::Network, Self::Tools, Self::Entries];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Machine => "machine",
-            Self::Kernel => "kernel",
-            Self::Limits => "limits",
-            Self::Network => "network",
-            Self::Tools => "tools",
-            Self::Entries => "entries",
-        }
-    }
+wirebench_schema::names! { Group:
+    Machine = "machine", Kernel = "kernel", Limits = "limits", Network = "network", Tools = "tools",
+    Entries = "entries"
 }
 
 /// A finding whose group and name are known from where it was found.

@@ -30,6 +30,8 @@ pub struct VariantId {
     variant: Option<String>,
 }
 
+crate::names::as_text!(VariantId);
+
 impl VariantId {
     /// The variant `variant` of the entry `entry`, for example `cpp/boost-asio` and `prefork`.
     pub fn new(entry: &str, variant: Option<&str>) -> Result<Self, IdError> {
@@ -105,20 +107,6 @@ impl FromStr for VariantId {
             Some((entry, variant)) => Self::new(entry, Some(variant)),
             None => Self::new(text, None),
         }
-    }
-}
-
-impl TryFrom<String> for VariantId {
-    type Error = IdError;
-
-    fn try_from(text: String) -> Result<Self, IdError> {
-        text.parse()
-    }
-}
-
-impl From<VariantId> for String {
-    fn from(id: VariantId) -> Self {
-        id.to_string()
     }
 }
 

@@ -17,6 +17,7 @@ pub mod journal;
 pub mod load;
 #[cfg(test)]
 mod mistakes;
+mod names;
 pub mod objective;
 pub mod placeholder;
 pub mod printable;

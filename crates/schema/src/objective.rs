@@ -22,6 +22,8 @@ pub struct Objective {
     pub below: Duration,
 }
 
+crate::names::as_text!(Objective);
+
 impl Objective {
     /// Whether `latency` is known to stay below the limit.
     #[must_use]
@@ -49,20 +51,6 @@ impl fmt::Display for Objective {
     /// With a space before the unit, which parsing accepts too.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} < {}", self.figure, self.limit_text())
-    }
-}
-
-impl From<Objective> for String {
-    fn from(objective: Objective) -> Self {
-        objective.to_string()
-    }
-}
-
-impl TryFrom<String> for Objective {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
     }
 }
 

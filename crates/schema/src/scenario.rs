@@ -5,7 +5,6 @@ mod protocol;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
 
 pub use self::{
     heavy::HeavyConnections,
@@ -41,32 +40,12 @@ pub enum Scenario {
     Handoff,
 }
 
+crate::names! { Scenario "scenario":
+    Hello = "hello", HelloTimeout = "hello-timeout", Echo = "echo", Mutex = "mutex",
+    Channel = "channel", Skewed = "skewed", Handoff = "handoff"
+}
+
 impl Scenario {
-    /// All scenarios, in the order in which they are shown.
-    pub const ALL: [Self; 7] = [
-        Self::Hello,
-        Self::HelloTimeout,
-        Self::Echo,
-        Self::Mutex,
-        Self::Channel,
-        Self::Skewed,
-        Self::Handoff,
-    ];
-
-    /// The name on command lines and in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hello => "hello",
-            Self::HelloTimeout => "hello-timeout",
-            Self::Echo => "echo",
-            Self::Mutex => "mutex",
-            Self::Channel => "channel",
-            Self::Skewed => "skewed",
-            Self::Handoff => "handoff",
-        }
-    }
-
     /// The protocol in which the scenario is spoken.
     #[must_use]
     pub const fn protocol(self) -> Protocol {
@@ -105,22 +84,6 @@ impl Scenario {
     pub fn heavy(self) -> Option<HeavyConnections> {
         let heavy = || HeavyConnections { every: 8, path: "/100".to_owned() };
         (self == Self::Skewed).then(heavy)
-    }
-}
-
-impl fmt::Display for Scenario {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Scenario {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|scenario| scenario.name() == text).ok_or_else(|| {
-            crate::suggest::unknown("scenario", text, Self::ALL.iter().map(|s| s.name()))
-        })
     }
 }
 

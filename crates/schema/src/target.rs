@@ -115,6 +115,8 @@ pub struct Target {
     path: String,
 }
 
+crate::names::as_text!(Target);
+
 impl Target {
     /// A target from its parts. An IPv6 address has no brackets; `path` matters to HTTP only.
     #[must_use]
@@ -301,20 +303,6 @@ fn unix(path: &str) -> Result<Target, &'static str> {
         path => {
             Ok(Target { scheme: Scheme::Unix, host: path.to_owned(), port: 0, path: String::new() })
         }
-    }
-}
-
-impl TryFrom<String> for Target {
-    type Error = TargetError;
-
-    fn try_from(text: String) -> Result<Self, TargetError> {
-        text.parse()
-    }
-}
-
-impl From<Target> for String {
-    fn from(target: Target) -> Self {
-        target.to_string()
     }
 }
 

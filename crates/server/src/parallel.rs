@@ -33,23 +33,6 @@ pub fn at_limit(error: io::Error) -> io::Error {
     }
 }
 
-/// Runs `work` on up to `count` threads of `scope`. If not even one can be started, the calling
-/// thread runs it before this returns.
-pub fn workers<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    count: usize,
-    work: impl Fn() + Clone + Send + 'scope,
-) {
-    for started in 0..count {
-        if Builder::new().spawn_scoped(scope, work.clone()).is_err() {
-            if started == 0 {
-                work();
-            }
-            return;
-        }
-    }
-}
-
 /// Calls `work` with each of `items`, up to `most` of them at the same time. The results are in the
 /// order of the items. The calling thread takes part, so no limit on threads prevents it.
 pub fn map<I: Send, T: Send>(

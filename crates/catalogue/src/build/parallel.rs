@@ -7,8 +7,7 @@ use std::{
     path::Path,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc::{self, Sender},
+        atomic::{AtomicBool, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -84,8 +83,6 @@ fn name(members: &[usize], subjects: &[Subject]) -> String {
     format!("{}:{{{}}}", first.entry(), variants.collect::<Vec<_>>().join(","))
 }
 
-type Message = (usize, Option<(Result<Built, BuildError>, Duration)>);
-
 /// Builds all `groups` of `subjects`, at most `jobs` at once. The outcomes are in the order of the
 /// groups; absent where a signal came before the build began. One that fails stops no other.
 pub fn build_all(
@@ -93,48 +90,23 @@ pub fn build_all(
     groups: &[Group],
     (jobs, freshness): (usize, Freshness),
     stop: &AtomicBool,
-    observe: &mut dyn FnMut(&Event<'_>),
+    observe: &mut (dyn FnMut(&Event<'_>) + Send),
 ) -> Vec<Option<Result<Built, BuildError>>> {
-    let next = AtomicUsize::new(0);
-    let (sender, messages) = mpsc::channel::<Message>();
-    let mut outcomes: Vec<_> = groups.iter().map(|_| None).collect();
-    thread::scope(|scope| {
-        let next = &next;
-        let work = move || work(subjects, groups, freshness, stop, next, &sender);
-        parallel::workers(scope, jobs.clamp(1, groups.len().max(1)), work);
-        for (index, ended) in messages {
-            let group = &groups[index];
-            let Some((outcome, took)) = ended else {
-                observe(&Event::Began { group });
-                continue;
-            };
-            observe(&Event::Ended { group, outcome: &outcome, took });
-            outcomes[index] = Some(outcome);
+    let observe = Mutex::new(observe);
+    let tell = |event: &Event<'_>| {
+        let mut observe = observe.lock().unwrap_or_else(PoisonError::into_inner);
+        (*observe)(event);
+    };
+    parallel::map(groups, jobs, |group| {
+        if stop.load(Ordering::Relaxed) {
+            return None;
         }
-    });
-    outcomes
-}
-
-fn work(
-    subjects: &[Subject],
-    groups: &[Group],
-    freshness: Freshness,
-    stop: &AtomicBool,
-    next: &AtomicUsize,
-    sender: &Sender<Message>,
-) {
-    while !stop.load(Ordering::Relaxed) {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        let Some(group) = groups.get(index) else { return };
         let began = Instant::now();
-        let tell = Mutex::new(sender);
-        let begin = || {
-            let _ = tell.lock().unwrap_or_else(PoisonError::into_inner).send((index, None));
-        };
         let members = group.members.iter().map(|&member| &subjects[member]);
-        let outcome = build_members(members, freshness, stop, &begin);
-        let _ = sender.send((index, Some((outcome, began.elapsed()))));
-    }
+        let outcome = build_members(members, freshness, stop, &|| tell(&Event::Began { group }));
+        tell(&Event::Ended { group, outcome: &outcome, took: began.elapsed() });
+        Some(outcome)
+    })
 }
 
 /// Builds the first; the others then only look whether the program that they start is there.

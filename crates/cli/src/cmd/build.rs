@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     /// Entries, variants or languages [default: all]
     names: Vec<String>,
     /// Parallel builds [default: one per CPU, fewer if memory is short]
-    #[arg(short, long, value_name = "N", value_parser = value::jobs)]
+    #[arg(short, long, value_name = "N", value_parser = value::positive_count::<usize>)]
     jobs: Option<usize>,
     /// Rebuild entries that are up to date
     #[arg(long)]

@@ -163,7 +163,7 @@ fn wanted(output: &OutputOptions) -> Wanted {
     let everything = output.latency || output.percentiles.is_some();
     Wanted {
         detail: if everything { Detail::Everything } else { Detail::Needed },
-        percentiles: output.percentiles.clone().map_or_else(Vec::new, |percentiles| percentiles.0),
+        percentiles: output.percentiles.clone().unwrap_or_default(),
     }
 }
 

@@ -26,14 +26,14 @@ use wirebench_schema::{
     verification::Verification,
 };
 
-use self::lists::{Connections, Rates, Workers};
 use crate::{
     away,
     context::{Context, command_line},
     exit::{Exit, usage},
     format::FormatOption,
     options::{self, Conditions, ProjectOption, ResultOptions},
-    out, results, value,
+    out, results,
+    value::{self, List},
 };
 
 /// The load of both, but for workers, connections and rate.
@@ -74,11 +74,11 @@ pub(crate) struct Arguments {
     /// Server workers, such as 1-4 or 1,2,8; one number with --objective [default: 1-4; with
     /// --objective one per server CPU]
     #[arg(long, value_name = "LIST", value_parser = lists::workers)]
-    workers: Option<Workers>,
+    workers: Option<List<u32>>,
     /// Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one
     /// number with --objective [default: 10-1000; with --objective 64]
     #[arg(short, long, value_name = "LIST", value_parser = lists::connections)]
-    connections: Option<Connections>,
+    connections: Option<List<usize>>,
     /// Length of the measurement window [default: 200ms; with --objective 2s]
     #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
     duration: Option<Duration>,
@@ -87,7 +87,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     warmup: Option<Duration>,
     /// Sweep: runs per combination [default: 3]
-    #[arg(long, value_name = "N", value_parser = value::positive_count, conflicts_with = "objectives")]
+    #[arg(long, value_name = "N", value_parser = value::positive_count::<u32>, conflicts_with = "objectives")]
     blocks: Option<u32>,
     /// Search for the highest rate that meets this objective, such as 'p99 < 2ms', for p50, p75, p90,
     /// p95, p99, p999, max or mean; repeatable, all must hold
@@ -98,9 +98,9 @@ pub(crate) struct Arguments {
     precision: Option<f64>,
     /// Search: lowest and highest rate [default: 100-10M]
     #[arg(long, value_name = "LOW-HIGH", value_parser = lists::rates, requires = "objectives")]
-    rates: Option<Rates>,
+    rates: Option<(u64, u64)>,
     /// Search: maximum number of runs at a rate [default: 40]
-    #[arg(long, value_name = "N", value_parser = value::positive_count, requires = "objectives")]
+    #[arg(long, value_name = "N", value_parser = value::positive_count::<u32>, requires = "objectives")]
     runs: Option<u32>,
     /// Stop after about this time and report the result so far
     #[arg(long, value_name = "DURATION", value_parser = value::budget)]

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     quiet: bool,
     /// Servers to check in parallel [default: two per CPU, at most 8]
-    #[arg(short, long, value_name = "N", value_parser = value::jobs)]
+    #[arg(short, long, value_name = "N", value_parser = value::positive_count::<usize>)]
     jobs: Option<usize>,
     /// Repeat all checks this many times and count the failures of each [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]

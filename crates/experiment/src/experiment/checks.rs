@@ -3,10 +3,7 @@
 use std::{
     collections::BTreeSet,
     io,
-    sync::{
-        atomic::{AtomicUsize, Ordering},
-        mpsc,
-    },
+    sync::{Mutex, PoisonError, atomic::Ordering},
     thread,
 };
 use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
@@ -43,35 +40,33 @@ pub(super) fn verify_all(
         return Ok(Refused::new());
     }
     let pending = &pending(stage, journal_file)[..];
-    let next = &AtomicUsize::new(0);
-    let (sender, results) = mpsc::channel();
-    let mut failed_once = Vec::new();
-    let check = move || {
-        while let Some((subject, scenario)) = pending.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let verified = verify(stage, subject, *scenario);
-            // A check that was cut off says nothing.
-            if stop.load(Ordering::Relaxed) || sender.send(verified).is_err() {
-                return;
-            }
+    let name = |it: &(&Subject, Scenario)| (it.0.variant.id.clone(), it.1);
+    let left: BTreeSet<(VariantId, Scenario)> = pending.iter().map(name).collect();
+    let show = |observer: &mut dyn Observer, left: &BTreeSet<(VariantId, Scenario)>| {
+        if let Some((variant, scenario)) = left.first() {
+            observer.on(&Progress::Verifying { variant, scenario: *scenario });
         }
     };
-    thread::scope(|scope| {
-        parallel::workers(scope, jobs().min(pending.len()), check);
-        let name = |it: &(&Subject, Scenario)| (it.0.variant.id.clone(), it.1);
-        let mut left: BTreeSet<(VariantId, Scenario)> = pending.iter().map(name).collect();
-        while let Some((variant, scenario)) = left.first() {
-            observer.on(&Progress::Verifying { variant, scenario: *scenario });
-            let Ok(verified) = results.recv() else { break };
-            left.remove(&(verified.variant.clone(), verified.scenario));
-            if verified.failed.is_empty() {
-                observer.on(&Progress::Verified(&verified));
-                journal_file.write(Record::Verified(verified))?;
-            } else {
-                failed_once.push(verified);
-            }
+    show(observer, &left);
+    let state = Mutex::new((&mut *observer, &mut *journal_file, left));
+    let check = |&(subject, scenario): &(&Subject, Scenario)| {
+        let verified = verify(stage, subject, scenario);
+        // A check that was cut off says nothing.
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
         }
-        io::Result::Ok(())
-    })?;
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (observer, journal_file, left) = &mut *state;
+        left.remove(&(verified.variant.clone(), scenario));
+        if verified.failed.is_empty() {
+            observer.on(&Progress::Verified(&verified));
+            journal_file.write(Record::Verified(verified.clone()))?;
+        }
+        show(*observer, left);
+        Ok((!verified.failed.is_empty()).then_some(verified))
+    };
+    let checked: io::Result<Vec<_>> = parallel::map(pending, jobs(), check).into_iter().collect();
+    let failed_once = checked?.into_iter().flatten();
     for first in failed_once {
         let is_it =
             |it: &&(&Subject, Scenario)| it.0.variant.id == first.variant && it.1 == first.scenario;

@@ -265,7 +265,7 @@ pub enum Progress<'a> {
 }
 
 /// Receives progress. It must return at once: the machine is being measured.
-pub trait Observer {
+pub trait Observer: Send {
     /// Something happened.
     fn on(&mut self, progress: &Progress<'_>);
 }

@@ -88,24 +88,15 @@ pub enum Sharing {
     PerConnection,
 }
 
-macro_rules! display_as_serialized {
-    ($($type:ident: $($variant:ident = $text:literal),+;)+) => {$(
-        impl std::fmt::Display for $type {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.pad(match self { $(Self::$variant => $text,)+ })
-            }
-        }
-    )+};
+crate::names! { Class: Raw = "raw", Library = "library", Framework = "framework" }
+crate::names! { Model:
+    Threads = "threads", Processes = "processes", EventLoop = "event-loop", Callbacks = "callbacks",
+    Fibers = "fibers", Coroutines = "coroutines", Goroutines = "goroutines", AsyncTasks = "async-tasks"
 }
-
-display_as_serialized! {
-    Class: Raw = "raw", Library = "library", Framework = "framework";
-    Model: Threads = "threads", Processes = "processes", EventLoop = "event-loop",
-        Callbacks = "callbacks", Fibers = "fibers", Coroutines = "coroutines",
-        Goroutines = "goroutines", AsyncTasks = "async-tasks";
-    Mechanism: Epoll = "epoll", IoUring = "io_uring", Blocking = "blocking";
-    Sharing: Single = "single", Prefork = "prefork", Shared = "shared",
-        HandOut = "hand-out", PerConnection = "per-connection";
+crate::names! { Mechanism: Epoll = "epoll", IoUring = "io_uring", Blocking = "blocking" }
+crate::names! { Sharing:
+    Single = "single", Prefork = "prefork", Shared = "shared", HandOut = "hand-out",
+    PerConnection = "per-connection"
 }
 
 /// A check that a server is known to fail, because of what its framework does by design.

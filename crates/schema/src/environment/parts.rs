@@ -59,14 +59,7 @@ pub enum Turbo {
     Off,
 }
 
-impl std::fmt::Display for Turbo {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.pad(match self {
-            Self::On => "on",
-            Self::Off => "off",
-        })
-    }
-}
+crate::names! { Turbo: On = "on", Off = "off" }
 
 /// The program that measured, which is also the load generator.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -89,14 +82,7 @@ pub enum BuildProfile {
     Release,
 }
 
-impl std::fmt::Display for BuildProfile {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.pad(match self {
-            Self::Debug => "debug",
-            Self::Release => "release",
-        })
-    }
-}
+crate::names! { BuildProfile: Debug = "debug", Release = "release" }
 
 /// The resource limits of a process and its children. Unknown limits are absent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -158,11 +144,4 @@ pub enum CgroupVersion {
     V2,
 }
 
-impl std::fmt::Display for CgroupVersion {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.pad(match self {
-            Self::V1 => "1",
-            Self::V2 => "2",
-        })
-    }
-}
+crate::names! { CgroupVersion: V1 = "1", V2 = "2" }

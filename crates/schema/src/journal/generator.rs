@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
+use std::fmt;
 
 /// A program that makes the load.
 #[derive(
@@ -22,21 +22,9 @@ pub enum Generator {
     H2load,
 }
 
+crate::names! { Generator "generator": Wirebench = "wirebench", Wrk = "wrk", Hey = "hey", H2load = "h2load" }
+
 impl Generator {
-    /// All of them, our own first.
-    pub const ALL: [Self; 4] = [Self::Wirebench, Self::Wrk, Self::Hey, Self::H2load];
-
-    /// The name on command lines and in files, which is the program's.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Wirebench => "wirebench",
-            Self::Wrk => "wrk",
-            Self::Hey => "hey",
-            Self::H2load => "h2load",
-        }
-    }
-
     /// The Debian package that installs it; none for our own.
     #[must_use]
     pub const fn debian_package(self) -> Option<&'static str> {
@@ -46,23 +34,6 @@ impl Generator {
             Self::Hey => Some("hey"),
             Self::H2load => Some("nghttp2-client"),
         }
-    }
-}
-
-impl fmt::Display for Generator {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Generator {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|generator| generator.name() == text)
-            .ok_or_else(|| crate::suggest::unknown("generator", text, Self::ALL.map(Self::name)))
     }
 }
 

@@ -49,28 +49,13 @@ pub enum Weight {
     Invalid,
 }
 
-impl Weight {
-    /// The name in texts and files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Tail => "tail",
-            Self::Limit => "limit",
-            Self::Invalid => "invalid",
-        }
-    }
+crate::names! { Weight: Note = "note", Tail = "tail", Limit = "limit", Invalid = "invalid" }
 
+impl Weight {
     /// The heaviest weight among `reasons`; none where nothing is to be said.
     #[must_use]
     pub fn heaviest(reasons: &[Reason]) -> Option<Self> {
         reasons.iter().map(|reason| reason.weight).max()
-    }
-}
-
-impl fmt::Display for Weight {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
 
 use super::ReasonKind;
 
@@ -19,19 +18,9 @@ pub enum Procedure {
     Cohorts,
 }
 
+crate::names! { Procedure "procedure": Cohorts = "cohorts", Process = "process" }
+
 impl Procedure {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Cohorts, Self::Process];
-
-    /// The name on command lines and in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::Cohorts => "cohorts",
-        }
-    }
-
     /// One repetition of everything, which `--cohorts` and `--blocks` count.
     #[must_use]
     pub const fn repetition(self) -> &'static str {
@@ -39,23 +28,6 @@ impl Procedure {
             Self::Process => "block",
             Self::Cohorts => "cohort",
         }
-    }
-}
-
-impl fmt::Display for Procedure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Procedure {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|procedure| procedure.name() == text)
-            .ok_or_else(|| crate::suggest::unknown("procedure", text, Self::ALL.map(Self::name)))
     }
 }
 

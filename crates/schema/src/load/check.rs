@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Body, BodyCheck, LatencyOrigin, LoadConfig, LoadModel, Stop, Trust};
+use super::{BodyCheck, LatencyOrigin, LoadConfig, LoadModel, SourceRange, Stop, Trust};
 use crate::{
     scenario::{HeavyConnections, Protocol},
     target::Target,
@@ -31,6 +31,15 @@ const STEPS_LIMIT: usize = 1000;
 /// The largest message of an echo.
 const PAYLOAD_LIMIT_BYTES: usize = 1 << 30;
 
+/// Ends a check with this sentence if the condition holds.
+macro_rules! refuse_if {
+    ($is_wrong:expr, $($sentence:tt)+) => {
+        if $is_wrong {
+            return Err(format_args!($($sentence)+).to_string());
+        }
+    };
+}
+
 impl LoadConfig {
     /// The first reason why this cannot be carried out, as a sentence with the next step.
     pub fn check(&self) -> Result<(), String> {
@@ -45,132 +54,109 @@ impl LoadConfig {
     }
 
     fn check_connections(&self) -> Result<(), String> {
-        if self.connections == 0 {
-            return refuse("0 connections send nothing: give -c at least 1");
-        }
-        if self.threads == 0 {
-            return refuse("0 threads send nothing: give -t at least 1");
-        }
-        if self.threads > THREADS_LIMIT {
-            return Err(format!(
-                "{} threads are more than one load can have: give -t at most {THREADS_LIMIT}",
-                self.threads
-            ));
-        }
-        if self.threads > self.connections {
-            return Err(format!(
-                "{} threads cannot share {} connections: give -c at least as many as -t",
-                self.threads, self.connections
-            ));
-        }
-        if self.pipeline == 0 || self.pipeline > PIPELINE_LIMIT {
-            return Err(format!(
-                "{} requests cannot be in flight on a connection: give -p from 1 to {PIPELINE_LIMIT}",
-                self.pipeline
-            ));
-        }
-        if self.requests_per_connection == Some(0) {
-            return refuse(
-                "a connection without a request measures nothing: give --requests-per-connection \
-                 at least 1",
+        let Self { threads, connections, pipeline, .. } = self;
+        refuse_if!(*connections == 0, "0 connections send nothing: give -c at least 1");
+        refuse_if!(*threads == 0, "0 threads send nothing: give -t at least 1");
+        refuse_if!(
+            *threads > THREADS_LIMIT,
+            "{threads} threads are more than one load can have: give -t at most {THREADS_LIMIT}"
+        );
+        refuse_if!(
+            threads > connections,
+            "{threads} threads cannot share {connections} connections: give -c at least as many as -t"
+        );
+        refuse_if!(
+            !(1..=PIPELINE_LIMIT).contains(pipeline),
+            "{pipeline} requests cannot be in flight on a connection: give -p from 1 to {PIPELINE_LIMIT}"
+        );
+        refuse_if!(
+            self.requests_per_connection == Some(0),
+            "a connection without a request measures nothing: give --requests-per-connection at least 1"
+        );
+        for SourceRange { first, last } in &self.sources {
+            refuse_if!(
+                first.is_ipv4() != last.is_ipv4() || first > last,
+                "{first}-{last} is not a range of addresses: write --source 127.0.0.2-127.0.0.9"
             );
-        }
-        for range in &self.sources {
-            if range.first.is_ipv4() != range.last.is_ipv4() || range.first > range.last {
-                return Err(format!(
-                    "{}-{} is not a range of addresses: write --source 127.0.0.2-127.0.0.9",
-                    range.first, range.last
-                ));
-            }
         }
         Ok(())
     }
 
     fn check_times(&self) -> Result<(), String> {
         match self.stop {
-            Stop::After(window) if window < SHORTEST_WINDOW => {
-                return Err(format!(
-                    "a window of {} measures nothing: give -d at least {}, better 10s",
-                    write_duration(window),
-                    write_duration(SHORTEST_WINDOW)
-                ));
+            Stop::After(window) => refuse_if!(
+                window < SHORTEST_WINDOW,
+                "a window of {} measures nothing: give -d at least {}, better 10s",
+                write_duration(window),
+                write_duration(SHORTEST_WINDOW)
+            ),
+            Stop::Requests(count) => {
+                refuse_if!(count == 0, "0 requests measure nothing: give -n at least 1");
             }
-            Stop::Requests(0) => {
-                return refuse("0 requests measure nothing: give -n at least 1");
-            }
-            Stop::RequestsPerConnection(0) => {
-                return refuse(
-                    "0 requests measure nothing: give --count-per-connection at least 1",
+            Stop::RequestsPerConnection(count) => {
+                refuse_if!(
+                    count == 0,
+                    "0 requests measure nothing: give --count-per-connection at least 1"
+                );
+                refuse_if!(
+                    !self.warmup.is_zero() && count < self.pipeline as u64,
+                    "when the warm-up ends a connection may have {} requests in flight, more than its count of \
+                     {count}: give a --count-per-connection of at least -p, or no --warmup",
+                    self.pipeline
                 );
             }
-            Stop::RequestsPerConnection(count)
-                if !self.warmup.is_zero() && count < self.pipeline as u64 =>
-            {
-                return Err(format!(
-                    "when the warm-up ends a connection may have {} requests in flight, more than its \
-                     count of {count}: give a --count-per-connection of at least -p, or no --warmup",
-                    self.pipeline
-                ));
-            }
-            Stop::After(_) | Stop::Requests(_) | Stop::RequestsPerConnection(_) => {}
         }
-        if self.timeout.is_zero() {
-            return refuse("with a timeout of 0 s every reply is late: give --timeout 2s");
-        }
+        refuse_if!(
+            self.timeout.is_zero(),
+            "with a timeout of 0 s every reply is late: give --timeout 2s"
+        );
         let pieces = self.interval.as_nanos() % INTERVAL_PIECE.as_nanos();
-        if self.interval.is_zero() || pieces != 0 {
-            return Err(format!(
-                "an interval of {} is not a multiple of 100ms: give --interval 100ms or 1s",
-                write_duration(self.interval)
-            ));
-        }
+        refuse_if!(
+            self.interval.is_zero() || pieces != 0,
+            "an interval of {} is not a multiple of 100ms: give --interval 100ms or 1s",
+            write_duration(self.interval)
+        );
         Ok(())
     }
 
     fn check_model(&self) -> Result<(), String> {
-        match &self.model {
-            LoadModel::Think { delay } if delay.is_zero() => {
-                refuse("--delay must be above 0: omit it, or use 1ms")
+        let (curve, latency_from) = match &self.model {
+            LoadModel::Closed => return Ok(()),
+            LoadModel::Think { delay } => {
+                refuse_if!(delay.is_zero(), "--delay must be above 0: omit it, or use 1ms");
+                refuse_if!(
+                    self.pipeline > 1,
+                    "a connection that pauses between requests has only one in flight: omit -p or --delay"
+                );
+                return Ok(());
             }
-            LoadModel::Think { .. } if self.pipeline > 1 => refuse(
-                "a connection that pauses between requests has only one in flight: omit -p or \
-                 --delay",
-            ),
-            LoadModel::Closed | LoadModel::Think { .. } => Ok(()),
-            LoadModel::Rate { curve, latency_from, .. } => {
-                let rates = curve.rates();
-                if rates.is_empty() || rates.len() > STEPS_LIMIT {
-                    return Err(format!(
-                        "a rate has 1 to {STEPS_LIMIT} steps, not {}: change --steps",
-                        rates.len()
-                    ));
-                }
-                if let Some(rate) =
-                    rates.iter().find(|rate| !(RATE_LEAST..=RATE_LIMIT).contains(*rate))
-                {
-                    return Err(format!(
-                        "{rate} requests/s is not a rate: give from {RATE_LEAST} to {RATE_LIMIT} requests/s"
-                    ));
-                }
-                if rates.len() > 1 && !matches!(self.stop, Stop::After(_)) {
-                    return refuse(
-                        "a rate that changes needs a time to change in: give -d instead of a count",
-                    );
-                }
-                if matches!(self.stop, Stop::RequestsPerConnection(_)) {
-                    return refuse(
-                        "at a rate any free connection takes the next request, so none has a count \
-                         of its own: give -n or -d",
-                    );
-                }
-                if *latency_from == LatencyOrigin::Sent && rates.len() > 1 {
-                    return refuse(
-                        "--closed lets the schedule slip, so the rate cannot change by time: give -R",
-                    );
-                }
-                Ok(())
-            }
+            LoadModel::Rate { curve, latency_from, .. } => (curve, *latency_from),
+        };
+        let rates = curve.rates();
+        refuse_if!(
+            rates.is_empty() || rates.len() > STEPS_LIMIT,
+            "a rate has 1 to {STEPS_LIMIT} steps, not {}: change --steps",
+            rates.len()
+        );
+        for rate in &rates {
+            refuse_if!(
+                !(RATE_LEAST..=RATE_LIMIT).contains(rate),
+                "{rate} requests/s is not a rate: give from {RATE_LEAST} to {RATE_LIMIT} requests/s"
+            );
         }
+        refuse_if!(
+            rates.len() > 1 && !matches!(self.stop, Stop::After(_)),
+            "a rate that changes needs a time to change in: give -d instead of a count"
+        );
+        refuse_if!(
+            matches!(self.stop, Stop::RequestsPerConnection(_)),
+            "at a rate any free connection takes the next request, so none has a count of its own: give -n or -d"
+        );
+        refuse_if!(
+            latency_from == LatencyOrigin::Sent && rates.len() > 1,
+            "--closed lets the schedule slip, so the rate cannot change by time: give -R"
+        );
+        Ok(())
     }
 
     /// Options that mean nothing to the way to this target.
@@ -180,15 +166,15 @@ impl LoadConfig {
             Trust::File(_) => Some("--ca"),
             Trust::Anybody => Some("--insecure"),
         };
-        if let Some(option) = trust.filter(|_| !self.target.is_tls()) {
-            return Err(format!("{option} does not apply to {}: use https://", self.target));
+        if let Some(option) = trust {
+            let target = &self.target;
+            refuse_if!(!target.is_tls(), "{option} does not apply to {target}: use https://");
         }
-        let unix = self.unix_socket.is_some() || self.target.unix_path().is_some();
-        if unix && !self.sources.is_empty() {
-            return refuse("--source does not apply to a Unix socket: omit it");
-        }
-        if unix && self.connect_to.is_some() {
-            return refuse("--connect-to does not apply to a Unix socket: omit it");
+        if self.unix_socket.is_some() || self.target.unix_path().is_some() {
+            let source = !self.sources.is_empty();
+            refuse_if!(source, "--source does not apply to a Unix socket: omit it");
+            let connect_to = self.connect_to.is_some();
+            refuse_if!(connect_to, "--connect-to does not apply to a Unix socket: omit it");
         }
         Ok(())
     }
@@ -196,67 +182,63 @@ impl LoadConfig {
     fn check_http(&self) -> Result<(), String> {
         for (name, value) in &self.headers {
             let name_ok = http::HeaderName::from_bytes(name.as_bytes()).is_ok();
-            if !name_ok || http::HeaderValue::from_str(value).is_err() {
-                return Err(format!("`{name}: {value}` is not a header: write -H 'Name: value'"));
-            }
+            refuse_if!(
+                !name_ok || http::HeaderValue::from_str(value).is_err(),
+                "`{name}: {value}` is not a header: write -H 'Name: value'"
+            );
             let frames = ["content-length", "transfer-encoding"];
-            if frames.iter().any(|frame| name.eq_ignore_ascii_case(frame)) {
-                return Err(format!(
-                    "`{name}` is written by wirebench itself: give the body with --body or --body-file"
-                ));
-            }
+            refuse_if!(
+                frames.iter().any(|frame| name.eq_ignore_ascii_case(frame)),
+                "`{name}` is written by wirebench itself: give the body with --body or --body-file"
+            );
         }
         let hosts = self.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
-        match hosts.count() {
-            0 | 1 => {}
-            // RFC 9112, 3.2: a server answers 400 to a request with several.
-            several => return Err(format!("{several} Host headers are given: give one with -H")),
-        }
-        if http::Method::from_bytes(self.method.as_bytes()).is_err() {
-            return Err(format!("`{}` is not an HTTP method: write GET or POST", self.method));
-        }
-        if self.method == "CONNECT" {
-            return refuse("CONNECT opens a tunnel and has no reply to check: write GET or POST");
-        }
+        // RFC 9112, 3.2: a server answers 400 to a request with several.
+        let hosts = hosts.count();
+        refuse_if!(hosts > 1, "{hosts} Host headers are given: give one with -H");
+        let method = &self.method;
+        let is_method = http::Method::from_bytes(method.as_bytes()).is_ok();
+        refuse_if!(!is_method, "`{method}` is not an HTTP method: write GET or POST");
+        refuse_if!(
+            method == "CONNECT",
+            "CONNECT opens a tunnel and has no reply to check: write GET or POST"
+        );
         self.check_replies()?;
         self.check_retries()?;
         self.heavy.iter().try_for_each(|heavy| self.check_heavy(heavy))?;
-        if self.expect_body.is_some() && self.body_check == BodyCheck::Any {
-            return refuse("--expect-body and --any-body contradict each other: omit one");
-        }
+        refuse_if!(
+            self.expect_body.is_some() && self.body_check == BodyCheck::Any,
+            "--expect-body and --any-body contradict each other: omit one"
+        );
         Ok(())
     }
 
     fn check_heavy(&self, heavy: &HeavyConnections) -> Result<(), String> {
         let HeavyConnections { every, path } = heavy;
         let (usual, connections) = (self.target.path(), self.connections);
-        if format!("http://localhost{path}").parse().as_ref().map(Target::path).ok() != Some(path) {
-            return Err(format!("`{path}` is not a path: write --heavy {every}:/100"));
-        }
-        if path.len() != usual.len() {
-            return Err(format!(
-                "`{path}` and the path of the target, `{usual}`, differ in length: pad the shorter one, such as /000 \
-                 for /100"
-            ));
-        }
-        if connections < *every {
-            return Err(format!(
-                "none of {connections} connections is one in {every}: give -c at least {every}, or a smaller --heavy"
-            ));
-        }
+        refuse_if!(
+            format!("http://localhost{path}").parse().as_ref().map(Target::path).ok() != Some(path),
+            "`{path}` is not a path: write --heavy {every}:/100"
+        );
+        refuse_if!(
+            path.len() != usual.len(),
+            "`{path}` and the path of the target, `{usual}`, differ in length: pad the shorter one, such as /000 \
+             for /100"
+        );
+        refuse_if!(
+            connections < *every,
+            "none of {connections} connections is one in {every}: give -c at least {every}, or a smaller --heavy"
+        );
         Ok(())
     }
 
     fn check_echo(&self) -> Result<(), String> {
-        if self.payload_bytes == 0 {
-            return refuse("an echo of 0 bytes has no reply: give --payload at least 1");
-        }
-        if self.payload_bytes > PAYLOAD_LIMIT_BYTES {
-            return Err(format!(
-                "a message of {} bytes is too large: give --payload at most 1GiB",
-                self.payload_bytes
-            ));
-        }
+        let bytes = self.payload_bytes;
+        refuse_if!(bytes == 0, "an echo of 0 bytes has no reply: give --payload at least 1");
+        refuse_if!(
+            bytes > PAYLOAD_LIMIT_BYTES,
+            "a message of {bytes} bytes is too large: give --payload at most 1GiB"
+        );
         let given = [
             (self.unix_socket.is_some(), "--unix-socket", "write unix:PATH for an echo"),
             (self.method != "GET", "--method", "it belongs to http://"),
@@ -273,26 +255,11 @@ impl LoadConfig {
                 "an echo has no head",
             ),
         ];
-        match given.iter().find(|(given, ..)| *given) {
-            Some((_, option, reason)) => {
-                Err(format!("{option} does not apply to {}: {reason}", self.target))
-            }
-            None => Ok(()),
+        for (is_given, option, reason) in given {
+            refuse_if!(is_given, "{option} does not apply to {}: {reason}", self.target);
         }
+        Ok(())
     }
-
-    /// The text of the request's body, when it is in the configuration itself.
-    #[must_use]
-    pub fn body_text(&self) -> Option<&str> {
-        match &self.body {
-            Some(Body::Text(text)) => Some(text),
-            Some(Body::File(_)) | None => None,
-        }
-    }
-}
-
-fn refuse(reason: &str) -> Result<(), String> {
-    Err(reason.to_owned())
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};
 
 use super::{ClosedPolicy, LoadModel};
-use crate::{scenario::HeavyConnections, target::Target};
+use crate::{
+    scenario::{HeavyConnections, Scenario},
+    target::Target,
+};
 
 /// The end of the measured window.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -37,20 +40,7 @@ pub enum EngineChoice {
     Epoll,
 }
 
-impl EngineChoice {
-    /// All choices, the default first.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::IoUring, Self::Epoll];
-
-    /// The name on command lines and in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::IoUring => "io_uring",
-            Self::Epoll => "epoll",
-        }
-    }
-}
+crate::names! { EngineChoice "engine": Auto = "auto", IoUring = "io_uring", Epoll = "epoll" }
 
 /// The waiting strategy of a thread until the next request is due.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -240,6 +230,13 @@ const fn usual_head_limit_bytes() -> usize {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_usual_head_limit(bytes: &usize) -> bool {
     *bytes == LoadConfig::USUAL_HEAD_LIMIT_BYTES
+}
+
+/// That of a load of `hello` on this host.
+impl Default for LoadConfig {
+    fn default() -> Self {
+        Self::new(Target::of_scenario(Scenario::Hello, "localhost", 80))
+    }
 }
 
 impl LoadConfig {

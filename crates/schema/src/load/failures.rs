@@ -22,47 +22,10 @@ pub enum ErrorKind {
     NoPort,
 }
 
-impl ErrorKind {
-    /// All of them, in the order of the fields.
-    pub const ALL: [Self; 12] = [
-        Self::Refused,
-        Self::Connect,
-        Self::Tls,
-        Self::Timeout,
-        Self::Reset,
-        Self::ClosedEarly,
-        Self::WrongReply,
-        Self::Surplus,
-        Self::Status,
-        Self::Socket,
-        Self::Lost,
-        Self::NoPort,
-    ];
-
-    /// The name in texts and files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Refused => "refused",
-            Self::Connect => "connect",
-            Self::Tls => "tls",
-            Self::Timeout => "timeout",
-            Self::Reset => "reset",
-            Self::ClosedEarly => "closed early",
-            Self::WrongReply => "wrong reply",
-            Self::Surplus => "surplus",
-            Self::Status => "status",
-            Self::Socket => "socket",
-            Self::Lost => "lost",
-            Self::NoPort => "no port",
-        }
-    }
-}
-
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
+crate::names! { ErrorKind:
+    Refused = "refused", Connect = "connect", Tls = "tls", Timeout = "timeout", Reset = "reset",
+    ClosedEarly = "closed early", WrongReply = "wrong reply", Surplus = "surplus",
+    Status = "status", Socket = "socket", Lost = "lost", NoPort = "no port"
 }
 
 /// One failure in words. Files have it as `KIND: SENTENCE`.

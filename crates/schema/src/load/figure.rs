@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 use super::LatencySummary;
 
@@ -30,26 +29,12 @@ pub enum LatencyFigure {
     Mean,
 }
 
+crate::names! { LatencyFigure:
+    P50 = "p50", P75 = "p75", P90 = "p90", P95 = "p95", P99 = "p99", P999 = "p999", Max = "max",
+    Mean = "mean"
+}
+
 impl LatencyFigure {
-    /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 8] =
-        [Self::P50, Self::P75, Self::P90, Self::P95, Self::P99, Self::P999, Self::Max, Self::Mean];
-
-    /// The name on command lines and in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::P50 => "p50",
-            Self::P75 => "p75",
-            Self::P90 => "p90",
-            Self::P95 => "p95",
-            Self::P99 => "p99",
-            Self::P999 => "p999",
-            Self::Max => "max",
-            Self::Mean => "mean",
-        }
-    }
-
     /// Its value in `latency`, in nanoseconds.
     #[must_use]
     pub const fn of(self, latency: &LatencySummary) -> f64 {
@@ -66,18 +51,24 @@ impl LatencyFigure {
         whole as f64
     }
 
-    /// The percentile that it is. A mean contains every sample, like the largest, which precedes it in [`Self::ALL`].
-    #[must_use]
-    pub const fn percent(self) -> f64 {
+    /// Thousandths of the samples that lie beyond it. None lies beyond a mean, which contains every sample, like
+    /// the largest, which precedes it in [`Self::ALL`].
+    const fn thousandths_beyond(self) -> u16 {
         match self {
-            Self::P50 => 50.0,
-            Self::P75 => 75.0,
-            Self::P90 => 90.0,
-            Self::P95 => 95.0,
-            Self::P99 => 99.0,
-            Self::P999 => 99.9,
-            Self::Max | Self::Mean => 100.0,
+            Self::P50 => 500,
+            Self::P75 => 250,
+            Self::P90 => 100,
+            Self::P95 => 50,
+            Self::P99 => 10,
+            Self::P999 => 1,
+            Self::Max | Self::Mean => 0,
         }
+    }
+
+    /// The percentile that it is.
+    #[must_use]
+    pub fn percent(self) -> f64 {
+        f64::from(1000 - self.thousandths_beyond()) / 10.0
     }
 
     /// Whether it is only known to be at least its value in `latency`.
@@ -92,41 +83,17 @@ impl LatencyFigure {
     }
 
     /// Samples that a distribution needs before ten of them lie beyond the figure; fewer, and a
-    /// single one decides what it is.
+    /// single one decides what it is. Neither a mean nor the largest improves with samples beyond it.
     #[must_use]
-    pub const fn enough_samples(self) -> u64 {
-        match self {
-            Self::P50 => 20,
-            Self::P75 => 40,
-            Self::P90 => 100,
-            Self::P95 => 200,
-            Self::P99 => 1000,
-            Self::P999 => 10_000,
-            // Neither is an estimate that improves with samples beyond it.
-            Self::Max | Self::Mean => 1,
-        }
+    pub fn enough_samples(self) -> u64 {
+        10_000_u64.checked_div(self.thousandths_beyond().into()).unwrap_or(1)
     }
-}
 
-impl LatencyFigure {
     /// The share of the samples that must be slow before the figure is; 0 where one is enough.
     #[must_use]
-    pub const fn tail_share(self) -> f64 {
-        match self {
-            Self::P50 => 0.5,
-            Self::P75 => 0.25,
-            Self::P90 => 0.1,
-            Self::P95 => 0.05,
-            // A mean has no tail; disturbances of this size change it noticeably.
-            Self::P99 | Self::Mean => 0.01,
-            Self::P999 => 0.001,
-            Self::Max => 0.0,
-        }
-    }
-}
-
-impl fmt::Display for LatencyFigure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
+    pub fn tail_share(self) -> f64 {
+        // A mean has no tail; disturbances of this size change it noticeably.
+        let same_as = if self == Self::Mean { Self::P99 } else { self };
+        f64::from(same_as.thousandths_beyond()) / 1000.0
     }
 }

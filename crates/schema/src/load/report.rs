@@ -126,7 +126,7 @@ impl Interval {
 }
 
 /// The result of one load.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LoadReport {
     /// [`LOAD_FORMAT`] of the writer.
     pub format: u32,
@@ -283,51 +283,7 @@ impl LoadReport {
     /// The report of a load in which nothing has happened yet.
     #[must_use]
     pub fn new(wirebench: String, config: LoadConfig, engine: EngineChoice) -> Self {
-        Self {
-            format: LOAD_FORMAT,
-            wirebench,
-            config,
-            engine,
-            engine_fallback: None,
-            interrupted: false,
-            window_ns: 0,
-            requests: 0,
-            requests_per_second: 0.0,
-            bytes_received: 0,
-            bytes_sent: 0,
-            latency: None,
-            service: None,
-            lag: None,
-            connect: None,
-            tls: None,
-            offered: None,
-            thread_rate: ThreadRate::default(),
-            errors: ErrorCounts::default(),
-            error_examples: Vec::new(),
-            gave_up_requests: None,
-            heavy_replies: None,
-            checks: ReplyChecks::default(),
-            status_classes: [0; 5],
-            statuses_invalid: 0,
-            latency_by_status: BTreeMap::new(),
-            connections_made: 0,
-            reconnects: 0,
-            client_closes: 0,
-            server_closes: 0,
-            retried_requests: None,
-            idle: IdleCounts::default(),
-            fairness: Fairness::default(),
-            unanswered_connections: 0,
-            in_flight_at_end: 0,
-            ready_share: 0.0,
-            thread_cpu_ns: Vec::new(),
-            stall_ns_max: 0,
-            stall_ns_total: 0,
-            throttled_ns: None,
-            reply_series: ReplySeries::default(),
-            ceiling_requests_per_second: None,
-            generators: Vec::new(),
-        }
+        Self { format: LOAD_FORMAT, wirebench, config, engine, ..Self::default() }
     }
 }
 

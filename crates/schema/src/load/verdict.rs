@@ -17,17 +17,8 @@ pub enum Limit {
     Unknown,
 }
 
-impl Limit {
-    /// The name in texts and files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Generator => "generator",
-            Self::Server => "server",
-            Self::Schedule => "schedule",
-            Self::Unknown => "unknown",
-        }
-    }
+crate::names! { Limit:
+    Generator = "generator", Server = "server", Schedule = "schedule", Unknown = "unknown"
 }
 
 /// What a load says of itself.

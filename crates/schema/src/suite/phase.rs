@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
 
 /// The purpose for which a cell is measured. A workload with several phases becomes a workload for
 /// each of them.
@@ -23,10 +22,9 @@ pub enum Phase {
     Idle,
 }
 
-impl Phase {
-    /// All phases, in the order in which they are shown.
-    pub const ALL: [Self; 3] = [Self::Saturate, Self::Cost, Self::Idle];
+crate::names! { Phase "phase": Saturate = "saturate", Cost = "cost", Idle = "idle" }
 
+impl Phase {
     /// The difference below which two throughputs, or two costs of a request, count as the same,
     /// unless another one is asked for.
     #[must_use]
@@ -35,33 +33,6 @@ impl Phase {
             Self::Saturate => 0.03,
             Self::Cost | Self::Idle => 0.05,
         }
-    }
-
-    /// The name on command lines and in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Saturate => "saturate",
-            Self::Cost => "cost",
-            Self::Idle => "idle",
-        }
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Phase {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|phase| phase.name() == text)
-            .ok_or_else(|| crate::suggest::unknown("phase", text, Self::ALL.map(Self::name)))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr, time::Duration};
+use std::time::Duration;
 
 use super::{Suite, SuiteError, Workload};
 use crate::load::Stop;
@@ -27,37 +27,7 @@ pub enum Scale {
     Smoke,
 }
 
-impl Scale {
-    /// All scales, the largest first.
-    pub const ALL: [Self; 3] = [Self::Paper, Self::Machine, Self::Smoke];
-
-    /// The name on command lines and in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Paper => "paper",
-            Self::Machine => "machine",
-            Self::Smoke => "smoke",
-        }
-    }
-}
-
-impl fmt::Display for Scale {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Scale {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|scale| scale.name() == text)
-            .ok_or_else(|| crate::suggest::unknown("scale", text, Self::ALL.map(Self::name)))
-    }
-}
+crate::names! { Scale "scale": Paper = "paper", Machine = "machine", Smoke = "smoke" }
 
 /// The number of connections if a server has fewer workers than in the document.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
         Arrivals, Body, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
-        LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop, Trust, Waiting,
+        LatencyOrigin, LoadConfig, LoadModel, RateCurve, SourceRange, Stop, Trust, Waiting,
     },
     scenario::HeavyConnections,
     target::Target,
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = value::duration)]
     timeout: Duration,
     /// I/O engine: io_uring, epoll, or auto for the best one available
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine)]
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     engine: EngineChoice,
     /// Seed for random payloads and arrivals
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
@@ -83,10 +83,10 @@ struct ModelOptions {
     rate: Option<RateCurve>,
     /// Rate that changes linearly from A to B over the window
     #[arg(long, value_name = "A:B", value_parser = value::ramp)]
-    ramp: Option<value::Ramp>,
+    ramp: Option<RateCurve>,
     /// Sequence of rates, each for an equal part of the window
     #[arg(long, value_name = "A,B,C", value_parser = value::steps)]
-    steps: Option<value::Steps>,
+    steps: Option<RateCurve>,
     /// At a rate: Poisson arrivals instead of equal intervals
     #[arg(long)]
     poisson: bool,
@@ -120,7 +120,7 @@ struct ConnectionOptions {
     idle_connections: usize,
     /// Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3 or 127.0.0.2-127.0.0.9
     #[arg(long, value_name = "ADDRESSES", value_parser = value::sources)]
-    source: Option<value::Sources>,
+    source: Option<value::List<SourceRange>>,
     /// HTTP: connect to this Unix socket; the URL still gives host and path
     #[arg(long, value_name = "PATH")]
     unix_socket: Option<String>,
@@ -159,7 +159,7 @@ struct MessageOptions {
     any_body: bool,
     /// Statuses of correct replies, such as 401,404 [default: all below 400]
     #[arg(long, value_name = "LIST", value_parser = value::statuses)]
-    expect_status: Option<value::Statuses>,
+    expect_status: Option<value::List<u16>>,
     /// Longest head of a reply, at most 64MiB [default: 1MiB]
     #[arg(long, value_name = "SIZE", value_parser = value::size)]
     head_limit: Option<usize>,
@@ -192,7 +192,7 @@ pub(crate) struct OutputOptions {
     pub(crate) latency: bool,
     /// Percentiles to print, such as 50,90,99.9; implies -L [default: 50,75,90,99]
     #[arg(long, value_name = "LIST", value_parser = value::percentiles)]
-    pub(crate) percentiles: Option<value::Percentiles>,
+    pub(crate) percentiles: Option<value::List<f64>>,
     /// Print one JSON object, including the latency distribution
     #[arg(long, conflicts_with = "percentiles")]
     pub(crate) json: bool,
@@ -223,12 +223,6 @@ pub(crate) struct OutputOptions {
     pub(crate) observed: bool,
 }
 
-fn engine(text: &str) -> Result<EngineChoice, String> {
-    let found = EngineChoice::ALL.into_iter().find(|engine| engine.name() == text);
-    let names = EngineChoice::ALL.map(EngineChoice::name);
-    found.ok_or_else(|| wirebench_schema::suggest::unknown("engine", text, names))
-}
-
 impl Arguments {
     /// The configuration, or a sentence on what contradicts what.
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {
@@ -251,7 +245,7 @@ impl Arguments {
             threads: self.threads.unwrap_or_else(|| self.connections.clamp(1, 2)),
             connections: self.connections,
             idle_connections: self.connection.idle_connections,
-            sources: self.connection.source.clone().map_or_else(Vec::new, |sources| sources.0),
+            sources: self.connection.source.clone().unwrap_or_default(),
             pipeline: self.model.pipeline,
             requests_per_connection: self.connection.requests_per_connection,
             on_closed: self.connection.on_closed(),
@@ -266,7 +260,7 @@ impl Arguments {
             body: self.message.body().map_err(usage)?,
             expect_body: self.message.expect_body.clone(),
             body_check: if self.message.any_body { BodyCheck::Any } else { BodyCheck::Same },
-            expect_status: self.message.expect_status.clone().map_or_else(Vec::new, |it| it.0),
+            expect_status: self.message.expect_status.clone().unwrap_or_default(),
             head_limit_bytes: self.message.head_limit.unwrap_or(defaults.head_limit_bytes),
             trust: self.trust.trust().map_err(usage)?,
             client_certificate: self.trust.client_certificate(),
@@ -295,8 +289,8 @@ impl ModelOptions {
     fn model(&self) -> Result<LoadModel, String> {
         let given = [
             ("-R", self.rate.clone()),
-            ("--ramp", self.ramp.map(|ramp| RateCurve::Ramp(ramp.0, ramp.1))),
-            ("--steps", self.steps.clone().map(|steps| RateCurve::Steps(steps.0))),
+            ("--ramp", self.ramp.clone()),
+            ("--steps", self.steps.clone()),
         ];
         let curve = only(&given, "set the rate")?;
         let (option, curve) = match (curve, self.delay) {

@@ -3,20 +3,10 @@
 
 use wirebench_schema::units::parse_count;
 
+use crate::value::List;
+
 /// The most values of a list; more would take days, and no picture could show them.
 const MOST_VALUES: usize = 100;
-
-/// Numbers of workers, in their order.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Workers(pub(crate) Vec<u32>);
-
-/// Numbers of connections, in their order.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Connections(pub(crate) Vec<usize>);
-
-/// The lowest and the highest rate, in requests per second.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Rates(pub(crate) u64, pub(crate) u64);
 
 /// How a range without a step is filled.
 #[derive(Clone, Copy)]
@@ -27,27 +17,23 @@ enum Steps {
     OneTwoFive,
 }
 
-pub(crate) fn workers(text: &str) -> Result<Workers, String> {
-    let values = list(text, "workers", "1-4 or 1,2,8", Steps::Ones)?;
-    let too_many = |_| format!("`{text}`: too many workers");
-    let values: Result<Vec<u32>, _> = values.into_iter().map(u32::try_from).collect();
-    values.map(Workers).map_err(too_many)
+/// Numbers of workers, in their order.
+pub(crate) fn workers(text: &str) -> Result<List<u32>, String> {
+    list(text, "workers", "1-4 or 1,2,8", Steps::Ones)
 }
 
-pub(crate) fn connections(text: &str) -> Result<Connections, String> {
-    let values =
-        list(text, "connections", "10,50,200 or 10-1000 or 100-1000/100", Steps::OneTwoFive)?;
-    let too_many = |_| format!("`{text}`: too many connections");
-    let values: Result<Vec<usize>, _> = values.into_iter().map(usize::try_from).collect();
-    values.map(Connections).map_err(too_many)
+/// Numbers of connections, in their order.
+pub(crate) fn connections(text: &str) -> Result<List<usize>, String> {
+    list(text, "connections", "10,50,200 or 10-1000 or 100-1000/100", Steps::OneTwoFive)
 }
 
-pub(crate) fn rates(text: &str) -> Result<Rates, String> {
+/// The lowest and the highest rate, in requests per second.
+pub(crate) fn rates(text: &str) -> Result<(u64, u64), String> {
     let wrong = || format!("`{text}` is not a range of rates: write it like 100-10M");
     let (low, high) = text.split_once('-').ok_or_else(wrong)?;
     let (low, high) = (parse_count(low), parse_count(high));
     match (low, high) {
-        (Ok(low), Ok(high)) if low > 0 && low <= high => Ok(Rates(low, high)),
+        (Ok(low), Ok(high)) if low > 0 && low <= high => Ok((low, high)),
         (Ok(0), Ok(_)) => Err(format!("`{text}`: the lowest rate is 1 request/s: write 1-10M")),
         _ => Err(wrong()),
     }
@@ -63,7 +49,12 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| format!("`{text}` is not a share from 0.1% to 100%: write 2% or 0.02"))
 }
 
-fn list(text: &str, what: &str, example: &str, steps: Steps) -> Result<Vec<u64>, String> {
+fn list<T: TryFrom<u64>>(
+    text: &str,
+    what: &str,
+    example: &str,
+    steps: Steps,
+) -> Result<List<T>, String> {
     let wrong = |reason: &str| format!("`{text}` is not a list of {what}: {reason}write {example}");
     let mut values = Vec::new();
     for part in text.split(',') {
@@ -91,7 +82,8 @@ fn list(text: &str, what: &str, example: &str, steps: Steps) -> Result<Vec<u64>,
     }
     values.sort_unstable();
     values.dedup();
-    Ok(values)
+    let too_many = |_| format!("`{text}`: too many {what}");
+    values.into_iter().map(T::try_from).collect::<Result<_, _>>().map_err(too_many)
 }
 
 /// From `low` in steps up to `high`, no more than are needed to see that there are too many.
@@ -116,20 +108,20 @@ mod tests {
 
     #[test]
     fn lists_and_ranges_are_sorted_and_have_each_value_once() {
-        assert_eq!(workers("1-4"), Ok(Workers(vec![1, 2, 3, 4])));
-        assert_eq!(workers("8,1-2,2"), Ok(Workers(vec![1, 2, 8])));
-        assert_eq!(workers("2-8/2"), Ok(Workers(vec![2, 4, 6, 8])));
-        let all = Connections(vec![10, 20, 50, 100, 200, 500, 1000]);
+        assert_eq!(workers("1-4"), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(workers("8,1-2,2"), Ok(vec![1, 2, 8]));
+        assert_eq!(workers("2-8/2"), Ok(vec![2, 4, 6, 8]));
+        let all = vec![10, 20, 50, 100, 200, 500, 1000];
         assert_eq!(connections("10-1k"), Ok(all));
-        let all = Connections(vec![10, 50, 100, 200, 300]);
+        let all = vec![10, 50, 100, 200, 300];
         assert_eq!(connections("10,50,100-300/100"), Ok(all));
-        assert_eq!(connections("7-7"), Ok(Connections(vec![7])));
+        assert_eq!(connections("7-7"), Ok(vec![7]));
     }
 
     #[test]
     fn rates_and_shares_are_read() {
-        assert_eq!(rates("100-10M"), Ok(Rates(100, 10_000_000)));
-        assert_eq!(rates("500-500"), Ok(Rates(500, 500)));
+        assert_eq!(rates("100-10M"), Ok((100, 10_000_000)));
+        assert_eq!(rates("500-500"), Ok((500, 500)));
         assert!(percent("2%").is_ok_and(|it| (it - 0.02).abs() < 1e-9));
         assert!(percent("0.5").is_ok_and(|it| (it - 0.5).abs() < 1e-9));
     }

@@ -19,12 +19,7 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use super::{
-    Arguments,
-    lists::{Connections, Rates, Workers},
-    show,
-    sweep::check_workers,
-};
+use super::{Arguments, show, sweep::check_workers};
 use crate::{
     context::Context,
     exit::{Exit, usage},
@@ -35,7 +30,7 @@ use crate::{
 
 /// The defaults.
 const PRECISION: f64 = 0.05;
-const RATES: Rates = Rates(100, 10_000_000);
+const RATES: (u64, u64) = (100, 10_000_000);
 const CONNECTIONS: usize = 64;
 const WINDOW: Duration = Duration::from_secs(2);
 
@@ -60,7 +55,7 @@ pub(super) fn run(
     let workloads = workloads(&model);
     let [_, rated] = &workloads;
     rated.check().map_err(usage)?;
-    let Rates(lowest, highest) = arguments.rates.unwrap_or(RATES);
+    let (lowest, highest) = arguments.rates.unwrap_or(RATES);
     let sought = SearchSpec {
         variant: subject.variant.id.clone(),
         workload: rated.name.clone(),
@@ -101,25 +96,20 @@ fn has_found(finished: &Finished) -> bool {
 
 /// Workers and connections, which a search does not vary.
 fn shape(arguments: &Arguments, subject: &Subject) -> anyhow::Result<(Option<u32>, usize)> {
-    let fixed = |option: &str| {
-        usage(format!("with --objective only the rate varies: give one number to {option}"))
-    };
-    let workers = match &arguments.workers {
-        None => None,
-        Some(Workers(list)) => match list.as_slice() {
-            [one] => Some(*one),
-            _ => return Err(fixed("--workers")),
-        },
-    };
+    let workers = only_one(arguments.workers.as_deref(), "--workers")?;
     check_workers(subject, &workers.into_iter().collect::<Vec<_>>())?;
-    let connections = match &arguments.connections {
-        None => CONNECTIONS,
-        Some(Connections(list)) => match list.as_slice() {
-            [one] => *one,
-            _ => return Err(fixed("--connections")),
-        },
-    };
-    Ok((workers, connections))
+    let connections = only_one(arguments.connections.as_deref(), "--connections")?;
+    Ok((workers, connections.unwrap_or(CONNECTIONS)))
+}
+
+fn only_one<T: Copy>(list: Option<&[T]>, option: &str) -> anyhow::Result<Option<T>> {
+    match list {
+        None => Ok(None),
+        Some([one]) => Ok(Some(*one)),
+        Some(_) => Err(usage(format!(
+            "with --objective only the rate varies: give one number to {option}"
+        ))),
+    }
 }
 
 /// Shows the result of each probe.

@@ -72,14 +72,14 @@ pub(super) fn run(
 /// refused when they were asked for, and left out when they were not.
 fn workers(arguments: &Arguments, subject: &Subject, usual: u32) -> anyhow::Result<Vec<u32>> {
     if let Some(list) = &arguments.workers {
-        check_workers(subject, &list.0)?;
-        return Ok(list.0.clone());
+        check_workers(subject, list)?;
+        return Ok(list.clone());
     }
     if !subject.takes_workers() {
         out::note("only connections vary: write {workers} in the command to vary workers as well");
         return Ok(vec![usual]);
     }
-    let mut all = lists::workers(WORKERS).map_err(usage)?.0;
+    let mut all = lists::workers(WORKERS).map_err(usage)?;
     let before = all.len();
     all.retain(|workers| subject.workers(*workers) == *workers);
     if all.len() < before {
@@ -96,8 +96,8 @@ fn connections(
     shortage: impl Fn(usize) -> Option<String>,
 ) -> anyhow::Result<Vec<usize>> {
     let mut all = match &arguments.connections {
-        Some(list) => list.0.clone(),
-        None => lists::connections(CONNECTIONS).map_err(usage)?.0,
+        Some(list) => list.clone(),
+        None => lists::connections(CONNECTIONS).map_err(usage)?,
     };
     let Some(reason) = all.last().and_then(|most| shortage(*most)) else { return Ok(all) };
     if arguments.connections.is_some() {

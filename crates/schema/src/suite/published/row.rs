@@ -23,22 +23,12 @@ pub enum RowState {
     Missing,
 }
 
+crate::names! { RowState:
+    SameProgram = "same program", SameDesign = "same design", Different = "different",
+    Missing = "missing"
+}
+
 impl RowState {
-    /// All, the most comparable first.
-    pub const ALL: [Self; 4] =
-        [Self::SameProgram, Self::SameDesign, Self::Different, Self::Missing];
-
-    /// Its name in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SameProgram => "same program",
-            Self::SameDesign => "same design",
-            Self::Different => "different",
-            Self::Missing => "missing",
-        }
-    }
-
     /// Whether conclusions may use the row.
     #[must_use]
     pub const fn is_comparable(self) -> bool {

@@ -1,0 +1,57 @@
+//! The names of an enumeration, from one table, and types that are text in files.
+
+/// Gives an enumeration without fields `ALL`, `name`, [`Display`](std::fmt::Display) and, with the noun of its
+/// error, [`FromStr`](std::str::FromStr). Values are listed in the order in which they are shown.
+#[macro_export]
+macro_rules! names {
+    ($type:ident $($noun:literal)?: $($value:ident = $name:literal),+ $(,)?) => {
+        impl $type {
+            /// All of them, in the order in which they are shown.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$value),+];
+
+            /// The name on command lines, in texts and in files.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $name,)+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.pad(self.name())
+            }
+        }
+
+        $(impl std::str::FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                let found = Self::ALL.into_iter().find(|it| it.name() == text);
+                found.ok_or_else(|| $crate::suggest::unknown($noun, text, Self::ALL.map(Self::name)))
+            }
+        })?
+    };
+}
+
+/// Converts types that parse and print to and from `String`, as serde reads and writes them.
+macro_rules! as_text {
+    ($($type:ident),+) => {$(
+        impl TryFrom<String> for $type {
+            type Error = <Self as std::str::FromStr>::Err;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(value: $type) -> Self {
+                value.to_string()
+            }
+        }
+    )+};
+}
+
+pub(crate) use as_text;
