@@ -18,7 +18,7 @@ use wirebench_schema::{
     load::{Limit, LoadReport, Verdict},
 };
 
-use crate::{neighbours, validity::throttled_first};
+use crate::neighbours::{self, throttled_first};
 
 use self::{
     faults::{generator_stall, schedule_lag},

@@ -153,6 +153,27 @@ pub fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
     (ns > 0).then(|| ReasonKind::Throttled.reason(weight, Some(ns as f64), text))
 }
 
+/// Where a CPU limit of the control group spoils a run, it is named first, and what follows from it is not: other
+/// programs and the server have no part in it.
+pub(crate) fn throttled_first(reasons: &mut Vec<Reason>) {
+    const FOLLOWS: [ReasonKind; 9] = [
+        ReasonKind::ConnectionsBusy,
+        ReasonKind::Unanswered,
+        ReasonKind::NeitherBound,
+        ReasonKind::ScheduleLag,
+        ReasonKind::LittlesLaw,
+        ReasonKind::Unfair,
+        ReasonKind::ServerStall,
+        ReasonKind::GeneratorStall,
+        ReasonKind::Neighbour,
+    ];
+    let spoils = |it: &Reason| it.kind == ReasonKind::Throttled && it.weight == Weight::Invalid;
+    if reasons.iter().any(spoils) {
+        reasons.retain(|reason| !FOLLOWS.contains(&reason.kind));
+        reasons.sort_by_key(|reason| reason.kind != ReasonKind::Throttled);
+    }
+}
+
 /// What must be said of a CPU of which other programs, those that are named first of all, used this
 /// share just before a run.
 #[must_use]

@@ -15,6 +15,7 @@ use wirebench_schema::{
 
 use crate::{
     load::{fell_behind, gave_up, reasons},
+    neighbours::throttled_first,
     thresholds::{BUSY, KEPT, MOST_ARE_READY},
 };
 
@@ -141,27 +142,6 @@ fn blame_output(reasons: &mut Vec<Reason>) {
     if let Some((output, weight)) = output.zip(weight) {
         output.weight = output.weight.max(weight);
         reasons.retain(|it| it.kind != ReasonKind::Neighbour);
-    }
-}
-
-/// Where a CPU limit of the control group spoils a run, it is named first, and what follows from it is not: other
-/// programs and the server have no part in it.
-pub(crate) fn throttled_first(reasons: &mut Vec<Reason>) {
-    const FOLLOWS: [ReasonKind; 9] = [
-        ReasonKind::ConnectionsBusy,
-        ReasonKind::Unanswered,
-        ReasonKind::NeitherBound,
-        ReasonKind::ScheduleLag,
-        ReasonKind::LittlesLaw,
-        ReasonKind::Unfair,
-        ReasonKind::ServerStall,
-        ReasonKind::GeneratorStall,
-        ReasonKind::Neighbour,
-    ];
-    let spoils = |it: &Reason| it.kind == ReasonKind::Throttled && it.weight == Weight::Invalid;
-    if reasons.iter().any(spoils) {
-        reasons.retain(|reason| !FOLLOWS.contains(&reason.kind));
-        reasons.sort_by_key(|reason| reason.kind != ReasonKind::Throttled);
     }
 }
 

@@ -297,11 +297,6 @@ fn cohorts() -> Vec<Case> {
             vec![is("settles-late", &[Kind::Unsettled]), is("warms-up", &[Kind::Drifting])],
         ),
         cohort(
-            "a server that is slower in slices than in a long load",
-            SLICED,
-            vec![is("tires", &[Kind::SliceLength])],
-        ),
-        cohort(
             "servers that work at rest, or close connections",
             SLICED_RATE,
             vec![

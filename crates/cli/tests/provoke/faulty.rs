@@ -77,8 +77,6 @@ pub(crate) enum Fault {
     SettlesLate,
     /// Gets faster with each load.
     WarmsUp,
-    /// Is slow after a short load.
-    Tires,
     /// Uses a tenth of a CPU all the time.
     BurnsIdle,
     /// Has a thread that never rests.
@@ -88,7 +86,7 @@ pub(crate) enum Fault {
 }
 
 /// Each fault with its name.
-pub(crate) const FAULTS: [(&str, Fault); 24] = [
+pub(crate) const FAULTS: [(&str, Fault); 23] = [
     ("stalls", Fault::Stalls),
     ("starves", Fault::Starves),
     ("closes-early", Fault::ClosesEarly),
@@ -109,7 +107,6 @@ pub(crate) const FAULTS: [(&str, Fault); 24] = [
     ("effortless", Fault::Effortless),
     ("settles-late", Fault::SettlesLate),
     ("warms-up", Fault::WarmsUp),
-    ("tires", Fault::Tires),
     ("burns-idle", Fault::BurnsIdle),
     ("spins", Fault::Spins),
     ("defers-work", Fault::DefersWork),
