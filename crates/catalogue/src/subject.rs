@@ -261,12 +261,13 @@ pub fn tell_apart(own: &mut [Subject]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether this word of a command may stand in a name: it holds no port, and no secret by its own name or by
-/// that of the option before it.
+/// Whether this word of a command may stand in a name: it is short, holds no port, and no secret by its own
+/// name or by that of the option before it.
 fn is_public(command: &[String], index: usize) -> bool {
     const SECRETS: [&str; 5] = ["token", "pass", "secret", "key", "credential"];
     let names = |word: &String| SECRETS.iter().any(|it| word.to_ascii_lowercase().contains(it));
-    !command[index].contains('{') && !command[index - 1..=index].iter().any(names)
+    let is_plain = |it: &String| it.len() <= 24 && !it.contains(['{', ' ', '\n']);
+    is_plain(&command[index]) && !command[index - 1..=index].iter().any(names)
 }
 
 /// The name of a server after its program.
@@ -332,6 +333,8 @@ mod tests {
         let scripts = ["node a.js -p {port}", "node lib/b.js -p {port}", "./s {port}"];
         assert_eq!(names(&scripts), ["own/node-a.js", "own/node-lib_b.js", "own/s"]);
         assert_eq!(names(&["./s {port}", "b/s {port}"]), ["own/s", "own/s-2"]);
+        let scripts = ["sh -c 'exec ./a {port}'", "sh -c 'exec ./b {port}'"];
+        assert_eq!(names(&scripts), ["own/sh", "own/sh-2"]);
         let secret = ["./s --token a --api-key=b {port}", "./s --token c --api-key=d {port}"];
         assert_eq!(names(&secret), ["own/s", "own/s-2"]);
     }

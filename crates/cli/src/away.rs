@@ -92,6 +92,9 @@ impl<'a> Elsewhere<'a> {
     }
 }
 
+/// How the line begins that names the report.
+const REPORT: &str = "Report: ";
+
 /// Carries the verb of this command line out on `server.host`. Results come to `results` here; with `resumed`, the
 /// folder there in which they are, a run goes on.
 pub(crate) fn carry_out(
@@ -117,25 +120,38 @@ pub(crate) fn carry_out(
     }
     let shown = shown(results);
     let mut run = None;
+    // From the line that names the report on, they wait until it is here.
+    let mut waiting: Vec<String> = Vec::new();
     let mut print = |line: &str, is_result: bool| {
         run = place(line, &there).or(run.take());
         let line = match line.starts_with("Resume with: ") {
             true => line.replace("wirebench run", &server.command("run")),
             false => with_place(line, &there, &shown),
         };
-        if is_result { out::result(&line) } else { out::note(&line) }
+        let names_report = line.starts_with(REPORT) || !waiting.is_empty();
+        match is_result {
+            true if names_report => waiting.push(line),
+            true => out::result(&line),
+            false => out::note(&line),
+        }
     };
     // A run that goes on has the carrier of its beginning.
     let lacks_carrier = resumed.is_none() && !server.generators.is_empty();
     let kept = |reason: String| context.interrupt.error(elsewhere.kept(&reason, &there, results));
-    let code =
-        elsewhere.carry_out(arguments, lacks_carrier, stop, &mut print).map_err(|reason| {
-            let Some(run) = run else { return context.interrupt.error(reason) };
-            let command = server.command("run");
-            let next = format!("What was measured is there. Resume with: {command} --resume {run}");
-            kept(format!("{reason}\n{next}"))
-        })?;
-    elsewhere.fetch(&there, results).map_err(kept)?;
+    let code = elsewhere.carry_out(arguments, lacks_carrier, stop, &mut print).map_err(|reason| {
+        let Some(run) = run else { return context.interrupt.error(reason) };
+        let command = server.command("run");
+        let next = format!("What was measured is there. Resume with: {command} --resume {run}");
+        kept(format!("{reason}\n{next}"))
+    });
+    let fetched = code.and_then(|code| {
+        elsewhere.fetch(&there, results).map_err(kept)?;
+        Ok(code)
+    });
+    for line in waiting.iter().filter(|line| fetched.is_ok() || !line.starts_with(REPORT)) {
+        out::result(line);
+    }
+    let code = fetched?;
     if context.interrupt.exit().is_none() {
         elsewhere.clear(&there).map_err(anyhow::Error::msg)?;
     }

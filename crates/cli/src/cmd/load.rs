@@ -80,13 +80,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     live.finish();
     match result {
         Ok(mut report) => {
-            let throttled_ns = Throttled::read().ns_since(&throttled);
-            report.throttled_ns = (throttled_ns > 0).then_some(throttled_ns);
-            report.ceiling_requests_per_second = ceiling;
-            if let Some(reason) = ceiling.and_then(|_| ceiling::differs(&report)) {
-                no_ceiling(&reason);
-                report.ceiling_requests_per_second = None;
-            }
+            // Other hosts have limits of their own.
+            let throttled_ns = fleet
+                .is_none()
+                .then(|| Throttled::read().ns_since(&throttled))
+                .filter(|it| *it > 0);
+            complete(&mut report, throttled_ns, ceiling);
             files.report(&report, &started);
             let exit = conclude(output, &report, &files)?;
             Ok(interrupt.exit().unwrap_or(exit))
@@ -100,6 +99,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                 None => Err(error),
             }
         }
+    }
+}
+
+/// Adds what the generator itself does not know.
+fn complete(report: &mut LoadReport, throttled_ns: Option<u64>, ceiling: Option<f64>) {
+    report.throttled_ns = throttled_ns;
+    report.ceiling_requests_per_second = ceiling;
+    if let Some(reason) = ceiling.and_then(|_| ceiling::differs(report)) {
+        no_ceiling(&reason);
+        report.ceiling_requests_per_second = None;
     }
 }
 

@@ -285,6 +285,7 @@ fn results_that_do_not_arrive_stay_on_the_host_and_the_command_printed_fetches_t
         let carrier = carrier(&world).replacen("env", &path, 1);
         let outcome = world.wirebench(&[&words(&carrier)[..], &["--blocks", "1"]].concat());
         outcome.assert_refused(1, &["error: s: the results could not be fetched: "]);
+        assert!(!outcome.stdout.contains("Report: "), "it is not here: {outcome:#?}");
         assert_eq!(left(&world).len(), 1, "{outcome:#?}");
         let command = outcome.stderr.split("Fetch them with: ").nth(1).unwrap();
         fs::remove_file(fake.join("tar")).unwrap();

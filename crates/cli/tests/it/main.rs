@@ -28,6 +28,7 @@ mod published_rows;
 mod report;
 mod resume;
 mod run;
+mod second_look;
 mod servers;
 mod slurm;
 mod sources;

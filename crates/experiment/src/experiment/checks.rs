@@ -50,11 +50,10 @@ pub(super) fn verify_all(
     show(observer, &left);
     let state = Mutex::new((&mut *observer, &mut *journal_file, left));
     let check = |&(subject, scenario): &(&Subject, Scenario)| {
-        let verified = verify(stage, subject, scenario);
+        let is_stopped = || stop.load(Ordering::Relaxed);
         // A check that was cut off says nothing.
-        if stop.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
+        let verified = (!is_stopped()).then(|| verify(stage, subject, scenario));
+        let Some(verified) = verified.filter(|_| !is_stopped()) else { return Ok(None) };
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         let (observer, journal_file, left) = &mut *state;
         left.remove(&(verified.variant.clone(), scenario));
