@@ -99,7 +99,7 @@ fn a_generator_that_is_killed_ends_the_load_with_its_name() {
     let outcome = load.end();
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     let named = ["a", "b"].map(|host| {
-        format!("error: {host}: the load generator ended without a report (signal: 9 (SIGKILL)) \n")
+        format!("error: {host}: the load generator ended without a report (signal: 9 (SIGKILL))\n")
     });
     assert!(named.contains(&outcome.stderr), "{outcome:#?}");
     world.wait_for_silence();
