@@ -156,7 +156,8 @@ pub fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
 /// Where a CPU limit of the control group spoils a run, it is named first, and what follows from it is not: other
 /// programs and the server have no part in it.
 pub(crate) fn throttled_first(reasons: &mut Vec<Reason>) {
-    const FOLLOWS: [ReasonKind; 9] = [
+    const FOLLOWS: [ReasonKind; 10] = [
+        ReasonKind::LowerBound,
         ReasonKind::ConnectionsBusy,
         ReasonKind::Unanswered,
         ReasonKind::NeitherBound,
