@@ -175,15 +175,6 @@ mod tests {
     }
 
     #[test]
-    fn postponed_replies_are_owed_again_one_by_one() {
-        let (mut connection, reply) = hello();
-        connection.receive(b"\r\n\r\n\r\n\r\n");
-        assert_eq!((connection.postpone(), connection.owed()), (2, 0));
-        connection.owe_reply();
-        assert_eq!(connection.next_output(), reply);
-    }
-
-    #[test]
     fn an_echo_can_skip_the_backlog_only_while_it_is_empty() {
         let mut connection = Connection::new(Service::Echo);
         assert!(connection.input_is_output());
