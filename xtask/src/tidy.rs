@@ -43,7 +43,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("bareload", &["uring"]),
     ("bundle", &[]),
     ("fiber", &["uring"]),
-    ("delayserver", &["nullserver", "schema"]),
+    ("delayserver", &["schema"]),
     ("report", &["judge", "schema", "stats"]),
     ("loadgen", &["schema", "uring"]),
     ("server", &["schema", "sys"]),

@@ -18,7 +18,7 @@ pub(crate) struct Schedule {
     /// Due time, number of the request, connection. The number keeps requests that are due at the
     /// same time in the order of their arrival.
     timers: BinaryHeap<Reverse<(Duration, u64, ConnectionId)>>,
-    /// When the last reply of a connection is due, while one waits.
+    /// When the last reply of a connection is due.
     last_due: HashMap<ConnectionId, Duration>,
 }
 
@@ -38,7 +38,7 @@ impl Schedule {
     }
 
     /// When the next reply is due.
-    fn next_due(&self) -> Option<Duration> {
+    pub(crate) fn next_due(&self) -> Option<Duration> {
         self.timers.peek().map(|Reverse((due, _, _))| *due)
     }
 
@@ -47,12 +47,12 @@ impl Schedule {
         if self.next_due()? > now {
             return None;
         }
-        let Reverse((due, _, connection)) = self.timers.pop()?;
-        // What arrives later is due later still.
-        if self.last_due.get(&connection) == Some(&due) {
-            self.last_due.remove(&connection);
-        }
-        Some(connection)
+        self.timers.pop().map(|Reverse((_, _, connection))| connection)
+    }
+
+    /// The connection is gone; its replies stay in the list until they are due.
+    pub(crate) fn forget(&mut self, connection: ConnectionId) {
+        self.last_due.remove(&connection);
     }
 }
 

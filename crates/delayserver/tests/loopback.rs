@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use wirebench_delayserver::{Mode, serve};
+use wirebench_delayserver::{Idle, Mode, serve};
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const REPLY: &[u8] =
@@ -16,10 +16,10 @@ const REPLY: &[u8] =
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// Ends with the process.
-fn server(mode: Mode) -> SocketAddr {
+fn server(mode: Mode, idle: Idle) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    thread::spawn(move || serve(listener, mode));
+    thread::spawn(move || serve(&listener, mode, idle));
     address
 }
 
@@ -46,11 +46,13 @@ fn latency(stream: &mut TcpStream) -> Duration {
 
 #[test]
 fn no_reply_comes_before_its_delay() {
-    for delay in [Duration::from_micros(50), MS(1), MS(5)] {
-        let mut stream = connect(server(Mode::Constant { delay }));
-        for _ in 0..50 {
-            let latency = latency(&mut stream);
-            assert!(latency >= delay, "{latency:?} with a delay of {delay:?}");
+    for idle in [Idle::Sleep, Idle::Spin] {
+        for delay in [Duration::from_micros(50), MS(1), MS(5)] {
+            let mut stream = connect(server(Mode::Constant { delay }, idle));
+            for _ in 0..50 {
+                let latency = latency(&mut stream);
+                assert!(latency >= delay, "{latency:?} with a delay of {delay:?}");
+            }
         }
     }
 }
@@ -59,7 +61,7 @@ fn no_reply_comes_before_its_delay() {
 fn each_nth_request_over_all_connections_waits_longer() {
     let every = NonZeroU64::new(4).unwrap();
     let mode = Mode::TwoPoint { short: MS(1), long: MS(60), every };
-    let address = server(mode);
+    let address = server(mode, Idle::Sleep);
     let mut streams = [connect(address), connect(address)];
     for number in 1..=16_usize {
         let latency = latency(&mut streams[number % 2]);
@@ -71,7 +73,7 @@ fn each_nth_request_over_all_connections_waits_longer() {
 #[test]
 fn a_pipeline_of_split_requests_is_answered_in_full_and_in_order() {
     let delay = MS(20);
-    let mut stream = connect(server(Mode::Constant { delay }));
+    let mut stream = connect(server(Mode::Constant { delay }, Idle::Sleep));
     let began = Instant::now();
     for piece in REQUEST.repeat(16).chunks(77) {
         stream.write_all(piece).unwrap();
@@ -88,7 +90,7 @@ fn a_pipeline_of_split_requests_is_answered_in_full_and_in_order() {
 fn nothing_is_answered_while_the_server_stalls() {
     // Requests in quick succession show a stall as one gap of its length in each period.
     let (period, length) = (MS(300), MS(150));
-    let mut stream = connect(server(Mode::Stall { period, length }));
+    let mut stream = connect(server(Mode::Stall { period, length }, Idle::Sleep));
     let began = Instant::now();
     let mut quick_replies = 0;
     loop {
@@ -105,7 +107,7 @@ fn nothing_is_answered_while_the_server_stalls() {
 
 #[test]
 fn replies_for_which_there_is_no_room_are_finished_later() {
-    let mut stream = connect(server(Mode::Constant { delay: MS(1) }));
+    let mut stream = connect(server(Mode::Constant { delay: MS(1) }, Idle::Sleep));
     let requests = 100_000;
     let mut sender = stream.try_clone().unwrap();
     // Far more replies than the sockets hold, read only after a while.
@@ -120,7 +122,7 @@ fn replies_for_which_there_is_no_room_are_finished_later() {
 #[test]
 fn many_connections_wait_side_by_side() {
     let delay = MS(100);
-    let address = server(Mode::Constant { delay });
+    let address = server(Mode::Constant { delay }, Idle::Sleep);
     let mut streams: Vec<_> = (0..100).map(|_| connect(address)).collect();
     let began = Instant::now();
     for stream in &mut streams {

@@ -116,21 +116,6 @@ impl Connection {
             Self::Echo(_) => unreachable!("an echo is noted as sent only once it is"),
         }
     }
-
-    /// Owes the replies no longer, and returns their number. None of them may have begun.
-    pub(crate) fn postpone(&mut self) -> usize {
-        match self {
-            Self::Hello { replies, owed, .. } => std::mem::take(owed) / replies.reply_bytes(),
-            Self::Echo(_) => unreachable!("only replies are postponed"),
-        }
-    }
-
-    /// Owes one of the postponed replies again.
-    pub(crate) fn owe_reply(&mut self) {
-        if let Self::Hello { replies, owed, .. } = self {
-            *owed += replies.reply_bytes();
-        }
-    }
 }
 
 #[cfg(test)]

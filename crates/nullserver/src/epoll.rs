@@ -19,7 +19,6 @@ use crate::connection::Connection;
 use crate::listen::{ACCEPT_REST, AcceptFailure};
 use crate::service::Service;
 use crate::table::{Key, Table};
-use crate::timing::Timing;
 
 /// One read takes at most this much, and all connections of a worker share the buffer.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -27,16 +26,13 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// How many events one wait may return.
 const EVENTS_PER_WAIT: usize = 512;
 
-const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-
 /// The listening socket's event data; no connection's key is that large.
 const LISTENER: u64 = u64::MAX;
 
-struct Worker<T> {
+struct Worker {
     epoll: OwnedFd,
     listener: TcpListener,
     service: Service,
-    timing: T,
     peers: Table<Peer>,
     buffer: Box<[u8]>,
     /// When accepting goes on, while it rests.
@@ -74,25 +70,24 @@ struct ConnectionClosed;
 pub(crate) fn serve_worker(
     listener: TcpListener,
     service: Service,
-    timing: impl Timing,
     ready: impl FnOnce(),
 ) -> io::Result<Infallible> {
     listener.set_nonblocking(true)?;
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)?;
     let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
-    let (peers, accepting_again_at) = (Table::new(), None);
-    let mut worker = Worker { epoll, listener, service, timing, peers, buffer, accepting_again_at };
+    let mut worker =
+        Worker { epoll, listener, service, peers: Table::new(), buffer, accepting_again_at: None };
     ready();
     worker.run()
 }
 
-impl<T: Timing> Worker<T> {
+impl Worker {
     fn run(&mut self) -> io::Result<Infallible> {
         let mut events = Vec::with_capacity(EVENTS_PER_WAIT);
         loop {
             events.clear();
-            let timeout = if T::WAITS { Some(NOW) } else { self.rest_left() };
+            let timeout = self.rest_left();
             match epoll::wait(&self.epoll, spare_capacity(&mut events), timeout.as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
@@ -102,12 +97,6 @@ impl<T: Timing> Worker<T> {
                     LISTENER => self.accept()?,
                     number => self.serve_peer(Key::from_number(number))?,
                 }
-            }
-            while let Some(number) = self.timing.take_due() {
-                self.act_on(Key::from_number(number), |peer, _, _| {
-                    peer.connection.owe_reply();
-                    peer.send_owed()
-                })?;
             }
             if self.accepting_again_at.is_some_and(|instant| instant <= Instant::now()) {
                 self.accepting_again_at = None;
@@ -155,20 +144,12 @@ impl<T: Timing> Worker<T> {
     }
 
     fn serve_peer(&mut self, key: Key) -> io::Result<()> {
-        self.act_on(key, |peer, buffer, timing| match peer.interest {
-            Interest::Input => peer.receive_and_answer(key, buffer, timing),
-            Interest::Output => peer.send_owed(),
-        })
-    }
-
-    /// Does this with a connection, unless it is gone, and then waits for the event that follows.
-    fn act_on(
-        &mut self,
-        key: Key,
-        act: impl FnOnce(&mut Peer, &mut [u8], &mut T) -> Result<Interest, ConnectionClosed>,
-    ) -> io::Result<()> {
         let Some(peer) = self.peers.get_mut(key) else { return Ok(()) };
-        match act(peer, &mut self.buffer, &mut self.timing) {
+        let outcome = match peer.interest {
+            Interest::Input => peer.receive_and_answer(&mut self.buffer),
+            Interest::Output => peer.send_owed(),
+        };
+        match outcome {
             Ok(interest) if interest == peer.interest => {}
             Ok(interest) => {
                 peer.interest = interest;
@@ -184,12 +165,7 @@ impl<T: Timing> Worker<T> {
 
 impl Peer {
     /// One read, and one write if it asked for an answer. Returns what to wait for next.
-    fn receive_and_answer<T: Timing>(
-        &mut self,
-        key: Key,
-        buffer: &mut [u8],
-        timing: &mut T,
-    ) -> Result<Interest, ConnectionClosed> {
+    fn receive_and_answer(&mut self, buffer: &mut [u8]) -> Result<Interest, ConnectionClosed> {
         let input = match rustix::net::recv(&self.socket, &mut *buffer, RecvFlags::empty()) {
             // Nothing is owed while we read, so at the end of the input everything is answered.
             Ok((_, 0)) => return Err(ConnectionClosed),
@@ -206,9 +182,6 @@ impl Peer {
             return Ok(Interest::Input);
         }
         self.connection.receive(input);
-        if T::WAITS {
-            (0..self.connection.postpone()).for_each(|_| timing.arrived(key.to_number()));
-        }
         self.send_owed()
     }
 

@@ -21,11 +21,9 @@ mod reply;
 mod serve;
 mod service;
 mod table;
-mod timing;
 
 pub use io_uring::probe_io_uring;
-pub use serve::{ServeError, serve, serve_announcing, serve_delayed};
-pub use timing::Timing;
+pub use serve::{ServeError, serve, serve_announcing};
 
 use clap::ValueEnum;
 use std::fmt;

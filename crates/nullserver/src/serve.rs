@@ -7,9 +7,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use crate::reply::{BODY_BYTES, Replies};
 use crate::service::Service;
-use crate::timing::{AtOnce, Timing};
 use crate::{Engine, Options, epoll, io_uring};
 
 /// Why a null server cannot serve, or cannot go on.
@@ -99,17 +97,6 @@ pub fn serve_announcing(
     }
 }
 
-/// Serves `hello` in this thread with replies that wait, until the process is ended: not a null server,
-/// but the same loop.
-///
-/// # Errors
-///
-/// Returns an error when the listening socket or epoll fails, which no client can cause.
-pub fn serve_delayed(listener: TcpListener, timing: impl Timing) -> io::Result<Infallible> {
-    rustix::net::sockopt::set_tcp_nodelay(&listener, true)?;
-    epoll::serve_worker(listener, Service::Hello(Replies::with_body_of(BODY_BYTES)), timing, || {})
-}
-
 fn print_ready_line(address: SocketAddr) -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "listening {address}")?;
@@ -139,7 +126,7 @@ fn work(engine: Engine, listener: TcpListener, service: Service, reports: Sender
         let _ = last_words.reports.send(Report::Ready);
     };
     let Err(error) = match engine {
-        Engine::Epoll => epoll::serve_worker(listener, service, AtOnce, ready),
+        Engine::Epoll => epoll::serve_worker(listener, service, ready),
         Engine::IoUring => io_uring::serve_worker(listener, service, ready),
     };
     last_words.error = Some(error);

@@ -181,7 +181,7 @@ impl Bench {
 
     /// It never sleeps, so that it sees a request when it arrives.
     fn start_server(&self, case: &Case) -> anyhow::Result<Server> {
-        let words = format!("0 {}", case.mode);
+        let words = format!("--spin 0 {}", case.mode);
         let program = self.programs.join("wirebench-delay-server");
         Server::start(at_root(program, words.split(' ')), &self.sides.server_cpus)
     }
