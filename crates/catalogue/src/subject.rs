@@ -247,16 +247,14 @@ pub fn tell_apart(own: &mut [Subject]) -> Result<(), String> {
         }
         // With room for the number below the longest name.
         stem.truncate(90);
-        let numbered = (2..).map(|number| format!("{stem}-{number}"));
-        let ids = std::iter::once(stem.clone()).chain(numbered).map(|name| own_id(&name));
-        for id in ids {
-            let id = id?;
-            if !taken.contains(&id) {
-                taken.push(id.clone());
-                own[index].variant.id = id;
-                break;
-            }
+        let mut id = own_id(&stem)?;
+        let mut number = 2;
+        while taken.contains(&id) {
+            id = own_id(&format!("{stem}-{number}"))?;
+            number += 1;
         }
+        own[index].variant.id = id.clone();
+        taken.push(id);
     }
     Ok(())
 }
