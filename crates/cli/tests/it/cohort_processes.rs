@@ -11,7 +11,7 @@ use crate::{
 
 /// Each request is answered by a child that uses 5 ms of CPU time. Its second argument says what becomes of
 /// children: `wait` for each, `lazily` with the next request, leave them to the guard as an `orphan`, ignore
-/// SIGCHLD (`ignore`) or set SA_NOCLDWAIT (`nocldwait`), or let them `linger` for a while.
+/// SIGCHLD (`ignore`) or set SA_NOCLDWAIT (`nocldwait`), or let them `linger` for longer than a slice lasts.
 const FORKS: &str = r#"
 import ctypes, os, select, signal, socket, struct, sys, time
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!"
@@ -35,7 +35,7 @@ def answer(connection):
     while time.process_time() < until:
         pass
     connection.sendall(REPLY)
-    time.sleep(0.3 if mode == "linger" else 0)
+    time.sleep(2 if mode == "linger" else 0)
     os._exit(0)
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 poll, open_connections = select.epoll(), {}
