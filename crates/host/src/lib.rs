@@ -4,6 +4,7 @@
 //! It reads and never changes anything. It does not know what an entry is.
 #![forbid(unsafe_code)]
 
+pub mod distance;
 pub mod environment;
 pub mod neighbours;
 pub mod place;

@@ -22,7 +22,7 @@ pub struct States(Vec<State>);
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     /// The least and the greatest distance of each pair of CPUs.
-    bounds: Vec<(f64, f64)>,
+    bounds: Vec<(u32, u32)>,
     /// Its median.
     distance_ns: Vec<f64>,
 }
@@ -30,14 +30,14 @@ struct State {
 impl States {
     /// From readings that each have the distances of the same pairs of CPUs, in nanoseconds.
     #[must_use]
-    pub fn of(readings: &[&[f64]]) -> Self {
+    pub fn of(readings: &[&[u32]]) -> Self {
         let pairs = readings.iter().map(|it| it.len()).min().unwrap_or(0);
-        let bounds: Vec<Vec<(f64, f64)>> =
+        let bounds: Vec<Vec<(u32, u32)>> =
             (0..pairs).map(|pair| clusters(readings.iter().map(|it| it[pair]))).collect();
         // A state is a combination of clusters, one of each pair, that is seen often enough.
-        let mut seen: BTreeMap<Vec<usize>, Vec<&[f64]>> = BTreeMap::new();
+        let mut seen: BTreeMap<Vec<usize>, Vec<&[u32]>> = BTreeMap::new();
         for reading in readings {
-            let cluster = |(value, bounds): (&f64, &Vec<(f64, f64)>)| {
+            let cluster = |(value, bounds): (&u32, &Vec<(u32, u32)>)| {
                 bounds.iter().position(|it| within(*value, *it))
             };
             if let Some(of_pairs) = reading.iter().zip(&bounds).map(cluster).collect() {
@@ -47,8 +47,8 @@ impl States {
         seen.retain(|of_pairs, seen| {
             !of_pairs.is_empty() && seen.len() as f64 >= RARE_SHARE * readings.len() as f64
         });
-        let state = |(of_pairs, seen): (&Vec<usize>, &Vec<&[f64]>)| {
-            let of_pair = |pair: usize| seen.iter().map(|it| it[pair]).collect::<Vec<f64>>();
+        let state = |(of_pairs, seen): (&Vec<usize>, &Vec<&[u32]>)| {
+            let of_pair = |pair: usize| seen.iter().map(|it| f64::from(it[pair])).collect::<Vec<f64>>();
             let distance_ns = (0..pairs).map(|pair| median(&of_pair(pair)).unwrap_or(0.0));
             State {
                 bounds: of_pairs.iter().zip(&bounds).map(|(index, of)| of[*index]).collect(),
@@ -75,7 +75,7 @@ impl States {
 
     /// The state in which the machine was before and after a slice; none if it changed meanwhile, or was in none.
     #[must_use]
-    pub fn during(&self, before: &[f64], after: &[f64]) -> Option<usize> {
+    pub fn during(&self, before: &[u32], after: &[u32]) -> Option<usize> {
         let is_in = |state: &State| [before, after].into_iter().all(|it| state.has(it));
         self.0.iter().position(is_in)
     }
@@ -91,7 +91,7 @@ impl States {
 }
 
 impl State {
-    fn has(&self, reading: &[f64]) -> bool {
+    fn has(&self, reading: &[u32]) -> bool {
         reading.len() == self.bounds.len()
             && reading.iter().zip(&self.bounds).all(|(value, bounds)| within(*value, *bounds))
     }
@@ -110,15 +110,15 @@ pub fn are_apart(one: &[f64], other: &[f64]) -> bool {
     one.iter().zip(other).any(|(one, other)| one.max(*other) > APART * one.min(*other))
 }
 
-fn within(value: f64, (least, most): (f64, f64)) -> bool {
+fn within(value: u32, (least, most): (u32, u32)) -> bool {
     (least..=most).contains(&value)
 }
 
 /// The bounds between which sorted values have no neighbours that are far apart.
-fn clusters(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
-    let mut sorted: Vec<f64> = values.collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let cut = sorted.chunk_by(|one, next| *next <= APART * one);
+fn clusters(values: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
+    let mut sorted: Vec<u32> = values.collect();
+    sorted.sort_unstable();
+    let cut = sorted.chunk_by(|one, next| f64::from(*next) <= APART * f64::from(*one));
     cut.filter_map(|it| Some((*it.first()?, *it.last()?))).collect()
 }
 
@@ -126,14 +126,14 @@ fn clusters(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn states(readings: &[Vec<f64>]) -> States {
+    fn states(readings: &[Vec<u32>]) -> States {
         States::of(&readings.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
     /// Readings of one pair of CPUs, `far` of every hundred far apart.
-    fn of_hundred(far: usize) -> Vec<Vec<f64>> {
-        let jitter = |n: usize| (n % 7) as f64 * 4.0;
-        (0..100).map(|n| vec![if n < far { 330.0 } else { 75.0 } + jitter(n)]).collect()
+    fn of_hundred(far: usize) -> Vec<Vec<u32>> {
+        let jitter = |n: usize| (n % 7) as u32 * 4;
+        (0..100).map(|n| vec![if n < far { 330 } else { 75 } + jitter(n)]).collect()
     }
 
     #[test]
@@ -141,12 +141,12 @@ mod tests {
         let both = states(&of_hundred(40));
         assert_eq!(both.count(), 2);
         assert!(both.distance_ns(0)[0] < 100.0 && both.distance_ns(1)[0] > 325.0, "{both:?}");
-        assert_eq!(both.during(&[80.0], &[99.0]), Some(0));
-        assert_eq!(both.during(&[340.0], &[331.0]), Some(1));
-        assert_eq!(both.during(&[80.0], &[340.0]), None);
-        assert_eq!(both.during(&[80.0], &[]), None);
+        assert_eq!(both.during(&[80], &[99]), Some(0));
+        assert_eq!(both.during(&[340], &[331]), Some(1));
+        assert_eq!(both.during(&[80], &[340]), None);
+        assert_eq!(both.during(&[80], &[]), None);
         let rare = states(&of_hundred(4));
-        assert_eq!((rare.count(), rare.during(&[340.0], &[340.0])), (1, None));
+        assert_eq!((rare.count(), rare.during(&[340], &[340])), (1, None));
     }
 
     #[test]
@@ -160,15 +160,15 @@ mod tests {
     #[test]
     fn several_pairs_of_cpus_make_a_state_together() {
         let reading = |n: usize| match n % 3 {
-            0 => vec![80.0, 80.0],
-            1 => vec![80.0, 350.0],
-            _ => vec![350.0, 350.0],
+            0 => vec![80, 80],
+            1 => vec![80, 350],
+            _ => vec![350, 350],
         };
         let three = states(&(0..99).map(reading).collect::<Vec<_>>());
         assert_eq!(three.count(), 3);
         assert_eq!(three.distance_ns(1), [80.0, 350.0]);
-        assert_eq!(three.during(&[80.0, 350.0], &[80.0, 350.0]), Some(1));
-        assert_eq!(three.during(&[350.0, 80.0], &[350.0, 80.0]), None);
+        assert_eq!(three.during(&[80, 350], &[80, 350]), Some(1));
+        assert_eq!(three.during(&[350, 80], &[350, 80]), None);
         assert!(are_apart(three.distance_ns(0), three.distance_ns(1)));
         assert!(!are_apart(&[80.0], &[110.0]) && !are_apart(&[80.0], &[]));
     }
