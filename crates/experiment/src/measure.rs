@@ -22,13 +22,18 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_catalogue::subject::Subject;
-use wirebench_host::neighbours::{self, Machine};
+use wirebench_host::{
+    distance::Probe,
+    neighbours::{self, Machine},
+};
 use wirebench_judge::{
     neighbours::Arrivals,
     validity::{self, Evidence, Processes, bound_of_run},
 };
 use wirebench_schema::{
-    journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport, WarmUp},
+    journal::{
+        Counts, Distances, Measurement, Outcome, Placement, Reason, Run, ToolReport, WarmUp,
+    },
     load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
     scenario::DEFAULT_TIMEOUT_MS,
     suite::{Phase, Workload},
@@ -123,6 +128,7 @@ struct RunObservation {
 /// What came of a load on a server.
 struct Loaded {
     seen: RunObservation,
+    distances: Distances,
     warm_up: Option<WarmUp>,
     /// Workers asked for.
     workers: u32,
@@ -222,11 +228,14 @@ impl Bench {
         run.generator_command = self.generator_command(&config);
         let warm_up = self.warm_until_steady(cell, &config, server, stop)?;
         self.warm_up(cell, &config, stop)?;
+        let probe = Probe::new(&self.placement, self.fleet.is_none());
+        let distance_ns_before = probe.read();
         let seen = match self.tool {
             None => self.observe(&config, server, stop),
             Some(_) => self.observe_tool(&run.generator_command, &config, server, stop),
         }?;
-        Ok(Loaded { seen, warm_up, workers: run.workers, busy_before: None })
+        let distances = Distances { distance_ns_before, distance_ns_after: probe.read() };
+        Ok(Loaded { seen, distances, warm_up, workers: run.workers, busy_before: None })
     }
 
     /// From what was seen to the outcome of a run.
@@ -236,7 +245,7 @@ impl Bench {
         loaded: Loaded,
         stopped: &Stopped,
     ) -> Result<Outcome, Failure> {
-        let Loaded { seen, warm_up, workers, busy_before } = loaded;
+        let Loaded { seen, distances, warm_up, workers, busy_before } = loaded;
         if seen.load.requests == 0 {
             let reason = validity::nothing_answered(&seen.load);
             return Err(Failure { reason, stderr: stopped.stderr.clone() });
@@ -245,7 +254,7 @@ impl Bench {
             self.judge(cell, workers, RunObservation { busy_before, ..seen }, stopped);
         let complaint = warm_up.as_ref().and_then(|it| steady::complaint(it, cell.best));
         measured.reasons.extend(complaint.map(Reason::with_next_step));
-        measured.warm_up = warm_up;
+        (measured.warm_up, measured.distances) = (warm_up, distances);
         Ok(Outcome::Measured(Box::new(measured)))
     }
 
@@ -306,6 +315,7 @@ impl Bench {
             cost,
             warm_up: None,
             slices: Vec::new(),
+            distances: Distances::default(),
             instance: None,
             reasons,
         }

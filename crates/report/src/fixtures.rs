@@ -144,6 +144,7 @@ pub(crate) fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
         bound: Bound::Server,
         warm_up: None,
         slices: Vec::new(),
+        distances: wirebench_schema::journal::Distances::default(),
         instance: None,
         reasons: flags.iter().map(|&flag| reason(Weight::Invalid, flag)).collect(),
     }))

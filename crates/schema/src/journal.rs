@@ -32,7 +32,7 @@ pub use placement::Placement;
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, Weight};
 pub use search::{Found, SearchLimit, SearchSpec};
-pub use slice::{Instance, Procedure, Slice, logarithms_by_round};
+pub use slice::{Distances, Instance, Procedure, Slice, logarithms_by_round};
 pub use warm_up::WarmUp;
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.

@@ -48,7 +48,8 @@ impl States {
             !of_pairs.is_empty() && seen.len() as f64 >= RARE_SHARE * readings.len() as f64
         });
         let state = |(of_pairs, seen): (&Vec<usize>, &Vec<&[u32]>)| {
-            let of_pair = |pair: usize| seen.iter().map(|it| f64::from(it[pair])).collect::<Vec<f64>>();
+            let of_pair =
+                |pair: usize| seen.iter().map(|it| f64::from(it[pair])).collect::<Vec<f64>>();
             let distance_ns = (0..pairs).map(|pair| median(&of_pair(pair)).unwrap_or(0.0));
             State {
                 bounds: of_pairs.iter().zip(&bounds).map(|(index, of)| of[*index]).collect(),

@@ -91,6 +91,7 @@ pub(crate) fn measured(rate: f64) -> Outcome {
         bound: Bound::Server,
         warm_up: None,
         slices: Vec::new(),
+        distances: wirebench_schema::journal::Distances::default(),
         instance: None,
         reasons: Vec::new(),
     }))

@@ -6,6 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
+use wirebench_host::distance::Probe;
 use wirebench_judge::validity::{Processes, nothing_answered};
 use wirebench_schema::{
     journal::{Reason, Run},
@@ -67,11 +68,13 @@ impl<'a> Cohort<'a> {
             }
         };
         let supply = Supply::read();
+        let probe = Probe::new(&self.bench.placement, self.bench.fleet.is_none());
         let mut found: BTreeMap<u32, Vec<Reason>> = BTreeMap::new();
         let slices = agent.and_then(|mut agent| {
             let mut bench = slice::Bench {
                 agent: &mut agent,
                 placement: &self.bench.placement,
+                probe: &probe,
                 stop: self.stop,
             };
             self.rest(&mut members);

@@ -8,6 +8,8 @@ use wirebench_schema::{
 };
 use wirebench_stats::{InstanceValue, Trend, instance_values};
 
+use super::state::in_most_common;
+
 /// With fewer instances a change of the machine looks like one of a server.
 const FEWEST_INSTANCES: usize = 3;
 
@@ -19,7 +21,13 @@ pub(crate) fn note_drift(runs: &mut [Run], workloads: &[&Workload], margin: Opti
         let workload = workloads.iter().find(|workload| workload.name == name);
         let usual = workload.map_or(0.0, |workload| workload.phase.usual_margin());
         let mut own: Vec<&mut Run> = runs.iter_mut().filter(|run| run.workload == name).collect();
-        let slices: Vec<Vec<Option<f64>>> = own.iter().map(|run| by_round(run)).collect();
+        let all: Vec<&Slice> = own.iter().flat_map(|run| slices_of(run)).collect();
+        let is_in = in_most_common(&all.iter().map(|it| &it.distances).collect::<Vec<_>>());
+        let by_round = |run: &&mut Run| {
+            let figure = Slice::cpu_ns_per_request;
+            logarithms_by_round(slices_of(run), figure, |it| is_in(&it.distances))
+        };
+        let slices: Vec<Vec<Option<f64>>> = own.iter().map(by_round).collect();
         for (run, reason) in own.iter_mut().zip(judged(&slices, margin.unwrap_or(usual))) {
             if let (Outcome::Measured(measured), Some(reason)) = (&mut run.outcome, reason) {
                 measured.reasons.push(reason.with_next_step());
@@ -37,9 +45,8 @@ fn judged(slices: &[Vec<Option<f64>>], margin: f64) -> Vec<Option<Reason>> {
     instance_values(slices).into_iter().map(|value| drift(&value?, margin)).collect()
 }
 
-fn by_round(run: &Run) -> Vec<Option<f64>> {
-    let Outcome::Measured(measured) = &run.outcome else { return Vec::new() };
-    logarithms_by_round(&measured.slices, Slice::cpu_ns_per_request)
+fn slices_of(run: &Run) -> &[Slice] {
+    run.outcome.measured().map_or(&[], |measured| &measured.slices)
 }
 
 fn drift(value: &InstanceValue, margin: f64) -> Option<Reason> {
@@ -122,7 +129,7 @@ mod tests {
             (0..10).map(slice).collect::<Vec<Slice>>()
         };
         let matrix = [slices(0.0), slices(0.0), slices(0.05)]
-            .map(|it| logarithms_by_round(&it, Slice::cpu_ns_per_request));
+            .map(|it| logarithms_by_round(&it, Slice::cpu_ns_per_request, |_| true));
         let named = |matrix: &[Vec<Option<f64>>]| {
             judged(matrix, 0.03).into_iter().filter(Option::is_some).count()
         };

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use wirebench_schema::{
-    journal::{Outcome, Reason, ReasonKind, Run, Weight},
+    journal::{Distances, Outcome, Reason, ReasonKind, Run, Slice, Weight},
     load::LoadModel,
     suite::Workload,
 };
 
 use super::{
     course::{Cohort, Slices},
-    length,
+    length::{self, Tail},
     member::Member,
     prepare::KnownServers,
     slice::{self, Done},
+    state::in_most_common,
     supply::Supply,
 };
 
@@ -49,12 +50,24 @@ impl Cohort<'_> {
     ) -> Result<(), String> {
         let closed = |it: &&&Workload| it.model == LoadModel::Closed;
         let Some(closed) = self.workloads().iter().find(closed).copied() else { return Ok(()) };
+        let own = |member: &Member<'_>| {
+            let own = slices.get(&(member.load, closed.name.clone())).into_iter().flatten();
+            own.map(|it| it.slice.clone()).collect::<Vec<_>>()
+        };
         let differing = |members: &[Member<'_>]| {
-            let compared = |member: &Member<'_>| {
-                let own = slices.get(&(member.load, closed.name.clone())).into_iter().flatten();
-                (member.long.clone(), own.map(|it| it.slice.clone()).collect())
+            let short: Vec<Vec<Slice>> = members.iter().map(own).collect();
+            let all = short.iter().flatten().map(|it| &it.distances);
+            let long = members.iter().flat_map(|it| it.long.iter().flatten());
+            let all: Vec<&Distances> = all.chain(long.map(|(_, distances)| distances)).collect();
+            let is_in = in_most_common(&all);
+            let compared = |(member, mut short): (&Member<'_>, Vec<Slice>)| {
+                let tail = |it: &Option<(Tail, Distances)>| {
+                    it.as_ref().filter(|(_, distances)| is_in(distances)).map(|(tail, _)| *tail)
+                };
+                short.retain(|it| is_in(&it.distances));
+                (member.long.iter().map(tail).collect(), short)
             };
-            length::differing(&members.iter().map(compared).collect::<Vec<_>>())
+            length::differing(&members.iter().zip(short.clone()).map(compared).collect::<Vec<_>>())
         };
         if differing(members).iter().all(Option::is_none) {
             return Ok(());

@@ -55,7 +55,8 @@ pub(super) fn differing(instances: &[Compared]) -> Vec<Option<f64>> {
     let long = |passes: &[Option<Tail>]| {
         median(&passes.iter().flatten().map(|tail| tail.value).collect::<Vec<_>>())
     };
-    let by_round = |(_, slices): &Compared| logarithms_by_round(slices, Slice::cpu_ns_per_request);
+    let by_round =
+        |(_, slices): &Compared| logarithms_by_round(slices, Slice::cpu_ns_per_request, |_| true);
     let short = instance_values(&instances.iter().map(by_round).collect::<Vec<_>>());
     let difference = |(index, (passes, _)): (usize, &Compared)| {
         let short = short[index].filter(|it| it.slices >= FEWEST)?;

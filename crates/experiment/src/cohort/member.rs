@@ -4,7 +4,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::{collections::BTreeMap, time::Duration};
 use wirebench_catalogue::subject::Subject;
 use wirebench_judge::{rest::RESTLESS_SHARE, validity::Processes};
-use wirebench_schema::{agent::LoadProcesses, journal::Instance};
+use wirebench_schema::{
+    agent::LoadProcesses,
+    journal::{Distances, Instance},
+};
 use wirebench_server::{
     cost::{Clocks, Details, Look, ended_ns, mode_ns},
     launch::{Server, Stopped},
@@ -35,7 +38,7 @@ pub(super) struct Member<'a> {
     /// How much of a slice does not count.
     pub(super) discard_ns: u64,
     /// The ends of long slices, by the pass in which they were made; none of one that was dropped.
-    pub(super) long: Vec<Option<Tail>>,
+    pub(super) long: Vec<Option<(Tail, Distances)>>,
     /// How slices of it, or of an earlier instance, compare with long ones, if they differ.
     pub(super) length_ratio: Option<f64>,
     /// Why it has no figures, once that is so.

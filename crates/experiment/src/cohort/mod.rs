@@ -23,6 +23,7 @@ mod record;
 mod settle;
 mod slice;
 mod start;
+mod state;
 mod sum;
 mod supply;
 mod warm_up;

@@ -224,7 +224,9 @@ impl Cohort<'_> {
         let done = self.slice(bench, members, index, &shape)?;
         let member = &mut members[index];
         let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());
-        member.long.push(counts.and_then(|it| Tail::of(&it.report.series)));
+        let tail =
+            |it: &slice::Done| Some((Tail::of(&it.report.series)?, it.slice.distances.clone()));
+        member.long.push(counts.and_then(tail));
         Ok(done)
     }
 

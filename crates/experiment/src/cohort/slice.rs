@@ -8,13 +8,14 @@ use std::{
     time::Duration,
 };
 use wirebench_host::{
+    distance::Probe,
     environment::resources,
     neighbours::{Machine, SliceInterference},
 };
 use wirebench_judge::generators::apart;
 use wirebench_schema::{
     agent::{LoadProcesses, SliceOrder, SliceReport},
-    journal::{Placement, ReasonKind, Slice},
+    journal::{Distances, Placement, ReasonKind, Slice},
     load::{LatencyFigure, LoadModel, LoadReport},
 };
 use wirebench_server::{cost::Details, parallel};
@@ -22,8 +23,10 @@ use wirebench_server::{cost::Details, parallel};
 use super::{children, member::Member};
 use crate::agent::Agent;
 
-/// Share of a slice that others may take from a side, or from the machine.
-const TAKEN_SHARE: f64 = 0.03;
+/// Share of a slice in which a side may wait for others: waiting costs time, and hardly any CPU time.
+const WAITED_SHARE: f64 = 0.1;
+/// Share of a slice by which the generator's threads may be late.
+const LATE_SHARE: f64 = 0.03;
 /// The same of stolen time, which the kernel shows in ticks of 10 ms: one tick of a slice of 100 ms
 /// is no proof.
 const STOLEN_SHARE: f64 = 0.1;
@@ -68,6 +71,7 @@ impl Done {
 pub(super) struct Bench<'a> {
     pub(super) agent: &'a mut Agent,
     pub(super) placement: &'a Placement,
+    pub(super) probe: &'a Probe,
     pub(super) stop: &'a AtomicBool,
 }
 
@@ -92,6 +96,7 @@ impl Bench<'_> {
             processes,
         };
         let agent = self.agent.pid();
+        let distance_ns_before = self.probe.read();
         let before = (member.details(), Machine::read(agent));
         let (pids, before_ns) = (member.pids(), member.ended_ns());
         // Before the rounds there is time to look for children in any case.
@@ -108,6 +113,7 @@ impl Bench<'_> {
         let after = (member.details(), Machine::read(agent));
         let account_ns = (before_ns, member.ended_ns());
         member.park(true);
+        let distance_ns_after = self.probe.read();
         let ended_ns = members[index].children.note(account_ns, seen);
         let report = report?;
         let load_ns = shape.discard_ns + shape.length_ns;
@@ -116,7 +122,8 @@ impl Bench<'_> {
         let parked = parked(members, &report);
         let details = (before.0, after.0);
         let slice = slice(shape, &report, taken, &details, &parked);
-        let slice = Slice { frequency_khz, ..slice };
+        let distances = Distances { distance_ns_before, distance_ns_after };
+        let slice = Slice { frequency_khz, distances, ..slice };
         Ok(Done { slice, report, details, ended_ns, parked })
     }
 }
@@ -165,6 +172,7 @@ fn slice(
         switches_involuntary: share_of(involuntary, share),
         parked_cpu_ns: parked.iter().map(|(_, cpu_ns)| cpu_ns).sum(),
         frequency_khz: None,
+        distances: Distances::default(),
         dropped: None,
     };
     slice.dropped = dropped(&slice, load);
@@ -180,8 +188,8 @@ fn dropped(slice: &Slice, load: &LoadReport) -> Option<ReasonKind> {
         (slice.throttled_ns.is_some(), ReasonKind::Throttled),
         (share(slice.stolen_ns) > STOLEN_SHARE, ReasonKind::Stolen),
         (share(slice.parked_cpu_ns) > PARKED_SHARE, ReasonKind::ParkedBusy),
-        (waited > TAKEN_SHARE, ReasonKind::Neighbour),
-        (share(load.stall_ns_total) > TAKEN_SHARE, ReasonKind::GeneratorStall),
+        (waited > WAITED_SHARE, ReasonKind::Neighbour),
+        (share(load.stall_ns_total) > LATE_SHARE, ReasonKind::GeneratorStall),
         (apart(load).is_some(), ReasonKind::GeneratorsApart),
     ];
     rules.into_iter().find(|(applies, _)| *applies).map(|(_, kind)| kind)
@@ -216,8 +224,8 @@ mod tests {
         assert_eq!(why(|slice, _| slice.requests = 0), None);
         assert_eq!(why(|slice, _| slice.cpu_ns = Some(1000 * MS)), None);
         assert_eq!(why(|slice, _| slice.latency_ns_p99 = Some(90 * MS)), None);
-        assert_eq!(why(|slice, _| slice.server_waited = 0.02), None);
-        assert_eq!(why(|slice, _| slice.server_waited = 0.04), Some(ReasonKind::Neighbour));
+        assert_eq!(why(|slice, _| slice.server_waited = 0.09), None);
+        assert_eq!(why(|slice, _| slice.server_waited = 0.11), Some(ReasonKind::Neighbour));
         assert_eq!(why(|slice, _| slice.generator_waited = 0.3), Some(ReasonKind::Neighbour));
         assert_eq!(why(|slice, _| slice.stolen_ns = 20 * MS), Some(ReasonKind::Stolen));
         assert_eq!(why(|slice, _| slice.stolen_ns = 10 * MS), None);

@@ -88,6 +88,7 @@ impl Parts<'_> {
             bound,
             warm_up: None,
             slices,
+            distances: wirebench_schema::journal::Distances::default(),
             instance: Some(self.instance),
             reasons,
         })

@@ -55,6 +55,7 @@ fn run(latency_ns: u64, lag_ns: u64) -> Measurement {
         bound: Bound::Generator,
         warm_up: None,
         slices: Vec::new(),
+        distances: wirebench_schema::journal::Distances::default(),
         instance: None,
         reasons: Vec::new(),
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, Instance, Reason, Slice, ToolReport, WarmUp};
+use super::{Bound, Distances, Instance, Reason, Slice, ToolReport, WarmUp};
 use crate::load::LoadReport;
 
 /// The figures of a run.
@@ -24,6 +24,9 @@ pub struct Measurement {
     /// In a cohort: the slices of which this is the sum, including dropped ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
+    /// With a process of its own: how far the sides' CPUs were from each other.
+    #[serde(flatten)]
+    pub distances: Distances,
     /// In a cohort: observations about the instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<Instance>,

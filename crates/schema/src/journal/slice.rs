@@ -31,6 +31,27 @@ impl Procedure {
     }
 }
 
+/// The time of a round trip of a cache line between CPUs of both sides, for each pair of CPUs that was probed.
+/// With the load from another host: between CPUs of the server. Without a probe both are empty.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Distances {
+    /// Before the load.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distance_ns_before: Vec<u32>,
+    /// After it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distance_ns_after: Vec<u32>,
+}
+
+impl Distances {
+    /// Both readings, if there are two.
+    #[must_use]
+    pub fn readings(&self) -> Option<[&[u32]; 2]> {
+        let both = [self.distance_ns_before.as_slice(), &self.distance_ns_after];
+        both.iter().all(|it| !it.is_empty()).then_some(both)
+    }
+}
+
 /// One slice of a run.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Slice {
@@ -76,25 +97,34 @@ pub struct Slice {
     /// not show it, as on most virtual machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency_khz: Option<u64>,
+    /// How far the sides' CPUs were from each other.
+    #[serde(flatten)]
+    pub distances: Distances,
     /// Why it counts for nothing, if so. The decision rests on clocks alone, never on the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<ReasonKind>,
 }
 
 impl Slice {
-    /// The slices of a run that count: those that were not dropped. If these are less than half, a side
-    /// waited a little for other programs nearly all of the time. Those slices count then too, and how long
-    /// it waited decides whether the run is valid. If even these are less than half, all slices count, and
-    /// the run is not valid.
+    /// The slices of a run that count: those that were not dropped. If these are less than half, the half counts
+    /// in which a side waited least: it waited a little nearly all of the time, and how long decides whether the
+    /// run is valid. Slices that were dropped for anything else fill up that half last, and the run is not valid.
     #[must_use]
     pub fn counted(slices: &[Self]) -> Vec<&Self> {
-        let is_free = |slice: &&Self| slice.dropped.is_none();
-        let has_waited = |slice: &&Self| slice.dropped == Some(ReasonKind::Neighbour);
-        let free: Vec<&Self> = slices.iter().filter(is_free).collect();
-        let usable: Vec<&Self> = slices.iter().filter(|it| is_free(it) || has_waited(it)).collect();
-        let choices = [free, usable].into_iter();
-        let mut most = choices.filter(|kept| 2 * kept.len() >= slices.len());
-        most.next().unwrap_or_else(|| slices.iter().collect())
+        let order = |slice: &Self| match slice.dropped {
+            None => (0, 0.0),
+            Some(ReasonKind::Neighbour) => (1, slice.server_waited.max(slice.generator_waited)),
+            Some(_) => (2, 0.0),
+        };
+        let mut best: Vec<usize> = (0..slices.len()).collect();
+        best.sort_by(|a, b| {
+            let [(first, waited), (other, longer)] = [a, b].map(|index| order(&slices[*index]));
+            first.cmp(&other).then(waited.total_cmp(&longer))
+        });
+        let free = slices.iter().filter(|slice| slice.dropped.is_none()).count();
+        best.truncate(free.max(slices.len().div_ceil(2)));
+        best.sort_unstable();
+        best.into_iter().map(|index| &slices[index]).collect()
     }
 
     /// CPU time per request in nanoseconds; absent where it is not known.
@@ -111,16 +141,17 @@ impl Slice {
     }
 }
 
-/// The logarithm of a figure in each round. None where the slice is missing, was dropped or has no
-/// such figure.
+/// The logarithm of a figure in each round. None where the slice is missing, does not count, is not one to `keep`
+/// or has no such figure.
 #[must_use]
 pub fn logarithms_by_round(
     slices: &[Slice],
     figure: fn(&Slice) -> Option<f64>,
+    keep: impl Fn(&Slice) -> bool,
 ) -> Vec<Option<f64>> {
     let rounds = slices.iter().map(|slice| slice.round as usize + 1).max().unwrap_or(0);
     let mut values = vec![None; rounds];
-    for slice in Slice::counted(slices) {
+    for slice in Slice::counted(slices).into_iter().filter(|slice| keep(slice)) {
         values[slice.round as usize] = figure(slice).filter(|it| *it > 0.0).map(f64::ln);
     }
     values
@@ -148,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dropped_slices_do_not_count_unless_they_are_most() {
+    fn dropped_slices_do_not_count_and_half_of_all_do_in_any_case() {
         let counted = |stolen: usize, waited: usize| {
             let slice = |index| Slice {
                 dropped: match index {
@@ -160,11 +191,16 @@ mod tests {
             };
             Slice::counted(&(0..4).map(slice).collect::<Vec<_>>()).len()
         };
-        assert_eq!([0, 1, 2, 3, 4].map(|stolen| counted(stolen, 0)), [4, 3, 2, 4, 4]);
-        assert_eq!([0, 1, 2, 3, 4].map(|waited| counted(0, waited)), [4, 3, 2, 4, 4]);
-        assert_eq!(
-            [(1, 3), (2, 2), (3, 1)].map(|(stolen, waited)| counted(stolen, waited)),
-            [3, 2, 4]
-        );
+        assert_eq!([0, 1, 2, 3, 4].map(|stolen| counted(stolen, 0)), [4, 3, 2, 2, 2]);
+        assert_eq!([0, 1, 2, 3, 4].map(|waited| counted(0, waited)), [4, 3, 2, 2, 2]);
+        let waited = |share| Slice {
+            dropped: Some(ReasonKind::Neighbour),
+            server_waited: share,
+            ..Slice::default()
+        };
+        let stolen = Slice { dropped: Some(ReasonKind::Stolen), ..Slice::default() };
+        let slices = [waited(0.4), stolen, waited(0.2), waited(0.3)];
+        let shares: Vec<f64> = Slice::counted(&slices).iter().map(|it| it.server_waited).collect();
+        assert_eq!(shares, [0.2, 0.3], "those that waited least");
     }
 }

@@ -209,6 +209,7 @@ fn outcome(phase: Phase, figures: Figures) -> Outcome {
         bound: Bound::Server,
         warm_up: None,
         slices: Vec::new(),
+        distances: wirebench_schema::journal::Distances::default(),
         instance: None,
         reasons: Vec::new(),
     }))
