@@ -18,6 +18,7 @@ mod precision;
 mod rows;
 mod sides;
 mod slices;
+mod states;
 
 pub use check::{BaselineCheck, CheckState};
 pub use claim::{Claim, Limited, Reads};
@@ -29,8 +30,10 @@ pub use metric::{Direction, Metric};
 pub(crate) use metric::{absent, unknown};
 pub use precision::widest_interval;
 pub use rows::{Role, Row, WorkloadRows, rows};
-pub(crate) use rows::{asked_for, conditions};
+pub(crate) use rows::{asked_for, conditions, rows_in};
 pub use sides::SideRatio;
+pub(crate) use states::Machine;
+pub use states::{MachineStates, StateShare, complete_cohorts};
 
 #[cfg(test)]
 mod tests;

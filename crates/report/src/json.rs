@@ -5,6 +5,7 @@
 mod figure;
 mod published;
 mod row;
+mod states;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +22,7 @@ pub use self::{
     row::{Reasons, Row, Runs},
 };
 use crate::{
-    analysis::{self, Comparison, Metric, WorkloadRows},
+    analysis::{self, Comparison, MachineStates, Metric, WorkloadRows},
     order::in_order,
 };
 
@@ -105,6 +106,8 @@ pub struct WorkloadReport {
     pub margins: BTreeMap<&'static str, f64>,
     /// For each metric the baseline's two instances compared with each other (A/A).
     pub baseline_check: BTreeMap<&'static str, BaselineCheck>,
+    /// The states of the machine in its slices, and the one whose slices alone are compared.
+    pub machine_states: MachineStates,
     /// The rows, the best first by the primary metric.
     pub rows: Vec<Row>,
 }
@@ -172,6 +175,7 @@ fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
     let comparisons: Vec<Comparison> =
         Metric::of_phase(phase).iter().map(|metric| rows.compare(*metric)).collect();
     let main = comparisons.iter().find(|it| it.metric == primary);
+    let others = states::others(journal, rows, primary);
     let order = main.map_or_else(Vec::new, |main| in_order(rows, main));
     WorkloadReport {
         name: rows.workload.name.clone(),
@@ -186,7 +190,14 @@ fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
             .iter()
             .map(|it| (it.metric.field(), baseline_check(&it.baseline_check)))
             .collect(),
-        rows: order.into_iter().map(|index| row::row(journal, rows, index, &comparisons)).collect(),
+        machine_states: rows.states.clone(),
+        rows: order
+            .into_iter()
+            .map(|index| Row {
+                other_states: others.iter().filter_map(|it| it.of(index)).collect(),
+                ..row::row(journal, rows, index, &comparisons)
+            })
+            .collect(),
     }
 }
 

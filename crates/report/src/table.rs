@@ -18,7 +18,9 @@ use wirebench_schema::journal::Journal;
 
 use crate::{
     analysis::{Metric, WorkloadRows, rows},
-    generators, pairs, published_rows,
+    generators,
+    machine_states::sentences,
+    pairs, published_rows,
 };
 
 use self::{columns::CostTables, page::Page};
@@ -90,7 +92,7 @@ pub fn report_by(
     let mut page = Page::new(style);
     page.title(&format!("wirebench {}", journal.start.suite));
     page.paragraph(&headline::headline(journal, &workloads));
-    for line in headline::cautions(journal, &workloads) {
+    for line in [sentences(&workloads), headline::cautions(journal, &workloads)].concat() {
         page.paragraph(&line);
     }
     let published = published_rows::document(journal);

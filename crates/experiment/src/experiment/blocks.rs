@@ -147,7 +147,11 @@ impl Blocks<'_> {
             widest
         });
         let next_block = self.pace.sum(&steps_of(&self.units(number)));
-        Done { blocks, spent: self.clock.spent(), next_block, widest }
+        let complete = match experiment.in_cohorts() && blocks >= self.loads.suite.blocks {
+            true => (experiment.complete_cohorts)(journal_file.journal()),
+            false => None,
+        };
+        Done { blocks, spent: self.clock.spent(), next_block, widest, complete }
     }
 
     /// Measures a group of instances and writes its runs down, all at once: one that was cut off has

@@ -32,6 +32,8 @@ pub(super) struct Done {
     pub(super) next_block: Duration,
     /// Half of the width of the widest interval over its ratio; none as long as it is not known.
     pub(super) widest: Option<f64>,
+    /// Blocks that are complete in the state of the machine that is compared, if it has several.
+    pub(super) complete: Option<u32>,
 }
 
 impl Limits {
@@ -43,7 +45,7 @@ impl Limits {
         let planned = done.blocks >= self.blocks;
         let whole_pair = done.blocks.is_multiple_of(2);
         let ending = match self.goal.precision {
-            None => planned.then_some(EndReason::Complete),
+            None => (planned && !self.needs_pair(done)).then_some(EndReason::Complete),
             // Every cell has had the same mean position only after a whole pair of blocks.
             Some(_) if !planned || !whole_pair => None,
             Some(goal) if done.widest.is_some_and(|widest| widest <= goal) => {
@@ -52,6 +54,14 @@ impl Limits {
             Some(_) => (done.blocks >= MOST_BLOCKS_FOR_PRECISION).then_some(EndReason::Complete),
         };
         ending.or_else(|| self.out_of_time(done).then_some(EndReason::Budget))
+    }
+
+    /// Whether a pair is added because the machine changed its state, at most half as many as were planned. Only the
+    /// probe decides.
+    fn needs_pair(&self, done: &Done) -> bool {
+        let further = done.blocks.saturating_sub(self.blocks);
+        let lacks = done.complete.is_some_and(|complete| complete < self.blocks);
+        lacks && (further % 2 == 1 || further < self.blocks / 2)
     }
 
     fn out_of_time(&self, done: &Done) -> bool {
@@ -69,7 +79,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn done(blocks: u32, seconds: u32, widest: Option<f64>) -> Done {
-        Done { blocks, spent: SECOND * seconds, next_block: SECOND * 10, widest }
+        Done { blocks, spent: SECOND * seconds, next_block: SECOND * 10, widest, complete: None }
     }
 
     fn limits(blocks: u32, precision: Option<f64>, budget_s: Option<u64>) -> Limits {
@@ -85,6 +95,22 @@ mod tests {
         let limits = limits(3, None, None);
         let ends = [0, 1, 2, 3].map(|blocks| limits.end(&done(blocks, 999, Some(0.0))));
         assert_eq!(ends, [None, None, None, Some(EndReason::Complete)]);
+    }
+
+    #[test]
+    fn pairs_are_added_while_blocks_lack_slices_in_the_state_that_is_compared() {
+        let ends = |limits: Limits, blocks, complete| {
+            limits.end(&Done { complete, ..done(blocks, 9, None) })
+        };
+        let four = limits(4, None, None);
+        let added = [4, 5, 6].map(|blocks| ends(four, blocks, Some(2)));
+        assert_eq!(added, [None, None, Some(EndReason::Complete)]);
+        for complete in [None, Some(4)] {
+            assert_eq!(ends(four, 4, complete), Some(EndReason::Complete), "{complete:?}");
+        }
+        assert_eq!(ends(limits(1, None, None), 1, Some(0)), Some(EndReason::Complete));
+        let budget = limits(4, None, Some(20));
+        assert_eq!(ends(budget, 4, Some(2)), Some(EndReason::Budget));
     }
 
     #[test]

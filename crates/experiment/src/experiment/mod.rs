@@ -98,6 +98,9 @@ pub struct Experiment {
     /// How wide the widest interval of a ratio is: half of its width over the ratio; none as long
     /// as one of them is not known. This crate makes no statistics.
     pub precision: Precision,
+    /// How many cohorts are complete in the state of the machine that is compared; none where the machine has one
+    /// state, and where no cohort may be added.
+    pub complete_cohorts: fn(&Journal) -> Option<u32>,
 }
 
 /// One block of an experiment whose other blocks are measured on other hosts.

@@ -7,6 +7,7 @@ use super::{Ab, Figure, Side, text::cells};
 use crate::{
     analysis::{Metric, conditions},
     compare::text::gate_lines,
+    machine_states::sentences,
     table::count,
     wrap::{WIDTH, wrap},
 };
@@ -48,6 +49,9 @@ impl Ab<'_> {
         if Side::same_program(&self.sides) == Some(true) {
             findings.push(self.same_program());
         }
+        findings.extend(
+            sentences(std::slice::from_ref(&self.rows)).iter().map(|it| shortened(it, WIDTH)),
+        );
         let remarks = self.remarks().len();
         if remarks > 0 {
             findings.push(format!("{} on the runs: --explain", count(remarks, "note")));

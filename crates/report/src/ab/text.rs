@@ -11,6 +11,7 @@ use crate::{
     compare::{text::gate_lines, words},
     flat::Flat,
     html::ratio::{self, Ratio},
+    machine_states::sentences,
     table::{
         Style, count,
         describe::describe,
@@ -131,7 +132,8 @@ impl Ab<'_> {
     }
 
     fn add_reading_aid(&self, page: &mut Page) {
-        page.list("notes on the runs", &self.remarks());
+        let states = sentences(std::slice::from_ref(&self.rows));
+        page.list("notes on the runs", &[states, self.remarks()].concat());
         let [a, b] = self.sides.each_ref().map(|side| side.name);
         let named = READING_AID.map(|line| line.replace("{A}", a).replace("{B}", b));
         page.list("legend", &named);

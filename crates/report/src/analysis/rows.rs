@@ -13,8 +13,8 @@ use wirebench_schema::{
 };
 
 use super::{
-    Limited, Margins, Metric,
-    slices::{self, FromSlices},
+    Limited, Machine, MachineStates, Margins, Metric,
+    slices::{self, FromSlices, OF_ONE_STATE},
 };
 
 /// The rows of one workload.
@@ -33,6 +33,8 @@ pub struct WorkloadRows<'a> {
     pub blocks: u32,
     /// Below which differences rows count as the same.
     pub margins: Margins,
+    /// The states of the machine in which it was measured.
+    pub states: MachineStates,
 }
 
 /// What a row is for.
@@ -68,6 +70,8 @@ pub struct Row<'a> {
     pub(crate) asked_for: Vec<ReasonKind>,
     /// What the slices of its runs say together, where they have some.
     pub(super) from_slices: FromSlices,
+    /// Whether only slices of one state of the machine count.
+    pub(super) in_one_state: bool,
 }
 
 /// The kinds of reasons that are conditions which the user asked for with an option. Only options skip checks or
@@ -91,10 +95,17 @@ pub(crate) fn conditions(journal: &Journal) -> BTreeSet<String> {
 /// The rows of every workload of `journal`, in the order of its head.
 #[must_use]
 pub fn rows(journal: &Journal) -> Vec<WorkloadRows<'_>> {
-    journal.start.workloads.iter().map(|workload| of_workload(journal, workload)).collect()
+    rows_in(&Machine::of(journal))
 }
 
-fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a> {
+/// The same with slices of the state that is chosen.
+pub(crate) fn rows_in<'a>(machine: &Machine<'a>) -> Vec<WorkloadRows<'a>> {
+    let workloads = &machine.journal.start.workloads;
+    workloads.iter().map(|workload| of_workload(machine, workload)).collect()
+}
+
+fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> WorkloadRows<'a> {
+    let journal = machine.journal;
     let rate = journal.rates.iter().find(|rate| rate.workload == workload.name);
     let here = journal.runs.iter().filter(|run| run.workload == workload.name);
     let mut cells: BTreeMap<(&VariantId, u32), Vec<&Run>> = BTreeMap::new();
@@ -113,9 +124,9 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
         rows.extend(copies.map(|((variant, copy), runs)| {
             let (runs, warm_up) = runs.iter().partition(|run| run.counts == Counts::Yes);
             let (variant, copy, class) = (*variant, *copy, described.class);
-            let from_slices = FromSlices::new();
+            let (from_slices, in_one_state) = (FromSlices::new(), false);
             let (role, asked_for) = (Role::Entrant, asked_for(journal));
-            Row { variant, copy, role, class, runs, warm_up, asked_for, from_slices }
+            Row { variant, copy, role, class, runs, warm_up, asked_for, from_slices, in_one_state }
         }));
     }
     let baseline = journal.start.baselines.iter().find_map(|variant| {
@@ -135,7 +146,7 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
     };
     let alone: Vec<usize> = (0..rows.len()).filter(|index| is_alone(&rows[*index])).collect();
     alone.into_iter().for_each(|index| rows[index].role = Role::SecondWithoutFirst);
-    slices::fill(&mut rows);
+    slices::fill(&mut rows, machine, machine.filter(&workload.name));
     let at_rate = rate.map(|rate| workload.at_rate(rate.requests_per_second));
     WorkloadRows {
         workload: match at_rate {
@@ -148,6 +159,7 @@ fn of_workload<'a>(journal: &'a Journal, workload: &Workload) -> WorkloadRows<'a
         baseline,
         blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
         margins: Margins::of_run(&journal.start),
+        states: machine.of_workload(&workload.name),
     }
 }
 
@@ -193,6 +205,9 @@ impl Row<'_> {
     /// The value of `metric` in each cohort that has one.
     #[must_use]
     pub fn values(&self, metric: Metric) -> BTreeMap<u32, f64> {
+        if self.in_one_state && OF_ONE_STATE.contains(&metric) {
+            return self.from_slices.get(&metric).cloned().unwrap_or_default();
+        }
         let of_run = |run: &&Run| Some((run.cohort(), metric.of(&run.outcome)?));
         let mut values: BTreeMap<u32, f64> = self.runs.iter().filter_map(of_run).collect();
         values.extend(self.from_slices.get(&metric).into_iter().flatten());

@@ -2,24 +2,28 @@
 //! taken out, and what is left is averaged robustly. Nothing is compared here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_schema::journal::{Run, Slice, logarithms_by_round};
-use wirebench_stats::{InstanceValue, instance_values};
+use wirebench_schema::journal::{Distances, Run, Slice, logarithms_by_round};
+use wirebench_stats::{InstanceValue, instance_values, median};
 
-use super::{Metric, Row};
+use super::{Machine, Metric, Row};
 
 /// The metrics of which each slice has a figure.
 const SLICED: [Metric; 2] = [Metric::Cpu, Metric::Throughput];
 
+/// The metrics that slices of one state alone can give. A tail and switches are those of all slices.
+pub(super) const OF_ONE_STATE: [Metric; 3] = [Metric::Cpu, Metric::Throughput, Metric::LatencyP50];
+
 /// The value of a row in each cohort, by metric. Empty where runs have no slices.
 pub(super) type FromSlices = BTreeMap<Metric, BTreeMap<u32, f64>>;
 
-/// Gives each row its values.
-pub(super) fn fill(rows: &mut [Row<'_>]) {
+/// Gives each row its values, of all slices or of those in one state of the machine.
+pub(super) fn fill(rows: &mut [Row<'_>], machine: &Machine<'_>, state: Option<usize>) {
+    let keep = |it: &Distances| state.is_none() || machine.during(it) == state;
     let cohorts: BTreeSet<u32> =
         rows.iter().flat_map(|row| &row.runs).map(|run| run.cohort()).collect();
     for metric in SLICED {
         for cohort in &cohorts {
-            let values = of_cohort(rows, metric, *cohort);
+            let values = of_cohort(rows, metric, *cohort, &keep);
             for (row, value) in rows.iter_mut().zip(values) {
                 if let Some(value) = value {
                     let of_metric = row.from_slices.entry(metric).or_default();
@@ -28,12 +32,43 @@ pub(super) fn fill(rows: &mut [Row<'_>]) {
             }
         }
     }
+    if state.is_some() {
+        fill_rest(rows, &keep);
+    }
 }
 
-fn of_cohort(rows: &[Row<'_>], metric: Metric, cohort: u32) -> Vec<Option<InstanceValue>> {
+/// The values of each row in a state of the machine that slices do not give: of runs that are one window, and the
+/// median latency of slices.
+fn fill_rest(rows: &mut [Row<'_>], keep: &impl Fn(&Distances) -> bool) {
+    for row in rows {
+        row.in_one_state = true;
+        for run in &row.runs {
+            let Some(measured) = run.outcome.measured() else { continue };
+            let kept =
+                Slice::counted(&measured.slices).into_iter().filter(|it| keep(&it.distances));
+            let p50: Vec<f64> = kept.filter_map(|it| Some(it.latency_ns_p50? as f64)).collect();
+            for metric in OF_ONE_STATE {
+                let value = match measured.slices.is_empty() {
+                    true => metric.of(&run.outcome).filter(|_| keep(&measured.distances)),
+                    false => median(&p50).filter(|_| metric == Metric::LatencyP50),
+                };
+                if let Some(value) = value {
+                    row.from_slices.entry(metric).or_default().insert(run.cohort(), value);
+                }
+            }
+        }
+    }
+}
+
+fn of_cohort(
+    rows: &[Row<'_>],
+    metric: Metric,
+    cohort: u32,
+    keep: &impl Fn(&Distances) -> bool,
+) -> Vec<Option<InstanceValue>> {
     let slices = |row: &Row<'_>| {
         let run = row.runs.iter().find(|run| run.cohort() == cohort);
-        run.map_or_else(Vec::new, |run| by_round(slices(run), metric))
+        run.map_or_else(Vec::new, |run| by_round(slices(run), metric, keep))
     };
     let matrix: Vec<Vec<Option<f64>>> = rows.iter().map(slices).collect();
     instance_values(&matrix)
@@ -43,12 +78,16 @@ fn slices(run: &Run) -> &[Slice] {
     run.outcome.measured().map_or(&[], |measured| &measured.slices)
 }
 
-fn by_round(slices: &[Slice], metric: Metric) -> Vec<Option<f64>> {
+fn by_round(
+    slices: &[Slice],
+    metric: Metric,
+    keep: &impl Fn(&Distances) -> bool,
+) -> Vec<Option<f64>> {
     let figure = match metric {
         Metric::Cpu => Slice::cpu_ns_per_request,
         _ => Slice::requests_per_second,
     };
-    logarithms_by_round(slices, figure)
+    logarithms_by_round(slices, figure, |it| keep(&it.distances))
 }
 
 #[cfg(test)]
@@ -69,9 +108,9 @@ mod tests {
     #[test]
     fn a_slice_that_was_dropped_leaves_its_round_empty() {
         let dropped = Slice { dropped: Some(ReasonKind::Neighbour), ..slice(1, 900) };
-        let found = by_round(&[slice(0, 500), dropped, slice(3, 500)], Metric::Cpu);
+        let found = by_round(&[slice(0, 500), dropped, slice(3, 500)], Metric::Cpu, &|_| true);
         assert_eq!(found, [Some(5_f64.ln()), None, None, Some(5_f64.ln())]);
-        let rates = by_round(&[slice(0, 500)], Metric::Throughput);
+        let rates = by_round(&[slice(0, 500)], Metric::Throughput, &|_| true);
         assert!((rates[0].unwrap() - 100_000_f64.ln()).abs() < 1e-12);
     }
 }

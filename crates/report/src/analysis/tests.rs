@@ -11,6 +11,7 @@ use wirebench_schema::{
 
 mod groups;
 mod rules;
+mod states;
 
 /// What is known of a row by the primary metric of its workload.
 fn compared(journal: &Journal, name: &str) -> Compared {

@@ -12,7 +12,7 @@ use wirebench_schema::{
 };
 
 use super::{Cell, LeftOut, Presence, Side};
-use crate::analysis::{Metric, Role, Row, rows};
+use crate::analysis::{MachineStates, Metric, Role, Row, rows};
 
 /// A cell of both results.
 #[derive(Clone, Debug)]
@@ -28,6 +28,7 @@ pub(super) struct Half<'a> {
     /// At the rate that a pilot has found.
     pub(super) workload: Workload,
     pub(super) row: Row<'a>,
+    pub(super) states: MachineStates,
 }
 
 /// All cells of two results.
@@ -79,7 +80,8 @@ fn halves(journal: &Journal) -> BTreeMap<Cell, Half<'_>> {
                 variant: row.variant.clone(),
                 copy: row.copy,
             };
-            let half = Half { workload: workload.workload.clone(), row: row.clone() };
+            let (states, row) = (workload.states.clone(), row.clone());
+            let half = Half { workload: workload.workload.clone(), row, states };
             halves.insert(cell, half);
         }
     }

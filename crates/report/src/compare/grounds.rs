@@ -16,14 +16,14 @@ use wirebench_schema::{
     load::EngineChoice,
     suite::{Phase, Scale, Workload},
 };
-use wirebench_stats::MIN_COHORTS;
+use wirebench_stats::{MIN_COHORTS, states::are_apart};
 
 use super::{
     LeftOut, Presence, Side,
     cells::{Half, Pair},
     comparison::blocks,
 };
-use crate::table::describe_model;
+use crate::{machine_states::distance, table::describe_model};
 
 /// Something that must be equal and is not.
 #[derive(Clone, Debug, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
@@ -78,6 +78,7 @@ pub(super) fn differences(
     let generators = (start.generator.to_string(), other.generator.to_string());
     found.extend(Difference::between("the load generator", generators.0, generators.1));
     found.extend(placement(old.journal, new.journal));
+    found.extend(machine_state(pairs));
     let mut rates = Rates::default();
     let mut of_cells = BTreeSet::new();
     for pair in pairs {
@@ -112,6 +113,17 @@ fn placement(old: &Journal, new: &Journal) -> Vec<Difference> {
         ("separate CPUs", old.disjoint.to_string(), new.disjoint.to_string()),
     ];
     rows.into_iter().filter_map(|(what, old, new)| Difference::between(what, old, new)).collect()
+}
+
+/// Ratios of one state of the machine say nothing of those of another one.
+fn machine_state(pairs: &[Pair<'_>]) -> Option<Difference> {
+    let apart = |pair: &Pair<'_>| {
+        let [old, new] = [&pair.old, &pair.new].map(|half| half.states.compared.as_ref());
+        let (old, new) = old.zip(new)?;
+        are_apart(&old.distance_ns, &new.distance_ns).then(|| (distance(old), distance(new)))
+    };
+    let (old, new) = pairs.iter().find_map(apart)?;
+    Difference::between("the distance between the CPUs of server and generator", old, new)
 }
 
 /// The differences in the definition of a workload; the rate of a cost phase is returned separately.

@@ -9,7 +9,10 @@ use wirebench_schema::{
     suite::Phase,
 };
 
-use super::figure::{Figure, figure};
+use super::{
+    figure::{Figure, figure},
+    states::OtherState,
+};
 use crate::{
     analysis::{self, Comparison, Limited, Metric, Role, WorkloadRows},
     notes::Notes,
@@ -44,6 +47,9 @@ pub struct Row {
     pub saturated: Option<bool>,
     /// Figures by metric; a metric without a value is absent.
     pub figures: BTreeMap<&'static str, Figure>,
+    /// Its ratio to the baseline by the primary metric in each other state of the machine of which there are three
+    /// cohorts.
+    pub other_states: Vec<OtherState>,
     /// What must be known of its runs.
     pub reasons: Vec<Reasons>,
     /// All that the tables say of it, as sentences; numbers that differ between runs are ranges.
@@ -121,6 +127,7 @@ pub(super) fn row(
         generator_limited: row.limited() == Limited::Yes,
         saturated: row.saturated().filter(|_| rows.workload.phase == Phase::Saturate),
         figures: figures.collect(),
+        other_states: Vec::new(),
         reasons: reasons(row),
         notes: notes.texts().collect(),
     }

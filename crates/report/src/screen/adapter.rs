@@ -18,6 +18,7 @@ use super::{
 use crate::{
     analysis::{CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows, rows},
     html::ratio::Ratio,
+    machine_states::sentences,
     order::grouped,
     published_rows,
     table::{conclusion, describe_model, describe_payload, describe_shape, headline::suite},
@@ -57,7 +58,7 @@ pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
                 .count(),
         }),
         blocks: blocks(&workloads),
-        causes: lines,
+        causes: [sentences(&workloads), lines].concat(),
         published: published_rows::summary(journal)
             .into_iter()
             .chain(conclusion(journal, &workloads))

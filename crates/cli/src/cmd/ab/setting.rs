@@ -89,6 +89,7 @@ impl Arguments {
             goal,
             part: self.pairs.part()?,
             precision: Precision(Box::new(move |journal| half_width(journal, metric))),
+            complete_cohorts: wirebench_report::analysis::complete_cohorts,
         };
         Ok(Setting { experiment, subjects: sides.into(), missing: Vec::new() })
     }

@@ -127,6 +127,7 @@ impl Arguments {
             goal,
             part: self.pairs.part()?,
             precision: Precision(Box::new(widest_interval)),
+            complete_cohorts: wirebench_report::analysis::complete_cohorts,
         };
         fit_budget(context, &mut experiment, &chosen.subjects);
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })

@@ -4,8 +4,13 @@ use maud::{Markup, html};
 use std::collections::BTreeMap;
 use wirebench_schema::journal::{Journal, Outcome, ReasonKind, Slice};
 
-use crate::html::chart::{dots, number, svg};
-use crate::html::safe;
+use crate::{
+    analysis::Machine,
+    html::{
+        chart::{dots, number, svg},
+        safe,
+    },
+};
 
 /// The picture in CSS pixels.
 const WIDTH: f64 = 760.0;
@@ -30,6 +35,13 @@ const CAUSES: [(Option<ReasonKind>, &str, &str); 7] = [
     (Some(ReasonKind::Throttled), "throttled", "the CPU was throttled"),
 ];
 
+/// The states of the machine in the strip below the dots: near, far and neither.
+const STATES: [(&str, &str); 3] = [
+    ("near", "the CPUs of server and generator were near each other"),
+    ("far", "they were far from each other"),
+    ("mixed", "their distance changed"),
+];
+
 /// A slice at its place.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
@@ -37,6 +49,8 @@ struct Mark {
     /// Its CPU per request over the median of its instance under this load.
     ratio: f64,
     dropped: Option<ReasonKind>,
+    /// The state of the machine; none of a machine that has one.
+    state: Option<&'static str>,
 }
 
 /// All slices at their places.
@@ -61,6 +75,9 @@ pub(super) fn section(journal: &Journal) -> Option<Markup> {
                 "Each dot is a slice of load in the order in which it ran: its CPU per request, compared with the "
                 "median of its instance under this load. Without drift, dots scatter around 1. Disturbed slices are "
                 "coloured and do not count."
+                @if cohorts.iter().flatten().any(|it| it.state.is_some()) {
+                    " The strip below shows the state of the machine, from the time of a round trip of a cache line."
+                }
             }
             div.scroll tabindex="0" role="region" aria-label="timeline" {
                 (svg("chart", (WIDTH, HEIGHT + BOTTOM), words, &marks(&placed(&cohorts))))
@@ -84,6 +101,9 @@ fn placed(cohorts: &[Vec<Mark>]) -> Placed {
             let since = (mark.start_ns - begin(marks)) as f64;
             let at = (left + since / length(marks) * width, y(mark.ratio));
             placed.by_class.entry(class(mark.dropped)).or_default().push(at);
+            if let Some(state) = mark.state {
+                placed.by_class.entry(state).or_default().push((at.0, HEIGHT));
+            }
         }
         placed.cohorts.push((left, width));
         left += width + GAP;
@@ -104,7 +124,7 @@ fn marks(placed: &Placed) -> Markup {
                 text.tick x=(number(left + 3.0)) y=(HEIGHT + 18.0) { (index + 1) }
             }
         }
-        @for (_, class, _) in CAUSES {
+        @for class in CAUSES.iter().map(|it| it.1).chain(STATES.map(|it| it.0)) {
             @if let Some(places) = placed.by_class.get(class) {
                 path class=(format!("estimate slice {class}")) d=(dots(places.iter().copied())) {}
             }
@@ -117,10 +137,13 @@ fn table(cohorts: &[Vec<Mark>]) -> Markup {
     let count = |kind: Option<ReasonKind>| {
         cohorts.iter().flatten().filter(|mark| class(mark.dropped) == class(kind)).count()
     };
+    let in_state =
+        |class: &str| cohorts.iter().flatten().filter(|it| it.state == Some(class)).count();
+    let causes = CAUSES.map(|(kind, class, words)| (count(kind), class, words));
+    let states = STATES.map(|(class, words)| (in_state(class), class, words));
     html! {
         ul.key {
-            @for (kind, class, words) in CAUSES {
-                @let count = count(kind);
+            @for (count, class, words) in causes.into_iter().chain(states) {
                 @if count > 0 {
                     li {
                         svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" {
@@ -147,6 +170,15 @@ fn y(ratio: f64) -> f64 {
 
 /// The slices of each cohort, in the order of the journal.
 fn cohorts(journal: &Journal) -> Vec<Vec<Mark>> {
+    let machine = Machine::of(journal);
+    let state = |slice: &Slice| {
+        let class = match machine.during(&slice.distances) {
+            Some(0) => "near",
+            Some(_) => "far",
+            None => "mixed",
+        };
+        (machine.states() > 1).then_some(class)
+    };
     let mut cohorts: BTreeMap<u32, Vec<Mark>> = BTreeMap::new();
     for run in &journal.runs {
         let Outcome::Measured(measured) = &run.outcome else { continue };
@@ -159,7 +191,12 @@ fn cohorts(journal: &Journal) -> Vec<Vec<Mark>> {
         };
         let marks = measured.slices.iter().filter_map(|slice| {
             let ratio = slice.cpu_ns_per_request()? / median;
-            Some(Mark { start_ns: slice.start_ns, ratio, dropped: slice.dropped })
+            Some(Mark {
+                start_ns: slice.start_ns,
+                ratio,
+                dropped: slice.dropped,
+                state: state(slice),
+            })
         });
         cohorts.entry(run.cohort()).or_default().extend(marks);
     }

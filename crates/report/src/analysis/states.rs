@@ -1,0 +1,148 @@
+//! The states of the machine during a run, and which slices are compared: those of one state, because ratios
+//! between servers differ from one to the other. Only the probe's readings decide, never results.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use wirebench_schema::journal::{Counts, Distances, Journal, Measurement, Run, Slice};
+use wirebench_stats::{
+    MIN_COHORTS,
+    states::{States, least},
+};
+
+/// Slices that every instance of a cohort has in the chosen state, for the cohort to be complete.
+const COMPLETE: usize = 2;
+
+/// The states of a run, and the chosen one.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine<'a> {
+    states: States,
+    chosen: Option<usize>,
+    pub(super) journal: &'a Journal,
+}
+
+/// The states in which one workload was measured.
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
+pub struct MachineStates {
+    /// The chosen one, or the only one; absent if nothing was probed.
+    pub compared: Option<StateShare>,
+    /// The others.
+    pub others: Vec<StateShare>,
+    /// Slices in which the state changed, or that were not probed.
+    #[serde(rename = "slices_mixed")]
+    pub mixed: usize,
+    /// Cohorts in which every instance has at least two slices in the compared state.
+    pub cohorts_complete: usize,
+    /// Whether all slices are compared although there are several states: too few cohorts have slices of all
+    /// instances in one.
+    pub is_mixed: bool,
+}
+
+/// One state, and how many slices that count were in it.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct StateShare {
+    /// Its number; the nearest is 0.
+    pub state: usize,
+    /// The median distance of each pair of CPUs.
+    pub distance_ns: Vec<f64>,
+    /// The slices of all instances.
+    pub slices: usize,
+}
+
+/// How many slices that count each instance of a load has in each state, by workload, block and cohort.
+type Cohorts<'a> = BTreeMap<(&'a str, u32, u32), Vec<Vec<usize>>>;
+
+impl<'a> Machine<'a> {
+    /// Of all runs of a journal.
+    pub(crate) fn of(journal: &'a Journal) -> Self {
+        let windows = counting(journal).filter_map(|run| run.outcome.measured());
+        let all: Vec<&Distances> = windows.flat_map(distances).collect();
+        let readings: Vec<&[u32]> = all.iter().filter_map(|it| it.readings()).flatten().collect();
+        let machine = Self { states: States::of(&readings), chosen: None, journal };
+        let cohorts: Vec<Vec<Vec<usize>>> = machine.cohorts().into_values().collect();
+        Self { chosen: machine.states.choose(&cohorts), ..machine }
+    }
+
+    /// How many there are.
+    pub(crate) fn states(&self) -> usize {
+        self.states.count()
+    }
+
+    /// The same with another state, if there is such a one.
+    pub(crate) fn choosing(&self, state: usize) -> Self {
+        Self { chosen: Some(state), ..self.clone() }
+    }
+
+    /// The state in which a load was carried out.
+    pub(crate) fn during(&self, of: &Distances) -> Option<usize> {
+        of.readings().and_then(|[before, after]| self.states.during(before, after))
+    }
+
+    /// The state whose slices alone are compared of this workload; none if all are.
+    pub(crate) fn filter(&self, workload: &str) -> Option<usize> {
+        let chosen = self.chosen?;
+        (self.cohorts_with(workload, chosen, 1) >= MIN_COHORTS).then_some(chosen)
+    }
+
+    fn cohorts_with(&self, workload: &str, state: usize, slices: usize) -> usize {
+        let cohorts = self.cohorts().into_iter().filter(|((name, ..), _)| *name == workload);
+        cohorts.filter(|(_, cohort)| least(cohort, state) >= slices).count()
+    }
+
+    /// In which states this workload was measured.
+    pub(super) fn of_workload(&self, workload: &str) -> MachineStates {
+        let runs = counting(self.journal).filter(|run| run.workload == workload);
+        let windows = runs.filter_map(|run| run.outcome.measured()).flat_map(distances);
+        let mut counts: BTreeMap<Option<usize>, usize> = BTreeMap::new();
+        windows.for_each(|it| *counts.entry(self.during(it)).or_default() += 1);
+        let of = |state: usize| StateShare {
+            state,
+            distance_ns: self.states.distance_ns(state).to_vec(),
+            slices: counts.get(&Some(state)).copied().unwrap_or(0),
+        };
+        let states = self.states.count();
+        let compared = self.chosen.or((states == 1).then_some(0));
+        MachineStates {
+            compared: compared.map(of),
+            others: (0..states).filter(|it| Some(*it) != compared).map(of).collect(),
+            mixed: counts.get(&None).copied().filter(|_| states > 0).unwrap_or(0),
+            cohorts_complete: compared.map_or(0, |it| self.cohorts_with(workload, it, COMPLETE)),
+            is_mixed: states > 1 && self.filter(workload).is_none(),
+        }
+    }
+
+    fn cohorts(&self) -> Cohorts<'a> {
+        let mut cohorts = Cohorts::new();
+        for run in counting(self.journal) {
+            let Some(measured) = run.outcome.measured() else { continue };
+            let mut counts = vec![0; self.states.count()];
+            distances(measured)
+                .filter_map(|it| self.during(it))
+                .for_each(|state| counts[state] += 1);
+            cohorts.entry((&run.workload, run.block, run.cohort())).or_default().push(counts);
+        }
+        cohorts
+    }
+}
+
+/// Cohorts that are complete in the chosen state for every load; none on a machine with one state.
+#[must_use]
+pub fn complete_cohorts(journal: &Journal) -> Option<u32> {
+    let machine = Machine::of(journal);
+    let chosen = machine.chosen?;
+    let mut blocks: BTreeMap<u32, bool> = BTreeMap::new();
+    for ((_, block, _), cohort) in machine.cohorts() {
+        *blocks.entry(block).or_insert(true) &= least(&cohort, chosen) >= COMPLETE;
+    }
+    u32::try_from(blocks.into_values().filter(|is_complete| *is_complete).count()).ok()
+}
+
+fn counting(journal: &Journal) -> impl Iterator<Item = &Run> {
+    journal.runs.iter().filter(|run| run.counts == Counts::Yes)
+}
+
+/// Where the CPUs were in each slice that counts, or in the only window of a run.
+fn distances(measured: &Measurement) -> impl Iterator<Item = &Distances> {
+    let window = measured.slices.is_empty().then_some(&measured.distances);
+    window.into_iter().chain(Slice::counted(&measured.slices).into_iter().map(|it| &it.distances))
+}

@@ -1,0 +1,78 @@
+//! What the states of the machine mean for a result, in words. They say it once for the page, tables, `ab` and
+//! HTML.
+
+use crate::{
+    analysis::{MachineStates, StateShare, WorkloadRows},
+    table::count,
+};
+
+/// A sentence for the result as a whole, and one for each load that could not be compared within one state; none
+/// of a machine that did not change, or was not probed.
+pub(crate) fn sentences(workloads: &[WorkloadRows<'_>]) -> Vec<String> {
+    let (mixed, compared): (Vec<_>, Vec<_>) = workloads
+        .iter()
+        .filter(|it| !it.states.others.is_empty() && !it.rows.is_empty())
+        .partition(|it| it.states.is_mixed);
+    let whole = compared.iter().map(|it| &it.states).cloned().reduce(sum);
+    let names: Vec<&str> = mixed.iter().map(|it| it.workload.name.as_str()).collect();
+    let caution = (!names.is_empty()).then(|| {
+        format!(
+            "{}: the CPUs of server and generator changed their distance, and fewer than three cohorts have slices \
+             of all servers at one distance; ratios hold for this mix only: measure with more --cohorts",
+            names.join(", ")
+        )
+    });
+    whole.as_ref().and_then(compared_in).into_iter().chain(caution).collect()
+}
+
+/// In which state slices were compared, and which are excluded.
+fn compared_in(states: &MachineStates) -> Option<String> {
+    let compared = states.compared.as_ref()?;
+    let excluded: Vec<String> = states
+        .others
+        .iter()
+        .filter(|it| it.slices > 0)
+        .map(|it| format!("{} at {}", count(it.slices, "slice"), distance(it)))
+        .chain(
+            (states.mixed > 0).then(|| format!("{} with a change", count(states.mixed, "slice"))),
+        )
+        .collect();
+    if excluded.is_empty() {
+        return None;
+    }
+    let others: usize = states.others.iter().map(|it| it.slices).sum();
+    let all = compared.slices + others + states.mixed;
+    let place = match compared.state {
+        0 => "near each other",
+        state if state > states.others.len() - 1 => "far from each other",
+        _ => "at the same distance",
+    };
+    let are = if others + states.mixed == 1 { "is" } else { "are" };
+    Some(format!(
+        "ratios hold while the CPUs of server and generator are {place} ({} a round trip of a cache line), as in {} \
+         of {all} slices; {} {are} excluded",
+        distance(compared),
+        compared.slices,
+        excluded.join(" and ")
+    ))
+}
+
+/// The median distance: of several pairs of CPUs the least and the most.
+pub(crate) fn distance(state: &StateShare) -> String {
+    let least = state.distance_ns.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = state.distance_ns.iter().copied().fold(0.0, f64::max);
+    match format!("{least:.0}") == format!("{most:.0}") {
+        true => format!("{most:.0} ns"),
+        false => format!("{least:.0}..{most:.0} ns"),
+    }
+}
+
+/// Both loads together: the states are those of the run.
+fn sum(mut one: MachineStates, other: MachineStates) -> MachineStates {
+    one.mixed += other.mixed;
+    let own = one.compared.iter_mut().chain(&mut one.others);
+    for (own, other) in own.zip(other.compared.iter().chain(&other.others)) {
+        own.slices += other.slices;
+    }
+    one
+}
