@@ -50,7 +50,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("host", &["judge", "schema", "server", "sys"]),
     ("verify", &["host", "schema", "server", "stats", "sys"]),
     ("catalogue", &["schema", "server", "verify"]),
-    ("doctor", &["catalogue", "host", "schema", "server"]),
+    ("doctor", &["catalogue", "host", "schema", "server", "stats"]),
     ("experiment", &["catalogue", "host", "judge", "schema", "server", "stats", "sys", "verify"]),
     ("agent", &["loadgen", "schema", "server"]),
     (

@@ -1,7 +1,6 @@
 //! Options that several verbs share, each group with the code that interprets it. An option whose
 //! meaning or default differs in one verb is defined with that verb.
 
-use anyhow::Context as _;
 use std::{
     io,
     net::{IpAddr, Ipv4Addr},
@@ -10,10 +9,7 @@ use std::{
 };
 use wirebench_catalogue::project::{self, Found, Project, ProjectError, Trust};
 use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::Bench};
-use wirebench_host::{
-    place::{PlacementRequest, place},
-    topology,
-};
+use wirebench_host::{place::PlacementRequest, place_here};
 use wirebench_schema::{
     journal::{Placement, Procedure},
     suite::Workload,
@@ -202,8 +198,7 @@ impl Conditions {
 
 /// The CPUs that fulfil `wish` here.
 pub(crate) fn placement(wish: &PlacementRequest) -> anyhow::Result<Placement> {
-    let cpus = topology::usable_cpus().context("cannot read the usable CPUs")?;
-    place(&cpus, wish).map_err(usage)
+    place_here(wish).map_err(usage)
 }
 
 /// Gives the messages of an echo their length.

@@ -5,6 +5,7 @@
 //! keeps.
 #![forbid(unsafe_code)]
 
+mod distance;
 mod entries;
 mod kernel;
 mod limits;
@@ -139,7 +140,11 @@ pub fn examine_here(
 ) -> (Environment, Vec<Finding>) {
     let environment = environment::gather(project, stop);
     let servers = check_machine(Ipv4Addr::LOCALHOST.into());
-    let findings = examine(&environment, io_uring, &servers, setup);
+    let mut findings = examine(&environment, io_uring, &servers, setup);
+    let Comment { state, text, remedy } = distance::examine(&distance::read(stop));
+    let after = findings.iter().take_while(|it| it.group == Group::Machine).count();
+    findings
+        .insert(after, Finding { group: Group::Machine, name: "distance", state, text, remedy });
     (environment, findings)
 }
 

@@ -171,6 +171,7 @@ mod tests {
             pinned,
             disjoint: server.iter().all(|cpu| !generator.contains(cpu)),
             split_cores: Vec::new(),
+            one_cache: false,
         }
     }
 

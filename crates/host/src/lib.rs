@@ -9,3 +9,14 @@ pub mod environment;
 pub mod neighbours;
 pub mod place;
 pub mod topology;
+
+use std::path::Path;
+use wirebench_schema::journal::Placement;
+
+/// Splits the CPUs of this machine between server and generator.
+pub fn place_here(wish: &place::PlacementRequest) -> Result<Placement, String> {
+    let usable =
+        topology::usable_cpus().map_err(|it| format!("cannot read the usable CPUs: {it}"))?;
+    let cpus: Vec<u32> = usable.iter().map(|cpu| cpu.cpu).collect();
+    place::place(&usable, &topology::last_level_caches(Path::new("/"), &cpus), wish)
+}

@@ -22,7 +22,14 @@ pub struct PlacementRequest {
 /// then names the cores that are split. The server gets the
 /// first half of the cores; of an odd number the generator gets one more, because a generator that
 /// is short of CPUs spoils every figure.
-pub fn place(usable: &[Cpu], wish: &PlacementRequest) -> Result<Placement, String> {
+///
+/// `caches` are the CPUs under each last-level cache. Without wishes both sides are under the one that has most cores,
+/// because messages between caches cost several times as much as within one.
+pub fn place(
+    usable: &[Cpu],
+    caches: &[Vec<u32>],
+    wish: &PlacementRequest,
+) -> Result<Placement, String> {
     let all: Vec<u32> = usable.iter().map(|cpu| cpu.cpu).collect();
     if wish.no_pin {
         if wish.server_cpus.is_some() || wish.generator_cpus.is_some() {
@@ -31,9 +38,7 @@ pub fn place(usable: &[Cpu], wish: &PlacementRequest) -> Result<Placement, Strin
         return Ok(Placement {
             server_cpus: all.clone(),
             generator_cpus: all,
-            pinned: false,
-            disjoint: false,
-            split_cores: Vec::new(),
+            ..Placement::default()
         });
     }
     for (option, cpus) in
@@ -43,6 +48,10 @@ pub fn place(usable: &[Cpu], wish: &PlacementRequest) -> Result<Placement, Strin
             return Err(format!("{option}: CPU {cpu} is not available: use CPUs of {all:?}"));
         }
     }
+    let near = match (&wish.server_cpus, &wish.generator_cpus) {
+        (None, None) => under_one_cache(usable, caches),
+        _ => None,
+    };
     let rest = |taken: &[u32], other: &str| {
         rest(usable, taken)
             .ok_or_else(|| format!("no CPU is left for the other side: give {other} too"))
@@ -51,7 +60,7 @@ pub fn place(usable: &[Cpu], wish: &PlacementRequest) -> Result<Placement, Strin
         (Some(server), Some(generator)) => (server.clone(), generator.clone()),
         (Some(server), None) => (server.clone(), rest(server, "--generator-cpus")?),
         (None, Some(generator)) => (rest(generator, "--server-cpus")?, generator.clone()),
-        (None, None) => halves(usable),
+        (None, None) => halves(near.as_deref().unwrap_or(usable)),
     };
     let disjoint = !server_cpus.iter().any(|cpu| generator_cpus.contains(cpu));
     let split_cores = if disjoint {
@@ -61,7 +70,18 @@ pub fn place(usable: &[Cpu], wish: &PlacementRequest) -> Result<Placement, Strin
     } else {
         Vec::new()
     };
-    Ok(Placement { server_cpus, generator_cpus, pinned: true, disjoint, split_cores })
+    let one_cache = near.is_some();
+    Ok(Placement { server_cpus, generator_cpus, pinned: true, disjoint, split_cores, one_cache })
+}
+
+/// The CPUs under the cache with most cores, if there are several caches and it has a core for each side.
+fn under_one_cache(usable: &[Cpu], caches: &[Vec<u32>]) -> Option<Vec<Cpu>> {
+    let own = |cache: &Vec<u32>| -> Vec<Cpu> {
+        usable.iter().filter(|cpu| cache.contains(&cpu.cpu)).copied().collect()
+    };
+    let groups: Vec<Vec<Cpu>> = caches.iter().map(own).filter(|own| !own.is_empty()).collect();
+    let largest = groups.iter().rev().max_by_key(|own| cores(own).len())?;
+    (groups.len() > 1 && cores(largest).len() > 1).then(|| largest.clone())
 }
 
 /// What one side leaves to the other: whole cores if there are any, else siblings of its own CPUs.
@@ -115,7 +135,7 @@ mod tests {
     }
 
     fn sides(usable: &[Cpu]) -> (Vec<u32>, Vec<u32>, bool) {
-        let placement = place(usable, &PlacementRequest::default()).unwrap();
+        let placement = place(usable, &[], &PlacementRequest::default()).unwrap();
         (placement.server_cpus, placement.generator_cpus, placement.disjoint)
     }
 
@@ -128,6 +148,22 @@ mod tests {
     }
 
     #[test]
+    fn both_sides_are_under_one_cache_unless_cpus_are_named() {
+        let caches = [vec![0, 1, 2], vec![3, 4, 5, 6, 7]];
+        let placed = |caches: &[Vec<u32>], wish: &PlacementRequest| {
+            let it = place(&cpus(8, false), caches, wish).unwrap();
+            (it.server_cpus, it.generator_cpus, it.one_cache)
+        };
+        let usual = PlacementRequest::default();
+        assert_eq!(placed(&caches, &usual), (vec![3, 4], vec![5, 6, 7], true));
+        assert_eq!(placed(&caches[..1], &usual), (vec![0, 1, 2, 3], vec![4, 5, 6, 7], false));
+        let each: Vec<Vec<u32>> = (0..8).map(|cpu| vec![cpu]).collect();
+        assert!(!placed(&each, &usual).2, "no cache has a core for each side");
+        let wish = PlacementRequest { server_cpus: Some(vec![0]), ..usual };
+        assert_eq!(placed(&caches, &wish), (vec![0], vec![1, 2, 3, 4, 5, 6, 7], false));
+    }
+
+    #[test]
     fn a_single_core_is_split_between_its_siblings_and_a_single_cpu_is_shared() {
         assert_eq!(sides(&cpus(2, true)), (vec![0], vec![1], true));
         assert_eq!(sides(&cpus(1, false)), (vec![0], vec![0], false));
@@ -136,7 +172,7 @@ mod tests {
     #[test]
     fn a_core_on_both_sides_is_named() {
         let split =
-            |usable: &[Cpu], wish: &PlacementRequest| place(usable, wish).unwrap().split_cores;
+            |usable: &[Cpu], wish: &PlacementRequest| place(usable, &[], wish).unwrap().split_cores;
         assert_eq!(split(&cpus(2, true), &PlacementRequest::default()), [[0, 1]]);
         for usable in [cpus(2, false), cpus(4, true), cpus(8, true), cpus(1, false)] {
             assert_eq!(split(&usable, &PlacementRequest::default()), [[0; 0]; 0], "{usable:?}");
@@ -156,7 +192,7 @@ mod tests {
                 server_cpus: Some(server_cpus.to_vec()),
                 ..PlacementRequest::default()
             };
-            let placement = place(usable, &wish).unwrap();
+            let placement = place(usable, &[], &wish).unwrap();
             (placement.generator_cpus, placement.split_cores)
         };
         assert_eq!(rest(&cpus(8, true), &[0]), (vec![1, 2, 3, 5, 6, 7], vec![]));
@@ -166,7 +202,7 @@ mod tests {
     #[test]
     fn a_wish_for_one_side_gives_the_other_the_rest() {
         let wish = PlacementRequest { server_cpus: Some(vec![3]), ..PlacementRequest::default() };
-        let placement = place(&cpus(4, false), &wish).unwrap();
+        let placement = place(&cpus(4, false), &[], &wish).unwrap();
         assert_eq!((placement.generator_cpus, placement.disjoint), (vec![0, 1, 2], true));
     }
 
@@ -175,13 +211,13 @@ mod tests {
         let wish =
             PlacementRequest { generator_cpus: Some(vec![9]), ..PlacementRequest::default() };
         assert_eq!(
-            place(&cpus(2, false), &wish).unwrap_err(),
+            place(&cpus(2, false), &[], &wish).unwrap_err(),
             "--generator-cpus: CPU 9 is not available: use CPUs of [0, 1]"
         );
         let wish =
             PlacementRequest { server_cpus: Some(vec![0, 1]), ..PlacementRequest::default() };
         assert_eq!(
-            place(&cpus(2, false), &wish).unwrap_err(),
+            place(&cpus(2, false), &[], &wish).unwrap_err(),
             "no CPU is left for the other side: give --generator-cpus too"
         );
         let wish = PlacementRequest {
@@ -189,8 +225,8 @@ mod tests {
             server_cpus: Some(vec![0]),
             ..PlacementRequest::default()
         };
-        assert!(place(&cpus(2, false), &wish).is_err());
+        assert!(place(&cpus(2, false), &[], &wish).is_err());
         let wish = PlacementRequest { no_pin: true, ..PlacementRequest::default() };
-        assert!(!place(&cpus(2, false), &wish).unwrap().pinned);
+        assert!(!place(&cpus(2, false), &[], &wish).unwrap().pinned);
     }
 }

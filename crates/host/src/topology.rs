@@ -75,6 +75,19 @@ pub fn caches(root: &Path, cpus: &[u32]) -> Vec<Cache> {
     alike.into_iter().map(cache).collect()
 }
 
+/// Those of `cpus` under each last-level cache.
+#[must_use]
+pub fn last_level_caches(root: &Path, cpus: &[u32]) -> Vec<Vec<u32>> {
+    let shared = |cpu: &u32| {
+        let list =
+            |index: u32| read(root, &format!("cpu/cpu{cpu}/cache/index{index}/shared_cpu_list"));
+        let mut all = parse_list(&(0..).map_while(list).last()?)?;
+        all.retain(|it| cpus.contains(it));
+        Some(all)
+    };
+    cpus.iter().filter_map(shared).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 fn read(root: &Path, path: &str) -> Option<String> {
     let text = fs::read_to_string(root.join("sys/devices/system").join(path)).ok()?;
     Some(text.trim().to_owned())
@@ -108,6 +121,22 @@ mod tests {
         for wrong in ["", "a", "3-1", "1-", "0-99999999"] {
             assert_eq!(parse_list(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_last_cache_of_a_cpu_tells_who_is_near_it() {
+        let root = tempfile::tempdir().unwrap();
+        for cpu in 0..4 {
+            for (index, shared) in
+                [(0, format!("{cpu}")), (1, format!("{}-{}", cpu / 2 * 2, cpu / 2 * 2 + 1))]
+            {
+                let folder = format!("sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
+                fs::create_dir_all(root.path().join(&folder)).unwrap();
+                fs::write(root.path().join(folder).join("shared_cpu_list"), shared).unwrap();
+            }
+        }
+        assert_eq!(last_level_caches(root.path(), &[0, 1, 2]), [vec![0, 1], vec![2]]);
+        assert_eq!(last_level_caches(Path::new("/nowhere"), &[0, 1]), [[0; 0]; 0]);
     }
 
     #[test]

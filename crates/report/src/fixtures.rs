@@ -88,6 +88,7 @@ pub(crate) fn journal_of(suite: &str) -> Journal {
             pinned: true,
             disjoint: true,
             split_cores: Vec::new(),
+            one_cache: false,
         },
     })
 }

@@ -1,12 +1,8 @@
 //! Chooses one CPU for the server and one for the load generator, and detects other load on the
 //! machine.
 
-use anyhow::Context;
 use std::fs;
-use wirebench_host::{
-    place::{PlacementRequest, place},
-    topology::usable_cpus,
-};
+use wirebench_host::{place::PlacementRequest, place_here};
 
 /// Load average of one minute above which others are at work.
 const QUIET_LOAD: f64 = 0.5;
@@ -24,8 +20,7 @@ pub(crate) struct Sides {
 impl Sides {
     /// Chooses one CPU of the server's half of the machine and one of the generator's.
     pub(crate) fn choose() -> anyhow::Result<Self> {
-        let usable = usable_cpus().context("the CPUs of this machine")?;
-        let placement = place(&usable, &PlacementRequest::default()).map_err(anyhow::Error::msg)?;
+        let placement = place_here(&PlacementRequest::default()).map_err(anyhow::Error::msg)?;
         let first = |cpus: &[u32]| cpus.iter().copied().take(1).collect();
         let mut warnings = Vec::new();
         if !placement.disjoint {

@@ -52,6 +52,7 @@ pub(crate) fn start(suite: &str) -> Start {
             pinned: true,
             disjoint: true,
             split_cores: Vec::new(),
+            one_cache: false,
         },
     }
 }

@@ -52,6 +52,7 @@ fn bench() -> Bench {
             pinned: false,
             disjoint: false,
             split_cores: Vec::new(),
+            one_cache: false,
         },
         workers: 1,
         seed: 1,

@@ -47,6 +47,7 @@ fn reasons_of(
         pinned: true,
         disjoint: true,
         split_cores: Vec::new(),
+        one_cache: false,
     };
     let threads = (&threads.0, &threads.1);
     after.reasons(&before, &placement, (ran_ms * MS, 0), threads, arrivals)

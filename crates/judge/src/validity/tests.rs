@@ -71,6 +71,7 @@ fn good_placement() -> Placement {
         pinned: true,
         disjoint: true,
         split_cores: Vec::new(),
+        one_cache: false,
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
             ended: ended(journal, stage),
         },
         cpus: placement.pinned.then(|| Sides {
+            one_cache: placement.one_cache,
             server: placement.server_cpus.len(),
             generator: placement.generator_cpus.len(),
             shared: placement

@@ -18,11 +18,12 @@ pub(super) fn setting(model: &Model, facts: &Facts<'_>) -> String {
     parts.extend(facts.machine.map(str::to_owned));
     parts.push(match model.cpus {
         None => "not pinned".to_owned(),
-        Some(Sides { server, generator, shared }) => {
+        Some(Sides { server, generator, shared, one_cache }) => {
             let all = server + generator - shared;
             let all = count(all, "CPU");
             let shared = if shared == 0 { String::new() } else { format!(", {shared} shared") };
-            format!("{all} ({server} server, {generator} load generator{shared})")
+            let cache = if one_cache { ", under one last-level cache" } else { "" };
+            format!("{all} ({server} server, {generator} load generator{shared}{cache})")
         }
     });
     parts.extend(model.generator.as_ref().map(|it| format!("load by {it}")));

@@ -38,6 +38,8 @@ pub(super) struct Sides {
     pub(super) generator: usize,
     /// Those that serve both sides.
     pub(super) shared: usize,
+    /// Whether all are under one last-level cache, of several.
+    pub(super) one_cache: bool,
 }
 
 /// How many repetitions of everything there are: blocks, or cohorts.

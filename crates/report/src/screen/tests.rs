@@ -89,7 +89,7 @@ fn quick() -> Model {
         scale: Scale::Machine,
         servers: 9,
         repetitions: Repetitions { made: 4, planned: 4, noun: "cohort", ended: None },
-        cpus: Some(Sides { server: 1, generator: 1, shared: 0 }),
+        cpus: Some(Sides { server: 1, generator: 1, shared: 0, one_cache: false }),
         blocks: vec![block("hello", vec![saturated(), at("20k"), at("40k")]), echo],
         published: Vec::new(),
         causes: vec!["p99 of 5 rows: disturbed by python3 on CPU 0".to_owned()],
@@ -272,7 +272,7 @@ fn a_run_that_is_not_complete_says_so() {
 
 #[test]
 fn a_cpu_that_both_sides_use_counts_once() {
-    let cpus = Some(Sides { server: 2, generator: 2, shared: 2 });
+    let cpus = Some(Sides { server: 2, generator: 2, shared: 2, one_cache: false });
     let facts = Facts { machine: None, elapsed: None, look: Look::Plain, columns: None };
     let text = headline::setting(&Model { cpus, ..quick() }, &facts);
     assert!(text.ends_with(", 2 CPUs (2 server, 2 load generator, 2 shared)"), "{text}");

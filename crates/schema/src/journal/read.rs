@@ -199,6 +199,7 @@ mod tests {
                 pinned: true,
                 disjoint: true,
                 split_cores: Vec::new(),
+                one_cache: false,
             },
         }
     }

@@ -123,6 +123,7 @@ mod tests {
                 pinned: true,
                 disjoint: true,
                 split_cores: Vec::new(),
+                one_cache: false,
             },
         };
         Journal { runs, ..Journal::new(start) }

@@ -46,6 +46,27 @@ fn refused(change: impl Fn(&mut Journal)) -> Vec<String> {
 }
 
 #[test]
+fn results_of_two_states_of_the_machine_are_not_compared() {
+    let compare_at = |distance_ns: u32| {
+        let (mut old, mut new) = pair();
+        for (journal, distance_ns) in [(&mut old, 80), (&mut new, distance_ns)] {
+            for it in measurements(journal, "go/net", "hello") {
+                it.distances.distance_ns_before = vec![distance_ns];
+                it.distances.distance_ns_after = vec![distance_ns + 4];
+            }
+        }
+        try_compare(&old, &new, &CompareOptions::default()).map(|_| ())
+    };
+    let Err(NotComparable::Differ(differences)) = compare_at(400) else {
+        panic!("near and far were compared");
+    };
+    let texts: Vec<String> = differences.iter().map(ToString::to_string).collect();
+    let name = "the distance between the CPUs of server and generator";
+    assert_eq!(texts, [format!("{name} was `82 ns` and is `402 ns`")]);
+    assert!(compare_at(100).is_ok());
+}
+
+#[test]
 fn each_difference_of_the_experiment_refuses_by_its_name_and_force_overrules_it() {
     assert_eq!(
         refused(|new| new.start.workloads[0].connections = 32),

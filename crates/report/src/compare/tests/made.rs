@@ -151,6 +151,7 @@ fn start() -> Start {
             pinned: true,
             disjoint: true,
             split_cores: Vec::new(),
+            one_cache: false,
         },
     }
 }
