@@ -21,8 +21,8 @@ const SPINS: u32 = 10_000;
 /// More pairs take longer than they tell.
 const MOST_PAIRS: usize = 8;
 /// Makes up the distances: those of a near and a far state in nanoseconds, and for how many seconds of the clock
-/// of the day each lasts in turn, as in `80,400,10`. Tests need states on machines that have one.
-const MADE_UP: &str = "WIREBENCH_MADE_UP_DISTANCES";
+/// of the day each lasts in turn, as in `80,400,10,5`. Tests need states on machines that have one.
+pub const MADE_UP: &str = "WIREBENCH_MADE_UP_DISTANCES";
 
 /// Pairs of CPUs whose distance can be read.
 #[derive(Clone, Debug)]
@@ -35,7 +35,8 @@ pub struct Probe {
 struct MadeUp {
     near_ns: f64,
     far_ns: f64,
-    seconds: f64,
+    near_seconds: f64,
+    far_seconds: f64,
 }
 
 /// The line, on a page of its own.
@@ -84,14 +85,19 @@ impl MadeUp {
     fn parse(text: &str) -> Option<Self> {
         let numbers = text.split(',').map(|word| word.trim().parse().ok());
         let numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
-        let [near_ns, far_ns, seconds] = numbers[..] else { return None };
-        (seconds > 0.0).then_some(Self { near_ns, far_ns, seconds })
+        let [near_ns, far_ns, near_seconds, far_seconds] = numbers[..] else { return None };
+        (near_seconds + far_seconds > 0.0).then_some(Self {
+            near_ns,
+            far_ns,
+            near_seconds,
+            far_seconds,
+        })
     }
 
     fn now(self) -> f64 {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        let is_near = (time / self.seconds) as u64 % 2 == 0;
-        if is_near { self.near_ns } else { self.far_ns }
+        let into = time % (self.near_seconds + self.far_seconds);
+        if into < self.near_seconds { self.near_ns } else { self.far_ns }
     }
 }
 
@@ -198,8 +204,9 @@ mod tests {
     }
 
     #[test]
-    fn made_up_distances_are_two_numbers_and_a_time() {
-        assert!(MadeUp::parse("80,400,10").is_some_and(|it| [80.0, 400.0].contains(&it.now())));
-        assert!(MadeUp::parse("80,400").is_none() && MadeUp::parse("80,400,0").is_none());
+    fn made_up_distances_are_two_numbers_and_two_times() {
+        assert!(MadeUp::parse("80,400,10,0").is_some_and(|it| it.now() == 80.0));
+        assert!(MadeUp::parse("80,400,0,10").is_some_and(|it| it.now() == 400.0));
+        assert!(MadeUp::parse("80,400").is_none() && MadeUp::parse("80,400,0,0").is_none());
     }
 }

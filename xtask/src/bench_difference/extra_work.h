@@ -8,6 +8,7 @@
 #pragma once
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <time.h>
 
 static inline void extra_work(unsigned long seed, unsigned long steps) {
     unsigned long state = seed;
@@ -18,8 +19,19 @@ static inline void extra_work(unsigned long seed, unsigned long steps) {
     }
 }
 
+/* On a machine that is made up, requests take more steps for so many seconds after each NEAR_SECONDS. */
+#ifdef FAR_STEPS
+static inline unsigned long far_steps(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec % (NEAR_SECONDS + FAR_SECONDS) < NEAR_SECONDS ? 0 : FAR_STEPS;
+}
+#else
+#define far_steps() 0ul
+#endif
+
 static inline ssize_t send_after_work(int fd, const void *bytes, size_t length, int flags) {
-    extra_work((unsigned long)fd, EXTRA_STEPS);
+    extra_work((unsigned long)fd, EXTRA_STEPS + far_steps());
     return send(fd, bytes, length, flags);
 }
 

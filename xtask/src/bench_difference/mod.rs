@@ -43,6 +43,8 @@ enum Experiment {
     SlowedSuites,
     /// The same suites while another program takes 300 ms of each second on either CPU in turn
     Neighbour,
+    /// Suites on a machine that is made up: its CPUs are near and far in turn, which costs each server another time
+    States,
     /// One server compared with itself by `wirebench ab`
     EqualPairs,
     /// One server compared with slowed ones by `wirebench ab`: 5 % within 20 s, 2 % within 90 s
@@ -90,6 +92,7 @@ impl Laboratory {
                 let _neighbour = Neighbour::start(&self.sides);
                 self.suites(&suite, tries, &mut tally)?;
             }
+            Experiment::States => self.suites(&self.changing_suite()?, tries, &mut tally)?,
             Experiment::EqualPairs => self.pairs(0.0, BUDGET_OF_EQUAL, tries, &mut tally)?,
             Experiment::SlowedPairs => {
                 for (percent, budget) in PAIRS {
@@ -117,6 +120,20 @@ impl Laboratory {
             servers.push((percent, self.slowed(percent, cost_ns)?));
         }
         Ok(Suite::of(&servers))
+    }
+
+    /// `c/epoll`, and servers that are as fast and 5 % slower while the machine is near. While it is far they take
+    /// 30 and 70 % more.
+    fn changing_suite(&self) -> anyhow::Result<Suite> {
+        let plain = self.workshop.plain()?;
+        let cost_ns = Suite::of(&[(0.0, plain)]).cost_ns(&self.wirebench)?;
+        let step_ns = self.workshop.step_ns()?;
+        let steps = |percent: f64| (cost_ns * percent / 100.0 / step_ns).round() as u64;
+        let servers = [(0.0, 30.0), (5.0, 70.0)].map(|(near, far)| {
+            let name = format!("changing-{near}");
+            anyhow::Ok((near, self.workshop.changing(&name, steps(near), steps(far))?))
+        });
+        Ok(Suite::of(&servers.into_iter().collect::<Result<Vec<_>, _>>()?).changing())
     }
 
     fn pairs(

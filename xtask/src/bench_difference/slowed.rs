@@ -13,6 +13,10 @@ use crate::step::{output, root};
 const EXTRA_WORK: &str = include_str!("extra_work.h");
 const STEP_TIME: &str = include_str!("step_time.c");
 
+/// How long a machine that is made up is in either state: near for longer, so that slices near are compared.
+pub(super) const NEAR_SECONDS: u32 = 12;
+pub(super) const FAR_SECONDS: u32 = 6;
+
 /// The folder of both builds and of the program that times a step.
 #[derive(Debug)]
 pub(crate) struct Workshop {
@@ -41,6 +45,25 @@ impl Workshop {
         // `prefork.c` says the same of _GNU_SOURCE, which must come before any header.
         let words = ["-D_GNU_SOURCE=", &format!("-DEXTRA_STEPS={steps}ul"), "-include", &header];
         self.server(&format!("slowed-{percent}"), &words)
+    }
+
+    /// The same with this many further steps while the machine is far.
+    pub(crate) fn changing(
+        &self,
+        name: &str,
+        steps: u64,
+        far_steps: u64,
+    ) -> anyhow::Result<PathBuf> {
+        let header = self.folder.join("extra_work.h").display().to_string();
+        let defined = [
+            format!("-DEXTRA_STEPS={steps}ul"),
+            format!("-DFAR_STEPS={far_steps}ul"),
+            format!("-DNEAR_SECONDS={NEAR_SECONDS}"),
+            format!("-DFAR_SECONDS={FAR_SECONDS}"),
+        ];
+        let defined = defined.iter().map(String::as_str);
+        let words = ["-D_GNU_SOURCE=", "-include", &header].into_iter().chain(defined);
+        self.server(name, &words.collect::<Vec<_>>())
     }
 
     fn server(&self, name: &str, words: &[&str]) -> anyhow::Result<PathBuf> {
@@ -75,6 +98,8 @@ mod tests {
         let workshop = Workshop::open(target.path()).unwrap();
         let (plain, slowed) = (workshop.plain().unwrap(), workshop.slowed(5.0, 170).unwrap());
         assert_ne!(fs::read(plain).unwrap(), fs::read(slowed).unwrap());
+        let changing = workshop.changing("changing", 0, 170).unwrap();
+        assert_ne!(fs::read(workshop.plain().unwrap()).unwrap(), fs::read(changing).unwrap());
         assert!(workshop.step_ns().unwrap() > 0.0);
     }
 }

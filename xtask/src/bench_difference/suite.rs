@@ -8,8 +8,12 @@ use std::{
     path::{Path, PathBuf},
     time::Instant,
 };
+use wirebench_host::distance::MADE_UP;
 
-use super::tally::Judged;
+use super::{
+    slowed::{FAR_SECONDS, NEAR_SECONDS},
+    tally::Judged,
+};
 use crate::step::{at_root, output, root};
 
 /// Instances of one server in each cohort of a suite of equal ones: two of them are the baseline.
@@ -22,6 +26,8 @@ const FIGURE: &str = "server_cpu_ns_per_request";
 pub(super) struct Suite {
     arguments: Vec<String>,
     slower_percent: BTreeMap<String, f64>,
+    /// Distances of a machine that is made up, for the probe.
+    distances: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -65,7 +71,7 @@ impl Suite {
     /// Ten instances of `c/epoll`.
     pub(super) fn equal() -> Self {
         let arguments = ["c/epoll", "--copies", COPIES].map(str::to_owned).to_vec();
-        Self { arguments, slower_percent: BTreeMap::new() }
+        Self { arguments, slower_percent: BTreeMap::new(), distances: None }
     }
 
     /// These servers next to `c/epoll`, with how much slower each is.
@@ -78,7 +84,13 @@ impl Suite {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
             slower_percent.insert(format!("own/{name}"), *percent);
         }
-        Self { arguments, slower_percent }
+        Self { arguments, slower_percent, distances: None }
+    }
+
+    /// On a machine whose CPUs are near and far in turn.
+    pub(super) fn changing(self) -> Self {
+        let distances = format!("80,400,{NEAR_SECONDS},{FAR_SECONDS}");
+        Self { distances: Some(distances), ..self }
     }
 
     /// Measures it once.
@@ -119,6 +131,7 @@ impl Suite {
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let mut command = at_root(wirebench, ["run", "--scenario", "hello", "--phase", "saturate"]);
         command.args(["--cohorts", COHORTS, "--no-verify", "--quiet", "--output"]).arg(&folder);
+        command.envs(self.distances.iter().map(|it| (MADE_UP, it)));
         output(command.args(&self.arguments))?;
         // Folders are named by the time.
         let results = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());
