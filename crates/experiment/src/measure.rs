@@ -4,6 +4,7 @@
 mod count;
 mod deadline;
 mod ending;
+mod generators;
 mod idle;
 mod observe;
 mod outside;
@@ -37,7 +38,6 @@ use wirebench_schema::{
     load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
     scenario::DEFAULT_TIMEOUT_MS,
     suite::{Phase, Workload},
-    target::Target,
     verification::Verification,
 };
 use wirebench_server::{
@@ -50,18 +50,10 @@ use self::{
     ending::{Failure, end},
     observe::{Observer, Sides},
 };
-use crate::{
-    cut::Cut,
-    generate::{Generator, load_arguments},
-    remote::{Fleet, SharedLoad},
-    tool::Tool,
-};
+use crate::{cut::Cut, remote::Fleet, tool::Tool};
 
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
-/// The shortest load at a rate before the window of a cost phase. Its connections are new, also
-/// where the server has been warmed up.
-const COST_WARM_UP: Duration = Duration::from_millis(200);
 
 /// What all runs of a suite have in common.
 #[derive(Clone, Debug)]
@@ -326,55 +318,6 @@ impl Bench {
         let Placement { server_cpus, generator_cpus, pinned, .. } = &self.placement;
         let cpus = [&server_cpus[..], generator_cpus].concat();
         pinned.then(|| neighbours::busy_before(&cpus)).flatten()
-    }
-
-    pub(crate) fn generator_command(&self, config: &LoadConfig) -> Vec<String> {
-        match &self.tool {
-            None => [self.load_command.clone(), load_arguments(config)].concat(),
-            Some(tool) => tool.command(config),
-        }
-    }
-
-    /// Lets our own generator make the load `config`, on this host or on those of the fleet. With `observed` the
-    /// load does not begin before [`Generator::begin`], and the server's clocks are read at the edges of its
-    /// window.
-    fn generator(
-        &self,
-        config: &LoadConfig,
-        observed: bool,
-        stop: &AtomicBool,
-    ) -> Result<Generator, String> {
-        if let Some(fleet) = &self.fleet {
-            let load = SharedLoad::connect(fleet, config, observed, stop)?;
-            return Ok(Generator::Away(Box::new(load)));
-        }
-        let argv = [self.load_command.clone(), load_arguments(config)].concat();
-        let start = if observed { Generator::start_observed } else { Generator::start };
-        start(&argv, self.generator_cpus())
-            .map_err(|error| format!("the generator could not be started: {error}"))
-    }
-
-    /// The generator's CPUs, if the sides are bound to theirs.
-    pub(crate) fn generator_cpus(&self) -> Option<&[u32]> {
-        self.placement.pinned.then_some(self.placement.generator_cpus.as_slice())
-    }
-
-    pub(crate) fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
-        let address = server.address();
-        let host = address.ip().to_string();
-        let target = Target::of_scenario(cell.workload.scenario, &host, address.port());
-        let threads = self.placement.generator_cpus.len();
-        let mut config = cell.workload.load_config(target, threads, self.seed);
-        if !cell.verification.is_done() {
-            config.expect_body = None;
-        }
-        if cell.workload.phase == Phase::Cost {
-            config.warmup = config.warmup.max(COST_WARM_UP);
-        }
-        if let Some(tool) = &self.tool {
-            config.threads = tool.threads(&config);
-        }
-        config
     }
 
     /// Runs the generator and observes the server meanwhile.

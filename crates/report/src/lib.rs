@@ -23,7 +23,6 @@ pub mod load_csv;
 pub mod load_json;
 pub mod load_text;
 pub mod load_words;
-mod machine_states;
 mod names;
 mod notes;
 mod order;

@@ -10,6 +10,7 @@ mod layout;
 mod lists;
 pub(crate) mod page;
 mod published;
+pub(crate) mod states;
 pub(crate) mod workload;
 
 use comfy_table::{CellAlignment, Table, presets};
@@ -18,12 +19,10 @@ use wirebench_schema::journal::Journal;
 
 use crate::{
     analysis::{Metric, WorkloadRows, rows},
-    generators,
-    machine_states::sentences,
-    pairs, published_rows,
+    generators, pairs, published_rows,
 };
 
-use self::{columns::CostTables, page::Page};
+use self::{columns::CostTables, page::Page, states::sentences};
 pub(crate) use self::{
     columns::has_few_samples,
     describe::{

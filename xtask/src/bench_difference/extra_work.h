@@ -19,7 +19,7 @@ static inline void extra_work(unsigned long seed, unsigned long steps) {
     }
 }
 
-/* On a machine that is made up, requests take more steps for so many seconds after each NEAR_SECONDS. */
+/* On a synthetic machine, requests take more steps for so many seconds after each NEAR_SECONDS. */
 #ifdef FAR_STEPS
 static inline unsigned long far_steps(void) {
     struct timespec now;

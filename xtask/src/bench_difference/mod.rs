@@ -43,7 +43,7 @@ enum Experiment {
     SlowedSuites,
     /// The same suites while another program takes 300 ms of each second on either CPU in turn
     Neighbour,
-    /// Suites on a machine that is made up: its CPUs are near and far in turn, which costs each server another time
+    /// Suites on a synthetic machine: its CPUs are near and far in turn, which costs each server another time
     States,
     /// One server compared with itself by `wirebench ab`
     EqualPairs,

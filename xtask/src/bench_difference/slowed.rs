@@ -13,7 +13,7 @@ use crate::step::{output, root};
 const EXTRA_WORK: &str = include_str!("extra_work.h");
 const STEP_TIME: &str = include_str!("step_time.c");
 
-/// How long a machine that is made up is in either state: near for longer, so that slices near are compared.
+/// How long a synthetic machine is in either state: near for longer, so that slices near are compared.
 pub(super) const NEAR_SECONDS: u32 = 12;
 pub(super) const FAR_SECONDS: u32 = 6;
 

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     time::Instant,
 };
-use wirebench_host::distance::MADE_UP;
+use wirebench_host::distance::SYNTHETIC;
 
 use super::{
     slowed::{FAR_SECONDS, NEAR_SECONDS},
@@ -26,7 +26,7 @@ const FIGURE: &str = "server_cpu_ns_per_request";
 pub(super) struct Suite {
     arguments: Vec<String>,
     slower_percent: BTreeMap<String, f64>,
-    /// Distances of a machine that is made up, for the probe.
+    /// Distances of a synthetic machine, for the probe.
     distances: Option<String>,
 }
 
@@ -131,7 +131,7 @@ impl Suite {
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let mut command = at_root(wirebench, ["run", "--scenario", "hello", "--phase", "saturate"]);
         command.args(["--cohorts", COHORTS, "--no-verify", "--quiet", "--output"]).arg(&folder);
-        command.envs(self.distances.iter().map(|it| (MADE_UP, it)));
+        command.envs(self.distances.iter().map(|it| (SYNTHETIC, it)));
         output(command.args(&self.arguments))?;
         // Folders are named by the time.
         let results = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());

@@ -7,8 +7,7 @@ use super::{Ab, Figure, Side, text::cells};
 use crate::{
     analysis::{Metric, conditions},
     compare::text::gate_lines,
-    machine_states::sentences,
-    table::count,
+    table::{count, states::sentences},
     wrap::{WIDTH, wrap},
 };
 

@@ -18,10 +18,12 @@ use super::{
 use crate::{
     analysis::{CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows, rows},
     html::ratio::Ratio,
-    machine_states::sentences,
     order::grouped,
     published_rows,
-    table::{conclusion, describe_model, describe_payload, describe_shape, headline::suite},
+    table::{
+        conclusion, describe_model, describe_payload, describe_shape, headline::suite,
+        states::sentences,
+    },
 };
 
 /// What the first screen shows of `journal`.

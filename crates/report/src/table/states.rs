@@ -1,10 +1,8 @@
 //! What the states of the machine mean for a result, in words. They say it once for the page, tables, `ab` and
 //! HTML.
 
-use crate::{
-    analysis::{MachineStates, StateShare, WorkloadRows},
-    table::count,
-};
+use super::count;
+use crate::analysis::{MachineStates, StateShare, WorkloadRows};
 
 /// A sentence for the result as a whole, and one for each load that could not be compared within one state; none
 /// of a machine that did not change, or was not probed.
@@ -13,7 +11,7 @@ pub(crate) fn sentences(workloads: &[WorkloadRows<'_>]) -> Vec<String> {
         .iter()
         .filter(|it| !it.states.others.is_empty() && !it.rows.is_empty())
         .partition(|it| it.states.is_mixed);
-    let whole = compared.iter().map(|it| &it.states).cloned().reduce(sum);
+    let whole = compared.iter().map(|it| &it.states).cloned().reduce(|one, other| sum(one, &other));
     let names: Vec<&str> = mixed.iter().map(|it| it.workload.name.as_str()).collect();
     let caution = (!names.is_empty()).then(|| {
         format!(
@@ -68,7 +66,7 @@ pub(crate) fn distance(state: &StateShare) -> String {
 }
 
 /// Both loads together: the states are those of the run.
-fn sum(mut one: MachineStates, other: MachineStates) -> MachineStates {
+fn sum(mut one: MachineStates, other: &MachineStates) -> MachineStates {
     one.mixed += other.mixed;
     let own = one.compared.iter_mut().chain(&mut one.others);
     for (own, other) in own.zip(other.compared.iter().chain(&other.others)) {

@@ -1,0 +1,66 @@
+//! The load generator of a run: its command, its configuration and its CPUs.
+
+use std::{sync::atomic::AtomicBool, time::Duration};
+use wirebench_schema::{load::LoadConfig, suite::Phase, target::Target};
+use wirebench_server::launch::Server;
+
+use super::{Bench, Cell};
+use crate::{
+    generate::{Generator, load_arguments},
+    remote::SharedLoad,
+};
+
+/// The shortest load at a rate before the window of a cost phase. Its connections are new, also
+/// where the server has been warmed up.
+const COST_WARM_UP: Duration = Duration::from_millis(200);
+
+impl Bench {
+    pub(crate) fn generator_command(&self, config: &LoadConfig) -> Vec<String> {
+        match &self.tool {
+            None => [self.load_command.clone(), load_arguments(config)].concat(),
+            Some(tool) => tool.command(config),
+        }
+    }
+
+    /// Lets our own generator make the load `config`, on this host or on those of the fleet. With `observed` the
+    /// load does not begin before [`Generator::begin`], and the server's clocks are read at the edges of its
+    /// window.
+    pub(super) fn generator(
+        &self,
+        config: &LoadConfig,
+        observed: bool,
+        stop: &AtomicBool,
+    ) -> Result<Generator, String> {
+        if let Some(fleet) = &self.fleet {
+            let load = SharedLoad::connect(fleet, config, observed, stop)?;
+            return Ok(Generator::Away(Box::new(load)));
+        }
+        let argv = [self.load_command.clone(), load_arguments(config)].concat();
+        let start = if observed { Generator::start_observed } else { Generator::start };
+        start(&argv, self.generator_cpus())
+            .map_err(|error| format!("the generator could not be started: {error}"))
+    }
+
+    /// The generator's CPUs, if the sides are bound to theirs.
+    pub(crate) fn generator_cpus(&self) -> Option<&[u32]> {
+        self.placement.pinned.then_some(self.placement.generator_cpus.as_slice())
+    }
+
+    pub(crate) fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
+        let address = server.address();
+        let host = address.ip().to_string();
+        let target = Target::of_scenario(cell.workload.scenario, &host, address.port());
+        let threads = self.placement.generator_cpus.len();
+        let mut config = cell.workload.load_config(target, threads, self.seed);
+        if !cell.verification.is_done() {
+            config.expect_body = None;
+        }
+        if cell.workload.phase == Phase::Cost {
+            config.warmup = config.warmup.max(COST_WARM_UP);
+        }
+        if let Some(tool) = &self.tool {
+            config.threads = tool.threads(&config);
+        }
+        config
+    }
+}
