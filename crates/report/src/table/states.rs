@@ -1,7 +1,6 @@
 //! What the states of the machine mean for a result, in words. They say it once for the page, tables, `ab` and
 //! HTML.
 
-use super::count;
 use crate::analysis::{MachineStates, StateShare, WorkloadRows};
 
 /// A sentence for the result as a whole, and one for each load that could not be compared within one state; none
@@ -26,15 +25,10 @@ pub(crate) fn sentences(workloads: &[WorkloadRows<'_>]) -> Vec<String> {
 /// In which state slices were compared, and which are excluded.
 fn compared_in(states: &MachineStates) -> Option<String> {
     let compared = states.compared.as_ref()?;
-    let excluded: Vec<String> = states
-        .others
-        .iter()
-        .filter(|it| it.slices > 0)
-        .map(|it| format!("{} at {}", count(it.slices, "slice"), distance(it)))
-        .chain(
-            (states.mixed > 0).then(|| format!("{} with a change", count(states.mixed, "slice"))),
-        )
-        .collect();
+    let with_change = (states.mixed > 0).then(|| format!("{} with a change", states.mixed));
+    let others = states.others.iter().filter(|it| it.slices > 0);
+    let excluded: Vec<String> =
+        others.map(|it| format!("{} at {}", it.slices, distance(it))).chain(with_change).collect();
     if excluded.is_empty() {
         return None;
     }
@@ -47,8 +41,8 @@ fn compared_in(states: &MachineStates) -> Option<String> {
     };
     let are = if others + states.mixed == 1 { "is" } else { "are" };
     Some(format!(
-        "ratios hold while the CPUs of server and generator are {place} ({} a round trip of a cache line), as in {} \
-         of {all} slices; {} {are} excluded",
+        "ratios hold while the CPUs of both sides are {place} ({} a round trip), as in {} of {all} slices; {} {are} \
+         excluded",
         distance(compared),
         compared.slices,
         excluded.join(" and ")

@@ -95,8 +95,8 @@ fn the_page_says_in_which_state_ratios_hold() {
         2 => (80, 400),
         _ => (80, 84),
     });
-    let expected = "ratios hold while the CPUs of server and generator are near each other (82 ns a round trip of a \
-                    cache line), as in 54 of 108 slices; 36 slices at 395 ns and 18 slices with a change are excluded";
+    let expected = "ratios hold while the CPUs of both sides are near each other (80 ns a round trip), as in 54 of 108 \
+                    slices; 36 at 400 ns and 18 with a change are excluded";
     assert_eq!(sentences(&rows(&near)), [expected]);
 }
 
