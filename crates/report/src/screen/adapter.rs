@@ -244,7 +244,7 @@ fn outcome(row: &Row<'_>, compared: Option<&Compared>, is_comparable: bool) -> O
     }
     Some(match (ratio.claim, ratio.estimate.interval) {
         (Some(Claim::Higher | Claim::Lower), Some(interval)) => {
-            Outcome::Different { ratio: ratio.estimate.value, half_width: interval.width() / 2.0 }
+            Outcome::Different { ratio: ratio.estimate.value, interval }
         }
         (Some(Claim::Same), _) => Outcome::Same,
         _ => Outcome::Inconclusive,

@@ -2,15 +2,12 @@
 //! than they deserve.
 
 use super::model::{Column, Outcome, Value};
-use crate::analysis::Metric;
+use crate::{analysis::Metric, interval};
 
 /// The sign of a figure that is a lower bound.
 pub(super) const BOUND: &str = ">=";
 /// What is in the place of a figure that is hidden.
 pub(super) const HIDDEN: &str = "!";
-
-/// From this ratio on a factor is easier to read than a percentage.
-const FACTOR: f64 = 10.0;
 
 /// The cell of a column.
 pub(super) fn cell(column: Column, value: Value) -> String {
@@ -32,23 +29,10 @@ fn outcome(outcome: Outcome) -> String {
     match outcome {
         Outcome::Reference => "reference".to_owned(),
         Outcome::Same => "same".to_owned(),
-        Outcome::Different { ratio, half_width } => difference(ratio, half_width),
+        Outcome::Different { ratio, interval } => interval::change(ratio, Some(interval)),
         Outcome::Inconclusive => "inconclusive".to_owned(),
         Outcome::Withheld => HIDDEN.to_owned(),
     }
-}
-
-/// `+21 % ±2`, `-0.8 % ±0.3` or `12x ±1`. An interval is never shown as narrower than one unit of the
-/// last digit.
-fn difference(ratio: f64, half_width: f64) -> String {
-    if ratio >= FACTOR {
-        return format!("{ratio:.0}x ±{:.0}", half_width.max(1.0));
-    }
-    let (change, half_width) = ((ratio - 1.0) * 100.0, half_width * 100.0);
-    if half_width < 0.95 && change.abs() < 9.95 {
-        return format!("{change:+.1} % ±{:.1}", half_width.max(0.1));
-    }
-    format!("{change:+.0} % ±{:.0}", half_width.max(1.0))
 }
 
 fn figure(metric: Metric, value: f64) -> String {
@@ -105,7 +89,7 @@ pub(super) const fn subject(metric: Metric) -> &'static str {
 pub(super) fn factor(ratio: f64) -> String {
     let digits = match ratio {
         ratio if ratio < 1.095 => 2,
-        ratio if ratio < FACTOR => 1,
+        ratio if ratio < 9.95 => 1,
         _ => 0,
     };
     format!("{ratio:.digits$}x")
@@ -133,13 +117,6 @@ pub(super) fn word(number: usize) -> String {
 mod tests {
     use super::*;
     use std::time::Duration;
-
-    #[test]
-    fn differences_have_the_digits_of_their_intervals() {
-        let shown = [(1.213, 0.021), (0.992, 0.003), (2.324, 0.04), (1.2, 0.002), (12.4, 0.2)]
-            .map(|(ratio, half_width)| difference(ratio, half_width));
-        assert_eq!(shown, ["+21 % ±2", "-0.8 % ±0.3", "+132 % ±4", "+20 % ±1", "12x ±1"]);
-    }
 
     #[test]
     fn rates_and_costs_are_short() {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use wirebench_schema::suite::Scale;
+use wirebench_stats::Interval;
 
 use crate::{analysis::Metric, html::ratio::Ratio};
 
@@ -118,8 +119,8 @@ pub(super) enum Outcome {
     Different {
         /// The row's figure over the baseline's.
         ratio: f64,
-        /// Half of the width of the interval, as a share of the baseline's figure.
-        half_width: f64,
+        /// Its interval of 95 % confidence.
+        interval: Interval,
     },
     /// Neither was shown.
     Inconclusive,

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{analysis::Metric, fixtures::assert_golden};
 use wirebench_schema::suite::Scale;
+use wirebench_stats::Interval;
 
 mod journals;
 
@@ -36,7 +37,8 @@ const ROWS: [(f64, Outcome, f64, f64, Outcome); 9] = [
 ];
 
 const fn higher(ratio: f64, half_width: f64) -> Outcome {
-    Outcome::Different { ratio, half_width }
+    let interval = Interval { low: ratio - half_width, high: ratio + half_width };
+    Outcome::Different { ratio, interval }
 }
 
 fn facts(look: Look) -> Facts<'static> {
