@@ -99,7 +99,8 @@ pub struct WorkloadReport {
     pub baseline: Option<String>,
     /// Blocks that count in which at least one run was made.
     pub blocks: u32,
-    /// The metric that the phase is there for, by the name that it has in `figures`.
+    /// The headline figure, by the name that it has in `figures`: rows are compared and sorted by it in
+    /// every form.
     pub primary_metric: &'static str,
     /// For each metric the difference below which two rows count as the same: 0.03 is 3 %.
     pub margins: BTreeMap<&'static str, f64>,

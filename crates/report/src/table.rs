@@ -21,7 +21,7 @@ use crate::{
     generators, pairs, published_rows,
 };
 
-use self::{columns::CostTables, page::Page};
+use self::page::Page;
 pub(crate) use self::{
     columns::has_few_samples,
     describe::{
@@ -100,9 +100,8 @@ pub fn report_by(
     if let Some(sentence) = published.and_then(|it| published::conclusion(it, &workloads)) {
         page.paragraph(&sentence);
     }
-    let cost_tables = CostTables::of(journal);
     for rows in &workloads {
-        workload::add(&mut page, journal, rows, metric, cost_tables);
+        workload::add(&mut page, journal, rows, metric);
     }
     if let Some(published) = published {
         published::add(&mut page, published, &workloads);

@@ -2,10 +2,16 @@
 //! than they deserve.
 
 use super::model::{Column, Outcome, Value};
-use crate::{analysis::Metric, interval};
+use crate::{
+    analysis::{Direction, Metric},
+    interval,
+};
 
-/// The sign of a figure that is a lower bound.
+/// The sign of a figure that is a lower bound; that of an upper one is `<=`.
 pub(super) const BOUND: &str = ">=";
+/// What the signs of bounds mean.
+pub(super) const BOUND_MEANING: &str =
+    "lower bound (<= of a latency: upper bound): the load generator was saturated";
 /// What is in the place of a figure that is hidden.
 pub(super) const HIDDEN: &str = "!";
 
@@ -15,13 +21,13 @@ pub(super) fn cell(column: Column, value: Value) -> String {
         (_, Value::Hidden) => HIDDEN.to_owned(),
         (_, Value::Compared(outcome)) => self::outcome(outcome),
         (Column::Figure(metric), Value::Exact(figure)) => self::figure(metric, figure),
-        (Column::Figure(metric), Value::AtLeast(figure)) => {
-            format!("{BOUND}{}", self::figure(metric, figure))
+        (Column::Figure(metric), Value::Bound(figure)) => {
+            let is_lower = metric.direction() == Direction::MoreIsBetter;
+            let sign = if is_lower { BOUND } else { "<=" };
+            format!("{sign}{}", self::figure(metric, figure))
         }
         // A comparison has an outcome and no figure.
-        (_, Value::Empty) | (Column::Outcome, Value::Exact(_) | Value::AtLeast(_)) => {
-            "-".to_owned()
-        }
+        (_, Value::Empty) | (Column::Outcome, Value::Exact(_) | Value::Bound(_)) => "-".to_owned(),
     }
 }
 
@@ -43,22 +49,23 @@ fn figure(metric: Metric, value: f64) -> String {
             let digits = usize::from(microseconds < 99.95);
             format!("{microseconds:.digits$}")
         }
+        Metric::LatencyP50 | Metric::LatencyP99 => short(value, [" ns", " us", " ms", " s"]),
         other => other.show(value),
     }
 }
 
 /// Requests per second: `212k`, `9.8k`, `640`.
 pub(super) fn rate(value: f64) -> String {
-    let short = |value: f64, unit: &str| {
-        let digits = usize::from(value < 9.95);
-        let text = format!("{value:.digits$}");
-        format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
-    };
-    match value {
-        value if value < 999.5 => format!("{value:.0}"),
-        value if value < 999_500.0 => short(value / 1e3, "k"),
-        value => short(value / 1e6, "M"),
-    }
+    short(value, ["", "k", "M", "G"])
+}
+
+/// In the unit that leaves at most three digits; one decimal below ten.
+fn short(value: f64, units: [&str; 4]) -> String {
+    let place = [999.5, 999.5e3, 999.5e6].iter().filter(|from| value >= **from).count();
+    let value = value / 1000_f64.powf(place as f64);
+    let digits = usize::from(place > 0 && value < 9.95);
+    let text = format!("{value:.digits$}");
+    format!("{}{}", text.strip_suffix(".0").unwrap_or(&text), units[place])
 }
 
 /// The head of a column.

@@ -100,8 +100,8 @@ pub(super) enum Value {
     Empty,
     /// As it is.
     Exact(f64),
-    /// The load generator was the limit in most runs: the server may do more.
-    AtLeast(f64),
+    /// The load generator was the limit in most runs: the server may do more, and answer sooner.
+    Bound(f64),
     /// Not valid, so that the reader must not see it.
     Hidden,
     /// What came of the comparison.

@@ -7,7 +7,7 @@ use wirebench_stats::MIN_COHORTS;
 
 use super::{
     cells::Line,
-    columns::{Column, CostTables, columns},
+    columns::{Column, columns},
     describe::describe,
     layout,
     page::Page,
@@ -26,7 +26,6 @@ pub(super) fn add(
     journal: &Journal,
     rows: &WorkloadRows<'_>,
     wanted: Option<Metric>,
-    cost: CostTables,
 ) {
     let phase = rows.workload.phase;
     page.heading(&describe(&rows.workload));
@@ -64,7 +63,7 @@ pub(super) fn add(
         let cells: Vec<Vec<String>> = lines.iter().map(cells).collect();
         layout::table(page.style, columns, &heads, &cells)
     };
-    let all = columns(rows, metric, cost);
+    let all = columns(rows, metric);
     let fitting = layout::fitting(page.style, all, |columns| layout::width(&table(columns)));
     let table = table(&fitting);
     page.table(&table, notes.texts());
