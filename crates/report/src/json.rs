@@ -113,8 +113,9 @@ pub struct WorkloadReport {
 /// The baseline's second instance compared with its first (A/A).
 #[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct BaselineCheck {
-    /// `passed`; `failed`, so that nothing is claimed of this metric; or `absent`, with fewer cohorts
-    /// of both than `blocks_needed`.
+    /// `passed`; `too-noisy`, if the interval contains the whole margin and more on both sides; `failed`,
+    /// so that nothing is claimed of this metric; or `absent`, with fewer cohorts of both than
+    /// `blocks_needed`.
     pub state: &'static str,
     /// Second over first, with an interval of 99 %; absent without cohorts of both.
     pub second_over_first: Option<Estimate>,
