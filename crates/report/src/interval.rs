@@ -26,11 +26,13 @@ pub(crate) fn change(ratio: f64, interval: Option<Interval>) -> String {
     let is_fine = sides[0].min(sides[1]) < 0.95 && middle.abs() < 99.95;
     let digits = digits(usize::from(is_fine), 0.0, ends);
     let [below, above] = sides.map(|side| rounded(side, digits));
+    let unit = 0.1_f64.powf(digits as f64);
+    let agree = (below - above).abs() < unit / 2.0;
     // Never shown as narrower than one unit of the last digit.
-    let half = below.max(0.1_f64.powf(digits as f64));
+    let half = below.max(unit);
     let reaches_zero = rounded(middle, digits).abs() <= half;
     let middle = signed(middle, digits);
-    if below == above && reaches_zero == interval.contains(1.0) {
+    if agree && reaches_zero == interval.contains(1.0) {
         format!("{middle} % ±{half:.digits$}")
     } else {
         let [low, high] = ends.map(|end| signed(end, digits));
