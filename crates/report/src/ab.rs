@@ -91,7 +91,7 @@ impl<'a> Ab<'a> {
         let wanted = wishes.metric.or_else(of_run);
         let meant = wanted.and_then(|metric| has(phase, metric));
         let absent = wanted.filter(|_| meant.is_none());
-        let metric = meant.unwrap_or(usual(&journal.start, phase));
+        let metric = meant.unwrap_or(Metric::primary(phase));
         let sides = [0, 1].map(|index| Side::of(journal, &rows, index, metric));
         let figures = figure::figures(&rows, [&sides[0], &sides[1]], metric);
         let verdict = Verdict::of(&sides, figures.first());
@@ -123,12 +123,6 @@ impl<'a> Ab<'a> {
     fn noun(&self) -> &'static str {
         self.journal.start.repetition()
     }
-}
-
-/// The metric of a verdict when none is asked for. Journals with one run of either side in a block
-/// are of a time when it was the phase's primary one.
-fn usual(start: &Start, phase: Phase) -> Metric {
-    if start.copies < INSTANCES { Metric::primary(phase) } else { Metric::Cpu }
 }
 
 /// The metric as it is meant in a phase; none where there is nothing to compare. At a fixed rate

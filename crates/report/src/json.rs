@@ -100,7 +100,8 @@ pub struct WorkloadReport {
     pub baseline: Option<String>,
     /// Blocks that count in which at least one run was made.
     pub blocks: u32,
-    /// The metric that the phase is there for, by the name that it has in `figures`.
+    /// The headline figure, by the name that it has in `figures`: rows are compared and sorted by it in
+    /// every form.
     pub primary_metric: &'static str,
     /// For each metric the difference below which two rows count as the same: 0.03 is 3 %.
     pub margins: BTreeMap<&'static str, f64>,
@@ -115,8 +116,9 @@ pub struct WorkloadReport {
 /// The baseline's second instance compared with its first (A/A).
 #[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 pub struct BaselineCheck {
-    /// `passed`; `failed`, so that nothing is claimed of this metric; or `absent`, with fewer cohorts
-    /// of both than `blocks_needed`.
+    /// `passed`; `too-noisy`, if the interval contains the whole margin and more on both sides; `failed`,
+    /// so that nothing is claimed of this metric; or `absent`, with fewer cohorts of both than
+    /// `blocks_needed`.
     pub state: &'static str,
     /// Second over first, with an interval of 99 %; absent without cohorts of both.
     pub second_over_first: Option<Estimate>,

@@ -17,6 +17,7 @@ pub mod format;
 mod generators;
 pub mod hgrm;
 mod html;
+mod interval;
 pub mod json;
 pub mod junit;
 pub mod load_csv;

@@ -24,7 +24,7 @@ use std::time::Duration;
 use wirebench_schema::journal::Journal;
 
 use self::{
-    figures::{BOUND, HIDDEN},
+    figures::{BOUND, BOUND_MEANING, HIDDEN},
     model::{Model, Value},
     paint::Paint,
 };
@@ -119,8 +119,8 @@ fn marks(model: &Model, width: usize) -> Vec<String> {
         lines.push(format!("{mark:<4}{}", wrapped[0].trim_start()));
         lines.extend_from_slice(&wrapped[1..]);
     };
-    if model.count(|value| matches!(value, Value::AtLeast(_))) > 0 {
-        add(BOUND, "lower bound: the load generator was saturated");
+    if model.count(|value| matches!(value, Value::Bound(_))) > 0 {
+        add(BOUND, BOUND_MEANING);
     }
     if model.count(Value::is_hidden) > 0 {
         add(HIDDEN, "not valid; reasons: wirebench report RUN --explain");

@@ -22,7 +22,6 @@ use crate::{
     generators, pairs, published_rows,
 };
 
-use self::{columns::CostTables, page::Page, states::sentences};
 pub(crate) use self::{
     columns::has_few_samples,
     describe::{
@@ -30,6 +29,7 @@ pub(crate) use self::{
     },
     lists::unavailable,
 };
+use self::{page::Page, states::sentences};
 pub(crate) use crate::table_units::count;
 
 /// The look of a table.
@@ -101,9 +101,8 @@ pub fn report_by(
     if let Some(sentence) = published.and_then(|it| published::conclusion(it, &workloads)) {
         page.paragraph(&sentence);
     }
-    let cost_tables = CostTables::of(journal);
     for rows in &workloads {
-        workload::add(&mut page, journal, rows, metric, cost_tables);
+        workload::add(&mut page, journal, rows, metric);
     }
     if let Some(published) = published {
         published::add(&mut page, published, &workloads);

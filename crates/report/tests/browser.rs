@@ -164,9 +164,9 @@ fn tables_are_sorted_and_filtered_with_chromium() {
         "without a figure last: c/epoll go/net own/server",
         "filter by name: go/net, 1 of 3 rows",
         "filter by class: c/epoll, 1 of 3 rows",
-        "with the baseline: c/epoll reference, go/net 1.25 ±0.04, own/server 0.75 ±0.02",
-        "vs go/net: c/epoll 0.80 ±0.02, go/net reference, own/server 0.60 ±0.02",
-        "vs c/epoll: c/epoll reference, go/net 1.25 ±0.04, own/server 0.75 ±0.02",
+        "with the baseline: c/epoll reference, go/net 1.25 (1.22..1.29), own/server 0.75 (0.73..0.78)",
+        "vs go/net: c/epoll 0.80 (0.78..0.82), go/net reference, own/server 0.60 (0.58..0.62)",
+        "vs c/epoll: c/epoll reference, go/net 1.25 (1.22..1.29), own/server 0.75 (0.73..0.78)",
     ];
     assert_eq!(found, [expected]);
 }

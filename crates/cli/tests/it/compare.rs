@@ -124,7 +124,7 @@ const SLOWER: Made = Made { rate: 76_000.0, ..MADE };
 fn a_regression_is_shown_and_fails_only_where_a_condition_asks_for_it() {
     let parts = ["go/net", "requests/s", "-5.", "slower"];
     let shown = compare(MADE, SLOWER, &[]);
-    assert_says(&shown, 0, &["1 figure compared: 1 worse", "slower", "complete"]);
+    assert_says(&shown, 0, &["2 figures compared: 1 worse", "slower", "complete"]);
     assert!(parts.iter().all(|part| shown.stdout.contains(part)), "{shown:#?}");
     let failed = compare(MADE, SLOWER, &["--fail-if", "throughput < -3%"]);
     assert_says(&failed, 4, &["FAILED 'throughput < -3%': hello go/net: requests/s -5."]);
@@ -227,7 +227,7 @@ fn every_form_says_the_same() {
     let all = compare(MADE, SLOWER, &[&options[..], &["--all", "--metric", "cpu"]].concat());
     assert_says(&all, 4, &["CPU/request", "same", "slower"]);
     let markdown = compare(MADE, SLOWER, &[&options[..], &["--markdown"]].concat());
-    assert_says(&markdown, 4, &["1 worse; **FAILED**", "| hello ", "<details>"]);
+    assert_says(&markdown, 4, &["1 worse, 1 the same; **FAILED**", "| hello ", "<details>"]);
     let json = compare(MADE, SLOWER, &[&options[..], &["--json"]].concat());
     assert_eq!(json.code, Some(4));
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();

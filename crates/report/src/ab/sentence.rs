@@ -6,12 +6,12 @@ use wirebench_schema::{
     suite::Phase,
     units::write_duration,
 };
-use wirebench_stats::{Estimate, MIN_COHORTS};
+use wirebench_stats::{Interval, MIN_COHORTS};
 
 use super::{Ab, Figure, Side, Verdict};
 use crate::{
     analysis::{CheckState, Claim, Inconclusive, Metric, Reads, SideRatio},
-    compare::words,
+    interval::ends,
     table::count,
     table_units::{percent, thousands},
 };
@@ -89,8 +89,7 @@ impl Ab<'_> {
         match claim {
             Claim::Higher | Claim::Lower => format!("{} {known}", self.difference(ratio)),
             Claim::Same => {
-                let interval = ratio.plain_interval.map(|it| (it.low, it.high));
-                let known = self.known_by("90 % interval", interval, &ratio.estimate);
+                let known = self.known_by("90 % interval", ratio.plain_interval, ratio);
                 format!("{a} and {b} {equally} within {margin} {known}")
             }
             Claim::NotHigher | Claim::NotLower => {
@@ -117,13 +116,12 @@ impl Ab<'_> {
 
     /// The interval and what it is made of: `(95 % interval +4.6 to +5.9 %, 7 cohorts)`.
     fn known(&self, ratio: &SideRatio) -> String {
-        let interval = ratio.estimate.interval.map(|it| (it.low, it.high));
-        self.known_by("95 % interval", interval, &ratio.estimate)
+        self.known_by("95 % interval", ratio.estimate.interval, ratio)
     }
 
-    fn known_by(&self, what: &str, interval: Option<(f64, f64)>, estimate: &Estimate) -> String {
+    fn known_by(&self, what: &str, interval: Option<Interval>, ratio: &SideRatio) -> String {
         let start = &self.journal.start;
-        let cohorts = count(estimate.samples, self.noun());
+        let cohorts = count(ratio.estimate.samples, self.noun());
         let rate = match (self.rows.workload.phase, self.rows.rate) {
             (Phase::Cost, Some(rate)) => {
                 format!(" at {} requests/s", thousands(rate.requests_per_second as f64))
@@ -134,8 +132,7 @@ impl Ab<'_> {
             Procedure::Cohorts => "",
             Procedure::Process => ", a process per run",
         };
-        let range = interval
-            .map_or_else(String::new, |(low, high)| format!("{what} {}, ", range(low, high)));
+        let range = interval.map_or_else(String::new, |it| format!("{what} {}, ", ends(it)));
         format!("({range}{cohorts}{rate}{procedure})")
     }
 
@@ -170,9 +167,9 @@ impl Ab<'_> {
         let text = failed.filter_map(|(name, check)| {
             let found = check.second_over_first?;
             let share = percent((found.value - 1.0).abs());
-            let interval = found.interval.map_or_else(String::new, |it| {
-                format!(" (99 % interval {})", range(it.low, it.high))
-            });
+            let interval = found
+                .interval
+                .map_or_else(String::new, |it| format!(" (99 % interval {})", ends(it)));
             Some(format!("two instances of {name} differ by {share}{interval}"))
         });
         text.collect::<Vec<_>>().join(", ")
@@ -209,10 +206,4 @@ fn ended(journal: &Journal) -> Option<EndReason> {
 /// A duration that is easy to type.
 fn whole(duration: Duration) -> Duration {
     Duration::from_secs(duration.as_secs().max(1))
-}
-
-/// Two ratios as changes, such as `+4.6 to +5.9 %`.
-fn range(low: f64, high: f64) -> String {
-    let low = words::percent(low);
-    format!("{} to {}", low.trim_end_matches(" %"), words::percent(high))
 }

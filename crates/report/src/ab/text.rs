@@ -25,7 +25,7 @@ use crate::{
 
 const READING_AID: [&str; 4] = [
     "{A}, {B}: medians over the cohorts or blocks, each with fresh instances of both servers",
-    "{B}/{A}: estimate of the model over all instances and cohorts; (a..b): its 95 % interval",
+    "{B}/{A}: estimate of the model over all instances and cohorts; ±b, (a..b): its 95 % interval",
     "higher, lower: the interval excludes 0 and is not inside the margin; same: the 90 % interval is inside \
      the margin; otherwise inconclusive",
     "the verdict uses the first metric, chosen before the run; the intervals of the other metrics hold \
@@ -218,6 +218,6 @@ pub(super) fn cells(figure: &Figure) -> Vec<String> {
 }
 
 fn of_ratio(ratio: &SideRatio) -> [String; 3] {
-    let estimate = format!("{}{}", ratio.reads.sign(), words::estimate(&ratio.estimate));
+    let estimate = words::estimate(ratio.reads, &ratio.estimate);
     [estimate, percent(ratio.margin), ratio.claim.name().to_owned()]
 }

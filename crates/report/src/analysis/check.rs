@@ -1,6 +1,6 @@
 //! The check of a program: its two instances compared with each other (A/A).
 
-use wirebench_stats::{AaCheck, Estimate, Outcome};
+use wirebench_stats::{AaCheck, Estimate, Interval, Outcome};
 
 use super::comparison::estimate;
 use crate::names::names;
@@ -19,6 +19,9 @@ pub struct BaselineCheck {
 pub enum CheckState {
     /// The two instances do not differ.
     Passed,
+    /// The interval contains the whole margin and reaches beyond it on both sides, so instances that
+    /// differ by the margin would look the same. Nothing is withheld, and nothing is confirmed.
+    TooNoisy,
     /// They differ, so that nothing is claimed of any row of this workload.
     Failed,
     /// There are too few cohorts of both instances.
@@ -27,14 +30,19 @@ pub enum CheckState {
 
 names! {
     /// The name in texts and files.
-    pub name of CheckState: Passed = "passed", Failed = "failed", Absent = "absent";
+    pub name of CheckState: Passed = "passed", TooNoisy = "too-noisy", Failed = "failed",
+        Absent = "absent";
 }
 
 impl BaselineCheck {
-    pub(crate) fn of(check: Option<AaCheck>) -> Self {
+    pub(crate) fn of(check: Option<AaCheck>, margin: f64) -> Self {
+        let is_wide = |it: Interval| Interval::of_margin(margin).lies_within(&it);
         let second_over_first = check.map(|check| estimate(&check.judged));
         let state = match check {
             Some(AaCheck { failed: true, .. }) => CheckState::Failed,
+            Some(AaCheck { judged, .. }) if judged.interval.is_some_and(is_wide) => {
+                CheckState::TooNoisy
+            }
             Some(AaCheck { judged, .. }) if judged.outcome != Outcome::TooFewCohorts => {
                 CheckState::Passed
             }

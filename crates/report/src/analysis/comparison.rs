@@ -122,10 +122,11 @@ impl WorkloadRows<'_> {
     /// baseline has failed.
     pub(crate) fn pairs(&self, metric: Metric, rows: &[usize]) -> Vec<Option<PairLevel>> {
         let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
-        let levels = Levels::of(self, &values, self.margins.of(metric, self.workload.phase));
-        match BaselineCheck::of(levels.check()).state {
+        let margin = self.margins.of(metric, self.workload.phase);
+        let levels = Levels::of(self, &values, margin);
+        match BaselineCheck::of(levels.check(), margin).state {
             CheckState::Failed => vec![None; rows.len()],
-            CheckState::Passed | CheckState::Absent => levels.pairs(rows),
+            _ => levels.pairs(rows),
         }
     }
 
@@ -133,7 +134,7 @@ impl WorkloadRows<'_> {
         let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
         let margin = self.margins.of(metric, self.workload.phase);
         let levels = Levels::of(self, &values, margin);
-        let baseline_check = BaselineCheck::of(levels.check());
+        let baseline_check = BaselineCheck::of(levels.check(), margin);
         let judged = self.judge(&levels);
         let rows = self.rows.iter().enumerate().map(|(index, row)| {
             let by_block = values[index].clone();
@@ -243,7 +244,7 @@ pub(crate) fn claim(
 ) -> (Claim, Option<Inconclusive>) {
     let claim = match check {
         CheckState::Failed => Claim::CannotTell,
-        CheckState::Passed | CheckState::Absent => Claim::of(judged, reads, margin),
+        _ => Claim::of(judged, reads, margin),
     };
     let why = match (judged.outcome, check, reads) {
         (Outcome::TooFewCohorts, _, _) => Inconclusive::TooFewCohorts,

@@ -87,12 +87,13 @@ impl Metric {
         Self::IdleCpu,
     ];
 
-    /// What a phase is there for.
+    /// The headline figure of a load: what its rows are compared, ranked and sorted by in every form.
+    /// Saturated servers too are compared by CPU time: requests/s are a bound where the load generator
+    /// is the limit.
     #[must_use]
     pub const fn primary(phase: Phase) -> Self {
         match phase {
-            Phase::Saturate => Self::Throughput,
-            Phase::Cost => Self::Cpu,
+            Phase::Saturate | Phase::Cost => Self::Cpu,
             Phase::Idle => Self::MemoryPerConnection,
         }
     }

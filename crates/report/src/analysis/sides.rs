@@ -53,8 +53,8 @@ impl WorkloadRows<'_> {
         let model = TwoWay::fit_programs(&cells, &[first, second])?;
         let judged = judge_sides(&model, [first, second], comparisons, margin)?;
         let checks = [first, second].map(|rows| match *rows {
-            [one, other] => BaselineCheck::of(check_baseline(&model, [one, other], margin)),
-            _ => BaselineCheck::of(None),
+            [one, other] => BaselineCheck::of(check_baseline(&model, [one, other], margin), margin),
+            _ => BaselineCheck::of(None, margin),
         });
         let has_failed = checks.iter().any(|check| check.state == CheckState::Failed);
         let check = if has_failed { CheckState::Failed } else { CheckState::Passed };

@@ -13,12 +13,15 @@ mod groups;
 mod rules;
 mod states;
 
-/// What is known of a row by the primary metric of its workload.
+/// What is known of a row by what the fixtures of its phase differ in.
 fn compared(journal: &Journal, name: &str) -> Compared {
     let workload = rows(journal).remove(0);
     let index = workload.rows.iter().position(|row| row.name() == name);
     let index = index.unwrap_or_else(|| panic!("no row {name}"));
-    let metric = Metric::primary(workload.workload.phase);
+    let metric = match workload.workload.phase {
+        Phase::Saturate => Metric::Throughput,
+        phase => Metric::primary(phase),
+    };
     workload.compare(metric).rows.remove(index).unwrap()
 }
 
@@ -180,10 +183,14 @@ fn silence_is_compared_by_memory_per_connection() {
 
 #[test]
 fn the_widest_interval_is_that_of_the_noisiest_row_and_none_before_three_cohorts() {
-    let mut journal = pair(1.0);
+    let mut journal = self::journal();
+    for (row, shift) in [(("c/epoll", 0), 1), (("c/epoll", 1), 5), (("go/net", 0), 5)] {
+        add(&mut journal, "hello", row, noisy(4000.0, shift), cost);
+    }
     let quiet = widest_interval(&journal).unwrap();
     assert!(quiet > 0.002 && quiet < 0.02, "{quiet}");
-    add(&mut journal, "hello", ("own/server", 0), [90e3, 110e3, 95e3, 80e3, 105e3, 99e3], rate);
+    let loud = [3600.0, 4400.0, 3800.0, 3200.0, 4200.0, 3960.0];
+    add(&mut journal, "hello", ("own/server", 0), loud, cost);
     assert!(widest_interval(&journal).unwrap() > 0.1);
     journal.runs.retain(|run| run.block < 2);
     assert_eq!(widest_interval(&journal), None);

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     analysis::{Inconclusive, Metric, Reads},
+    interval,
     names::names,
 };
 
@@ -181,7 +182,10 @@ impl Condition {
         } else if !self.is_beyond(far) && supports(for_kept) {
             State::Kept
         } else if change.reads == Reads::Exactly {
-            State::Open(format!("the interval includes {}", words::percent(1.0 + self.share)))
+            State::Open(format!(
+                "the interval includes {}",
+                interval::change(1.0 + self.share, None)
+            ))
         } else {
             State::Open(self.open_bound(change.reads))
         }
@@ -197,7 +201,7 @@ impl Condition {
             LimitSide::Below => "below",
             LimitSide::Above => "above",
         };
-        let limit = words::percent(1.0 + self.share);
+        let limit = interval::change(1.0 + self.share, None);
         format!(
             "the load generator was saturated, so the true change {is} {side} {limit}: give it more CPUs, or \
              compare `cpu`"

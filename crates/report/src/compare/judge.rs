@@ -114,7 +114,9 @@ fn figures<'a>(
 fn metrics(phase: Phase, wishes: &CompareOptions) -> BTreeSet<Metric> {
     let mut wanted: Vec<Metric> = match (wishes.metrics.as_slice(), phase) {
         ([], Phase::Cost) => vec![Metric::primary(phase), Metric::LatencyP99],
-        ([], Phase::Saturate | Phase::Idle) => vec![Metric::primary(phase)],
+        // A server that waits longer, such as for a lock, may use no more CPU time.
+        ([], Phase::Saturate) => vec![Metric::primary(phase), Metric::Throughput],
+        ([], Phase::Idle) => vec![Metric::primary(phase)],
         (metrics, _) => metrics.to_vec(),
     };
     wanted.extend(wishes.conditions.iter().map(|condition| condition.metric));

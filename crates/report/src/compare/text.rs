@@ -112,7 +112,7 @@ fn cells(change: &Change, notes: &mut Notes) -> Vec<String> {
         words::title(metric).to_owned(),
         words::figure(metric, change.old.median),
         words::figure(metric, change.new.median),
-        format!("{}{}", change.reads.sign(), words::estimate(&change.estimate)),
+        words::estimate(change.reads, &change.estimate),
         verdict(change),
     ]
 }

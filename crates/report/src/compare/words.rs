@@ -6,33 +6,19 @@ use std::collections::BTreeSet;
 use wirebench_stats::Estimate;
 
 use super::{Change, Comparison, Movement, Yardstick};
-use crate::analysis::{Claim, Metric};
+use crate::{
+    analysis::{Claim, Metric, Reads},
+    interval,
+};
 
-/// A change in percent with its sign, such as `-5.0 %`.
-pub(crate) fn percent(ratio: f64) -> String {
-    format!("{} %", signed(ratio))
+/// A change with its sign, such as `-5.0 % ±0.6`.
+pub(crate) fn estimate(reads: Reads, estimate: &Estimate) -> String {
+    format!("{}{}", reads.sign(), interval::change(estimate.value, estimate.interval))
 }
 
-fn signed(ratio: f64) -> String {
-    let percent = (ratio - 1.0) * 100.0;
-    // Nothing is "-0.0".
-    let digits = if percent.abs() < 99.95 { 1 } else { 0 };
-    let text = format!("{percent:+.digits$}");
-    if text == "-0.0" { "+0.0".to_owned() } else { text }
-}
-
-/// A change with its interval, such as `-5.0 % (-5.6..-4.4)`.
-pub(crate) fn estimate(estimate: &Estimate) -> String {
-    let interval = estimate.interval.map_or_else(String::new, |interval| {
-        format!(" ({}..{})", signed(interval.low), signed(interval.high))
-    });
-    format!("{}{interval}", percent(estimate.value))
-}
-
-/// A change in a sentence, such as `requests/s -5.0 % (-5.6..-4.4)`.
+/// A change in a sentence, such as `requests/s -5.0 % ±0.6`.
 pub(crate) fn change(change: &Change) -> String {
-    let title = title(change.metric);
-    format!("{title} {}{}", change.reads.sign(), estimate(&change.estimate))
+    format!("{} {}", title(change.metric), estimate(change.reads, &change.estimate))
 }
 
 /// The name of a metric beside figures that have a unit of their own.
@@ -111,7 +97,7 @@ pub(super) fn basis(comparison: &Comparison) -> String {
 
 /// From the least to the most that baselines changed by themselves.
 fn drift(yardsticks: &[Yardstick]) -> Option<String> {
-    spread(yardsticks.iter().map(|it| it.estimate.value), percent)
+    spread(yardsticks.iter().map(|it| it.estimate.value), |it| interval::change(it, None))
 }
 
 /// From the least to the most, or the one that they are.
@@ -119,23 +105,4 @@ fn spread(values: impl Iterator<Item = f64> + Clone, show: fn(f64) -> String) ->
     let least = show(values.clone().min_by(f64::total_cmp)?);
     let most = show(values.max_by(f64::total_cmp)?);
     Some(if least == most { least } else { format!("{least} to {most}") })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changes_are_signed_percentages() {
-        for (ratio, text) in [
-            (0.95, "-5.0 %"),
-            (1.0, "+0.0 %"),
-            (0.9999, "+0.0 %"),
-            (1.123_4, "+12.3 %"),
-            (0.001, "-99.9 %"),
-            (3.0, "+200 %"),
-        ] {
-            assert_eq!(percent(ratio), text);
-        }
-    }
 }

@@ -122,7 +122,8 @@ impl<'a> Fits<'a> {
 
     /// Whether the two instances of the baseline differ in a result.
     pub(super) fn check(&self) -> CheckState {
-        let states = self.fits.each_ref().map(|(_, it)| BaselineCheck::of(it.check()).state);
+        let of = |levels: &Levels| BaselineCheck::of(levels.check(), self.margin).state;
+        let states = self.fits.each_ref().map(|(_, levels)| of(levels));
         if states.contains(&CheckState::Failed) { CheckState::Failed } else { states[1] }
     }
 }

@@ -1,12 +1,13 @@
 //! A ratio and its picture: the margin, the interval, the estimate and each cohort.
 
 use maud::{Markup, html};
-use wirebench_stats::Estimate;
+use wirebench_stats::{Estimate, Interval};
 
 use super::{
     chart::{number, svg},
     safe,
 };
+use crate::interval::factor;
 
 /// What a picture shows.
 pub(crate) const LEGEND: &str = "Each picture has the ratio on a logarithmic axis: the estimate with its interval of \
@@ -31,7 +32,7 @@ pub(crate) struct Ratio {
     /// The estimate.
     pub(crate) value: f64,
     /// Its interval of 95 % confidence; absent with fewer than three cohorts.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) interval: Option<Interval>,
     /// The ratio in each cohort.
     pub(crate) cohorts: Vec<f64>,
 }
@@ -39,13 +40,12 @@ pub(crate) struct Ratio {
 impl Ratio {
     /// An estimate and the ratios in cohorts.
     pub(crate) fn of(estimate: &Estimate, cohorts: Vec<f64>) -> Self {
-        let interval = estimate.interval.map(|it| (it.low, it.high));
-        Self { value: estimate.value, interval, cohorts }
+        Self { value: estimate.value, interval: estimate.interval, cohorts }
     }
 
     /// Everything that is in its picture.
     fn marks(&self) -> impl Iterator<Item = f64> {
-        let ends = self.interval.into_iter().flat_map(|(low, high)| [low, high]);
+        let ends = self.interval.into_iter().flat_map(|it| [it.low, it.high]);
         ends.chain([self.value]).chain(self.cohorts.iter().copied())
     }
 }
@@ -98,7 +98,7 @@ impl Axis {
         let marks = html! {
             rect.band x=(number(from)) y="0" width=(number(to - from)) height=(HEIGHT) {}
             line.one x1=(number(self.x(1.0))) x2=(number(self.x(1.0))) y1="0" y2=(HEIGHT) {}
-            @if let Some((low, high)) = ratio.interval {
+            @if let Some(Interval { low, high }) = ratio.interval {
                 line.interval x1=(number(self.x(low))) x2=(number(self.x(high))) y1=(middle) y2=(middle) {}
             }
             @for cohort in &ratio.cohorts {
@@ -140,17 +140,10 @@ pub(crate) fn table(head: &str, rows: &[(String, Ratio, f64)]) -> Markup {
     }
 }
 
-/// `1.24 ±0.03`, with the digits that the interval deserves.
+/// The ratio with its interval in words.
 pub(crate) fn text(ratio: &Ratio) -> String {
-    let Some((low, high)) = ratio.interval else { return format!("about {:.1}", ratio.value) };
-    let half_width = (high - low) / 2.0;
-    let digits = match half_width {
-        width if width < 0.0095 => 3,
-        width if width < 0.095 => 2,
-        width if width < 0.95 => 1,
-        _ => 0,
-    };
-    format!("{:.digits$} ±{half_width:.digits$}", ratio.value)
+    let about = || format!("about {:.1}", ratio.value);
+    ratio.interval.map_or_else(about, |interval| factor(ratio.value, Some(interval)))
 }
 
 #[cfg(test)]
@@ -158,15 +151,13 @@ mod tests {
     use super::*;
 
     fn ratio(value: f64, half_width: f64) -> Ratio {
-        let interval = Some((value - half_width, value + half_width));
+        let interval = Some(Interval { low: value - half_width, high: value + half_width });
         Ratio { value, interval, cohorts: vec![value] }
     }
 
     #[test]
-    fn ratios_have_the_digits_of_their_intervals() {
-        let shown = [(1.2413, 0.0312), (0.9951, 0.0023), (3.31, 0.36), (12.31, 1.4)]
-            .map(|(value, half_width)| text(&ratio(value, half_width)));
-        assert_eq!(shown, ["1.24 ±0.03", "0.995 ±0.002", "3.3 ±0.4", "12 ±1"]);
+    fn a_ratio_without_an_interval_is_about_so_much() {
+        assert_eq!(text(&ratio(1.2413, 0.0312)), "1.24 (1.21..1.27)");
         assert_eq!(text(&Ratio { interval: None, ..ratio(1.3, 0.0) }), "about 1.3");
     }
 

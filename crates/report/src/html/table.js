@@ -49,12 +49,14 @@
     const [low, high] = interval;
     const ratio = Math.exp(difference);
     if (!isInside(interval) && (low > 1 || high < 1)) {
-      const half = (high - low) / 2;
-      const digits = [0.0095, 0.095, 0.95].filter((width) => half < width).length;
+      // As `interval.rs` prints a factor: rounding never makes the interval contain 1.
+      let digits = high - low < 0.02 ? 3 : 2;
+      while (digits < 9 && low.toFixed(digits) <= 1 && high.toFixed(digits) >= 1) digits += 1;
+      const show = (it) => it.toFixed(Math.max(0, digits - [9.995, 99.95].filter((from) => it >= from).length));
       const far = Math.max(ratio, 1 / ratio);
       const step = 1 + [1.15, 1.5].filter((from) => far >= from).length;
       const shade = `${ratio > 1 ? "more" : "less"}${step}`;
-      return { ratio, shade, text: `${ratio.toFixed(digits)} ±${half.toFixed(digits)}` };
+      return { ratio, shade, text: `${show(ratio)} (${show(low)}..${show(high)})` };
     }
     return { ratio, shade: "weak", text: isInside(ends(Math.max(plain, base[3]))) ? "same" : "inconclusive" };
   };

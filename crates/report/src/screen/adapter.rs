@@ -144,7 +144,7 @@ fn block(members: &[&WorkloadRows<'_>], has_shape: bool) -> Block {
 fn order(members: &[&WorkloadRows<'_>]) -> Vec<String> {
     let mut found: Vec<(bool, f64, String)> = Vec::new();
     for member in members {
-        let metric = main_metric(&member.workload);
+        let metric = Metric::primary(member.workload.phase);
         for row in member.rows.iter().filter(|row| is_listed(row)) {
             let name = name(row);
             if !found.iter().any(|(.., known)| *known == name) {
@@ -157,25 +157,18 @@ fn order(members: &[&WorkloadRows<'_>]) -> Vec<String> {
     found.into_iter().map(|(.., name)| name).collect()
 }
 
-/// What the rows of a load are compared by.
-pub(super) fn main_metric(workload: &Workload) -> Metric {
-    match workload.phase {
-        Phase::Saturate | Phase::Cost => Metric::Cpu,
-        Phase::Idle => Metric::MemoryPerConnection,
-    }
-}
-
 fn columns(workload: &Workload) -> Vec<Column> {
-    use Column::{Figure, Outcome};
-    match (workload.phase, &workload.model) {
-        (Phase::Idle, _) => {
-            vec![Figure(Metric::MemoryPerConnection), Outcome, Figure(Metric::MemoryAtRest)]
-        }
+    use Metric::{LatencyP50, LatencyP99, MemoryAtRest, Throughput};
+    let others: &[Metric] = match (workload.phase, &workload.model) {
+        (Phase::Idle, _) => &[MemoryAtRest],
         (Phase::Saturate, LoadModel::Closed | LoadModel::Think { .. }) => {
-            vec![Figure(Metric::Cpu), Outcome, Figure(Metric::Throughput)]
+            &[Throughput, LatencyP50, LatencyP99]
         }
-        _ => vec![Figure(Metric::Cpu), Outcome, Figure(Metric::LatencyP99)],
-    }
+        _ => &[LatencyP50, LatencyP99],
+    };
+    let main = Column::Figure(Metric::primary(workload.phase));
+    let others = others.iter().copied().map(Column::Figure);
+    [main, Column::Outcome].into_iter().chain(others).collect()
 }
 
 /// What a load is called.
@@ -195,7 +188,7 @@ pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
 }
 
 fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
-    let metric = main_metric(&rows.workload);
+    let metric = Metric::primary(rows.workload.phase);
     let comparison = rows.compare_to_baseline(metric);
     let columns = columns(&rows.workload);
     let baseline = rows.baseline.map(|index| &rows.rows[index]);
@@ -248,7 +241,7 @@ fn outcome(row: &Row<'_>, compared: Option<&Compared>, is_comparable: bool) -> O
     }
     Some(match (ratio.claim, ratio.estimate.interval) {
         (Some(Claim::Higher | Claim::Lower), Some(interval)) => {
-            Outcome::Different { ratio: ratio.estimate.value, half_width: interval.width() / 2.0 }
+            Outcome::Different { ratio: ratio.estimate.value, interval }
         }
         (Some(Claim::Same), _) => Outcome::Same,
         _ => Outcome::Inconclusive,
@@ -270,8 +263,8 @@ fn figure(row: &Row<'_>, metric: Metric) -> Value {
     match shown(row) {
         Shown::Nothing => Value::Hidden,
         Shown::NoTail | Shown::NotCompared if metric.is_tail() => Value::Hidden,
-        _ if metric == Metric::Throughput && row.limited() == Limited::Yes => {
-            Value::AtLeast(median)
+        _ if metric.is_bounded_by_generator() && row.limited() == Limited::Yes => {
+            Value::Bound(median)
         }
         _ => Value::Exact(median),
     }

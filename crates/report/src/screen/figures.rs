@@ -2,15 +2,18 @@
 //! than they deserve.
 
 use super::model::{Column, Outcome, Value};
-use crate::analysis::Metric;
+use crate::{
+    analysis::{Direction, Metric},
+    interval,
+};
 
-/// The sign of a figure that is a lower bound.
+/// The sign of a figure that is a lower bound; that of an upper one is `<=`.
 pub(super) const BOUND: &str = ">=";
+/// What the signs of bounds mean.
+pub(super) const BOUND_MEANING: &str =
+    "lower bound (<= of a latency: upper bound): the load generator was saturated";
 /// What is in the place of a figure that is hidden.
 pub(super) const HIDDEN: &str = "!";
-
-/// From this ratio on a factor is easier to read than a percentage.
-const FACTOR: f64 = 10.0;
 
 /// The cell of a column.
 pub(super) fn cell(column: Column, value: Value) -> String {
@@ -18,13 +21,13 @@ pub(super) fn cell(column: Column, value: Value) -> String {
         (_, Value::Hidden) => HIDDEN.to_owned(),
         (_, Value::Compared(outcome)) => self::outcome(outcome),
         (Column::Figure(metric), Value::Exact(figure)) => self::figure(metric, figure),
-        (Column::Figure(metric), Value::AtLeast(figure)) => {
-            format!("{BOUND}{}", self::figure(metric, figure))
+        (Column::Figure(metric), Value::Bound(figure)) => {
+            let is_lower = metric.direction() == Direction::MoreIsBetter;
+            let sign = if is_lower { BOUND } else { "<=" };
+            format!("{sign}{}", self::figure(metric, figure))
         }
         // A comparison has an outcome and no figure.
-        (_, Value::Empty) | (Column::Outcome, Value::Exact(_) | Value::AtLeast(_)) => {
-            "-".to_owned()
-        }
+        (_, Value::Empty) | (Column::Outcome, Value::Exact(_) | Value::Bound(_)) => "-".to_owned(),
     }
 }
 
@@ -32,23 +35,10 @@ fn outcome(outcome: Outcome) -> String {
     match outcome {
         Outcome::Reference => "reference".to_owned(),
         Outcome::Same => "same".to_owned(),
-        Outcome::Different { ratio, half_width } => difference(ratio, half_width),
+        Outcome::Different { ratio, interval } => interval::change(ratio, Some(interval)),
         Outcome::Inconclusive => "inconclusive".to_owned(),
         Outcome::Withheld => HIDDEN.to_owned(),
     }
-}
-
-/// `+21 % ±2`, `-0.8 % ±0.3` or `12x ±1`. An interval is never shown as narrower than one unit of the
-/// last digit.
-fn difference(ratio: f64, half_width: f64) -> String {
-    if ratio >= FACTOR {
-        return format!("{ratio:.0}x ±{:.0}", half_width.max(1.0));
-    }
-    let (change, half_width) = ((ratio - 1.0) * 100.0, half_width * 100.0);
-    if half_width < 0.95 && change.abs() < 9.95 {
-        return format!("{change:+.1} % ±{:.1}", half_width.max(0.1));
-    }
-    format!("{change:+.0} % ±{:.0}", half_width.max(1.0))
 }
 
 fn figure(metric: Metric, value: f64) -> String {
@@ -59,22 +49,23 @@ fn figure(metric: Metric, value: f64) -> String {
             let digits = usize::from(microseconds < 99.95);
             format!("{microseconds:.digits$}")
         }
+        Metric::LatencyP50 | Metric::LatencyP99 => short(value, [" ns", " us", " ms", " s"]),
         other => other.show(value),
     }
 }
 
 /// Requests per second: `212k`, `9.8k`, `640`.
 pub(super) fn rate(value: f64) -> String {
-    let short = |value: f64, unit: &str| {
-        let digits = usize::from(value < 9.95);
-        let text = format!("{value:.digits$}");
-        format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
-    };
-    match value {
-        value if value < 999.5 => format!("{value:.0}"),
-        value if value < 999_500.0 => short(value / 1e3, "k"),
-        value => short(value / 1e6, "M"),
-    }
+    short(value, ["", "k", "M", "G"])
+}
+
+/// In the unit that leaves at most three digits; one decimal below ten.
+fn short(value: f64, units: [&str; 4]) -> String {
+    let place = [999.5, 999.5e3, 999.5e6].iter().filter(|from| value >= **from).count();
+    let value = value / 1000_f64.powf(place as f64);
+    let digits = usize::from(place > 0 && value < 9.95);
+    let text = format!("{value:.digits$}");
+    format!("{}{}", text.strip_suffix(".0").unwrap_or(&text), units[place])
 }
 
 /// The head of a column.
@@ -105,7 +96,7 @@ pub(super) const fn subject(metric: Metric) -> &'static str {
 pub(super) fn factor(ratio: f64) -> String {
     let digits = match ratio {
         ratio if ratio < 1.095 => 2,
-        ratio if ratio < FACTOR => 1,
+        ratio if ratio < 9.95 => 1,
         _ => 0,
     };
     format!("{ratio:.digits$}x")
@@ -133,13 +124,6 @@ pub(super) fn word(number: usize) -> String {
 mod tests {
     use super::*;
     use std::time::Duration;
-
-    #[test]
-    fn differences_have_the_digits_of_their_intervals() {
-        let shown = [(1.213, 0.021), (0.992, 0.003), (2.324, 0.04), (1.2, 0.002), (12.4, 0.2)]
-            .map(|(ratio, half_width)| difference(ratio, half_width));
-        assert_eq!(shown, ["+21 % ±2", "-0.8 % ±0.3", "+132 % ±4", "+20 % ±1", "12x ±1"]);
-    }
 
     #[test]
     fn rates_and_costs_are_short() {

@@ -20,30 +20,31 @@ const TITLE_EXCESS: usize = 2;
 /// Bars shorter than this show nothing, and longer ones nothing more.
 const BAR: std::ops::RangeInclusive<usize> = 8..=24;
 
-/// Which of the tail latencies are shown.
+/// Which of the latencies are shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Tails {
+enum Latencies {
     All,
-    /// Those of the last load, which has the highest rate.
+    /// Those of the last load that has some: the highest rate.
     Last,
+    /// Not even those: one load is too wide for the terminal.
     None,
 }
 
 /// How much of a block is shown, and how far apart.
 #[derive(Clone, Copy, Debug)]
 struct Detail {
-    tails: Tails,
+    latencies: Latencies,
     /// Spaces between groups and between columns.
     gaps: (usize, usize),
 }
 
 /// From the most to the least.
 const DETAILS: [Detail; 5] = [
-    Detail { tails: Tails::All, gaps: (3, 2) },
-    Detail { tails: Tails::Last, gaps: (3, 2) },
-    Detail { tails: Tails::Last, gaps: (2, 1) },
-    Detail { tails: Tails::None, gaps: (3, 2) },
-    Detail { tails: Tails::None, gaps: (2, 1) },
+    Detail { latencies: Latencies::All, gaps: (3, 2) },
+    Detail { latencies: Latencies::All, gaps: (2, 1) },
+    Detail { latencies: Latencies::Last, gaps: (3, 2) },
+    Detail { latencies: Latencies::Last, gaps: (2, 1) },
+    Detail { latencies: Latencies::None, gaps: (2, 1) },
 ];
 
 /// A column with its texts.
@@ -80,8 +81,10 @@ pub(super) fn lines(block: &Block, paint: Paint) -> Vec<String> {
 
 /// The columns with the most detail that fits.
 fn fitting(block: &Block, most: usize) -> Option<Vec<Strip>> {
-    let all = DETAILS.into_iter().map(|detail| strips(block, detail));
-    all.into_iter().find(|strips| width(strips) <= most)
+    // Loads go below each other before latencies go.
+    let is_meant = |it: &Detail| it.latencies != Latencies::None || block.groups.len() == 1;
+    let mut all = DETAILS.into_iter().filter(is_meant).map(|detail| strips(block, detail));
+    all.find(|strips| width(strips) <= most)
 }
 
 fn width(strips: &[Strip]) -> usize {
@@ -96,15 +99,17 @@ fn strips(block: &Block, detail: Detail) -> Vec<Strip> {
         if is_cpu { format!("{}: CPU us/request", block.title) } else { block.title.clone() };
     strips[0].width = strips[0].width.max(length(&title));
     strips[0].title = Some(title);
-    let last = block.groups.len().saturating_sub(1);
+    let is_latency =
+        |it: &Column| [Metric::LatencyP50, Metric::LatencyP99].map(Column::Figure).contains(it);
+    let last = block.groups.iter().rposition(|group| group.columns.iter().any(is_latency));
     for (place, group) in block.groups.iter().enumerate() {
         let mut group = group.clone();
-        let has_tail = match detail.tails {
-            Tails::All => true,
-            Tails::Last => place == last,
-            Tails::None => false,
+        let has_latencies = match detail.latencies {
+            Latencies::All => true,
+            Latencies::Last => Some(place) == last,
+            Latencies::None => false,
         };
-        group.retain(|column| has_tail || column != Column::Figure(Metric::LatencyP99));
+        group.retain(|column| has_latencies || !is_latency(&column));
         strips.extend(of_group(&group, place == 0, detail.gaps));
     }
     strips
@@ -201,7 +206,7 @@ fn bars(block: &Block, used: usize, paint: Paint) -> Vec<String> {
     let first = |row: usize| {
         let values = block.groups.first()?.cells[row].as_ref()?;
         values.iter().find_map(|value| match value {
-            Value::Exact(figure) | Value::AtLeast(figure) => Some(*figure),
+            Value::Exact(figure) | Value::Bound(figure) => Some(*figure),
             _ => None,
         })
     };
@@ -222,6 +227,6 @@ fn shade(value: Value) -> Shade {
         Value::Empty
         | Value::Hidden
         | Value::Compared(Outcome::Inconclusive | Outcome::Withheld) => Shade::Faint,
-        Value::Exact(_) | Value::AtLeast(_) | Value::Compared(_) => Shade::Plain,
+        Value::Exact(_) | Value::Bound(_) | Value::Compared(_) => Shade::Plain,
     }
 }

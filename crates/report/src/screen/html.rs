@@ -15,7 +15,7 @@ use wirebench_schema::journal::Journal;
 
 use super::{
     Facts, Stage, adapter,
-    figures::{BOUND, HIDDEN},
+    figures::{BOUND, BOUND_MEANING, HIDDEN},
     headline, hint,
     model::{Block, Model, Value},
 };
@@ -122,8 +122,8 @@ fn legend(journal: &Journal, model: &Model) -> Markup {
                 "differences are coloured. "
             }
             "With another row to compare with, intervals hold for all pairs of rows. "
-            @if model.count(|value| matches!(value, Value::AtLeast(_))) > 0 {
-                (BOUND) " is a lower bound: the load generator was saturated. "
+            @if model.count(|value| matches!(value, Value::Bound(_))) > 0 {
+                (BOUND) ": " (BOUND_MEANING) ". "
             }
             @if has_known {
                 (table::KNOWN) " deviates from its scenario in a declared point: see below, at the server. "

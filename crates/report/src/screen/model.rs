@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use wirebench_schema::suite::Scale;
+use wirebench_stats::Interval;
 
 use crate::{analysis::Metric, html::ratio::Ratio};
 
@@ -101,8 +102,8 @@ pub(super) enum Value {
     Empty,
     /// As it is.
     Exact(f64),
-    /// The load generator was the limit in most runs: the server may do more.
-    AtLeast(f64),
+    /// The load generator was the limit in most runs: the server may do more, and answer sooner.
+    Bound(f64),
     /// Not valid, so that the reader must not see it.
     Hidden,
     /// What came of the comparison.
@@ -120,8 +121,8 @@ pub(super) enum Outcome {
     Different {
         /// The row's figure over the baseline's.
         ratio: f64,
-        /// Half of the width of the interval, as a share of the baseline's figure.
-        half_width: f64,
+        /// Its interval of 95 % confidence.
+        interval: Interval,
     },
     /// Neither was shown.
     Inconclusive,

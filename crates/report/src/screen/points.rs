@@ -53,7 +53,9 @@ pub(crate) fn summary(journal: &Journal) -> (String, Vec<Point>) {
                 versions: described.map(describe_versions).unwrap_or_default().join(", "),
                 load: format!("{}, {}", block.title, group.title),
                 figure,
-                ratio: group.ratios[row].as_ref().map(|it| (it.value, it.interval)),
+                ratio: group.ratios[row]
+                    .as_ref()
+                    .map(|it| (it.value, it.interval.map(|it| (it.low, it.high)))),
                 outcome,
             });
         }

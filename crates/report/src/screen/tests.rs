@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{analysis::Metric, fixtures::assert_golden};
 use wirebench_schema::suite::Scale;
+use wirebench_stats::Interval;
 
 mod journals;
 
@@ -36,7 +37,8 @@ const ROWS: [(f64, Outcome, f64, f64, Outcome); 9] = [
 ];
 
 const fn higher(ratio: f64, half_width: f64) -> Outcome {
-    Outcome::Different { ratio, half_width }
+    let interval = Interval { low: ratio - half_width, high: ratio + half_width };
+    Outcome::Different { ratio, interval }
 }
 
 fn facts(look: Look) -> Facts<'static> {
@@ -50,22 +52,29 @@ fn facts(look: Look) -> Facts<'static> {
 
 fn saturated() -> Group {
     let cells = ROWS.map(|(cpu, outcome, rate, ..)| {
-        let rate = if rate > 190e3 { Value::AtLeast(rate) } else { Value::Exact(rate) };
-        Some(vec![Value::Exact(cpu), Value::Compared(outcome), rate])
+        let rate = if rate > 190e3 { Value::Bound(rate) } else { Value::Exact(rate) };
+        let latency = |times: f64| match rate {
+            Value::Bound(_) => Value::Bound(cpu * times),
+            _ => Value::Exact(cpu * times),
+        };
+        Some(vec![Value::Exact(cpu), Value::Compared(outcome), rate, latency(64.0), latency(200.0)])
     });
-    let columns =
-        vec![Column::Figure(Metric::Cpu), Column::Outcome, Column::Figure(Metric::Throughput)];
+    let columns = columns(&[Metric::Throughput, Metric::LatencyP50, Metric::LatencyP99]);
     group("saturated", 0.03, columns, cells.to_vec())
 }
 
 fn at(rate: &str) -> Group {
     let cells = ROWS.map(|(.., cpu, outcome)| {
         let tail = if cpu > 14_000.0 { Value::Hidden } else { Value::Exact(cpu * 12.0) };
-        Some(vec![Value::Exact(cpu), Value::Compared(outcome), tail])
+        Some(vec![Value::Exact(cpu), Value::Compared(outcome), Value::Exact(cpu * 5.0), tail])
     });
-    let columns =
-        vec![Column::Figure(Metric::Cpu), Column::Outcome, Column::Figure(Metric::LatencyP99)];
+    let columns = columns(&[Metric::LatencyP50, Metric::LatencyP99]);
     group(&format!("at {rate}/s"), 0.05, columns, cells.to_vec())
+}
+
+fn columns(others: &[Metric]) -> Vec<Column> {
+    let others = others.iter().copied().map(Column::Figure);
+    [Column::Figure(Metric::Cpu), Column::Outcome].into_iter().chain(others).collect()
 }
 
 fn group(title: &str, margin: f64, columns: Vec<Column>, cells: Vec<Option<Vec<Value>>>) -> Group {
@@ -110,6 +119,24 @@ fn nine_servers_under_four_loads_fit_a_screen() {
 }
 
 #[test]
+fn all_four_figures_of_a_load_are_on_the_page_from_eighty_columns_on() {
+    let mut wide = quick();
+    for cells in wide.blocks[0].groups.iter_mut().flat_map(|it| it.cells.iter_mut().flatten()) {
+        let interval = Interval { low: 1.01, high: 2.1 };
+        cells[1] = Value::Compared(Outcome::Different { ratio: 1.46, interval });
+    }
+    for (model, columns) in [(quick(), 80), (quick(), 100), (quick(), 200), (wide, 80)] {
+        let text = text(&model, &Facts { columns: Some(columns), ..facts(Look::Plain) });
+        assert!(width(&text) <= usize::from(columns), "{text}");
+        let (_, hello) = text.split_once("\nhello: CPU").unwrap();
+        let (hello, _) = hello.split_once("\necho: CPU").unwrap();
+        for head in [" us ", " req/s", " p50", " p99"] {
+            assert!(hello.contains(head), "{head}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_narrow_terminal_gets_a_page_of_its_width_with_the_same_figures() {
     let page = |columns| text(&quick(), &Facts { columns, ..facts(Look::Plain) });
     assert_eq!(page(Some(WIDTH as u16)), page(None));
@@ -147,7 +174,7 @@ fn a_mark_has_its_line_only_if_it_occurs() {
         }
     };
     replace(&mut model, |value| match value {
-        Value::AtLeast(figure) => Value::Exact(figure),
+        Value::Bound(figure) => Value::Exact(figure),
         other => other,
     });
     let page = text(&model, &facts(Look::Plain));

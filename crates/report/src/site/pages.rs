@@ -240,7 +240,7 @@ fn machine(machine: &Machine, runs: &[Summary]) -> String {
             "disturbed. Both are low on a quiet machine."
         }
         (run_table(&own, "../", |run| Some(format!(
-            "intervals ±{}, {} of the slices disturbed", percent(run.noise), percent(run.disturbed)
+            "half width {}, {} of the slices disturbed", percent(run.noise), percent(run.disturbed)
         ))))
     };
     document(&machine.name, &body)

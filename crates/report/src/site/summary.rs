@@ -8,7 +8,7 @@ use wirebench_stats::median;
 use crate::screen::{self, Point};
 
 /// Summaries of other formats are made anew.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A run in a few lines.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

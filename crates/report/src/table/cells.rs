@@ -5,11 +5,9 @@ use wirebench_stats::Rank;
 use super::columns::{Column, has_few_samples};
 use crate::{
     analysis::{Compared, Metric, RatioToBaseline, Role, Row},
+    interval::factor,
     notes::references,
 };
-
-/// Below this width of an interval two digits of a ratio say too little.
-const NARROW: f64 = 0.02;
 
 /// A row, what is known of it, and its marks.
 #[derive(Debug)]
@@ -77,10 +75,7 @@ fn rank(rank: Rank) -> String {
 fn ratio(ratio: &RatioToBaseline) -> String {
     let (sign, value) = (ratio.reads.sign(), ratio.estimate.value);
     match ratio.estimate.interval {
-        Some(interval) if interval.width() < NARROW => {
-            format!("{sign}{value:.3} ({:.3}..{:.3})", interval.low, interval.high)
-        }
-        Some(interval) => format!("{sign}{value:.2} ({:.2}..{:.2})", interval.low, interval.high),
+        Some(interval) => format!("{sign}{}", factor(value, Some(interval))),
         None => format!("{sign}{value:.2} [{:.2}..{:.2}]", ratio.least, ratio.most),
     }
 }

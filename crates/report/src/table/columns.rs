@@ -1,6 +1,6 @@
 //! Which columns a table has: fit for what its workload is measured for, and for a terminal.
 
-use wirebench_schema::{journal::Journal, suite::Phase};
+use wirebench_schema::suite::Phase;
 
 use crate::analysis::{Metric, Row, WorkloadRows};
 
@@ -31,26 +31,8 @@ pub(super) enum Column {
     Errors,
 }
 
-/// Whether there are tables of the cost; where there are none, others show CPU time.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum CostTables {
-    /// There is at least one.
-    Some,
-    /// There is none.
-    None,
-}
-
-impl CostTables {
-    /// Of all workloads of a journal.
-    pub(super) fn of(journal: &Journal) -> Self {
-        let mut workloads = journal.start.workloads.iter();
-        let some = workloads.any(|workload| workload.phase == Phase::Cost);
-        if some { Self::Some } else { Self::None }
-    }
-}
-
 /// The columns of a table whose rows are compared by `metric`.
-pub(super) fn columns(rows: &WorkloadRows<'_>, metric: Metric, cost: CostTables) -> Vec<Column> {
+pub(super) fn columns(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<Column> {
     use Column::{Bound, Class, Entry, Errors, Rank, Ratio, Value, Verdict};
     let mut columns = vec![Rank, Entry, Class, Value(metric), Ratio, Verdict];
     let mut add = |column: Column| {
@@ -61,16 +43,13 @@ pub(super) fn columns(rows: &WorkloadRows<'_>, metric: Metric, cost: CostTables)
     match rows.workload.phase {
         Phase::Saturate => {
             let errors = rows.rows.iter().any(|row| row.errors() > 0);
-            let cpu = cost == CostTables::None;
+            add(Value(Metric::Cpu));
             add(Value(Metric::Throughput));
             // In a closed loop the median follows from the rate; it goes first where room is short.
-            if !(errors && cpu) {
+            if !errors {
                 add(Value(Metric::LatencyP50));
             }
             add(Value(Metric::LatencyP99));
-            if cpu {
-                add(Value(Metric::Cpu));
-            }
             add(Bound);
             if errors {
                 add(Errors);

@@ -16,21 +16,26 @@ use wirebench_schema::{
 mod phases;
 mod width;
 
+/// The report with ratios of requests/s, in which the rows of the fixtures differ.
+fn by_rate(journal: &Journal, style: Style) -> String {
+    report_by(journal, None, style, Some(Metric::Throughput))
+}
+
 #[test]
 fn six_blocks_have_ranks_intervals_and_verdicts_and_the_best_row_comes_first() {
-    let text = report(&pair(0.9), Style::Text);
+    let text = by_rate(&pair(0.9), Style::Text);
     assert_golden("details/six-blocks-have-ranks-intervals-and-verdicts-and-the.txt", &text);
 }
 
 #[test]
 fn the_details_as_text_and_markdown() {
-    assert_golden("run/details.txt", &report(&pair(0.9), Style::Text));
-    assert_golden("run/details.md", &report(&pair(0.9), Style::Markdown));
+    assert_golden("run/details.txt", &by_rate(&pair(0.9), Style::Text));
+    assert_golden("run/details.md", &by_rate(&pair(0.9), Style::Markdown));
 }
 
 #[test]
 fn a_table_fits_a_terminal() {
-    let text = report(&pair(0.9), Style::Text);
+    let text = by_rate(&pair(0.9), Style::Text);
     let (_, table) = text.split_once("rank").unwrap();
     for line in table.lines().take(4) {
         assert!(line.chars().count() <= 120, "{} {line}", line.chars().count());
@@ -44,7 +49,7 @@ fn two_blocks_have_ranges_and_a_note_on_what_they_cannot_show() {
         journal.runs.push(run(block, "c/epoll", rate(base * 1000.0)));
         journal.runs.push(run(block, "go/net", rate(other * 1000.0)));
     }
-    let text = report(&journal, Style::Text);
+    let text = by_rate(&journal, Style::Text);
     assert_golden("details/two-blocks-have-ranges-and-a-note-on-what.txt", &text);
 }
 
@@ -54,7 +59,7 @@ fn a_ratio_says_when_the_generator_was_at_its_limit() {
         let mut journal = journal();
         journal.runs.push(run(0, "c/epoll", base));
         journal.runs.push(run(0, "go/net", other));
-        report(&journal, Style::Text)
+        by_rate(&journal, Style::Text)
     };
     let server = || rate(1000.0);
     let cases = [
@@ -107,8 +112,8 @@ fn what_is_not_valid_is_marked_in_text_and_markdown() {
             it.reasons.push(reason(Weight::Limit, "the generator was busy"));
         });
     }
-    assert_golden("details/not-valid.txt", &report(&journal, Style::Text));
-    assert_golden("details/not-valid.md", &report(&journal, Style::Markdown));
+    assert_golden("details/not-valid.txt", &by_rate(&journal, Style::Text));
+    assert_golden("details/not-valid.md", &by_rate(&journal, Style::Markdown));
     // CPU time is not a bound, so the limit has no sign there and must be reported in words.
     let text = report_by(&journal, None, Style::Text, Some(Metric::Cpu));
     assert_golden("details/what-is-not-valid-is-marked-in-text-and.txt", &text);
@@ -156,7 +161,7 @@ fn a_check_that_fails_as_declared_is_a_note_of_the_row_that_was_measured() {
 fn missing_blocks_are_reported() {
     let mut journal = pair(1.0);
     journal.runs.retain(|run| run.copy == 0 || run.block > 0);
-    let text = report(&journal, Style::Text);
+    let text = by_rate(&journal, Style::Text);
     assert_golden("details/missing-blocks-are-reported.txt", &text);
 }
 
@@ -178,7 +183,7 @@ fn outliers_are_reported_by_block_and_grouped_where_the_blocks_are_the_same() {
     add_row(("go/net", 0), &[1, 10], 1.5);
     add_row(("go/net", 1), &[10], 1.5);
     add_row(("own/server", 0), &[1, 10], 1.2);
-    let text = report(&journal, Style::Text);
+    let text = by_rate(&journal, Style::Text);
     assert_golden("details/outliers-are-reported-by-block-and-grouped-where-the.txt", &text);
 }
 
@@ -301,6 +306,6 @@ fn a_second_instance_without_figures_leaves_the_baseline_unchecked() {
 fn copies_have_numbers() {
     let mut journal = pair(1.0);
     add(&mut journal, "hello", ("go/net", 1), noisy(100e3, 5), rate);
-    let text = report(&journal, Style::Text);
+    let text = by_rate(&journal, Style::Text);
     assert_golden("details/copies-have-numbers.txt", &text);
 }

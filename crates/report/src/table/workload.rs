@@ -3,17 +3,18 @@
 
 use std::{collections::BTreeSet, fmt::Display};
 use wirebench_schema::{journal::Journal, suite::Phase};
-use wirebench_stats::MIN_COHORTS;
+use wirebench_stats::{Estimate, MIN_COHORTS};
 
 use super::{
     cells::Line,
-    columns::{Column, CostTables, columns},
+    columns::{Column, columns},
     describe::describe,
     layout,
     page::Page,
 };
 use crate::{
     analysis::{BaselineCheck, CheckState, Comparison, Metric, Role, Row, WorkloadRows, absent},
+    interval,
     notes::Notes,
     order::in_order,
     remarks::remarks,
@@ -26,7 +27,6 @@ pub(super) fn add(
     journal: &Journal,
     rows: &WorkloadRows<'_>,
     wanted: Option<Metric>,
-    cost: CostTables,
 ) {
     let phase = rows.workload.phase;
     page.heading(&describe(&rows.workload));
@@ -64,7 +64,7 @@ pub(super) fn add(
         let cells: Vec<Vec<String>> = lines.iter().map(cells).collect();
         layout::table(page.style, columns, &heads, &cells)
     };
-    let all = columns(rows, metric, cost);
+    let all = columns(rows, metric);
     let fitting = layout::fitting(page.style, all, |columns| layout::width(&table(columns)));
     let table = table(&fitting);
     page.table(&table, notes.texts());
@@ -105,11 +105,14 @@ pub(crate) fn instances_differ(
     check: &BaselineCheck,
     verdicts: &str,
 ) -> Option<String> {
-    let differ = (check.second_over_first?.value - 1.0).abs() * 100.0;
+    let Estimate { value, interval, .. } = check.second_over_first?;
+    let differ = interval::change(value, interval);
+    let known = interval.map_or("", |_| " with 99 % confidence");
     let follows = match check.state {
         CheckState::Passed => "passed".to_owned(),
-        CheckState::Failed => format!("failed: no {verdicts}"),
+        CheckState::TooNoisy => "too noisy to tell".to_owned(),
+        CheckState::Failed => format!("failed, no {verdicts}"),
         CheckState::Absent => format!("needs {MIN_COHORTS} cohorts"),
     };
-    Some(format!("A/A: two instances of {name} differ by {differ:.1} % ({follows})"))
+    Some(format!("A/A: two instances of {name} differ by {differ}{known}: {follows}"))
 }

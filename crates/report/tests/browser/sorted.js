@@ -18,7 +18,7 @@ function inspect(frame) {
   press(heads[0]);
   note("by name");
   // The last load has no figures of one server.
-  press(heads[5]);
+  press(heads[7]);
   note("without a figure last");
   const filter = page.querySelector("form.filter");
   const enter = (name, value) => {

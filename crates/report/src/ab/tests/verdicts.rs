@@ -149,11 +149,6 @@ fn older_journals_with_one_run_of_either_side_in_a_block_have_a_verdict_without_
     assert!(ab.gate.as_ref().unwrap().fails());
     assert_golden("ab/older.txt", &ab.text(Style::Text));
     assert_golden("ab/sentence-older-same.txt", &sentence(&older(14, 1.0)));
-    // Their verdict was about the phase's primary figure.
-    let mut saturated = two("saturate");
-    saturated.start.copies = 1;
-    runs(&mut saturated, 3, (1e5, 1e5), 1.0, rate);
-    assert_eq!(of(&saturated, &[]).metric, Metric::Throughput);
 }
 
 #[test]

@@ -59,6 +59,29 @@ fn a_baseline_whose_instances_differ_withholds_the_verdicts_of_its_load() {
 }
 
 #[test]
+fn instances_that_may_differ_by_the_margin_either_way_are_too_noisy_to_tell() {
+    let check = |reach: f64| {
+        let mut journal = pair(1.0);
+        for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
+            let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
+            let sign = if run.block % 2 == 0 { 1.0 } else { -1.0 };
+            measurement.load.requests_per_second *= 1.0 + sign * reach;
+        }
+        let (style, metric) = (crate::table::Style::Text, Some(Metric::Throughput));
+        let text = crate::table::report_by(&journal, None, style, metric);
+        let line = text.lines().find(|line| line.starts_with("A/A: ")).unwrap().to_owned();
+        let found = rows(&journal)[0].compare(Metric::Throughput).baseline_check;
+        (found.state, line)
+    };
+    let (state, line) = check(0.0);
+    let text = "A/A: two instances of c/epoll differ by +0.0 % ±0.4 with 99 % confidence: passed";
+    assert_eq!((state, line.as_str()), (CheckState::Passed, text));
+    let (state, line) = check(0.3);
+    assert_eq!(state, CheckState::TooNoisy);
+    assert!(line.contains("..") && line.ends_with(": too noisy to tell"), "{line}");
+}
+
+#[test]
 fn the_same_is_what_lies_within_the_margin_of_the_phase() {
     let cost_of = |ratio: f64| {
         let mut journal = journal_of(COST);

@@ -9,7 +9,7 @@ use wirebench_schema::{
 
 use super::{
     super::{
-        adapter::{main_metric, title},
+        adapter::title,
         row::{Shown, shown},
     },
     lines,
@@ -124,7 +124,7 @@ fn chart(journal: &Journal, dimension: Dimension, members: &[&WorkloadRows<'_>])
     let first = &members[0].workload;
     let metric = match first.phase {
         Phase::Saturate => Metric::Throughput,
-        Phase::Cost | Phase::Idle => main_metric(first),
+        phase => Metric::primary(phase),
     };
     let lines = lines::lines(journal, members, |load, row| {
         let is_bound = metric == Metric::Throughput && row.limited() == Limited::Yes;

@@ -149,7 +149,7 @@ fn text_of(column: Column, value: Value, group: &Group, row: usize) -> String {
 /// What its column is sorted by, if it shows a figure.
 fn sorted_by(value: Value, ratio: Option<&Ratio>) -> Option<f64> {
     match value {
-        Value::Exact(figure) | Value::AtLeast(figure) => Some(figure),
+        Value::Exact(figure) | Value::Bound(figure) => Some(figure),
         Value::Compared(Outcome::Reference) => Some(1.0),
         Value::Compared(_) => Some(ratio?.value),
         Value::Empty | Value::Hidden => None,
@@ -171,7 +171,7 @@ fn class(place: usize, value: Value) -> String {
             format!("{}{step}", if ratio > 1.0 { "more" } else { "less" })
         }
         Value::Compared(_) | Value::Empty | Value::Hidden => "weak".to_owned(),
-        Value::Exact(_) | Value::AtLeast(_) => String::new(),
+        Value::Exact(_) | Value::Bound(_) => String::new(),
     };
     let first = if place == 0 { "first " } else { "" };
     format!("{first}{shade}")

@@ -67,6 +67,20 @@ fn loads_of_a_scenario_are_next_to_each_other_and_the_baseline_comes_first() {
 }
 
 #[test]
+fn a_load_has_one_headline_figure_in_every_form() {
+    let journal = two_rates();
+    let model = model(&journal, Stage::Final);
+    let report = crate::json::report(&journal);
+    let details = crate::table::report(&journal, crate::table::Style::Text);
+    for (group, load) in model.blocks[0].groups.iter().zip(&report.workloads) {
+        assert_eq!((group.metric, group.metric.field()), (Metric::Cpu, load.primary_metric));
+        assert_eq!(group.columns[0], Column::Figure(group.metric));
+    }
+    // The tables of the details have it in front of the ratio, which then needs no name.
+    assert_eq!(details.matches("request                 ratio").count(), 3, "{details}");
+}
+
+#[test]
 fn a_figure_is_a_bound_if_most_runs_were_limited_by_the_generator() {
     for (limited_runs, is_bound) in [(1, false), (2, false), (3, true), (6, true)] {
         let mut journal = pair(1.0);
