@@ -17,6 +17,7 @@
 //! | what do the slices of an instance say together? | [`instance_values`] |
 //! | what changed between two results made at different times? | [`Contrast::since`], [`judge_changes`] |
 //! | how do two programs compare, with several instances of each? | [`judge_sides`] |
+//! | in which states was the machine, and which of them is compared? | [`states::States`] |
 //! | is this run strange? | [`outliers`] |
 //! | is this server warm? | [`steadiness`] |
 //! | up to which rate does this server meet its objective? | [`Threshold::of`] |
@@ -35,6 +36,7 @@ mod pairs;
 mod ranks;
 mod simultaneous;
 mod slices;
+pub mod states;
 mod steady;
 mod summary;
 mod threshold;
