@@ -47,6 +47,26 @@ fn rows_of_unequal_noise_do_not_differ_either() {
 }
 
 #[test]
+fn one_or_two_rows_noisier_than_the_baseline_differ_in_at_most_one_of_twenty_loads() {
+    const EXPERIMENTS: usize = 200;
+    let mut random = Rng::with_seed(53);
+    let (mut sum, mut kinds) = (0.0, 0);
+    for loudness in [&[2.0] as &[f64], &[3.0]] {
+        for rows in [1, 2] {
+            for cohorts in [3, 4, 10] {
+                let load = Load { loudness, ..Load::of_equals(rows, cohorts, Shape::Normal) };
+                let wrong = load.any_different(0.0, EXPERIMENTS, &mut random);
+                let what = format!("{loudness:?}, {rows} rows, {cohorts} cohorts");
+                assert!(wrong <= at_most_five(EXPERIMENTS), "{what}: {wrong} %");
+                (sum, kinds) = (sum + wrong, kinds + 1);
+            }
+        }
+    }
+    let mean = sum / f64::from(kinds);
+    assert!(mean <= at_most_five(EXPERIMENTS * kinds as usize), "{mean} %");
+}
+
+#[test]
 fn missing_cells_make_no_difference() {
     const EXPERIMENTS: usize = 80;
     let mut random = Rng::with_seed(43);
