@@ -8,6 +8,7 @@ mod simulation;
 
 use fastrand::Rng;
 use simulation::cohorts::{Basis, Load, Shape, is_different, is_same};
+use simulation::states::{Dwell, Machine, THREE_STATES, TWO_STATES};
 use simulation::{percent_of, sweeps::Sweep};
 use wirebench_stats::Outcome;
 
@@ -243,4 +244,38 @@ fn equal_cells_of_a_sweep_that_share_servers_seldom_differ() {
     let sweep = Sweep { groups: 4, cells: 7, blocks: 3, instance: 0.01, window: 0.02, first: 1.15 };
     let found: usize = (0..EXPERIMENTS).map(|_| sweep.behind(0.03, &mut random)).sum();
     assert!(found >= 70 * 27, "{} %", found as f64 / 27.0);
+}
+
+#[test]
+fn within_one_state_intervals_hold_and_are_as_narrow_as_on_a_machine_that_never_changes() {
+    const EXPERIMENTS: usize = 60;
+    let mut random = Rng::with_seed(54);
+    let usual = Machine { dwell: Dwell::Constant, states: TWO_STATES, cohorts: 4 };
+    let [plain, constant] = usual.shown(EXPERIMENTS, &mut random);
+    assert_eq!(plain.half_widths, constant.half_widths, "a filter of one state changes nothing");
+    let changing = [
+        (Dwell::Mean(10.0), TWO_STATES),
+        (Dwell::Mean(60.0), TWO_STATES),
+        (Dwell::Seen, TWO_STATES),
+        (Dwell::Mean(60.0), THREE_STATES),
+    ];
+    for (dwell, states) in changing {
+        let machine = Machine { dwell, states, ..usual };
+        let [plain, filtered] = machine.shown(EXPERIMENTS, &mut random);
+        assert!(filtered.misses <= at_most_five(EXPERIMENTS), "{dwell:?}: {filtered:?}");
+        assert!(filtered.usable >= 90.0, "{dwell:?}: {filtered:?}");
+        for (row, half_width) in filtered.half_widths.into_iter().enumerate() {
+            assert!(half_width < 1.3 * constant.half_widths[row], "{dwell:?}: {filtered:?}");
+            assert!(half_width < 0.5 * plain.half_widths[row], "{dwell:?}: {plain:?} {filtered:?}");
+        }
+    }
+}
+
+#[test]
+fn without_the_filter_a_machine_of_two_states_makes_intervals_that_do_not_hold() {
+    const EXPERIMENTS: usize = 60;
+    let machine = Machine { dwell: Dwell::Mean(180.0), states: TWO_STATES, cohorts: 4 };
+    let [plain, filtered] = machine.shown(EXPERIMENTS, &mut Rng::with_seed(55));
+    assert!(plain.misses > 2.0 * at_most_five(EXPERIMENTS), "{plain:?}");
+    assert!(filtered.misses <= at_most_five(EXPERIMENTS), "{filtered:?}");
 }
