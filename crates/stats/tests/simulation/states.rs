@@ -264,9 +264,9 @@ fn cohort(timeline: &mut Timeline, now: &mut f64, random: &mut Rng) -> Cohort {
     let mut order: Vec<usize> = (0..servers.len()).collect();
     for round in 0..ROUNDS {
         if round % 2 == 0 {
-            random.shuffle(&mut order)
+            random.shuffle(&mut order);
         } else {
-            order.reverse()
+            order.reverse();
         }
         for instance in &order {
             let before = timeline.reading(random);
