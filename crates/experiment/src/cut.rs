@@ -16,6 +16,9 @@ const ASSUMED_PER_SLICE: Duration = Duration::from_millis(30);
 const ASSUMED_START: Duration = Duration::from_millis(200);
 /// The fewest rounds: a mirrored pair.
 const FEWEST_ROUNDS: u32 = 2;
+/// At a rate slices scatter more, so there are as many as in a closed loop of the same length, up to this.
+const ENOUGH_AT_RATE: u32 = 6;
+
 /// How slices are cut, where it was asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cut {
@@ -27,20 +30,22 @@ pub struct Cut {
 
 impl Cut {
     /// How long the slices of `workload` are, and how many each instance has in a cohort: together
-    /// they are as long as its window.
+    /// they are at least as long as its window.
     #[must_use]
     pub fn of(&self, workload: &Workload) -> (Duration, u32) {
-        let usual = match workload.model {
-            LoadModel::Closed if !workload.needs_rate() => CLOSED_LENGTH,
-            _ => RATE_LENGTH,
-        };
+        let is_closed = workload.model == LoadModel::Closed && !workload.needs_rate();
+        let usual = if is_closed { CLOSED_LENGTH } else { RATE_LENGTH };
         let length = self.slice.unwrap_or(usual);
         let window = match workload.stop {
             Stop::After(window) => window,
             Stop::Requests(_) | Stop::RequestsPerConnection(_) => length,
         };
-        let fitting = window.as_nanos().div_ceil(length.as_nanos().max(1));
-        let rounds = u32::try_from(fitting).unwrap_or(u32::MAX).max(FEWEST_ROUNDS);
+        let fitting = |length: Duration| {
+            u32::try_from(window.as_nanos().div_ceil(length.as_nanos().max(1))).unwrap_or(u32::MAX)
+        };
+        // A length that was asked for decides alone how many there are.
+        let least = if is_closed || self.slice.is_some() { 0 } else { fitting(CLOSED_LENGTH) };
+        let rounds = fitting(length).max(least.min(ENOUGH_AT_RATE)).max(FEWEST_ROUNDS);
         (length, self.rounds.unwrap_or(rounds))
     }
 
@@ -57,17 +62,22 @@ mod tests {
     use wirebench_schema::suite::Suite;
 
     #[test]
-    fn slices_together_are_as_long_as_the_window_and_come_in_a_pair_at_least() {
+    fn slices_fill_the_window_and_come_in_a_pair_at_least_and_more_at_a_rate() {
         let suite = "description = \"\"\nblocks = 1\n[[workload]]\nname = \"a\"\nscenario = \"hello\"\n\
                      connections = 8\nduration = \"700ms\"\nphases = [\"saturate\", \"cost\"]\nrate = 100\n";
         let suite = Suite::parse("example", suite).unwrap();
         let of = |cut: Cut| suite.workloads.iter().map(|it| cut.of(it)).collect::<Vec<_>>();
         let ms = Duration::from_millis;
-        assert_eq!(of(Cut::default()), [(ms(100), 7), (RATE_LENGTH, 4)]);
+        assert_eq!(of(Cut::default()), [(ms(100), 7), (RATE_LENGTH, ENOUGH_AT_RATE)]);
         let long = Cut { slice: Some(ms(900)), rounds: None };
         assert_eq!(of(long), [(ms(900), 2), (ms(900), 2)]);
         let few = Cut { slice: None, rounds: Some(1) };
         assert_eq!(of(few)[0], (ms(100), 1));
         assert_eq!(few.estimate(&suite.workloads[0]), ms(330));
+        let at_rate = |window: Duration| {
+            let workload = Workload { stop: Stop::After(window), ..suite.workloads[1].clone() };
+            Cut::default().of(&workload).1
+        };
+        assert_eq!([100, 400, 600, 2000].map(ms).map(at_rate), [2, 4, 6, 10]);
     }
 }

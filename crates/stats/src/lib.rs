@@ -47,7 +47,7 @@ pub use estimate::{CONFIDENCE, Estimate, Interval};
 pub use judgement::{
     AaCheck, Judged, MIN_COHORTS, Outcome, check_baseline, judge_against, judge_sides,
 };
-pub use mean::mean_interval;
+pub use mean::geometric_mean_interval;
 pub use outlier::outliers;
 pub use pairs::{PairLevel, pair_levels};
 pub use ranks::{Better, Rank, rank_levels};

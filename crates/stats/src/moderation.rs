@@ -17,8 +17,8 @@ const UNSURE: f64 = 0.5;
 /// Rows are never taken to be more alike than this, which is a factor of 1.2 between their noise:
 /// otherwise many rows that happen to look alike would vouch for one with a long tail.
 const LEAST_SPREAD: f64 = 0.15;
-/// A row of this many times the typical variance still borrows in full; beyond it, what it borrows
-/// falls with the third power.
+/// Among many rows, one of this many times the variance of the others still borrows in full; beyond
+/// it, what it borrows falls in inverse proportion.
 const PLAIN_EXCESS: f64 = 2.0;
 /// No figure of a server repeats better than to 0.01 %, whatever a few equal values suggest.
 pub(crate) const LEAST_VARIANCE: f64 = 1e-8;
@@ -49,6 +49,8 @@ struct Typical {
     freedom: f64,
     /// The degrees of freedom of all rows together, the maximum for any row.
     total: f64,
+    /// The variance at which a row begins to borrow less, over that of the others.
+    excess: f64,
 }
 
 /// The variances after borrowing, in the order given.
@@ -90,12 +92,19 @@ impl Typical {
         let unsure = (2.0 / others).sqrt() * mean(&|noise| trigamma(noise.freedom / 2.0));
         let excess = ((spread - by_chance) / others).max(0.0) + UNSURE * unsure;
         let freedom = 2.0 * inverse_trigamma(excess.max(LEAST_SPREAD));
-        Some(Self { variance: (middle + centre + bias(freedom)).exp(), freedom, total })
+        let variance = (middle + centre + bias(freedom)).exp();
+        // Two or three rows that look alike may be so by chance, and no other one contradicts them.
+        let excess = (PLAIN_EXCESS * (1.0 - 2.0 / rows)).max(1.0);
+        Some(Self { variance, freedom, total, excess })
     }
 
     fn lend_to(self, own: Noise) -> Noise {
         let variance = own.variance.max(LEAST_VARIANCE);
-        let share = (PLAIN_EXCESS * self.variance / variance).min(1.0).powi(3);
+        // A row's own noise must not hide how much it exceeds that of the others.
+        let (typical, weight) = (self.variance.ln(), own.freedom / self.total);
+        let apart = if weight < 1.0 { weight / (1.0 - weight) } else { 0.0 };
+        let others = (typical + apart * (typical - log_variance(&own))).exp();
+        let share = (self.excess * others / variance).min(1.0);
         let lent = if own.freedom >= LEAST_FREEDOM { self.freedom * share } else { self.freedom };
         let freedom = own.freedom + lent;
         Noise {
@@ -178,6 +187,20 @@ mod tests {
         let loud = moderated[9];
         assert!(loud.variance > 360e-4 && loud.freedom < 3.5, "{loud:?}");
         assert!(moderated[0].freedom > 5.0, "{:?}", moderated[0]);
+    }
+
+    #[test]
+    fn a_noisy_row_borrows_less_from_one_other_row_than_from_many() {
+        let loud = |rows: usize| {
+            let mut all = vec![noise(1e-4); rows];
+            all.push(noise(4e-4));
+            moderate(&all)[rows]
+        };
+        assert!(loud(1).borrowed < 0.25, "{:?}", loud(1));
+        assert!(loud(8).borrowed > 0.4, "{:?}", loud(8));
+        assert!(loud(8).variance < loud(1).variance);
+        // Nothing contradicts a row without others.
+        assert!(moderate(&[noise(1e-4)])[0].freedom <= 3.0);
     }
 
     #[test]

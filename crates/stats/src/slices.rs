@@ -2,8 +2,9 @@
 //!
 //! All instances meet the same machine within a round, so each slice is centred by its round's
 //! median first (median polish, Tukey 1977). An instance's value is the 20 % trimmed mean of its
-//! centred slices, with the standard error of Tukey & McLaughlin (1963): a disturbed slice in five
-//! moves neither. A line through the centred slices shows a warm-up that had not ended.
+//! centred slices, with the standard error of Tukey & McLaughlin (1963): from five slices on, a
+//! disturbed one in five moves neither; of fewer, none is cut off. A line through the centred slices
+//! shows a warm-up that had not ended.
 //!
 //! Slices of one instance are not samples of its program. The error between slices says how many
 //! slices are enough; what differs between programs is decided between cohorts, in `two_way`.
@@ -11,7 +12,7 @@
 use crate::simultaneous::student_critical;
 use crate::summary::median;
 
-/// The share of slices that are cut off at each end.
+/// The share of slices that are cut off at each end, rounded down.
 const TRIMMED: f64 = 0.2;
 /// A round has no median of its own with fewer instances.
 const MIN_INSTANCES: usize = 3;

@@ -8,6 +8,7 @@ mod simulation;
 
 use fastrand::Rng;
 use simulation::cohorts::{Basis, Load, Shape, is_different, is_same};
+use simulation::states::{Dwell, Machine, THREE_STATES, TWO_STATES};
 use simulation::{percent_of, sweeps::Sweep};
 use wirebench_stats::Outcome;
 
@@ -44,6 +45,26 @@ fn rows_of_unequal_noise_do_not_differ_either() {
             assert!(wrong <= at_most_five(EXPERIMENTS), "{loudness:?}, {cohorts}: {wrong} %");
         }
     }
+}
+
+#[test]
+fn one_or_two_rows_noisier_than_the_baseline_differ_in_at_most_one_of_twenty_loads() {
+    const EXPERIMENTS: usize = 200;
+    let mut random = Rng::with_seed(53);
+    let (mut sum, mut kinds) = (0.0, 0);
+    for loudness in [&[2.0] as &[f64], &[3.0]] {
+        for rows in [1, 2] {
+            for cohorts in [3, 4, 10] {
+                let load = Load { loudness, ..Load::of_equals(rows, cohorts, Shape::Normal) };
+                let wrong = load.any_different(0.0, EXPERIMENTS, &mut random);
+                let what = format!("{loudness:?}, {rows} rows, {cohorts} cohorts");
+                assert!(wrong <= at_most_five(EXPERIMENTS), "{what}: {wrong} %");
+                (sum, kinds) = (sum + wrong, kinds + 1);
+            }
+        }
+    }
+    let mean = sum / f64::from(kinds);
+    assert!(mean <= at_most_five(EXPERIMENTS * kinds as usize), "{mean} %");
 }
 
 #[test]
@@ -223,4 +244,39 @@ fn equal_cells_of_a_sweep_that_share_servers_seldom_differ() {
     let sweep = Sweep { groups: 4, cells: 7, blocks: 3, instance: 0.01, window: 0.02, first: 1.15 };
     let found: usize = (0..EXPERIMENTS).map(|_| sweep.behind(0.03, &mut random)).sum();
     assert!(found >= 70 * 27, "{} %", found as f64 / 27.0);
+}
+
+#[test]
+fn within_one_state_intervals_hold_and_are_as_narrow_as_on_a_machine_that_never_changes() {
+    const EXPERIMENTS: usize = 60;
+    let mut random = Rng::with_seed(54);
+    let usual = Machine { dwell: Dwell::Constant, states: TWO_STATES, cohorts: 4 };
+    let [plain, constant] = usual.shown(EXPERIMENTS, &mut random);
+    let exact = |of: [f64; 2]| of.map(f64::to_bits);
+    assert_eq!(exact(plain.half_widths), exact(constant.half_widths), "nothing is filtered");
+    let changing = [
+        (Dwell::Mean(10.0), TWO_STATES),
+        (Dwell::Mean(60.0), TWO_STATES),
+        (Dwell::Seen, TWO_STATES),
+        (Dwell::Mean(60.0), THREE_STATES),
+    ];
+    for (dwell, states) in changing {
+        let machine = Machine { dwell, states, ..usual };
+        let [plain, filtered] = machine.shown(EXPERIMENTS, &mut random);
+        assert!(filtered.misses <= at_most_five(EXPERIMENTS), "{dwell:?}: {filtered:?}");
+        assert!(filtered.usable >= 90.0, "{dwell:?}: {filtered:?}");
+        for (row, half_width) in filtered.half_widths.into_iter().enumerate() {
+            assert!(half_width < 1.3 * constant.half_widths[row], "{dwell:?}: {filtered:?}");
+            assert!(half_width < 0.5 * plain.half_widths[row], "{dwell:?}: {plain:?} {filtered:?}");
+        }
+    }
+}
+
+#[test]
+fn without_the_filter_a_machine_of_two_states_makes_intervals_that_do_not_hold() {
+    const EXPERIMENTS: usize = 60;
+    let machine = Machine { dwell: Dwell::Mean(180.0), states: TWO_STATES, cohorts: 4 };
+    let [plain, filtered] = machine.shown(EXPERIMENTS, &mut Rng::with_seed(55));
+    assert!(plain.misses > 2.0 * at_most_five(EXPERIMENTS), "{plain:?}");
+    assert!(filtered.misses <= at_most_five(EXPERIMENTS), "{filtered:?}");
 }

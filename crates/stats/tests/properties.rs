@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use wirebench_stats::{
-    Better, Contrast, Steadiness, TwoWay, judge_against, judge_changes, mean_interval, outliers,
-    rank_levels, steadiness,
+    Better, Contrast, Steadiness, TwoWay, geometric_mean_interval, judge_against, judge_changes,
+    outliers, rank_levels, steadiness,
 };
 
 /// Any numbers, those included that are none.
@@ -21,7 +21,7 @@ fn cell() -> impl Strategy<Value = f64> {
 proptest! {
     #[test]
     fn nothing_panics_whatever_the_numbers_are(one in any_values(), other in any_values()) {
-        let _ = (mean_interval(&one), outliers(&one), steadiness(&one));
+        let _ = (geometric_mean_interval(&one), outliers(&one), steadiness(&one));
         let (old, new) = (Contrast::of_level(&one), Contrast::of_level(&other));
         if let (Some(old), Some(new)) = (old, new) {
             prop_assert_eq!(judge_changes(&[new.since(&old)], 0.03).len(), 1);

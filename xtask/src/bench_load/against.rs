@@ -11,7 +11,7 @@ use std::{
     time::SystemTime,
 };
 use wirebench_report::table_units::thousands;
-use wirebench_stats::{MIN_COHORTS, mean_interval, median, ratios_by_block};
+use wirebench_stats::{MIN_COHORTS, geometric_mean_interval, median, ratios_by_block};
 
 use super::{
     contestant::Contestant,
@@ -127,13 +127,11 @@ fn describe_ratio(ratios: &[f64]) -> String {
         return "no pair has a ratio".to_owned();
     }
     let pairs = ratios.len();
-    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let value = (logs.iter().sum::<f64>() / pairs as f64).exp();
-    match mean_interval(&logs) {
+    let value = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / pairs as f64).exp();
+    match geometric_mean_interval(ratios) {
         Some(interval) => format!(
             "mean {value:.3}, 95 % interval {:.3}..{:.3} (pairs: {pairs})",
-            interval.low.exp(),
-            interval.high.exp()
+            interval.low, interval.high
         ),
         None => format!("mean {value:.3} (pairs: {pairs}; an interval needs {MIN_COHORTS})"),
     }

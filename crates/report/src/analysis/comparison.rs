@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use wirebench_stats::{
-    Estimate, Interval, Judged, Outcome, PairLevel, Rank, mean_interval, median, outliers, range,
+    Estimate, Interval, Judged, Outcome, PairLevel, Rank, geometric_mean_interval, median,
+    outliers, range,
 };
 
 use super::{
@@ -35,7 +36,8 @@ pub struct Compared {
     pub by_block: BTreeMap<u32, f64>,
     /// The median over the cohorts.
     pub median: f64,
-    /// The interval of 95 % confidence of their mean (Student); absent with fewer than three.
+    /// The interval of 95 % confidence of their geometric mean (Student); absent with fewer than three,
+    /// and where one is not above zero.
     pub interval: Option<Interval>,
     /// Cohorts whose value is far from the others', from eight cohorts on. They are kept.
     pub outliers: Vec<u32>,
@@ -159,7 +161,7 @@ impl WorkloadRows<'_> {
             });
             Some(Compared {
                 median: median(&plain)?,
-                interval: mean_interval(&plain),
+                interval: geometric_mean_interval(&plain),
                 outliers: outliers(&plain).into_iter().map(|place| blocks[place]).collect(),
                 ratio,
                 rank: None,

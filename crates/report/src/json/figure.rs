@@ -12,7 +12,8 @@ use crate::analysis::{Compared, Metric, RatioToBaseline};
 pub struct Figure {
     /// The median over the blocks, in the unit of the metric's name.
     pub median: f64,
-    /// The interval of the mean with the report's confidence; absent with few blocks.
+    /// The interval of the geometric mean with the report's confidence; absent with few blocks, and
+    /// where a value is not above zero.
     pub interval: Option<Interval>,
     /// The value of each block; blocks count from 0, warm-up blocks first.
     pub by_block: BTreeMap<u32, f64>,

@@ -56,6 +56,31 @@ pub(crate) fn all(experiments: usize, random: &mut Rng) {
     same(experiments, random);
     check(experiments, random);
     sides(experiments * 5, random);
+    few(experiments * 5, random);
+}
+
+/// One or two rows that are noisier than the baseline: little contradicts the baseline's noise there.
+fn few(experiments: usize, random: &mut Rng) {
+    println!("\nLoads of 1 and 2 equal rows, noisier than the baseline, in which any is called");
+    println!("different, in percent, margin 0; {experiments} loads of each kind\n");
+    println!("| noise | 3 | 4 | 6 | 10 |");
+    for loudness in [&[2.0] as &[f64], &[3.0]] {
+        for (shape, baseline) in Shape::ALL
+            .map(|shape| (shape, shape))
+            .into_iter()
+            .chain([(Shape::Skewed, Shape::Normal), (Shape::TwoModes, Shape::Normal)])
+        {
+            print!("| {shape:?}, {} times a {baseline:?} baseline |", loudness[0]);
+            for cohorts in COHORTS {
+                let wrong = [1, 2].map(|rows| {
+                    let load = Load { loudness, baseline, ..Load::of_equals(rows, cohorts, shape) };
+                    format!("{:.1}", load.any_different(0.0, experiments, random))
+                });
+                print!(" {} |", wrong.join(", "));
+            }
+            println!();
+        }
+    }
 }
 
 fn groups(experiments: usize, random: &mut Rng) {

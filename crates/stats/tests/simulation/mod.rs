@@ -6,6 +6,7 @@
 #![allow(unreachable_pub, reason = "this file is a module of two programs")]
 
 pub mod cohorts;
+pub mod states;
 pub mod sweeps;
 
 use fastrand::Rng;

@@ -74,7 +74,7 @@ fn instances_that_may_differ_by_the_margin_either_way_are_too_noisy_to_tell() {
         (found.state, line)
     };
     let (state, line) = check(0.0);
-    let text = "A/A: two instances of c/epoll differ by +0.0 % ±0.4 with 99 % confidence: passed";
+    let text = "A/A: two instances of c/epoll differ by +0.0 % ±0.5 with 99 % confidence: passed";
     assert_eq!((state, line.as_str()), (CheckState::Passed, text));
     let (state, line) = check(0.3);
     assert_eq!(state, CheckState::TooNoisy);
