@@ -8,6 +8,7 @@ use std::{
 };
 use wirebench_judge::validity::{Processes, nothing_answered};
 use wirebench_schema::{
+    agent::SliceCourse,
     journal::{Reason, Run},
     load::LoadModel,
     suite::Workload,
@@ -37,26 +38,16 @@ pub(crate) struct Cohort<'a> {
     pub(crate) seed: u64,
 }
 
-/// A round that is about to begin.
-pub(crate) struct Round<'a> {
-    /// Its number, from 0.
-    pub(crate) number: u32,
-    /// How many there are.
-    pub(crate) rounds: u32,
-    /// The runs as they would be if the cohort ended now.
-    pub(crate) so_far: &'a dyn Fn() -> Vec<Run>,
-}
-
 /// What was measured: slices by member and workload.
 pub(super) type Slices = BTreeMap<(u32, String), Vec<Done>>;
 
 impl<'a> Cohort<'a> {
-    /// Measures it. `watch` is called before each round.
+    /// Measures it. `watch` is called before each round, with its number, from 0, and how many there are.
     /// Instances that did not fit into the memory have no run. None only when a signal asked to end.
     pub(crate) fn measure(
         &self,
         known: &mut KnownServers,
-        watch: &mut dyn FnMut(&Round<'_>),
+        watch: &mut dyn FnMut(u32, u32),
     ) -> Option<Vec<Run>> {
         let started = crate::journal::now();
         let (agent, mut members, mut runs) = match self.start(known) {
@@ -138,6 +129,7 @@ impl<'a> Cohort<'a> {
             discard_ns: nanoseconds(discard),
             length_ns: nanoseconds(length),
             timeout: self.cells[0].workload.timeout,
+            course: SliceCourse::Silent,
         }
     }
 
@@ -174,7 +166,7 @@ impl<'a> Cohort<'a> {
         &self,
         bench: &mut slice::Bench<'_>,
         members: &mut [Member<'_>],
-        watch: &mut dyn FnMut(&Round<'_>),
+        watch: &mut dyn FnMut(u32, u32),
     ) -> Result<Slices, String> {
         let workloads = self.workloads();
         let plans: Vec<(Duration, u32)> =
@@ -185,8 +177,7 @@ impl<'a> Cohort<'a> {
         let mut orders: Vec<Order> = (0..).map(order).take(workloads.len()).collect();
         let mut slices = Slices::new();
         for round in 0..most {
-            let so_far = || self.so_far(members, &slices);
-            watch(&Round { number: round, rounds: most, so_far: &so_far });
+            watch(round, most);
             let loads = workloads.iter().zip(&plans).zip(&mut orders);
             for ((workload, (length, rounds)), order) in loads {
                 if round >= *rounds {

@@ -5,7 +5,7 @@ use wirebench_schema::journal::{Outcome, Reason, Run};
 
 use super::{
     course::{Cohort, Slices},
-    member::{Ended, Member},
+    member::Ended,
     sum::Parts,
 };
 use crate::measure::Cell;
@@ -55,14 +55,6 @@ impl Cohort<'_> {
             ..self.empty(cell, started)
         })
         .collect()
-    }
-
-    /// The runs of which there are slices, while their servers go on.
-    pub(super) fn so_far(&self, members: &[Member<'_>], slices: &Slices) -> Vec<Run> {
-        let runs = members.iter().flat_map(|member| {
-            self.runs_of(member.load, &member.so_far(), slices, &None, (Processes::Same, &[]), "")
-        });
-        runs.filter(|run| matches!(run.outcome, Outcome::Measured(_))).collect()
     }
 
     pub(super) fn failed(&self, cell: &Cell<'_>, started: &str, reason: String) -> Run {

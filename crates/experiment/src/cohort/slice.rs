@@ -13,7 +13,7 @@ use wirebench_host::{
 };
 use wirebench_judge::generators::apart;
 use wirebench_schema::{
-    agent::{LoadProcesses, SliceOrder, SliceReport},
+    agent::{LoadProcesses, SliceCourse, SliceOrder, SliceReport},
     journal::{Placement, ReasonKind, Slice},
     load::{LatencyFigure, LoadModel, LoadReport},
 };
@@ -38,6 +38,7 @@ pub(super) struct Shape {
     pub(super) discard_ns: u64,
     pub(super) length_ns: u64,
     pub(super) timeout: Duration,
+    pub(super) course: SliceCourse,
 }
 
 /// What came of a slice.
@@ -89,19 +90,21 @@ impl Bench<'_> {
             discard_ns: shape.discard_ns,
             length_ns: shape.length_ns,
             start_ns: None,
+            course: shape.course,
             processes,
         };
         let agent = self.agent.pid();
         let before = (member.details(), Machine::read(agent));
         let (pids, before_ns) = (member.pids(), member.ended_ns());
-        // Before the rounds there is time to look for children in any case.
-        let is_watched = member.discard_ns == 0 || before.0.ignores_children();
-        let done = AtomicBool::new(false);
+        let every = member.children.look_every(member.discard_ns, before.0.ignores_children());
+        let (pids, done) = (&pids, &AtomicBool::new(false));
         let (report, seen) = thread::scope(|scope| {
-            let watch = || parallel::spawn_in(scope, || children::watch(&pids, &done));
-            let watch = is_watched.then(watch).transpose().map_err(|error| error.to_string())?;
+            let watch =
+                |every| parallel::spawn_in(scope, move || children::watch(pids, every, done));
+            let watch = every.map(watch).transpose().map_err(|error| error.to_string())?;
             let report = self.agent.slice(order, shape.timeout, self.stop);
             done.store(true, Ordering::Relaxed);
+            watch.iter().for_each(|it| it.thread().unpark());
             Ok::<_, String>((report, watch.and_then(|it| it.join().ok()).unwrap_or_default()))
         })?;
         let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
