@@ -22,13 +22,15 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_catalogue::subject::Subject;
-use wirebench_host::neighbours::{self, Machine};
+use wirebench_host::neighbours::{self, Machine, Programs};
 use wirebench_judge::{
     neighbours::Arrivals,
     validity::{self, Evidence, Processes, bound_of_run},
 };
 use wirebench_schema::{
-    journal::{Counts, Measurement, Outcome, Placement, Reason, Run, ToolReport, WarmUp},
+    journal::{
+        Counts, Measurement, Outcome, Placement, ProgramShare, Reason, Run, ToolReport, WarmUp,
+    },
     load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
     scenario::DEFAULT_TIMEOUT_MS,
     suite::{Phase, Workload},
@@ -116,6 +118,8 @@ struct RunObservation {
     machine: (Machine, Machine),
     /// Other programs that used the CPUs before the run.
     busy_before: Option<Reason>,
+    /// Other programs that were seen during the load.
+    programs: Vec<ProgramShare>,
     /// What another generator than our own has told.
     tool: Option<ToolReport>,
 }
@@ -222,10 +226,13 @@ impl Bench {
         run.generator_command = self.generator_command(&config);
         let warm_up = self.warm_until_steady(cell, &config, server, stop)?;
         self.warm_up(cell, &config, stop)?;
+        let before = Programs::read();
         let seen = match self.tool {
             None => self.observe(&config, server, stop),
             Some(_) => self.observe_tool(&run.generator_command, &config, server, stop),
         }?;
+        let programs = Programs::read().since(&before, &self.cpus());
+        let seen = RunObservation { programs, ..seen };
         Ok(Loaded { seen, warm_up, workers: run.workers, busy_before: None })
     }
 
@@ -257,7 +264,7 @@ impl Bench {
         seen: RunObservation,
         stopped: &Stopped,
     ) -> Measurement {
-        let RunObservation { load, course, details, machine, tool, busy_before } = seen;
+        let RunObservation { load, course, details, machine, tool, busy_before, programs } = seen;
         let window = match &tool {
             None => Window {
                 window_ns: load.window_ns,
@@ -291,6 +298,7 @@ impl Bench {
             placement: &self.placement,
             end: &server_end(stopped),
             others: busy_before.into_iter().chain(others).collect(),
+            programs,
             verification: cell.verification,
             processes: match (cpu.lost, cpu.changed) {
                 (0, false) => Processes::Same,
@@ -313,9 +321,12 @@ impl Bench {
 
     /// Other programs that use the CPUs of the two sides. None without separate CPUs.
     fn busy_before(&self) -> Option<Reason> {
-        let Placement { server_cpus, generator_cpus, pinned, .. } = &self.placement;
-        let cpus = [&server_cpus[..], generator_cpus].concat();
-        pinned.then(|| neighbours::busy_before(&cpus)).flatten()
+        self.placement.pinned.then(|| neighbours::busy_before(&self.cpus())).flatten()
+    }
+
+    /// The CPUs of both sides.
+    pub(crate) fn cpus(&self) -> Vec<u32> {
+        [&self.placement.server_cpus[..], &self.placement.generator_cpus].concat()
     }
 
     pub(crate) fn generator_command(&self, config: &LoadConfig) -> Vec<String> {

@@ -6,6 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
+use wirebench_host::neighbours::Programs;
 use wirebench_judge::validity::{Processes, nothing_answered};
 use wirebench_schema::{
     agent::SliceCourse,
@@ -59,6 +60,7 @@ impl<'a> Cohort<'a> {
         };
         let supply = Supply::read();
         let mut found: BTreeMap<u32, Vec<Reason>> = BTreeMap::new();
+        let mut programs = Vec::new();
         let slices = agent.and_then(|mut agent| {
             let mut bench = slice::Bench {
                 agent: &mut agent,
@@ -68,7 +70,9 @@ impl<'a> Cohort<'a> {
             self.rest(&mut members);
             self.warm_up(&mut bench, &mut members, known, &mut found)?;
             members.iter_mut().for_each(Member::begin_rounds);
+            let before = Programs::read();
             let slices = self.rounds(&mut bench, &mut members, watch)?;
+            programs = Programs::read().since(&before, &self.bench.cpus());
             self.compare_lengths(&mut bench, &mut members, &slices)?;
             Ok(slices)
         });
@@ -94,6 +98,7 @@ impl<'a> Cohort<'a> {
                 &slices,
                 &broken,
                 (processes, &reasons),
+                &programs,
                 &started,
             ));
         }

@@ -1,7 +1,7 @@
 //! The records of the runs of a cohort.
 
 use wirebench_judge::validity::Processes;
-use wirebench_schema::journal::{Outcome, Reason, Run};
+use wirebench_schema::journal::{Outcome, ProgramShare, Reason, Run};
 
 use super::{
     course::{Cohort, Slices},
@@ -18,6 +18,7 @@ impl Cohort<'_> {
         slices: &Slices,
         broken: &Option<String>,
         (processes, found): (Processes, &[Reason]),
+        programs: &[ProgramShare],
         started: &str,
     ) -> Vec<Run> {
         let own = self.cells.iter().filter(|cell| {
@@ -41,6 +42,7 @@ impl Cohort<'_> {
                 stopped: &ended.stopped,
                 length_ratio: ended.length_ratio,
                 slices: slices.get(&(load, cell.workload.name.clone())).unwrap_or(&none),
+                programs,
                 found: found.to_vec(),
             };
             match parts.measurement() {

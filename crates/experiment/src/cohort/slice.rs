@@ -1,6 +1,7 @@
 //! One slice: what is read around it, and whether it counts. That is decided by clocks alone, never by
 //! what came of it.
 
+use rustix::process::Pid;
 use std::{
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
@@ -52,6 +53,9 @@ pub(super) struct Done {
     pub(super) details: (Details, Details),
     /// CPU time of children that ended and were waited for in all of it.
     pub(super) ended_ns: u64,
+    /// Bytes of the server's output that were read in it, and CPU time of wirebench without that of its threads that load.
+    pub(super) output_bytes: u64,
+    pub(super) own_ns: u64,
     /// CPU time of each other server beyond what it uses at rest, by load.
     pub(super) parked: Vec<(u32, u64)>,
 }
@@ -96,6 +100,10 @@ impl Bench<'_> {
         let agent = self.agent.pid();
         let before = (member.details(), Machine::read(agent));
         let (pids, before_ns) = (member.pids(), member.ended_ns());
+        let own = [rustix::process::getpid(), member.server.guard()];
+        let own_now =
+            || (member.server.stderr().bytes(), own.into_iter().filter_map(cpu_ns).sum::<u64>());
+        let (bytes_before, own_before_ns) = own_now();
         let every = member.children.look_every(member.discard_ns, before.0.ignores_children());
         let (pids, done) = (&pids, &AtomicBool::new(false));
         let (report, seen) = thread::scope(|scope| {
@@ -107,6 +115,8 @@ impl Bench<'_> {
             watch.iter().for_each(|it| it.thread().unpark());
             Ok::<_, String>((report, watch.and_then(|it| it.join().ok()).unwrap_or_default()))
         })?;
+        let (bytes_after, own_after_ns) = own_now();
+        let (output_bytes, own_ns) = (bytes_after - bytes_before, own_after_ns - own_before_ns);
         let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
         let after = (member.details(), Machine::read(agent));
         let account_ns = (before_ns, member.ended_ns());
@@ -120,8 +130,12 @@ impl Bench<'_> {
         let details = (before.0, after.0);
         let slice = slice(shape, &report, taken, &details, &parked);
         let slice = Slice { frequency_khz, ..slice };
-        Ok(Done { slice, report, details, ended_ns, parked })
+        Ok(Done { slice, report, details, ended_ns, output_bytes, own_ns, parked })
     }
+}
+
+fn cpu_ns(pid: Pid) -> Option<u64> {
+    wirebench_sys::cpu_clock::process_cpu_ns(pid).ok()
 }
 
 /// CPU time of each parked server beyond what it uses at rest.

@@ -136,6 +136,7 @@ impl<R: Read> Observer<R> {
             machine: (start.1, end.1),
             tool: None,
             busy_before: None,
+            programs: Vec::new(),
         })
     }
 }
