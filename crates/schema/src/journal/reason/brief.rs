@@ -68,8 +68,8 @@ mod tests {
     #[test]
     fn a_figure_has_the_unit_of_its_kind() {
         let brief = |kind: ReasonKind, figure| kind.reason(Weight::Note, Some(figure), "").brief();
-        let stall = "a load generator thread was delayed by up to 7.7 ms: latencies include it. Measure \
-                     more cohorts, or on another machine.";
+        let stall = "a load generator thread was delayed by up to 7.7 ms: latencies include it. Measure for \
+                     longer, or on another machine.";
         assert_eq!(brief(ReasonKind::GeneratorStall, 7.68e6), stall);
         let stolen = "the hypervisor took 6.2 % of the CPU time of server or generator. Measure again, or on a \
                       dedicated machine.";
