@@ -120,12 +120,12 @@ fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
     }
 }
 
-/// The programs that most runs name.
+/// The programs that used the most CPU time in these runs.
 fn programs(runs: &[&Run]) -> String {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    seen_in(runs).for_each(|it| *counts.entry(it.name.clone()).or_default() += 1);
-    let mut names: Vec<(String, usize)> = counts.into_iter().collect();
-    names.sort_by_key(|(_, count)| Reverse(*count));
+    let mut shares: BTreeMap<String, f64> = BTreeMap::new();
+    seen_in(runs).for_each(|it| *shares.entry(it.name.clone()).or_default() += it.share);
+    let mut names: Vec<(String, f64)> = shares.into_iter().collect();
+    names.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let shown: Vec<String> = names.into_iter().take(NAMED_PROGRAMS).map(|(name, _)| name).collect();
     if shown.is_empty() { "the hypervisor or interrupts".to_owned() } else { shown.join(" and ") }
 }
