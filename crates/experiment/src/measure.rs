@@ -22,7 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_catalogue::subject::Subject;
-use wirebench_host::neighbours::{self, Machine, Programs};
+use wirebench_host::neighbours::{Machine, Programs};
 use wirebench_judge::{
     neighbours::Arrivals,
     validity::{self, Evidence, Processes, bound_of_run},
@@ -317,16 +317,6 @@ impl Bench {
             instance: None,
             reasons,
         }
-    }
-
-    /// Other programs that use the CPUs of the two sides. None without separate CPUs.
-    fn busy_before(&self) -> Option<Reason> {
-        self.placement.pinned.then(|| neighbours::busy_before(&self.cpus())).flatten()
-    }
-
-    /// The CPUs of both sides.
-    pub(crate) fn cpus(&self) -> Vec<u32> {
-        [&self.placement.server_cpus[..], &self.placement.generator_cpus].concat()
     }
 
     pub(crate) fn generator_command(&self, config: &LoadConfig) -> Vec<String> {

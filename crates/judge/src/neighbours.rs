@@ -211,12 +211,15 @@ mod tests {
         let rustc = program("rustc", Owner::Other, 0.55);
         let kernel = program("kernel threads", Owner::Kernel, 0.25);
         let text = |programs: &[ProgramShare]| {
-            busy_before(1, 0.8, programs).unwrap().with_next_step().text + "\n"
+            busy_before(1, 0.8, programs).unwrap().with_next_step().text.replace(" (", "\n(") + "\n"
         };
         expect_test::expect![[r"
-            CPU 1 was used by 80 % just before the server started (rustc 55.0 %, kernel threads 25.0 %); stop these programs and measure again
-            CPU 1 was used by 80 % just before the server started (kernel threads 25.0 %); measure for longer, or on another machine
-            CPU 1 was used by 80 % just before the server started (no program was seen: the hypervisor or interrupts took the time); measure for longer, or on another machine
+            CPU 1 was used by 80 % just before the server started
+            (rustc 55.0 %, kernel threads 25.0 %); stop these programs and measure again
+            CPU 1 was used by 80 % just before the server started
+            (kernel threads 25.0 %); measure for longer, or on another machine
+            CPU 1 was used by 80 % just before the server started
+            (no program was seen: the hypervisor or interrupts took the time); measure for longer, or on another machine
         "]]
         .assert_eq(&[text(&[rustc, kernel.clone()]), text(&[kernel]), text(&[])].concat());
     }

@@ -63,11 +63,13 @@ mod tests {
         assert_eq!((few.weight, few.figure), (Weight::Note, Some(0.5)));
         let shown = [(2, waited), (3, waited), (3, stolen)].map(|(dropped, kind)| {
             let reason = disturbed(&slices(dropped, kind), &[]).unwrap();
-            format!("{:?}: {}\n", reason.weight, reason.text)
+            format!("{:?}: {}\n", reason.weight, reason.text.replace(" (", "\n("))
         });
         expect_test::expect![[r#"
-            Note: 2 of 4 slices were disturbed and excluded, most by `neighbour` (no program was seen: the hypervisor or interrupts took the time)
-            Note: 3 of 4 slices were disturbed; too few others are left, so they count, most by `neighbour` (no program was seen: the hypervisor or interrupts took the time)
+            Note: 2 of 4 slices were disturbed and excluded, most by `neighbour`
+            (no program was seen: the hypervisor or interrupts took the time)
+            Note: 3 of 4 slices were disturbed; too few others are left, so they count, most by `neighbour`
+            (no program was seen: the hypervisor or interrupts took the time)
             Invalid: 3 of 4 slices were disturbed, most by `stolen`
         "#]]
         .assert_eq(&shown.concat());

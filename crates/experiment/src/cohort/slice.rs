@@ -53,7 +53,8 @@ pub(super) struct Done {
     pub(super) details: (Details, Details),
     /// CPU time of children that ended and were waited for in all of it.
     pub(super) ended_ns: u64,
-    /// Bytes of the server's output that were read in it, and CPU time of wirebench without that of its threads that load.
+    /// Bytes of the server's output that were read in it, and CPU time of wirebench without its threads that
+    /// load.
     pub(super) output_bytes: u64,
     pub(super) own_ns: u64,
     /// CPU time of each other server beyond what it uses at rest, by load.
