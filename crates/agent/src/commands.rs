@@ -14,9 +14,6 @@ use wirebench_loadgen::now_ns;
 use wirebench_schema::agent::{AgentCommand, HEARTBEAT_WITHIN_NS};
 use wirebench_server::parallel;
 
-/// How often it is looked whether heartbeats still come.
-const LOOK: Duration = Duration::from_millis(100);
-
 type Line = Result<AgentCommand, String>;
 
 /// Commands as they come.
@@ -81,8 +78,12 @@ fn watch(all: &Sender<Option<Line>>, ended: &Arc<AtomicBool>) -> Arc<AtomicU64> 
     let last_ns = Arc::new(AtomicU64::new(now_ns()));
     let (seen, lines, stop) = (Arc::clone(&last_ns), all.clone(), Arc::clone(ended));
     let watcher = parallel::spawn(move || {
-        while now_ns().saturating_sub(seen.load(Ordering::Relaxed)) < HEARTBEAT_WITHIN_NS {
-            thread::sleep(LOOK);
+        let left_ns = || {
+            let silence_ns = now_ns().saturating_sub(seen.load(Ordering::Relaxed));
+            HEARTBEAT_WITHIN_NS.checked_sub(silence_ns).filter(|left_ns| *left_ns > 0)
+        };
+        while let Some(left_ns) = left_ns() {
+            thread::sleep(Duration::from_nanos(left_ns));
         }
         end(&lines, &stop);
     });

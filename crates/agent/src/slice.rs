@@ -38,7 +38,7 @@ pub(crate) fn carry_out(
     if let Some(start_ns) = order.start_ns {
         sleep_until(start_ns, stop);
     }
-    let measured = load.window(&config, &server_clocks, stop, &mut observe);
+    let measured = load.window(&config, order.course, &server_clocks, stop, &mut observe);
     let Measured { report, start_ns } = measured.map_err(|error| error.to_string())?;
     let end_ns = now_ns();
     let after = clocks::wait_for_rest(&order.processes);

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 use wirebench_schema::{
-    agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent, LoadProcesses, SliceOrder},
+    agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent, LoadProcesses, SliceCourse, SliceOrder},
     load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
 };
 
@@ -78,7 +78,7 @@ fn echo() -> LoadConfig {
     config
 }
 
-fn order(load: u32, model: LoadModel) -> SliceOrder {
+fn order(load: u32, model: LoadModel, course: SliceCourse) -> SliceOrder {
     let own = std::process::id().cast_signed();
     let processes = (0..2).map(|load| LoadProcesses { load, pids: vec![own] }).collect::<Vec<_>>();
     SliceOrder {
@@ -87,6 +87,7 @@ fn order(load: u32, model: LoadModel) -> SliceOrder {
         discard_ns: 40_000_000,
         length_ns: 100_000_000,
         start_ns: None,
+        course,
         processes,
     }
 }
@@ -104,15 +105,21 @@ fn slices_of_several_servers_take_turns_over_connections_that_stay() {
         assert_eq!(connected, AgentEvent::Connected { load, connections: 3 });
     }
     let mut last_end_ns = 0;
-    for (load, model) in [(0, LoadModel::Closed), (1, rate(1000)), (0, rate(500)), (1, rate(1000))]
-    {
-        let event = agent.ask(&AgentCommand::Slice(Box::new(order(load, model.clone()))));
+    let (silent, series) = (SliceCourse::Silent, SliceCourse::Series);
+    for (load, model, course) in [
+        (0, LoadModel::Closed, series),
+        (1, rate(1000), series),
+        (0, rate(500), silent),
+        (1, rate(1000), silent),
+    ] {
+        let event = agent.ask(&AgentCommand::Slice(Box::new(order(load, model.clone(), course))));
         let AgentEvent::Slice(slice) = event else { panic!("{event:?}") };
         assert_eq!((slice.load, slice.report.window_ns), (load, 100_000_000));
         assert_eq!((slice.report.errors.total(), slice.report.reconnects), (0, 0));
         assert!(slice.start_ns > last_end_ns && slice.end_ns > slice.start_ns + 140_000_000);
         last_end_ns = slice.end_ns;
-        assert!((5..=8).contains(&slice.series.len()), "{:?}", slice.series);
+        let values = if course == silent { 0..=0 } else { 5..=8 };
+        assert!(values.contains(&slice.series.len()), "{:?}", slice.series);
         assert!(slice.cpu.counted_ns.unwrap() <= slice.cpu.whole_ns);
         assert_eq!(slice.parked_cpu_ns.len(), 1);
         assert_eq!(slice.parked_cpu_ns[0].0, 1 - load);
@@ -136,7 +143,8 @@ fn what_cannot_be_carried_out_is_answered_and_the_agent_goes_on() {
          `connect`, `slice`, `close`, `load`, `start`, `clock`, `heartbeat`, `stop` at line 1 column \
          17): both sides must be the same version"
     );
-    let event = agent.ask(&AgentCommand::Slice(Box::new(order(7, LoadModel::Closed))));
+    let event =
+        agent.ask(&AgentCommand::Slice(Box::new(order(7, LoadModel::Closed, SliceCourse::Silent))));
     let AgentEvent::Failed { reason } = event else { panic!("{event:?}") };
     expect!["there is no load 7: connect it first"].assert_eq(&reason);
     let refused = LoadConfig::new("tcp://127.0.0.1:1".parse().unwrap());
@@ -150,7 +158,8 @@ fn what_cannot_be_carried_out_is_answered_and_the_agent_goes_on() {
 fn an_agent_whose_input_ends_cuts_its_slice_off() {
     let mut agent = Agent::start();
     agent.ask(&AgentCommand::Connect { load: 0, config: Box::new(echo()) });
-    let long = SliceOrder { length_ns: 3_000_000_000_000, ..order(0, rate(100)) };
+    let long =
+        SliceOrder { length_ns: 3_000_000_000_000, ..order(0, rate(100), SliceCourse::Silent) };
     agent.say(&serde_json::to_string(&AgentCommand::Slice(Box::new(long))).unwrap());
     thread::sleep(Duration::from_millis(100));
     agent.end();

@@ -7,7 +7,7 @@ use wirebench_experiment::{
     experiment::{Experiment, Prepared, prepare},
     plan,
 };
-use wirebench_schema::suite::Suite;
+use wirebench_schema::{journal::Placement, suite::Suite};
 
 use crate::{context::Context, exit::Exit, progress::Reporter};
 
@@ -39,7 +39,8 @@ pub(crate) fn prepare_with_baseline(
     Ok(prepared)
 }
 
-/// Waiting and sampling happen on the generator's CPUs, so that the server's are the server's alone. Hosts from
+/// Waiting and sampling happen on CPUs of neither side, or else on the generator's, so that the server's are the
+/// server's alone. Hosts from
 /// which the load comes are reached before anything is checked or measured.
 pub(crate) fn bind(context: &Context, experiment: &Experiment) -> anyhow::Result<()> {
     if let Some(fleet) = &experiment.bench.fleet {
@@ -48,11 +49,20 @@ pub(crate) fn bind(context: &Context, experiment: &Experiment) -> anyhow::Result
     }
     let placement = &experiment.bench.placement;
     if placement.pinned {
-        wirebench_sys::affinity::bind(&placement.generator_cpus).context(
+        let usable = wirebench_sys::affinity::current()?;
+        wirebench_sys::affinity::bind(&spare_cpus(&usable, placement)).context(
             "cannot pin wirebench to the generator CPUs; use --no-pin to measure without pinning",
         )?;
     }
     Ok(())
+}
+
+/// CPUs of neither side, or those of the generator where there are none.
+fn spare_cpus(usable: &[u32], placement: &Placement) -> Vec<u32> {
+    let Placement { server_cpus, generator_cpus, .. } = placement;
+    let is_spare = |cpu: &u32| !server_cpus.contains(cpu) && !generator_cpus.contains(cpu);
+    let spare: Vec<u32> = usable.iter().copied().filter(is_spare).collect();
+    if spare.is_empty() { generator_cpus.clone() } else { spare }
 }
 
 /// Both, where nothing can be measured without every one of `subjects`. An exit when a signal asked

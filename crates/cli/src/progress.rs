@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Zoned;
 use std::time::{Duration, Instant};
 use wirebench_catalogue::build::Built;
-use wirebench_experiment::experiment::{LazyRuns, Observer, Progress};
+use wirebench_experiment::experiment::{Observer, Progress};
 use wirebench_report::table_units::percent;
 use wirebench_schema::{
     id::VariantId,
@@ -165,12 +165,8 @@ impl Reporter {
         self.beat(&format!("{} of {} runs, about {} left", self.done, self.runs, show(left)));
     }
 
-    fn round(&mut self, text: &str, so_far: &LazyRuns<'_>, journal: &Journal) {
-        if let Some(view) = self.view.filter(|_| !self.bar.is_hidden()) {
-            let mut journal = journal.clone();
-            journal.runs.extend(so_far.0());
-            self.table = view(&journal);
-        }
+    /// A round begins. The servers are measured, so nothing is computed: the table is that of the last cohort.
+    fn round(&mut self, text: &str) {
         self.now(format!("{text}{}\n\n{}", self.precision, self.table));
         self.beat(&format!("{text}; {} of {} runs", self.done, self.runs));
     }
@@ -237,9 +233,8 @@ impl Observer for Reporter {
             Progress::Piloted { name, run } => self.piloted(name, run),
             Progress::Further { runs } => self.further(*runs),
             Progress::Running { name, workload, left } => self.running(name, workload, *left),
-            Progress::Round { name, round, rounds, so_far, journal } => {
-                let text = format!("{name}, round {} of {rounds}", round + 1);
-                self.round(&text, so_far, journal);
+            Progress::Round { name, round, rounds } => {
+                self.round(&format!("{name}, round {} of {rounds}", round + 1));
             }
             Progress::Ran { name, run, journal } => self.ran(name, run, journal),
         }

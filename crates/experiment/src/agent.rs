@@ -17,6 +17,8 @@ use crate::remote::{PATIENCE, SharedSlices};
 
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
+/// The same during a slice. One that is shorter is not disturbed at all.
+const SILENT_STEP: Duration = Duration::from_secs(1);
 
 /// An agent that waits for commands. Dropping it ends it.
 #[derive(Debug)]
@@ -81,7 +83,7 @@ impl Child {
         let process = PipedChild::spawn(command, cpus)
             .map_err(|error| format!("the load generator could not be started: {error}"))?;
         let mut agent = Self { process };
-        match agent.event(PATIENCE, stop)? {
+        match agent.event(PATIENCE, STEP, stop)? {
             AgentEvent::Ready { protocol: AGENT_PROTOCOL, .. } => Ok(agent),
             AgentEvent::Ready { protocol, wirebench } => Err(format!(
                 "the agent is wirebench {wirebench} with protocol {protocol}, and this one has \
@@ -98,7 +100,7 @@ impl Child {
         stop: &AtomicBool,
     ) -> Result<usize, String> {
         let command = AgentCommand::Connect { load, config: Box::new(config.clone()) };
-        match self.ask(&command, PATIENCE + config.timeout * 3, stop)? {
+        match self.ask(&command, PATIENCE + config.timeout * 3, STEP, stop)? {
             AgentEvent::Connected { connections, .. } => Ok(connections),
             AgentEvent::Failed { reason } => Err(reason),
             other => Err(unexpected(&other)),
@@ -113,7 +115,7 @@ impl Child {
     ) -> Result<SliceReport, String> {
         let planned = Duration::from_nanos(order.discard_ns + order.length_ns);
         let command = AgentCommand::Slice(Box::new(order));
-        match self.ask(&command, PATIENCE + planned + timeout * 3, stop)? {
+        match self.ask(&command, PATIENCE + planned + timeout * 3, SILENT_STEP, stop)? {
             AgentEvent::Slice(report) => Ok(*report),
             AgentEvent::Failed { reason } => Err(reason),
             other => Err(unexpected(&other)),
@@ -124,19 +126,25 @@ impl Child {
         &mut self,
         command: &AgentCommand,
         within: Duration,
+        step: Duration,
         stop: &AtomicBool,
     ) -> Result<AgentEvent, String> {
         self.process.say(command)?;
-        self.event(within, stop)
+        self.event(within, step, stop)
     }
 
-    fn event(&mut self, within: Duration, stop: &AtomicBool) -> Result<AgentEvent, String> {
+    fn event(
+        &mut self,
+        within: Duration,
+        step: Duration,
+        stop: &AtomicBool,
+    ) -> Result<AgentEvent, String> {
         let until = Instant::now() + within;
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());
             }
-            if let Some(event) = self.process.next("load generator", STEP)? {
+            if let Some(event) = self.process.next("load generator", step)? {
                 return Ok(event);
             }
             if Instant::now() >= until {

@@ -25,7 +25,7 @@ use std::{
 use wirebench_catalogue::subject::Subject;
 use wirebench_host::{
     distance::Probe,
-    neighbours::{self, Machine},
+    neighbours::{Machine, Programs},
 };
 use wirebench_judge::{
     neighbours::Arrivals,
@@ -33,7 +33,8 @@ use wirebench_judge::{
 };
 use wirebench_schema::{
     journal::{
-        Counts, Distances, Measurement, Outcome, Placement, Reason, Run, ToolReport, WarmUp,
+        Counts, Distances, Measurement, Outcome, Placement, ProgramShare, Reason, Run, ToolReport,
+        WarmUp,
     },
     load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
     scenario::DEFAULT_TIMEOUT_MS,
@@ -113,6 +114,8 @@ struct RunObservation {
     machine: (Machine, Machine),
     /// Other programs that used the CPUs before the run.
     busy_before: Option<Reason>,
+    /// Other programs that were seen during the load.
+    programs: Vec<ProgramShare>,
     /// What another generator than our own has told.
     tool: Option<ToolReport>,
 }
@@ -222,11 +225,14 @@ impl Bench {
         self.warm_up(cell, &config, stop)?;
         let probe = Probe::new(&self.placement, self.fleet.is_none());
         let distance_ns_before = probe.read();
+        let before = Programs::read();
         let seen = match self.tool {
             None => self.observe(&config, server, stop),
             Some(_) => self.observe_tool(&run.generator_command, &config, server, stop),
         }?;
         let distances = Distances { distance_ns_before, distance_ns_after: probe.read() };
+        let programs = Programs::read().since(&before, &self.cpus());
+        let seen = RunObservation { programs, ..seen };
         Ok(Loaded { seen, distances, warm_up, workers: run.workers, busy_before: None })
     }
 
@@ -258,7 +264,7 @@ impl Bench {
         seen: RunObservation,
         stopped: &Stopped,
     ) -> Measurement {
-        let RunObservation { load, course, details, machine, tool, busy_before } = seen;
+        let RunObservation { load, course, details, machine, tool, busy_before, programs } = seen;
         let window = match &tool {
             None => Window {
                 window_ns: load.window_ns,
@@ -292,6 +298,7 @@ impl Bench {
             placement: &self.placement,
             end: &server_end(stopped),
             others: busy_before.into_iter().chain(others).collect(),
+            programs,
             verification: cell.verification,
             processes: match (cpu.lost, cpu.changed) {
                 (0, false) => Processes::Same,
@@ -311,13 +318,6 @@ impl Bench {
             instance: None,
             reasons,
         }
-    }
-
-    /// Other programs that use the CPUs of the two sides. None without separate CPUs.
-    fn busy_before(&self) -> Option<Reason> {
-        let Placement { server_cpus, generator_cpus, pinned, .. } = &self.placement;
-        let cpus = [&server_cpus[..], generator_cpus].concat();
-        pinned.then(|| neighbours::busy_before(&cpus)).flatten()
     }
 
     /// Runs the generator and observes the server meanwhile.

@@ -9,7 +9,7 @@
 
 mod before;
 mod cpu_times;
-
+mod programs;
 mod throttle;
 
 use rustix::process::Pid;
@@ -19,6 +19,7 @@ use wirebench_server::threads::{self, Threads};
 
 pub use before::busy_before;
 pub use cpu_times::CpuTimes;
+pub use programs::Programs;
 pub use throttle::Throttled;
 
 /// The clocks of the machine at one moment, as far as they tell of others.

@@ -2,7 +2,7 @@
 //! sides of a run, from times that were read elsewhere.
 
 use std::time::Duration;
-use wirebench_schema::journal::{Reason, ReasonKind, Weight};
+use wirebench_schema::journal::{ProgramShare, Reason, ReasonKind, Weight};
 
 use crate::thresholds::PAUSE_AND_CATCHING_UP;
 
@@ -74,17 +74,12 @@ impl SideUse {
         let text = match (used, waited) {
             (None, None) => return None,
             (Some(used), None) => {
-                format!("other programs used {:.0} % of the {name}'s CPUs in the window", of(used))
+                format!("other work used {:.0} % of the {name}'s CPUs in the window", of(used))
             }
-            (None, Some(waited)) => {
-                format!(
-                    "the {name} waited {:.1} % of the window for CPUs that other programs used",
-                    of(waited)
-                )
-            }
+            (None, Some(waited)) => waiting(name, waited),
             (Some(used), Some(waited)) => format!(
-                "other programs used {:.0} % of the {name}'s CPUs in the window, and it waited {:.1} % \
-                 of the window for them",
+                "other work used {:.0} % of the {name}'s CPUs in the window, and it waited {:.1} % \
+                 of the window for it",
                 of(used),
                 of(waited)
             ),
@@ -115,12 +110,16 @@ pub fn waited(side: &'static str, share: f64, arrivals: Arrivals) -> Option<Reas
         Arrivals::AfterReplies => NOTED_SHARE,
         Arrivals::AtMoments => TAIL_SHARE,
     };
-    let text = format!(
-        "the {side} waited {:.1} % of the window for CPUs that other programs used",
-        share * 100.0
-    );
     let weight = weight(share, SPOILS_SHARE, arrivals);
-    (share > noted).then(|| ReasonKind::Neighbour.reason(weight, Some(share), text))
+    let reason = || ReasonKind::Neighbour.reason(weight, Some(share), waiting(side, share));
+    (share > noted).then(reason)
+}
+
+fn waiting(side: &str, share: f64) -> String {
+    format!(
+        "the {side} waited {:.1} % of the window for its CPUs, which other work used",
+        share * 100.0
+    )
 }
 
 /// The share of the CPU time of a side that ticks must show before they accuse: three times the
@@ -175,24 +174,19 @@ pub(crate) fn throttled_first(reasons: &mut Vec<Reason>) {
     }
 }
 
-/// What must be said of a CPU of which other programs, those that are named first of all, used this
-/// share just before a run.
+/// What must be said of a CPU of which other programs used this share just before a run.
 #[must_use]
-pub fn busy_before(cpu: u32, share: f64, culprits: &[String]) -> Option<Reason> {
-    let who = match culprits {
-        [] => String::new(),
-        names => format!(" ({})", names.join(", ")),
-    };
+pub fn busy_before(cpu: u32, share: f64, programs: &[ProgramShare]) -> Option<Reason> {
     let percent = share * 100.0;
-    let text = format!(
-        "other programs{who} used {percent:.0} % of CPU {cpu} just before the server started"
-    );
-    (share >= USED_BEFORE).then(|| ReasonKind::BusyBefore.reason(Weight::Note, Some(share), text))
+    let text = format!("CPU {cpu} was used by {percent:.0} % just before the server started");
+    let reason = || ReasonKind::BusyBefore.reason(Weight::Note, Some(share), text).by(programs);
+    (share >= USED_BEFORE).then(reason)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirebench_schema::journal::Owner;
 
     const MS: u64 = 1_000_000;
 
@@ -211,15 +205,22 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_names_the_cpu_and_the_programs() {
-        let names = ["cargo, process 7".to_owned(), "rustc, process 8".to_owned()];
-        let text = busy_before(1, 0.8, &names).unwrap().text;
-        let expected = "other programs (cargo, process 7, rustc, process 8) used 80 % of CPU 1 just \
-                        before the server started";
-        assert_eq!(text, expected);
-        assert_eq!(
-            busy_before(1, 0.8, &[]).unwrap().text,
-            "other programs used 80 % of CPU 1 just before the server started"
-        );
+    fn the_reason_names_the_cpu_and_the_programs_and_asks_to_stop_only_those_that_were_seen() {
+        let program =
+            |name: &str, owner, share| ProgramShare { name: name.to_owned(), owner, share };
+        let rustc = program("rustc", Owner::Other, 0.55);
+        let kernel = program("kernel threads", Owner::Kernel, 0.25);
+        let text = |programs: &[ProgramShare]| {
+            busy_before(1, 0.8, programs).unwrap().with_next_step().text.replace(" (", "\n(") + "\n"
+        };
+        expect_test::expect![[r"
+            CPU 1 was used by 80 % just before the server started
+            (rustc 55.0 %, kernel threads 25.0 %); stop these programs and measure again
+            CPU 1 was used by 80 % just before the server started
+            (kernel threads 25.0 %); measure for longer, or on another machine
+            CPU 1 was used by 80 % just before the server started
+            (no program was seen: the hypervisor or interrupts took the time); measure for longer, or on another machine
+        "]]
+        .assert_eq(&[text(&[rustc, kernel.clone()]), text(&[kernel]), text(&[])].concat());
     }
 }

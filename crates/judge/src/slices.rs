@@ -1,10 +1,11 @@
 //! What must be said of slices that were disturbed.
 
-use wirebench_schema::journal::{Reason, ReasonKind, Slice, Weight};
+use wirebench_schema::journal::{ProgramShare, Reason, ReasonKind, Slice, Weight};
 
-/// How many of the slices were disturbed, what disturbed most of them, and whether they count anyway.
+/// How many of the slices were disturbed, what disturbed most of them, and whether they count anyway. If a side
+/// had to wait for its CPUs, `programs` are those that were seen.
 #[must_use]
-pub fn disturbed(slices: &[Slice]) -> Option<Reason> {
+pub fn disturbed(slices: &[Slice], programs: &[ProgramShare]) -> Option<Reason> {
     let kinds: Vec<ReasonKind> = slices.iter().filter_map(|it| it.dropped).collect();
     let count = |kind: ReasonKind| kinds.iter().filter(|other| **other == kind).count();
     let most = kinds.iter().copied().max_by_key(|kind| count(*kind))?;
@@ -29,7 +30,9 @@ pub fn disturbed(slices: &[Slice]) -> Option<Reason> {
         return Some(most.reason(weight, Some(ns), text));
     }
     let text = format!("{dropped} of {all} slices {what}, most by `{}`", most.guide().name);
-    Some(ReasonKind::SlicesDropped.reason(weight, Some(dropped as f64 / all as f64), text))
+    let share = Some(dropped as f64 / all as f64);
+    let reason = ReasonKind::SlicesDropped.reason(weight, share, text);
+    Some(if most.is_disturbance() { reason.by(programs) } else { reason })
 }
 
 #[cfg(test)]
@@ -45,7 +48,7 @@ mod tests {
         let of_group = |dropped: usize| {
             let slices = slices(dropped, ReasonKind::Throttled).into_iter();
             let slices = slices.map(|it| Slice { throttled_ns: Some(5_000_000), ..it });
-            disturbed(&slices.collect::<Vec<_>>()).unwrap()
+            disturbed(&slices.collect::<Vec<_>>(), &[]).unwrap()
         };
         assert_eq!((of_group(2).kind, of_group(2).weight), (ReasonKind::Throttled, Weight::Note));
         assert_eq!((of_group(3).weight, of_group(3).figure), (Weight::Invalid, Some(2e7)));
@@ -55,18 +58,20 @@ mod tests {
              slices were disturbed"
         );
         let (stolen, waited) = (ReasonKind::Stolen, ReasonKind::Neighbour);
-        assert_eq!(disturbed(&slices(0, stolen)), None);
-        let few = disturbed(&slices(2, waited)).unwrap();
+        assert_eq!(disturbed(&slices(0, stolen), &[]), None);
+        let few = disturbed(&slices(2, waited), &[]).unwrap();
         assert_eq!((few.weight, few.figure), (Weight::Note, Some(0.5)));
         let shown = [(2, waited), (3, waited), (3, stolen)].map(|(dropped, kind)| {
-            let reason = disturbed(&slices(dropped, kind)).unwrap();
-            format!("{:?}: {}\n", reason.weight, reason.text)
+            let reason = disturbed(&slices(dropped, kind), &[]).unwrap();
+            format!("{:?}: {}\n", reason.weight, reason.text.replace(" (", "\n("))
         });
-        expect_test::expect![[r"
+        expect_test::expect![[r#"
             Note: 2 of 4 slices were disturbed and excluded, most by `neighbour`
+            (no program was seen: the hypervisor or interrupts took the time)
             Note: 3 of 4 slices were disturbed; too few others are left, so they count, most by `neighbour`
+            (no program was seen: the hypervisor or interrupts took the time)
             Invalid: 3 of 4 slices were disturbed, most by `stolen`
-        "]]
+        "#]]
         .assert_eq(&shown.concat());
     }
 }

@@ -7,7 +7,7 @@ mod sides;
 pub(crate) use sides::not_verified;
 
 use wirebench_schema::{
-    journal::{Bound, Cost, Placement, Reason, ReasonKind, ToolReport, Weight},
+    journal::{Bound, Cost, Placement, ProgramShare, Reason, ReasonKind, ToolReport, Weight},
     load::LoadReport,
     suite::Phase,
     verification::Verification,
@@ -70,6 +70,8 @@ pub struct Evidence<'a> {
     pub end: &'a ServerEnd,
     /// What others did on the CPUs before the run and in its window.
     pub others: Vec<Reason>,
+    /// The programs that were seen on the CPUs meanwhile.
+    pub programs: Vec<ProgramShare>,
     /// Whether the server was checked before.
     pub verification: Verification,
     /// What became of the server's processes.
@@ -83,7 +85,7 @@ pub struct ServerEnd {
     pub forced: bool,
     /// Processes that it left, each with its number and name.
     pub left_behind: Vec<String>,
-    /// Bytes that it wrote to its outputs.
+    /// Bytes that it wrote to its outputs; of a server in a cohort, within slices of the load.
     pub stderr_bytes: u64,
 }
 
@@ -129,7 +131,11 @@ impl Evidence<'_> {
         reasons.extend(self.others);
         blame_output(&mut reasons);
         throttled_first(&mut reasons);
-        reasons.into_iter().map(Reason::with_next_step).collect()
+        let named = |reason: Reason| match reason.kind {
+            ReasonKind::Neighbour | ReasonKind::GeneratorStall => reason.by(&self.programs),
+            _ => reason,
+        };
+        reasons.into_iter().map(named).map(Reason::with_next_step).collect()
     }
 }
 

@@ -32,7 +32,8 @@ pub(crate) struct Collector {
     histograms: Histograms,
     /// Whether intervals keep their samples, because those of other hosts are added to them.
     pub(crate) keeps_samples: bool,
-    interval_ns: u64,
+    /// None if there are only totals.
+    interval_ns: Option<u64>,
     start_ns: u64,
     window_start_ns: u64,
 }
@@ -79,7 +80,7 @@ pub(crate) struct Collected {
 
 impl Collector {
     /// For `threads` threads with histograms like these.
-    pub(crate) fn new(histograms: Histograms, interval_ns: u64, threads: usize) -> Self {
+    pub(crate) fn new(histograms: Histograms, interval_ns: Option<u64>, threads: usize) -> Self {
         Self {
             total: Segment::new(histograms),
             per_thread: Vec::new(),
@@ -114,8 +115,8 @@ impl Collector {
             // Connections are those of the whole load, like their failures before it.
             Phase::Warmup => self.total.add_connects(segment),
         }
-        if segment.end_ns > segment.start_ns {
-            self.add_to_intervals(phase, segment);
+        if let Some(interval_ns) = self.interval_ns.filter(|_| segment.end_ns > segment.start_ns) {
+            self.add_to_intervals(phase, segment, interval_ns);
         }
     }
 
@@ -123,7 +124,7 @@ impl Collector {
         self.total.add(segment);
         let requests = segment.counts.requests;
         let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
-        if length_ns < PIECE_NS {
+        if length_ns < PIECE_NS || self.interval_ns.is_none() {
             return;
         }
         self.per_thread.push(ThreadSegment { length_ns, requests });
@@ -148,11 +149,11 @@ impl Collector {
 
     /// A segment that could not be handed over in time may lie in several intervals. Within it nothing
     /// is known, so its counts are spread evenly; its latencies are reported with the first.
-    fn add_to_intervals(&mut self, phase: Phase, segment: &Segment) {
+    fn add_to_intervals(&mut self, phase: Phase, segment: &Segment, interval_ns: u64) {
         let (spread, counts) = (Spread { segment }, &segment.counts);
         let mut at_ns = segment.start_ns;
         while at_ns < segment.end_ns {
-            let open = self.interval_of(phase, at_ns);
+            let open = self.interval_of(phase, at_ns, interval_ns);
             // Counts after the end of their phase stay in the phase's last interval.
             let within = open.end_ns > at_ns;
             let until_ns = if within { open.end_ns.min(segment.end_ns) } else { segment.end_ns };
@@ -173,16 +174,16 @@ impl Collector {
         }
     }
 
-    fn interval_of(&mut self, phase: Phase, start_ns: u64) -> &mut Open {
+    fn interval_of(&mut self, phase: Phase, start_ns: u64, interval_ns: u64) -> &mut Open {
         let phase_start_ns = match phase {
             Phase::Warmup => self.start_ns,
             Phase::Window => self.window_start_ns,
         };
-        let index = start_ns.saturating_sub(phase_start_ns) / self.interval_ns;
-        let start_ns = phase_start_ns + index * self.interval_ns;
+        let index = start_ns.saturating_sub(phase_start_ns) / interval_ns;
+        let start_ns = phase_start_ns + index * interval_ns;
         let end_ns = match phase {
-            Phase::Warmup => start_ns.saturating_add(self.interval_ns).min(self.window_start_ns),
-            Phase::Window => start_ns.saturating_add(self.interval_ns),
+            Phase::Warmup => start_ns.saturating_add(interval_ns).min(self.window_start_ns),
+            Phase::Window => start_ns.saturating_add(interval_ns),
         };
         let place = self.open.partition_point(|open| open.start_ns < start_ns);
         if self.open.get(place).is_none_or(|open| open.start_ns != start_ns) {
@@ -260,7 +261,7 @@ mod tests {
     }
 
     fn collector(interval_segments: u64, threads: usize) -> Collector {
-        let mut collector = Collector::new(HISTOGRAMS, interval_segments * PIECE_NS, threads);
+        let mut collector = Collector::new(HISTOGRAMS, Some(interval_segments * PIECE_NS), threads);
         collector.start(PIECE_NS, 2 * PIECE_NS);
         collector
     }

@@ -24,6 +24,9 @@ use crate::{
 /// Interval of the check whether to stop. Between edges the thread sleeps.
 const LOOK_NS: u64 = 50_000_000;
 
+/// The same during a window that is silent. One that is shorter is not disturbed at all.
+const SILENT_LOOK_NS: u64 = 1_000_000_000;
+
 /// Interval of the progress reports while connections are made.
 const CONNECTING_NS: u64 = 500_000_000;
 
@@ -154,7 +157,10 @@ impl Coordinator {
         }
         let mut window =
             Window { coordinator: self, edges, course, outcomes: Vec::new(), collector, outside };
-        window.watch();
+        match plan.interval_ns {
+            Some(_) => window.watch(NextEdge::WindowStart, LOOK_NS),
+            None => window.watch(NextEdge::Nothing, SILENT_LOOK_NS),
+        }
         let Window { course, mut outcomes, collector, outside, .. } = window;
         outcomes.sort_by_key(|(thread, _)| *thread);
         let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| *outcome).collect();
@@ -207,9 +213,8 @@ struct Window<'a, 'b> {
 }
 
 impl Window<'_, '_> {
-    /// Reports the edges as they pass, until all threads are done.
-    fn watch(&mut self) {
-        let mut ahead = NextEdge::WindowStart;
+    /// Reports the edges as they pass, those from `ahead` on, until all threads are done.
+    fn watch(&mut self, mut ahead: NextEdge, look_ns: u64) {
         let mut working = self.coordinator.orders.len();
         while working > 0 {
             self.coordinator.heed_stop(self.outside, &mut self.course);
@@ -224,7 +229,7 @@ impl Window<'_, '_> {
                 ahead = self.pass(ahead, end_ns);
                 continue;
             }
-            match self.coordinator.next_note((edge_ns - now_ns).min(LOOK_NS)) {
+            match self.coordinator.next_note((edge_ns - now_ns).min(look_ns)) {
                 Some(Note::Done { thread, outcome }) => {
                     working -= 1;
                     self.done(thread, outcome);

@@ -4,7 +4,10 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
     thread::Builder,
 };
-use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport};
+use wirebench_schema::{
+    agent::SliceCourse,
+    load::{EngineChoice, LoadConfig, LoadEvent, LoadReport},
+};
 
 use crate::{
     clock,
@@ -128,10 +131,12 @@ impl Load {
 
     /// Measures one window over the connections, after making those again that the server has closed
     /// meanwhile. Of `config` the model, the warm-up, the end and the timeout count; its end
-    /// must be a time. Intervals are 20 ms long. `clocks` are read at both edges of the window, on a thread that loads.
+    /// must be a time. Intervals are 20 ms long; a silent window has none, and its end is all that wakes this
+    /// thread. `clocks` are read at both edges of the window, on a thread that loads.
     pub fn window(
         &mut self,
         config: &LoadConfig,
+        course: SliceCourse,
         clocks: &ServerClocks,
         stop: &AtomicBool,
         observe: &mut dyn FnMut(LoadEvent),
@@ -144,7 +149,7 @@ impl Load {
             ..self.config.clone()
         };
         self.config.check().map_err(LoadError::Configuration)?;
-        self.plan.renew(&self.config, clocks);
+        self.plan.renew(&self.config, course, clocks);
         let Some(crew) = &self.crew else { return self.measured(None) };
         self.course = crew.coordinator.prepare(&self.plan, &mut Outside { stop, observe });
         if self.course.failed {

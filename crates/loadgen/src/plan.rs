@@ -5,7 +5,7 @@ mod rates;
 
 use std::sync::Arc;
 use wirebench_schema::{
-    agent::SERIES_NS,
+    agent::{SERIES_NS, SliceCourse},
     load::{
         Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, Stop,
         Waiting,
@@ -63,8 +63,9 @@ pub(crate) struct ThreadParams {
     pub(crate) sampling: Sampling,
     /// How close a moment must be for a thread not to sleep until then.
     pub(crate) spin_ns: u64,
-    /// Length of the parts in which it is recorded.
-    pub(crate) segment_ns: u64,
+    /// Length of the parts in which it is recorded; absent if each phase is one part, which stays with the
+    /// thread until the window is over.
+    pub(crate) segment_ns: Option<u64>,
     /// Whether the connections stay when the window is over.
     pub(crate) keeps_connections: bool,
     model: LoadModel,
@@ -114,7 +115,7 @@ impl ThreadParams {
                 (Waiting::Sleep, LoadModel::Closed) => 0,
                 (Waiting::Sleep, LoadModel::Think { .. } | LoadModel::Rate { .. }) => SPIN_NS,
             },
-            segment_ns: nanoseconds(config.interval).min(PIECE_NS),
+            segment_ns: Some(nanoseconds(config.interval).min(PIECE_NS)),
             keeps_connections: false,
             model: config.model.clone(),
             parts: rates::parts(config),
@@ -184,8 +185,8 @@ pub(crate) struct Plan {
     pub(crate) shares: Vec<Share>,
     /// The parameters of every thread.
     pub(crate) params: ThreadParams,
-    /// Length of the reported intervals.
-    pub(crate) interval_ns: u64,
+    /// Length of the reported intervals; absent if none are.
+    pub(crate) interval_ns: Option<u64>,
     /// Length of the warm-up.
     pub(crate) warmup_ns: u64,
     /// Length of the window, when it is a time that ends it.
@@ -207,7 +208,7 @@ impl Plan {
             codec,
             shares: shares(config),
             params: ThreadParams::new(config),
-            interval_ns: nanoseconds(config.interval),
+            interval_ns: Some(nanoseconds(config.interval)),
             warmup_ns: nanoseconds(config.warmup),
             window_ns: window_ns(config),
             server_clocks: ServerClocks::default(),
@@ -216,17 +217,22 @@ impl Plan {
 }
 
 impl Plan {
-    /// The same connections, for another window with intervals of [`SERIES_NS`].
-    pub(crate) fn renew(&mut self, config: &LoadConfig, clocks: &ServerClocks) {
+    /// The same connections, for another window.
+    pub(crate) fn renew(
+        &mut self,
+        config: &LoadConfig,
+        course: SliceCourse,
+        clocks: &ServerClocks,
+    ) {
         let ThreadParams { round_trip_ns, keeps_connections, one_request_each, .. } = self.params;
         self.params = ThreadParams {
             round_trip_ns,
             keeps_connections,
             one_request_each,
-            segment_ns: SERIES_NS,
+            segment_ns: (course == SliceCourse::Series).then_some(SERIES_NS),
             ..ThreadParams::new(config)
         };
-        self.interval_ns = SERIES_NS;
+        self.interval_ns = self.params.segment_ns;
         self.warmup_ns = nanoseconds(config.warmup);
         self.window_ns = window_ns(config);
         self.server_clocks = clocks.clone();

@@ -52,7 +52,8 @@ pub(crate) enum Sampling {
 pub(crate) struct Recorder {
     scope: Scope,
     current: Segment,
-    segment_ns: u64,
+    /// None if a segment is as long as its phase.
+    segment_ns: Option<u64>,
     segment_end_ns: u64,
     full: Vec<Segment>,
     spare: Vec<Segment>,
@@ -63,8 +64,10 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Counts into histograms of this kind, in segments of this length.
-    pub(crate) fn new(histograms: Histograms, sampling: Sampling, segment_ns: u64) -> Self {
-        let spare = (1..SEGMENTS).map(|_| Segment::new(histograms)).collect();
+    pub(crate) fn new(histograms: Histograms, sampling: Sampling, segment_ns: Option<u64>) -> Self {
+        // Where none comes back during the load, each edge takes one.
+        let segments = SEGMENTS + usize::from(segment_ns.is_none());
+        let spare = (1..segments).map(|_| Segment::new(histograms)).collect();
         Self {
             scope: Scope::Connecting,
             current: Segment::new(histograms),
@@ -112,9 +115,9 @@ impl Recorder {
         self.full.drain(..)
     }
 
-    /// Whether there are segments to take, or empty ones are needed.
+    /// Whether there are segments to take during the load, or empty ones are needed.
     pub(crate) const fn wants_exchange(&self) -> bool {
-        !self.full.is_empty() || self.spare.is_empty()
+        self.segment_ns.is_some() && (!self.full.is_empty() || self.spare.is_empty())
     }
 
     /// An empty segment to use again.
@@ -307,11 +310,12 @@ impl Recorder {
     /// Ends the segment if there is another one to go on with, and the next one where the clock is.
     #[cold]
     fn roll(&mut self, now_ns: u64) {
+        let Some(segment_ns) = self.segment_ns else { return };
         let over_ns = now_ns - self.segment_end_ns;
-        let end_ns = self.segment_end_ns + over_ns / self.segment_ns * self.segment_ns;
+        let end_ns = self.segment_end_ns + over_ns / segment_ns * segment_ns;
         match self.spare.pop() {
             Some(spare) => self.hand_over(end_ns, self.current.phase, spare),
-            None => self.segment_end_ns = end_ns + self.segment_ns,
+            None => self.segment_end_ns = end_ns + segment_ns,
         }
     }
 
@@ -332,7 +336,7 @@ impl Recorder {
         self.full.push(full);
         self.current.phase = phase;
         self.current.start_ns = now_ns;
-        self.segment_end_ns = now_ns.saturating_add(self.segment_ns);
+        self.segment_end_ns = now_ns.saturating_add(self.segment_ns.unwrap_or(u64::MAX));
     }
 }
 

@@ -228,7 +228,7 @@ mod tests {
             .iter()
             .map(|(replies, latency_ns)| outcome(&plan, replies, *latency_ns))
             .collect();
-        let mut collector = Collector::new(plan.params.histograms, PIECE_NS, threads.len());
+        let mut collector = Collector::new(plan.params.histograms, Some(PIECE_NS), threads.len());
         collector.start(START_NS, START_NS);
         for (thread, outcome) in outcomes.iter().enumerate() {
             outcome.rest.iter().for_each(|segment| collector.add(thread, segment));

@@ -85,7 +85,7 @@ impl Notes {
 
 /// The text without the programs in its first brackets, where they stood, and their names. They are
 /// written `name, process 7, name, process 8`.
-pub(crate) fn without_programs(text: &str) -> (String, Option<(usize, Vec<String>)>) {
+fn without_programs(text: &str) -> (String, Option<(usize, Vec<String>)>) {
     let listed = text.split_once(" (").and_then(|(head, rest)| {
         let (list, tail) = rest.split_once(')')?;
         let words: Vec<&str> = list.split(", ").collect();

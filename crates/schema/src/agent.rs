@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::load::{Interval, LoadConfig, LoadModel, LoadReport};
 
 /// The version of commands and events. Both sides must have the same.
-pub const AGENT_PROTOCOL: u32 = 3;
+pub const AGENT_PROTOCOL: u32 = 4;
 
-/// The distance of the values in the series of a slice.
+/// The distance of the values in the series of a slice that has one.
 pub const SERIES_NS: u64 = 20_000_000;
 
 /// Once an agent has had a heartbeat, it ends when none follows for this long: its host has been cut off. The
@@ -70,9 +70,21 @@ pub struct SliceOrder {
     /// When to begin, in nanoseconds of the agent's monotonic clock; absent means at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_ns: Option<u64>,
+    /// Whether the course of the slice is wanted.
+    pub course: SliceCourse,
     /// The processes of all servers of the cohort that run on the agent's host, by load: the CPU
     /// clocks of those of this load are read at the edges, those of all before and after.
     pub processes: Vec<LoadProcesses>,
+}
+
+/// Whether threads without load run during a slice.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SliceCourse {
+    /// A series with a value every [`SERIES_NS`], added up meanwhile.
+    Series,
+    /// No series: only threads that load run, and everything is added up after the slice.
+    Silent,
 }
 
 /// The processes of a server.
@@ -152,7 +164,7 @@ pub struct SliceReport {
     /// CPU time that each other server used from before the slice until after it, by load. It does
     /// not belong to this slice.
     pub parked_cpu_ns: Vec<(u32, u64)>,
-    /// Every 20 ms from the first request on, with the discarded part.
+    /// Every 20 ms from the first request on, with the discarded part; empty after a silent slice.
     pub series: Vec<SlicePiece>,
 }
 

@@ -30,6 +30,7 @@ mod resume;
 mod run;
 mod second_look;
 mod servers;
+mod silence;
 mod slurm;
 mod sources;
 mod stalled;

@@ -14,9 +14,10 @@ use std::{
 use wirebench_judge::validity::Processes;
 use wirebench_server::{cost::TICKS_OFF_NS, tree::children_besides};
 
-/// The time between two looks for children. If none is seen, children lived for a small share of the time
-/// only, and cannot have used more.
+/// The time between two looks for children before the rounds, and in slices that count. If none of all looks
+/// sees one, children lived for a small share of the time only, and cannot have used more.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+const BETWEEN_LOOKS_IN_ROUNDS: Duration = Duration::from_millis(50);
 /// Share of the CPU time of ended children that may come between slices: some end a little late.
 const OUTSIDE_SHARE: f64 = 0.02;
 
@@ -55,6 +56,15 @@ impl Children {
         ended_ns
     }
 
+    /// How often to look for children during the next slice of a server that ignores them or not; none where a
+    /// look can change no finding: once a child is seen that no process waits for, its time is lost.
+    pub(super) fn look_every(&self, discard_ns: u64, ignoring: bool) -> Option<Duration> {
+        match discard_ns {
+            0 => Some(BETWEEN_LOOKS),
+            _ => (ignoring && self.seen.is_empty()).then_some(BETWEEN_LOOKS_IN_ROUNDS),
+        }
+    }
+
     /// What became of the processes until now. `ignoring` is whether a process of the server waits for no child,
     /// and `same` whether the processes that it had live on, without others.
     pub(super) fn judge(&self, now_ns: u64, ignoring: bool, same: bool) -> Processes {
@@ -72,12 +82,12 @@ impl Children {
     }
 }
 
-/// Looks for children of the processes `known` until `done`.
-pub(super) fn watch(known: &[Pid], done: &AtomicBool) -> BTreeSet<i32> {
+/// Looks for children of the processes `known` as often as this, until `done` and unparked.
+pub(super) fn watch(known: &[Pid], every: Duration, done: &AtomicBool) -> BTreeSet<i32> {
     let mut seen = BTreeSet::new();
     while !done.load(Ordering::Relaxed) {
+        thread::park_timeout(every);
         seen.extend(children_besides(known));
-        thread::sleep(BETWEEN_LOOKS);
     }
     seen
 }
@@ -118,6 +128,17 @@ mod tests {
         assert_eq!(judged(50, 10, &[7], false, true), Processes::Unread);
         assert_eq!(judged(0, 10, &[], false, true), Processes::Unread);
         assert_eq!(judged(0, 0, &[], false, false), Processes::Unread);
+    }
+
+    #[test]
+    fn in_rounds_a_look_is_made_only_where_it_can_change_the_finding() {
+        let mut children = Children::new(0);
+        let every = |children: &Children, ignoring| children.look_every(1, ignoring);
+        assert_eq!(children.look_every(0, false), Some(BETWEEN_LOOKS));
+        assert_eq!(every(&children, false), None);
+        assert_eq!(every(&children, true), Some(BETWEEN_LOOKS_IN_ROUNDS));
+        children.note((0, 0), BTreeSet::from([7]));
+        assert_eq!(every(&children, true), None);
     }
 
     #[test]

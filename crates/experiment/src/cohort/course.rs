@@ -6,9 +6,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
-use wirebench_host::distance::Probe;
+use wirebench_host::{distance::Probe, neighbours::Programs};
 use wirebench_judge::validity::{Processes, nothing_answered};
 use wirebench_schema::{
+    agent::SliceCourse,
     journal::{Reason, Run},
     load::LoadModel,
     suite::Workload,
@@ -38,26 +39,16 @@ pub(crate) struct Cohort<'a> {
     pub(crate) seed: u64,
 }
 
-/// A round that is about to begin.
-pub(crate) struct Round<'a> {
-    /// Its number, from 0.
-    pub(crate) number: u32,
-    /// How many there are.
-    pub(crate) rounds: u32,
-    /// The runs as they would be if the cohort ended now.
-    pub(crate) so_far: &'a dyn Fn() -> Vec<Run>,
-}
-
 /// What was measured: slices by member and workload.
 pub(super) type Slices = BTreeMap<(u32, String), Vec<Done>>;
 
 impl<'a> Cohort<'a> {
-    /// Measures it. `watch` is called before each round.
+    /// Measures it. `watch` is called before each round, with its number, from 0, and how many there are.
     /// Instances that did not fit into the memory have no run. None only when a signal asked to end.
     pub(crate) fn measure(
         &self,
         known: &mut KnownServers,
-        watch: &mut dyn FnMut(&Round<'_>),
+        watch: &mut dyn FnMut(u32, u32),
     ) -> Option<Vec<Run>> {
         let started = crate::journal::now();
         let (agent, mut members, mut runs) = match self.start(known) {
@@ -70,6 +61,7 @@ impl<'a> Cohort<'a> {
         let supply = Supply::read();
         let probe = Probe::new(&self.bench.placement, self.bench.fleet.is_none());
         let mut found: BTreeMap<u32, Vec<Reason>> = BTreeMap::new();
+        let mut programs = Vec::new();
         let slices = agent.and_then(|mut agent| {
             let mut bench = slice::Bench {
                 agent: &mut agent,
@@ -80,7 +72,9 @@ impl<'a> Cohort<'a> {
             self.rest(&mut members);
             self.warm_up(&mut bench, &mut members, known, &mut found)?;
             members.iter_mut().for_each(Member::begin_rounds);
+            let before = Programs::read();
             let slices = self.rounds(&mut bench, &mut members, watch)?;
+            programs = Programs::read().since(&before, &self.bench.cpus());
             self.compare_lengths(&mut bench, &mut members, &slices)?;
             Ok(slices)
         });
@@ -97,15 +91,15 @@ impl<'a> Cohort<'a> {
             Ok(slices) => (slices, None),
             Err(reason) => (Slices::new(), Some(reason)),
         };
-        for (load, ended) in &ended {
-            let processes = processes.get(load).copied().unwrap_or(Processes::Same);
-            let reasons = found.remove(load).unwrap_or_default();
+        for of_load in &ended {
+            let processes = processes.get(&of_load.0).copied().unwrap_or(Processes::Same);
+            let reasons = found.remove(&of_load.0).unwrap_or_default();
             runs.extend(self.runs_of(
-                *load,
-                ended,
+                of_load,
                 &slices,
                 &broken,
                 (processes, &reasons),
+                &programs,
                 &started,
             ));
         }
@@ -141,6 +135,7 @@ impl<'a> Cohort<'a> {
             discard_ns: nanoseconds(discard),
             length_ns: nanoseconds(length),
             timeout: self.cells[0].workload.timeout,
+            course: SliceCourse::Silent,
         }
     }
 
@@ -177,7 +172,7 @@ impl<'a> Cohort<'a> {
         &self,
         bench: &mut slice::Bench<'_>,
         members: &mut [Member<'_>],
-        watch: &mut dyn FnMut(&Round<'_>),
+        watch: &mut dyn FnMut(u32, u32),
     ) -> Result<Slices, String> {
         let workloads = self.workloads();
         let plans: Vec<(Duration, u32)> =
@@ -188,8 +183,7 @@ impl<'a> Cohort<'a> {
         let mut orders: Vec<Order> = (0..).map(order).take(workloads.len()).collect();
         let mut slices = Slices::new();
         for round in 0..most {
-            let so_far = || self.so_far(members, &slices);
-            watch(&Round { number: round, rounds: most, so_far: &so_far });
+            watch(round, most);
             let loads = workloads.iter().zip(&plans).zip(&mut orders);
             for ((workload, (length, rounds)), order) in loads {
                 if round >= *rounds {

@@ -152,21 +152,6 @@ impl<'a> Member<'a> {
         });
     }
 
-    /// What would be left of it if it ended now.
-    pub(super) fn so_far(&self) -> Ended<'a> {
-        Ended {
-            subject: self.subject,
-            copy: self.copy,
-            workers: self.workers,
-            commands: self.commands.clone(),
-            instance: self.instance,
-            length_ratio: self.length_ratio,
-            failure: self.failure.clone(),
-            command: self.server.command().to_vec(),
-            stopped: Stopped::default(),
-        }
-    }
-
     /// Ends it. What it has used over its life is read before.
     pub(super) fn stop(mut self, grace: Duration) -> Ended<'a> {
         self.park(false);
@@ -175,8 +160,17 @@ impl<'a> Member<'a> {
             self.failure = Some(format!("the server ended with {exit} during the cohort"));
         }
         self.failure = self.failure.or_else(|| self.server.joined().map(|it| it.to_string()));
-        let ended = self.so_far();
-        Ended { stopped: self.server.stop(grace), ..ended }
+        Ended {
+            subject: self.subject,
+            copy: self.copy,
+            workers: self.workers,
+            commands: self.commands,
+            instance: self.instance,
+            length_ratio: self.length_ratio,
+            failure: self.failure,
+            command: self.server.command().to_vec(),
+            stopped: self.server.stop(grace),
+        }
     }
 }
 

@@ -28,7 +28,7 @@ mod sum;
 mod supply;
 mod warm_up;
 
-pub(crate) use course::{Cohort, Round};
+pub(crate) use course::Cohort;
 pub(crate) use drift::note_drift;
 pub(crate) use group::groups;
 pub(crate) use prepare::KnownServers;

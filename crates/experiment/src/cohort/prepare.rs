@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 use wirebench_schema::{
-    agent::SlicePiece,
+    agent::{SliceCourse, SlicePiece},
     id::VariantId,
     journal::{Reason, ReasonKind, Weight},
     load::LoadModel,
@@ -19,7 +19,7 @@ use super::{
     length::{FAR, Tail},
     member::Member,
     settle::settle_ns,
-    slice,
+    slice::{self, Shape},
     warm_up::WarmUp,
 };
 
@@ -221,6 +221,7 @@ impl Cohort<'_> {
         index: usize,
     ) -> Result<Option<slice::Done>, String> {
         let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
+        let shape = Shape { course: SliceCourse::Series, ..shape };
         let done = self.slice(bench, members, index, &shape)?;
         let member = &mut members[index];
         let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());

@@ -1,11 +1,11 @@
 //! The records of the runs of a cohort.
 
 use wirebench_judge::validity::Processes;
-use wirebench_schema::journal::{Outcome, Reason, Run};
+use wirebench_schema::journal::{Outcome, ProgramShare, Reason, Run};
 
 use super::{
     course::{Cohort, Slices},
-    member::{Ended, Member},
+    member::Ended,
     sum::Parts,
 };
 use crate::measure::Cell;
@@ -13,11 +13,11 @@ use crate::measure::Cell;
 impl Cohort<'_> {
     pub(super) fn runs_of(
         &self,
-        load: u32,
-        ended: &Ended<'_>,
+        (load, ended): &(u32, Ended<'_>),
         slices: &Slices,
         broken: &Option<String>,
         (processes, found): (Processes, &[Reason]),
+        programs: &[ProgramShare],
         started: &str,
     ) -> Vec<Run> {
         let own = self.cells.iter().filter(|cell| {
@@ -40,7 +40,8 @@ impl Cohort<'_> {
                 processes,
                 stopped: &ended.stopped,
                 length_ratio: ended.length_ratio,
-                slices: slices.get(&(load, cell.workload.name.clone())).unwrap_or(&none),
+                slices: slices.get(&(*load, cell.workload.name.clone())).unwrap_or(&none),
+                programs,
                 found: found.to_vec(),
             };
             match parts.measurement() {
@@ -55,14 +56,6 @@ impl Cohort<'_> {
             ..self.empty(cell, started)
         })
         .collect()
-    }
-
-    /// The runs of which there are slices, while their servers go on.
-    pub(super) fn so_far(&self, members: &[Member<'_>], slices: &Slices) -> Vec<Run> {
-        let runs = members.iter().flat_map(|member| {
-            self.runs_of(member.load, &member.so_far(), slices, &None, (Processes::Same, &[]), "")
-        });
-        runs.filter(|run| matches!(run.outcome, Outcome::Measured(_))).collect()
     }
 
     pub(super) fn failed(&self, cell: &Cell<'_>, started: &str, reason: String) -> Run {

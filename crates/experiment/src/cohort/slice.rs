@@ -1,6 +1,7 @@
 //! One slice: what is read around it, and whether it counts. That is decided by clocks alone, never by
 //! what came of it.
 
+use rustix::process::Pid;
 use std::{
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
@@ -14,7 +15,7 @@ use wirebench_host::{
 };
 use wirebench_judge::generators::apart;
 use wirebench_schema::{
-    agent::{LoadProcesses, SliceOrder, SliceReport},
+    agent::{LoadProcesses, SliceCourse, SliceOrder, SliceReport},
     journal::{Distances, Placement, ReasonKind, Slice},
     load::{LatencyFigure, LoadModel, LoadReport},
 };
@@ -41,6 +42,7 @@ pub(super) struct Shape {
     pub(super) discard_ns: u64,
     pub(super) length_ns: u64,
     pub(super) timeout: Duration,
+    pub(super) course: SliceCourse,
 }
 
 /// What came of a slice.
@@ -54,6 +56,10 @@ pub(super) struct Done {
     pub(super) details: (Details, Details),
     /// CPU time of children that ended and were waited for in all of it.
     pub(super) ended_ns: u64,
+    /// Bytes of the server's output that were read in it, and CPU time of wirebench without its threads that
+    /// load.
+    pub(super) output_bytes: u64,
+    pub(super) own_ns: u64,
     /// CPU time of each other server beyond what it uses at rest, by load.
     pub(super) parked: Vec<(u32, u64)>,
 }
@@ -93,22 +99,30 @@ impl Bench<'_> {
             discard_ns: shape.discard_ns,
             length_ns: shape.length_ns,
             start_ns: None,
+            course: shape.course,
             processes,
         };
         let agent = self.agent.pid();
         let distance_ns_before = self.probe.read();
         let before = (member.details(), Machine::read(agent));
         let (pids, before_ns) = (member.pids(), member.ended_ns());
-        // Before the rounds there is time to look for children in any case.
-        let is_watched = member.discard_ns == 0 || before.0.ignores_children();
-        let done = AtomicBool::new(false);
+        let own = [rustix::process::getpid(), member.server.guard()];
+        let own_now =
+            || (member.server.stderr().bytes(), own.into_iter().filter_map(cpu_ns).sum::<u64>());
+        let (bytes_before, own_before_ns) = own_now();
+        let every = member.children.look_every(member.discard_ns, before.0.ignores_children());
+        let (pids, done) = (&pids, &AtomicBool::new(false));
         let (report, seen) = thread::scope(|scope| {
-            let watch = || parallel::spawn_in(scope, || children::watch(&pids, &done));
-            let watch = is_watched.then(watch).transpose().map_err(|error| error.to_string())?;
+            let watch =
+                |every| parallel::spawn_in(scope, move || children::watch(pids, every, done));
+            let watch = every.map(watch).transpose().map_err(|error| error.to_string())?;
             let report = self.agent.slice(order, shape.timeout, self.stop);
             done.store(true, Ordering::Relaxed);
+            watch.iter().for_each(|it| it.thread().unpark());
             Ok::<_, String>((report, watch.and_then(|it| it.join().ok()).unwrap_or_default()))
         })?;
+        let (bytes_after, own_after_ns) = own_now();
+        let (output_bytes, own_ns) = (bytes_after - bytes_before, own_after_ns - own_before_ns);
         let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
         let after = (member.details(), Machine::read(agent));
         let account_ns = (before_ns, member.ended_ns());
@@ -124,8 +138,12 @@ impl Bench<'_> {
         let slice = slice(shape, &report, taken, &details, &parked);
         let distances = Distances { distance_ns_before, distance_ns_after };
         let slice = Slice { frequency_khz, distances, ..slice };
-        Ok(Done { slice, report, details, ended_ns, parked })
+        Ok(Done { slice, report, details, ended_ns, output_bytes, own_ns, parked })
     }
+}
+
+fn cpu_ns(pid: Pid) -> Option<u64> {
+    wirebench_sys::cpu_clock::process_cpu_ns(pid).ok()
 }
 
 /// CPU time of each parked server beyond what it uses at rest.

@@ -7,10 +7,10 @@ use wirebench_judge::{
     rest::rests,
     slices::disturbed,
     uneven::uneven,
-    validity::{self, Evidence, Processes, bound_of_run},
+    validity::{self, Evidence, Processes, ServerEnd, bound_of_run},
 };
 use wirebench_schema::{
-    journal::{Cost, Instance, Measurement, Reason, Slice},
+    journal::{Cost, Instance, Measurement, Owner, ProgramShare, Reason, Slice},
     load::{LoadModel, LoadReport},
     suite::Workload,
     verification::Verification,
@@ -22,6 +22,9 @@ use super::{
     slice::{Done, share_of},
 };
 use crate::measure::{Bench, server_end};
+
+/// Share of a CPU from which on wirebench is named among the programs that ran beside a load.
+const OWN_SHARE: f64 = 0.001;
 
 /// All that is known of a run.
 pub(super) struct Parts<'a> {
@@ -36,6 +39,8 @@ pub(super) struct Parts<'a> {
     pub(super) slices: &'a [Done],
     /// How slices of a closed loop compare with long ones, if they differ.
     pub(super) length_ratio: Option<f64>,
+    /// Other programs that were seen during the rounds.
+    pub(super) programs: &'a [ProgramShare],
     /// What was found wrong over several slices.
     pub(super) found: Vec<Reason>,
 }
@@ -55,6 +60,8 @@ impl Parts<'_> {
         }
         let cost = self.cost(&kept, &own, &load);
         let bound = bound_of_run(&cost, load.ready_share, &load);
+        let programs = self.programs();
+        let end = ServerEnd { stderr_bytes: self.output_bytes(), ..server_end(self.stopped) };
         let evidence = Evidence {
             phase: self.workload.phase,
             load: &load,
@@ -63,8 +70,9 @@ impl Parts<'_> {
             cost: &cost,
             bound,
             placement: &self.bench.placement,
-            end: &server_end(self.stopped),
-            others: self.disturbed(&kept, &slices),
+            end: &end,
+            others: self.disturbed(&kept, &slices, &programs),
+            programs,
             verification: self.verification,
             processes: self.processes,
         };
@@ -134,8 +142,31 @@ impl Parts<'_> {
         }
     }
 
+    fn output_bytes(&self) -> u64 {
+        self.slices.iter().map(|it| it.output_bytes).sum()
+    }
+
+    /// The programs that were seen during the rounds, and wirebench by what it used within the slices.
+    fn programs(&self) -> Vec<ProgramShare> {
+        let sum = |of: fn(&Done) -> u64| self.slices.iter().map(of).sum::<u64>() as f64;
+        let share =
+            sum(|it| it.own_ns) / sum(|it| it.slice.discard_ns + it.slice.length_ns).max(1.0);
+        let (name, owner) = match self.output_bytes() {
+            0 => ("wirebench", Owner::Wirebench),
+            _ => ("wirebench, which reads the server's output,", Owner::Log),
+        };
+        let own = ProgramShare { name: name.to_owned(), owner, share };
+        let is_seen = own.share >= OWN_SHARE;
+        self.programs.iter().cloned().chain(is_seen.then_some(own)).collect()
+    }
+
     /// What others did in the slices that count, and how many do not.
-    fn disturbed(&self, kept: &[&Done], slices: &[Slice]) -> Vec<Reason> {
+    fn disturbed(
+        &self,
+        kept: &[&Done],
+        slices: &[Slice],
+        programs: &[ProgramShare],
+    ) -> Vec<Reason> {
         let arrivals = match self.workload.model {
             LoadModel::Rate { .. } => Arrivals::AtMoments,
             _ => Arrivals::AfterReplies,
@@ -146,7 +177,7 @@ impl Parts<'_> {
         let server = neighbours::waited("server", mean(|slice| slice.server_waited), arrivals);
         let generator =
             neighbours::waited("generator", mean(|slice| slice.generator_waited), arrivals);
-        [server, generator, disturbed(slices)].into_iter().flatten().collect()
+        [server, generator, disturbed(slices, programs)].into_iter().flatten().collect()
     }
 }
 

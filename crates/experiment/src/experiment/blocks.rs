@@ -15,7 +15,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    LazyRuns, Observer, Progress, Stage,
+    Observer, Progress, Stage,
     checks::Refused,
     limits::{Done, Limits},
     loads::Loads,
@@ -24,7 +24,7 @@ use super::{
     units::Unit,
 };
 use crate::{
-    cohort::{self, Cohort, KnownServers, Round},
+    cohort::{self, Cohort, KnownServers},
     measure::{BestLevels, Cell},
     plan::{self, Step},
 };
@@ -214,11 +214,8 @@ impl Blocks<'_> {
             stop,
             seed: seed.wrapping_add(u64::from(first.block)).wrapping_add(u64::from(group) << 32),
         };
-        let mut watch = |round: &Round<'_>| {
-            let (so_far, journal) = (LazyRuns(round.so_far), journal_file.journal());
-            let (round, rounds) = (round.number, round.rounds);
-            observer.on(&Progress::Round { name: &name, round, rounds, so_far, journal });
-        };
+        let mut watch =
+            |round, rounds| observer.on(&Progress::Round { name: &name, round, rounds });
         let Some(mut runs) = cohort.measure(&mut self.known, &mut watch) else { return Ok(None) };
         let workloads: Vec<&Workload> = cells.iter().map(|cell| cell.workload).collect();
         cohort::note_drift(&mut runs, &workloads, experiment.margin);

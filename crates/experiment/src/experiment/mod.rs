@@ -40,7 +40,7 @@ pub(crate) use started::StartedExperiment;
 use units::Grouping;
 pub use units::Unit;
 
-use std::{fmt, path::Path, sync::atomic::AtomicBool, time::Duration};
+use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_catalogue::{build::Built, project::Project, subject::Subject};
 use wirebench_schema::{
     id::VariantId,
@@ -155,15 +155,6 @@ impl Experiment {
     }
 }
 
-/// Runs that are put together only when they are shown.
-pub struct LazyRuns<'a>(pub &'a dyn Fn() -> Vec<Run>);
-
-impl fmt::Debug for LazyRuns<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LazyRuns")
-    }
-}
-
 /// What happens while an experiment goes on.
 #[derive(Debug)]
 pub enum Progress<'a> {
@@ -251,10 +242,6 @@ pub enum Progress<'a> {
         round: u32,
         /// How many there are.
         rounds: u32,
-        /// The runs of this cohort as they would be if it ended now.
-        so_far: LazyRuns<'a>,
-        /// The journal, without them.
-        journal: &'a Journal,
     },
     /// A run has ended and is in the journal.
     Ran {

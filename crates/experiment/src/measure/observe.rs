@@ -6,14 +6,17 @@
 
 use rustix::process::Pid;
 use std::{thread, time::Duration};
-use wirebench_host::neighbours::Machine;
-use wirebench_schema::load::{EdgeClocks, LoadReport, LoadStart};
+use wirebench_host::neighbours::{self, Machine};
+use wirebench_schema::{
+    journal::Reason,
+    load::{EdgeClocks, LoadReport, LoadStart},
+};
 use wirebench_server::{
     cost::{Course, Details, Look},
     launch::Server,
 };
 
-use super::RunObservation;
+use super::{Bench, RunObservation};
 
 /// How often the tree is looked at until two looks in a row are alike, and the time between them.
 const LOOKS_MOST: usize = 40;
@@ -136,7 +139,20 @@ impl<R: Read> Observer<R> {
             machine: (start.1, end.1),
             tool: None,
             busy_before: None,
+            programs: Vec::new(),
         })
+    }
+}
+
+impl Bench {
+    /// Other programs that use the CPUs of the two sides. None without separate CPUs.
+    pub(super) fn busy_before(&self) -> Option<Reason> {
+        self.placement.pinned.then(|| neighbours::busy_before(&self.cpus())).flatten()
+    }
+
+    /// The CPUs of both sides.
+    pub(crate) fn cpus(&self) -> Vec<u32> {
+        [&self.placement.server_cpus[..], &self.placement.generator_cpus].concat()
     }
 }
 

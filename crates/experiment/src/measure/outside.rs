@@ -70,6 +70,7 @@ impl Bench {
             machine: (before.2, after.2),
             tool: Some(report),
             busy_before: None,
+            programs: Vec::new(),
         })
     }
 }

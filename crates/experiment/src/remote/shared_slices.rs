@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    agent::{AgentCommand, AgentEvent, SERIES_NS, SliceCpu, SliceOrder, SlicePiece, SliceReport},
+    agent::{
+        AgentCommand, AgentEvent, SERIES_NS, SliceCourse, SliceCpu, SliceOrder, SlicePiece,
+        SliceReport,
+    },
     load::{EdgeClocks, LoadConfig, LoadReport, Stop},
 };
 use wirebench_server::process_clocks::{counted_ns, read, used, wait_for_rest};
@@ -152,7 +155,7 @@ impl SharedSlices {
     /// Reads the clocks of a server at the edges of the part that counts, and in its series.
     fn watch(&self, start_ns: u64, order: &SliceOrder, pids: &[i32]) -> EdgeClocks {
         let mut clocks = EdgeClocks::default();
-        for (moment, edge) in moments(order.discard_ns, order.length_ns) {
+        for (moment, edge) in moments(order) {
             thread::sleep(self.crew.until(start_ns + moment));
             let now = read(pids);
             match edge {
@@ -181,9 +184,13 @@ enum Edge {
 }
 
 /// When clocks are read, in nanoseconds since the start of a slice, in order.
-fn moments(discard_ns: u64, length_ns: u64) -> Vec<(u64, Edge)> {
-    let end_ns = discard_ns + length_ns;
-    let series = (0..=end_ns / SERIES_NS).map(|number| (number * SERIES_NS, Edge::Series));
+fn moments(order: &SliceOrder) -> Vec<(u64, Edge)> {
+    let (discard_ns, end_ns) = (order.discard_ns, order.discard_ns + order.length_ns);
+    let values = match order.course {
+        SliceCourse::Series => end_ns / SERIES_NS + 1,
+        SliceCourse::Silent => 0,
+    };
+    let series = (0..values).map(|number| (number * SERIES_NS, Edge::Series));
     let mut moments: Vec<_> =
         series.chain([(discard_ns, Edge::Start), (end_ns, Edge::End)]).collect();
     moments.sort_by_key(|(moment, _)| *moment);
@@ -203,16 +210,29 @@ fn series(reports: &[SliceReport], sums_ns: &[u64]) -> Vec<SlicePiece> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirebench_schema::load::LoadModel;
 
     #[test]
-    fn clocks_are_read_at_the_edges_and_every_20_ms() {
+    fn clocks_are_read_at_the_edges_and_where_a_series_is_wanted_every_20_ms() {
         let ms = 1_000_000;
-        let moments = moments(30 * ms, 25 * ms);
-        let moments: Vec<_> = moments.iter().map(|(moment, edge)| (moment / ms, *edge)).collect();
+        let moments = |course| {
+            let order = SliceOrder {
+                load: 0,
+                model: LoadModel::Closed,
+                discard_ns: 30 * ms,
+                length_ns: 25 * ms,
+                start_ns: None,
+                course,
+                processes: Vec::new(),
+            };
+            let moments = moments(&order).into_iter();
+            moments.map(|(moment, edge)| (moment / ms, edge)).collect::<Vec<_>>()
+        };
         let series = |at| (at, Edge::Series);
         assert_eq!(
-            moments,
+            moments(SliceCourse::Series),
             [series(0), series(20), (30, Edge::Start), series(40), (55, Edge::End)]
         );
+        assert_eq!(moments(SliceCourse::Silent), [(30, Edge::Start), (55, Edge::End)]);
     }
 }

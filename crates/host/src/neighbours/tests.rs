@@ -65,12 +65,12 @@ fn only_what_others_took_of_a_sides_cpus_is_complained_of() {
     let others = reasons(1000, 990, 0, (500, 0));
     let (kind, weight, text) = only(&others);
     assert_eq!((kind, weight), (ReasonKind::Neighbour, Weight::Invalid));
-    assert_eq!(text, "other programs used 49 % of the server's CPUs in the window");
+    assert_eq!(text, "other work used 49 % of the server's CPUs in the window");
     let both = reasons(1000, 990, 0, (500, 400));
     assert_eq!(
         only(&both).2,
-        "other programs used 49 % of the server's CPUs in the window, and it waited 40.0 % of the \
-         window for them"
+        "other work used 49 % of the server's CPUs in the window, and it waited 40.0 % of the \
+         window for it"
     );
 }
 
@@ -80,7 +80,7 @@ fn in_a_short_window_only_waiting_is_a_reason_and_ticks_are_not() {
     let waited = reasons(400, 400, 0, (200, 180));
     let (kind, weight, text) = only(&waited);
     assert_eq!((kind, weight), (ReasonKind::Neighbour, Weight::Invalid));
-    assert_eq!(text, "the server waited 45.0 % of the window for CPUs that other programs used");
+    assert_eq!(text, "the server waited 45.0 % of the window for its CPUs, which other work used");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_wait_that_began_before_the_window_is_at_most_all_of_it() {
     assert_eq!(waited[0].figure, Some(1.0));
     assert_eq!(
         only(&waited).2,
-        "the server waited 100.0 % of the window for CPUs that other programs used"
+        "the server waited 100.0 % of the window for its CPUs, which other work used"
     );
 }
 
@@ -105,7 +105,7 @@ fn at_a_rate_half_a_hundredth_of_the_window_is_the_99th_percentile() {
     let waited = at_rate(4950, 0, (4900, 62));
     let (kind, weight, text) = only(&waited);
     assert_eq!((kind, weight), (ReasonKind::Neighbour, Weight::Tail));
-    assert_eq!(text, "the server waited 1.2 % of the window for CPUs that other programs used");
+    assert_eq!(text, "the server waited 1.2 % of the window for its CPUs, which other work used");
     assert_eq!(only(&at_rate(4950, 60, (4900, 0))).1, Weight::Tail);
     assert_eq!(only(&at_rate(4950, 0, (4000, 800))).1, Weight::Invalid);
 }

@@ -84,7 +84,10 @@ pub(super) fn end(end: &ServerEnd) -> Vec<Reason> {
     }
     let bytes = end.stderr_bytes;
     if bytes > STDERR_BYTES {
-        let text = format!("the server wrote {bytes} bytes of output, as an access log does");
+        let text = format!(
+            "the server wrote {bytes} bytes of output during the load, as an access log does, and wirebench \
+             read them"
+        );
         note(ReasonKind::Stderr, Some(bytes as f64), text);
     }
     reasons

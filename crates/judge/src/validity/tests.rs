@@ -88,6 +88,7 @@ fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut ServerEnd
         placement: &placement,
         end: &end,
         others: Vec::new(),
+        programs: Vec::new(),
         verification: Verification::Full,
         processes: Processes::Same,
     };
@@ -199,6 +200,7 @@ fn of_bound(phase: Phase, bound: Bound, model: &LoadModel) -> Option<(ReasonKind
         placement: &good_placement(),
         end: &ServerEnd::default(),
         others: Vec::new(),
+        programs: Vec::new(),
         verification: Verification::Full,
         processes: Processes::Same,
     };
@@ -235,6 +237,7 @@ fn a_cost_that_was_not_measured_spoils_a_phase_of_cost_alone() {
             placement: &good_placement(),
             end: &ServerEnd::default(),
             others: Vec::new(),
+            programs: Vec::new(),
             verification: Verification::LeftOut,
             processes: Processes::Lost(3),
         };
@@ -278,6 +281,7 @@ fn a_limit_of_the_control_group_comes_first_and_no_other_is_blamed() {
             placement: &good_placement(),
             end: &ServerEnd::default(),
             others: others(weight),
+            programs: Vec::new(),
             verification: Verification::LeftOut,
             processes: Processes::Same,
         };
@@ -302,6 +306,7 @@ fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other
             placement: &good_placement(),
             end: &ServerEnd::default(),
             others: vec![ReasonKind::Neighbour.reason(weight, Some(0.5), "others were there")],
+            programs: Vec::new(),
             verification: Verification::Full,
             processes: Processes::Same,
         };
@@ -322,6 +327,7 @@ fn a_server_that_writes_much_is_named_instead_of_the_program_that_reads_it() {
             placement: &good_placement(),
             end: &ServerEnd { stderr_bytes, ..ServerEnd::default() },
             others: vec![ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.5), "others")],
+            programs: Vec::new(),
             verification: Verification::Full,
             processes: Processes::Same,
         };

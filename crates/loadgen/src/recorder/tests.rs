@@ -16,7 +16,11 @@ const REPLY: Reply = Reply {
 };
 
 fn recorder() -> Recorder {
-    Recorder::new(Histograms::new(&LoadModel::Closed, TIMEOUT_NS), Sampling::Replies, SEGMENT_NS)
+    Recorder::new(
+        Histograms::new(&LoadModel::Closed, TIMEOUT_NS),
+        Sampling::Replies,
+        Some(SEGMENT_NS),
+    )
 }
 
 fn stamp(begun_ns: u64) -> Stamp {

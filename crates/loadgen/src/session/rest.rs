@@ -131,7 +131,7 @@ impl<C: Codec> Session<C> {
         self.pacer = Pacer::new(params.rule(self.thread), Supply::new(None));
         self.recorder = Recorder::new(histograms, sampling, segment_ns);
         self.params = params;
-        self.server_clocks = AtEdges::new(clocks, Some(segment_ns));
+        self.server_clocks = AtEdges::new(clocks, segment_ns);
         for slot in &mut self.slots {
             slot.parking = Parking::Unknown;
             slot.left = u64::MAX;

@@ -11,7 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_loadgen::{Load, ServerClocks};
-use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop};
+use wirebench_schema::{
+    agent::SliceCourse,
+    load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
+};
 
 use crate::{
     PATIENCE, counted, each_engine, load,
@@ -64,7 +67,8 @@ fn a_connection_closed_in_a_window_ends_for_the_server_before_the_next_window() 
         });
         let config = timed(&server.http(), engine, 50);
         let mut load = Load::connect(&config, &NEVER, &mut |_| {}).unwrap();
-        load.window(&config, &ServerClocks::default(), &NEVER, &mut |_| {}).unwrap();
+        load.window(&config, SliceCourse::Silent, &ServerClocks::default(), &NEVER, &mut |_| {})
+            .unwrap();
         let began = Instant::now();
         while ended.load(Ordering::SeqCst) < answered.load(Ordering::SeqCst) {
             assert!(began.elapsed() < PATIENCE, "a connection stays open");

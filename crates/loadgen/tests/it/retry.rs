@@ -10,8 +10,11 @@ use std::{
     time::Duration,
 };
 use wirebench_loadgen::{Load, ServerClocks};
-use wirebench_schema::load::{
-    Arrivals, ClosedPolicy, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop,
+use wirebench_schema::{
+    agent::SliceCourse,
+    load::{
+        Arrivals, ClosedPolicy, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop,
+    },
 };
 
 use crate::{
@@ -220,7 +223,13 @@ fn windows_over_connections_that_are_closed_all_the_time_begin_with_all_of_them(
         let config = retrying(timed(&server.http(), engine, 50));
         let mut load = Load::connect(&config, &NEVER, &mut |_| {}).unwrap();
         for _ in 0..4 {
-            let window = load.window(&config, &ServerClocks::default(), &NEVER, &mut |_| {});
+            let window = load.window(
+                &config,
+                SliceCourse::Silent,
+                &ServerClocks::default(),
+                &NEVER,
+                &mut |_| {},
+            );
             let report = window.unwrap().report;
             assert_eq!((report.errors.total(), report.connections_made), (0, 4), "{report:?}");
             assert!(report.retried_requests.unwrap() > 0, "{report:?}");

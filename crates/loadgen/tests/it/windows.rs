@@ -9,9 +9,12 @@ use std::{
     time::Duration,
 };
 use wirebench_loadgen::{Load, LoadError, Measured, ServerClocks};
-use wirebench_schema::load::{
-    Arrivals, EdgeClocks, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel, RateCurve,
-    Stop,
+use wirebench_schema::{
+    agent::SliceCourse,
+    load::{
+        Arrivals, EdgeClocks, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel,
+        RateCurve, Stop,
+    },
 };
 
 use crate::{
@@ -27,7 +30,7 @@ fn connect(config: &LoadConfig) -> Load {
 }
 
 fn window(load: &mut Load, config: &LoadConfig) -> Measured {
-    load.window(config, &ServerClocks::default(), &NEVER, &mut |_| {}).unwrap()
+    load.window(config, SliceCourse::Silent, &ServerClocks::default(), &NEVER, &mut |_| {}).unwrap()
 }
 
 /// A server that counts its connections and answers each request.
@@ -156,21 +159,22 @@ fn the_clocks_are_read_at_both_edges_of_each_window() {
     let server = Server::start(|_, stream, _| echo(stream));
     let config = timed(&server.tcp(), EngineChoice::Epoll, 30);
     let mut load = connect(&config);
-    for _ in 0..2 {
+    for course in [SliceCourse::Series, SliceCourse::Silent] {
         let reads = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&reads);
         let clocks =
             ServerClocks::new(move || vec![Some(counted.fetch_add(1, Ordering::SeqCst) as u64)]);
-        let mut told = None;
-        let mut observe = |event| {
-            if let LoadEvent::ServerClocks(clocks) = event {
-                told = Some(clocks);
-            }
+        let (mut told, mut events) = (None, 0);
+        let mut observe = |event| match event {
+            LoadEvent::ServerClocks(clocks) => told = Some(clocks),
+            _ => events += 1,
         };
-        load.window(&config, &clocks, &NEVER, &mut observe).unwrap();
+        load.window(&config, course, &clocks, &NEVER, &mut observe).unwrap();
         let EdgeClocks { start_ns, end_ns, series_ns } = told.unwrap();
         assert!(start_ns[0] < end_ns[0] && end_ns[0].is_some(), "{start_ns:?} {end_ns:?}");
-        assert!(!series_ns.is_empty() && series_ns.is_sorted(), "{series_ns:?}");
+        assert!(series_ns.is_sorted(), "{series_ns:?}");
+        let is_silent = course == SliceCourse::Silent;
+        assert_eq!((series_ns.is_empty(), events == 0), (is_silent, is_silent));
     }
 }
 
@@ -181,10 +185,12 @@ fn a_window_ends_when_it_is_stopped_and_a_wrong_one_is_refused() {
     let mut load = connect(&config);
     let endless = LoadConfig { stop: Stop::After(Duration::from_secs(3000)), ..config.clone() };
     let clocks = ServerClocks::default();
-    let measured = load.window(&endless, &clocks, &AtomicBool::new(true), &mut |_| {}).unwrap();
+    let measured = load
+        .window(&endless, SliceCourse::Silent, &clocks, &AtomicBool::new(true), &mut |_| {})
+        .unwrap();
     assert!(measured.report.interrupted);
     let wrong = LoadConfig { stop: Stop::After(Duration::ZERO), ..config.clone() };
-    let refused = load.window(&wrong, &clocks, &NEVER, &mut |_| {});
+    let refused = load.window(&wrong, SliceCourse::Series, &clocks, &NEVER, &mut |_| {});
     assert!(matches!(refused, Err(LoadError::Configuration(_))), "{refused:?}");
     assert!(window(&mut load, &config).report.requests > 0);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use wirebench_schema::{
-    journal::{EndReason, Journal, Procedure, ReasonKind},
+    journal::{self, EndReason, Journal, Procedure, ReasonKind},
     suite::Phase,
     units::write_duration,
 };
@@ -145,8 +145,9 @@ impl Ab<'_> {
                 format!("a verdict needs {MIN_COHORTS} {noun}s; {difference} {known}; {next}")
             }
             Some(Inconclusive::BaselineCheckFailed) => format!(
-                "{}, so noise may explain any difference; next step: stop other programs and measure again",
-                self.failed_checks(ratio)
+                "{}, so noise may explain any difference; next step: {}",
+                self.failed_checks(ratio),
+                self.what_disturbed()
             ),
             Some(Inconclusive::Bound) => format!(
                 "the load generator was saturated, so the ratio of {} is a bound {known}; next step: \
@@ -158,6 +159,13 @@ impl Ab<'_> {
                 format!("{difference} {known}, with a margin of {margin}; {next}")
             }
         }
+    }
+
+    /// What to do about programs that ran beside the servers.
+    fn what_disturbed(&self) -> &'static str {
+        let runs = self.rows.rows.iter().flat_map(|row| &row.runs);
+        let reasons = runs.flat_map(|run| run.outcome.reasons());
+        journal::next_step(reasons.flat_map(|reason| &reason.programs))
     }
 
     /// `two instances of A differ by 2.1 % (99 % interval +0.8 to +3.4 %)`.

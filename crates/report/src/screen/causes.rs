@@ -6,7 +6,9 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 use wirebench_schema::{
-    journal::{Bound, Journal, Placement, Reason, ReasonKind, Run, Weight},
+    journal::{
+        Bound, Journal, Placement, ProgramShare, Reason, ReasonKind, Run, Weight, next_step,
+    },
     suite::{Phase, Scale},
 };
 
@@ -16,7 +18,6 @@ use super::{
 };
 use crate::{
     analysis::{self, Row, WorkloadRows},
-    notes::without_programs,
     published_rows::{self, few},
     table,
 };
@@ -31,8 +32,8 @@ const NAMED_PROGRAMS: usize = 2;
 pub(super) struct Causes {
     /// A line each.
     pub(super) lines: Vec<String>,
-    /// Rows with figures that other programs have disturbed.
-    pub(super) disturbed: usize,
+    /// What to do about rows that were disturbed, if there are any.
+    pub(super) disturbed: Option<&'static str>,
 }
 
 /// A workload's rows with the name of its load.
@@ -47,7 +48,7 @@ struct HiddenRows<'a> {
 
 /// Everything that hides figures or keeps rows from having some.
 pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Causes {
-    let mut causes = Causes { lines: conditions(journal), disturbed: 0 };
+    let mut causes = Causes { lines: conditions(journal), disturbed: None };
     let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
     for (label, rows) in workloads {
         for row in rows.rows.iter().filter(|row| is_listed(row)) {
@@ -58,15 +59,15 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
             concerned.runs.extend(&row.runs);
         }
     }
+    let mut disturbed: Vec<&Run> = Vec::new();
     for ((shown, kind), concerned) in &groups {
-        if is_disturbance(*kind) {
-            causes.disturbed += concerned.names.len();
-        }
+        disturbed.extend(kind.is_disturbance().then_some(&concerned.runs).into_iter().flatten());
         let tail = if *shown == Shown::NoTail { "p99 of " } else { "" };
         let rows = few(&concerned.names, NAMED_ROWS, "rows");
         let cause = cause(*kind, &concerned.runs, &journal.start.placement);
         causes.lines.push(format!("{tail}{rows}: {cause}"));
     }
+    causes.disturbed = (!disturbed.is_empty()).then(|| next_step(seen_in(&disturbed)));
     causes.lines.extend(unsaturated(workloads));
     causes.lines.extend(refusals(journal));
     causes.lines.extend(failures(workloads));
@@ -92,13 +93,15 @@ fn main_kind(row: &Row<'_>, shown: Shown) -> Option<ReasonKind> {
         .or_else(|| (shown == Shown::NoTail).then_some(ReasonKind::FewSamples))
 }
 
-const fn is_disturbance(kind: ReasonKind) -> bool {
-    matches!(kind, ReasonKind::Neighbour | ReasonKind::GeneratorStall | ReasonKind::BusyBefore)
+/// The programs that the reasons of these runs name.
+fn seen_in<'a>(runs: &[&'a Run]) -> impl Iterator<Item = &'a ProgramShare> {
+    let reasons: Vec<&Reason> = runs.iter().flat_map(|run| run.outcome.reasons()).collect();
+    reasons.into_iter().flat_map(|reason| &reason.programs)
 }
 
 fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
     match kind {
-        kind if is_disturbance(kind) => {
+        kind if kind.is_disturbance() => {
             format!("disturbed by {}{}", programs(runs), cpus(runs, placement))
         }
         ReasonKind::Stolen => "disturbed by the hypervisor".to_owned(),
@@ -117,18 +120,14 @@ fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
     }
 }
 
-/// The programs that most runs name.
+/// The programs that used the most CPU time in these runs.
 fn programs(runs: &[&Run]) -> String {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for reason in runs.iter().flat_map(|run| run.outcome.reasons()) {
-        let (_, programs) = without_programs(&reason.text);
-        let names = programs.into_iter().flat_map(|(_, names)| names);
-        names.for_each(|name| *counts.entry(name).or_default() += 1);
-    }
-    let mut names: Vec<(String, usize)> = counts.into_iter().collect();
-    names.sort_by_key(|(_, count)| Reverse(*count));
+    let mut shares: BTreeMap<String, f64> = BTreeMap::new();
+    seen_in(runs).for_each(|it| *shares.entry(it.name.clone()).or_default() += it.share);
+    let mut names: Vec<(String, f64)> = shares.into_iter().collect();
+    names.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let shown: Vec<String> = names.into_iter().take(NAMED_PROGRAMS).map(|(name, _)| name).collect();
-    if shown.is_empty() { "other programs".to_owned() } else { shown.join(" and ") }
+    if shown.is_empty() { "the hypervisor or interrupts".to_owned() } else { shown.join(" and ") }
 }
 
 /// The CPUs of the sides that were disturbed: ` on CPU 0`.

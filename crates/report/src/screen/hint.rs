@@ -14,8 +14,8 @@ pub(super) fn hint(model: &Model) -> Option<String> {
     }
     let inconclusive = model.count(|it| *it == Value::Compared(Outcome::Inconclusive));
     let made = model.repetitions;
-    if model.disturbed > 0 {
-        return Some("Next: stop other programs and measure again.".to_owned());
+    if let Some(step) = model.disturbed {
+        return Some(format!("Next: {step}."));
     }
     if inconclusive == 0 {
         return None;

@@ -28,8 +28,8 @@ pub(super) struct Model {
     pub(super) causes: Vec<String>,
     /// How comparable the rows of the suite's document are, and which of its differences hold.
     pub(super) published: Vec<String>,
-    /// Rows with a cause that another program is to blame for.
-    pub(super) disturbed: usize,
+    /// What to do about rows that were disturbed, if there are any.
+    pub(super) disturbed: Option<&'static str>,
 }
 
 /// Numbers of CPUs.

@@ -102,7 +102,7 @@ fn quick() -> Model {
         blocks: vec![block("hello", vec![saturated(), at("20k"), at("40k")]), echo],
         published: Vec::new(),
         causes: vec!["p99 of 5 rows: disturbed by python3 on CPU 0".to_owned()],
-        disturbed: 5,
+        disturbed: Some("stop these programs and measure again"),
     }
 }
 
@@ -269,9 +269,9 @@ fn the_page_stays_below_forty_lines_whatever_went_wrong() {
 
 #[test]
 fn the_hint_is_about_what_helps_most() {
-    let quiet = || Model { disturbed: 0, ..quick() };
+    let quiet = || Model { disturbed: None, ..quick() };
     let hint = |model: &Model| hint::hint(model).unwrap_or_default();
-    assert!(hint(&quick()).contains("stop other programs"));
+    assert!(hint(&quick()).contains("stop these programs and measure again"));
     assert_eq!(
         hint(&quiet()),
         "Next: 4 comparisons are inconclusive; `--cohorts 8` narrows the intervals."

@@ -12,7 +12,10 @@ use std::fmt;
 pub use guide::KindGuide;
 pub use kind::ReasonKind;
 
-use super::{Measurement, Outcome, Run};
+use super::{
+    Measurement, Outcome, Run,
+    program::{ProgramShare, listed, next_step},
+};
 
 /// One thing that speaks against the figures of a run, or limits what they say.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -26,6 +29,9 @@ pub struct Reason {
     pub figure: Option<f64>,
     /// A sentence with its figures, for people: what was seen, what that means, and what to do.
     pub text: String,
+    /// The programs that ran on the CPUs, if that is what it is about and some were seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramShare>,
 }
 
 /// The effect of a reason on the figures of its run.
@@ -63,15 +69,39 @@ impl ReasonKind {
     /// A reason of this kind.
     #[must_use]
     pub fn reason(self, weight: Weight, figure: Option<f64>, text: impl Into<String>) -> Reason {
-        Reason { kind: self, weight, figure, text: text.into() }
+        Reason { kind: self, weight, figure, text: text.into(), programs: Vec::new() }
+    }
+
+    /// Whether it says that something else used the CPUs of a side.
+    #[must_use]
+    pub const fn is_disturbance(self) -> bool {
+        use ReasonKind::{BusyBefore, GeneratorStall, Neighbour, SlicesDropped};
+        matches!(self, Neighbour | GeneratorStall | BusyBefore | SlicesDropped)
     }
 }
 
 impl Reason {
-    /// The same with the next step of its kind behind the sentence, unless it is there already.
+    /// The same with the programs that were seen, which it names.
+    #[must_use]
+    pub fn by(mut self, programs: &[ProgramShare]) -> Self {
+        self.text = format!("{} ({})", self.text, listed(programs));
+        self.programs = programs.to_vec();
+        self
+    }
+
+    /// What to do.
+    #[must_use]
+    pub fn next_step(&self) -> &'static str {
+        match self.kind.is_disturbance() {
+            true => next_step(&self.programs),
+            false => self.kind.guide().next_step,
+        }
+    }
+
+    /// The same with its next step behind the sentence, unless it is there already.
     #[must_use]
     pub fn with_next_step(mut self) -> Self {
-        let next_step = self.kind.guide().next_step;
+        let next_step = self.next_step();
         if !self.text.ends_with(next_step) {
             self.text = format!("{}; {next_step}", self.text);
         }

@@ -59,7 +59,7 @@ struct Left {
 }
 
 fn collector(session: &Session<Http1>) -> Collector {
-    let mut collector = Collector::new(session.params.histograms, 60_000 * MS, 1);
+    let mut collector = Collector::new(session.params.histograms, Some(60_000 * MS), 1);
     collector.start(session.edges.start_ns, session.edges.window_start_ns);
     collector
 }

@@ -28,7 +28,7 @@ const NUMBER_WIDTH: f64 = 20.0;
 const CAUSES: [(Option<ReasonKind>, &str, &str); 7] = [
     (None, "quiet", "undisturbed"),
     (Some(ReasonKind::Stolen), "stolen", "the hypervisor took CPU time"),
-    (Some(ReasonKind::Neighbour), "neighbour", "other programs used the CPUs"),
+    (Some(ReasonKind::Neighbour), "neighbour", "other work used the CPUs"),
     (Some(ReasonKind::GeneratorStall), "stall", "the load generator was descheduled"),
     (Some(ReasonKind::GeneratorsApart), "apart", "the load generators began too far apart"),
     (Some(ReasonKind::ParkedBusy), "parked", "other servers of the cohort used CPU time"),

@@ -5,7 +5,8 @@ use crate::fixtures::{
     COST, add, changed, cost, failed, journal_of, limited, noisy, pair, rate, reason, silence,
 };
 use wirebench_schema::journal::{
-    Bound, Cause, End, EndReason, Journal, ReasonKind, Unavailable, Verified, Weight,
+    Bound, Cause, End, EndReason, Journal, Owner, ProgramShare, ReasonKind, Unavailable, Verified,
+    Weight,
 };
 
 /// Six blocks of three servers: hello saturated, and at two rates.
@@ -120,20 +121,23 @@ fn a_rate_that_was_not_held_hides_the_figures_of_the_row() {
 fn a_disturbed_row_is_not_compared_and_a_disturbed_tail_is_hidden() {
     let mut journal = two_rates();
     change(&mut journal, ("go/net", "hello-20000"), |it| {
-        let text = "other programs used 40 % of the server's CPUs in the window";
-        it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.4), text));
-        let text = "other programs (python3, process 7) used 90 % of CPU 0 just before";
-        it.reasons.push(ReasonKind::BusyBefore.reason(Weight::Note, Some(0.9), text));
+        let text = "other work used 40 % of the server's CPUs in the window";
+        let reason = ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.4), text);
+        let python = ProgramShare { name: "python3".into(), owner: Owner::Other, share: 0.4 };
+        it.reasons.push(reason.by(&[python]));
     });
     for row in ["c/epoll", "go/net", "own/server"] {
         change(&mut journal, (row, "hello-40000"), |it| {
-            let text = "the generator waited 2 % of the window for CPUs that other programs used";
+            let text = "the generator waited 2 % of the window for its CPUs, which other work used";
             it.reasons.push(ReasonKind::Neighbour.reason(Weight::Tail, Some(0.02), text));
         });
     }
     let text = shown(&journal);
     assert_golden("page/a-disturbed-row-is-not-compared-and-a-disturbed.txt", &text);
-    assert_eq!(model(&journal, Stage::Final).disturbed, 4);
+    let step = |journal: &Journal| model(journal, Stage::Final).disturbed;
+    assert_eq!(step(&journal), Some("stop these programs and measure again"));
+    change(&mut journal, ("go/net", "hello-20000"), |it| it.reasons.clear());
+    assert_eq!(step(&journal), Some("measure for longer, or on another machine"));
 }
 
 #[test]

@@ -1,22 +1,15 @@
 //! The sentence of a reason for the terminal: its kind, its figure and the next step. Details are in
 //! the reason's text, which JSON and `report --explain` have.
 
-use super::{Reason, ReasonKind};
+use super::Reason;
 
 impl Reason {
     /// What happened, what it means and what to do, in at most 130 characters.
     #[must_use]
     pub fn brief(&self) -> String {
-        self.kind.brief(self.figure)
-    }
-}
-
-impl ReasonKind {
-    fn brief(self, figure: Option<f64>) -> String {
-        let guide = self.guide();
-        let (first, rest) = guide.next_step.split_at(1);
+        let (first, rest) = self.next_step().split_at(1);
         let next_step = first.to_uppercase() + rest;
-        format!("{}. {next_step}.", with_figure(guide.says, figure))
+        format!("{}. {next_step}.", with_figure(self.kind.guide().says, self.figure))
     }
 }
 
@@ -50,8 +43,7 @@ fn time(nanoseconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::journal::Weight;
+    use crate::journal::{ReasonKind, Weight};
 
     /// The most characters of a sentence.
     const LONGEST_BRIEF: usize = 130;
@@ -76,8 +68,8 @@ mod tests {
     #[test]
     fn a_figure_has_the_unit_of_its_kind() {
         let brief = |kind: ReasonKind, figure| kind.reason(Weight::Note, Some(figure), "").brief();
-        let stall = "a load generator thread was delayed by up to 7.7 ms: latencies include it. Stop other \
-                     programs on its CPUs.";
+        let stall = "a load generator thread was delayed by up to 7.7 ms: latencies include it. Measure for \
+                     longer, or on another machine.";
         assert_eq!(brief(ReasonKind::GeneratorStall, 7.68e6), stall);
         let stolen = "the hypervisor took 6.2 % of the CPU time of server or generator. Measure again, or on a \
                       dedicated machine.";

@@ -226,7 +226,7 @@ kinds! {
         weight: "invalid if the delays total more than 5 % of the window; tail if more than 1 %, the share that \
                  p99 depends on; else note",
         figure: "longest delay in nanoseconds",
-        do: "stop other programs on its CPUs"
+        do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
     }
     GeneratorsApart = "generators-apart" {
         "Several load generators began too far apart to be one load",
@@ -236,12 +236,12 @@ kinds! {
         do: "use a longer -d, or hosts that are closer"
     }
     Neighbour = "neighbour" {
-        "Other programs ran on the CPUs of a side",
-        says: "other programs took {percent} of the CPU time of server or generator",
+        "Other work ran on the CPUs of a side",
+        says: "other work took {percent} of the CPU time of server or generator",
         weight: "invalid from 10 % of the window; tail from 0.5 % at a rate, because with the backlog that delays \
                  1 % of the requests; else note",
         figure: "share of the CPU time used by others, or of the window in which a thread waited for them, 0 to 1",
-        do: "stop them and measure again"
+        do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
     }
     Stolen = "stolen" {
         "The hypervisor took CPU time from a side",
@@ -262,14 +262,14 @@ kinds! {
         says: "other programs used {percent} of a CPU just before the server started",
         weight: "note",
         figure: "share of the busiest CPU, 0 to 1",
-        do: "stop them and measure again"
+        do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
     }
     Swapped = "swapped" {
         "The machine swapped during the cohort",
         says: "the machine swapped {count} pages during the cohort",
         weight: "invalid",
         figure: "pages",
-        do: "stop other programs, or run fewer servers at once with --instances"
+        do: "run fewer servers at once with --instances, or free memory"
     }
     FewSamples = "few-samples" {
         "Fewer than ten samples lie beyond a percentile",
@@ -333,7 +333,7 @@ kinds! {
         says: "{percent} of the slices were disturbed",
         weight: "note; invalid if less than half of them are left without those of `neighbour`, and all are kept",
         figure: "share of the slices, 0 to 1",
-        do: "stop other programs and measure again"
+        do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
     }
     ParkedBusy = "parked-busy" {
         "The server used CPU time during slices of other servers, beyond its use at rest",
