@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 
 use crate::summary::median;
 
-/// Neighbouring readings whose ratio exceeds this belong to different states. Within one state the largest
+/// Readings on both sides of a gap of this factor belong to different states. Within one state the largest
 /// ratio that was seen between neighbours is 1.34, and states differ by 3 to 5.
 pub const APART: f64 = 1.5;
 /// Fewer readings than this share are no state.
 const RARE_SHARE: f64 = 0.05;
+/// Readings of a disturbed probe that may lie between two states and do not join them.
+const ODD_SHARE: f64 = 0.01;
 /// Slices of an instance in a cohort beyond which more say little.
 const ENOUGH: usize = 3;
 
@@ -115,12 +117,26 @@ fn within(value: u32, (least, most): (u32, u32)) -> bool {
     (least..=most).contains(&value)
 }
 
-/// The bounds between which sorted values have no neighbours that are far apart.
+/// The bounds of the parts into which sorted values fall: where hardly any value lies within a factor of one, and some
+/// do beyond, they are cut at the widest gap.
 fn clusters(values: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
     let mut sorted: Vec<u32> = values.collect();
     sorted.sort_unstable();
-    let cut = sorted.chunk_by(|one, next| f64::from(*next) <= APART * f64::from(*one));
-    cut.filter_map(|it| Some((*it.first()?, *it.last()?))).collect()
+    let few = (ODD_SHARE * sorted.len() as f64) as usize;
+    let (mut bounds, mut first, mut at) = (Vec::new(), 0, 0);
+    while at < sorted.len() {
+        let beyond =
+            sorted.partition_point(|value| f64::from(*value) <= APART * f64::from(sorted[at]));
+        if beyond < sorted.len() && beyond - at - 1 <= few {
+            let gap = |place: &usize| f64::from(sorted[place + 1]) / f64::from(sorted[*place]);
+            let last = (at..beyond).max_by(|a, b| gap(a).total_cmp(&gap(b))).unwrap_or(at);
+            bounds.push((sorted[first], sorted[last]));
+            (first, at) = (last + 1, last);
+        }
+        at += 1;
+    }
+    bounds.extend(sorted.get(first).zip(sorted.last()).map(|(least, most)| (*least, *most)));
+    bounds
 }
 
 #[cfg(test)]
@@ -148,6 +164,19 @@ mod tests {
         assert_eq!(both.during(&[80], &[]), None);
         let rare = states(&of_hundred(4));
         assert_eq!((rare.count(), rare.during(&[340], &[340])), (1, None));
+    }
+
+    #[test]
+    fn odd_readings_between_two_states_do_not_join_them() {
+        let mut readings = of_hundred(40);
+        readings.extend(of_hundred(40));
+        readings.extend(of_hundred(40));
+        readings.extend([140, 205, 290].map(|odd| vec![odd]));
+        let both = states(&readings);
+        assert_eq!(both.count(), 2, "{both:?}");
+        assert_eq!(both.during(&[99], &[75]), Some(0));
+        assert_eq!(both.during(&[354], &[330]), Some(1));
+        assert_eq!(both.during(&[205], &[205]), None);
     }
 
     #[test]

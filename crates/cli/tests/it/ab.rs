@@ -49,7 +49,7 @@ fn same(world: &World, arguments: &[&str]) -> Outcome {
 /// It went well. On a machine that is busy with other tests a whole window may pass in which the
 /// server does not run, which fails the run and is right.
 fn assert_fine(outcome: &Outcome) {
-    let starved = outcome.stderr.contains("no request was answered correctly in the window");
+    let starved = outcome.stderr.contains("no valid reply in the window");
     assert_eq!(outcome.code, Some(i32::from(starved)), "{outcome:#?}");
 }
 

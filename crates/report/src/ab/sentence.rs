@@ -165,7 +165,7 @@ impl Ab<'_> {
     fn what_disturbed(&self) -> &'static str {
         let runs = self.rows.rows.iter().flat_map(|row| &row.runs);
         let reasons = runs.flat_map(|run| run.outcome.reasons());
-        journal::next_step(reasons.flat_map(|reason| &reason.programs))
+        journal::next_step(reasons.flat_map(|reason| reason.programs.iter().flatten()))
     }
 
     /// `two instances of A differ by 2.1 % (99 % interval +0.8 to +3.4 %)`.

@@ -96,7 +96,7 @@ fn main_kind(row: &Row<'_>, shown: Shown) -> Option<ReasonKind> {
 /// The programs that the reasons of these runs name.
 fn seen_in<'a>(runs: &[&'a Run]) -> impl Iterator<Item = &'a ProgramShare> {
     let reasons: Vec<&Reason> = runs.iter().flat_map(|run| run.outcome.reasons()).collect();
-    reasons.into_iter().flat_map(|reason| &reason.programs)
+    reasons.into_iter().flat_map(|reason| reason.programs.iter().flatten())
 }
 
 fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
@@ -127,7 +127,13 @@ fn programs(runs: &[&Run]) -> String {
     let mut names: Vec<(String, f64)> = shares.into_iter().collect();
     names.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let shown: Vec<String> = names.into_iter().take(NAMED_PROGRAMS).map(|(name, _)| name).collect();
-    if shown.is_empty() { "the hypervisor or interrupts".to_owned() } else { shown.join(" and ") }
+    let reasons = || runs.iter().flat_map(|run| run.outcome.reasons());
+    match shown.is_empty() {
+        // Older journals do not name them.
+        true if reasons().all(|it| it.programs.is_none()) => "other programs".to_owned(),
+        true => "the hypervisor or interrupts".to_owned(),
+        false => shown.join(" and "),
+    }
 }
 
 /// The CPUs of the sides that were disturbed: ` on CPU 0`.

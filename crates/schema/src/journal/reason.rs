@@ -29,9 +29,10 @@ pub struct Reason {
     pub figure: Option<f64>,
     /// A sentence with its figures, for people: what was seen, what that means, and what to do.
     pub text: String,
-    /// The programs that ran on the CPUs, if that is what it is about and some were seen.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub programs: Vec<ProgramShare>,
+    /// The programs that ran on the CPUs, if that is what it is about; empty if none was seen. Absent in older
+    /// journals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<Vec<ProgramShare>>,
 }
 
 /// The effect of a reason on the figures of its run.
@@ -69,7 +70,7 @@ impl ReasonKind {
     /// A reason of this kind.
     #[must_use]
     pub fn reason(self, weight: Weight, figure: Option<f64>, text: impl Into<String>) -> Reason {
-        Reason { kind: self, weight, figure, text: text.into(), programs: Vec::new() }
+        Reason { kind: self, weight, figure, text: text.into(), programs: None }
     }
 
     /// Whether it says that something else used the CPUs of a side.
@@ -85,7 +86,7 @@ impl Reason {
     #[must_use]
     pub fn by(mut self, programs: &[ProgramShare]) -> Self {
         self.text = format!("{} ({})", self.text, listed(programs));
-        self.programs = programs.to_vec();
+        self.programs = Some(programs.to_vec());
         self
     }
 
@@ -93,7 +94,7 @@ impl Reason {
     #[must_use]
     pub fn next_step(&self) -> &'static str {
         match self.kind.is_disturbance() {
-            true => next_step(&self.programs),
+            true => next_step(self.programs.iter().flatten()),
             false => self.kind.guide().next_step,
         }
     }
