@@ -178,7 +178,7 @@ pub(crate) fn throttled_first(reasons: &mut Vec<Reason>) {
 #[must_use]
 pub fn busy_before(cpu: u32, share: f64, programs: &[ProgramShare]) -> Option<Reason> {
     let percent = share * 100.0;
-    let text = format!("CPU {cpu} was used by {percent:.0} % just before the server started");
+    let text = format!("{percent:.0} % of CPU {cpu} was in use just before the server started");
     let reason = || ReasonKind::BusyBefore.reason(Weight::Note, Some(share), text).by(programs);
     (share >= USED_BEFORE).then(reason)
 }
@@ -214,11 +214,11 @@ mod tests {
             busy_before(1, 0.8, programs).unwrap().with_next_step().text.replace(" (", "\n(") + "\n"
         };
         expect_test::expect![[r"
-            CPU 1 was used by 80 % just before the server started
+            80 % of CPU 1 was in use just before the server started
             (rustc 55.0 %, kernel threads 25.0 %); stop these programs and measure again
-            CPU 1 was used by 80 % just before the server started
+            80 % of CPU 1 was in use just before the server started
             (kernel threads 25.0 %); measure for longer, or on another machine
-            CPU 1 was used by 80 % just before the server started
+            80 % of CPU 1 was in use just before the server started
             (no program was seen: the hypervisor or interrupts took the time); measure for longer, or on another machine
         "]]
         .assert_eq(&[text(&[rustc, kernel.clone()]), text(&[kernel]), text(&[])].concat());

@@ -7,8 +7,9 @@ use crate::{cohorts::SHORT, world::World};
 
 /// The time between two samples of all threads.
 const BETWEEN_SAMPLES: Duration = Duration::from_millis(50);
-/// Samples at either end of a slice that may lie outside of its counted part.
-const EDGE_SAMPLES: usize = 3;
+/// The share of samples at either end that may lie outside of the counted part: the same thread has loaded for a
+/// moment before.
+const EDGE_SHARE: usize = 4;
 /// The fewest samples within a slice that show something.
 const FEWEST_SAMPLES: usize = 10;
 /// Turns of all threads without load, within a slice of 3 s: each of the two that wait looks once a second.
@@ -86,9 +87,10 @@ fn threads_without_load_sleep_while_a_slice_counts() {
     let longest =
         loading.chunk_by(|one, other| one.is_some() && one == other).max_by_key(|it| it.len());
     let longest = longest.unwrap();
-    assert!(longest.len() >= FEWEST_SAMPLES + 2 * EDGE_SAMPLES, "no slice was seen: {loading:?}");
+    let edge = longest.len() / EDGE_SHARE;
+    assert!(longest.len() >= FEWEST_SAMPLES + 2 * edge, "no slice was seen: {loading:?}");
     let start = loading.windows(longest.len()).position(|it| it == longest).unwrap();
-    let (first, last) = (start + EDGE_SAMPLES, start + longest.len() - EDGE_SAMPLES);
+    let (first, last) = (start + edge, start + longest.len() - edge);
     let ((before, _), (after, _)) = (&samples[first], &samples[last]);
     let others = after.iter().filter(|(it, _)| Some(**it) != longest[0]);
     let turns: Vec<_> = others
