@@ -34,14 +34,9 @@ fn compared_in(states: &MachineStates) -> Option<String> {
     }
     let others: usize = states.others.iter().map(|it| it.slices).sum();
     let all = compared.slices + others + states.mixed;
-    let place = match compared.state {
-        0 => "near each other",
-        state if state > states.others.len() - 1 => "far from each other",
-        _ => "at the same distance",
-    };
     let are = if others + states.mixed == 1 { "is" } else { "are" };
     Some(format!(
-        "ratios hold while the CPUs of both sides are {place} ({} a round trip), as in {} of {all} slices; {} {are} \
+        "ratios hold while a round trip between the CPUs of both sides takes {}, as in {} of {all} slices; {} {are} \
          excluded",
         distance(compared),
         compared.slices,

@@ -35,10 +35,10 @@ const CAUSES: [(Option<ReasonKind>, &str, &str); 7] = [
     (Some(ReasonKind::Throttled), "throttled", "the CPU was throttled"),
 ];
 
-/// The states of the machine in the strip below the dots: near, far and neither.
+/// The states of the machine in the strip below the dots: the nearest one, another and neither.
 const STATES: [(&str, &str); 3] = [
-    ("near", "the CPUs of server and generator were near each other"),
-    ("far", "they were far from each other"),
+    ("near", "the CPUs of server and generator were as near to each other as ever"),
+    ("far", "they were farther from each other"),
     ("mixed", "their distance changed"),
 ];
 
