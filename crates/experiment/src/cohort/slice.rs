@@ -122,7 +122,9 @@ impl Bench<'_> {
             Ok::<_, String>((report, watch.and_then(|it| it.join().ok()).unwrap_or_default()))
         })?;
         let (bytes_after, own_after_ns) = own_now();
-        let (output_bytes, own_ns) = (bytes_after - bytes_before, own_after_ns - own_before_ns);
+        let output_bytes = bytes_after.saturating_sub(bytes_before);
+        // A guard may have ended meanwhile.
+        let own_ns = own_after_ns.saturating_sub(own_before_ns);
         let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
         let after = (member.details(), Machine::read(agent));
         let account_ns = (before_ns, member.ended_ns());
