@@ -1,6 +1,6 @@
 //! Runs the scripts of a workflow's steps in the shell that a forge uses.
 
-use crate::world::{PATIENCE, World, program};
+use crate::world::{ONE_STATE, PATIENCE, World, program};
 use assert_cmd::Command;
 use std::{fs, os::unix::fs::symlink, path::PathBuf, process::Output};
 
@@ -30,7 +30,7 @@ impl<'a> Forge<'a> {
         let mut command = Command::new("bash");
         command.args(["--noprofile", "--norc", "-eo", "pipefail"]).arg(&file);
         command.current_dir(folder).env("PATH", &self.path);
-        command.env("GITHUB_STEP_SUMMARY", &self.summary).envs([self.world.mark()]);
+        command.env("GITHUB_STEP_SUMMARY", &self.summary).envs([self.world.mark(), ONE_STATE]);
         command.envs(variables.iter().cloned());
         command.timeout(PATIENCE).output().unwrap()
     }

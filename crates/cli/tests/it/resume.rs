@@ -2,7 +2,7 @@
 
 use crate::{
     golden,
-    world::{Outcome, World, program},
+    world::{ONE_STATE, Outcome, World, program},
 };
 use expect_test::expect_file;
 use rustix::process::Signal;
@@ -244,7 +244,7 @@ fn ctrl_c_names_the_command_that_goes_on_from_anywhere() {
     assert_eq!(world.journal().end.unwrap().reason, EndReason::Interrupted);
     let elsewhere = tempfile::tempdir().unwrap();
     let mut resumed = std::process::Command::new(program());
-    resumed.args(command.split(' ')).arg("--quiet").current_dir(elsewhere.path());
+    resumed.args(command.split(' ')).arg("--quiet").current_dir(elsewhere.path()).envs([ONE_STATE]);
     let output = resumed.output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{output:#?}");
     let journal = world.journal();

@@ -14,6 +14,8 @@ use std::{
 
 /// The variable that carries the mark; servers, guards and generators inherit it.
 const MARK: &str = "WIREBENCH_TEST_MARK";
+/// A machine that does not change its state, so that no run gets further cohorts.
+pub(crate) const ONE_STATE: (&str, &str) = ("WIREBENCH_SYNTHETIC_DISTANCES", "80,80,1,0");
 /// How long anything in these tests may take before it counts as hung: a run over sshd takes 40 s alone.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
@@ -165,7 +167,7 @@ impl World {
     }
 
     fn outcome(&self, mut command: Command, arguments: &[&str]) -> Outcome {
-        command.args(arguments).current_dir(self.folder.path()).envs([self.mark()]);
+        command.args(arguments).current_dir(self.folder.path()).envs([self.mark(), ONE_STATE]);
         let output = command.timeout(PATIENCE).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Outcome {
@@ -178,7 +180,7 @@ impl World {
     /// Starts wirebench and leaves it running.
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
         let mut command = std::process::Command::new(program());
-        command.args(arguments).current_dir(self.folder.path()).envs([self.mark()]);
+        command.args(arguments).current_dir(self.folder.path()).envs([self.mark(), ONE_STATE]);
         Running::of(command)
     }
 
