@@ -40,8 +40,7 @@ pub(crate) fn prepare_with_baseline(
 }
 
 /// Waiting and sampling happen on CPUs of neither side, or else on the generator's, so that the server's are the
-/// server's alone. Hosts from
-/// which the load comes are reached before anything is checked or measured.
+/// server's alone. Hosts from which the load comes are reached before anything is checked or measured.
 pub(crate) fn bind(context: &Context, experiment: &Experiment) -> anyhow::Result<()> {
     if let Some(fleet) = &experiment.bench.fleet {
         let interrupt = &context.interrupt;
