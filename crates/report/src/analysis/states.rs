@@ -18,6 +18,7 @@ const COMPLETE: usize = 2;
 pub(crate) struct Machine<'a> {
     states: States,
     chosen: Option<usize>,
+    cohorts: Cohorts<'a>,
     pub(super) journal: &'a Journal,
 }
 
@@ -58,9 +59,10 @@ impl<'a> Machine<'a> {
         let windows = counting(journal).filter_map(|run| run.outcome.measured());
         let all: Vec<&Distances> = windows.flat_map(distances).collect();
         let readings: Vec<&[u32]> = all.iter().filter_map(|it| it.readings()).flatten().collect();
-        let machine = Self { states: States::of(&readings), chosen: None, journal };
-        let cohorts: Vec<Vec<Vec<usize>>> = machine.cohorts().into_values().collect();
-        Self { chosen: machine.states.choose(&cohorts), ..machine }
+        let states = States::of(&readings);
+        let cohorts = cohorts(journal, &states);
+        let chosen = states.choose(&cohorts.values().cloned().collect::<Vec<_>>());
+        Self { states, chosen, cohorts, journal }
     }
 
     /// How many there are.
@@ -75,7 +77,7 @@ impl<'a> Machine<'a> {
 
     /// The state in which a load was carried out.
     pub(crate) fn during(&self, of: &Distances) -> Option<usize> {
-        of.readings().and_then(|[before, after]| self.states.during(before, after))
+        during(&self.states, of)
     }
 
     /// The state whose slices alone are compared of this workload; none if all are.
@@ -85,7 +87,7 @@ impl<'a> Machine<'a> {
     }
 
     fn cohorts_with(&self, workload: &str, state: usize, slices: usize) -> usize {
-        let cohorts = self.cohorts().into_iter().filter(|((name, ..), _)| *name == workload);
+        let cohorts = self.cohorts.iter().filter(|((name, ..), _)| *name == workload);
         cohorts.filter(|(_, cohort)| least(cohort, state) >= slices).count()
     }
 
@@ -110,19 +112,22 @@ impl<'a> Machine<'a> {
             is_mixed: states > 1 && self.filter(workload).is_none(),
         }
     }
+}
 
-    fn cohorts(&self) -> Cohorts<'a> {
-        let mut cohorts = Cohorts::new();
-        for run in counting(self.journal) {
-            let Some(measured) = run.outcome.measured() else { continue };
-            let mut counts = vec![0; self.states.count()];
-            distances(measured)
-                .filter_map(|it| self.during(it))
-                .for_each(|state| counts[state] += 1);
-            cohorts.entry((&run.workload, run.block, run.cohort())).or_default().push(counts);
-        }
-        cohorts
+fn during(states: &States, of: &Distances) -> Option<usize> {
+    of.readings().and_then(|[before, after]| states.during(before, after))
+}
+
+fn cohorts<'a>(journal: &'a Journal, states: &States) -> Cohorts<'a> {
+    let mut cohorts = Cohorts::new();
+    for run in counting(journal) {
+        let Some(measured) = run.outcome.measured() else { continue };
+        let mut counts = vec![0; states.count()];
+        let seen = distances(measured).filter_map(|it| during(states, it));
+        seen.for_each(|state| counts[state] += 1);
+        cohorts.entry((&run.workload, run.block, run.cohort())).or_default().push(counts);
     }
+    cohorts
 }
 
 /// Cohorts that are complete in the chosen state for every load; none on a machine with one state.
@@ -131,8 +136,8 @@ pub fn complete_cohorts(journal: &Journal) -> Option<u32> {
     let machine = Machine::of(journal);
     let chosen = machine.chosen?;
     let mut blocks: BTreeMap<u32, bool> = BTreeMap::new();
-    for ((_, block, _), cohort) in machine.cohorts() {
-        *blocks.entry(block).or_insert(true) &= least(&cohort, chosen) >= COMPLETE;
+    for ((_, block, _), cohort) in &machine.cohorts {
+        *blocks.entry(*block).or_insert(true) &= least(cohort, chosen) >= COMPLETE;
     }
     u32::try_from(blocks.into_values().filter(|is_complete| *is_complete).count()).ok()
 }

@@ -40,7 +40,7 @@ fn compared_in(states: &MachineStates) -> Option<String> {
          excluded",
         distance(compared),
         compared.slices,
-        excluded.join(" and ")
+        excluded.join(", ")
     ))
 }
 

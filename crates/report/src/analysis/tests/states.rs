@@ -96,7 +96,7 @@ fn the_page_says_in_which_state_ratios_hold() {
         _ => (80, 84),
     });
     let expected = "ratios hold while a round trip between the CPUs of both sides takes 80 ns, as in 54 of 108 \
-                    slices; 36 at 400 ns and 18 with a change are excluded";
+                    slices; 36 at 400 ns, 18 with a change are excluded";
     assert_eq!(sentences(&rows(&near)), [expected]);
 }
 
