@@ -57,7 +57,8 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
     }
 }
 
-fn is_valid(ab: &Ab<'_>, index: usize, metric: Metric) -> bool {
+/// Whether a figure of a side is what it claims to be.
+pub(super) fn is_valid(ab: &Ab<'_>, index: usize, metric: Metric) -> bool {
     let side = &ab.sides[index];
     let has_tail = || side.instances.iter().all(|row| ab.rows.rows[*row].tail_invalid() == 0);
     side.state == State::Valid && (!metric.is_tail() || has_tail())

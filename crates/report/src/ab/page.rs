@@ -1,9 +1,7 @@
-//! What `ab` prints: at most four lines of figures and findings, one for each condition that the user asked
-//! for, and its sentence. The details have everything else.
+//! What `ab` prints: the figures that everybody looks for, at most two findings, a line for each condition that the
+//! user asked for, and its sentence. The details have everything else.
 
-use wirebench_schema::suite::Phase;
-
-use super::{Ab, Figure, Side, text::cells};
+use super::{Ab, Figure, Side, flat::is_valid, text::cells};
 use crate::{
     analysis::{Metric, conditions},
     compare::text::gate_lines,
@@ -11,8 +9,11 @@ use crate::{
     wrap::{WIDTH, wrap},
 };
 
-/// Lines of findings and of further figures.
+/// Lines of findings.
 const FINDINGS: usize = 2;
+/// The figures besides that of the verdict, where they are valid.
+const FIGURES: [Metric; 4] =
+    [Metric::Cpu, Metric::Throughput, Metric::LatencyP50, Metric::LatencyP99];
 
 impl Ab<'_> {
     /// The figures and findings, and the sentence last.
@@ -21,15 +22,14 @@ impl Ab<'_> {
         format!("{}{}\n", self.lines(), self.sentence())
     }
 
-    /// The figures and findings, at most four lines, and the conditions that the user asked for.
+    /// The figures and findings, and the conditions that the user asked for.
     #[must_use]
     pub fn lines(&self) -> String {
         let mut findings = self.findings();
         findings.truncate(FINDINGS);
         let conditions = conditions(self.journal).into_iter();
         let conditions = conditions.map(|text| shortened(&format!("all runs: {text}"), WIDTH));
-        let figures = self.figures_shown(FINDINGS - findings.len());
-        let lines = [figures, findings, conditions.collect()].concat();
+        let lines = [self.figures_shown(), findings, conditions.collect()].concat();
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
@@ -58,16 +58,15 @@ impl Ab<'_> {
         findings
     }
 
-    /// A head, the figure of the verdict and this many others.
-    fn figures_shown(&self, others: usize) -> Vec<String> {
+    /// A head, the figure of the verdict and the usual others.
+    fn figures_shown(&self) -> Vec<String> {
         let has_figures = |figure: &&Figure| figure.values.iter().all(Option::is_some);
         let main = self.figures.first().into_iter().filter(has_figures);
-        let preferred = match self.rows.workload.phase {
-            Phase::Saturate => [Metric::Throughput, Metric::Cpu],
-            Phase::Cost | Phase::Idle => [Metric::LatencyP99, Metric::Cpu],
+        let is_shown = |figure: &&Figure| {
+            let valid = [0, 1].map(|index| is_valid(self, index, figure.metric));
+            FIGURES.contains(&figure.metric) && figure.ratio.is_some() && valid == [true; 2]
         };
-        let find = |metric: &Metric| self.figures.iter().skip(1).find(|it| it.metric == *metric);
-        let others = preferred.iter().filter_map(find).filter(has_figures).take(others);
+        let others = self.figures.iter().skip(1).filter(is_shown);
         let [a, b] = [self.sides[0].name, self.sides[1].name];
         let head = ["", a, b, &format!("{b}/{a}")].map(str::to_owned).to_vec();
         let rows: Vec<Vec<String>> =

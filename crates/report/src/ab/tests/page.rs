@@ -3,11 +3,10 @@
 use super::*;
 
 #[test]
-fn the_page_has_at_most_four_lines_and_the_sentence() {
+fn the_page_has_the_usual_figures_two_findings_and_the_sentence() {
     let mut journal = costs(1.052, 1.0);
     let ab = of(&journal, &[]);
     let figures = ab.page();
-    // Conditions and remarks take the places of further figures.
     for run in &mut journal.runs {
         run.outcome = changed(run.outcome.clone(), |it| {
             it.reasons.push(ReasonKind::SplitCore.reason(Weight::Note, None, "a shared core"));
@@ -16,7 +15,7 @@ fn the_page_has_at_most_four_lines_and_the_sentence() {
     let page = of(&journal, &["cpu > +3%", "p99 > +3%"]).page();
     let lines: Vec<&str> = page.lines().collect();
     assert!(
-        lines.len() == 5 && lines[..4].iter().all(|line| line.chars().count() <= 100),
+        lines.len() == 7 && lines[..6].iter().all(|line| line.chars().count() <= 100),
         "{page}"
     );
     assert_golden_cases("ab/pages.txt", [("figures", figures), ("conditions and remarks", page)]);
