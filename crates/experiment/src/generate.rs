@@ -211,9 +211,9 @@ impl Generator {
 
     /// Ends the load before its time, as a signal at a terminal does: connections are closed in
     /// order. Returns the report up to that moment. What does not end within `patience` is killed.
-    pub fn end(mut self, patience: Duration) -> Result<Box<LoadReport>, String> {
+    pub fn end(&mut self, patience: Duration) -> Result<Box<LoadReport>, String> {
         // It may have ended by itself meanwhile; its report tells.
-        match &mut self {
+        match self {
             Self::Here(process) => _ = kill_process(process.pid(), Signal::TERM),
             Self::Away(load) => load.end()?,
         }

@@ -16,7 +16,6 @@ mod warm_up;
 pub(crate) use ending::server_end;
 pub(crate) use observe::settled_look;
 pub use silence::require_files;
-pub use steady::BestLevels;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -51,7 +50,7 @@ use self::{
     ending::{Failure, end},
     observe::{Observer, Sides},
 };
-use crate::{cut::Cut, remote::Fleet, tool::Tool};
+use crate::{cut::Cut, generate::Generator, remote::Fleet, tool::Tool};
 
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
@@ -99,8 +98,6 @@ pub struct Cell<'a> {
     pub position: u32,
     /// Whether the conformance checks were made; else the body of a reply is not known before.
     pub verification: Verification,
-    /// The best levels at which earlier runs of the cell became steady.
-    pub best: BestLevels,
 }
 
 /// What was seen of a run: the generator's report, and what both sides used.
@@ -112,8 +109,6 @@ struct RunObservation {
     details: (Details, Details),
     /// The machine's clocks at the edges of the window.
     machine: (Machine, Machine),
-    /// Other programs that used the CPUs before the run.
-    busy_before: Option<Reason>,
     /// Other programs that were seen during the load.
     programs: Vec<ProgramShare>,
     /// What another generator than our own has told.
@@ -127,8 +122,6 @@ struct Loaded {
     warm_up: Option<WarmUp>,
     /// Workers asked for.
     workers: u32,
-    /// Other programs that used the CPUs before the server was started.
-    busy_before: Option<Reason>,
 }
 
 impl Bench {
@@ -205,10 +198,9 @@ impl Bench {
         stop: &AtomicBool,
     ) -> Result<Outcome, Failure> {
         let request = self.request(cell, run.workers);
-        let busy_before = self.busy_before();
         let (loaded, stopped) = self
             .with_server(&request, run, stop, |server, run| self.load(cell, run, server, stop))?;
-        self.outcome(cell, Loaded { busy_before, ..loaded }, &stopped)
+        self.outcome(cell, loaded, &stopped)
     }
 
     /// Loads a server that runs, and observes it meanwhile.
@@ -233,7 +225,7 @@ impl Bench {
         let distances = Distances { distance_ns_before, distance_ns_after: probe.read() };
         let programs = Programs::read().since(&before, &self.cpus());
         let seen = RunObservation { programs, ..seen };
-        Ok(Loaded { seen, distances, warm_up, workers: run.workers, busy_before: None })
+        Ok(Loaded { seen, distances, warm_up, workers: run.workers })
     }
 
     /// From what was seen to the outcome of a run.
@@ -243,14 +235,13 @@ impl Bench {
         loaded: Loaded,
         stopped: &Stopped,
     ) -> Result<Outcome, Failure> {
-        let Loaded { seen, distances, warm_up, workers, busy_before } = loaded;
+        let Loaded { seen, distances, warm_up, workers } = loaded;
         if seen.load.requests == 0 {
             let reason = validity::nothing_answered(&seen.load);
             return Err(Failure { reason, stderr: stopped.stderr.clone() });
         }
-        let mut measured =
-            self.judge(cell, workers, RunObservation { busy_before, ..seen }, stopped);
-        let complaint = warm_up.as_ref().and_then(|it| steady::complaint(it, cell.best));
+        let mut measured = self.judge(cell, workers, seen, stopped);
+        let complaint = warm_up.as_ref().and_then(steady::complaint);
         measured.reasons.extend(complaint.map(Reason::with_next_step));
         (measured.warm_up, measured.distances) = (warm_up, distances);
         Ok(Outcome::Measured(Box::new(measured)))
@@ -264,7 +255,7 @@ impl Bench {
         seen: RunObservation,
         stopped: &Stopped,
     ) -> Measurement {
-        let RunObservation { load, course, details, machine, tool, busy_before, programs } = seen;
+        let RunObservation { load, course, details, machine, tool, programs } = seen;
         let window = match &tool {
             None => Window {
                 window_ns: load.window_ns,
@@ -297,7 +288,7 @@ impl Bench {
             bound,
             placement: &self.placement,
             end: &server_end(stopped),
-            others: busy_before.into_iter().chain(others).collect(),
+            others,
             programs,
             verification: cell.verification,
             processes: match (cpu.lost, cpu.changed) {
@@ -327,26 +318,46 @@ impl Bench {
         server: &Server,
         stop: &AtomicBool,
     ) -> Result<RunObservation, String> {
-        let mut generator = self.generator(config, true, stop)?;
-        let mut deadline = Deadline::new(config, Instant::now());
-        let mut observer = Observer::new(Sides { server, generator: generator.pid() });
-        loop {
-            if stop.load(Ordering::Relaxed) {
-                return Err("interrupted".to_owned());
-            }
-            deadline.check(Instant::now())?;
-            let event = generator.next_event(STEP)?;
-            event.iter().for_each(|event| deadline.hear(event, Instant::now()));
+        let generator = self.generator(config, true, stop)?;
+        let mut observer = Some(Observer::new(Sides { server, generator: generator.pid() }));
+        follow(generator, config, stop, |generator, event| {
+            let Some(seen) = &mut observer else { return Ok(None) };
             match event {
-                None | Some(LoadEvent::Connecting { .. }) => {}
-                Some(LoadEvent::Connected { .. }) => generator.begin(&observer.connected())?,
-                Some(LoadEvent::Interval(_)) => observer.interval(),
-                Some(LoadEvent::WindowStart) => observer.window_starts(),
-                Some(LoadEvent::WindowEnd) => observer.window_ended(),
-                Some(LoadEvent::ServerClocks(readings)) => observer.read(readings),
-                Some(LoadEvent::Failed { reason }) => return Err(reason),
-                Some(LoadEvent::Report(report)) => return observer.finish(*report),
+                LoadEvent::Connected { .. } => generator.begin(&seen.connected())?,
+                LoadEvent::Interval(_) => seen.interval(),
+                LoadEvent::WindowStart => seen.window_starts(),
+                LoadEvent::WindowEnd => seen.window_ended(),
+                LoadEvent::ServerClocks(readings) => seen.read(readings),
+                LoadEvent::Report(report) => {
+                    return observer.take().map(|it| it.finish(*report)).transpose();
+                }
+                LoadEvent::Connecting { .. } | LoadEvent::Failed { .. } => {}
             }
+            Ok(None)
+        })
+    }
+}
+
+/// Follows a load until `hear` has what it wants. A load that fails, hangs or is interrupted is an error.
+fn follow<T>(
+    mut generator: Generator,
+    config: &LoadConfig,
+    stop: &AtomicBool,
+    mut hear: impl FnMut(&mut Generator, LoadEvent) -> Result<Option<T>, String>,
+) -> Result<T, String> {
+    let mut deadline = Deadline::new(config, Instant::now());
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err("interrupted".to_owned());
+        }
+        deadline.check(Instant::now())?;
+        let Some(event) = generator.next_event(STEP)? else { continue };
+        deadline.hear(&event, Instant::now());
+        if let LoadEvent::Failed { reason } = event {
+            return Err(reason);
+        }
+        if let Some(found) = hear(&mut generator, event)? {
+            return Ok(found);
         }
     }
 }

@@ -28,15 +28,7 @@ pub const SYNTHETIC: &str = "WIREBENCH_SYNTHETIC_DISTANCES";
 #[derive(Clone, Debug)]
 pub struct Probe {
     pairs: Vec<(u32, u32)>,
-    synthetic: Option<Synthetic>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Synthetic {
-    near_ns: f64,
-    far_ns: f64,
-    near_seconds: f64,
-    far_seconds: f64,
+    synthetic: Option<[f64; 4]>,
 }
 
 /// The line, on a page of its own.
@@ -59,7 +51,7 @@ impl Probe {
             (false, _) => server_cpus.windows(2).map(|pair| (pair[0], pair[1])).collect(),
         };
         pairs.truncate(if *pinned && (*disjoint || !load_is_here) { MOST_PAIRS } else { 0 });
-        let synthetic = std::env::var(SYNTHETIC).ok().and_then(|text| Synthetic::parse(&text));
+        let synthetic = std::env::var(SYNTHETIC).ok().and_then(|text| synthetic(&text));
         Self { pairs, synthetic }
     }
 
@@ -73,7 +65,7 @@ impl Probe {
     #[must_use]
     pub fn read(&self) -> Vec<u32> {
         let read = |(one, other): &(u32, u32)| match self.synthetic {
-            Some(synthetic) => Some(synthetic.now()),
+            Some(synthetic) => Some(synthetic_ns(synthetic)),
             None => round_trip_ns(*one, *other),
         };
         let distances = self.pairs.iter().map(|pair| read(pair).map(|ns| ns.round() as u32));
@@ -81,24 +73,15 @@ impl Probe {
     }
 }
 
-impl Synthetic {
-    fn parse(text: &str) -> Option<Self> {
-        let numbers = text.split(',').map(|word| word.trim().parse().ok());
-        let numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
-        let [near_ns, far_ns, near_seconds, far_seconds] = numbers[..] else { return None };
-        (near_seconds + far_seconds > 0.0).then_some(Self {
-            near_ns,
-            far_ns,
-            near_seconds,
-            far_seconds,
-        })
-    }
+fn synthetic(text: &str) -> Option<[f64; 4]> {
+    let numbers = text.split(',').map(|word| word.trim().parse().ok());
+    let numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
+    numbers.try_into().ok().filter(|[_, _, near_s, far_s]: &[f64; 4]| near_s + far_s > 0.0)
+}
 
-    fn now(self) -> f64 {
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        let into = time % (self.near_seconds + self.far_seconds);
-        if into < self.near_seconds { self.near_ns } else { self.far_ns }
-    }
+fn synthetic_ns([near_ns, far_ns, near_s, far_s]: [f64; 4]) -> f64 {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    if time % (near_s + far_s) < near_s { near_ns } else { far_ns }
 }
 
 /// The median time of a round trip between two CPUs.
@@ -205,8 +188,8 @@ mod tests {
 
     #[test]
     fn synthetic_distances_are_two_numbers_and_two_times() {
-        assert!(Synthetic::parse("80,400,10,0").is_some_and(|it| (it.now() - 80.0).abs() < 0.5));
-        assert!(Synthetic::parse("80,400,0,10").is_some_and(|it| (it.now() - 400.0).abs() < 0.5));
-        assert!(Synthetic::parse("80,400").is_none() && Synthetic::parse("80,400,0,0").is_none());
+        let now = |text: &str| synthetic(text).map(|it| synthetic_ns(it).round());
+        assert_eq!((now("80,400,10,0"), now("80, 400, 0, 10")), (Some(80.0), Some(400.0)));
+        assert_eq!((now("80,400"), now("80,400,0,0"), now("80,400,far,1")), (None, None, None));
     }
 }

@@ -7,7 +7,6 @@
 //! CPU. That shows what a neighbour did to the side in windows of any length, unless the side's own
 //! threads compete for its CPUs.
 
-mod before;
 mod cpu_times;
 mod programs;
 mod throttle;
@@ -17,7 +16,6 @@ use wirebench_judge::neighbours::{Arrivals, SideUse, throttled};
 use wirebench_schema::journal::{Placement, Reason};
 use wirebench_server::threads::{self, Threads};
 
-pub use before::busy_before;
 pub use cpu_times::CpuTimes;
 pub use programs::Programs;
 pub use throttle::Throttled;

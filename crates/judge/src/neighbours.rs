@@ -2,7 +2,7 @@
 //! sides of a run, from times that were read elsewhere.
 
 use std::time::Duration;
-use wirebench_schema::journal::{ProgramShare, Reason, ReasonKind, Weight};
+use wirebench_schema::journal::{Reason, ReasonKind, Weight};
 
 use crate::thresholds::PAUSE_AND_CATCHING_UP;
 
@@ -23,8 +23,6 @@ const STOLEN_NOTED: f64 = 0.01;
 const STOLEN_SPOILS: f64 = 0.05;
 /// A hundredth of the window in one piece is the 99th percentile of the latencies in it.
 const THROTTLED_SPOILS: f64 = 0.01;
-/// Share of one CPU from which on it was used before a run: most of what can be seen in a few ticks.
-const USED_BEFORE: f64 = 0.5;
 
 /// When requests come.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,6 +31,16 @@ pub enum Arrivals {
     AfterReplies,
     /// At moments of their own: a pause meets all that are due in it.
     AtMoments,
+}
+
+impl Arrivals {
+    /// The share of the window from which on it is told that a side waited.
+    const fn noted(self) -> f64 {
+        match self {
+            Self::AfterReplies => NOTED_SHARE,
+            Self::AtMoments => TAIL_SHARE,
+        }
+    }
 }
 
 /// What others took from one side of a run.
@@ -65,11 +73,7 @@ impl SideUse {
         let elapsed_ns = elapsed.as_nanos() as f64;
         let used = others_ns as f64 / (elapsed_ns * cpus as f64);
         let used = (elapsed >= TICKS_TELL && used > ticks_accuse(elapsed, cpus)).then_some(used);
-        let noted = match arrivals {
-            Arrivals::AfterReplies => NOTED_SHARE,
-            Arrivals::AtMoments => TAIL_SHARE,
-        };
-        let waited = (waited > noted).then_some(waited);
+        let waited = (waited > arrivals.noted()).then_some(waited);
         let of = |share: f64| share * 100.0;
         let text = match (used, waited) {
             (None, None) => return None,
@@ -106,13 +110,9 @@ impl SideUse {
 /// What must be said where a side waited for this share of the loads that count.
 #[must_use]
 pub fn waited(side: &'static str, share: f64, arrivals: Arrivals) -> Option<Reason> {
-    let noted = match arrivals {
-        Arrivals::AfterReplies => NOTED_SHARE,
-        Arrivals::AtMoments => TAIL_SHARE,
-    };
     let weight = weight(share, SPOILS_SHARE, arrivals);
     let reason = || ReasonKind::Neighbour.reason(weight, Some(share), waiting(side, share));
-    (share > noted).then(reason)
+    (share > arrivals.noted()).then(reason)
 }
 
 fn waiting(side: &str, share: f64) -> String {
@@ -174,19 +174,10 @@ pub(crate) fn throttled_first(reasons: &mut Vec<Reason>) {
     }
 }
 
-/// What must be said of a CPU of which other programs used this share just before a run.
-#[must_use]
-pub fn busy_before(cpu: u32, share: f64, programs: &[ProgramShare]) -> Option<Reason> {
-    let percent = share * 100.0;
-    let text = format!("{percent:.0} % of CPU {cpu} was in use just before the server started");
-    let reason = || ReasonKind::BusyBefore.reason(Weight::Note, Some(share), text).by(programs);
-    (share >= USED_BEFORE).then(reason)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_schema::journal::Owner;
+    use wirebench_schema::journal::{Owner, ProgramShare};
 
     const MS: u64 = 1_000_000;
 
@@ -205,20 +196,21 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_names_the_cpu_and_the_programs_and_asks_to_stop_only_those_that_were_seen() {
+    fn a_reason_names_the_programs_and_asks_to_stop_only_those_that_were_seen() {
         let program =
             |name: &str, owner, share| ProgramShare { name: name.to_owned(), owner, share };
         let rustc = program("rustc", Owner::Other, 0.55);
         let kernel = program("kernel threads", Owner::Kernel, 0.25);
         let text = |programs: &[ProgramShare]| {
-            busy_before(1, 0.8, programs).unwrap().with_next_step().text.replace(" (", "\n(") + "\n"
+            let reason = waited("server", 0.2, Arrivals::AfterReplies).unwrap().by(programs);
+            reason.with_next_step().text.replace(" (", "\n(") + "\n"
         };
         expect_test::expect![[r"
-            80 % of CPU 1 was in use just before the server started
+            the server waited 20.0 % of the window for its CPUs, which other work used
             (rustc 55.0 %, kernel threads 25.0 %); stop these programs and measure again
-            80 % of CPU 1 was in use just before the server started
+            the server waited 20.0 % of the window for its CPUs, which other work used
             (kernel threads 25.0 %); measure for longer, or on another machine
-            80 % of CPU 1 was in use just before the server started
+            the server waited 20.0 % of the window for its CPUs, which other work used
             (no program was seen: the hypervisor or interrupts took the time); measure for longer, or on another machine
         "]]
         .assert_eq(&[text(&[rustc, kernel.clone()]), text(&[kernel]), text(&[])].concat());

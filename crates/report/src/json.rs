@@ -196,7 +196,7 @@ fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
         rows: order
             .into_iter()
             .map(|index| Row {
-                other_states: others.iter().filter_map(|it| it.of(index)).collect(),
+                other_states: states::of_row(&others, index),
                 ..row::row(journal, rows, index, &comparisons)
             })
             .collect(),

@@ -1,19 +1,14 @@
-//! Notes below a table: those that differ in nothing but numbers and programs become one, with the
-//! range of each number and the names that came most often, so that a hundred runs on a busy machine
-//! do not bury the table. A number that is a name, such as that of a block or of a status, makes no
-//! range. The journal keeps each.
+//! Notes below a table: those that differ in nothing but numbers become one, with the range of each
+//! number, so that a hundred runs on a busy machine do not bury the table. A number that is a name, such
+//! as that of a block or of a status, makes no range. The journal keeps each.
 
 mod numbers;
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::{collections::BTreeSet, fmt};
 
 use numbers::{Number, split, value};
 
-/// Programs, or other names of the same thing, that a note tells at most.
+/// Names of the same thing that a note tells at most.
 const NAMED_MOST: usize = 3;
 
 /// The notes of a table, each with the texts that it stands for.
@@ -27,8 +22,6 @@ pub(crate) struct Notes {
 struct Note {
     between: Vec<String>,
     places: Vec<Place>,
-    /// Programs that are named in brackets: where in the first part, and how often each.
-    programs: Option<(usize, BTreeMap<String, usize>)>,
 }
 
 /// What has stood in the place of a number.
@@ -43,20 +36,13 @@ enum Place {
 impl Notes {
     /// Adds a note, and returns its number, from 1.
     pub(crate) fn add(&mut self, text: &str) -> usize {
-        let (text, programs) = without_programs(text);
-        let (between, numbers) = split(&text);
+        let (between, numbers) = split(text);
         let known = self.notes.iter_mut().position(|note| note.between == between);
         let index = known.unwrap_or_else(|| {
             let places = numbers.iter().map(Place::of).collect();
-            self.notes.push(Note { between, places, programs: None });
+            self.notes.push(Note { between, places });
             self.notes.len() - 1
         });
-        if let Some((at, names)) = programs {
-            let (_, counts) = self.notes[index].programs.get_or_insert((at, BTreeMap::new()));
-            for name in names {
-                *counts.entry(name).or_default() += 1;
-            }
-        }
         for (place, number) in self.notes[index].places.iter_mut().zip(numbers) {
             place.add(number);
         }
@@ -66,44 +52,10 @@ impl Notes {
     /// The texts, in the order of their numbers.
     pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
         self.notes.iter().map(|note| {
-            let mut text = String::new();
-            let mut places = note.places.iter();
-            for (index, part) in note.between.iter().enumerate() {
-                match note.programs.as_ref().filter(|_| index == 0) {
-                    Some((at, counts)) => {
-                        let (head, tail) = part.split_at(*at);
-                        text += &format!("{head} ({}){tail}", named(counts));
-                    }
-                    None => text += part,
-                }
-                text += &places.next().map_or_else(String::new, ToString::to_string);
-            }
-            text
+            let places = note.places.iter().map(ToString::to_string).chain([String::new()]);
+            note.between.iter().zip(places).map(|(part, place)| format!("{part}{place}")).collect()
         })
     }
-}
-
-/// The text without the programs in its first brackets, where they stood, and their names. They are
-/// written `name, process 7, name, process 8`.
-fn without_programs(text: &str) -> (String, Option<(usize, Vec<String>)>) {
-    let listed = text.split_once(" (").and_then(|(head, rest)| {
-        let (list, tail) = rest.split_once(')')?;
-        let words: Vec<&str> = list.split(", ").collect();
-        let is_program = |pair: &[&str]| pair.len() == 2 && pair[1].starts_with("process ");
-        let is_list = words.chunks(2).all(is_program) && !head.contains(|it: char| it.is_numeric());
-        let names = words.chunks(2).map(|pair| pair[0].to_owned()).collect();
-        is_list.then(|| (format!("{head}{tail}"), Some((head.len(), names))))
-    });
-    listed.unwrap_or_else(|| (text.to_owned(), None))
-}
-
-/// The names that came most often.
-fn named(counts: &BTreeMap<String, usize>) -> String {
-    let mut names: Vec<(&String, &usize)> = counts.iter().collect();
-    names.sort_by_key(|(_, count)| Reverse(**count));
-    let shown: Vec<&str> = names.iter().take(NAMED_MOST).map(|(name, _)| name.as_str()).collect();
-    let others = if names.len() > NAMED_MOST { " and others" } else { "" };
-    format!("{}{others}", shown.join(", "))
 }
 
 /// Numbers of notes as a row shows them: `1-4,7`.
@@ -194,25 +146,6 @@ mod tests {
         ]);
         assert_eq!(numbers, [1, 2, 1, 1]);
         assert_eq!(texts, ["others used 4.5..100 % of 2 CPUs", "not pinned"]);
-    }
-
-    #[test]
-    fn notes_that_differ_in_programs_too_become_one_that_names_the_most_frequent() {
-        let note = |programs: &str, cpu| format!("other programs{programs} used 80 % of CPU {cpu}");
-        let (numbers, texts) = texts(&[
-            &note(" (rustc, process 7, cc, process 8)", 0),
-            &note("", 1),
-            &note(" (rustc, process 9)", 1),
-            &note(" (ld, process 10, kworker/u8:1+flush-254:0, process 11)", 1),
-            "a load (rustc, process 7) and (not a program) stay",
-            "512 of 600 (rustc, process 7)",
-        ]);
-        assert_eq!(numbers, [1, 1, 1, 1, 2, 3]);
-        let expected = "other programs (rustc, cc, kworker/u8:1+flush-254:0 and others) used 80 % \
-                        of CPU 0..1";
-        assert_eq!(texts[0], expected);
-        assert_eq!(texts[1], "a load (rustc) and (not a program) stay");
-        assert_eq!(texts[2], "512 of 600 (rustc, process 7)");
     }
 
     #[test]

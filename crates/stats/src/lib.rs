@@ -19,7 +19,6 @@
 //! | how do two programs compare, with several instances of each? | [`judge_sides`] |
 //! | in which states was the machine, and which of them is compared? | [`states::States`] |
 //! | is this run strange? | [`outliers`] |
-//! | is this server warm? | [`steadiness`] |
 //! | up to which rate does this server meet its objective? | [`Threshold::of`] |
 //!
 //! How often the rules err and what they find is measured with simulated noise by
@@ -37,7 +36,6 @@ mod ranks;
 mod simultaneous;
 mod slices;
 pub mod states;
-mod steady;
 mod summary;
 mod threshold;
 mod two_way;
@@ -52,7 +50,6 @@ pub use outlier::outliers;
 pub use pairs::{PairLevel, pair_levels};
 pub use ranks::{Better, Rank, rank_levels};
 pub use slices::{InstanceValue, Trend, instance_values};
-pub use steady::{STEADY_WINDOW, Steadiness, steadiness};
 pub use summary::{median, range, ratios_by_block};
 pub use threshold::{Threshold, Trial};
 pub use two_way::{Contrast, TwoWay};

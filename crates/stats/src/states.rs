@@ -76,10 +76,12 @@ impl States {
         self.0.get(state).map_or(&[], |state| &state.distance_ns)
     }
 
-    /// The state in which the machine was before and after a slice; none if it changed meanwhile, or was in none.
+    /// The state in which the machine was before and after a slice; none if it changed meanwhile, was in none or
+    /// was not read twice.
     #[must_use]
-    pub fn during(&self, before: &[u32], after: &[u32]) -> Option<usize> {
-        let is_in = |state: &State| [before, after].into_iter().all(|it| state.has(it));
+    pub fn during(&self, readings: Option<[&[u32]; 2]>) -> Option<usize> {
+        let readings = readings?;
+        let is_in = |state: &State| readings.into_iter().all(|it| state.has(it));
         self.0.iter().position(is_in)
     }
 
@@ -143,6 +145,10 @@ fn clusters(values: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
 mod tests {
     use super::*;
 
+    fn during(states: &States, before: &[u32], after: &[u32]) -> Option<usize> {
+        states.during(Some([before, after]))
+    }
+
     fn states(readings: &[Vec<u32>]) -> States {
         States::of(&readings.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
@@ -158,12 +164,12 @@ mod tests {
         let both = states(&of_hundred(40));
         assert_eq!(both.count(), 2);
         assert!(both.distance_ns(0)[0] < 100.0 && both.distance_ns(1)[0] > 325.0, "{both:?}");
-        assert_eq!(both.during(&[80], &[99]), Some(0));
-        assert_eq!(both.during(&[340], &[331]), Some(1));
-        assert_eq!(both.during(&[80], &[340]), None);
-        assert_eq!(both.during(&[80], &[]), None);
+        assert_eq!(during(&both, &[80], &[99]), Some(0));
+        assert_eq!(during(&both, &[340], &[331]), Some(1));
+        assert_eq!(during(&both, &[80], &[340]), None);
+        assert_eq!(during(&both, &[80], &[]), None);
         let rare = states(&of_hundred(4));
-        assert_eq!((rare.count(), rare.during(&[340], &[340])), (1, None));
+        assert_eq!((rare.count(), during(&rare, &[340], &[340])), (1, None));
     }
 
     #[test]
@@ -174,9 +180,9 @@ mod tests {
         readings.extend([140, 205, 290].map(|odd| vec![odd]));
         let both = states(&readings);
         assert_eq!(both.count(), 2, "{both:?}");
-        assert_eq!(both.during(&[99], &[75]), Some(0));
-        assert_eq!(both.during(&[354], &[330]), Some(1));
-        assert_eq!(both.during(&[205], &[205]), None);
+        assert_eq!(during(&both, &[99], &[75]), Some(0));
+        assert_eq!(during(&both, &[354], &[330]), Some(1));
+        assert_eq!(during(&both, &[205], &[205]), None);
     }
 
     #[test]
@@ -184,7 +190,7 @@ mod tests {
         let one = states(&of_hundred(0));
         assert_eq!((one.count(), one.choose(&[vec![vec![9]]])), (1, None));
         let none = states(&[]);
-        assert_eq!((none.count(), none.during(&[], &[]), none.choose(&[])), (0, None, None));
+        assert_eq!((none.count(), during(&none, &[], &[]), none.choose(&[])), (0, None, None));
     }
 
     #[test]
@@ -197,8 +203,8 @@ mod tests {
         let three = states(&(0..99).map(reading).collect::<Vec<_>>());
         assert_eq!(three.count(), 3);
         assert_eq!(three.distance_ns(1), [80.0, 350.0]);
-        assert_eq!(three.during(&[80, 350], &[80, 350]), Some(1));
-        assert_eq!(three.during(&[350, 80], &[350, 80]), None);
+        assert_eq!(during(&three, &[80, 350], &[80, 350]), Some(1));
+        assert_eq!(during(&three, &[350, 80], &[350, 80]), None);
         assert!(are_apart(three.distance_ns(0), three.distance_ns(1)));
         assert!(!are_apart(&[80.0], &[110.0]) && !are_apart(&[80.0], &[]));
     }

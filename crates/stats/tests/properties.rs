@@ -1,11 +1,11 @@
 //! Properties that hold for any numbers, including those that no machine would show.
 //!
-//! `simulated` tests how often results are right.
+//! `cohorts` tests how often results are right.
 
 use proptest::prelude::*;
 use wirebench_stats::{
-    Better, Contrast, Steadiness, TwoWay, geometric_mean_interval, judge_against, judge_changes,
-    outliers, rank_levels, steadiness,
+    Better, Contrast, TwoWay, geometric_mean_interval, judge_against, judge_changes, outliers,
+    rank_levels,
 };
 
 /// Any numbers, those included that are none.
@@ -21,7 +21,7 @@ fn cell() -> impl Strategy<Value = f64> {
 proptest! {
     #[test]
     fn nothing_panics_whatever_the_numbers_are(one in any_values(), other in any_values()) {
-        let _ = (geometric_mean_interval(&one), outliers(&one), steadiness(&one));
+        let _ = (geometric_mean_interval(&one), outliers(&one));
         let (old, new) = (Contrast::of_level(&one), Contrast::of_level(&other));
         if let (Some(old), Some(new)) = (old, new) {
             prop_assert_eq!(judge_changes(&[new.since(&old)], 0.03).len(), 1);
@@ -63,19 +63,6 @@ proptest! {
             for other in &ranks {
                 prop_assert!(one.group >= other.group || one.last < other.first);
             }
-        }
-    }
-
-    #[test]
-    fn steadiness_does_not_depend_on_the_unit(
-        values in proptest::collection::vec(90.0_f64..110.0, 8..30),
-        exponent in -20_i32..20,
-    ) {
-        // A power of two, so that no digit changes.
-        let scaled: Vec<f64> = values.iter().map(|value| value * 2_f64.powi(exponent)).collect();
-        prop_assert_eq!(steadiness(&values), steadiness(&scaled));
-        if let Steadiness::Steady { settled_from } = steadiness(&values) {
-            prop_assert!(settled_from + 8 <= values.len());
         }
     }
 }

@@ -1,11 +1,6 @@
-//! Chooses one CPU for the server and one for the load generator, and detects other load on the
-//! machine.
+//! Chooses one CPU for the server and one for the load generator.
 
-use std::fs;
 use wirebench_host::{place::PlacementRequest, place_here};
-
-/// Load average of one minute above which others are at work.
-const QUIET_LOAD: f64 = 0.5;
 
 /// One CPU for each side.
 #[derive(Clone, Debug)]
@@ -14,7 +9,6 @@ pub(crate) struct Sides {
     pub(crate) generator_cpus: Vec<u32>,
     /// Conditions that spoil the comparison from the start, as sentences.
     pub(crate) warnings: Vec<String>,
-    pub(crate) load_average: Option<f64>,
 }
 
 impl Sides {
@@ -26,17 +20,10 @@ impl Sides {
         if !placement.disjoint {
             warnings.push("server and generator share one CPU: use a machine with two".to_owned());
         }
-        let load_average = load_average();
-        if let Some(load) = load_average.filter(|load| *load > QUIET_LOAD) {
-            warnings.push(format!(
-                "the load average is {load:.2}: other programs use the CPUs, so end them or wait"
-            ));
-        }
         Ok(Self {
             server_cpus: first(&placement.server_cpus),
             generator_cpus: first(&placement.generator_cpus),
             warnings,
-            load_average,
         })
     }
 
@@ -50,9 +37,4 @@ impl Sides {
             println!("warning: {warning}");
         }
     }
-}
-
-/// Of the last minute; none where the kernel does not tell.
-fn load_average() -> Option<f64> {
-    fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }

@@ -5,12 +5,10 @@
 
 pub(crate) mod gaps;
 mod machine;
-mod neighbours;
 mod process;
 mod wirebench;
 
 pub(crate) use machine::Sides;
-pub(crate) use neighbours::Neighbours;
 pub(crate) use process::{Server, finish};
 pub(crate) use wirebench::{LATENCY_PERCENTILES, LoadResult, below, histogram, parse_load};
 
@@ -19,6 +17,7 @@ pub(crate) type Attempt<T> = Result<T, String>;
 
 use anyhow::Context;
 use std::path::PathBuf;
+use wirebench_host::neighbours::Programs;
 
 use crate::step::{built, step};
 
@@ -30,4 +29,17 @@ pub(crate) fn build(packages: &[&str]) -> anyhow::Result<PathBuf> {
     step("build", &argv, &[])?;
     let program = built("wirebench")?;
     Ok(program.parent().context("a program lies in a folder")?.to_owned())
+}
+
+/// The programs that ran beside the bench since `before`, if they used enough of its CPUs to report.
+pub(crate) fn complaint(before: &Programs, sides: &Sides) -> Option<String> {
+    /// Share of a CPU.
+    const NOTICED: f64 = 0.05;
+    let cpus = [&sides.server_cpus[..], &sides.generator_cpus].concat();
+    let mut seen = Programs::read().since(before, &cpus);
+    seen.retain(|it| it.share > NOTICED);
+    let names: Vec<String> =
+        seen.iter().map(|it| format!("{} {:.0} %", it.name, it.share * 100.0)).collect();
+    let text = || format!("{} of a CPU meanwhile: end them and measure again", names.join(", "));
+    (!names.is_empty()).then(text)
 }

@@ -50,9 +50,6 @@ pub(crate) struct Sample {
     pub(crate) server_cpu_us_per_request: f64,
     /// Share of the process's life in which the server did nothing, 0 to 1.
     pub(crate) server_idle: f64,
-    /// CPU time of both sides together.
-    #[serde(skip)]
-    pub(crate) own_cpu: Duration,
 }
 
 impl Bench {
@@ -105,7 +102,6 @@ impl Bench {
             generator_cpu_us_per_request: per_request(cpu),
             server_cpu_us_per_request: per_request(server_cpu),
             server_idle: 1.0 - (server_cpu.as_secs_f64() / elapsed.as_secs_f64()).min(1.0),
-            own_cpu: cpu + server_cpu,
         }))
     }
 }
@@ -170,7 +166,6 @@ impl Sample {
             generator_cpu_us_per_request: 5.0,
             server_cpu_us_per_request: 4.0,
             server_idle: 0.25,
-            own_cpu: Duration::ZERO,
         }
     }
 }

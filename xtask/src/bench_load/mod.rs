@@ -20,6 +20,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
+use wirebench_host::neighbours::Programs;
 use wirebench_stats::MIN_COHORTS;
 
 use self::{
@@ -28,7 +29,7 @@ use self::{
     shape::{AGAINST, SHAPES, SMOKE, Shape},
 };
 use crate::{
-    bench::{Neighbours, Sides, build},
+    bench::{Sides, build, complaint},
     step::built,
 };
 
@@ -91,7 +92,6 @@ struct Results<'results> {
     seconds: f64,
     server_cpus: &'results [u32],
     generator_cpus: &'results [u32],
-    load_average_at_start: Option<f64>,
     samples: &'results [Sample],
     left_out: &'results [LeftOut],
 }
@@ -116,7 +116,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (None, Err(_)) => "epoll",
     };
     let other = arguments.against.as_deref().map(against::Build::find).transpose()?;
-    // Before the build, which is itself the load that would be warned of.
     let sides = Sides::choose()?;
     let programs = build(&["wirebench", "wirebench-bareload"])?;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
@@ -131,11 +130,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bench = Bench { programs, server: server.to_owned(), sides, duration };
     let shapes = shapes(arguments);
     let mut order = fastrand::Rng::with_seed(seed);
-    let mut neighbours = Neighbours::watch(&bench.sides);
+    let before = Programs::read();
     let (mut samples, mut left_out) = (Vec::new(), Vec::new());
     if let Some(other) = &other {
         samples = against::measure(&bench, other, &shapes, blocks, &mut order)?;
-        samples.iter().for_each(|sample| neighbours.add_own(sample.own_cpu));
         println!("\n{}", against::describe(&shapes, &samples));
     } else {
         let contestants = contestants(&arguments.only, io_uring.err().as_deref());
@@ -143,10 +141,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let out = (&mut samples, &mut left_out);
             run_block(block, &bench, &shapes, &contestants, &mut order, out)?;
         }
-        samples.iter().for_each(|sample| neighbours.add_own(sample.own_cpu));
         print_tables(&shapes, &samples);
     }
-    neighbours.complaint().iter().for_each(|complaint| println!("warning: {complaint}"));
+    complaint(&before, &bench.sides).iter().for_each(|it| println!("warning: {it}"));
     for LeftOut { shape, contestant, reason } in &left_out {
         println!("left out: {contestant} in {shape}: {reason}");
     }
@@ -169,7 +166,6 @@ fn write_json(
         seconds: bench.duration.as_secs_f64(),
         server_cpus: &bench.sides.server_cpus,
         generator_cpus: &bench.sides.generator_cpus,
-        load_average_at_start: bench.sides.load_average,
         samples,
         left_out,
     };

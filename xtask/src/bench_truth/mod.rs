@@ -11,6 +11,7 @@ use anyhow::{Context, ensure};
 use comfy_table::CellAlignment;
 use hdrhistogram::Histogram;
 use std::{path::PathBuf, time::Duration};
+use wirebench_host::neighbours::Programs;
 use wirebench_report::table::{Style, new_table};
 use wirebench_schema::load::LatencySummary;
 
@@ -19,8 +20,8 @@ use self::{
     judge::{Comparison, Verdict},
 };
 use crate::bench::{
-    Attempt, LATENCY_PERCENTILES, LoadResult, Neighbours, Server, Sides, below, build, finish,
-    gaps, histogram, parse_load,
+    self, Attempt, LATENCY_PERCENTILES, LoadResult, Server, Sides, below, build, finish, gaps,
+    histogram, parse_load,
 };
 use crate::step::at_root;
 
@@ -76,7 +77,6 @@ pub(crate) fn smoke() -> anyhow::Result<()> {
 
 /// Measures and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    // Before the build, which is itself the load that would be warned of.
     let sides = Sides::choose()?;
     let programs = build(&["wirebench", "wirebench-delayserver"])?;
     let cases = if arguments.smoke {
@@ -92,11 +92,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let (mut missed, mut complaints, mut measured) = (Vec::new(), Vec::new(), 0);
-    let mut neighbours = Neighbours::watch(&bench.sides);
+    let before = Programs::read();
     let rounds = if arguments.smoke { 1 } else { arguments.rounds };
     let calm = (!arguments.smoke).then(|| bench.gaps()).transpose()?;
     for case in &cases {
-        let results = match bench.rounds(case, rounds, &mut neighbours)? {
+        let results = match bench.rounds(case, rounds)? {
             Err(reason) => {
                 complaints.push(format!("left out: {}: refused: {reason}", case.describe()));
                 continue;
@@ -116,10 +116,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             table.add_row(row);
         }
     }
-    let complaint = neighbours.complaint();
+    let others = bench::complaint(&before, &bench.sides);
     println!("\n{table}\n\n{LEGEND}");
     calm.iter().for_each(|sentence| println!("{sentence}"));
-    complaint.iter().for_each(|complaint| println!("warning: {complaint}"));
+    others.iter().for_each(|complaint| println!("warning: {complaint}"));
     complaints.iter().for_each(|complaint| println!("{complaint}"));
     ensure!(measured > 0, "nothing was measured");
     if arguments.smoke || arguments.strict {
@@ -144,15 +144,10 @@ impl Bench {
     }
 
     /// Measures the same so often.
-    fn rounds(
-        &self,
-        case: &Case,
-        rounds: u32,
-        neighbours: &mut Neighbours,
-    ) -> anyhow::Result<Attempt<Vec<LoadResult>>> {
+    fn rounds(&self, case: &Case, rounds: u32) -> anyhow::Result<Attempt<Vec<LoadResult>>> {
         let mut results = Vec::new();
         for _ in 0..rounds {
-            match self.attempt(case, neighbours)? {
+            match self.attempt(case)? {
                 Ok(result) => results.push(result),
                 Err(reason) => return Ok(Err(reason)),
             }
@@ -161,18 +156,13 @@ impl Bench {
     }
 
     /// Measures a server that is fresh, so that its stalls and its counts begin anew.
-    fn attempt(
-        &self,
-        case: &Case,
-        neighbours: &mut Neighbours,
-    ) -> anyhow::Result<Attempt<LoadResult>> {
+    fn attempt(&self, case: &Case) -> anyhow::Result<Attempt<LoadResult>> {
         let server = self.start_server(case)?;
         let mut options = case.options();
         options.push(format!("http://{}/", server.address));
         let command = at_root(self.programs.join("wirebench"), options);
         let limit = case.window + PATIENCE;
         let finished = finish(command, &self.sides.generator_cpus, limit)?;
-        neighbours.add_own(finished.cpu + server.cpu()?);
         match finished.refusal() {
             Some(reason) => Ok(Err(reason)),
             None => Ok(Ok(parse_load(&finished.output()?)?)),

@@ -11,7 +11,8 @@ use crate::{
 
 /// Each request is answered by a child that uses 5 ms of CPU time. Its second argument says what becomes of
 /// children: `wait` for each, `lazily` with the next request, leave them to the guard as an `orphan`, ignore
-/// SIGCHLD (`ignore`) or set SA_NOCLDWAIT (`nocldwait`), or let them `linger` for longer than a slice lasts.
+/// SIGCHLD (`ignore`) or set SA_NOCLDWAIT (`nocldwait`), or let them `linger` for longer than a slice lasts. With
+/// `log` it answers itself and writes a line for each request.
 const FORKS: &str = r#"
 import ctypes, os, select, signal, socket, struct, sys, time
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!"
@@ -48,6 +49,10 @@ while True:
             open_connections[connection.fileno()] = connection
             poll.register(connection, select.EPOLLIN)
         elif connection.recv(4096):
+            if mode == "log":
+                os.write(2, b"GET / 200 %s\n" % (b"x" * 200))
+                connection.sendall(REPLY)
+                continue
             child = os.fork()
             if child == 0:
                 answer(connection)
@@ -141,6 +146,17 @@ fn children_that_end_within_slices_are_counted_where_they_are_waited_for() {
             assert!(kinds.contains(&ReasonKind::ProcessesChanged), "{mode}: {kinds:?}");
             assert!(!kinds.contains(&ReasonKind::NoCost), "{mode}: {kinds:?}");
         }
+    }
+}
+
+#[test]
+fn a_log_that_is_read_during_slices_is_told() {
+    let runs = runs_of_forks("log");
+    assert!(!runs.is_empty());
+    for measured in runs {
+        let found = measured.reasons.iter().find(|it| it.kind == ReasonKind::Stderr);
+        let text = &found.unwrap_or_else(|| panic!("{measured:#?}")).text;
+        assert!(text.contains("wrote"), "{text}");
     }
 }
 

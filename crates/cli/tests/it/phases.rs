@@ -14,7 +14,7 @@ use wirebench_catalogue::{project::Project, subject::Subject};
 use wirebench_experiment::{
     cut::Cut,
     experiment::pilot::Pilot,
-    measure::{Bench, BestLevels, Cell},
+    measure::{Bench, Cell},
 };
 use wirebench_schema::{
     journal::{
@@ -83,17 +83,8 @@ pub(crate) fn workload(keys: &str) -> Workload {
 
 fn run_until(subject: &Subject, workload: &Workload, stop: &AtomicBool) -> Option<Run> {
     let (block, position, copy, counts) = (0, 0, 0, Counts::Yes);
-    let best = BestLevels::default();
-    let cell = Cell {
-        subject,
-        copy,
-        workload,
-        block,
-        counts,
-        position,
-        verification: Verification::Full,
-        best,
-    };
+    let cell =
+        Cell { subject, copy, workload, block, counts, position, verification: Verification::Full };
     bench().run(&cell, stop)
 }
 

@@ -106,7 +106,6 @@ fn blames_others(kind: ReasonKind) -> bool {
             | ReasonKind::Stolen
             | ReasonKind::Throttled
             | ReasonKind::GeneratorStall
-            | ReasonKind::BusyBefore
     )
 }
 

@@ -235,7 +235,6 @@ fn machines() -> Vec<Case> {
                 "waited",
             )
         },
-        around("a program that is there before", server_cpu, &[Kind::BusyBefore], "of CPU "),
         around(
             "a neighbour on the generator's CPU",
             generator_cpu,

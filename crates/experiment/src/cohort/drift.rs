@@ -21,11 +21,11 @@ pub(crate) fn note_drift(runs: &mut [Run], workloads: &[&Workload], margin: Opti
         let workload = workloads.iter().find(|workload| workload.name == name);
         let usual = workload.map_or(0.0, |workload| workload.phase.usual_margin());
         let mut own: Vec<&mut Run> = runs.iter_mut().filter(|run| run.workload == name).collect();
-        let all: Vec<&Slice> = own.iter().flat_map(|run| slices_of(run)).collect();
+        let all: Vec<&Slice> = own.iter().flat_map(|run| run.outcome.slices()).collect();
         let is_in = in_most_common(&all.iter().map(|it| &it.distances).collect::<Vec<_>>());
         let by_round = |run: &&mut Run| {
             let figure = Slice::cpu_ns_per_request;
-            logarithms_by_round(slices_of(run), figure, |it| is_in(&it.distances))
+            logarithms_by_round(run.outcome.slices(), figure, |it| is_in(&it.distances))
         };
         let slices: Vec<Vec<Option<f64>>> = own.iter().map(by_round).collect();
         for (run, reason) in own.iter_mut().zip(judged(&slices, margin.unwrap_or(usual))) {
@@ -43,10 +43,6 @@ fn judged(slices: &[Vec<Option<f64>>], margin: f64) -> Vec<Option<Reason>> {
         return vec![None; slices.len()];
     }
     instance_values(slices).into_iter().map(|value| drift(&value?, margin)).collect()
-}
-
-fn slices_of(run: &Run) -> &[Slice] {
-    run.outcome.measured().map_or(&[], |measured| &measured.slices)
 }
 
 fn drift(value: &InstanceValue, margin: f64) -> Option<Reason> {

@@ -7,12 +7,11 @@ use wirebench_stats::states::States;
 pub(super) fn in_most_common(all: &[&Distances]) -> impl Fn(&Distances) -> bool + use<> {
     let readings: Vec<&[u32]> = all.iter().filter_map(|it| it.readings()).flatten().collect();
     let states = States::of(&readings);
-    let state = |states: &States, of: &Distances| {
-        of.readings().and_then(|[before, after]| states.during(before, after))
+    let count = |wanted: usize| {
+        all.iter().filter(|it| states.during(it.readings()) == Some(wanted)).count()
     };
-    let count = |wanted: usize| all.iter().filter(|it| state(&states, it) == Some(wanted)).count();
     let most = (0..states.count()).max_by_key(|wanted| count(*wanted));
-    move |of| states.count() < 2 || state(&states, of) == most
+    move |of| states.count() < 2 || states.during(of.readings()) == most
 }
 
 #[cfg(test)]

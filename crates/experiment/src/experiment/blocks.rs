@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     cohort::{self, Cohort, KnownServers},
-    measure::{BestLevels, Cell},
+    measure::Cell,
     plan::{self, Step},
 };
 
@@ -246,11 +246,7 @@ impl Blocks<'_> {
         let workload = &self.loads.suite.workloads[step.workload];
         let name = plan::label(subjects, &self.loads.suite, step);
         observer.on(&Progress::Running { name: &name, workload: &workload.name, left });
-        let same = |run: &&Run| {
-            run.variant == subjects[step.subject].variant.id && run.workload == workload.name
-        };
-        let best = BestLevels::of(journal_file.journal().runs.iter().filter(same));
-        let cell = Cell { best, ..cell(self.stage, self.loads, step) };
+        let cell = cell(self.stage, self.loads, step);
         let interrupted = ControlFlow::Break(EndReason::Interrupted);
         if stop.load(Ordering::Relaxed) {
             return Ok(interrupted);
@@ -287,7 +283,6 @@ fn cell<'a>(stage: &Stage<'a>, loads: &'a Loads, step: &Step) -> Cell<'a> {
         counts: step.counts,
         position: step.position,
         verification: stage.experiment.verification,
-        best: BestLevels::default(),
     }
 }
 

@@ -19,7 +19,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    measure::{Bench, BestLevels, Cell},
+    measure::{Bench, Cell},
     plan,
 };
 
@@ -133,8 +133,8 @@ impl Pilot<'_> {
     }
 
     fn cell<'a>(&self, subject: &'a Subject, workload: &'a Workload, position: u32) -> Cell<'a> {
-        let (block, copy, verification, best) = (0, 0, self.verification, BestLevels::default());
-        Cell { subject, copy, workload, block, counts: Counts::Pilot, position, verification, best }
+        let (block, copy, verification) = (0, 0, self.verification);
+        Cell { subject, copy, workload, block, counts: Counts::Pilot, position, verification }
     }
 
     fn is_of_this(&self, run: &Run) -> bool {

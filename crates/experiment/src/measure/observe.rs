@@ -6,11 +6,8 @@
 
 use rustix::process::Pid;
 use std::{thread, time::Duration};
-use wirebench_host::neighbours::{self, Machine};
-use wirebench_schema::{
-    journal::Reason,
-    load::{EdgeClocks, LoadReport, LoadStart},
-};
+use wirebench_host::neighbours::Machine;
+use wirebench_schema::load::{EdgeClocks, LoadReport, LoadStart};
 use wirebench_server::{
     cost::{Course, Details, Look},
     launch::Server,
@@ -138,18 +135,12 @@ impl<R: Read> Observer<R> {
             details: (details, end.3),
             machine: (start.1, end.1),
             tool: None,
-            busy_before: None,
             programs: Vec::new(),
         })
     }
 }
 
 impl Bench {
-    /// Other programs that use the CPUs of the two sides. None without separate CPUs.
-    pub(super) fn busy_before(&self) -> Option<Reason> {
-        self.placement.pinned.then(|| neighbours::busy_before(&self.cpus())).flatten()
-    }
-
     /// The CPUs of both sides.
     pub(crate) fn cpus(&self) -> Vec<u32> {
         [&self.placement.server_cpus[..], &self.placement.generator_cpus].concat()

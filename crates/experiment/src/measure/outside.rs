@@ -69,7 +69,6 @@ impl Bench {
             details: (before.1, after.1),
             machine: (before.2, after.2),
             tool: Some(report),
-            busy_before: None,
             programs: Vec::new(),
         })
     }

@@ -10,7 +10,7 @@ use std::{
 use wirebench_schema::journal::Run;
 use wirebench_server::launch::Stopped;
 
-use super::{Bench, Cell, Failure, Loaded, end};
+use super::{Bench, Cell, Failure, end};
 
 impl Bench {
     /// Makes a run of each cell, and passes it to `each`. All cells have the subject, the scenario and
@@ -37,7 +37,6 @@ impl Bench {
         stop: &AtomicBool,
         each: &mut dyn FnMut(Run) -> io::Result<()>,
     ) -> io::Result<usize> {
-        let mut busy_before = self.busy_before();
         let request = self.request(&cells[0], self.begin(&cells[0]).workers);
         let mut server = match self.launcher.start(&request, stop) {
             Ok(server) => server,
@@ -56,7 +55,6 @@ impl Bench {
             if stop.load(Ordering::Relaxed) {
                 return Ok(number - 1);
             }
-            let loaded = loaded.map(|it| Loaded { busy_before: busy_before.take(), ..it });
             // What a server does at its end is known to its last run alone.
             if number < cells.len() && server.ended().is_none() {
                 let stderr = server.stderr().text();

@@ -2,27 +2,18 @@
 //! compiler at run time, a collector of garbage and a cache need a while, and each a different one.
 //!
 //! It is the load that is measured afterwards: a phase with a rate warms up at that rate, because a
-//! closed loop ends at another state of caches, batches and clock frequency. Two series must be
-//! steady: the rate, and the server's CPU time per request. Where the generator is the limit a
-//! server gets cheaper for long without getting faster, and the rate alone would hide it. What is
-//! steady is decided by `wirebench_stats`.
-//!
-//! A server can be steady at a level that is not its own, because something else has its CPU. So the
-//! level is compared with the best one of earlier runs of the same cell ([`BestLevels`]).
+//! closed loop ends at another state of caches, batches and clock frequency. Judged is the server's CPU
+//! time per request: where the generator is the limit a server gets cheaper for long without getting faster.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
-};
+use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
-    journal::{Counts, Outcome, Reason, ReasonKind, Run, WarmUp, Weight},
+    journal::{Reason, ReasonKind, WarmUp, Weight},
     load::{Interval, LoadConfig, LoadEvent, LoadModel, Stop},
 };
 use wirebench_server::{cost::Clocks, launch::Server};
-use wirebench_stats::{STEADY_WINDOW, Steadiness, median, steadiness};
 
-use super::{Bench, Cell, STEP, deadline::Deadline};
+use super::{Bench, Cell, follow};
 use crate::generate::Generator;
 
 /// The distance of the values.
@@ -34,142 +25,56 @@ const WHOLE_ENOUGH: f64 = 0.5;
 /// How far the time between two looks at the clocks may be off the interval, as a factor. What was
 /// told too late belongs to other requests.
 const CLOCKS_OFF: f64 = 1.5;
+/// The best of this many values is compared with the best of as many before: what disturbs a server makes
+/// it cost more, so noise hides no change.
+const TOGETHER: usize = 4;
+/// By how much they may differ.
+const TOLERANCE: f64 = 0.03;
 
-/// A level this many times worse than the best one is not that of the same server undisturbed. The
-/// levels of processes of one program differ by less: 10 to 15 % are usual.
-const WORSE_MOST: f64 = 1.5;
-
-/// The series that is always there.
-const RATE: &str = "the rate";
-const COST: &str = "the server's CPU time per request";
-
-/// The best levels at which a variant became steady with one workload.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct BestLevels {
-    /// The highest rate.
-    requests_per_second: Option<f64>,
-    /// The least CPU time per request.
-    cpu_ns_per_request: Option<f64>,
-}
-
-impl BestLevels {
-    /// The best levels of `runs`, all of which have the same variant and workload. A pilot has
-    /// another load.
-    pub fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
-        let mut best = Self::default();
-        for run in runs.filter(|run| run.counts != Counts::Pilot) {
-            let Outcome::Measured(measured) = &run.outcome else { continue };
-            let Some(warm_up) = measured.warm_up.as_ref().filter(|it| it.steady) else { continue };
-            let better = |of: fn(f64, f64) -> f64, one: Option<f64>, other: Option<f64>| {
-                one.zip(other).map(|(one, other)| of(one, other)).or(one).or(other)
-            };
-            let rate = level(&warm_up.requests_per_second);
-            best.requests_per_second = better(f64::max, best.requests_per_second, rate);
-            let cost = level(&warm_up.cpu_ns_per_request);
-            best.cpu_ns_per_request = better(f64::min, best.cpu_ns_per_request, cost);
-        }
-        best
+/// Takes in one interval and what the server's clocks said at its edges.
+fn add(warm_up: &mut WarmUp, interval: &Interval, cpu_ns: u64, sampled: Duration) {
+    let length_ns = interval.length_ns as f64;
+    warm_up.length_ns = interval.start_ns + interval.length_ns;
+    if length_ns < WHOLE_ENOUGH * INTERVAL.as_nanos() as f64 {
+        return;
+    }
+    warm_up.requests_per_second.push(interval.requests_per_second);
+    let off = sampled.as_nanos() as f64 / length_ns;
+    if interval.requests > 0 && cpu_ns > 0 && off < CLOCKS_OFF && off * CLOCKS_OFF > 1.0 {
+        warm_up.cpu_ns_per_request.push(cpu_ns as f64 / off / interval.requests as f64);
     }
 }
 
-/// The level at which a series ends.
-fn level(values: &[f64]) -> Option<f64> {
-    median(&values[values.len().saturating_sub(STEADY_WINDOW)..]).filter(|level| *level > 0.0)
+/// How CPU time per request has changed at last; where the clocks cannot be read, time per request. None
+/// with too few values.
+fn change(warm_up: &WarmUp) -> Option<f64> {
+    let costs = &warm_up.cpu_ns_per_request;
+    let times: Vec<f64> = warm_up.requests_per_second.iter().map(|rate| 1.0 / rate).collect();
+    let values = if costs.is_empty() { &times } else { costs };
+    let best = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    let (before, last) = values.split_at_checked(values.len().checked_sub(TOGETHER)?)?;
+    let before = &before[before.len().checked_sub(TOGETHER)?..];
+    Some(best(last) / best(before) - 1.0)
 }
 
-/// What keeps a server from being warm.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Unsteady {
-    /// A series is not steady.
-    Series(&'static str, Steadiness),
-    /// A series is steady at this many times its best level, in the direction that is worse.
-    Worse(&'static str, f64),
-}
-
-/// What has been seen of the load so far. Pure.
-#[derive(Debug, Default)]
-struct Course {
-    warm_up: WarmUp,
-    best: BestLevels,
-}
-
-impl Course {
-    /// Takes in one interval and what the server's clocks said at its edges.
-    fn add(&mut self, interval: &Interval, cpu_ns: u64, sampled: Duration) {
-        let length_ns = interval.length_ns as f64;
-        self.warm_up.length_ns = interval.start_ns + interval.length_ns;
-        if length_ns < WHOLE_ENOUGH * INTERVAL.as_nanos() as f64 {
-            return;
-        }
-        self.warm_up.requests_per_second.push(interval.requests_per_second);
-        let sampled_ns = sampled.as_nanos() as f64;
-        let off = sampled_ns / length_ns;
-        if interval.requests > 0 && cpu_ns > 0 && off < CLOCKS_OFF && off * CLOCKS_OFF > 1.0 {
-            let cpu_ns = cpu_ns as f64 / off;
-            self.warm_up.cpu_ns_per_request.push(cpu_ns / interval.requests as f64);
-        }
-    }
-
-    /// What keeps the server from being warm.
-    fn unsteady(&self) -> Option<Unsteady> {
-        let WarmUp { requests_per_second, cpu_ns_per_request, .. } = &self.warm_up;
-        let series = [(RATE, requests_per_second), (COST, cpu_ns_per_request)];
-        // Where the clocks cannot be read at all the rate decides alone.
-        let known = |(name, values): &(&str, &Vec<f64>)| *name == RATE || !values.is_empty();
-        let judged = series.into_iter().filter(known);
-        let mut judged = judged.map(|(name, values)| (name, steadiness(values)));
-        let moving = judged.find(|(_, it)| !matches!(it, Steadiness::Steady { .. }));
-        moving.map(|(name, it)| Unsteady::Series(name, it)).or_else(|| self.worse())
-    }
-
-    /// A level that is too far from the best one.
-    fn worse(&self) -> Option<Unsteady> {
-        let WarmUp { requests_per_second, cpu_ns_per_request, .. } = &self.warm_up;
-        let rate = self.best.requests_per_second.zip(level(requests_per_second));
-        let cost = self.best.cpu_ns_per_request.zip(level(cpu_ns_per_request));
-        let factors = [
-            rate.map(|(best, level)| (RATE, best / level)),
-            cost.map(|(best, level)| (COST, level / best)),
-        ];
-        let mut far = factors.into_iter().flatten().filter(|(_, factor)| *factor > WORSE_MOST);
-        far.next().map(|(name, factor)| Unsteady::Worse(name, factor))
-    }
+fn is_steady(warm_up: &WarmUp) -> bool {
+    change(warm_up).is_some_and(|change| change.abs() <= TOLERANCE)
 }
 
 /// Why the figures of a run are not those of a warm server, if the wait for it was in vain.
-pub(super) fn complaint(warm_up: &WarmUp, best: BestLevels) -> Option<Reason> {
-    let course = Course { warm_up: warm_up.clone(), best };
-    let change = match course.unsteady().filter(|_| !warm_up.steady)? {
-        Unsteady::Worse(series, factor) => {
-            format!("{series} was {factor:.1} times worse than in an earlier run of the server")
-        }
-        Unsteady::Series(series, steadiness) => in_words(series, steadiness)?,
-    };
+pub(super) fn complaint(warm_up: &WarmUp) -> Option<Reason> {
     let seconds = warm_up.length_ns as f64 / 1e9;
+    let change = match change(warm_up).filter(|change| change.is_finite()) {
+        Some(change) => {
+            let percent = change * 100.0;
+            format!("the server's CPU time per request still changed by {percent:+.1} %")
+        }
+        None => "too few requests were answered to judge".to_owned(),
+    };
     let text = format!("not steady after {seconds:.1} s of load before the window: {change}");
     let waited_ns = Some(warm_up.length_ns as f64);
-    Some(ReasonKind::NotSteady.reason(Weight::Invalid, waited_ns, text))
-}
-
-fn in_words(series: &str, steadiness: Steadiness) -> Option<String> {
-    Some(match steadiness {
-        Steadiness::TooFew { missing } => {
-            format!("{series} lacks {missing} values to judge")
-        }
-        Steadiness::Unusable => format!("{series} was zero most of the time"),
-        Steadiness::Noisy { noise_relative } => {
-            let percent = noise_relative * 100.0;
-            format!("{series} varies by {percent:.0} %, too much to see a trend")
-        }
-        Steadiness::Stepping { change_relative } => {
-            format!("{series} had just changed by {:+.1} %", change_relative * 100.0)
-        }
-        Steadiness::Drifting { change_relative } => {
-            let percent = change_relative * 100.0;
-            format!("{series} went on changing, by {percent:+.1} % within about a second")
-        }
-        Steadiness::Steady { .. } => return None,
-    })
+    let reason = || ReasonKind::NotSteady.reason(Weight::Invalid, waited_ns, text);
+    (!warm_up.steady).then(reason)
 }
 
 /// The load that warms up before the load `config`.
@@ -210,62 +115,49 @@ impl Bench {
         let config = load(config, within);
         let named = |reason| format!("in the load that warms up until it is steady: {reason}");
         let generator = self.generator(&config, false, stop).map_err(named)?;
-        let course = Course { best: cell.best, ..Course::default() };
-        watch(generator, &config, (course, server), stop).map(Some).map_err(named)
+        watch(generator, &config, server, stop).map(Some).map_err(named)
     }
 }
 
 /// Follows the load until it is steady, and ends it; or until its own end.
 fn watch(
-    mut generator: Generator,
+    generator: Generator,
     config: &LoadConfig,
-    (mut course, server): (Course, &mut Server),
+    server: &mut Server,
     stop: &AtomicBool,
 ) -> Result<WarmUp, String> {
-    let mut deadline = Deadline::new(config, Instant::now());
+    let mut warm_up = WarmUp::default();
     let mut known = server.tree();
     let mut clocks = Clocks::read(&known);
-    let report = loop {
-        if stop.load(Ordering::Relaxed) {
-            return Err("interrupted".to_owned());
-        }
-        if server.ended().is_some() {
-            return Err("the load was broken off".to_owned());
-        }
-        deadline.check(Instant::now())?;
-        let event = generator.next_event(STEP)?;
-        event.iter().for_each(|event| deadline.hear(event, Instant::now()));
+    let report = follow(generator, config, stop, |generator, event| {
         match event {
             // A server may start processes for its first connections.
-            Some(LoadEvent::Connected { .. }) => {
+            LoadEvent::Connected { .. } => {
                 known = server.tree();
                 clocks = Clocks::read(&known);
             }
-            Some(LoadEvent::Interval(interval)) => {
+            LoadEvent::Interval(_) if server.ended().is_some() => {
+                return Err("the load was broken off".to_owned());
+            }
+            LoadEvent::Interval(interval) => {
                 let now = Clocks::read(&known);
                 let cpu_ns = now.cpu_ns.saturating_sub(clocks.cpu_ns);
-                course.add(&interval, cpu_ns, now.at.duration_since(clocks.at));
+                add(&mut warm_up, &interval, cpu_ns, now.at.duration_since(clocks.at));
                 clocks = now;
-                if course.unsteady().is_none() {
-                    course.warm_up.steady = true;
-                    break generator.end(END_PATIENCE)?;
+                warm_up.steady = is_steady(&warm_up);
+                if warm_up.steady {
+                    return generator.end(END_PATIENCE).map(Some);
                 }
             }
-            Some(LoadEvent::Failed { reason }) => return Err(reason),
-            Some(LoadEvent::Report(report)) => break report,
-            None
-            | Some(
-                LoadEvent::Connecting { .. }
-                | LoadEvent::WindowStart
-                | LoadEvent::WindowEnd
-                | LoadEvent::ServerClocks(_),
-            ) => {}
+            LoadEvent::Report(report) => return Ok(Some(report)),
+            _ => {}
         }
-    };
+        Ok(None)
+    })?;
     if report.requests == 0 {
         return Err(nothing_answered(&report));
     }
-    Ok(course.warm_up)
+    Ok(warm_up)
 }
 
 #[cfg(test)]
@@ -290,87 +182,69 @@ mod tests {
         }
     }
 
-    /// What came of intervals with these requests, each of which took this much CPU time.
-    fn course(values: impl Iterator<Item = (u64, u64)>) -> Course {
-        let mut course = Course::default();
+    /// Of intervals with these requests, each of which took this much CPU time.
+    fn warm_up(values: impl Iterator<Item = (u64, u64)>) -> WarmUp {
+        let mut warm_up = WarmUp::default();
         for (number, (requests, cpu_ns)) in (0..).zip(values) {
-            course.add(&interval(number, requests), requests * cpu_ns, INTERVAL);
+            add(&mut warm_up, &interval(number, requests), requests * cpu_ns, INTERVAL);
+            warm_up.steady = is_steady(&warm_up);
         }
-        course
+        warm_up
     }
 
     /// The reason in a complaint, without how long the load was.
-    fn why(warm_up: &WarmUp, best: BestLevels) -> String {
-        let text = complaint(warm_up, best).unwrap().text;
+    fn why(warm_up: &WarmUp) -> String {
+        let text = complaint(warm_up).unwrap().text;
         text.split_once(" s of load before the window: ").unwrap().1.to_owned()
     }
 
     #[test]
     fn a_flat_load_is_steady_after_eight_intervals() {
-        assert!(course((0..7).map(|_| (1000, 5000))).unsteady().is_some());
-        let warm = course((0..8).map(|_| (1000, 5000)));
-        assert_eq!(warm.unsteady(), None);
-        assert_eq!(warm.warm_up.length_ns, 800_000_000);
-        assert!((warm.warm_up.cpu_ns_per_request[0] - 5000.0).abs() < 1e-9);
+        assert!(!warm_up((0..7).map(|_| (1000, 5000))).steady);
+        let warm = warm_up((0..8).map(|_| (1000, 5000)));
+        assert!(warm.steady && complaint(&warm).is_none());
+        assert_eq!(warm.length_ns, 800_000_000);
+        assert!((warm.cpu_ns_per_request[0] - 5000.0).abs() < 1e-9);
     }
 
     #[test]
-    fn a_server_that_gets_cheaper_at_an_even_rate_is_not_warm() {
-        let cheaper = course((0..12).map(|number| (1000, 5000 - number * 100)));
-        assert!(matches!(cheaper.unsteady(), Some(Unsteady::Series(COST, _))));
-        let reason = complaint(&cheaper.warm_up, BestLevels::default()).unwrap();
+    fn a_server_that_gets_cheaper_or_dearer_at_an_even_rate_is_not_warm() {
+        let cheaper = warm_up((0..12).map(|number| (1000, 5000 - number * 100)));
+        let reason = complaint(&cheaper).unwrap();
         assert_eq!((reason.kind, reason.weight), (ReasonKind::NotSteady, Weight::Invalid));
         assert_eq!(reason.figure, Some(1.2e9));
-        assert_eq!(
-            reason.text,
-            "not steady after 1.2 s of load before the window: the server's CPU time per request \
-             had just changed by -13.5 %"
-        );
+        let expected = "not steady after 1.2 s of load before the window: the server's CPU time per request \
+                        still changed by -9.3 %";
+        assert_eq!(reason.text, expected);
+        assert!(!warm_up((0..12).map(|number| (1000, 5000 + number * 100))).steady);
     }
 
     #[test]
-    fn a_warm_server_is_not_complained_of_and_one_that_answers_nothing_is() {
-        let mut warm = course((0..9).map(|_| (1000, 5000))).warm_up;
-        warm.steady = true;
-        assert_eq!(complaint(&warm, BestLevels::default()), None);
-        let dead = course((0..9).map(|_| (0, 0))).warm_up;
-        assert_eq!(why(&dead, BestLevels::default()), "the rate was zero most of the time");
-        let short = course((0..3).map(|_| (1000, 5000))).warm_up;
-        assert_eq!(why(&short, BestLevels::default()), "the rate lacks 5 values to judge");
+    fn noise_neither_delays_the_end_nor_hides_a_change() {
+        let noise = |number: u64| if number.is_multiple_of(2) { 1000 } else { 1400 };
+        assert!(warm_up((0..10).map(|number| (1000, 5 * noise(number)))).steady);
+        let falling = |number: u64| (1000, (100 - 3 * number) * noise(number) / 10);
+        assert!((8..25).all(|count| !warm_up((0..count).map(falling)).steady));
+    }
+
+    #[test]
+    fn without_clocks_the_rate_decides_and_a_server_that_answers_nothing_is_never_warm() {
+        assert!(warm_up((0..10).map(|_| (1000, 0))).steady);
+        assert!(!warm_up((0..10).map(|number| (1000 + 50 * number, 0))).steady);
+        let dead = warm_up((0..20).map(|_| (0, 0)));
+        assert_eq!(why(&dead), "too few requests were answered to judge");
+        assert_eq!(why(&warm_up((0..3).map(|_| (1000, 5000)))), why(&dead));
     }
 
     #[test]
     fn the_rest_of_an_interval_and_clocks_that_were_read_late_tell_nothing() {
-        let mut course = Course::default();
-        course.add(&Interval { length_ns: 20_000_000, ..interval(0, 5) }, 5000, INTERVAL);
-        assert!(course.warm_up.requests_per_second.is_empty());
-        course.add(&interval(1, 100), 5000, INTERVAL * 2);
-        assert_eq!(course.warm_up.requests_per_second.len(), 1);
-        assert!(course.warm_up.cpu_ns_per_request.is_empty());
-    }
-
-    #[test]
-    fn a_steady_server_far_from_its_best_level_is_waited_for_and_complained_of() {
-        let best = BestLevels { requests_per_second: Some(6e4), cpu_ns_per_request: Some(5000.0) };
-        let of = |requests, cpu_ns| {
-            let flat = course((0..9).map(|_| (requests, cpu_ns)));
-            Course { best, ..flat }
-        };
-        // A sixth of the usual rate, and then one of two thirds and more.
-        assert!(matches!(of(1000, 5000).unsteady(), Some(Unsteady::Worse(RATE, _))));
-        assert_eq!(of(4100, 5000).unsteady(), None);
-        assert!(matches!(of(6000, 8000).unsteady(), Some(Unsteady::Worse(COST, _))));
-        let expected = "the rate was 6.0 times worse than in an earlier run of the server";
-        assert_eq!(why(&of(1000, 5000).warm_up, best), expected);
-        assert_eq!(complaint(&of(1000, 5000).warm_up, BestLevels::default()), None);
-    }
-
-    #[test]
-    fn a_load_that_scatters_too_much_is_not_steady() {
-        let requests = [1300, 700, 1150, 850, 1000, 1250, 750, 1100, 900];
-        let loud = course(requests.into_iter().map(|requests| (requests, 5000)));
-        let expected = "the rate varies by 28 %, too much to see a trend";
-        assert_eq!(why(&loud.warm_up, BestLevels::default()), expected);
+        let mut warm_up = WarmUp::default();
+        let rest = Interval { length_ns: 20_000_000, ..interval(0, 5) };
+        add(&mut warm_up, &rest, 5000, INTERVAL);
+        assert!(warm_up.requests_per_second.is_empty());
+        add(&mut warm_up, &interval(1, 100), 5000, INTERVAL * 2);
+        assert_eq!(warm_up.requests_per_second.len(), 1);
+        assert!(warm_up.cpu_ns_per_request.is_empty());
     }
 
     #[test]

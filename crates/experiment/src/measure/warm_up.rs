@@ -1,13 +1,10 @@
 //! A load of its own before the measured one, on the same server. Nothing of it is kept.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
-};
+use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::load::{LoadConfig, LoadEvent, Stop};
 
-use super::{Bench, Cell, STEP, deadline::Deadline, outside::patience};
-use crate::tool::Tool;
+use super::{Bench, Cell, follow, outside::patience};
+use crate::{generate::Generator, tool::Tool};
 
 impl Bench {
     /// Loads the server with requests that do not count, by a generator of their own.
@@ -35,20 +32,9 @@ impl Bench {
                 .map(|_| ())
                 .map_err(named);
         }
-        let mut generator = self.generator(&config, false, stop)?;
-        let mut deadline = Deadline::new(&config, Instant::now());
-        loop {
-            if stop.load(Ordering::Relaxed) {
-                return Err("interrupted".to_owned());
-            }
-            deadline.check(Instant::now()).map_err(named)?;
-            let event = generator.next_event(STEP).map_err(named)?;
-            event.iter().for_each(|event| deadline.hear(event, Instant::now()));
-            match event {
-                Some(LoadEvent::Failed { reason }) => return Err(named(reason)),
-                Some(LoadEvent::Report(_)) => return Ok(()),
-                _ => {}
-            }
-        }
+        let generator = self.generator(&config, false, stop)?;
+        let hear =
+            |_: &mut Generator, event| Ok(matches!(event, LoadEvent::Report(_)).then_some(()));
+        follow(generator, &config, stop, hear).map_err(named)
     }
 }

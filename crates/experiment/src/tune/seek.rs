@@ -20,7 +20,7 @@ use crate::{
     experiment::{
         Experiment, ExperimentError, Finished, Observer, Prepared, Progress, StartedExperiment,
     },
-    measure::{BestLevels, Cell},
+    measure::Cell,
     plan::estimate,
 };
 
@@ -181,7 +181,6 @@ impl Probing<'_> {
             counts: Counts::Pilot,
             position: 0,
             verification: self.experiment.verification,
-            best: BestLevels::default(),
         };
         let Some(run) = self.experiment.bench.run(&cell, self.stop) else { return Ok(None) };
         self.made += 1;

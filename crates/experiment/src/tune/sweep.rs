@@ -16,7 +16,7 @@ use crate::{
     experiment::{
         Experiment, ExperimentError, Finished, Observer, Prepared, Progress, StartedExperiment,
     },
-    measure::{BestLevels, Cell},
+    measure::Cell,
     plan::estimate,
 };
 
@@ -59,7 +59,6 @@ pub fn sweep(
                 counts: Counts::Yes,
                 position,
                 verification: experiment.verification,
-                best: BestLevels::default(),
             });
             let cells: Vec<Cell<'_>> = cells.collect();
             let blocks_left = suite.blocks - block;

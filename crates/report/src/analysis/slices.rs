@@ -2,7 +2,7 @@
 //! taken out, and what is left is averaged robustly. Nothing is compared here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_schema::journal::{Distances, Run, Slice, logarithms_by_round};
+use wirebench_schema::journal::{Distances, Slice, logarithms_by_round};
 use wirebench_stats::{InstanceValue, instance_values, median};
 
 use super::{Machine, Metric, Row};
@@ -18,7 +18,7 @@ pub(super) type FromSlices = BTreeMap<Metric, BTreeMap<u32, f64>>;
 
 /// Gives each row its values, of all slices or of those in one state of the machine.
 pub(super) fn fill(rows: &mut [Row<'_>], machine: &Machine<'_>, state: Option<usize>) {
-    let keep = |it: &Distances| state.is_none() || machine.during(it) == state;
+    let keep = |it: &Distances| state.is_none() || machine.states.during(it.readings()) == state;
     let cohorts: BTreeSet<u32> =
         rows.iter().flat_map(|row| &row.runs).map(|run| run.cohort()).collect();
     for metric in SLICED {
@@ -68,14 +68,10 @@ fn of_cohort(
 ) -> Vec<Option<InstanceValue>> {
     let slices = |row: &Row<'_>| {
         let run = row.runs.iter().find(|run| run.cohort() == cohort);
-        run.map_or_else(Vec::new, |run| by_round(slices(run), metric, keep))
+        run.map_or_else(Vec::new, |run| by_round(run.outcome.slices(), metric, keep))
     };
     let matrix: Vec<Vec<Option<f64>>> = rows.iter().map(slices).collect();
     instance_values(&matrix)
-}
-
-fn slices(run: &Run) -> &[Slice] {
-    run.outcome.measured().map_or(&[], |measured| &measured.slices)
 }
 
 fn by_round(

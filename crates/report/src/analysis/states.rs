@@ -16,7 +16,7 @@ const COMPLETE: usize = 2;
 /// The states of a run, and the chosen one.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine<'a> {
-    states: States,
+    pub(crate) states: States,
     chosen: Option<usize>,
     cohorts: Cohorts<'a>,
     pub(super) journal: &'a Journal,
@@ -65,19 +65,9 @@ impl<'a> Machine<'a> {
         Self { states, chosen, cohorts, journal }
     }
 
-    /// How many there are.
-    pub(crate) fn states(&self) -> usize {
-        self.states.count()
-    }
-
     /// The same with another state, if there is such a one.
     pub(crate) fn choosing(&self, state: usize) -> Self {
         Self { chosen: Some(state), ..self.clone() }
-    }
-
-    /// The state in which a load was carried out.
-    pub(crate) fn during(&self, of: &Distances) -> Option<usize> {
-        during(&self.states, of)
     }
 
     /// The state whose slices alone are compared of this workload; none if all are.
@@ -96,7 +86,7 @@ impl<'a> Machine<'a> {
         let runs = counting(self.journal).filter(|run| run.workload == workload);
         let windows = runs.filter_map(|run| run.outcome.measured()).flat_map(distances);
         let mut counts: BTreeMap<Option<usize>, usize> = BTreeMap::new();
-        windows.for_each(|it| *counts.entry(self.during(it)).or_default() += 1);
+        windows.for_each(|it| *counts.entry(self.states.during(it.readings())).or_default() += 1);
         let of = |state: usize| StateShare {
             state,
             distance_ns: self.states.distance_ns(state).to_vec(),
@@ -114,16 +104,12 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn during(states: &States, of: &Distances) -> Option<usize> {
-    of.readings().and_then(|[before, after]| states.during(before, after))
-}
-
 fn cohorts<'a>(journal: &'a Journal, states: &States) -> Cohorts<'a> {
     let mut cohorts = Cohorts::new();
     for run in counting(journal) {
         let Some(measured) = run.outcome.measured() else { continue };
         let mut counts = vec![0; states.count()];
-        let seen = distances(measured).filter_map(|it| during(states, it));
+        let seen = distances(measured).filter_map(|it| states.during(it.readings()));
         seen.for_each(|state| counts[state] += 1);
         cohorts.entry((&run.workload, run.block, run.cohort())).or_default().push(counts);
     }

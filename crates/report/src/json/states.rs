@@ -16,29 +16,28 @@ pub struct OtherState {
     pub ratio: Estimate,
 }
 
-/// All rows of a workload in another state.
-pub(super) struct Compared {
-    state: usize,
-    comparison: Comparison,
-}
-
-impl Compared {
-    /// The ratio of the row at `index`.
-    pub(super) fn of(&self, index: usize) -> Option<OtherState> {
-        let ratio = self.comparison.rows.get(index)?.as_ref()?.ratio.as_ref()?.estimate;
-        Some(OtherState { state: self.state, ratio })
-    }
-}
-
-/// The other states of this workload of which there are enough cohorts.
-pub(super) fn others(journal: &Journal, rows: &WorkloadRows<'_>, metric: Metric) -> Vec<Compared> {
+/// All rows of a workload in each other state of which there are enough cohorts.
+pub(super) fn others(
+    journal: &Journal,
+    rows: &WorkloadRows<'_>,
+    metric: Metric,
+) -> Vec<(usize, Comparison)> {
     let machine = Machine::of(journal);
     let name = &rows.workload.name;
     let of = |state: usize| {
         let machine = machine.choosing(state);
-        machine.filter(name).filter(|it| *it == state)?;
+        machine.filter(name)?;
         let rows = rows_in(&machine).into_iter().find(|it| it.workload.name == *name)?;
-        Some(Compared { state, comparison: rows.compare_to_baseline(metric) })
+        Some((state, rows.compare_to_baseline(metric)))
     };
     rows.states.others.iter().filter_map(|it| of(it.state)).collect()
+}
+
+/// The ratios of the row at `index`.
+pub(super) fn of_row(others: &[(usize, Comparison)], index: usize) -> Vec<OtherState> {
+    let of = |(state, comparison): &(usize, Comparison)| {
+        let ratio = comparison.rows.get(index)?.as_ref()?.ratio.as_ref()?.estimate;
+        Some(OtherState { state: *state, ratio })
+    };
+    others.iter().filter_map(of).collect()
 }

@@ -163,14 +163,9 @@ fn cpus(runs: &[&Run], placement: &Placement) -> String {
 
 /// Conditions of all rows.
 fn conditions(journal: &Journal) -> Vec<String> {
-    let mut lines = Vec::new();
-    if journal.start.scale == Scale::Smoke {
-        let text = "smoke scale: tests that everything works; its figures are meaningless";
-        lines.push(text.to_owned());
-    }
+    let smoke = (journal.start.scale == Scale::Smoke).then(|| table::headline::SMOKE.to_owned());
     let texts = analysis::conditions(journal).into_iter();
-    lines.extend(texts.map(|text| format!("all rows: {text}")));
-    lines
+    smoke.into_iter().chain(texts.map(|text| format!("all rows: {text}"))).collect()
 }
 
 /// Rows whose throughput was set by waiting.

@@ -13,6 +13,10 @@ use crate::{analysis::WorkloadRows, table_units::percent};
 /// Blocks with which an interval is usually narrow enough to be of use.
 const USUAL_BLOCKS: u32 = 4;
 
+/// What is said of a run at smoke scale.
+pub(crate) const SMOKE: &str =
+    "smoke scale: tests that everything works; its figures are meaningless";
+
 /// What was done and how it ended.
 pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> String {
     let start = &journal.start;
@@ -37,9 +41,7 @@ pub(super) fn cautions(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
     let start = &journal.start;
     let mut lines = Vec::new();
     if start.scale == Scale::Smoke {
-        lines.push(
-            "smoke scale: tests that everything works; its figures are meaningless".to_owned(),
-        );
+        lines.push(SMOKE.to_owned());
     }
     let (made, needed) = (made(workloads), u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX));
     if made < needed {

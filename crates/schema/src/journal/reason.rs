@@ -13,7 +13,7 @@ pub use guide::KindGuide;
 pub use kind::ReasonKind;
 
 use super::{
-    Measurement, Outcome, Run,
+    Measurement, Outcome, Run, Slice,
     program::{ProgramShare, listed, next_step},
 };
 
@@ -131,6 +131,12 @@ impl Outcome {
     #[must_use]
     pub fn measured(&self) -> Option<&Measurement> {
         if let Self::Measured(measurement) = self { Some(measurement) } else { None }
+    }
+
+    /// The slices of a run in a cohort; none of another one.
+    #[must_use]
+    pub fn slices(&self) -> &[Slice] {
+        self.measured().map_or(&[], |measured| &measured.slices)
     }
 
     /// Why there are no figures.

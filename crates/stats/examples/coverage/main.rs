@@ -1,8 +1,8 @@
 //! Measures with simulated noise how often the intervals hold, how often the verdicts are wrong
-//! although nothing differs, what differences are found, and when a series is called steady.
+//! although nothing differs, and what differences are found.
 //!
 //! `cargo run --release -p wirebench-stats --example coverage [PART] [EXPERIMENTS]`, where the parts
-//! are `cohorts`, `changes`, `states` and `warm-up`; all of them without one. The tables in
+//! are `cohorts`, `changes` and `states`; all of them without one. The tables in
 //! `docs/methodology.md` come from the default number of experiments. Not in this file: what is good
 //! enough; the tests say that.
 
@@ -11,7 +11,6 @@ mod cohorts;
 #[path = "../../tests/simulation/mod.rs"]
 mod simulation;
 mod states;
-mod warm_up;
 
 use fastrand::Rng;
 use std::process::ExitCode;
@@ -20,7 +19,7 @@ const SEED: u64 = 20_260_917;
 const EXPERIMENTS: usize = 4_000;
 /// The rarest experiments are a twentieth of the number given.
 const FEWEST: usize = 20;
-const PARTS: [&str; 4] = ["cohorts", "changes", "states", "warm-up"];
+const PARTS: [&str; 3] = ["cohorts", "changes", "states"];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,8 +42,7 @@ fn main() -> ExitCode {
         match wanted {
             "cohorts" => cohorts::all(experiments / 10, &mut random()),
             "changes" => changes::all(experiments / 10, &mut random()),
-            "states" => states::all(experiments / 4, &mut random()),
-            _ => warm_up::all(experiments / 5, &mut random()),
+            _ => states::all(experiments / 4, &mut random()),
         }
     }
     ExitCode::SUCCESS

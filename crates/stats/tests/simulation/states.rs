@@ -207,7 +207,7 @@ impl Machine {
     ) -> Option<Verdicts> {
         let counts = |slice: &Slice| {
             filter.is_none_or(|(states, chosen)| {
-                states.during(&slice.before, &slice.after) == Some(chosen)
+                states.during(Some([&slice.before, &slice.after])) == Some(chosen)
             })
         };
         let mut cells = vec![Vec::new(); 2 + ROWS.len()];
@@ -290,7 +290,7 @@ fn counted(cohorts: &[Cohort]) -> (States, Vec<Vec<Vec<usize>>>) {
     let states = States::of(&readings);
     let of_instance = |slices: &Vec<Slice>| {
         let mut counts = vec![0; states.count()];
-        let found = slices.iter().filter_map(|it| states.during(&it.before, &it.after));
+        let found = slices.iter().filter_map(|it| states.during(Some([&it.before, &it.after])));
         found.for_each(|state| counts[state] += 1);
         counts
     };

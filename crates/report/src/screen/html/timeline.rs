@@ -172,12 +172,12 @@ fn y(ratio: f64) -> f64 {
 fn cohorts(journal: &Journal) -> Vec<Vec<Mark>> {
     let machine = Machine::of(journal);
     let state = |slice: &Slice| {
-        let class = match machine.during(&slice.distances) {
+        let class = match machine.states.during(slice.distances.readings()) {
             Some(0) => "near",
             Some(_) => "far",
             None => "mixed",
         };
-        (machine.states() > 1).then_some(class)
+        (machine.states.count() > 1).then_some(class)
     };
     let mut cohorts: BTreeMap<u32, Vec<Mark>> = BTreeMap::new();
     for run in &journal.runs {

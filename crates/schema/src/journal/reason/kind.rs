@@ -258,7 +258,7 @@ kinds! {
         do: "raise the CPU limit of the container or service"
     }
     BusyBefore = "busy-before" {
-        "Other programs used the CPUs just before the server started",
+        "Other programs used the CPUs just before the server started (older journals)",
         says: "other programs used {percent} of a CPU just before the server started",
         weight: "note",
         figure: "share of the busiest CPU, 0 to 1",
