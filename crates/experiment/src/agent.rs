@@ -1,7 +1,6 @@
 //! The agent of a cohort: a child process of this program on the load generator's CPUs, or agents on other hosts
 //! that make its load together.
 
-use rustix::process::Pid;
 use std::{
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
@@ -53,14 +52,6 @@ impl Agent {
         match self {
             Self::Here(child) => child.slice(order, timeout, stop),
             Self::Away(slices) => slices.slice(&order, timeout, stop),
-        }
-    }
-
-    /// The process that makes the load, if it is on this host.
-    pub(crate) fn pid(&self) -> Option<Pid> {
-        match self {
-            Self::Here(child) => Some(child.process.pid()),
-            Self::Away(_) => None,
         }
     }
 }

@@ -113,29 +113,29 @@ pub struct SliceInterference {
 }
 
 impl Machine {
-    /// What others took since `before` from a load of this length.
+    /// What others took since `before` from a load of this length, of whose window the generator waited so long.
     pub fn taken(
         &self,
         before: &Self,
         placement: &Placement,
         server_threads: (&Threads, &Threads),
         load_ns: u64,
+        (generator_waited_ns, window_ns): (u64, u64),
     ) -> SliceInterference {
         let throttled_ns = self.throttled.ns_since(&before.throttled);
-        let waited = |(before, after): (&Threads, &Threads), cpus: &[u32]| {
-            let waited_ns = after.waited_since(before, cpus.len(), self.wake_up_ns);
-            (waited_ns.saturating_sub(throttled_ns) as f64 / load_ns.max(1) as f64).min(1.0)
+        let share = |waited_ns: u64, of_ns: u64| {
+            (waited_ns.saturating_sub(throttled_ns) as f64 / of_ns.max(1) as f64).min(1.0)
         };
         let stolen = |cpus: &[u32]| self.cpus.used_since(&before.cpus, cpus).stolen_ns;
         let is_apart = placement.pinned && placement.disjoint;
         let Placement { server_cpus, generator_cpus, .. } = placement;
+        let (threads_before, threads_after) = server_threads;
+        let server_waited_ns =
+            threads_after.waited_since(threads_before, server_cpus.len(), self.wake_up_ns);
         SliceInterference {
             // Without CPUs of their own, the sides are each other's neighbours.
-            server_waited: if is_apart { waited(server_threads, server_cpus) } else { 0.0 },
-            generator_waited: match is_apart {
-                true => waited((&before.generator, &self.generator), generator_cpus),
-                false => 0.0,
-            },
+            server_waited: if is_apart { share(server_waited_ns, load_ns) } else { 0.0 },
+            generator_waited: if is_apart { share(generator_waited_ns, window_ns) } else { 0.0 },
             stolen_ns: stolen(server_cpus) + stolen(generator_cpus),
             throttled_ns,
         }

@@ -157,6 +157,8 @@ pub struct SliceReport {
     pub end_ns: u64,
     /// How long the agent waited before the slice until no server used CPU time.
     pub waited_ns: u64,
+    /// For how long a thread that loads was ready and others had its CPU, in the part that counts.
+    pub generator_waited_ns: u64,
     /// CPU time of the loaded server, summed over its processes. Requests and CPU time are matched
     /// at the edges of the part that counts: there the clocks are read by the thread that loads, and
     /// as many requests are in flight at one edge as at the other, on average.

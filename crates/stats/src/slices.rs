@@ -2,9 +2,9 @@
 //!
 //! All instances meet the same machine within a round, so each slice is centred by its round's
 //! median first (median polish, Tukey 1977). An instance's value is the 20 % trimmed mean of its
-//! centred slices, with the standard error of Tukey & McLaughlin (1963): from five slices on, a
-//! disturbed one in five moves neither; of fewer, none is cut off. A line through the centred slices
-//! shows a warm-up that had not ended.
+//! centred slices, with the standard error of Tukey & McLaughlin (1963), but at least the least and the
+//! greatest of three or four are cut off, so that one that was disturbed does not decide. A line through
+//! the centred slices shows a warm-up that had not ended.
 //!
 //! Slices of one instance are not samples of its program. The error between slices says how many
 //! slices are enough; what differs between programs is decided between cohorts, in `two_way`.
@@ -14,6 +14,8 @@ use crate::summary::median;
 
 /// The share of slices that are cut off at each end, rounded down.
 const TRIMMED: f64 = 0.2;
+/// With fewer slices none is cut off, with so many one at each end at least.
+const FEWEST_TRIMMED: usize = 3;
 /// A round has no median of its own with fewer instances.
 const MIN_INSTANCES: usize = 3;
 /// A line has no error with fewer slices.
@@ -32,7 +34,7 @@ const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 pub struct InstanceValue {
     /// Their trimmed mean, in the unit of the slices; a logarithm for logarithms.
     pub value: f64,
-    /// Its standard error between slices; None with fewer than two.
+    /// Its standard error between slices; None if it is that of one slice.
     pub error: Option<f64>,
     /// How many slices there are.
     pub slices: usize,
@@ -127,13 +129,14 @@ fn trimmed_mean(values: &[f64]) -> Option<(f64, Option<f64>)> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let count = sorted.len();
-    let cut = (TRIMMED * count as f64) as usize;
+    let least = usize::from(count >= FEWEST_TRIMMED);
+    let cut = ((TRIMMED * count as f64) as usize).max(least);
     let kept = sorted.get(cut..count.checked_sub(cut)?).filter(|kept| !kept.is_empty())?;
     let mean = kept.iter().sum::<f64>() / kept.len() as f64;
     let winsorized = sorted.iter().map(|value| value.clamp(kept[0], kept[kept.len() - 1]));
     let centre = winsorized.clone().sum::<f64>() / count as f64;
     let squares: f64 = winsorized.map(|value| (value - centre).powi(2)).sum();
-    let error = (count >= 2).then(|| {
+    let error = (kept.len() >= 2).then(|| {
         // Where nothing is cut off this is the usual error of a mean.
         let left = kept.len() as f64;
         (squares / (left * (left - 1.0).max(1.0))).sqrt()

@@ -102,9 +102,8 @@ impl Bench<'_> {
             course: shape.course,
             processes,
         };
-        let agent = self.agent.pid();
         let distance_ns_before = self.probe.read();
-        let before = (member.details(), Machine::read(agent));
+        let before = (member.details(), Machine::read(None));
         let (pids, before_ns) = (member.pids(), member.ended_ns());
         let own = [rustix::process::getpid(), member.server.guard()];
         let own_now =
@@ -126,7 +125,7 @@ impl Bench<'_> {
         // A guard may have ended meanwhile.
         let own_ns = own_after_ns.saturating_sub(own_before_ns);
         let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
-        let after = (member.details(), Machine::read(agent));
+        let after = (member.details(), Machine::read(None));
         let account_ns = (before_ns, member.ended_ns());
         member.park(true);
         let distance_ns_after = self.probe.read();
@@ -134,7 +133,8 @@ impl Bench<'_> {
         let report = report?;
         let load_ns = shape.discard_ns + shape.length_ns;
         let threads = (&before.0.threads, &after.0.threads);
-        let taken = after.1.taken(&before.1, self.placement, threads, load_ns);
+        let waited = (report.generator_waited_ns, report.report.window_ns);
+        let taken = after.1.taken(&before.1, self.placement, threads, load_ns, waited);
         let parked = parked(members, &report);
         let details = (before.0, after.0);
         let slice = slice(shape, &report, taken, &details, &parked);

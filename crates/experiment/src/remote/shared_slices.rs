@@ -109,6 +109,7 @@ impl SharedSlices {
             start_ns,
             end_ns,
             waited_ns,
+            generator_waited_ns: reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0),
             cpu: SliceCpu { counted_ns, whole_ns },
             parked_cpu_ns: used.into_iter().filter(|(of, _)| *of != load).collect(),
             series,
