@@ -8,7 +8,7 @@ use wirebench_schema::{
 
 /// How long a slice counts in a closed loop, and at a rate, where requests come in smaller numbers.
 const CLOSED_LENGTH: Duration = Duration::from_millis(100);
-const RATE_LENGTH: Duration = Duration::from_millis(150);
+const RATE_LENGTH: Duration = Duration::from_millis(200);
 /// What a slice takes besides, for the estimate of time: its discard, and the rest before it.
 const ASSUMED_PER_SLICE: Duration = Duration::from_millis(30);
 /// What the start and the warm-up of an instance take, for the estimate of time; about two loads share
@@ -78,6 +78,6 @@ mod tests {
             let workload = Workload { stop: Stop::After(window), ..suite.workloads[1].clone() };
             Cut::default().of(&workload).1
         };
-        assert_eq!([100, 400, 600, 2000].map(ms).map(at_rate), [2, 4, 6, 14]);
+        assert_eq!([100, 400, 600, 2000].map(ms).map(at_rate), [2, 4, 6, 10]);
     }
 }
