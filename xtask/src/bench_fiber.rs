@@ -14,7 +14,8 @@ use std::{
 
 use crate::{
     bench::{LoadResult, Server, Sides, build, finish, parse_load},
-    step::step,
+    step::{root, step},
+    test::of_fibers,
 };
 
 const SLEEPERS: u32 = 2000;
@@ -46,12 +47,12 @@ type Counted = [u64; 6];
 /// Measures and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = build(&["wirebench"])?;
-    let features = ["--features", "counters", "--example", "measure"];
-    let build = ["build", "--release", "--locked", "-p", "wirebench-fiber"];
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    step("build of the server", &[&[cargo.as_str()], &build[..], &features].concat(), &[])?;
+    let build = of_fibers(&[&cargo, "build", "--release"]);
+    let features = ["--features", "counters", "--example", "measure"];
+    step("build of the server", &[&build[..], &features].concat(), &[])?;
     let bench = Bench {
-        measure: folder.join("examples/measure"),
+        measure: root().join("target/fibers/release/examples/measure"),
         wirebench: folder.join("wirebench"),
         sides: Sides::choose()?,
     };

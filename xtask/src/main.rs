@@ -11,6 +11,7 @@ mod bench_load;
 mod bench_scale;
 mod bench_truth;
 mod conformance;
+mod lines;
 mod package;
 mod provoke;
 mod reproduce;
@@ -46,6 +47,8 @@ enum Chore {
     FakeAgent { report: std::path::PathBuf, host: String, script: String },
     /// Hold what `wirebench load` measures against a server whose delays are known
     BenchTruth(bench_truth::Arguments),
+    /// Count the lines of code, comments and tests of each crate
+    Lines,
     /// Make a Debian package or a static program
     Package(package::Arguments),
     /// Cause the faults of runs, and print the text that reports each
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Chore::BenchScale(arguments) => bench_scale::run(&arguments),
         Chore::FakeAgent { report, script, .. } => bench_scale::fake_agent(&report, &script),
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
+        Chore::Lines => lines::run(),
         Chore::Package(arguments) => package::run(&arguments),
         Chore::Provoke => provoke::run(),
         Chore::Reproduce => reproduce::run(),

@@ -12,6 +12,9 @@ use crate::{
 /// The test that needs a machine without other load: its server must become steady.
 const ALONE: &str = "a_server_that_becomes_faster";
 
+/// The workspace of the entry `rust/fiber`.
+const FIBERS: &str = "entries/rust/fiber/Cargo.toml";
+
 /// Arguments of `cargo xtask test`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -50,8 +53,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     test_programs::run(cargo, ALONE)?;
     step("examples in the docs", &[cargo, "test", "--workspace", "--locked", "--doc"], &[])?;
-    let loom = ["test", "-p", "wirebench-fiber", "--features", "loom", "--lib", "--locked", "loom"];
-    step("fibers in all orders of their steps", &[&[cargo], &loom[..]].concat(), &[])?;
+    let fibers = of_fibers(&[cargo, "test"]);
+    step("fibers", &fibers, &[])?;
+    let loom = ["--features", "loom", "--lib", "loom"];
+    step("fibers in all orders of their steps", &[&fibers[..], &loom].concat(), &[])?;
     let alone = ["test", "-p", "wirebench", "--test", "it", "--locked", ALONE];
     step("a test that needs the machine", &[&[cargo], &alone[..]].concat(), &[])?;
     step("list", &[program, "list"], &[])?;
@@ -75,8 +80,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn lint(cargo: &str) -> anyhow::Result<()> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     step("clippy", &[&[cargo], &clippy[..]].concat(), &[])?;
+    let clippy = [&of_fibers(&[cargo, "clippy"])[..], &["--all-targets", "--", "-D", "warnings"]];
+    step("clippy of the fibers", &clippy.concat(), &[])?;
     let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
     step("docs", &[&[cargo], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
+}
+
+/// A command of cargo for the fiber runtime, which is a part of its entry.
+pub(crate) fn of_fibers<'a>(command: &[&'a str]) -> Vec<&'a str> {
+    let of = ["--manifest-path", FIBERS, "--target-dir", "target/fibers", "--locked"];
+    [command, &of, &["-p", "wirebench-fiber"]].concat()
 }
 
 /// Installs what entries and tests need. It fails where a registry cannot be reached. What is missing then is listed

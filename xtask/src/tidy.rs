@@ -33,7 +33,7 @@ const DOCUMENTS: [&str; 7] = [
 const ENTRIES: &str = "entries/README.md";
 /// Which crates of the workspace each crate may depend on. An arrow that is not here is not
 /// allowed.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("schema", &[]),
     ("stats", &[]),
     ("judge", &["schema"]),
@@ -42,7 +42,6 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("nullserver", &["uring"]),
     ("bareload", &["uring"]),
     ("bundle", &[]),
-    ("fiber", &["uring"]),
     ("delayserver", &["schema"]),
     ("report", &["judge", "schema", "stats"]),
     ("loadgen", &["schema", "uring"]),
