@@ -34,7 +34,7 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
-    /// The share of the window from which on it is told that a side waited.
+    /// The share of the window from which on it is reported that a side waited.
     const fn noted(self) -> f64 {
         match self {
             Self::AfterReplies => NOTED_SHARE,

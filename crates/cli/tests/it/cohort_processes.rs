@@ -150,7 +150,7 @@ fn children_that_end_within_slices_are_counted_where_they_are_waited_for() {
 }
 
 #[test]
-fn a_log_that_is_read_during_slices_is_told() {
+fn a_log_that_is_read_during_slices_is_reported() {
     let runs = runs_of_forks("log");
     assert!(!runs.is_empty());
     for measured in runs {

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_gets_cheaper_or_dearer_at_an_even_rate_is_not_warm() {
+    fn a_server_that_gets_cheaper_or_more_expensive_at_an_even_rate_is_not_warm() {
         let cheaper = warm_up((0..12).map(|number| (1000, 5000 - number * 100)));
         let reason = complaint(&cheaper).unwrap();
         assert_eq!((reason.kind, reason.weight), (ReasonKind::NotSteady, Weight::Invalid));

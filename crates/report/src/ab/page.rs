@@ -1,4 +1,4 @@
-//! What `ab` prints: the figures that everybody looks for, at most two findings, a line for each condition that the
+//! What `ab` prints: the usual figures, at most two findings, a line for each condition that the
 //! user asked for, and its sentence. The details have everything else.
 
 use super::{Ab, Figure, Side, flat::is_valid, text::cells};
