@@ -34,18 +34,14 @@ pub(super) fn examine(readings: &[Vec<u32>]) -> Comment {
         pairs.collect::<Vec<_>>().join(", ") + " ns"
     };
     let all: Vec<String> = (0..states.count()).map(shown).collect();
-    match all.as_slice() {
-        [] => fine("not measured: server and load generator have no CPUs of their own"),
-        [one] => fine(format!(
-            "a cache line takes {one} from the server's CPU to the generator's and back; one state within 2 s"
-        )),
+    let takes = all.join(" or ");
+    let text =
+        format!("a cache line takes {takes} from the server's CPU to the generator's and back");
+    match all.len() {
+        0 => fine("not measured: server and load generator have no CPUs of their own"),
+        1 => fine(format!("{text}; one state within 2 s")),
         several => warning(
-            format!(
-                "a cache line takes {} from the server's CPU to the generator's and back: {} states within 2 s, \
-                 between which ratios of servers differ",
-                several.join(" or "),
-                several.len()
-            ),
+            format!("{text}: {several} states within 2 s, between which ratios of servers differ"),
             "measure with more --cohorts: only slices of one state are compared",
         ),
     }

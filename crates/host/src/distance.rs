@@ -41,14 +41,11 @@ impl Probe {
     #[must_use]
     pub fn new(placement: &Placement, load_is_here: bool) -> Self {
         let Placement { server_cpus, generator_cpus, pinned, disjoint, .. } = placement;
-        let mut pairs: Vec<(u32, u32)> = match (load_is_here, generator_cpus.len()) {
-            (true, 0) => Vec::new(),
-            (true, count) => {
-                let others = generator_cpus.iter().cycle().take(server_cpus.len().max(count));
-                let servers = server_cpus.iter().cycle();
-                servers.zip(others).map(|(one, other)| (*one, *other)).collect()
-            }
-            (false, _) => server_cpus.windows(2).map(|pair| (pair[0], pair[1])).collect(),
+        let longer = server_cpus.len().max(generator_cpus.len());
+        let [servers, others] = [server_cpus, generator_cpus].map(|it| it.iter().copied().cycle());
+        let mut pairs: Vec<(u32, u32)> = match load_is_here {
+            true => servers.zip(others).take(longer).collect(),
+            false => server_cpus.windows(2).map(|pair| (pair[0], pair[1])).collect(),
         };
         pairs.truncate(if *pinned && (*disjoint || !load_is_here) { MOST_PAIRS } else { 0 });
         let synthetic = std::env::var(SYNTHETIC).ok().and_then(|text| synthetic(&text));

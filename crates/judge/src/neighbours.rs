@@ -74,19 +74,16 @@ impl SideUse {
         let used = others_ns as f64 / (elapsed_ns * cpus as f64);
         let used = (elapsed >= TICKS_TELL && used > ticks_accuse(elapsed, cpus)).then_some(used);
         let waited = (waited > arrivals.noted()).then_some(waited);
-        let of = |share: f64| share * 100.0;
-        let text = match (used, waited) {
+        let using = used.map(|used| {
+            format!("other work used {:.0} % of the {name}'s CPUs in the window", used * 100.0)
+        });
+        let text = match (using, waited) {
             (None, None) => return None,
-            (Some(used), None) => {
-                format!("other work used {:.0} % of the {name}'s CPUs in the window", of(used))
-            }
+            (Some(text), None) => text,
             (None, Some(waited)) => waiting(name, waited),
-            (Some(used), Some(waited)) => format!(
-                "other work used {:.0} % of the {name}'s CPUs in the window, and it waited {:.1} % \
-                 of the window for it",
-                of(used),
-                of(waited)
-            ),
+            (Some(text), Some(waited)) => {
+                format!("{text}, and it waited {:.1} % of the window for it", waited * 100.0)
+            }
         };
         let share = used.unwrap_or(0.0).max(waited.unwrap_or(0.0));
         let weight = weight(share, SPOILS_SHARE, arrivals);

@@ -48,7 +48,7 @@ struct Mark {
     start_ns: u64,
     /// Its CPU per request over the median of its instance under this load.
     ratio: f64,
-    dropped: Option<ReasonKind>,
+    class: &'static str,
     /// The state of the machine; none of a machine that has one.
     state: Option<&'static str>,
 }
@@ -100,7 +100,7 @@ fn placed(cohorts: &[Vec<Mark>]) -> Placed {
         for mark in marks {
             let since = (mark.start_ns - begin(marks)) as f64;
             let at = (left + since / length(marks) * width, y(mark.ratio));
-            placed.by_class.entry(class(mark.dropped)).or_default().push(at);
+            placed.by_class.entry(mark.class).or_default().push(at);
             if let Some(state) = mark.state {
                 placed.by_class.entry(state).or_default().push((at.0, HEIGHT));
             }
@@ -134,16 +134,15 @@ fn marks(placed: &Placed) -> Markup {
 
 /// How many slices were disturbed by what, which is also the key of the colours.
 fn table(cohorts: &[Vec<Mark>]) -> Markup {
-    let count = |kind: Option<ReasonKind>| {
-        cohorts.iter().flatten().filter(|mark| class(mark.dropped) == class(kind)).count()
+    let count = |class: &str| {
+        let is_it = |it: &&Mark| it.class == class || it.state == Some(class);
+        cohorts.iter().flatten().filter(is_it).count()
     };
-    let in_state =
-        |class: &str| cohorts.iter().flatten().filter(|it| it.state == Some(class)).count();
-    let causes = CAUSES.map(|(kind, class, words)| (count(kind), class, words));
-    let states = STATES.map(|(class, words)| (in_state(class), class, words));
+    let causes = CAUSES.map(|(_, class, words)| (class, words));
     html! {
         ul.key {
-            @for (count, class, words) in causes.into_iter().chain(states) {
+            @for (class, words) in causes.into_iter().chain(STATES) {
+                @let count = count(class);
                 @if count > 0 {
                     li {
                         svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" {
@@ -194,7 +193,7 @@ fn cohorts(journal: &Journal) -> Vec<Vec<Mark>> {
             Some(Mark {
                 start_ns: slice.start_ns,
                 ratio,
-                dropped: slice.dropped,
+                class: class(slice.dropped),
                 state: state(slice),
             })
         });
