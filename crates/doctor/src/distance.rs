@@ -19,7 +19,7 @@ pub(super) fn read(stop: &AtomicBool) -> Vec<Vec<u32>> {
     let Ok(placement) = place_here(&PlacementRequest::default()) else { return Vec::new() };
     let (probe, until) = (Probe::new(&placement, true), Instant::now() + LOOK);
     let mut readings = Vec::new();
-    while !probe.pairs().is_empty() && Instant::now() < until && !stop.load(Ordering::Relaxed) {
+    while !probe.pairs.is_empty() && Instant::now() < until && !stop.load(Ordering::Relaxed) {
         readings.push(probe.read());
         thread::sleep(BETWEEN);
     }

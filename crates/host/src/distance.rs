@@ -27,7 +27,8 @@ pub const SYNTHETIC: &str = "WIREBENCH_SYNTHETIC_DISTANCES";
 /// Pairs of CPUs whose distance can be read.
 #[derive(Clone, Debug)]
 pub struct Probe {
-    pairs: Vec<(u32, u32)>,
+    /// They are fixed when it is made.
+    pub pairs: Vec<(u32, u32)>,
     synthetic: Option<[f64; 4]>,
 }
 
@@ -50,12 +51,6 @@ impl Probe {
         pairs.truncate(if *pinned && (*disjoint || !load_is_here) { MOST_PAIRS } else { 0 });
         let synthetic = std::env::var(SYNTHETIC).ok().and_then(|text| synthetic(&text));
         Self { pairs, synthetic }
-    }
-
-    /// The pairs.
-    #[must_use]
-    pub fn pairs(&self) -> &[(u32, u32)] {
-        &self.pairs
     }
 
     /// The distance of each pair in nanoseconds; empty if one could not be read.

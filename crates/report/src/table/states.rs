@@ -46,12 +46,9 @@ fn compared_in(states: &MachineStates) -> Option<String> {
 
 /// The median distance: of several pairs of CPUs the least and the most.
 pub(crate) fn distance(state: &StateShare) -> String {
-    let least = state.distance_ns.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = state.distance_ns.iter().copied().fold(0.0, f64::max);
-    match format!("{least:.0}") == format!("{most:.0}") {
-        true => format!("{most:.0} ns"),
-        false => format!("{least:.0}..{most:.0} ns"),
-    }
+    let (least, most) = wirebench_stats::range(&state.distance_ns).unwrap_or_default();
+    let [least, most] = [least, most].map(|ns| format!("{ns:.0}"));
+    if least == most { format!("{most} ns") } else { format!("{least}..{most} ns") }
 }
 
 /// Both loads together: the states are those of the run.
