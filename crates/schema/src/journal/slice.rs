@@ -79,7 +79,7 @@ pub struct Slice {
     pub rest_ns: u64,
     /// Share of its time in which the server waited for a CPU that others had, 0 to 1.
     pub server_waited: f64,
-    /// The same of the generator.
+    /// The same of the generator, as a share of the counted part.
     pub generator_waited: f64,
     /// CPU time that the hypervisor took from the CPUs of both sides.
     pub stolen_ns: u64,
