@@ -137,7 +137,7 @@ fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
     let world = World::new();
     let (_server, address) = serve(&world, "hello");
     let url = format!("http://{address}/");
-    let outcome = world.wirebench(&["load", "-c4", "-d300ms", "-R", "500", "--poisson", &url]);
+    let outcome = world.wirebench(&["load", "-c4", "-d1s", "-R", "500", "--poisson", &url]);
     let parts = [
         "  500 requests/s at random (Poisson), latency from the due time",
         "  Offered ",

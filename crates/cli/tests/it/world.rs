@@ -179,8 +179,10 @@ impl World {
 
     /// Starts wirebench and leaves it running.
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
-        let mut command = std::process::Command::new(program());
-        command.args(arguments).current_dir(self.folder.path()).envs([self.mark(), ONE_STATE]);
+        // Whoever started the tests may ignore a signal, as `nohup` does.
+        let mut command = std::process::Command::new("env");
+        command.arg("--default-signal=HUP").arg(program()).args(arguments);
+        command.current_dir(self.folder.path()).envs([self.mark(), ONE_STATE]);
         Running::of(command)
     }
 
