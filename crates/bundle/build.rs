@@ -11,9 +11,7 @@ use std::{
     process::Command,
 };
 
-/// What is packed.
 const PARTS: [&str; 2] = ["entries", "suites"];
-/// The archive of a package.
 const PACKAGED: &str = "project.tar.gz";
 /// Folders in which toolchains leave their outputs.
 const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules", "__pycache__"];

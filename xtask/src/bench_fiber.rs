@@ -44,7 +44,6 @@ struct Bench {
 /// What a server counted: runs, polls, wake-ups, steals, and times from ready to run (p50, p99) in nanoseconds.
 type Counted = [u64; 6];
 
-/// Measures and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = build(&["wirebench"])?;
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());

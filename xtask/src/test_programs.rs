@@ -75,10 +75,8 @@ fn can_make_a_cluster() -> bool {
         && exists("salloc")
 }
 
-/// A program with tests.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Program {
-    /// Package and target.
     name: String,
     executable: PathBuf,
     /// The folder of the package, in which tests expect to run.

@@ -19,7 +19,6 @@ use crate::step::root;
 const FILE_LINES: usize = 400;
 /// Bytes above which a line is too long to read.
 const LINE_LENGTH: usize = 120;
-/// Documents that every reader expects.
 const DOCUMENTS: [&str; 7] = [
     "README.md",
     "ARCHITECTURE.md",

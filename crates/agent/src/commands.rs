@@ -16,7 +16,6 @@ use wirebench_server::parallel;
 
 type Line = Result<AgentCommand, String>;
 
-/// Commands as they come.
 pub(crate) struct Commands {
     /// None is the end.
     lines: Receiver<Option<Line>>,

@@ -34,7 +34,6 @@ impl Loads {
         Ok(AgentEvent::Connected { load, connections })
     }
 
-    /// Carries out one slice.
     pub(crate) fn slice(&mut self, order: &SliceOrder) -> Result<AgentEvent, String> {
         let known = self.by_number.get_mut(&order.load);
         let (config, load) =

@@ -12,7 +12,6 @@ use crate::Options;
 /// Long enough for a full listen backlog; only a server that is not there makes it run out.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Non-blocking sockets without Nagle's delay.
 pub(crate) fn connect_all(options: &Options) -> io::Result<Vec<OwnedFd>> {
     raise_open_files()?;
     (0..options.connections.get())

@@ -70,9 +70,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// The counts of a bare loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// Replies that arrived whole.
     pub requests: u64,
-    /// How long it really took.
     pub elapsed: Duration,
     /// CPU time of this process meanwhile.
     pub cpu: Duration,

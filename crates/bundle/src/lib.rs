@@ -29,7 +29,6 @@ pub fn archive() -> &'static [u8] {
 pub struct Provided {
     /// The folder with `entries/` and `suites/`.
     pub folder: PathBuf,
-    /// What had to be done.
     pub work: Work,
 }
 
@@ -38,7 +37,6 @@ pub struct Provided {
 pub enum Work {
     /// Nothing: they were complete.
     Nothing,
-    /// They were unpacked.
     Unpacked,
     /// They were damaged or changed. They were unpacked anew, and the old folder has this name now.
     Replaced(PathBuf),

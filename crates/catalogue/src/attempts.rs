@@ -13,7 +13,6 @@ use crate::small_file::read_small;
 /// The name of the file below the state folder.
 const FILE: &str = "setup.json";
 
-/// One attempt that failed.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Attempt {
     /// When, as year, month and day.
@@ -23,7 +22,6 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// An attempt of today.
     #[must_use]
     pub fn today(said: &str) -> Self {
         Self { date: jiff::Zoned::now().date().to_string(), said: said.to_owned() }

@@ -46,32 +46,24 @@ pub(crate) const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules",
 pub enum Freshness {
     /// It is not: the stamp is believed.
     Stamped,
-    /// It is.
     Anew,
 }
 
-/// What a build did.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Built {
     /// Nothing: the outputs are those of these sources and commands.
     UpToDate,
-    /// It ran the commands.
     Made,
     /// There is nothing to be built.
     Nothing,
 }
 
-/// Why there is no build.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// A command failed.
     #[error("`{command}` failed with {status}; the log is {log}{excerpt}", log = .log.display())]
     Step {
-        /// The command.
         command: String,
-        /// How it ended.
         status: String,
-        /// Everything that it printed.
         log: PathBuf,
         /// The part of it that says why.
         excerpt: String,
@@ -81,24 +73,15 @@ pub enum BuildError {
         "the build made no program where `run` looks for it; the log is {log}",
         log = .log.display()
     )]
-    NoProgram {
-        /// Everything that the build printed.
-        log: PathBuf,
-    },
+    NoProgram { log: PathBuf },
     /// A command could not be run.
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// A placeholder has no value.
     #[error(transparent)]
     Placeholder(#[from] placeholder::PlaceholderError),
     /// A file or folder cannot be read or written.
     #[error("{path}: {error}", path = .path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
 fn io_error(path: &Path) -> impl Fn(io::Error) -> BuildError + '_ {

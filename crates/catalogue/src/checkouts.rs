@@ -19,7 +19,6 @@ const DIGITS: usize = 16;
 /// The sources of one entry and their folder.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Checkouts {
-    /// The entry's name.
     pub entry: String,
     /// At least one.
     pub sources: Vec<Source>,
@@ -62,7 +61,6 @@ impl Checkouts {
         }))
     }
 
-    /// Whether they are fetched.
     #[must_use]
     pub fn are_there(&self) -> bool {
         self.folder.is_dir()

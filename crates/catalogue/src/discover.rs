@@ -25,12 +25,7 @@ const ENTRY_FILE: &str = "entry.toml";
 pub enum DiscoverError {
     /// The folder of the entries cannot be read.
     #[error("{file}: {reason}")]
-    Folder {
-        /// The folder.
-        file: String,
-        /// What the system said.
-        reason: String,
-    },
+    Folder { file: String, reason: String },
     /// An entry that was named, and whose description is wrong. The reason begins with the file.
     #[error("{0}")]
     Broken(String),

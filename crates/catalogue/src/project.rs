@@ -40,11 +40,9 @@ pub enum Trust {
 /// What a folder, or one above it, holds.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Found {
-    /// All entries and suites.
     Checkout(PathBuf),
     /// A user's own `entries/`, `suites/`, or both.
     Own(PathBuf),
-    /// Neither.
     Nothing,
 }
 
@@ -58,7 +56,6 @@ pub enum ProjectError {
         root = .root.display()
     )]
     Untrusted {
-        /// The part.
         untrusted: Untrusted,
         /// The folder of the whole project.
         root: PathBuf,
@@ -70,7 +67,6 @@ pub enum ProjectError {
         root = .0.display()
     )]
     Absent(PathBuf),
-    /// A folder cannot be read.
     #[error("the folder of the project cannot be read: {0}")]
     Io(#[from] io::Error),
 }

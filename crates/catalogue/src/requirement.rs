@@ -31,11 +31,8 @@ pub enum Availability {
         missing: Vec<String>,
         /// The Debian packages that install it.
         packages: BTreeSet<String>,
-        /// The commands that install it.
         fetches: Vec<Fetch>,
-        /// The sources to fetch.
         checkouts: Option<Checkouts>,
-        /// Other ways to it.
         hints: Vec<String>,
     },
     /// Something is missing that setup cannot bring, or could not.
@@ -48,13 +45,11 @@ pub enum Availability {
 /// A command that brings something from an ecosystem's registry.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Fetch {
-    /// Program and arguments.
     pub argv: Vec<String>,
     /// The entry's folder, in which it runs.
     pub folder: PathBuf,
     /// The folder of the entry's build, which must be there.
     pub build: PathBuf,
-    /// What it brings.
     pub what: String,
 }
 
@@ -203,9 +198,7 @@ struct MissingParts {
 }
 
 enum Remedy {
-    /// The requirement's Debian packages.
     Packages,
-    /// The requirement's command.
     Fetch(Fetch),
 }
 

@@ -28,11 +28,9 @@ const SIMULATION_TIMEOUT: Duration = Duration::from_secs(120);
 pub struct Setup {
     /// How many variants need nothing.
     pub ready: usize,
-    /// Packages that are missing.
     pub packages: BTreeSet<String>,
     /// Commands that bring something else that is missing.
     pub fetches: BTreeSet<Fetch>,
-    /// Entries whose sources are missing.
     pub checkouts: BTreeSet<Checkouts>,
     /// Variants that need something that setup cannot bring, with the reason.
     pub out_of_reach: Vec<(String, String)>,
@@ -74,10 +72,8 @@ impl Setup {
     }
 }
 
-/// How the installer is called.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Privilege {
-    /// This process may install.
     Root,
     /// `sudo` asks for a password.
     Sudo,
@@ -154,17 +150,11 @@ pub enum FetchError {
     /// The command failed, with what it said last.
     #[error("{0}")]
     Failed(String),
-    /// A signal asked to end.
     #[error("interrupted")]
     Interrupted,
     /// A file or folder cannot be written.
     #[error("{path}: {error}", path = .path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
 #[cfg(test)]

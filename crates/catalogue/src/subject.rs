@@ -20,10 +20,8 @@ use crate::{checkouts::Checkouts, project::Project};
 pub enum Origin {
     /// A folder below `entries/`.
     Entry {
-        /// The versions to read.
         versions: Vec<VersionProbe>,
     },
-    /// This program itself.
     Builtin,
     /// A command line; nothing is declared about it.
     Own,
@@ -38,15 +36,12 @@ pub enum Origin {
 /// One thing that can be measured.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Subject {
-    /// What it is.
     pub variant: Variant,
-    /// One line on the entry.
     pub title: String,
     /// One or two sentences on it; empty for a command line.
     pub description: String,
     /// Where the framework is at home.
     pub url: Option<String>,
-    /// Its working folder.
     pub source: PathBuf,
     /// What its build makes goes here.
     pub build: PathBuf,

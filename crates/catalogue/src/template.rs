@@ -41,9 +41,7 @@ const OTHER: &[File] = template!("other": "entry.toml", "README.md").1;
 /// An entry that has just been made.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NewEntry {
-    /// Its folder.
     pub folder: PathBuf,
-    /// Its files, the sources last.
     pub files: Vec<&'static str>,
     /// Whether a server is among them.
     pub state: State,
@@ -61,20 +59,12 @@ pub enum State {
 /// Why no entry was made. Each message is a sentence with the next step.
 #[derive(Debug, thiserror::Error)]
 pub enum NewError {
-    /// The name cannot be one.
     #[error("{0}")]
     Name(String),
-    /// Something is there already.
     #[error("{0} exists already: choose another name, or remove it first")]
     Exists(String),
-    /// A file cannot be written.
     #[error("{path}: {error}", path = .path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
 /// The languages for which there is a server already.

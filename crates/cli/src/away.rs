@@ -67,7 +67,6 @@ impl<'a> Elsewhere<'a> {
         fetched.map_err(|why| format!("{host}: the results could not be fetched: {why}"))
     }
 
-    /// Removes results that were fetched.
     pub(crate) fn clear(&self, there: &str) -> Result<(), String> {
         self.folder.clear(&self.server.carrier, &self.server.host, there)
     }

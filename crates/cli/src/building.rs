@@ -27,7 +27,6 @@ pub(crate) enum BuildOutput {
     Work,
 }
 
-/// How to build.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BuildOptions {
     pub(crate) freshness: Freshness,
@@ -73,7 +72,6 @@ struct Show {
     telling: BuildOutput,
     /// Hidden when standard error is no terminal.
     bar: ProgressBar,
-    /// What is being built now.
     now: BTreeMap<usize, String>,
     ended: usize,
     all: usize,

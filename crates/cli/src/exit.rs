@@ -6,7 +6,6 @@ use std::{fmt, process::ExitCode};
 /// How the program ends. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Exit {
-    /// All went well.
     Fine,
     /// A run failed, a check failed, a server could not be reached.
     Failed,
@@ -21,7 +20,6 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// That of another wirebench.
     pub(crate) const fn of(code: i32) -> Self {
         match code {
             0 => Self::Fine,

@@ -126,7 +126,6 @@ impl FleetOptions {
         Ok(Some(Fleet::new(self.from.clone(), carrier, self.program()?)))
     }
 
-    /// The hosts of a pair.
     pub(crate) fn hosts_of(&self, pair: &Pair) -> anyhow::Result<ServerHost> {
         Ok(ServerHost {
             host: pair.server.clone(),

@@ -19,7 +19,6 @@ pub(crate) const GROUP: &str = "format";
 /// The option that keeps folders and names.
 const NO_REDACT: &str = "no-redact";
 
-/// The form that was chosen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FormatOption {
     /// None is what people read on a terminal.

@@ -130,7 +130,6 @@ impl Conditions {
         self.fleet.server_host(&self.server_host, interrupt)
     }
 
-    /// The hosts of a pair.
     pub(crate) fn hosts_of(&self, pair: &Pair) -> anyhow::Result<ServerHost> {
         self.fleet.hosts_of(pair)
     }
@@ -250,7 +249,6 @@ pub(crate) struct Cohorts {
 }
 
 impl Cohorts {
-    /// How slices are cut.
     pub(crate) const fn cut(&self) -> Cut {
         Cut { slice: self.slice, rounds: self.rounds }
     }

@@ -31,7 +31,6 @@ pub(crate) fn note(text: &str) {
     let _ = write(&mut io::stderr().lock(), &text);
 }
 
-/// Writes an error.
 pub(crate) fn error(text: &str) {
     let label = if colours() { "\u{1b}[31merror\u{1b}[0m" } else { "error" };
     note(&format!("{label}: {text}"));

@@ -39,7 +39,6 @@ const LOOK: Duration = Duration::from_millis(100);
 struct Work {
     /// Blocks that no pair has yet; unknown before the first one is measured.
     queue: VecDeque<u32>,
-    /// Blocks that pairs are measuring.
     taken: usize,
     /// Whether the number of blocks and the rates are known.
     is_open: bool,
@@ -55,7 +54,6 @@ struct Measured {
     result: Result<(PathBuf, Journal), String>,
 }
 
-/// The result of all pairs.
 struct Whole {
     folder: PathBuf,
     writer: Writer,
@@ -114,7 +112,6 @@ pub(crate) struct Pairs<'a> {
 }
 
 impl Pairs<'_> {
-    /// Measures all blocks.
     pub(crate) fn begin(&self, context: &Context) -> anyhow::Result<Exit> {
         let seed = self.conditions.seed.unwrap_or_else(|| u64::from(std::process::id()));
         self.measure(context, away::given(), seed, None)
@@ -301,7 +298,6 @@ impl Whole {
     }
 }
 
-/// One pair at work.
 struct Measurer<'a> {
     context: &'a Context,
     pair: String,

@@ -25,7 +25,6 @@ use crate::{
 const PREPARING: &str = "{spinner} {msg}";
 const MEASURING: &str = "{bar:30} {pos}/{len} {prefix} left  {msg}";
 
-/// How much is shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Verbosity {
     /// A bar or lines.
@@ -34,7 +33,6 @@ pub(crate) enum Verbosity {
     Quiet,
 }
 
-/// Shows progress on standard error.
 #[derive(Debug)]
 pub(crate) struct Reporter {
     verbosity: Verbosity,
@@ -42,13 +40,11 @@ pub(crate) struct Reporter {
     bar: ProgressBar,
     runs: usize,
     done: usize,
-    /// Scenarios that conform.
     conforming: usize,
     /// How far a precision is, if one was asked for.
     precision: String,
     /// What is shown of the journal so far, below the bar.
     view: Option<fn(&Journal) -> String>,
-    /// That of the last run.
     table: String,
     heartbeat: Heartbeat,
 }
@@ -110,7 +106,6 @@ impl Reporter {
         }
     }
 
-    /// A line that stays.
     pub(crate) fn note(&self, text: &str) {
         self.line(text);
     }

@@ -14,9 +14,7 @@ use wirebench_schema::{journal::Journal, printable::printable};
 
 use crate::{exit::usage, format::redacted, out};
 
-/// The report with all details.
 const DETAILS_FILE: &str = "report.txt";
-/// The report for a browser.
 pub(crate) const HTML_FILE: &str = "report.html";
 
 /// Writes the report files of `finished`.

@@ -16,7 +16,6 @@ use crate::{
     pairs::Pairs,
 };
 
-/// An experiment and its servers.
 #[derive(Debug)]
 pub(crate) struct Setting {
     pub(crate) experiment: Experiment,
@@ -35,10 +34,8 @@ pub(crate) trait Resumable {
     /// is fixed before the first run.
     fn has_fixed_plan(&self) -> bool;
 
-    /// The project that it measures.
     fn project(&self) -> &ProjectOption;
 
-    /// The experiment as of now.
     fn setting(&self, context: &Context) -> anyhow::Result<Setting>;
 
     /// The pairs of hosts that measure it, if it is not measured by one side.

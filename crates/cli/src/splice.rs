@@ -19,9 +19,7 @@ const END: &str = "<!-- wirebench: end -->";
 /// How the text appears in the document.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Block {
-    /// As it is.
     Markdown,
-    /// As a code block.
     Code,
 }
 

@@ -30,7 +30,6 @@ pub(crate) fn exists(project: &Project, name: &str) -> bool {
     file(project, name).is_some() || ALWAYS.contains(&name)
 }
 
-/// Reads a suite that exists.
 pub(crate) fn load(project: &Project, name: &str) -> anyhow::Result<Suite> {
     let (origin, text) = match file(project, name) {
         Some(path) => {

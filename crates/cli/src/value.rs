@@ -52,7 +52,6 @@ pub(crate) fn small_count(text: &str) -> Result<u32, String> {
 /// The least that is counted of a load.
 const SHORTEST_WINDOW: Duration = Duration::from_millis(10);
 
-/// How long a load counts.
 pub(crate) fn window(text: &str) -> Result<Duration, String> {
     let least = SHORTEST_WINDOW.as_millis();
     Some(duration(text)?)
@@ -75,7 +74,6 @@ pub(crate) fn ready_when(text: &str) -> Result<ReadyWhen, String> {
     }
 }
 
-/// Servers that are alive together.
 pub(crate) fn instances(text: &str) -> Result<usize, String> {
     match connections(text)? {
         ..FEWEST_INSTANCES => Err(format!(
@@ -123,7 +121,6 @@ fn list<T>(text: &str, one: impl Fn(&str) -> Result<T, String>) -> Result<List<T
     text.split(',').map(one).collect()
 }
 
-/// CPUs in the kernel's form.
 pub(crate) fn cpu_list(text: &str) -> Result<List<u32>, String> {
     wirebench_host::topology::parse_list(text)
         .ok_or_else(|| format!("`{text}` is not a list of CPUs: write it like 0-3 or 0,2"))
@@ -137,12 +134,10 @@ pub(crate) fn ramp(text: &str) -> Result<RateCurve, String> {
     Ok(RateCurve::Ramp(count(from)?, count(to)?))
 }
 
-/// Rates one after the other.
 pub(crate) fn steps(text: &str) -> Result<RateCurve, String> {
     list(text, count).map(RateCurve::Steps)
 }
 
-/// Statuses of HTTP replies.
 pub(crate) fn statuses(text: &str) -> Result<List<u16>, String> {
     list(text, |part| {
         let wrong = |_| format!("`{part}` is not a status: write it like 401,404");
@@ -161,7 +156,6 @@ pub(crate) fn percentiles(text: &str) -> Result<List<f64>, String> {
     })
 }
 
-/// Addresses of this host.
 pub(crate) fn sources(text: &str) -> Result<List<SourceRange>, String> {
     let address = |text: &str| -> Result<IpAddr, String> {
         text.trim().parse().map_err(|_| {
@@ -174,7 +168,6 @@ pub(crate) fn sources(text: &str) -> Result<List<SourceRange>, String> {
     })
 }
 
-/// An address to connect to.
 pub(crate) fn address(text: &str) -> Result<Target, String> {
     let target = format!("tcp://{text}").parse();
     target.map_err(|_| format!("`{text}` is not HOST:PORT: write it like 127.0.0.1:8443"))

@@ -34,7 +34,6 @@ const LISTENER: u64 = u64::MAX;
 /// The server's waiting strategy while nothing is due soon.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Idle {
-    /// Gives its CPU away.
     Sleep,
     /// Keeps its CPU busy, so that it sees a request at once: for a server that has a CPU of its
     /// own.

@@ -15,7 +15,6 @@ const REPLY: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Ends with the process.
 fn server(mode: Mode, idle: Idle) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -28,9 +28,7 @@ const ENOUGH_MEMORY_BYTES: u64 = 1 << 30;
 pub struct Finding {
     /// What kind of thing it is.
     pub group: Group,
-    /// What it is about.
     pub name: &'static str,
-    /// How it is.
     pub state: State,
     /// What was found, as a sentence.
     pub text: String,
@@ -38,7 +36,6 @@ pub struct Finding {
     pub remedy: Option<String>,
 }
 
-/// How good a thing is.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -46,7 +43,6 @@ pub enum State {
     Fine,
     /// Measurements are possible, but worse than they could be.
     Warning,
-    /// Something cannot be measured.
     Missing,
 }
 
@@ -60,13 +56,9 @@ pub enum Group {
     Machine,
     /// What the kernel is and how it was started.
     Kernel,
-    /// What programs may take.
     Limits,
-    /// How the kernel carries connections.
     Network,
-    /// wirebench itself, compilers and runtimes.
     Tools,
-    /// What the entries need.
     Entries,
 }
 
@@ -160,11 +152,9 @@ fn number(environment: &Environment, name: &str) -> Option<u64> {
 
 /// A kernel setting that should be a number of at least `enough`.
 struct AtLeast {
-    /// What the finding is about.
     name: &'static str,
     /// Its path below `/proc/sys`.
     sysctl: &'static str,
-    /// The least that is fine.
     enough: u64,
     /// What it is set to when it is less.
     better: u64,

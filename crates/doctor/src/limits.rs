@@ -57,7 +57,6 @@ pub(super) fn examine(environment: &Environment) -> Vec<Named> {
     comments
 }
 
-/// A bound in a sentence.
 fn shown(bound: Option<u64>) -> String {
     bound.map_or_else(|| "any number of".to_owned(), |bound| bound.to_string())
 }

@@ -22,9 +22,7 @@ const SILENT_STEP: Duration = Duration::from_secs(1);
 /// An agent that waits for commands. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) enum Agent {
-    /// On this host.
     Here(Child),
-    /// On other hosts.
     Away(SharedSlices),
 }
 
@@ -42,7 +40,6 @@ impl Agent {
         }
     }
 
-    /// Carries out one slice.
     pub(crate) fn slice(
         &mut self,
         order: SliceOrder,
@@ -56,7 +53,6 @@ impl Agent {
     }
 }
 
-/// An agent on this host.
 #[derive(Debug)]
 pub(crate) struct Child {
     process: PipedChild<AgentEvent>,

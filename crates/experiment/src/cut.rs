@@ -22,9 +22,7 @@ const ENOUGH_AT_RATE: u32 = 6;
 /// How slices are cut, where it was asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cut {
-    /// How long a slice counts.
     pub slice: Option<Duration>,
-    /// How many rounds there are.
     pub rounds: Option<u32>,
 }
 

@@ -57,7 +57,6 @@ pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
     words.0
 }
 
-/// Words of a command line.
 #[derive(Debug, Default)]
 struct Words(Vec<String>);
 
@@ -162,7 +161,6 @@ fn list<T: ToString>(values: &[T]) -> String {
 /// A load generator that runs. Dropping it kills it.
 #[derive(Debug)]
 pub enum Generator {
-    /// A child process.
     Here(PipedChild<LoadEvent>),
     /// Generators on other hosts, which make one load together.
     Away(Box<SharedLoad>),

@@ -29,7 +29,6 @@ pub const ENVIRONMENT_FILE: &str = "environment.json";
 /// The most that is read of a file, packed or not.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// How a compressed file begins.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Where the last line of a journal is kept that was cut off while it was written.

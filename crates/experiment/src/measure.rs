@@ -58,7 +58,6 @@ const STEP: Duration = Duration::from_millis(50);
 /// What all runs of a suite have in common.
 #[derive(Clone, Debug)]
 pub struct Bench {
-    /// How servers are started.
     pub launcher: Launcher,
     /// The argument list that makes this program a load generator with events; the load's
     /// arguments follow.
@@ -73,26 +72,21 @@ pub struct Bench {
     pub tool: Option<Tool>,
     /// The hosts from which the load comes, if not from this one.
     pub fleet: Option<Fleet>,
-    /// Where both sides run.
     pub placement: Placement,
     /// Workers asked for where a workload does not say how many.
     pub workers: u32,
-    /// Seed of the payloads.
     pub seed: u64,
 }
 
 /// One cell's place in the plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell<'a> {
-    /// The server.
     pub subject: &'a Subject,
     /// Which of several copies of it, from 0.
     pub copy: u32,
-    /// The load.
     pub workload: &'a Workload,
     /// The block, from 0.
     pub block: u32,
-    /// Whether the run counts.
     pub counts: Counts,
     /// The position in it, from 0.
     pub position: u32,
@@ -120,7 +114,6 @@ struct Loaded {
     seen: RunObservation,
     distances: Distances,
     warm_up: Option<WarmUp>,
-    /// Workers asked for.
     workers: u32,
 }
 
@@ -190,7 +183,6 @@ impl Bench {
         end(server, done, stop)
     }
 
-    /// A run with requests.
     fn measure(
         &self,
         cell: &Cell<'_>,

@@ -30,13 +30,11 @@ pub struct Machine {
     wake_up_ns: u64,
 }
 
-/// One side of a run.
 struct Side<'a> {
     name: &'static str,
     cpus: &'a [u32],
     /// What it used by its own account.
     own_ns: u64,
-    /// Its threads, before and after.
     threads: (&'a Threads, &'a Threads),
 }
 
@@ -104,7 +102,6 @@ impl Machine {
 pub struct SliceInterference {
     /// Share of the load in which a thread of the server waited for others, 0 to 1.
     pub server_waited: f64,
-    /// The same of the generator.
     pub generator_waited: f64,
     /// CPU time that the hypervisor gave to other guests.
     pub stolen_ns: u64,

@@ -9,9 +9,7 @@ use wirebench_schema::{environment::Cpu, journal::Placement};
 pub struct PlacementRequest {
     /// Bind nothing.
     pub no_pin: bool,
-    /// The CPUs of the server.
     pub server_cpus: Option<Vec<u32>>,
-    /// The CPUs of the generator.
     pub generator_cpus: Option<Vec<u32>>,
 }
 
@@ -96,7 +94,6 @@ fn rest(usable: &[Cpu], taken: &[u32]) -> Option<Vec<u32>> {
     (!free.is_empty()).then_some(free)
 }
 
-/// The CPUs of each core.
 fn cores(usable: &[Cpu]) -> Vec<Vec<u32>> {
     let mut cores: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
     for cpu in usable {

@@ -12,7 +12,6 @@ use crate::validity::not_verified;
 /// What was seen of a server with silent connections.
 #[derive(Clone, Debug)]
 pub struct Idle<'a> {
-    /// Connections that were asked for.
     pub asked: usize,
     /// Connections that had a request answered.
     pub made: usize,
@@ -28,7 +27,6 @@ pub struct Idle<'a> {
     pub memory_is_resident: bool,
     /// How long its memory was waited for, where it still moved after that.
     pub memory_moved: Option<Duration>,
-    /// Whether it was checked before.
     pub verification: Verification,
 }
 

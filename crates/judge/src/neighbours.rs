@@ -24,7 +24,6 @@ const STOLEN_SPOILS: f64 = 0.05;
 /// A hundredth of the window in one piece is the 99th percentile of the latencies in it.
 const THROTTLED_SPOILS: f64 = 0.01;
 
-/// When requests come.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Arrivals {
     /// When a reply has come: a pause meets as many requests as there are connections.
@@ -48,9 +47,7 @@ impl Arrivals {
 pub struct SideUse {
     /// The side: server or generator.
     pub name: &'static str,
-    /// How many CPUs it has.
     pub cpus: usize,
-    /// How long was looked.
     pub elapsed: Duration,
     /// CPU time of other programs on its CPUs.
     pub others_ns: u64,

@@ -31,7 +31,6 @@ pub enum ObjectiveResult {
 pub enum Side {
     /// The server, or the way to it.
     Server,
-    /// The load generator.
     Generator,
     /// Other programs on the CPUs of the two.
     Others,

@@ -52,9 +52,7 @@ pub fn bound_of_run(cost: &Cost, ready_share: f64, load: &LoadReport) -> Bound {
 /// All that was seen of a run.
 #[derive(Debug)]
 pub struct Evidence<'a> {
-    /// What the run is for.
     pub phase: Phase,
-    /// What the generator reported.
     pub load: &'a LoadReport,
     /// How many windows it counted in.
     pub windows: usize,
@@ -64,9 +62,7 @@ pub struct Evidence<'a> {
     pub cost: &'a Cost,
     /// Which side was at its limit.
     pub bound: Bound,
-    /// Where both sides ran.
     pub placement: &'a Placement,
-    /// How the server ended.
     pub end: &'a ServerEnd,
     /// What others did on the CPUs before the run and in its window.
     pub others: Vec<Reason>,
@@ -92,7 +88,6 @@ pub struct ServerEnd {
 /// What became of the server's processes in the window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Processes {
-    /// The same at both edges.
     Same,
     /// Some began or ended, and what they have used is known.
     Changed,

@@ -27,7 +27,6 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A clock that begins now.
     pub(crate) fn start() -> Self {
         // First, so that the load does not begin before the process does.
         process_origin();

@@ -9,13 +9,10 @@ use crate::segment::{Histograms, Segment};
 /// Correct replies of one thread in one segment of the window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ThreadSegment {
-    /// Its length.
     pub(crate) length_ns: u64,
-    /// Their number.
     pub(crate) requests: u64,
 }
 
-/// The collected results.
 #[derive(Debug)]
 pub(crate) struct Collector {
     /// The window, and failures before the load began.
@@ -25,7 +22,6 @@ pub(crate) struct Collector {
     pieces: Vec<u64>,
     /// Intervals to which segments are still missing, in the order of time.
     open: VecDeque<Open>,
-    /// The progress of each thread.
     reached_ns: Vec<u64>,
     /// The end of the last segment.
     last_end_ns: u64,

@@ -12,7 +12,6 @@ pub(crate) struct Stamp {
     pub(crate) due_ns: u64,
     /// Its start, just before it is sent.
     pub(crate) begun_ns: u64,
-    /// Whether its latency counts.
     pub(crate) is_sample: bool,
 }
 
@@ -43,35 +42,30 @@ impl InFlight {
     }
 }
 
-/// Why a connection is made.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Origin {
     /// It is the first one in its place.
     Start,
     /// Either side closed the previous one in an orderly way.
     Renewal,
-    /// The previous one failed.
     Failure,
 }
 
-/// The state of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
     /// There is none; it may be made at once, later, or never.
     Closed,
-    /// It is being made.
-    Connecting { since_ns: u64 },
-    /// It is established.
+    Connecting {
+        since_ns: u64,
+    },
     Open,
 }
 
-/// One connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stage: Stage,
     origin: Origin,
     in_flight: InFlight,
-    /// Requests begun on it.
     begun: u64,
     /// Bytes of them that have been sent.
     sent_bytes: u64,
@@ -89,7 +83,6 @@ impl Connection {
         }
     }
 
-    /// The connection is being made.
     pub(crate) fn connect(&mut self, now_ns: u64) {
         debug_assert_eq!(self.stage, Stage::Closed, "only what is closed is made again");
         self.stage = Stage::Connecting { since_ns: now_ns };
@@ -128,7 +121,6 @@ impl Connection {
         self.begun += 1;
     }
 
-    /// Requests begun on it.
     pub(crate) const fn begun(&self) -> u64 {
         self.begun
     }
@@ -154,7 +146,6 @@ impl Connection {
         self.in_flight.pop()
     }
 
-    /// Requests without an answer.
     pub(crate) fn in_flight(&self) -> usize {
         self.in_flight.len()
     }
@@ -164,7 +155,6 @@ impl Connection {
         self.in_flight.oldest.into_iter().chain(self.in_flight.others.iter().copied())
     }
 
-    /// Whether there is a connection.
     pub(crate) fn is_open(&self) -> bool {
         self.stage == Stage::Open
     }

@@ -36,10 +36,8 @@ const START_DELAY_NS: u64 = 2_000_000;
 /// Lead of an early end, so that busy threads see it before it passes.
 const STOP_DELAY_NS: u64 = 10_000_000;
 
-/// The course of the load.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Course {
-    /// Connections made, over all threads.
     pub(crate) connections_made: usize,
     /// Start of the load and its window, if a start was set.
     pub(crate) edges: Option<Edges>,
@@ -52,11 +50,9 @@ pub(crate) struct Course {
 /// The combined results of all threads.
 #[derive(Debug)]
 pub(crate) struct LoadOutcome {
-    /// The course of the load.
     pub(crate) course: Course,
     /// The final outcome of each thread.
     pub(crate) outcomes: Vec<Outcome>,
-    /// The records.
     pub(crate) collected: Collected,
 }
 
@@ -68,20 +64,16 @@ impl LoadOutcome {
     }
 }
 
-/// The connections to the caller.
 pub(crate) struct Outside<'a> {
     /// Set when the load shall stop.
     pub(crate) stop: &'a AtomicBool,
-    /// Takes the events.
     pub(crate) observe: &'a mut dyn FnMut(LoadEvent),
 }
 
 /// The coordinator's channels to the threads.
 #[derive(Debug)]
 pub(crate) struct Coordinator {
-    /// The load's clock.
     pub(crate) clock: Clock,
-    /// The end of the threads.
     pub(crate) limits: Arc<Limits>,
     /// Reports from the threads.
     pub(crate) notes: Receiver<Note>,
@@ -91,7 +83,6 @@ pub(crate) struct Coordinator {
     pub(crate) spares: Vec<Sender<Segment>>,
 }
 
-/// The edge that passes next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum NextEdge {
     WindowStart,

@@ -26,12 +26,9 @@ use crate::{dial::sources::Sources, error::LoadError};
 /// The longest path of a Unix socket (unix(7)): 108 bytes with the one that ends it.
 const UNIX_PATH_LIMIT_BYTES: usize = 107;
 
-/// The endpoint of connections.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Endpoint {
-    /// An address and a port.
     Ip(SocketAddr),
-    /// A Unix socket.
     Unix(SocketAddrUnix),
 }
 

@@ -13,18 +13,15 @@ pub(crate) enum Action {
     Wait,
     /// Send the bytes of [`Director::outgoing`] as far as possible, and wait for input as well.
     Send,
-    /// Close it.
     Close,
 }
 
 /// A command that does not answer an event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Command {
-    /// Make this connection.
     Connect(usize),
     /// Send the bytes of [`Director::outgoing`] as far as possible.
     Send(usize),
-    /// Close it.
     Close(usize),
 }
 
@@ -48,7 +45,6 @@ pub(crate) trait Director {
     /// The engine's wait has found `ready` connections ready, out of `possible`.
     fn found(&mut self, ready: usize, possible: usize);
 
-    /// The connection is established.
     fn connected(&mut self, slot: usize, now_ns: u64) -> Action;
 
     /// The bytes left to send on a connection, or their first piece; empty if there are none. They

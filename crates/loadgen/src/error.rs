@@ -6,71 +6,44 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The configuration contradicts itself.
     #[error("{0}")]
     Configuration(String),
     /// The name of the host leads to no address.
     #[error("`{host}` has no address ({reason}): check the name, or write the address itself")]
-    Resolve {
-        /// The name.
-        host: String,
-        /// The resolver's error.
-        reason: String,
-    },
+    Resolve { host: String, reason: String },
     /// More connections than the process may have files.
     #[error(
         "{connections} connections{also} need {needed} file descriptors and this process may have {limit}: \
          {next_step}"
     )]
     FileDescriptors {
-        /// Connections asked for.
         connections: usize,
         /// The additional idle connections, as a part of the sentence.
         also: String,
         /// File descriptors that they and everything else need.
         needed: u64,
-        /// The hard limit.
         limit: u64,
-        /// The next step.
         next_step: String,
     },
     /// Every attempt to connect was refused.
     #[error("nothing listens on {addresses}: start the server first, or check the port")]
-    NothingListens {
-        /// All addresses that were tried.
-        addresses: String,
-    },
+    NothingListens { addresses: String },
     /// The connection could not be made for another reason.
     #[error("cannot connect to {address} ({reason}): check the address and the network")]
     Connect {
         /// The last address that was tried.
         address: String,
-        /// The kernel's error.
         reason: String,
     },
     /// A Unix socket that cannot be connected to.
     #[error("cannot connect to the Unix socket `{path}` ({reason}): {next_step}")]
-    UnixSocket {
-        /// Its path.
-        path: String,
-        /// The mistake.
-        reason: String,
-        /// The next step.
-        next_step: String,
-    },
+    UnixSocket { path: String, reason: String, next_step: String },
     /// The server takes connections but does not speak the protocol, or not well.
     #[error("{0}")]
     Preflight(String),
     /// The first connection worked, and then none of those that carry the load.
     #[error("none of {connections} connections could be made ({reason}): {next_step}")]
-    NoConnection {
-        /// Number of attempts.
-        connections: usize,
-        /// One failure, in words.
-        reason: String,
-        /// The next step.
-        next_step: &'static str,
-    },
+    NoConnection { connections: usize, reason: String, next_step: &'static str },
     /// The engine that was asked for does not work here.
     #[error("{reason}, or give --engine epoll")]
     EngineUnavailable {
@@ -79,15 +52,7 @@ pub enum LoadError {
     },
     /// The kernel refused a resource that the engine needs.
     #[error("the {engine} engine failed to {action} ({source}): check the limits of this process")]
-    Engine {
-        /// Which engine.
-        engine: &'static str,
-        /// The attempted operation.
-        action: &'static str,
-        /// The kernel's error.
-        source: io::Error,
-    },
-    /// The kernel refused another thread.
+    Engine { engine: &'static str, action: &'static str, source: io::Error },
     #[error(
         "only {started} of {threads} threads could be started ({source}): \
          give a smaller -t, or raise the limit of processes (ulimit -u)"
@@ -95,9 +60,7 @@ pub enum LoadError {
     ThreadStart {
         /// Number of threads that could be started. They have ended.
         started: usize,
-        /// Number of requested threads.
         threads: usize,
-        /// The kernel's error.
         source: io::Error,
     },
     /// A thread of the generator ended in a way that it must not.

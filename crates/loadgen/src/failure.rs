@@ -10,23 +10,17 @@ use crate::codec::ReplyError;
 /// One failure. It becomes a count, and the first of its kind becomes a sentence.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Failure {
-    /// The server refused the connection.
     Refused,
     /// No local port was free for the connection.
     NoPort,
     /// The connection could not be made for another reason.
     Connect(Errno),
-    /// TLS failed, for this reason.
     Tls(String),
-    /// No connection within the timeout.
     ConnectTimeout,
-    /// No reply within the timeout.
     Timeout,
-    /// The server reset the connection.
     Reset,
     /// The server closed while a reply was due.
     ClosedEarly,
-    /// The reply is wrong.
     WrongReply(ReplyError),
     /// At least this many bytes beyond the replies to all requests, and their start.
     Surplus(usize, String),
@@ -56,7 +50,6 @@ impl Failure {
         }
     }
 
-    /// Its kind.
     pub(crate) const fn kind(&self) -> ErrorKind {
         match self {
             Self::Refused => ErrorKind::Refused,
@@ -73,7 +66,6 @@ impl Failure {
         }
     }
 
-    /// The failure in words.
     pub(crate) fn example(&self) -> ErrorExample {
         let sentence = match self {
             Self::Refused => "nothing listens any more".to_owned(),
@@ -122,7 +114,6 @@ impl Failure {
     }
 }
 
-/// The place of error statuses.
 pub(crate) const STATUS_PLACE: usize = 8;
 
 /// The next step that the page of a TLS port suggests: nginx, Apache and Go answer plain HTTP with such

@@ -15,12 +15,9 @@ const RESERVED: u64 = 64;
 /// File descriptors that the engine of one thread may have besides its connections.
 const PER_THREAD: u64 = 2;
 
-/// The connections of a load.
 #[derive(Clone, Copy, Debug)]
 struct ConnectionCounts {
-    /// Connections that carry requests.
     active: usize,
-    /// Idle connections.
     idle: usize,
     threads: usize,
 }

@@ -28,12 +28,10 @@ use crate::{
     worker::SessionOwner,
 };
 
-/// Whether connections outlive a window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Keep {
     /// They stay for the next one.
     Connections,
-    /// They are closed.
     Nothing,
 }
 
@@ -46,14 +44,12 @@ pub struct Load {
     connector: Option<Arc<Connector>>,
     /// None when the load was stopped before there was a thread.
     crew: Option<LoadThreads>,
-    /// The result of connecting.
     course: Course,
 }
 
 /// The measurement of one window of a [`Load`].
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// The result.
     pub report: LoadReport,
     /// When the first request was due, in nanoseconds of [`crate::now_ns`]; none if the window never
     /// began.

@@ -5,7 +5,6 @@ use wirebench_schema::load::EdgeClocks;
 
 use crate::{segment::Segment, server_clocks::Readings};
 
-/// The result of one thread.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// The segments that have not been collected.
@@ -14,7 +13,6 @@ pub(crate) struct Outcome {
     pub(crate) replies_per_connection: Vec<u64>,
     /// Silent connections that could be made.
     pub(crate) idle_made: u64,
-    /// Silent connections that were lost.
     pub(crate) idle_lost: u64,
     /// End of the window for this thread; none if it never began.
     pub(crate) window_end_ns: Option<u64>,

@@ -38,7 +38,6 @@ const SPIN_NS: u64 = 60_000;
 /// The largest body of a request.
 const BODY_LIMIT_BYTES: u64 = 1 << 30;
 
-/// The parameters of every thread.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadParams {
     /// The limit for a reply, and for making a connection.
@@ -57,7 +56,6 @@ pub(crate) struct ThreadParams {
     pub(crate) round_trip_ns: u64,
     /// Number of threads that make connections.
     pub(crate) threads: usize,
-    /// The latency that is sampled.
     pub(crate) histograms: Histograms,
     /// Which requests are samples of the window's latency.
     pub(crate) sampling: Sampling,
@@ -151,7 +149,6 @@ impl ThreadParams {
 /// One thread's part of the load.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Share {
-    /// The number of the thread.
     pub(crate) thread: usize,
     /// The number of its first connection.
     pub(crate) first_connection: usize,
@@ -159,13 +156,11 @@ pub(crate) struct Share {
     pub(crate) connections: usize,
     /// The number of its first silent connection.
     pub(crate) first_idle: usize,
-    /// Number of its idle connections.
     pub(crate) idle: usize,
     /// Number of requests that it sends in the window, if a count ends it.
     pub(crate) quota: Option<u64>,
 }
 
-/// The codec.
 #[derive(Clone, Debug)]
 pub(crate) enum CodecKind {
     /// HTTP/1.1.
@@ -179,15 +174,11 @@ pub(crate) enum CodecKind {
 pub(crate) struct Plan {
     /// The engine, and why it is not the preferred one, if it is not.
     pub(crate) chosen: Chosen,
-    /// The codec.
     pub(crate) codec: CodecKind,
-    /// One part for each thread.
     pub(crate) shares: Vec<Share>,
-    /// The parameters of every thread.
     pub(crate) params: ThreadParams,
     /// Length of the reported intervals; absent if none are.
     pub(crate) interval_ns: Option<u64>,
-    /// Length of the warm-up.
     pub(crate) warmup_ns: u64,
     /// Length of the window, when it is a time that ends it.
     pub(crate) window_ns: Option<u64>,

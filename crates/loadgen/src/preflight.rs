@@ -45,16 +45,13 @@ const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// The result of the first exchange.
 #[derive(Debug)]
 pub(crate) enum Preflight {
-    /// The server answers.
     Answered {
-        /// Its endpoint.
         endpoint: Endpoint,
         /// The time to make a connection.
         took: Duration,
         /// Whether the connection may carry further requests.
         persistence: Persistence,
     },
-    /// A signal came first.
     Interrupted,
 }
 
@@ -63,7 +60,6 @@ pub(crate) enum Preflight {
 pub(crate) struct Route<'a> {
     /// The endpoints; the first that answers is used.
     pub(crate) endpoints: &'a [Endpoint],
-    /// The source addresses.
     pub(crate) sources: &'a Sources,
     /// Through which TLS, if any.
     pub(crate) connector: Option<&'a Connector>,
@@ -125,7 +121,6 @@ pub(crate) fn preflight(
     })
 }
 
-/// What the exchange waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Until {
     Reply,
@@ -133,7 +128,6 @@ enum Until {
     Connected,
 }
 
-/// What it has found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Found {
     Reply(Reply),
@@ -151,7 +145,6 @@ struct Exchange<'a> {
     stop: &'a AtomicBool,
 }
 
-/// The result of the reply.
 enum Ending {
     Complete(Reply),
     Connected,
@@ -326,7 +319,6 @@ impl Exchange<'_> {
         }
     }
 
-    /// Sends as much as possible.
     fn send(&self, wire: &mut Wire) -> Result<(), Errno> {
         if wire.outgoing().is_empty() {
             return Ok(());

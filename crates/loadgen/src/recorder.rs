@@ -23,12 +23,10 @@ const COUNTED_STALL_NS: u64 = 1_000_000;
 /// Segments of each thread: one that is written, one that is collected, one between the two.
 const SEGMENTS: usize = 3;
 
-/// The current mode of counting.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Scope {
     /// Failures to connect and times of connecting; the load has not begun.
     Connecting,
-    /// Everything.
     Everything,
     /// The window is over: only results of requests that were due in it count.
     Draining,
@@ -86,7 +84,6 @@ impl Recorder {
         self.scope = Scope::Everything;
     }
 
-    /// The window begins.
     pub(crate) fn open_window(&mut self, now_ns: u64) {
         self.cut(now_ns, Phase::Window);
         self.sample_from_ns = now_ns;
@@ -125,7 +122,6 @@ impl Recorder {
         self.spare.push(segment);
     }
 
-    /// End of the current segment.
     pub(crate) const fn segment_ends_at(&self) -> u64 {
         self.segment_end_ns
     }
@@ -151,7 +147,6 @@ impl Recorder {
         }
     }
 
-    /// Time has passed.
     #[inline]
     pub(crate) fn pass(&mut self, now_ns: u64) {
         if now_ns >= self.segment_end_ns {
@@ -159,7 +154,6 @@ impl Recorder {
         }
     }
 
-    /// A correct reply has arrived.
     pub(crate) fn reply(&mut self, reply: Reply, stamp: Stamp, now_ns: u64) {
         match self.scope {
             Scope::Everything => {

@@ -37,7 +37,6 @@ impl Histograms {
         Self { highest_ns: if highest_ns < 2 { 2 } else { highest_ns }, has_schedule }
     }
 
-    /// Room for latencies.
     pub(crate) fn latency(self) -> Samples {
         Samples::new(self.make(DIGITS))
     }
@@ -58,16 +57,13 @@ pub(crate) struct ScheduleTimes {
     pub(crate) lag: Histogram<u64>,
 }
 
-/// The counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
-    /// Correct replies.
     pub(crate) requests: u64,
     /// Number of those that the parser has read.
     pub(crate) checks_slow: u64,
     /// Correct replies that would be samples, were their connections not heavy.
     pub(crate) heavy_replies: u64,
-    /// Requests that were due.
     pub(crate) due: u64,
     /// Number of those that could not be sent.
     pub(crate) owed: u64,
@@ -75,7 +71,6 @@ pub(crate) struct Counts {
     pub(crate) bytes_received: u64,
     /// Bytes sent.
     pub(crate) bytes_sent: u64,
-    /// Failures by kind.
     pub(crate) errors: ErrorCounts,
     /// The first failure of each kind.
     pub(crate) examples: [Option<Failure>; KINDS],
@@ -137,19 +132,15 @@ pub(crate) struct Segment {
     histograms: Histograms,
     /// Its phase; none before the load begins.
     pub(crate) phase: Option<Phase>,
-    /// Its start.
     pub(crate) start_ns: u64,
-    /// Its end.
     pub(crate) end_ns: u64,
     /// Latencies since a request was due; in a closed loop, since it was begun.
     pub(crate) latency: Samples,
     /// Latencies of replies with an error status, in the order of [`REFUSALS`]; absent until the first.
     pub(crate) refusals: [Option<Box<Samples>>; REFUSALS.len()],
-    /// Beside them.
     pub(crate) schedule: Option<Box<ScheduleTimes>>,
     /// Time to make connections, in nanoseconds.
     pub(crate) connect: Histogram<u64>,
-    /// The counts.
     pub(crate) counts: Counts,
 }
 
@@ -172,7 +163,6 @@ impl Segment {
         }
     }
 
-    /// The shape of its histograms.
     pub(crate) const fn histograms(&self) -> Histograms {
         self.histograms
     }

@@ -59,7 +59,6 @@ impl AtEdges {
         Self { clocks, segment_ns, ..Self::default() }
     }
 
-    /// The load begins then.
     pub(crate) fn load_begins(&mut self, start_ns: u64) {
         self.next_ns = self.segment_ns.map(|_| start_ns);
     }
@@ -92,7 +91,6 @@ impl AtEdges {
         self.next_ns = None;
     }
 
-    /// The readings.
     pub(crate) fn take_readings(&mut self) -> Readings {
         std::mem::take(&mut self.readings)
     }

@@ -40,14 +40,11 @@ use lateness::Lateness;
 use rest::Patience;
 use scan::Scan;
 
-/// The phase of the load.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
     /// Connections are made; nothing is sent.
     Connecting,
-    /// Load before the window.
     Warmup,
-    /// The counted phase.
     Window,
     /// The window is over; replies to requests that were due in it are still waited for.
     Draining,
@@ -73,7 +70,6 @@ struct Slot<K> {
     parking: Parking,
     /// Requests that it may still begin.
     left: u64,
-    /// Correct replies in the window.
     replies: u64,
 }
 
@@ -102,7 +98,6 @@ pub(crate) struct Session<C: Codec> {
     /// Places that wait after a failure, and until when; the wait is always the same, so the first
     /// is the next.
     backoff: VecDeque<(u64, usize)>,
-    /// Connections being made.
     pacing: Pacing,
     /// Places whose first attempt to connect has not ended yet.
     unsettled: usize,

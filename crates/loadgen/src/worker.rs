@@ -24,30 +24,18 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum Note {
     /// Its connections are made, as far as they can be; it waits for the start of a window.
-    Ready {
-        /// Number of open connections.
-        made: usize,
-    },
+    Ready { made: usize },
     /// Further connections were made or refused before the first window.
-    Settled {
-        /// Their number.
-        more: usize,
-    },
+    Settled { more: usize },
     /// A segment of its load is over.
     Segment {
-        /// The number of the thread.
         thread: usize,
         /// The segment. It comes back empty.
         segment: Box<Segment>,
     },
     /// A window is over and no reply to it is awaited any more. Without a window this has the
     /// records of connecting.
-    Done {
-        /// The number of the thread.
-        thread: usize,
-        /// Its results.
-        outcome: Box<Outcome>,
-    },
+    Done { thread: usize, outcome: Box<Outcome> },
     /// It has ended before its time.
     Gone,
 }
@@ -57,7 +45,6 @@ pub(crate) enum Note {
 pub(crate) enum Order {
     /// Make ready for a window of this load over the same connections.
     Prepare(Box<ThreadParams>, ServerClocks),
-    /// Load.
     Start(Edges),
 }
 
@@ -89,7 +76,6 @@ impl Limits {
         self.end_ns.store(end_ns, Ordering::Relaxed);
     }
 
-    /// The load ends at once.
     pub(crate) fn stop(&self) {
         self.end_at(0);
     }
@@ -107,11 +93,9 @@ impl Limits {
 /// The channels between a thread and the coordinating one.
 #[derive(Debug)]
 pub(crate) struct Channels {
-    /// The number of the thread.
     pub(crate) thread: usize,
     /// The limits at which to stop.
     pub(crate) limits: Arc<Limits>,
-    /// Reports to the coordinator.
     pub(crate) notes: Sender<Note>,
     /// Orders from the coordinator. The thread ends when the channel closes.
     pub(crate) orders: Receiver<Order>,
@@ -121,10 +105,8 @@ pub(crate) struct Channels {
 
 /// A director whose load is one thread's session, whatever lies between it and the engine.
 pub(crate) trait SessionOwner: Director {
-    /// The codec.
     type Codec: Codec;
 
-    /// The session.
     fn session(&mut self) -> &mut Session<Self::Codec>;
 
     /// What is left when a window is over.

@@ -7,14 +7,10 @@ use crate::head::HeadCounter;
 use crate::reply::Replies;
 use crate::service::Service;
 
-/// The debt of one connection.
 #[derive(Debug)]
 pub(crate) enum Connection {
-    /// Replies for complete heads.
     Hello {
-        /// Finds the ends of heads.
         heads: HeadCounter,
-        /// The reply to each head.
         replies: Replies,
         /// Bytes of replies that are not sent yet; always ends at the end of a reply.
         owed: usize,

@@ -16,12 +16,7 @@ use crate::{Engine, Options, epoll, io_uring};
 pub enum ServeError {
     /// No listening socket at the address.
     #[error("cannot listen on {address}: {source}")]
-    Listen {
-        /// Where it was tried.
-        address: SocketAddr,
-        /// The kernel's error.
-        source: io::Error,
-    },
+    Listen { address: SocketAddr, source: io::Error },
     /// This kernel, or the sandbox around the process, does not give us the ring that we need.
     #[error("{0}, or use the epoll engine")]
     IoUringUnavailable(String),
@@ -30,12 +25,7 @@ pub enum ServeError {
     ReadyLine(#[source] io::Error),
     /// A worker could not be started, or ended.
     #[error("a worker of the {engine} null server failed: {source}")]
-    Worker {
-        /// The engine of the worker.
-        engine: Engine,
-        /// The error.
-        source: io::Error,
-    },
+    Worker { engine: Engine, source: io::Error },
 }
 
 /// The message of a worker to the thread that started it.

@@ -53,7 +53,6 @@ pub const METRICS: [Metric; 6] = [
 /// more instances in less time.
 const MARGIN: f64 = 0.01;
 
-/// Options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct AbOptions {
     /// The metric of the verdict; the usual one when absent.
@@ -69,13 +68,11 @@ pub struct Ab<'a> {
     rows: WorkloadRows<'a>,
     /// A, which is what B is compared with, and B.
     pub sides: [Side<'a>; 2],
-    /// The metric of the verdict.
     pub metric: Metric,
     /// The metric that was asked for, if the phase has no such figure.
     absent: Option<Metric>,
     /// All figures of the phase, that of the verdict first.
     pub figures: Vec<Figure>,
-    /// The verdict.
     pub verdict: Verdict,
     /// The result of the conditions; none without conditions.
     pub gate: Option<Gate>,
@@ -114,7 +111,6 @@ impl<'a> Ab<'a> {
             && ratio.is_some_and(|it| it.reads == Reads::Exactly)
     }
 
-    /// The figure of the verdict.
     fn main(&self) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.metric == self.metric)
     }

@@ -12,14 +12,11 @@ pub const ENOUGH_BEYOND: u64 = 10;
 pub enum Support {
     /// At least [`ENOUGH_BEYOND`] samples lie beyond it.
     Enough,
-    /// Fewer do.
     Few,
 }
 
-/// What a value says.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Bound {
-    /// It was measured.
     Measured,
     /// It lies among samples that had not ended when they were given up: it is at least this.
     AtLeast,
@@ -28,15 +25,11 @@ pub enum Bound {
 /// One percentile.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Percentile {
-    /// The value.
     pub nanoseconds: u64,
-    /// How well it is supported.
     pub support: Support,
-    /// What it says.
     pub bound: Bound,
 }
 
-/// A distribution of times.
 #[derive(Debug)]
 pub struct Distribution<'a> {
     summary: &'a LatencySummary,

@@ -166,12 +166,10 @@ pub(crate) fn pair(ratio: f64) -> Journal {
     journal
 }
 
-/// A reason.
 pub(crate) fn reason(weight: Weight, text: &str) -> Reason {
     ReasonKind::Errors.reason(weight, None, text)
 }
 
-/// An outcome with something changed.
 pub(crate) fn changed(outcome: Outcome, change: impl FnOnce(&mut Measurement)) -> Outcome {
     let Outcome::Measured(mut measurement) = outcome else { return outcome };
     change(&mut measurement);
@@ -210,7 +208,6 @@ pub(crate) fn silence(bytes: f64) -> Outcome {
     }))
 }
 
-/// A run without figures.
 pub(crate) fn failed(reason: &str) -> Outcome {
     Outcome::Failed { reason: reason.to_owned(), server_stderr: String::new() }
 }

@@ -15,10 +15,8 @@ use crate::{
     json::{self, WorkloadReport},
 };
 
-/// A result as rows.
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
-    /// The suite's name.
     pub suite: String,
     /// When the run began, as RFC 3339 in UTC.
     pub started: String,
@@ -26,14 +24,10 @@ pub struct Flat {
     pub rows: Vec<FlatRow>,
 }
 
-/// One server under one workload.
 #[derive(Clone, Debug, Default)]
 pub struct FlatRow {
-    /// The workload.
     pub workload: String,
-    /// What it is measured for.
     pub phase: Phase,
-    /// The server.
     pub entry: String,
     /// Which of several copies, from 0.
     pub copy: u32,
@@ -43,9 +37,7 @@ pub struct FlatRow {
     pub class: Option<Class>,
     /// Whether there are runs with figures, and none failed or is invalid.
     pub valid: bool,
-    /// Runs with figures.
     pub runs: usize,
-    /// Runs without figures.
     pub failed: usize,
     /// Runs whose figures are not what they claim to be.
     pub invalid: usize,
@@ -55,20 +47,15 @@ pub struct FlatRow {
     pub trouble: String,
     /// Whether the load generator was the limit, so that some figures are only bounds.
     pub generator_limited: bool,
-    /// Requests and connections that failed.
     pub errors: u64,
     /// Each side that was the limit of a run.
     pub bound_by: Vec<Bound>,
-    /// The figures that it has.
     pub figures: Vec<FlatFigure>,
 }
 
-/// One figure of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct FlatFigure {
-    /// Which.
     pub metric: Metric,
-    /// Its median.
     pub value: f64,
     /// Its interval, if known.
     pub interval: Option<Interval>,
@@ -81,7 +68,6 @@ pub struct FlatFigure {
 /// The ratio of a figure to that of the reference.
 #[derive(Clone, Copy, Debug)]
 pub struct FlatRatio {
-    /// The ratio.
     pub value: f64,
     /// Its interval; absent with few cohorts.
     pub interval: Option<Interval>,
@@ -89,7 +75,6 @@ pub struct FlatRatio {
     pub valid: bool,
     /// `exactly`, or the kind of bound.
     pub reads: &'static str,
-    /// What is claimed of it.
     pub claim: Option<&'static str>,
 }
 
@@ -143,7 +128,6 @@ impl FlatRow {
         self.generator_limited && figure.metric.is_bounded_by_generator()
     }
 
-    /// What a tracker calls it.
     pub(crate) fn benchmark(&self) -> String {
         let Self { workload, entry, copy, .. } = self;
         match copy {
@@ -153,7 +137,6 @@ impl FlatRow {
     }
 }
 
-/// The rows of a run.
 pub(crate) fn of_run(report: &json::Report) -> Flat {
     let of = |workload: &WorkloadReport| -> Vec<FlatRow> {
         workload.rows.iter().map(|row| of_row(workload, row)).collect()

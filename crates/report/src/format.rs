@@ -6,20 +6,13 @@ mod trackers;
 
 use crate::{Report, analysis::Metric, flat::Flat};
 
-/// The form of a result.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
-    /// For forges.
     Markdown,
-    /// For browsers.
     Html,
-    /// For spreadsheets and data frames.
     Csv,
-    /// Everything, for programs.
     Json,
-    /// Bencher Metric Format.
     Bencher,
-    /// What the action github-action-benchmark reads.
     GithubActionBenchmark,
 }
 
@@ -33,10 +26,8 @@ enum Writer {
     Valid(fn(&Flat) -> String),
 }
 
-/// A result in a form.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// All of it.
     pub text: String,
     /// Figures that are missing because they are not valid.
     pub skipped: usize,
@@ -45,7 +36,6 @@ pub struct Written {
 }
 
 impl Format {
-    /// All forms.
     pub const ALL: [Self; 6] = [
         Self::Markdown,
         Self::Html,
@@ -95,7 +85,6 @@ impl Format {
         self.traits().0
     }
 
-    /// The option's help.
     #[must_use]
     pub const fn about(self) -> &'static str {
         self.traits().1

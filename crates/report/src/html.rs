@@ -12,10 +12,8 @@ use wirebench_schema::printable;
 
 /// Reasons for its colours are in the file.
 pub(crate) const STYLE: &str = include_str!("html/style.css");
-/// Sorts and filters tables.
 const SCRIPT: &str = include_str!("html/table.js");
 
-/// A whole document.
 pub(crate) fn document(title: &str, body: &Markup) -> String {
     // The file needs nothing from elsewhere, so a browser may refuse everything else.
     let hash = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));

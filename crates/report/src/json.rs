@@ -29,7 +29,6 @@ use crate::{
 /// The version of `report.json`. It grows whenever a field changes its meaning or goes away.
 pub const REPORT_FORMAT: u32 = 3;
 
-/// The role of the baseline.
 pub(crate) const BASELINE: &str = "baseline";
 
 /// The role of its second instance.

@@ -9,23 +9,18 @@ use std::io;
 
 use crate::compare::{Gate, Hit};
 
-/// One test case.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Case {
     /// What is tested; cases with the same class belong together.
     pub class: String,
-    /// What is expected of it.
     pub name: String,
-    /// What became of it.
     pub state: CaseState,
 }
 
 /// What became of a test case.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum CaseState {
-    /// It passed.
     Passed,
-    /// It failed, with the finding.
     Failed(String),
     /// It neither passed nor failed, with the reason.
     Skipped(String),

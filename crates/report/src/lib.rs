@@ -47,21 +47,16 @@ use wirebench_schema::journal::Journal;
 
 /// A result in the forms that its folder has.
 pub trait Report {
-    /// All details, as text.
     fn details(&self) -> String;
-    /// All details, as Markdown.
     fn markdown(&self) -> String;
     /// A document for a browser, in one file. Without a form of its own it is made of the Markdown.
     fn html(&self) -> String {
         html::of_markdown(&self.title(), &self.markdown(), &self.pictures())
     }
-    /// Pictures for that document.
     fn pictures(&self) -> Markup {
         Markup::default()
     }
-    /// The heading of the document.
     fn title(&self) -> String;
-    /// All details, for programs.
     fn json(&self) -> String;
     /// Rows and figures, for forms of other programs.
     fn flat(&self) -> flat::Flat;
@@ -71,10 +66,8 @@ pub trait Report {
     }
 }
 
-/// The details of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Details<'a> {
-    /// The run.
     pub journal: &'a Journal,
     /// What the journal does not know.
     pub facts: screen::Facts<'a>,

@@ -74,7 +74,6 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("service_lower_bounds", |it| of(it.report.service.as_ref(), lower_bounds)),
 ];
 
-/// The first line.
 #[must_use]
 pub fn header() -> String {
     record(COLUMNS.iter().map(|(name, _)| (*name).to_owned()))
@@ -87,7 +86,6 @@ pub fn row(report: &LoadReport, started: &str) -> String {
     record(COLUMNS.iter().map(|(_, cell)| cell(&subject)))
 }
 
-/// One line.
 pub(crate) fn record(cells: impl Iterator<Item = String>) -> String {
     // A spreadsheet takes what begins like this for a formula.
     let is_formula =

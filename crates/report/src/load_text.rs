@@ -13,7 +13,6 @@ use crate::{load_words, wrk_units};
 /// How much detail the text shows.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Detail {
-    /// What the load calls for.
     #[default]
     Needed,
     /// Everything, with the distribution of latency (`-L`).
@@ -23,7 +22,6 @@ pub enum Detail {
 /// The parts of the text that were requested.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wanted {
-    /// How much.
     pub detail: Detail,
     /// The percentiles that were asked for; none leaves the choice to the text.
     pub percentiles: Vec<f64>,

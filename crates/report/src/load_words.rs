@@ -6,7 +6,6 @@ use wirebench_schema::{
     units::write_duration,
 };
 
-/// When the load ends.
 #[must_use]
 pub fn stop(stop: Stop) -> String {
     match stop {

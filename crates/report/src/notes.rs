@@ -29,7 +29,6 @@ struct Note {
 enum Place {
     /// Quantities, from the least to the most.
     Range(String, String),
-    /// Names.
     Names(BTreeSet<u64>),
 }
 

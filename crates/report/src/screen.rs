@@ -37,7 +37,6 @@ use crate::{
 const NARROWEST: usize = 40;
 /// Lines of all causes; the details have the others.
 const ALL_CAUSE_LINES: usize = 7;
-/// Lines of one cause.
 const CAUSE_LINES: usize = 2;
 /// Follows a text of which the rest is not shown.
 const CUT: &str = " ...";
@@ -47,7 +46,6 @@ const INDENT: &str = "    ";
 /// What the journal does not know.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facts<'a> {
-    /// The CPU's model.
     pub machine: Option<&'a str>,
     /// From the beginning to the end of the run.
     pub elapsed: Option<Duration>,
@@ -63,10 +61,8 @@ impl Facts<'_> {
     }
 }
 
-/// Whether the run goes on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
-    /// It does.
     Live,
     /// It does not.
     Final,

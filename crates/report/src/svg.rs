@@ -6,12 +6,9 @@ use crate::html::STYLE;
 const BEGIN: &str = "<svg class=\"chart\"";
 const END: &str = "</svg>";
 
-/// A picture in a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Picture {
-    /// The name of the file.
     pub name: String,
-    /// The whole file.
     pub text: String,
 }
 
@@ -33,7 +30,6 @@ pub fn pictures(page: &str) -> Vec<Picture> {
     pictures
 }
 
-/// What the picture shows.
 fn label(picture: &str) -> &str {
     let value = picture.split_once("aria-label=\"").map_or("", |(_, value)| value);
     value.split('"').next().unwrap_or("")

@@ -32,12 +32,9 @@ pub(crate) use self::{
 use self::{page::Page, states::sentences};
 pub(crate) use crate::table_units::count;
 
-/// The look of a table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Style {
-    /// Aligned columns and thin lines.
     Text,
-    /// A table of Markdown.
     Markdown,
 }
 

@@ -50,7 +50,6 @@ pub fn thousands(value: f64) -> String {
     text
 }
 
-/// A number with its noun.
 pub(crate) fn count(number: impl ToString + Copy, noun: &str) -> String {
     let number = number.to_string();
     let plural = if number == "1" { "" } else { "s" };

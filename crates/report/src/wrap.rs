@@ -11,7 +11,6 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     text.chars().take(most - 3).chain("...".chars()).collect()
 }
 
-/// Characters of a text.
 pub(crate) fn length(text: &str) -> usize {
     text.chars().count()
 }

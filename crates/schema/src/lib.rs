@@ -6,6 +6,7 @@
 //!
 //! This crate reads no file, no clock and no socket.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod agent;
 pub mod argv;

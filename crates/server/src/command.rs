@@ -28,9 +28,7 @@ const STEP: Duration = Duration::from_millis(50);
 /// What a program printed, and how it ended.
 #[derive(Debug)]
 pub struct Output {
-    /// How it ended.
     pub status: ExitStatus,
-    /// Standard output, then standard error.
     pub text: String,
 }
 
@@ -42,24 +40,13 @@ pub enum CommandError {
     Start(String),
     /// Its output could not be read, or its end not be waited for.
     #[error("`{program}` could not be run: {error}")]
-    Io {
-        /// The program.
-        program: String,
-        /// What the system said.
-        error: io::Error,
-    },
+    Io { program: String, error: io::Error },
     /// It took too long and was killed.
     #[error("`{program}` did not end within {} s and was killed", .after.as_secs())]
-    Timeout {
-        /// The program.
-        program: String,
-        /// Its time.
-        after: Duration,
-    },
+    Timeout { program: String, after: Duration },
     /// It printed more than fits in memory sensibly and was killed.
     #[error("`{0}` printed more than {limit} MiB and was killed", limit = OUTPUT_LIMIT_BYTES >> 20)]
     Flood(String),
-    /// A signal asked to end.
     #[error("interrupted")]
     Interrupted,
 }
@@ -71,16 +58,12 @@ pub const MARK: &str = "WIREBENCH_JOB";
 /// No variables beyond the inherited ones.
 pub const NO_ENV: &BTreeMap<String, String> = &BTreeMap::new();
 
-/// A program to be run.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// Program and arguments.
     pub argv: &'a [String],
-    /// Its working folder.
     pub folder: &'a Path,
     /// Environment variables beyond the inherited ones.
     pub env: &'a BTreeMap<String, String>,
-    /// How long it may take.
     pub timeout: Duration,
 }
 

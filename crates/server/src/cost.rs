@@ -16,9 +16,7 @@ use wirebench_schema::journal::{Cost, Placement};
 /// Processes that have begun since they were listed are not seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Clocks {
-    /// When they were read.
     pub at: Instant,
-    /// CPU time so far.
     pub cpu_ns: u64,
 }
 
@@ -37,9 +35,7 @@ fn clock(pid: &Pid) -> Option<u64> {
 /// What the generator measured in the window, as far as the cost needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Its length.
     pub window_ns: u64,
-    /// Correct replies in it.
     pub requests: u64,
     /// The busiest thread's CPU time in it.
     pub thread_cpu_ns_most: u64,

@@ -13,7 +13,6 @@ use crate::tree;
 
 /// How often memory is looked at until it stands still.
 const LOOK: Duration = Duration::from_millis(50);
-/// Consecutive looks that must agree.
 const LOOKS_ALIKE: usize = 4;
 /// How far apart they may be and still agree: some pages, because a timer or a collector of
 /// garbage touches a page now and then.
@@ -21,7 +20,6 @@ const ALIKE_BYTES: u64 = 64 * 1024;
 /// The same as a share of the memory.
 const ALIKE_SHARE: f64 = 0.005;
 
-/// What is added up.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Measure {
     /// The proportional set sizes: a page that n processes share counts for an nth in each, so that
@@ -80,10 +78,8 @@ impl Measure {
     }
 }
 
-/// What processes hold.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct MemoryUse {
-    /// All of it.
     pub bytes: u64,
     /// Private pages only. The share of a mapped file, such as code, that counts changes with every
     /// other program that maps it, so it does not show growth.
@@ -93,9 +89,7 @@ pub struct MemoryUse {
 /// Whether memory stood still when it was last looked at.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stillness {
-    /// It did.
     Still,
-    /// It still moved.
     Moving,
 }
 

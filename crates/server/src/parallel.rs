@@ -7,7 +7,6 @@ use std::{
     thread::{self, Builder, JoinHandle, Scope, ScopedJoinHandle},
 };
 
-/// Starts a thread.
 pub fn spawn<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {

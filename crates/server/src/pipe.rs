@@ -47,7 +47,6 @@ pub struct PipedChild<E> {
     event: PhantomData<fn() -> E>,
 }
 
-/// The input of a child.
 #[derive(Clone, Debug)]
 pub struct Writer(Arc<Mutex<ChildStdin>>);
 
@@ -127,7 +126,6 @@ impl<E: DeserializeOwned> PipedChild<E> {
         }
     }
 
-    /// The process.
     pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }

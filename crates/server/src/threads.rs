@@ -43,7 +43,6 @@ impl Threads {
         Self { at, clocks: (0..).zip(clocks.iter().map(clock)).collect() }
     }
 
-    /// Reads them.
     pub fn of(processes: &[Pid]) -> Self {
         let at = Instant::now();
         let handles = processes.iter().filter_map(|pid| tree::process(*pid));
@@ -56,7 +55,6 @@ impl Threads {
         Self { at, clocks: tasks.flatten().flatten().filter_map(clock).collect() }
     }
 
-    /// How many there are.
     pub fn count(&self) -> usize {
         self.clocks.len()
     }

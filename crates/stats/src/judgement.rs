@@ -27,14 +27,12 @@ const FREEDOM_STEP: f64 = 0.02;
 /// it withholds all verdicts of a load, and a suite has several loads.
 const CHECK_ALPHA: f64 = 0.01;
 
-/// The claim about a ratio.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Outcome {
     /// It is above 1.
     Higher,
     /// It is below 1.
     Lower,
-    /// It is within the margin.
     Same,
     /// The noise leaves open which of these holds.
     Inconclusive,
@@ -57,7 +55,6 @@ pub struct Judged {
     /// The p value of "the ratio is 1", adjusted for all rows of the family; None below
     /// [`MIN_COHORTS`].
     pub p_adjusted: Option<f64>,
-    /// What follows.
     pub outcome: Outcome,
 }
 

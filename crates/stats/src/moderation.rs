@@ -33,9 +33,7 @@ const LEAST_FREEDOM: f64 = 0.3;
 /// A variance and how well it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noise {
-    /// The variance of one value.
     pub(crate) variance: f64,
-    /// Its degrees of freedom.
     pub(crate) freedom: f64,
     /// Which share of them comes from other rows, 0 to 1.
     pub(crate) borrowed: f64,

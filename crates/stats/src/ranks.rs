@@ -28,7 +28,6 @@ use crate::two_way::TwoWay;
 pub enum Better {
     /// As with requests per second.
     More,
-    /// As with time per request.
     Less,
 }
 

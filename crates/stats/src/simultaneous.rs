@@ -23,7 +23,6 @@ const SCALE_END: f64 = -14.0;
 /// A critical value, and the logarithm of its probability, are exact to this.
 const EXACT: f64 = 1e-5;
 
-/// Comparisons that are made together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Family {
     /// A number of rows with one baseline. Any two of their differences have at least this

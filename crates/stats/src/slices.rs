@@ -36,7 +36,6 @@ pub struct InstanceValue {
     pub value: f64,
     /// Its standard error between slices; None if it is that of one slice.
     pub error: Option<f64>,
-    /// How many slices there are.
     pub slices: usize,
     /// The line through them; None with fewer than five.
     pub trend: Option<Trend>,
@@ -49,7 +48,6 @@ pub struct Trend {
     pub slope: f64,
     /// The slope over its standard error.
     pub t: f64,
-    /// Its degrees of freedom.
     pub freedom: f64,
     /// The change from the first slice to the last.
     pub change: f64,

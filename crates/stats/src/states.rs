@@ -20,12 +20,10 @@ const ENOUGH: usize = 3;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct States(Vec<State>);
 
-/// One of them.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     /// The least and the greatest distance of each pair of CPUs.
     bounds: Vec<(u32, u32)>,
-    /// Its median.
     distance_ns: Vec<f64>,
 }
 

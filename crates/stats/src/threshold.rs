@@ -46,12 +46,9 @@ const DISTANCES: [f64; 14] =
 /// The threshold may be this many times below or above the range of the levels.
 const BEYOND_RANGE: f64 = 4.0;
 
-/// A trial at a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
-    /// The level, which is positive.
     pub level: f64,
-    /// Whether it passed.
     pub passed: bool,
 }
 
@@ -110,7 +107,6 @@ impl Threshold {
     }
 }
 
-/// Where the posterior is computed.
 fn points(trials: &[Trial], (low, high): (f64, f64)) -> Vec<f64> {
     let near = |trial: &Trial| {
         let place = trial.level.ln();

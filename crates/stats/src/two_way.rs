@@ -22,18 +22,15 @@ const SETTLED: f64 = 1e-6;
 /// From this share on, most of the information about an error comes from other rows.
 pub(crate) const MOSTLY: f64 = 0.5;
 
-/// A fitted load.
 #[derive(Clone, Debug)]
 pub struct TwoWay {
     /// The rows that are connected with each other by common cohorts.
     members: Vec<usize>,
     /// Their levels, in the same order.
     levels: Vec<f64>,
-    /// Their noise.
     noise: Vec<Noise>,
     /// In how many cohorts each has a value.
     counts: Vec<usize>,
-    /// Which cohorts those are.
     present: Vec<Vec<bool>>,
     /// The covariances of the levels relative to the first member.
     covariance: Vec<Vec<f64>>,
@@ -42,9 +39,7 @@ pub struct TwoWay {
 /// A difference of two levels, each of which is the mean of some rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
-    /// The difference of the logarithms.
     pub difference: f64,
-    /// Its standard error.
     pub error: f64,
     /// The degrees of freedom of the error: those of the side whose noise is known worse. Those of
     /// Satterthwaite (1946) are more, and wrong where a noisy row looks quiet by chance.

@@ -8,11 +8,9 @@ use fastrand::Rng;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 const EXPERIMENTS: usize = 1000;
-/// Pairs before the first look.
 const FEWEST: usize = 6;
 /// As `wirebench ab` has it.
 const BLOCKS_MOST: usize = 200;
-/// Blocks come in pairs.
 const STEP: usize = 2;
 
 /// A normal number (Box & Muller).

@@ -113,7 +113,6 @@ impl BufferRing {
         ring
     }
 
-    /// How many buffers there are.
     #[must_use]
     pub fn buffers(&self) -> usize {
         usize::from(self.memory.shape.buffers)

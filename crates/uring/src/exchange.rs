@@ -18,31 +18,17 @@ use crate::{
 /// A request to the kernel. Its number returns with the completion, and is less than [`SILENT`].
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
-    /// Receive until cancelled.
     Receive {
         /// From this socket.
         socket: BorrowedFd<'a>,
-        /// The number.
         number: u64,
     },
     /// Tell once that the socket has room for output, or has failed.
-    AwaitOutput {
-        /// The socket.
-        socket: BorrowedFd<'a>,
-        /// The number.
-        number: u64,
-    },
+    AwaitOutput { socket: BorrowedFd<'a>, number: u64 },
     /// Send at once, as much as goes, and tell only if that is not everything. A socket has at most
     /// one of these in a round, or their order is lost when the first falls short. It has at most
     /// [`LONGEST_SEND_BYTES`].
-    Send {
-        /// To this socket.
-        socket: BorrowedFd<'a>,
-        /// What.
-        bytes: &'a [u8],
-        /// The number.
-        number: u64,
-    },
+    Send { socket: BorrowedFd<'a>, bytes: &'a [u8], number: u64 },
     /// End an earlier request, which then completes as cancelled unless it is over already. The
     /// completion of this request itself is not reported.
     Cancel {
@@ -54,10 +40,8 @@ pub enum Request<'a> {
 /// The longest send. A longer one the kernel would cut without telling.
 pub const LONGEST_SEND_BYTES: usize = 1 << 30;
 
-/// The completion of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
-    /// The number of the request.
     pub number: u64,
     /// The kernel's result: a count, or an error as a negative number.
     pub result: i32,

@@ -30,7 +30,6 @@ pub enum Wait {
     Not,
     /// At most this many nanoseconds, and never longer than about a second.
     AtMost(u64),
-    /// Until there is one.
     Forever,
 }
 

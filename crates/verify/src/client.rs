@@ -36,7 +36,6 @@ const READ_BYTES: usize = 64 * 1024;
 /// How much the kernel keeps for a client that does not read.
 #[derive(Clone, Copy, Debug)]
 pub enum Buffers {
-    /// As much as it likes.
     Usual,
     /// As little as a client can ask for, so that the server soon meets a full socket.
     Small,
@@ -48,10 +47,8 @@ pub enum ClientError {
     /// Nothing listens, or the accept queue is full.
     #[error("no connection could be made: {0}")]
     Connect(io::Error),
-    /// End of stream.
     #[error("the server closed the connection")]
     Closed,
-    /// RST.
     #[error("the server reset the connection")]
     Reset,
     /// No bytes in [`PATIENCE`].
@@ -97,24 +94,19 @@ impl From<ClientError> for String {
 pub enum ReadOutcome {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// The end of the stream.
     End,
-    /// The connection was reset.
     Reset,
     /// Nothing in the time that it had.
     Nothing,
 }
 
-/// Whether a conversation goes on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Progress {
-    /// More must come.
     More,
     /// All that must come has come.
     Done,
 }
 
-/// One connection.
 #[derive(Debug)]
 pub struct Client {
     stream: TcpStream,
@@ -122,7 +114,6 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects.
     pub fn connect(address: SocketAddr, buffers: Buffers) -> Result<Self, ClientError> {
         Self::connect_from(None, address, buffers)
     }
@@ -280,7 +271,6 @@ impl Client {
         self.seen(ready)
     }
 
-    /// What must come.
     pub fn look_for_progress(&mut self) -> Result<ReadOutcome, ClientError> {
         let ready = self.wait_for_progress(PollFlags::IN)?;
         self.seen(ready)

@@ -77,10 +77,8 @@ fn goes_on(
     Ok(())
 }
 
-/// Why a server process ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Cause {
-    /// It was sent SIGTERM.
     Asked,
     /// By itself, during a check, which has said so.
     Itself,

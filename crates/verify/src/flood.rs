@@ -32,7 +32,6 @@ pub(super) struct Flood {
     replies: Vec<u8>,
     /// Counts the replies that end in received bytes.
     count_replies: fn(&mut usize, &[u8]) -> usize,
-    /// Replies so far.
     replied: u64,
 }
 
@@ -58,7 +57,6 @@ struct Connection {
     sent: usize,
     /// Bytes that may have been sent at most, given the replies so far.
     allowed: usize,
-    /// The state of counting replies.
     matched: usize,
 }
 

@@ -43,21 +43,16 @@ use wirebench_server::launch::{Launcher, Request};
 
 use session::Session;
 
-/// One check and its result.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Checked {
-    /// Its name.
     pub name: &'static str,
     /// The scenario in which the server was asked to run.
     pub scenario: Scenario,
-    /// Its result.
     pub verdict: Verdict,
 }
 
-/// The result of a check.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Verdict {
-    /// The server conforms.
     Pass,
     /// It does not conform.
     Fail {
@@ -66,14 +61,12 @@ pub enum Verdict {
     },
     /// It does not conform, as its entry declares.
     Deviates {
-        /// One sentence: why, as declared.
         reason: String,
         /// One sentence: what was expected and what was seen.
         finding: String,
     },
     /// The check says nothing about this server.
     Skip {
-        /// One sentence: why.
         reason: String,
     },
 }
@@ -81,9 +74,7 @@ pub enum Verdict {
 /// A check's name and what it proves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Described {
-    /// Stable, in kebab-case.
     pub name: &'static str,
-    /// One sentence.
     pub about: &'static str,
 }
 

@@ -86,7 +86,6 @@ const HELPERS: [&str; 12] = [
 /// What the runtime of a server does with its threads.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Threads {
-    /// A thread keeps its work.
     Keep,
     /// While a thread is in the kernel for long, the runtime gives its work to another one, and both
     /// want to run when it comes back.

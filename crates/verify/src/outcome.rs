@@ -5,10 +5,11 @@ use super::Verdict;
 /// What a check hands to the session.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// Its verdict.
     Verdict(Verdict),
     /// It fails because the server ended, which `finding` says already.
-    ServerEnded { finding: String },
+    ServerEnded {
+        finding: String,
+    },
 }
 
 impl<T: Into<Verdict>> From<T> for Outcome {

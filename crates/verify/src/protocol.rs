@@ -21,7 +21,6 @@ pub(super) struct ProtocolSupport {
     /// The first exchange of a connection that is idle afterwards.
     pub(super) first_exchange:
         fn(&mut Client, SocketAddr, &FirstExchange) -> Result<(), ClientError>,
-    /// One request of a flood.
     pub(super) request: fn(SocketAddr) -> Vec<u8>,
     /// Counts the replies to requests of a flood that end in these bytes. The number is the state
     /// between two calls, 0 at first.
@@ -39,7 +38,6 @@ pub(super) trait RequestStream {
     /// Waits for replies, and checks them.
     fn receive(&mut self, count: usize) -> Result<(), String>;
 
-    /// One request and its reply.
     fn exchange(&mut self) -> Result<(), String> {
         self.send(1)?;
         self.receive(1)
@@ -49,7 +47,6 @@ pub(super) trait RequestStream {
 /// The only exchange of a connection that is idle afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstExchange {
-    /// Its protocol.
     pub protocol: Protocol,
     /// Size of a message, in protocols that have messages of a chosen size.
     pub payload_bytes: usize,

@@ -15,7 +15,6 @@ const STATUS: &str = "HTTP/1.1 200";
 /// What stands at the beginning of a stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Parsed {
-    /// A correct reply.
     Whole {
         /// Bytes of head and body.
         length_bytes: usize,
@@ -140,7 +139,6 @@ pub struct Replies {
 }
 
 impl Replies {
-    /// Takes in what came.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.unread.extend_from_slice(bytes);
         let mut at = 0;
@@ -159,7 +157,6 @@ impl Replies {
         Ok(())
     }
 
-    /// Whole replies so far.
     pub const fn count(&self) -> usize {
         self.count
     }

@@ -30,7 +30,6 @@ enum DeclaredDeviation {
     Impossible,
 }
 
-/// The course of one scenario.
 pub(super) struct Session<'run, 'observe> {
     pub(super) launcher: &'run Launcher,
     pub(super) request: Request<'run>,
@@ -70,7 +69,6 @@ impl<'run, 'observe> Session<'run, 'observe> {
         }
     }
 
-    /// The CPUs of its servers.
     pub(super) fn cpus(&self) -> Result<Vec<u32>, String> {
         match &self.launcher.cpus {
             Some(cpus) => Ok(cpus.clone()),
@@ -83,7 +81,6 @@ impl<'run, 'observe> Session<'run, 'observe> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Takes down a verdict.
     pub(super) fn report(&mut self, name: &'static str, verdict: Verdict) {
         self.take_down(name, verdict, DeclaredDeviation::Possible);
     }
@@ -245,7 +242,6 @@ impl<'run, 'observe> Session<'run, 'observe> {
         }
     }
 
-    /// All verdicts.
     pub(super) fn finish(mut self) -> Vec<Checked> {
         self.stop_server();
         self.checked

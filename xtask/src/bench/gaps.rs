@@ -8,17 +8,14 @@ use std::{
 };
 use wirebench_sys::affinity;
 
-/// Shorter ones are interrupts.
 const NOTABLE: Duration = Duration::from_micros(50);
 
 /// The times at which a CPU was away.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Gaps {
-    /// How many.
     pub(crate) count: u32,
     /// How long all of them were together.
     pub(crate) sum: Duration,
-    /// How long the longest was.
     pub(crate) longest: Duration,
 }
 
@@ -50,7 +47,6 @@ pub(crate) fn watch(cpus: &[u32], time: Duration) -> anyhow::Result<Gaps> {
     result.context("a thread cannot be bound to a CPU")
 }
 
-/// A sentence on it.
 pub(crate) fn sentence(gaps: &Gaps, time: Duration) -> String {
     format!(
         "a loop alone on the generator's CPU was away {} times for more than {} us in {} s, together {:.1} ms, at \

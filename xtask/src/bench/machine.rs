@@ -2,7 +2,6 @@
 
 use wirebench_host::{place::PlacementRequest, place_here};
 
-/// One CPU for each side.
 #[derive(Clone, Debug)]
 pub(crate) struct Sides {
     pub(crate) server_cpus: Vec<u32>,

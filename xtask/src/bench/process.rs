@@ -47,7 +47,6 @@ impl Server {
         Ok(Duration::from_nanos(process_cpu_ns(Pid::from_child(&self.child))?))
     }
 
-    /// Memory that it has now.
     pub(crate) fn resident_bytes(&self) -> anyhow::Result<u64> {
         let process = procfs::process::Process::new(i32::try_from(self.child.id())?)?;
         Ok(process.statm()?.resident * procfs::page_size())
@@ -68,7 +67,6 @@ impl Drop for Server {
     }
 }
 
-/// The result of a generator.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
@@ -78,7 +76,6 @@ pub(crate) struct Finished {
     pub(crate) elapsed: Duration,
     /// Its CPU time, user and system.
     pub(crate) cpu: Duration,
-    /// Its command line.
     pub(crate) shown: String,
 }
 

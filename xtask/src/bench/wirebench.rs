@@ -10,7 +10,6 @@ use wirebench_schema::load::LatencySummary;
 /// The percentiles that are shown, in percent.
 pub(crate) const LATENCY_PERCENTILES: [f64; 3] = [50.0, 90.0, 99.0];
 
-/// The result of one load.
 #[derive(Debug, Deserialize)]
 pub(crate) struct LoadResult {
     pub(crate) requests: u64,
@@ -31,7 +30,6 @@ pub(crate) fn parse_load(output: &str) -> anyhow::Result<LoadResult> {
 }
 
 impl LoadResult {
-    /// Failures of all kinds.
     pub(crate) fn error_count(&self) -> u64 {
         self.errors.values().sum()
     }

@@ -51,14 +51,12 @@ enum Experiment {
     SlowedPairs,
 }
 
-/// The environment of all experiments.
 struct Laboratory {
     wirebench: PathBuf,
     workshop: Workshop,
     sides: Sides,
 }
 
-/// Measures and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = build(&["wirebench"])?;
     let laboratory = Laboratory {

@@ -15,7 +15,6 @@ use crate::bench::Sides;
 const PERIOD: Duration = Duration::from_secs(1);
 const BUSY: Duration = Duration::from_millis(300);
 
-/// Dropping it ends it.
 pub(super) struct Neighbour {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,

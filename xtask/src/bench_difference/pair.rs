@@ -10,10 +10,8 @@ use std::{
 use super::tally::Judged;
 use crate::step::{at_root, output};
 
-/// The result of a comparison.
 #[derive(Debug)]
 pub(super) struct Pair {
-    /// The verdict, as a sentence.
     pub(super) sentence: String,
     /// CPU time per request of both, in nanoseconds.
     pub(super) cpu_ns: [f64; 2],

@@ -34,7 +34,6 @@ impl Workshop {
         Ok(Self { folder })
     }
 
-    /// The server as it is.
     pub(crate) fn plain(&self) -> anyhow::Result<PathBuf> {
         self.server("plain", &[])
     }

@@ -19,7 +19,6 @@ use crate::step::{at_root, output, root};
 /// Instances of one server in each cohort of a suite of equal ones: two of them are the baseline.
 const COPIES: &str = "10";
 const COHORTS: &str = "4";
-/// The judged figure.
 const FIGURE: &str = "server_cpu_ns_per_request";
 
 /// The servers, and how much slower each row is, by its name.
@@ -93,7 +92,6 @@ impl Suite {
         Self { distances: Some(distances), ..self }
     }
 
-    /// Measures it once.
     pub(super) fn measure(&self, wirebench: &Path) -> anyhow::Result<Vec<Judged>> {
         let began = Instant::now();
         let report = self.run(wirebench)?;

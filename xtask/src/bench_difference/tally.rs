@@ -20,7 +20,6 @@ const HEAD: [&str; 9] = [
     "median seconds",
 ];
 
-/// The verdicts on one server.
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
     pub(super) name: String,
@@ -31,7 +30,6 @@ pub(super) struct Judged {
     pub(super) ratio: f64,
     /// Of the 95 % interval, relative to the ratio.
     pub(super) half_width: Option<f64>,
-    /// How long its measurement took.
     pub(super) seconds: f64,
 }
 

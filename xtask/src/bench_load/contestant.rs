@@ -25,7 +25,6 @@ pub(crate) enum Contestant {
     BareEpoll,
 }
 
-/// The programs to compare.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'task> {
     /// Where the project's own programs are.
@@ -92,7 +91,6 @@ impl Contestant {
         command.status().is_ok()
     }
 
-    /// How to install it.
     pub(crate) const fn remedy(self) -> &'static str {
         match self {
             Self::Oha => "cargo install --locked oha, or `cargo xtask bench-load --install`",

@@ -25,16 +25,13 @@ use crate::{
 /// Beyond its duration, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The constants of a benchmark.
 pub(crate) struct Bench {
     pub(crate) programs: PathBuf,
-    /// The server's mechanism.
     pub(crate) server: String,
     pub(crate) sides: Sides,
     pub(crate) duration: Duration,
 }
 
-/// The result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Sample {
     pub(crate) block: u32,

@@ -103,7 +103,6 @@ pub(crate) fn smoke() -> anyhow::Result<()> {
     run(&Arguments { against: Some(built("wirebench")?), ..everything })
 }
 
-/// Measures and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.install {
         return install::run();

@@ -84,7 +84,6 @@ fn oha(output: &str) -> anyhow::Result<Counted> {
     })
 }
 
-/// What the bare loop says.
 #[derive(Deserialize)]
 struct Bare {
     requests: u64,

@@ -34,7 +34,6 @@ pub(crate) fn select(names: &[String]) -> Vec<Shape> {
 }
 
 impl Shape {
-    /// One line for people.
     pub(crate) fn describe(&self) -> String {
         let plural = if self.connections == 1 { "" } else { "s" };
         let pipeline = match self.depth {

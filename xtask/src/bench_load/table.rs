@@ -13,7 +13,6 @@ use super::{
     shape::Shape,
 };
 
-/// How to read the tables.
 pub(crate) const LEGEND: &str = "\
 requests/s, CPU and idle are medians over the blocks. wirebench/it is the median of the ratios of
 wirebench's requests/s to the contestant's within each block, with the least and the most; CPU

@@ -3,7 +3,6 @@
 use std::{num::NonZeroU64, time::Duration};
 use wirebench_delayserver::Mode;
 
-/// How requests are offered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Model {
     /// At a constant rate; latency counts from the moment at which a request was due.
@@ -39,7 +38,6 @@ impl Model {
     }
 }
 
-/// One measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) mode: Mode,
@@ -79,7 +77,6 @@ impl Case {
         words
     }
 
-    /// One line for people.
     pub(crate) fn describe(&self) -> String {
         match self.model {
             Model::ClosedLoop => format!("{}, {}", self.mode, self.model.name()),

@@ -14,7 +14,6 @@ const TOLERANCE_SHARE: f64 = 0.02;
 /// How many standard errors chance is allowed.
 const CHANCE: f64 = 3.0;
 
-/// The verdict of a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Verdict {
     Within,
@@ -68,7 +67,6 @@ impl Comparison {
         Self { percentile, truth, measured, verdict }
     }
 
-    /// Measured less truth, in microseconds.
     pub(crate) fn error_us(&self) -> f64 {
         (self.measured.as_secs_f64() - self.truth.as_secs_f64()) * 1e6
     }

@@ -70,12 +70,10 @@ pub(crate) struct Arguments {
     smoke: bool,
 }
 
-/// The smoke run.
 pub(crate) fn smoke() -> anyhow::Result<()> {
     run(&Arguments { seconds: 1, rounds: 1, strict: false, smoke: true })
 }
 
-/// Measures and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let sides = Sides::choose()?;
     let programs = build(&["wirebench", "wirebench-delayserver"])?;
@@ -143,7 +141,6 @@ impl Bench {
         Ok(gaps::sentence(&gaps::watch(&self.sides.generator_cpus, time)?, time))
     }
 
-    /// Measures the same so often.
     fn rounds(&self, case: &Case, rounds: u32) -> anyhow::Result<Attempt<Vec<LoadResult>>> {
         let mut results = Vec::new();
         for _ in 0..rounds {

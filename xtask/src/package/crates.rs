@@ -58,7 +58,6 @@ fn private(cargo: &str) -> anyhow::Result<Vec<String>> {
     Ok(private.filter_map(|it| it["name"].as_str().map(str::to_owned)).collect())
 }
 
-/// What cargo prints for programs.
 fn messages(cargo: &str, arguments: &[&str]) -> anyhow::Result<String> {
     output(at_root(cargo, arguments).stderr(Stdio::inherit()))
 }

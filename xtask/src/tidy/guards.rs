@@ -7,9 +7,7 @@ use std::{fs, path::Path};
 
 use super::sources;
 
-/// The document with the table.
 const DOCUMENT: &str = "docs/methodology.md";
-/// The heading above the table.
 const HEADING: &str = "## Known traps";
 
 /// A complaint for each test that the table names and no source has.

@@ -6,7 +6,6 @@ use std::{
     path::Path,
 };
 
-/// Lines that are shown.
 const LINES: usize = 12;
 /// Bytes of a line that are shown; a command of a linker may have tens of thousands.
 const LINE_BYTES: usize = 200;

@@ -33,19 +33,9 @@ pub struct Group {
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The commands of a build begin; what is up to date never begins.
-    Began {
-        /// Of these subjects.
-        group: &'a Group,
-    },
+    Began { group: &'a Group },
     /// A build has ended, or there was nothing to do.
-    Ended {
-        /// Of these subjects.
-        group: &'a Group,
-        /// How.
-        outcome: &'a Result<Built, BuildError>,
-        /// How long it took.
-        took: Duration,
-    },
+    Ended { group: &'a Group, outcome: &'a Result<Built, BuildError>, took: Duration },
 }
 
 /// As many builds at once as there are CPUs, and as fit into the memory that is free now.

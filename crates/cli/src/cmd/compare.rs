@@ -76,7 +76,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     arguments.gate.conclude("compare", comparison.gate.as_ref())
 }
 
-/// A result on disk.
 struct Stored {
     name: String,
     journal: Journal,

@@ -30,7 +30,6 @@ use crate::{
     value,
 };
 
-/// The default suite.
 const DEFAULT_SUITE: &str = "quick";
 
 const COUNT: &str = "Cohorts of fresh server instances, or blocks of runs; a minimum with --precision \

@@ -143,7 +143,6 @@ impl Arguments {
     }
 }
 
-/// A run in the site.
 struct Stored {
     journal: Journal,
     environment: Option<Environment>,

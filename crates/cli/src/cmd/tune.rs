@@ -170,7 +170,6 @@ impl Arguments {
         Ok(model)
     }
 
-    /// How runs are made.
     fn bench(&self, context: &Context) -> anyhow::Result<Bench> {
         self.conditions.bench(context, options::placement(&self.conditions.wish())?)
     }

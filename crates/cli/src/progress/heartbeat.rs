@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-/// How often there is one.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// When the next line is due that only says that the program is at work.

@@ -8,7 +8,6 @@ use std::{fs, os::unix::fs::symlink, path::PathBuf, process::Output};
 pub(crate) struct Forge<'a> {
     world: &'a World,
     path: String,
-    /// The summary of the job.
     pub(crate) summary: PathBuf,
 }
 

@@ -101,7 +101,6 @@ impl Network {
         self.ip(&[&["-n", &self.name(host)], arguments].concat());
     }
 
-    /// A command on a host.
     fn on(&self, host: &str, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.name(host)]).arg(program);
@@ -173,7 +172,6 @@ impl Network {
         carrier.replace(" {host}", &format!(" {proxy} {{host}}"))
     }
 
-    /// Waits until a command succeeds.
     fn wait_for(&self, command: &str) {
         let until = Instant::now() + PATIENCE;
         loop {

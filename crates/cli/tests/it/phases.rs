@@ -63,12 +63,10 @@ fn project() -> Project {
     Project::without_entries(Path::new("/nowhere"))
 }
 
-/// A server of these tests.
 pub(crate) fn server(mode: &str) -> Subject {
     Subject::own(&servers::command(mode), &[Scenario::Hello], &project()).unwrap()
 }
 
-/// The built-in server over epoll.
 fn builtin() -> Subject {
     Subject::builtins(program(), &project()).unwrap().remove(0)
 }

@@ -21,7 +21,6 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// Started, with an idle node.
     fn new(folder: &Path) -> Self {
         let mut cluster = Self { folder: folder.join("slurm"), daemons: Vec::new() };
         for name in ["state", "spool"] {
@@ -82,7 +81,6 @@ impl Cluster {
         self.daemons.push(command.spawn().unwrap());
     }
 
-    /// A command of Slurm.
     fn read(&self, program: &str, arguments: &[&str]) -> String {
         let mut command = Command::new(program);
         let output = command.args(arguments).env("SLURM_CONF", self.conf()).output().unwrap();

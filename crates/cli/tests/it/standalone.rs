@@ -31,12 +31,10 @@ impl Alone {
         self.folder.path().join("work")
     }
 
-    /// Where the entries are unpacked.
     fn data(&self) -> PathBuf {
         self.home().join(".local/share/wirebench/embedded")
     }
 
-    /// The unpacked folders.
     fn unpacked(&self) -> Vec<PathBuf> {
         let all = fs::read_dir(self.data()).unwrap().flatten().map(|it| it.path());
         all.filter(|path| path.join("entries").is_dir()).collect()

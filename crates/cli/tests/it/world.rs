@@ -131,7 +131,6 @@ impl World {
         (MARK, &self.mark)
     }
 
-    /// Runs wirebench to its end.
     pub(crate) fn wirebench(&self, arguments: &[&str]) -> Outcome {
         self.outcome(Command::cargo_bin("wirebench").unwrap(), arguments)
     }
@@ -309,7 +308,6 @@ pub(crate) fn falling_silent_server(requests: u32) -> SocketAddr {
     address
 }
 
-/// The program under test.
 pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_wirebench"))
 }
@@ -320,7 +318,6 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a command.
     pub(crate) fn of(mut command: std::process::Command) -> Self {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         Self { child }
@@ -338,7 +335,6 @@ impl Running {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
-    /// Waits for its end.
     pub(crate) fn end(mut self) -> Outcome {
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();

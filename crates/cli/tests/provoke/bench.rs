@@ -109,7 +109,6 @@ fn blames_others(kind: ReasonKind) -> bool {
     )
 }
 
-/// Why runs have no figures.
 fn failures<'a>(runs: impl Iterator<Item = &'a Run>) -> impl Iterator<Item = String> {
     runs.filter_map(|run| match &run.outcome {
         wirebench_schema::journal::Outcome::Failed { reason, server_stderr } => {
@@ -119,7 +118,6 @@ fn failures<'a>(runs: impl Iterator<Item = &'a Run>) -> impl Iterator<Item = Str
     })
 }
 
-/// Why there is no journal.
 enum Stop {
     /// This machine does not let it be made.
     LeftOut(String),

@@ -13,7 +13,6 @@ pub(crate) struct Case {
     pub(crate) workload: &'static str,
     /// Further arguments of `wirebench run`.
     pub(crate) arguments: &'static [&'static str],
-    /// What is around the run.
     pub(crate) around: Around,
     /// The reasons that must be reported, each in any of the attempts.
     pub(crate) expected: Vec<Expected>,
@@ -22,9 +21,7 @@ pub(crate) struct Case {
 /// A reason that must, or must not, be reported for one server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
-    /// Its name.
     pub(crate) who: &'static str,
-    /// One of these kinds.
     pub(crate) kinds: &'static [ReasonKind],
     /// In a sentence with this in it.
     pub(crate) says: &'static str,
@@ -116,13 +113,11 @@ warmup = "100ms"
 duration = "1s"
 "#;
 
-/// A closed loop for slices.
 const SLICED: &str = r#"
 connections = 4
 duration = "480ms"
 "#;
 
-/// The same at a rate.
 const SLICED_RATE: &str = r#"
 connections = 4
 rate = 500
@@ -150,12 +145,10 @@ const fn case(name: &'static str, workload: &'static str, expected: Vec<Expected
     Case { name, workload, arguments: UNCHECKED, around: Around::Nothing, expected }
 }
 
-/// All of them.
 pub(crate) fn all() -> Vec<Case> {
     [servers(), machines(), cohorts()].concat()
 }
 
-/// What servers do.
 fn servers() -> Vec<Case> {
     use ReasonKind as Kind;
     vec![

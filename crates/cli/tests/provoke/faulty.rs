@@ -51,9 +51,7 @@ pub(crate) enum Fault {
     ForgetsConnections,
     /// Nothing listens any more after the first few connections.
     Refuses,
-    /// Some replies come twice.
     AnswersTwice,
-    /// Some replies have another body.
     AnswersWrong,
     /// Each request takes five milliseconds.
     Slow,
@@ -61,11 +59,8 @@ pub(crate) enum Fault {
     FallsSilent,
     /// Closes connections that are silent for a fifth of a second.
     HangsUp,
-    /// Writes much to standard error.
     Noisy,
-    /// Ignores SIGTERM.
     Deaf,
-    /// Leaves a process behind.
     LeavesChild,
     /// Starts a process in the middle.
     StartsChild,
@@ -75,7 +70,6 @@ pub(crate) enum Fault {
     Effortless,
     /// Is slow for a third of a second after each rest.
     SettlesLate,
-    /// Gets faster with each load.
     WarmsUp,
     /// Uses a tenth of a CPU all the time.
     BurnsIdle,
@@ -85,7 +79,6 @@ pub(crate) enum Fault {
     DefersWork,
 }
 
-/// Each fault with its name.
 pub(crate) const FAULTS: [(&str, Fault); 23] = [
     ("stalls", Fault::Stalls),
     ("starves", Fault::Starves),
@@ -116,12 +109,10 @@ pub(crate) const FAULTS: [(&str, Fault); 23] = [
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) requests: AtomicUsize,
-    /// When the first request came.
     first: OnceLock<Instant>,
     pub(crate) pace: Pace,
 }
 
-/// What becomes of one request.
 enum Answer {
     /// These bytes, after this time.
     Reply(Vec<u8>, Duration),

@@ -27,7 +27,6 @@ const LIFE: Duration = Duration::from_secs(40);
 const STOP_AFTER: Duration = Duration::from_millis(500);
 const STOPPED: Duration = Duration::from_millis(250);
 
-/// What is around a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Around {
     /// Nothing that is made here.
@@ -96,7 +95,6 @@ impl Around {
     }
 }
 
-/// This program under another name.
 pub(crate) fn as_program(world: &World, name: &str) -> PathBuf {
     let path = world.folder.path().join(name);
     if !path.exists() {

@@ -25,16 +25,13 @@ const LOADED: usize = 20;
 /// When `defers-work` begins its work after its last request, and how long that takes.
 const DEFERRED_AFTER: Duration = Duration::from_millis(40);
 const DEFERRED: Duration = Duration::from_millis(80);
-/// A tenth of a CPU.
 const BURN: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(9));
 
-/// When requests came.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(Mutex<Option<Times>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Times {
-    /// Loads before the present one.
     loads: u32,
     /// When the present load began, and its requests.
     began: Instant,

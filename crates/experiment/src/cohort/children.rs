@@ -30,7 +30,6 @@ pub(super) struct Children {
     /// How much it has grown since the first round, within slices of the instance and between them.
     inside_ns: u64,
     outside_ns: u64,
-    /// The children that were seen.
     seen: BTreeSet<i32>,
 }
 

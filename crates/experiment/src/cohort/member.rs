@@ -25,7 +25,6 @@ pub(super) struct Member<'a> {
     /// Which of several copies of it, from 0.
     pub(super) copy: u32,
     pub(super) server: Server,
-    /// The number of its load.
     pub(super) load: u32,
     pub(super) workers: u32,
     /// For each workload, the command that makes the same load by itself.
@@ -76,7 +75,6 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Its processes, for the agent.
     pub(super) fn processes(&self) -> LoadProcesses {
         let pids = self.look.pids().iter().map(|pid| pid.as_raw_nonzero().get()).collect();
         LoadProcesses { load: self.load, pids }
@@ -117,7 +115,6 @@ impl<'a> Member<'a> {
         Details::read(&self.look)
     }
 
-    /// Its CPU clocks now.
     pub(super) fn clocks(&self) -> Clocks {
         Clocks::read(&self.look.pids())
     }
@@ -143,7 +140,6 @@ impl<'a> Member<'a> {
         self.failure.is_none()
     }
 
-    /// It has no figures.
     pub(super) fn fail(&mut self, reason: String) {
         let ended = self.server.ended();
         self.failure.get_or_insert_with(|| match ended {

@@ -81,7 +81,6 @@ impl KnownServers {
 pub(super) type Key = (VariantId, Scenario, usize);
 
 impl Cohort<'_> {
-    /// Watches all servers at rest.
     pub(super) fn rest(&self, members: &mut [Member<'_>]) {
         let before: Vec<_> = members.iter().map(Member::clocks).collect();
         thread::sleep(REST);

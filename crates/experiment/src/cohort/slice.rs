@@ -45,12 +45,10 @@ pub(super) struct Shape {
     pub(super) course: SliceCourse,
 }
 
-/// What came of a slice.
 #[derive(Clone, Debug)]
 pub(super) struct Done {
     /// What the journal says of it.
     pub(super) slice: Slice,
-    /// What the agent reported.
     pub(super) report: SliceReport,
     /// What was read of the server's threads before and after.
     pub(super) details: (Details, Details),

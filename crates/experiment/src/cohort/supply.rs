@@ -71,7 +71,6 @@ fn fit(fewest: usize, connections: usize, threads: usize, limit: u64) -> Result<
     ))
 }
 
-/// The memory while servers start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Supply {
     /// None where the kernel does not say how much is left.

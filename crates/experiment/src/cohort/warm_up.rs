@@ -13,7 +13,6 @@ const WITHOUT_GAIN: usize = 2;
 #[derive(Clone, Debug, Default)]
 pub(super) struct WarmUp {
     values: Vec<f64>,
-    /// Load in all of them.
     pub(super) spent_ns: u64,
 }
 

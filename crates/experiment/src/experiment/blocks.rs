@@ -34,7 +34,6 @@ use crate::{
 pub(super) struct Clock {
     /// In parts of the experiment that were made before this one.
     pub(super) earlier: Duration,
-    /// When this part began.
     pub(super) began: Instant,
 }
 

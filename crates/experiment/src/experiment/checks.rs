@@ -81,7 +81,6 @@ pub(super) fn verify_all(
     Ok(refused(journal_file))
 }
 
-/// What is to be checked.
 fn pending<'a>(stage: &Stage<'a>, journal_file: &OpenJournal) -> Vec<(&'a Subject, Scenario)> {
     let Stage { experiment, subjects, .. } = *stage;
     let of = |subject: &'a Subject| {

@@ -41,9 +41,7 @@ pub enum ExperimentError {
 /// An experiment that has come to an end.
 #[derive(Debug)]
 pub struct Finished {
-    /// The folder of the results.
     pub folder: PathBuf,
-    /// Everything that the journal says.
     pub journal: Journal,
 }
 

@@ -25,17 +25,13 @@ const ASSUMED_TIMEOUT_CHECKS: Duration = Duration::from_millis(1200);
 /// What an experiment will do, and how long that takes, about.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forecast {
-    /// Blocks that count.
     pub blocks: u32,
-    /// Blocks before those.
     pub warmup_blocks: u32,
     /// Whether the runs of a block are measured with cohorts.
     pub in_cohorts: bool,
-    /// Variants.
     pub variants: usize,
     /// How many workloads each phase has.
     pub phases: BTreeMap<Phase, usize>,
-    /// Runs of all blocks.
     pub runs: usize,
     /// Those among them that repeat a cell within its block.
     pub repeated: usize,
@@ -43,13 +39,9 @@ pub struct Forecast {
     pub pilots: usize,
     /// Scenarios of variants that are checked first.
     pub checks: usize,
-    /// How long one block takes.
     pub block_time: Duration,
-    /// How long the checks take.
     pub checks_time: Duration,
-    /// How long the pilots take.
     pub pilots_time: Duration,
-    /// How long the blocks take.
     pub runs_time: Duration,
     /// What ends it, beside its number of blocks.
     pub goal: Goal,
@@ -119,7 +111,6 @@ impl Forecast {
         }
     }
 
-    /// How long everything takes.
     #[must_use]
     pub fn time(&self) -> Duration {
         self.checks_time.saturating_add(self.pilots_time).saturating_add(self.runs_time)

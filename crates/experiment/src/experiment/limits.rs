@@ -10,21 +10,18 @@ use wirebench_schema::journal::{EndReason, Goal};
 /// more, because an interval narrows with the square root of the blocks.
 pub const MOST_BLOCKS_FOR_PRECISION: u32 = 200;
 
-/// When an experiment is over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Blocks that count, without a precision; the least with one.
     pub(super) blocks: u32,
     /// Blocks that are made whatever the budget; at least one is.
     pub(super) least: u32,
-    /// What ends it besides.
     pub(super) goal: Goal,
 }
 
 /// What has been done between two blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
-    /// Blocks that count.
     pub(super) blocks: u32,
     /// Time since the first run began, without the time in which nothing ran.
     pub(super) spent: Duration,

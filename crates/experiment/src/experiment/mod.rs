@@ -55,7 +55,6 @@ use crate::{measure::Bench, plan};
 /// The half width of the widest interval of a journal; none while it is not known.
 pub struct Precision(pub Box<HalfWidth>);
 
-/// Computes a half width.
 type HalfWidth = dyn Fn(&Journal) -> Option<f64> + Sync;
 
 impl std::fmt::Debug for Precision {
@@ -75,7 +74,6 @@ pub struct Experiment {
     pub published: Option<Published>,
     /// Parts of the suite that cannot be carried out.
     pub left_out: Vec<LeftOut>,
-    /// How runs are made.
     pub bench: Bench,
     /// Whether cohorts of live servers are measured, or each run has a process of its own.
     pub procedure: Procedure,
@@ -85,11 +83,9 @@ pub struct Experiment {
     pub metric: Option<String>,
     /// Blocks that are made whatever the budget.
     pub least_blocks: u32,
-    /// Where results go.
     pub project: Project,
     /// The program's arguments, for the journal.
     pub command: Vec<String>,
-    /// Whether conformance is checked first.
     pub verification: Verification,
     /// What ends it, beside its number of blocks.
     pub goal: Goal,
@@ -160,39 +156,27 @@ impl Experiment {
 pub enum Progress<'a> {
     /// A build begins, or is found to be up to date.
     Building {
-        /// Of this variant.
         variant: &'a VariantId,
     },
-    /// A build has ended well.
     Built {
-        /// Of this variant.
         variant: &'a VariantId,
-        /// What was done.
         built: Built,
     },
     /// A variant cannot be measured here.
     Unavailable(&'a Unavailable),
-    /// Conformance checks begin.
     Verifying {
-        /// Of this variant.
         variant: &'a VariantId,
-        /// In this scenario.
         scenario: Scenario,
     },
     /// Some have failed while others ran, and begin again alone.
     VerifyingAgain(&'a Verified),
-    /// Conformance checks have ended.
     Verified(&'a Verified),
-    /// The journal has begun.
     Started {
-        /// The folder of the results.
         folder: &'a Path,
     },
     /// The journal of a run that was cut off goes on.
     Resumed {
-        /// The folder of the results.
         folder: &'a Path,
-        /// Runs that have been made.
         runs: usize,
         /// Bytes of a last line that was cut off, and is put aside.
         torn: usize,
@@ -201,61 +185,49 @@ pub enum Progress<'a> {
     Planned(&'a Forecast),
     /// The runs of the blocks begin.
     Measuring {
-        /// How many there are.
         runs: usize,
-        /// How long they take, about.
         left: Duration,
     },
     /// How far the precision is that was asked for.
     Precision {
         /// Half of the width of the widest interval over its ratio, if it is known yet.
         widest: Option<f64>,
-        /// What was asked for.
         goal: f64,
     },
     /// A run that helps to find the rate of a cost phase has ended.
     Piloted {
-        /// Of this variant.
         name: &'a str,
         /// What is in the journal next.
         run: &'a Run,
     },
     /// The precision is not reached, so there are more runs.
     Further {
-        /// How many more.
         runs: usize,
     },
-    /// A run begins.
     Running {
         /// Of this variant, with its copy.
         name: &'a str,
-        /// With this workload.
         workload: &'a str,
         /// How long this one and the rest of what is planned take, as far as the runs so far tell.
         left: Duration,
     },
     /// A round of a cohort begins.
     Round {
-        /// Of this cohort.
         name: &'a str,
         /// Its number, from 0.
         round: u32,
-        /// How many there are.
         rounds: u32,
     },
     /// A run has ended and is in the journal.
     Ran {
         /// Of this variant, with its copy.
         name: &'a str,
-        /// What is in the journal.
         run: &'a Run,
-        /// The journal with it.
         journal: &'a Journal,
     },
 }
 
 /// Receives progress. It must return at once: the machine is being measured.
 pub trait Observer: Send {
-    /// Something happened.
     fn on(&mut self, progress: &Progress<'_>);
 }

@@ -22,7 +22,6 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// What the plan says.
     pub(super) fn new(workloads: &[Workload], estimate: impl Fn(&Workload) -> Duration) -> Self {
         let guesses: Vec<Duration> = workloads.iter().map(estimate).collect();
         Self { made: vec![(Duration::ZERO, 0); guesses.len()], guesses }

@@ -35,7 +35,6 @@ const FAR_BELOW_MEDIAN: f64 = 0.2;
 /// The share of the variants that may be left out. Where more of them are slow, or where few are
 /// compared, a low rate is what the comparison needs.
 const LEFT_OUT_SHARE: f64 = 0.25;
-/// The window of a pilot.
 const WINDOW: Duration = Duration::from_millis(400);
 /// The window of the second pilot of a variant whose first one failed: a request may take long.
 const SECOND_WINDOW: Duration = Duration::from_secs(2);
@@ -45,7 +44,6 @@ const STEADY_WITHIN: Duration = Duration::from_millis(1000);
 /// The search of one workload's rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Pilot<'a> {
-    /// How runs are made.
     pub bench: &'a Bench,
     /// The workload, in a phase `cost`.
     pub workload: &'a Workload,

@@ -26,7 +26,6 @@ use super::{Observer, Progress};
 /// What is ready to be measured, and what is not.
 #[derive(Debug, Default)]
 pub struct Prepared {
-    /// Ready, with versions.
     pub ready: Vec<(Subject, BTreeMap<String, String>)>,
     /// Not ready, with reasons.
     pub unavailable: Vec<Unavailable>,
@@ -35,7 +34,6 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Those that are ready.
     #[must_use]
     pub fn subjects(&self) -> Vec<Subject> {
         self.ready.iter().map(|(subject, _)| subject.clone()).collect()

@@ -43,7 +43,6 @@ impl StartedExperiment {
         self.refused.contains(&(variant.clone(), scenario))
     }
 
-    /// Writes a record down.
     pub(crate) fn write(&mut self, record: Record) -> io::Result<()> {
         self.journal_file.write(record)
     }
@@ -53,7 +52,6 @@ impl StartedExperiment {
         self.journal_file.journal()
     }
 
-    /// Ends the journal.
     pub(crate) fn end(mut self, reason: EndReason) -> Result<Finished, ExperimentError> {
         self.write(Record::End(End { ended: journal::now(), reason }))?;
         let (folder, journal) = self.journal_file.close();

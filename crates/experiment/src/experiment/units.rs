@@ -10,7 +10,6 @@ use crate::{
     plan::{self, Step},
 };
 
-/// What is measured at once.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Unit {
     /// One cell, with a process of its own.
@@ -20,7 +19,6 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its cells.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         match self {

@@ -49,7 +49,6 @@ impl Deadline {
         }
     }
 
-    /// The generator said this.
     pub(super) fn hear(&mut self, event: &LoadEvent, now: Instant) {
         match event {
             LoadEvent::Connecting { settled } => {

@@ -45,7 +45,6 @@ struct IdleObservation {
 }
 
 impl Bench {
-    /// A run with silent connections.
     pub(super) fn measure_idle(
         &self,
         cell: &Cell<'_>,

@@ -53,18 +53,14 @@ impl Read for Sides<'_> {
     }
 }
 
-/// What was read so far.
 pub(super) struct Observer<R> {
     sides: R,
-    /// Before the first request.
     rest: Option<(Look, Details)>,
-    /// When the window began.
     start: Option<(Look, Machine)>,
     /// In the window, of a server whose processes come and go.
     meanwhile: Vec<Look>,
     /// When the window had ended: at once, and when the server was at rest.
     end: Option<(Look, Machine, Look, Details)>,
-    /// What the generator read.
     readings: Option<EdgeClocks>,
 }
 
@@ -141,7 +137,6 @@ impl<R: Read> Observer<R> {
 }
 
 impl Bench {
-    /// The CPUs of both sides.
     pub(crate) fn cpus(&self) -> Vec<u32> {
         [&self.placement.server_cpus[..], &self.placement.generator_cpus].concat()
     }

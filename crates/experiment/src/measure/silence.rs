@@ -24,7 +24,6 @@ const OTHER_FILES: u64 = 128;
 /// The share of the local ports of one address that is used. The rest is for other programs.
 const PORTS_SHARE: f64 = 0.8;
 
-/// Silent connections.
 #[derive(Debug, Default)]
 pub(super) struct Silence {
     clients: Vec<Client>,
@@ -74,7 +73,6 @@ impl Silence {
         Ok(silence)
     }
 
-    /// How many there are.
     pub(super) const fn len(&self) -> usize {
         self.clients.len()
     }

@@ -16,7 +16,6 @@ use wirebench_server::{cost::Clocks, launch::Server};
 use super::{Bench, Cell, follow};
 use crate::generate::Generator;
 
-/// The distance of the values.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// The generator may take so long to end once it is asked to.
 const END_PATIENCE: Duration = Duration::from_secs(5);

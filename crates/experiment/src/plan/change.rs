@@ -17,19 +17,15 @@ const MOST_COPIES: u32 = 100;
 /// What a user changes of a suite on the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Other blocks.
     pub blocks: Option<u32>,
     /// Copies of each variant; differences between them are noise.
     pub copies: Option<u32>,
-    /// Other workers.
     pub workers: Option<u32>,
     /// Other connections, in every workload with a load.
     pub connections: Option<usize>,
     /// Other connections, in every idle phase.
     pub silent: Option<usize>,
-    /// Another window, in every workload.
     pub duration: Option<Duration>,
-    /// Another warm-up, in every workload.
     pub warmup: Option<Duration>,
     /// Another limit of the load that goes on until the rate is steady, in every workload with a
     /// load.

@@ -30,12 +30,9 @@ use super::{
 /// How often it is looked whether heartbeats are due.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What is carried out elsewhere.
 #[derive(Clone, Debug)]
 pub struct Away {
-    /// The host of the servers.
     pub host: String,
-    /// How all hosts are reached.
     pub carrier: Carrier,
     /// The script that becomes wirebench there.
     pub script: String,
@@ -75,7 +72,6 @@ struct Session<'a> {
     process: PipedChild<HostEvent>,
     writer: Writer,
     streams: BTreeMap<u32, Carried>,
-    /// When it last said something.
     heard: Instant,
 }
 

@@ -11,7 +11,6 @@ use std::{
 use wirebench_schema::argv;
 use wirebench_server::command::{CommandError, Job, NO_ENV};
 
-/// What stands for the host.
 const HOST: &str = "{host}";
 /// The user's own configuration, keys, jump hosts and known hosts. A question would never be answered.
 const SSH: [&str; 6] = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", HOST];
@@ -21,7 +20,6 @@ const SSH: [&str; 6] = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
 pub struct Carrier(Vec<String>);
 
 impl Carrier {
-    /// OpenSSH.
     #[must_use]
     pub fn ssh() -> Self {
         Self(SSH.map(str::to_owned).to_vec())

@@ -1,7 +1,6 @@
 //! The offset of another host's monotonic clock, from messages there and back, as NTP finds it (RFC 5905,
 //! section 8): the answer was given somewhere between sending and receiving.
 
-/// One message there and back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
     /// When it was sent, on this clock.

@@ -32,11 +32,8 @@ pub(super) const HEARTBEAT_EVERY: Duration = Duration::from_nanos(HEARTBEAT_WITH
 /// Where the generators are, and how they are reached.
 #[derive(Clone, Debug)]
 pub struct Fleet {
-    /// Their hosts.
     pub hosts: Vec<String>,
-    /// How a host is reached.
     pub carrier: Carrier,
-    /// What is started there.
     pub program: Program,
     /// Whether the hosts have the program; copies of the fleet share it.
     provided: Arc<OnceLock<Result<(), String>>>,
@@ -100,7 +97,6 @@ impl Member {
     }
 }
 
-/// The agents of a fleet.
 #[derive(Debug)]
 pub(super) struct Crew {
     members: Vec<Member>,
@@ -108,7 +104,6 @@ pub(super) struct Crew {
     origin: Instant,
     /// When the last heartbeats were sent.
     heartbeat: Option<Instant>,
-    /// Who is listened to first.
     turn: usize,
 }
 
@@ -135,7 +130,6 @@ impl Crew {
         Ok(crew)
     }
 
-    /// This side's clock.
     pub(super) fn now_ns(&self) -> u64 {
         elapsed_ns(self.origin)
     }
@@ -149,7 +143,6 @@ impl Crew {
         self.members.iter().map(|member| member.host.as_str())
     }
 
-    /// Says the same to all.
     pub(super) fn tell(&mut self, command: &AgentCommand) -> Result<(), String> {
         self.members.iter_mut().try_for_each(|member| member.say(command))
     }

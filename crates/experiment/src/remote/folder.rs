@@ -168,7 +168,6 @@ impl Folder {
         written.map_err(|(_, why)| failed(why))
     }
 
-    /// Removes results that were fetched.
     pub fn clear(&self, carrier: &Carrier, host: &str, folder: &str) -> Result<(), String> {
         let quoted = argv::display(&[folder.to_owned()]);
         let script = format!("cd {} && rm -rf {quoted}", self.path());

@@ -26,10 +26,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long the verb may take to end in order.
 const END_PATIENCE: Duration = Duration::from_secs(10);
 
-/// What can happen.
 enum Happening {
     Command(HostCommand),
-    /// The other side has gone.
     InputEnded,
     Event(HostEvent),
     /// A process wants a script to be carried.

@@ -21,18 +21,12 @@ const FOLDER: &str = "\"${XDG_CACHE_HOME:-$HOME/.cache}\"/wirebench/agents";
 #[derive(Clone, Debug)]
 pub enum Program {
     /// This one: it is copied to hosts that do not have it.
-    Own {
-        /// Its file.
-        path: PathBuf,
-        /// The digest of that file.
-        digest: String,
-    },
+    Own { path: PathBuf, digest: String },
     /// `wirebench` as the host has it.
     Installed,
 }
 
 impl Program {
-    /// The program that runs.
     pub fn own() -> io::Result<Self> {
         let unreadable = || io::Error::other("the file of this program cannot be read");
         let digest = digest::own().ok_or_else(unreadable)?;

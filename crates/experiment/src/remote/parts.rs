@@ -4,7 +4,6 @@ use wirebench_schema::load::{
     GeneratorPart, Interval, LatencyFigure, LatencySummary, LoadConfig, LoadReport,
 };
 
-/// What one generator made.
 #[derive(Clone, Debug)]
 pub(super) struct Share {
     pub(super) host: String,

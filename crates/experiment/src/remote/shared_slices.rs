@@ -38,7 +38,6 @@ const ERROR_SHARE: f64 = 0.01;
 #[derive(Debug)]
 pub(crate) struct SharedSlices {
     crew: Crew,
-    /// The loads, by number.
     loads: Vec<(u32, LoadConfig)>,
     clocks: Option<(Instant, Vec<Offset>)>,
 }
@@ -67,7 +66,6 @@ impl SharedSlices {
         Ok(made.into_iter().sum())
     }
 
-    /// Carries out one slice.
     pub(crate) fn slice(
         &mut self,
         order: &SliceOrder,

@@ -23,10 +23,8 @@ pub(crate) use process::Finished;
 /// How long a program may take to say its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A generator that is there.
 #[derive(Clone, Debug)]
 pub struct Tool {
-    /// Which one.
     pub version: GeneratorVersion,
 }
 

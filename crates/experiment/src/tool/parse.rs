@@ -7,14 +7,11 @@ use wirebench_schema::{
     load::ErrorCounts,
 };
 
-/// The figures of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolFigures {
     /// Good replies in time: status 2xx, for wrk and h2load also 3xx.
     pub requests: u64,
-    /// How long the load was.
     pub window_ns: u64,
-    /// What failed.
     pub errors: ErrorCounts,
     /// Latencies, as far as it tells them.
     pub latency: ToolLatency,

@@ -25,7 +25,6 @@ const OUTPUT_LIMIT_BYTES: u64 = 256 * 1024;
 /// A generator that has ended well.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// What it printed.
     pub(crate) output: String,
     /// CPU time of all its threads.
     pub(crate) cpu: Duration,

@@ -3,12 +3,9 @@
 
 use wirebench_schema::suite::Workload;
 
-/// What a sweep goes over.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Grid {
-    /// Workers of the server.
     pub workers: Vec<u32>,
-    /// Connections in total.
     pub connections: Vec<usize>,
 }
 

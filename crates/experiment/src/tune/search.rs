@@ -18,13 +18,10 @@ use wirebench_stats::{Interval, Threshold, Trial};
 pub struct Plan {
     /// The first rate that is tried.
     pub start: u64,
-    /// No lower one is tried.
     pub lowest: u64,
-    /// No higher one is tried.
     pub highest: u64,
     /// The search ends when half of the interval is at most this share of the rate.
     pub precision: f64,
-    /// No more runs are made.
     pub most_runs: u32,
 }
 
@@ -38,23 +35,19 @@ const DOWN_MOST: f64 = 4.0;
 /// Misses next to the threshold that show which side is at its limit.
 const MISSES_NEAR: usize = 5;
 
-/// What came of a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ProbeResult {
-    /// The objectives held.
     Holds,
     /// They did not, and this side is the limit.
     Misses(Side),
 }
 
-/// A search that goes on.
 #[derive(Clone, Debug)]
 pub struct Search {
     plan: Plan,
     made: Vec<(u64, ProbeResult)>,
 }
 
-/// Where the threshold is.
 enum Place {
     Below,
     Within(Interval),
@@ -129,7 +122,6 @@ impl Search {
         }
     }
 
-    /// The highest rate that held.
     fn held(&self) -> Option<u64> {
         let held = self.made.iter().filter(|(_, saw)| *saw == ProbeResult::Holds);
         held.map(|(rate, _)| *rate).max()

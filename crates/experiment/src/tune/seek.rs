@@ -32,7 +32,6 @@ const RUNS_MOST: u32 = 40;
 /// What is sought, beside the experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchGoal {
-    /// Variant, workload, objectives, bounds.
     pub sought: SearchSpec,
     /// The search ends in about this time.
     pub budget: Option<Duration>,
@@ -105,7 +104,6 @@ struct Probing<'a> {
     subject: &'a Subject,
     stop: &'a AtomicBool,
     began: Instant,
-    /// Runs so far.
     made: u32,
 }
 

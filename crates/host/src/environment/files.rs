@@ -17,7 +17,6 @@ impl Files<'_> {
         self.0.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Everything that the file holds.
     pub(super) fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         fs::read_to_string(self.at(path)).ok()
     }
@@ -30,7 +29,6 @@ impl Files<'_> {
         (!line.is_empty()).then_some(line)
     }
 
-    /// The file as a number.
     pub(super) fn number<T: FromStr>(&self, path: impl AsRef<Path>) -> Option<T> {
         self.line(path)?.parse().ok()
     }

@@ -85,7 +85,6 @@ pub(super) fn huge_pages(files: &Files<'_>) -> Option<String> {
     Some(rest.split_once(']')?.0.to_owned())
 }
 
-/// The limits of this process.
 pub(super) fn limits(files: &Files<'_>) -> Limits {
     let Ok(limits) = ProcessLimits::from_file(files.at("proc/self/limits")) else {
         return Limits::default();

@@ -10,7 +10,6 @@ use super::{cgroup, files::Files, kibibytes};
 pub struct Memory {
     /// What may be used.
     pub total: u64,
-    /// What is left of that.
     pub available: u64,
 }
 

@@ -16,7 +16,6 @@ pub(super) struct Used {
     /// in the time of the program that they interrupt, some do not, and a network server
     /// causes many.
     pub(super) busy_ns: u64,
-    /// By the hypervisor's other guests.
     pub(super) stolen_ns: u64,
 }
 

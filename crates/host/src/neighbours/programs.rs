@@ -5,14 +5,12 @@ use procfs::process::{Stat, all_processes};
 use std::{collections::BTreeMap, time::Instant};
 use wirebench_schema::journal::{Owner, ProgramShare};
 
-/// Programs that are named.
 const NAMED_MOST: usize = 3;
 /// Share of a CPU below which a program is not named.
 const NAMED_LEAST: f64 = 0.001;
 /// The flag of a thread of the kernel (`PF_KTHREAD`).
 const KERNEL_THREAD: u32 = 0x0020_0000;
 
-/// The processes at one moment.
 #[derive(Clone, Debug)]
 pub struct Programs {
     at: Instant,

@@ -56,7 +56,6 @@ fn too_short(load: &LoadReport) -> Option<String> {
     })
 }
 
-/// Connections of one thread.
 fn connections_per_thread(load: &LoadReport) -> f64 {
     load.connections_made as f64 / load.thread_cpu_ns.len().max(1) as f64
 }

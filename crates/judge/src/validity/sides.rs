@@ -12,7 +12,6 @@ use super::{Evidence, Processes, ServerEnd};
 /// Bytes on standard error above which a server was busy with writing them.
 const STDERR_BYTES: u64 = 64 * 1024;
 
-/// Where the sides ran.
 pub(super) fn placement(placement: &Placement) -> Option<Reason> {
     if !placement.pinned {
         let text = "not pinned: server and generator may share CPUs";

@@ -34,20 +34,11 @@ enum SizePart {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ChunkEvent {
     /// This many bytes of sizes and line ends.
-    Framing {
-        /// Their number.
-        used: usize,
-    },
+    Framing { used: usize },
     /// This many bytes of the body.
-    Data {
-        /// Their number.
-        used: usize,
-    },
+    Data { used: usize },
     /// The last bytes of the coding.
-    End {
-        /// Their number.
-        used: usize,
-    },
+    End { used: usize },
 }
 
 const SIZE: Step = Step::Size { value: 0, digits: 0, length: 0, part: SizePart::Digits };

@@ -59,7 +59,6 @@ impl Echo {
     }
 }
 
-/// The messages of one connection.
 #[derive(Debug)]
 pub(crate) struct EchoConnection {
     /// Offset of the stream's start in the block.

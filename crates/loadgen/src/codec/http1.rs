@@ -82,7 +82,6 @@ impl Http1 {
         Self { memory: Memory::never(), ..self }
     }
 
-    /// What is sent.
     #[cfg(test)]
     pub(crate) const fn requests(&self) -> &Requests {
         &self.requests

@@ -6,11 +6,9 @@
 pub(crate) struct LineScanner {
     /// Bytes of the line that came in earlier pieces, saturating.
     carried: u32,
-    /// The last of them.
     last: u8,
 }
 
-/// The content of a piece.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Line {
     /// The line goes on; all bytes belong to it.

@@ -17,7 +17,6 @@ use wirebench_schema::printable::printable;
 /// position in that stream gives the next bytes to send, so that no request is ever copied, and
 /// several of them go out in one piece. Replies are checked in the order of their requests.
 pub(crate) trait Codec: Clone {
-    /// The state of one connection.
     type Connection: fmt::Debug;
 
     /// The state of the connection with this number, which is unique over all threads.
@@ -92,7 +91,6 @@ pub(crate) struct Reply {
     pub(crate) interim_replies: u32,
     /// Whether the connection may carry another request.
     pub(crate) persistence: Persistence,
-    /// The kind of check.
     pub(crate) check: Check,
 }
 
@@ -101,7 +99,6 @@ pub(crate) struct Reply {
 pub(crate) enum Check {
     /// By comparison with a known reply.
     Fast,
-    /// By the parser.
     Slow,
 }
 
@@ -133,7 +130,6 @@ impl Expectation {
     }
 }
 
-/// Why a reply is wrong.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum ReplyError {
     /// The first byte is that of a TLS alert.
@@ -147,29 +143,17 @@ pub(crate) enum ReplyError {
     },
     /// A part of the framing does not end where it must have ended.
     #[error("the {part} is longer than {limit} bytes: give a larger --head-limit")]
-    TooLong {
-        /// The part.
-        part: &'static str,
-        /// The limit.
-        limit: usize,
-    },
+    TooLong { part: &'static str, limit: usize },
     /// Too many heads have come in part.
     #[error(
         "incomplete heads hold {limit} bytes over all connections of a thread: give fewer connections"
     )]
-    HeadsTooLong {
-        /// The limit of a thread.
-        limit: usize,
-    },
-    /// The head breaks the grammar.
+    HeadsTooLong { limit: usize },
     #[error("the head cannot be read: {0}")]
     Head(httparse::Error),
     /// A `Content-Length` that is not one number.
     #[error("Content-Length is \"{value}\"")]
-    ContentLength {
-        /// Its content, escaped.
-        value: String,
-    },
+    ContentLength { value: String },
     /// The length of the body is said twice, or in an unknown way.
     #[error("{0}")]
     Framing(&'static str),
@@ -179,9 +163,7 @@ pub(crate) enum ReplyError {
     /// The body is longer or shorter than expected.
     #[error("the body has {received} bytes instead of {expected}{}", .expectation.advice())]
     BodyLength {
-        /// The expected value.
         expected: u64,
-        /// The received value so far.
         received: u64,
         /// The source of the expected body.
         expectation: Expectation,
@@ -194,7 +176,6 @@ pub(crate) enum ReplyError {
         /// The source of the expected body.
         expectation: Expectation,
     },
-    /// An echo came back changed.
     #[error("the echo differs at byte {at}: 0x{sent:02x} was sent, 0x{received:02x} came back")]
     EchoDiffers {
         /// Index of the first wrong byte in the message.

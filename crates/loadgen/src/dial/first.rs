@@ -28,12 +28,9 @@ use crate::{
 /// Interval of the check whether to give up a wait.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// The first connection.
 #[derive(Debug)]
 pub(crate) struct First {
-    /// Its socket.
     pub(crate) socket: OwnedFd,
-    /// Its endpoint.
     pub(crate) endpoint: Endpoint,
     /// Time it took to make it.
     pub(crate) took: Duration,
@@ -42,9 +39,7 @@ pub(crate) struct First {
 /// The time limit of a wait, and a flag to stop it earlier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience<'a> {
-    /// The limit of one attempt.
     pub(crate) timeout: Duration,
-    /// Ends the wait.
     pub(crate) stop: &'a AtomicBool,
 }
 

@@ -42,10 +42,12 @@ const WAIT_NS: (u64, u64) = (1_000_000, 20_000_000);
 /// The event that a connection being made waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
-    /// The answer, since then.
-    Asked { begun_ns: u64 },
-    /// The next attempt.
-    Waits { until_ns: u64 },
+    Asked {
+        begun_ns: u64,
+    },
+    Waits {
+        until_ns: u64,
+    },
     /// The end of a handshake on a connection that the kernel has established.
     Shakes,
 }
@@ -54,7 +56,6 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 struct Attempt {
     slot: usize,
-    /// Start of the first attempt.
     since_ns: u64,
     stage: Stage,
 }
@@ -65,9 +66,7 @@ pub(crate) struct Pacing {
     attempts: VecDeque<Attempt>,
     limit: usize,
     patience_ns: u64,
-    /// The time between two attempts.
     gap_ns: u64,
-    /// The next attempt may begin.
     next_ns: u64,
     /// The first wait among the attempts ends.
     retry_ns: u64,
@@ -119,7 +118,6 @@ impl Pacing {
         self.retry_ns.max(self.next_ns)
     }
 
-    /// Begins to make a connection.
     pub(crate) fn begin(&mut self, slot: usize, now_ns: u64) {
         let stage = Stage::Asked { begun_ns: now_ns };
         self.attempts.push_back(Attempt { slot, since_ns: now_ns, stage });
@@ -152,7 +150,6 @@ impl Pacing {
         }
     }
 
-    /// The connection is established.
     pub(crate) fn made(&mut self, slot: usize) {
         self.end(slot);
         if self.gap_ns > 0 {

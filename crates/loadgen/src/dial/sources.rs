@@ -91,7 +91,6 @@ impl Sources {
         Ok(endpoints)
     }
 
-    /// An address in two ranges.
     fn given_twice(&self) -> Option<IpAddr> {
         self.ranges.iter().enumerate().find_map(|(place, range)| {
             let before = &self.ranges[..place];

@@ -10,7 +10,6 @@ use crate::error::LoadError;
 /// 64 kB and 10 % at 1 MB. Fewer buffers did not help, so it is not the cache alone.
 const LONG_REPLY_BYTES: usize = 48 * 1024;
 
-/// The engine of a load.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Chosen {
     /// Never [`EngineChoice::Auto`].

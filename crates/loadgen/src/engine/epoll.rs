@@ -44,9 +44,7 @@ const BOTH: EventFlags = INPUT.union(EventFlags::OUT);
 enum Watch {
     /// The end of the connection attempt.
     Connect,
-    /// Input.
     Input,
-    /// Input, and room for output.
     Both,
 }
 
@@ -59,7 +57,6 @@ struct Place {
     watch: Watch,
 }
 
-/// The engine of one thread.
 pub(crate) struct EpollEngine {
     equipment: EngineParams,
     epoll: OwnedFd,

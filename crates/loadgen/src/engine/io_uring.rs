@@ -50,7 +50,6 @@ const UNKNOWN_BUFFER_BYTES: usize = 8 * 1024;
 /// same few places of the first-level cache.
 const GAP_BYTES: usize = 64;
 
-/// The engine of one thread.
 pub(crate) struct IoUringEngine {
     equipment: EngineParams,
     exchange: Exchange,
@@ -70,7 +69,6 @@ struct Connections {
     places: Places,
     /// Connections with a submission in the next round.
     wanted: Vec<Number>,
-    /// Submissions of the last round.
     submitted: Vec<Number>,
     /// Connections that the next round ends.
     to_cancel: Vec<Number>,

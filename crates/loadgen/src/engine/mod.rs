@@ -9,14 +9,10 @@ pub(crate) mod io_uring;
 
 use crate::{clock::Clock, dial::Dialer, director::Director, error::LoadError};
 
-/// The parameters of an engine.
 #[derive(Clone, Debug)]
 pub(crate) struct EngineParams {
-    /// Makes its sockets.
     pub(crate) dialer: Dialer,
-    /// The load's clock.
     pub(crate) clock: Clock,
-    /// Number of places for connections.
     pub(crate) places: usize,
     /// The number of the first of them that carry requests, how many do, and the number of the
     /// first silent one.
@@ -30,11 +26,9 @@ pub(crate) struct EngineParams {
 /// The numbers of one thread's connections among those of all threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
-    /// The first that carries requests.
     pub(crate) first: usize,
     /// Number of connections that carry requests.
     pub(crate) active: usize,
-    /// The first that stays silent.
     pub(crate) first_idle: usize,
 }
 

@@ -50,7 +50,6 @@ fn base_bytes(config: &LoadConfig) -> u64 {
     idle_bytes.saturating_add(heads_bytes.min(limit_bytes) as u64)
 }
 
-/// Memory of one active connection.
 const fn connection_bytes(config: &LoadConfig) -> u64 {
     KERNEL_BYTES + OWN_BYTES + REQUEST_BYTES * config.pipeline as u64
 }

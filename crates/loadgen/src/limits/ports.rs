@@ -20,7 +20,6 @@ const TIME_WAIT_SECONDS: f64 = 60.0;
 /// Time until a reserved port can be reused, if the kernel allows it and reports no other value.
 const REUSE_SECONDS: f64 = 1.0;
 
-/// The kernel's supply of ports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ports {
     first: u16,
@@ -38,7 +37,6 @@ impl Ports {
     }
 }
 
-/// The load's demand for ports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Demand {
     active: usize,
@@ -178,7 +176,6 @@ fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// The kernel's port settings.
 fn ports(read: impl Fn(&str) -> Option<String>, is_loopback: bool) -> Option<Ports> {
     let number = |name: &str| read(name)?.trim().parse::<u32>().ok();
     let range = read("ip_local_port_range")?;

@@ -17,10 +17,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Pace {
     /// Send a request that was due then.
-    Send {
-        /// The time.
-        due_ns: u64,
-    },
+    Send { due_ns: u64 },
     /// Nothing now. The pacer returns the connection later.
     Wait,
 }
@@ -32,10 +29,8 @@ pub(crate) enum Rule {
     Closed,
     /// So long after a connection became free.
     Think {
-        /// The duration.
         delay_ns: u64,
     },
-    /// By a schedule.
     Schedule(Schedule),
 }
 

@@ -20,11 +20,8 @@ const LISTED: f64 = 100_000.0;
 /// A part of a rate over time, in requests per second. Behind the last part its last rate goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
-    /// Its length.
     pub(crate) seconds: f64,
-    /// The rate at its beginning.
     pub(crate) from: f64,
-    /// The rate at its end.
     pub(crate) to: f64,
 }
 
@@ -54,11 +51,9 @@ impl Part {
 pub(crate) enum Missed {
     /// They are sent as soon as possible.
     Owed,
-    /// They are left out.
     Skipped,
 }
 
-/// The schedule of one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     parts: Vec<Part>,
@@ -114,7 +109,6 @@ impl Schedule {
         schedule
     }
 
-    /// The schedule begins then.
     pub(super) fn start(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
         self.next_ns = self.moment();

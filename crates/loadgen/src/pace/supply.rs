@@ -7,12 +7,9 @@ pub(crate) enum Supply {
     Unlimited,
     /// As many as the warm-up needs; then this many in the window.
     UnlimitedUntilWindow {
-        /// Their number.
         window_requests: u64,
     },
-    /// This many requests.
     Limited {
-        /// Their number.
         left: u64,
     },
 }

@@ -24,18 +24,12 @@ const RECORD_KINDS: std::ops::RangeInclusive<u8> = 0x14..=0x17;
 
 /// Converts outgoing plaintext to the bytes on the socket, and received bytes to plaintext.
 pub(super) enum Wire {
-    /// Both are the same.
     Plain {
-        /// What is to be sent.
         outgoing: Vec<u8>,
-        /// What has come.
         incoming: Vec<u8>,
     },
-    /// TLS.
     Tls {
-        /// The connection.
         channel: Box<Channel>,
-        /// What has come.
         room: Room,
         /// The first bytes that have come, as they came.
         start: Vec<u8>,
@@ -192,7 +186,6 @@ fn next_step(reason: &CertificateError, trust: &Trust) -> &'static str {
     }
 }
 
-/// The same target without TLS.
 pub(super) fn without_tls(target: &Target) -> String {
     format!("http://{}{}", target.authority(), target.path())
 }

@@ -5,7 +5,6 @@
 pub(crate) struct Edges {
     /// The first request may be sent.
     pub(crate) start_ns: u64,
-    /// The window begins.
     pub(crate) window_start_ns: u64,
     /// The window ends; `u64::MAX` when a count ends it.
     pub(crate) window_end_ns: u64,

@@ -26,7 +26,6 @@ fn surplus(bytes: &[u8]) -> Failure {
 /// Handles a complete reply of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum AfterReply {
-    /// It goes on.
     GoesOn,
     /// The server ends it behind this reply.
     Ends,

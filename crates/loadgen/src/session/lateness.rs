@@ -9,7 +9,6 @@ const SEND_NS: u64 = 10_000;
 /// The actual and the requested times of the engine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lateness {
-    /// The last requested time.
     expected_ns: u64,
     /// Time when it was last seen working.
     came_ns: u64,

@@ -16,19 +16,18 @@ use crate::{
 /// than connections never answers some of them, may not even accept them again, and each rest would take a timeout.
 const SILENCE_NS: u64 = 1_000_000_000;
 
-/// Its limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Patience {
     /// The clock has not been read yet.
     Whole,
-    /// Until then.
-    Until { since_ns: u64, end_ns: u64 },
-    /// It has taken too long.
+    Until {
+        since_ns: u64,
+        end_ns: u64,
+    },
     Over,
 }
 
 impl Patience {
-    /// Time has passed.
     const fn pass(&mut self, now_ns: u64, timeout_ns: u64) {
         match *self {
             Self::Whole => {
@@ -52,7 +51,6 @@ impl<C: Codec> Session<C> {
         self.phase == Phase::Over && self.quota.is_some()
     }
 
-    /// The window is over.
     pub(super) const fn finish(&mut self) {
         self.phase = if self.params.keeps_connections { Phase::Resting } else { Phase::Over };
         self.phase_end_ns = u64::MAX;

@@ -3,16 +3,13 @@
 
 use std::ops::Range;
 
-/// The longest period.
 const PERIOD_NS: u64 = 100_000_000;
 
-/// The shortest period.
 const SHORTEST_NS: u64 = 1_000_000;
 
 /// Connections that are looked at in one go. Looking at this many takes some 10 us.
 const PLACES: usize = 1024;
 
-/// Position of the scan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan {
     period_ns: u64,
@@ -27,7 +24,6 @@ impl Scan {
         Self { period_ns, next_ns: 0, next_place: 0 }
     }
 
-    /// Time of the next scan.
     pub(super) const fn next_ns(&self) -> u64 {
         self.next_ns
     }

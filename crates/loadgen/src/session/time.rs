@@ -32,7 +32,6 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// Something is due.
     pub(super) fn attend(&mut self, now_ns: u64) {
         self.cross_edges(now_ns);
         if self.phase == Phase::Over {

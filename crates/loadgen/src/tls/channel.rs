@@ -29,7 +29,6 @@ pub(crate) struct Room {
     pub(crate) plaintext: Vec<u8>,
 }
 
-/// One connection.
 pub(crate) struct Channel {
     tls: UnbufferedClientConnection,
     /// The received part of a record or handshake message.
@@ -72,12 +71,10 @@ impl Channel {
         self.ending == Ending::Announced
     }
 
-    /// The negotiated parameters.
     pub(super) fn agreed(&self) -> Option<(ProtocolVersion, CipherSuite)> {
         Some((self.tls.protocol_version()?, self.tls.negotiated_cipher_suite()?.suite()))
     }
 
-    /// By which kind of handshake.
     pub(super) fn kind(&self) -> Option<HandshakeKind> {
         self.tls.handshake_kind()
     }
@@ -220,7 +217,6 @@ enum Step {
 
 /// Why nothing could be written.
 enum Refusal {
-    /// So much space is needed.
     Space(usize),
     /// Nothing can be written any more.
     Never,

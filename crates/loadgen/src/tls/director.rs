@@ -23,12 +23,9 @@ use crate::{
     worker::SessionOwner,
 };
 
-/// The state of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
-    /// The session waits for it.
     Handshake,
-    /// The session has it.
     Open,
     /// The session is done with it; the last bytes are on their way.
     Leaving,
@@ -42,7 +39,6 @@ struct Line {
     sealed_bytes: usize,
 }
 
-/// A session behind TLS.
 pub(crate) struct TlsDirector<C: Codec> {
     session: Session<C>,
     connector: Arc<Connector>,
@@ -52,12 +48,10 @@ pub(crate) struct TlsDirector<C: Codec> {
     tally: Tally,
     /// Places whose next connection waits until the one before has said goodbye.
     to_make: VecDeque<usize>,
-    /// The last reported time.
     now_ns: u64,
 }
 
 impl<C: Codec> TlsDirector<C> {
-    /// Puts TLS around a session.
     pub(crate) fn new(session: Session<C>, connector: Arc<Connector>) -> Self {
         Self {
             session,
@@ -130,7 +124,6 @@ impl<C: Codec> TlsDirector<C> {
         self.session.broken(slot, Failure::Tls(reason), self.now_ns)
     }
 
-    /// The handshake may be over.
     fn establish(&mut self, slot: usize, now_ns: u64) -> Action {
         let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Wait };
         if line.stage != Stage::Handshake || !line.channel.is_established() {

@@ -20,10 +20,8 @@ use crate::{error::LoadError, plan::file};
 /// The largest file of authorities; a whole system's are far below 1 MiB.
 const AUTHORITIES_LIMIT_BYTES: u64 = 16 << 20;
 
-/// The accepted certificates.
 #[derive(Debug)]
 enum Accepted {
-    /// Any certificate.
     Anybody,
     /// Certificates issued by a trusted authority.
     Vouched(Arc<WebPkiServerVerifier>),
@@ -32,7 +30,6 @@ enum Accepted {
     Named(Arc<WebPkiServerVerifier>, Vec<CertificateDer<'static>>),
 }
 
-/// Decides about certificates.
 #[derive(Debug)]
 struct Verifier {
     accepted: Accepted,

@@ -34,7 +34,6 @@ fn lying(lie: impl Fn(&TcpStream) + Send + Sync + 'static) -> Server {
     })
 }
 
-/// Any body will do.
 fn lenient(target: &str, engine: EngineChoice) -> LoadConfig {
     let mut config = counted(target, engine, REQUESTS);
     config.body_check = BodyCheck::Any;

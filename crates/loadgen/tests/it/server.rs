@@ -41,7 +41,6 @@ impl Server {
         Self::listen("127.0.0.1:0", serve).unwrap()
     }
 
-    /// The same on this address.
     pub(crate) fn listen(
         address: &str,
         serve: impl Fn(usize, &TcpStream, &Self) + Send + Sync + 'static,
@@ -137,7 +136,6 @@ pub(crate) fn stall(mut stream: &TcpStream) {
     while stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {}
 }
 
-/// Sends everything back.
 pub(crate) fn echo(mut stream: &TcpStream) {
     let mut buffer = [0; 65536];
     while let Ok(bytes) = stream.read(&mut buffer)

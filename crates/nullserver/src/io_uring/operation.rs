@@ -8,17 +8,13 @@ use crate::table::Key;
 /// completion.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Operation {
-    /// Accept connections until cancelled.
     Accept,
-    /// Wait before accepting again.
     AcceptRest,
-    /// Receive until cancelled.
     Receive,
     /// Send, waiting for room if need be, and report.
     Send,
     /// Send at once, and report only if not everything went out.
     SilentSend,
-    /// Stop an earlier request.
     Cancel,
 }
 

@@ -40,7 +40,6 @@ pub(super) struct Io {
     pub(super) lent: Vec<Lent>,
 }
 
-/// One connection.
 pub(super) struct Peer {
     socket: OwnedFd,
     connection: Connection,

@@ -51,7 +51,6 @@ impl Client {
         assert_eq!(self.stream.read(&mut [0]).unwrap(), 0, "something came instead of the end");
     }
 
-    /// No more will be sent.
     pub(crate) fn finish(&mut self) {
         self.stream.shutdown(Shutdown::Write).unwrap();
     }

@@ -6,10 +6,8 @@ use crate::{
     compare::Figure as SideFigure,
 };
 
-/// A figure of both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Which.
     pub metric: Metric,
     /// Of A and of B, over all of their runs; none without a value.
     pub values: [Option<SideFigure>; 2],

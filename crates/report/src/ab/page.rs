@@ -9,7 +9,6 @@ use crate::{
     wrap::{WIDTH, wrap},
 };
 
-/// Lines of findings.
 const FINDINGS: usize = 2;
 /// The figures besides that of the verdict, where they are valid.
 const FIGURES: [Metric; 4] =

@@ -25,7 +25,6 @@ struct Phrase {
     verb: &'static str,
     /// After a share, of a higher and of a lower value: `more`, `less`.
     than: (&'static str, &'static str),
-    /// The quantity.
     of: &'static str,
     /// The verb and the quantity of two servers that are the same.
     equally: &'static str,
@@ -49,7 +48,6 @@ const fn phrase(metric: Metric) -> Phrase {
 }
 
 impl Ab<'_> {
-    /// The verdict as one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         match (&self.verdict, self.main()) {

@@ -24,29 +24,23 @@ const DISTURBANCES: [ReasonKind; 7] = [
     ReasonKind::SlicesDropped,
 ];
 
-/// One side.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
     /// What it is called in all texts.
     pub name: &'a str,
     /// The variant, its command and its fingerprint.
     pub described: &'a Described,
-    /// The rows of its instances.
     pub(super) instances: Vec<usize>,
-    /// Runs that count.
     pub runs: usize,
-    /// Those without figures.
     pub failed: usize,
     /// Those whose figures are not what they claim to be, for a reason that was not asked for.
     pub invalid: usize,
-    /// What its runs are worth.
     pub state: State,
 }
 
 /// What the runs of a side are worth.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum State {
-    /// Most of them are valid.
     Valid,
     /// Most of them are not, because of other work on the machine, which met both sides alike; as a
     /// sentence without its subject.

@@ -104,7 +104,6 @@ impl Ab<'_> {
         page.text()
     }
 
-    /// What was compared, and how.
     fn add_setting(&self, page: &mut Page) {
         page.list("compared", &self.sides.iter().map(who).collect::<Vec<_>>());
         if Side::same_program(&self.sides) == Some(true) {

@@ -34,7 +34,6 @@ impl Verdict {
         Self::Claimed(ratio.map_or(Claim::CannotTell, |ratio| ratio.claim))
     }
 
-    /// The name in files.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -9,7 +9,6 @@ use crate::names::names;
 /// How a ratio is to be read when the generator was at its limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reads {
-    /// As it stands.
     Exactly,
     /// The true ratio may be higher.
     AtLeast,

@@ -19,7 +19,6 @@ pub(crate) type Values = BTreeMap<u32, f64>;
 /// All rows of a workload by one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What is compared.
     pub metric: Metric,
     /// The difference below which two rows count as the same: 0.03 is 3 %.
     pub margin: f64,
@@ -29,12 +28,9 @@ pub struct Comparison {
     pub rows: Vec<Option<Compared>>,
 }
 
-/// One row by one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// The value in each cohort.
     pub by_block: BTreeMap<u32, f64>,
-    /// The median over the cohorts.
     pub median: f64,
     /// The interval of 95 % confidence of their geometric mean (Student); absent with fewer than three,
     /// and where one is not above zero.
@@ -59,9 +55,7 @@ pub struct RatioToBaseline {
     pub estimate: Estimate,
     /// The interval of 90 % confidence of this row by itself, which decides on "same".
     pub plain_interval: Option<Interval>,
-    /// The smallest.
     pub least: f64,
-    /// The largest.
     pub most: f64,
     /// How it is to be read.
     pub reads: Reads,

@@ -40,7 +40,6 @@ impl Margins {
         }
     }
 
-    /// That of one figure.
     #[must_use]
     pub const fn of(&self, metric: Metric, phase: Phase) -> f64 {
         match (metric, phase) {

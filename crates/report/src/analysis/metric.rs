@@ -50,13 +50,10 @@ pub enum Direction {
 
 /// What names a metric in different places.
 struct Names {
-    /// On command lines.
     option: &'static str,
     /// In files: in full, with the unit last.
     field: &'static str,
-    /// In sentences and column heads.
     title: &'static str,
-    /// Of its value in files.
     unit: &'static str,
     /// What a row is whose value is higher than the baseline's, and what one whose value is lower.
     words: (&'static str, &'static str),
@@ -66,13 +63,11 @@ struct Names {
 const OF_LOAD_AND_SILENCE: (&[Metric], &[Metric]) = Metric::ALL.split_at(7);
 /// Of a row whose time is higher than the baseline's, and of one whose time is lower.
 const TIME: (&str, &str) = ("longer", "shorter");
-/// The same of a size.
 const SIZE: (&str, &str) = ("larger", "smaller");
 /// The same of a share of the CPU.
 const CPU: (&str, &str) = ("more CPU", "less CPU");
 
 impl Metric {
-    /// All metrics.
     pub const ALL: [Self; 11] = [
         Self::Throughput,
         Self::Cpu,
@@ -147,7 +142,6 @@ impl Metric {
         weight == Weight::Invalid || (weight == Weight::Tail && self.is_tail())
     }
 
-    /// The name on command lines.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.names().option

@@ -17,7 +17,6 @@ use super::{
     slices::{self, FromSlices, OF_ONE_STATE},
 };
 
-/// The rows of one workload.
 #[derive(Clone, Debug)]
 pub struct WorkloadRows<'a> {
     /// The workload, at its fixed rate if one was found for it.
@@ -37,10 +36,8 @@ pub struct WorkloadRows<'a> {
     pub states: MachineStates,
 }
 
-/// What a row is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Role {
-    /// Ratios refer to it.
     Baseline,
     /// The baseline's second instance, with which it is checked (A/A).
     SecondOfBaseline,
@@ -54,11 +51,9 @@ pub enum Role {
 /// The runs of one variant, or of one copy of it, in one workload.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
-    /// The variant.
     pub variant: &'a VariantId,
     /// Which of several copies, from 0.
     pub copy: u32,
-    /// What the row is for.
     pub role: Role,
     /// Absent for a command line of the user's.
     pub class: Option<Class>,
@@ -226,13 +221,11 @@ impl Row<'_> {
         measured.map(|run| run.block).collect::<BTreeSet<u32>>().len()
     }
 
-    /// Runs with figures.
     #[must_use]
     pub fn measured(&self) -> usize {
         self.runs.len() - self.failed()
     }
 
-    /// Runs without figures.
     #[must_use]
     pub fn failed(&self) -> usize {
         self.runs.iter().filter(|run| !run.outcome.has_figures()).count()
@@ -296,7 +289,6 @@ impl Row<'_> {
         self.runs.iter().filter_map(|run| run.outcome.measured())
     }
 
-    /// All reasons of all runs.
     pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
         self.runs.iter().flat_map(|run| run.outcome.reasons())
     }

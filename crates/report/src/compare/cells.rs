@@ -14,7 +14,6 @@ use wirebench_schema::{
 use super::{Cell, LeftOut, Presence, Side};
 use crate::analysis::{MachineStates, Metric, Role, Row, rows};
 
-/// A cell of both results.
 #[derive(Clone, Debug)]
 pub(super) struct Pair<'a> {
     pub(super) cell: Cell,
@@ -22,7 +21,6 @@ pub(super) struct Pair<'a> {
     pub(super) new: Half<'a>,
 }
 
-/// A cell of one result.
 #[derive(Clone, Debug)]
 pub(super) struct Half<'a> {
     /// At the rate that a pilot has found.
@@ -31,7 +29,6 @@ pub(super) struct Half<'a> {
     pub(super) states: MachineStates,
 }
 
-/// All cells of two results.
 pub(super) struct Cells<'a> {
     pub(super) pairs: Vec<Pair<'a>>,
     pub(super) left_out: Vec<LeftOut>,

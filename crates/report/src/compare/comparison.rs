@@ -20,9 +20,7 @@ use crate::{
 /// Two results compared with each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The older result.
     pub old: Summary,
-    /// The newer one.
     pub new: Summary,
     /// What refuses a comparison and was overruled.
     pub forced: Vec<Difference>,
@@ -72,13 +70,9 @@ pub struct Cell {
 /// One figure of one cell in both results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The cell.
     pub cell: Cell,
-    /// Which figure.
     pub metric: Metric,
-    /// In the older result.
     pub old: Figure,
-    /// In the newer one.
     pub new: Figure,
     /// The baseline whose ratios are compared; none where figures are.
     pub relative_to: Option<VariantId>,
@@ -92,7 +86,6 @@ pub struct Change {
     pub margin: f64,
     /// How the ratio is to be read.
     pub reads: Reads,
-    /// What is claimed of it.
     pub claim: Claim,
     /// Why the claim is inconclusive, where it is.
     pub inconclusive: Option<Inconclusive>,
@@ -118,9 +111,7 @@ pub struct Figure {
 /// In which direction something moved that counts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Movement {
-    /// For the worse.
     Worse,
-    /// For the better.
     Better,
 }
 
@@ -152,13 +143,9 @@ names! {
 /// A baseline that is the same program in both results. What it did is the machine's doing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yardstick {
-    /// The workload's name.
     pub workload: String,
-    /// The baseline.
     pub variant: VariantId,
-    /// Which figure.
     pub metric: Metric,
-    /// New over old.
     pub estimate: Estimate,
 }
 
@@ -184,7 +171,6 @@ pub enum Presence {
     Lost,
     /// In the older result alone; the newer one did not look.
     OldOnly,
-    /// In the newer result alone.
     NewOnly,
     /// In both, which are not alike.
     Both,

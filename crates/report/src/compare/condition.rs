@@ -6,7 +6,6 @@ use std::{cmp::Ordering, fmt, str::FromStr};
 
 use crate::analysis::{Metric, unknown};
 
-/// How a condition is written.
 pub const GRAMMAR: &str = "write METRIC < -PERCENT or METRIC > +PERCENT, such as 'throughput < -3%' or \
                            'p99 > +10%'; METRIC is throughput, cpu, p50, p99, p999 or memory";
 
@@ -28,7 +27,6 @@ const PERCENT_LIMIT: f64 = 100_000.0;
 pub struct Condition {
     /// What must not change so. In an idle phase `cpu` and `memory` mean what they mean there.
     pub metric: Metric,
-    /// In which direction.
     pub beyond: LimitSide,
     /// New over old, less one: -0.03 is 3 % less.
     pub share: f64,
@@ -37,9 +35,7 @@ pub struct Condition {
 /// On which side of its limit a condition is met.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LimitSide {
-    /// Below it.
     Below,
-    /// Above it.
     Above,
 }
 

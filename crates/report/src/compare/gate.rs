@@ -19,7 +19,6 @@ use crate::{
     names::names,
 };
 
-/// What became of all conditions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     /// In the order in which they were given.
@@ -31,18 +30,13 @@ pub struct Gate {
     pub warnings: Vec<String>,
 }
 
-/// What became of one condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConditionResult {
-    /// The condition.
     pub condition: Condition,
-    /// Cells that have its figure.
     pub looked_at: usize,
     /// Of those, cells that keep it.
     pub passed: Vec<Hit>,
-    /// Cells that violate it.
     pub failed: Vec<Hit>,
-    /// All other cells.
     pub inconclusive: Vec<Hit>,
 }
 
@@ -53,7 +47,6 @@ pub enum GateVerdict {
     Passed,
     /// No cell fails, and some are inconclusive.
     Inconclusive,
-    /// A cell fails.
     Failed,
 }
 
@@ -82,7 +75,6 @@ pub struct Hit {
 }
 
 impl Gate {
-    /// Whether a cell fails.
     #[must_use]
     pub fn fails(&self) -> bool {
         !self.lost.is_empty() || self.conditions.iter().any(|it| !it.failed.is_empty())

@@ -15,7 +15,6 @@ use super::{
 };
 use crate::analysis::{CheckState, Claim, Limited, Metric, Reads, claim, estimate, rows};
 
-/// What was found.
 #[derive(Default)]
 pub(super) struct Judged {
     /// Those that count first, the largest first.
@@ -42,7 +41,6 @@ struct Family<'a> {
     open: Vec<Open<'a>>,
 }
 
-/// Judges all cells.
 pub(super) fn judge(
     old: &Side<'_>,
     new: &Side<'_>,

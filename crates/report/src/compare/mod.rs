@@ -39,12 +39,10 @@ use wirebench_schema::{environment::Environment, journal::Journal};
 
 use crate::analysis::Metric;
 
-/// One of two results.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     /// What it is called, usually its folder.
     pub name: &'a str,
-    /// Its journal.
     pub journal: &'a Journal,
     /// The machine, where it is known.
     pub environment: Option<&'a Environment>,

@@ -9,16 +9,13 @@ use crate::{
     table::{Style, count, filled_table, page::Page},
 };
 
-/// Which changes are shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Rows {
     /// Those that count; the others are counted.
     ThatCount,
-    /// All of them.
     All,
 }
 
-/// What the columns mean.
 pub(super) const READING_AID: [&str; 4] = [
     "old, new: medians over the cohorts; change: new over old with its 95 % interval, simultaneous for all \
      changes of the metric in the workload",
@@ -68,13 +65,11 @@ pub(super) fn setting(comparison: &Comparison, style: Style) -> [String; 3] {
     [format!("old: {old}"), format!("new: {new}"), words::basis(comparison)]
 }
 
-/// A result in a line.
 fn heading(side: &Summary) -> String {
     let Summary { name, suite, started, blocks, end } = side;
     format!("{name}, suite {suite}, {started}, {}, {end}", count(blocks, "cohort"))
 }
 
-/// The changes that are shown.
 pub(super) fn rows(comparison: &Comparison, shown: Rows) -> Vec<&Change> {
     let all = comparison.changes.iter();
     all.filter(|change| shown == Rows::All || change.movement().is_some()).collect()

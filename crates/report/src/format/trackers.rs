@@ -22,7 +22,6 @@ struct Measure {
     upper_value: Option<f64>,
 }
 
-/// One point of github-action-benchmark.
 #[derive(Debug, Serialize)]
 struct Point {
     name: String,

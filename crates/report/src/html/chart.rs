@@ -24,7 +24,6 @@ const LABEL_HEIGHT: f64 = 18.0;
 /// Space at both ends of an axis, as a share of it.
 const MARGIN: f64 = 0.04;
 
-/// One direction of a chart.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     /// What is on it, with the unit.
@@ -103,7 +102,6 @@ impl Axis {
     }
 }
 
-/// How a point looks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Mark {
     /// A point of the line, with a dot.
@@ -114,12 +112,9 @@ pub(crate) enum Mark {
     Ring,
 }
 
-/// A point of a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
-    /// Its place.
     pub(crate) at: (f64, f64),
-    /// Its look.
     pub(crate) mark: Mark,
     /// Whether the line up to it is not valid, and grey.
     pub(crate) is_grey: bool,
@@ -127,10 +122,8 @@ pub(crate) struct Point {
     pub(crate) raw: Vec<f64>,
 }
 
-/// The line of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// The server.
     pub(crate) name: String,
     /// Its place among all servers of the run, so that it has one colour in all charts.
     pub(crate) place: usize,
@@ -138,7 +131,6 @@ pub(crate) struct Line {
     pub(crate) points: Vec<Point>,
 }
 
-/// A chart.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
     /// What it shows, for those who cannot see it.
@@ -147,12 +139,10 @@ pub(crate) struct Chart {
     pub(crate) x: Axis,
     /// From the bottom to the top.
     pub(crate) y: Axis,
-    /// The lines.
     pub(crate) lines: Vec<Line>,
 }
 
 impl Chart {
-    /// The picture.
     pub(crate) fn draw(&self) -> Markup {
         let height = LEAST_HEIGHT.max(self.lines.len() as f64 * NAME_HEIGHT);
         let (width, whole) = (LEFT + WIDTH + NAMES, TOP + height + BOTTOM);

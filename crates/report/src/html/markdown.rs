@@ -5,7 +5,6 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html::push_htm
 
 use super::safe;
 
-/// HTML that our Markdown has.
 const TAGS: [&str; 4] = ["<details>", "</details>", "<summary>", "</summary>"];
 
 /// The body of a document with `markdown`.

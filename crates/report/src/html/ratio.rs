@@ -9,7 +9,6 @@ use super::{
 };
 use crate::interval::factor;
 
-/// What a picture shows.
 pub(crate) const LEGEND: &str = "Each picture has the ratio on a logarithmic axis: the estimate with its interval of \
                                  95 % confidence, a ring for each cohort, and the margin within which servers \
                                  count as the same as a grey band. ";
@@ -29,11 +28,9 @@ const LEAST_REACH: f64 = 0.1;
 /// A ratio with everything behind it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ratio {
-    /// The estimate.
     pub(crate) value: f64,
     /// Its interval of 95 % confidence; absent with fewer than three cohorts.
     pub(crate) interval: Option<Interval>,
-    /// The ratio in each cohort.
     pub(crate) cohorts: Vec<f64>,
 }
 
@@ -73,7 +70,6 @@ impl Axis {
         share.clamp(0.0, 1.0).mul_add(WIDTH - 2.0 * EDGE, EDGE)
     }
 
-    /// The labels of the axis.
     pub(crate) fn labels(self) -> Markup {
         let mut places: Vec<(f64, f64)> = vec![(1.0, self.x(1.0))];
         for tick in TICKS.into_iter().filter(|tick| (self.low..=self.high).contains(&tick.ln())) {

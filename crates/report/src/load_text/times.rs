@@ -12,7 +12,6 @@ use crate::{
     wrk_units,
 };
 
-/// What wrk prints.
 const DISTRIBUTION: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
 /// What a row of a table has.
 const ROW: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];

@@ -171,7 +171,6 @@ fn columns(workload: &Workload) -> Vec<Column> {
     [main, Column::Outcome].into_iter().chain(others).collect()
 }
 
-/// What a load is called.
 pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
     let workload = &rows.workload;
     match (workload.phase, &workload.model) {

@@ -24,13 +24,10 @@ use crate::{
 
 /// Rows that a cause names; more are counted.
 const NAMED_ROWS: usize = 2;
-/// Programs that a cause names.
 const NAMED_PROGRAMS: usize = 2;
 
-/// The causes of a result.
 #[derive(Debug, Default)]
 pub(super) struct Causes {
-    /// A line each.
     pub(super) lines: Vec<String>,
     /// What to do about rows that were disturbed, if there are any.
     pub(super) disturbed: Option<&'static str>,
@@ -161,7 +158,6 @@ fn cpus(runs: &[&Run], placement: &Placement) -> String {
     }
 }
 
-/// Conditions of all rows.
 fn conditions(journal: &Journal) -> Vec<String> {
     let smoke = (journal.start.scale == Scale::Smoke).then(|| table::headline::SMOKE.to_owned());
     let texts = analysis::conditions(journal).into_iter();

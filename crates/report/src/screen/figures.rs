@@ -15,7 +15,6 @@ pub(super) const BOUND_MEANING: &str =
 /// What is in the place of a figure that is hidden.
 pub(super) const HIDDEN: &str = "!";
 
-/// The cell of a column.
 pub(super) fn cell(column: Column, value: Value) -> String {
     match (column, value) {
         (_, Value::Hidden) => HIDDEN.to_owned(),
@@ -68,7 +67,6 @@ fn short(value: f64, units: [&str; 4]) -> String {
     format!("{}{}", text.strip_suffix(".0").unwrap_or(&text), units[place])
 }
 
-/// The head of a column.
 pub(super) fn head(column: Column, baseline: Option<&str>, most: usize) -> String {
     match column {
         Column::Outcome => {

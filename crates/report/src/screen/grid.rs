@@ -11,7 +11,6 @@ use crate::{
     wrap::{cut, length},
 };
 
-/// A longer name is cut.
 const LONGEST_NAME: usize = 36;
 /// The widest outcome, and so the widest head of its column.
 const OUTCOME_WIDTH: usize = "inconclusive".len();
@@ -47,14 +46,12 @@ const DETAILS: [Detail; 5] = [
     Detail { latencies: Latencies::None, gaps: (2, 1) },
 ];
 
-/// A column with its texts.
 #[derive(Debug)]
 struct Strip {
     head: String,
     cells: Vec<String>,
     shades: Vec<Shade>,
     is_left: bool,
-    /// Spaces in front of it.
     gap: usize,
     width: usize,
     /// What is above it, if it is the first of its group.

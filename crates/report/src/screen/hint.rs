@@ -7,7 +7,6 @@ use super::model::{Model, Outcome, Value};
 /// With fewer repetitions than this an interval is rarely narrow.
 const USUAL: u32 = 6;
 
-/// What to do next.
 pub(super) fn hint(model: &Model) -> Option<String> {
     if model.scale == Scale::Smoke {
         return None;

@@ -4,21 +4,16 @@ use maud::Markup;
 
 use crate::html::chart::{Axis, Chart, Line, Mark, Point};
 
-/// The runs on one machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
-    /// The machine.
     pub(crate) name: String,
-    /// Its runs.
     pub(crate) runs: Vec<Run>,
 }
 
-/// A ratio to the baseline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     /// The place of the run among all of them, from 1.
     pub(crate) number: usize,
-    /// The estimate.
     pub(crate) ratio: f64,
     /// Its interval of 95 % confidence.
     pub(crate) interval: Option<(f64, f64)>,

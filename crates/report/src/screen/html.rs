@@ -59,7 +59,6 @@ pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
     document(&model.suite, &body)
 }
 
-/// The pictures of a scenario.
 fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> Markup {
     let titled: Vec<_> = members.iter().map(|member| (adapter::title(member), *member)).collect();
     let latencies =

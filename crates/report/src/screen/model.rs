@@ -32,12 +32,10 @@ pub(super) struct Model {
     pub(super) disturbed: Option<&'static str>,
 }
 
-/// Numbers of CPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sides {
     pub(super) server: usize,
     pub(super) generator: usize,
-    /// Those that serve both sides.
     pub(super) shared: usize,
     /// Whether all are under one last-level cache, of several.
     pub(super) one_cache: bool,
@@ -46,11 +44,8 @@ pub(super) struct Sides {
 /// How many repetitions of everything there are: blocks, or cohorts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Repetitions {
-    /// Those that were made.
     pub(super) made: u32,
-    /// Those that were planned.
     pub(super) planned: u32,
-    /// What one is called.
     pub(super) noun: &'static str,
     /// Why there are no more, if the plan was not completed.
     pub(super) ended: Option<&'static str>,
@@ -67,7 +62,6 @@ pub(super) struct Block {
     pub(super) groups: Vec<Group>,
 }
 
-/// The columns of one load.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Group {
     /// The load, such as `saturated` or `at 40k/s`.
@@ -86,34 +80,28 @@ pub(super) struct Group {
     pub(super) ratios: Vec<Option<Ratio>>,
 }
 
-/// A column of a group.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Column {
-    /// The median of a metric.
     Figure(Metric),
     /// The outcome of the comparison with the baseline.
     Outcome,
 }
 
-/// A cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value {
     /// There is none.
     Empty,
-    /// As it is.
     Exact(f64),
     /// The load generator was the limit in most runs: the server may do more, and answer sooner.
     Bound(f64),
     /// Not valid, so that the reader must not see it.
     Hidden,
-    /// What came of the comparison.
     Compared(Outcome),
 }
 
 /// What came of the comparison of a row with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Outcome {
-    /// The row is the baseline.
     Reference,
     /// Any difference lies within the margin.
     Same,
@@ -124,7 +112,6 @@ pub(super) enum Outcome {
         /// Its interval of 95 % confidence.
         interval: Interval,
     },
-    /// Neither was shown.
     Inconclusive,
     /// Figures exist, and may not be compared.
     Withheld,

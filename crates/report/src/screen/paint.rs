@@ -2,14 +2,12 @@
 
 use crate::tune::Look;
 
-/// How a text stands out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Shade {
     /// Not at all.
     Plain,
     /// As the head of a column.
     Head,
-    /// Less than the rest.
     Faint,
     /// As a figure that is better than the baseline's.
     Better,
@@ -27,7 +25,6 @@ impl Paint {
         self.0 == Look::Colours
     }
 
-    /// The text in its shade.
     pub(super) fn apply(self, shade: Shade, text: &str) -> String {
         let code = match shade {
             Shade::Plain => return text.to_owned(),

@@ -12,9 +12,7 @@ use crate::{compare::words, table::describe_versions};
 /// The figures of a server under a load.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Point {
-    /// The server.
     pub server: String,
-    /// Its versions in words.
     pub versions: String,
     /// The load, such as `hello, saturated`.
     pub load: String,

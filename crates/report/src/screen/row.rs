@@ -17,7 +17,6 @@ pub(super) enum Shown {
     NotCompared,
     /// Everything but tail latencies.
     NoTail,
-    /// Everything.
     All,
 }
 

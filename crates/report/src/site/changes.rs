@@ -9,37 +9,27 @@ use crate::{
     table_units::percent,
 };
 
-/// The changes between two runs.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Changes {
-    /// The older run.
     pub old: String,
-    /// The newer one.
     pub new: String,
     /// Why they are not compared, if so.
     pub refused: Option<String>,
-    /// Versions of entries that differ.
     pub versions: Vec<String>,
-    /// Significant changes, the largest first.
     pub changes: Vec<Change>,
 }
 
-/// A significant change.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Change {
-    /// The server.
     pub server: String,
-    /// The workload.
     pub workload: String,
     /// The figure and its change with the interval.
     pub change: String,
     /// The change below which two figures count as the same.
     pub margin: String,
-    /// Whether it became better.
     pub is_better: bool,
 }
 
-/// Compares two runs.
 #[must_use]
 pub fn changes(old: &Side<'_>, new: &Side<'_>) -> Changes {
     let (refused, versions, changes) = match compare(old, new, &CompareOptions::default()) {

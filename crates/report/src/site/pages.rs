@@ -16,12 +16,10 @@ use crate::{
     tune::Tuned,
 };
 
-/// A file of the site.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Page {
     /// Its path below the folder of the site.
     pub path: String,
-    /// Its text.
     pub text: String,
 }
 

@@ -21,13 +21,11 @@ pub struct Summary {
     pub origin: String,
     /// When it began, as RFC 3339 in UTC.
     pub started: String,
-    /// Its suite.
     pub suite: String,
     /// A digest of its workloads: only runs with the same ones are compared.
     pub workloads: String,
     /// The result in a sentence or two.
     pub sentence: String,
-    /// Where it was measured.
     pub machine: Machine,
     /// Runs in its journal. Of two summaries of one run the one with more of them counts.
     pub runs: usize,
@@ -35,11 +33,9 @@ pub struct Summary {
     pub noise: Option<f64>,
     /// The share of its slices that were disturbed; absent without slices.
     pub disturbed: Option<f64>,
-    /// Its figures.
     pub points: Vec<Point>,
 }
 
-/// A machine.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Machine {
     /// The same for all runs on it.

@@ -12,7 +12,6 @@ use crate::{
 /// A row, what is known of it, and its marks.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
-    /// The row.
     pub(super) row: &'a Row<'a>,
     /// By the metric of the table.
     pub(super) compared: Option<&'a Compared>,

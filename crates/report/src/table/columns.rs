@@ -10,24 +10,18 @@ const MOST: usize = 10;
 /// A longer name of a metric and the word ratio are more than a ratio with its interval.
 const LONG: usize = 14;
 
-/// One column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Column {
     /// The ranks that a row may have.
     Rank,
-    /// The row's name and marks.
     Entry,
     /// Raw, library or framework.
     Class,
-    /// The median of a metric.
     Value(Metric),
     /// The ratio by which the rows are compared.
     Ratio,
-    /// What is claimed of it.
     Verdict,
-    /// The side at its limit.
     Bound,
-    /// Requests that failed.
     Errors,
 }
 
@@ -94,7 +88,6 @@ impl Column {
         }
     }
 
-    /// Whether it holds words.
     pub(super) const fn is_words(self) -> bool {
         matches!(self, Self::Entry | Self::Class | Self::Verdict | Self::Bound)
     }

@@ -35,7 +35,6 @@ pub(crate) fn describe_payload(workload: &Workload) -> String {
     }
 }
 
-/// When a run ends.
 pub(crate) fn describe_stop(stop: Stop) -> String {
     match stop {
         Stop::After(duration) => format!("{} per run", write_duration(duration)),
@@ -46,7 +45,6 @@ pub(crate) fn describe_stop(stop: Stop) -> String {
     }
 }
 
-/// How requests are offered.
 pub(crate) fn describe_model(model: &LoadModel) -> String {
     let (curve, arrivals) = match model {
         LoadModel::Closed => return "closed loop".to_owned(),

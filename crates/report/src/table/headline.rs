@@ -109,7 +109,6 @@ pub(crate) fn suite(start: &Start) -> String {
     }
 }
 
-/// The CPUs of both sides.
 pub(crate) fn sides(placement: &Placement) -> String {
     if !placement.pinned {
         return "not pinned".to_owned();

@@ -9,7 +9,6 @@ use super::{Style, table_text};
 /// A page that grows from above.
 #[derive(Debug)]
 pub(crate) struct Page {
-    /// The look of its tables.
     pub(crate) style: Style,
     text: String,
 }
@@ -20,7 +19,6 @@ impl Page {
         Self { style, text: String::new() }
     }
 
-    /// All of it.
     pub(crate) fn text(self) -> String {
         self.text
     }
@@ -46,7 +44,6 @@ impl Page {
         }
     }
 
-    /// The head of a section.
     pub(crate) fn heading(&mut self, heading: &str) {
         let _ = match self.style {
             Style::Text => writeln!(self.text, "{heading}"),
@@ -54,12 +51,10 @@ impl Page {
         };
     }
 
-    /// A sentence by itself.
     pub(crate) fn paragraph(&mut self, text: &str) {
         let _ = writeln!(self.text, "{}\n", self.style.plain(text));
     }
 
-    /// HTML of ours.
     pub(crate) fn raw(&mut self, text: &str) {
         let _ = writeln!(self.text, "{text}\n");
     }
@@ -94,7 +89,6 @@ impl Page {
         self.points(items);
     }
 
-    /// The points of a list.
     pub(crate) fn points(&mut self, items: &[String]) {
         let bullet = if self.style == Style::Markdown { "- " } else { "  " };
         for item in items {

@@ -11,7 +11,6 @@ use crate::{table::count, table_units::thousands};
 pub enum Look {
     /// Blocks in colours, for a terminal.
     Colours,
-    /// Plain characters.
     #[default]
     Plain,
 }
@@ -27,7 +26,6 @@ const COLOURS: [u8; 8] = [54, 60, 25, 31, 36, 71, 149, 220];
 const LEAST_SPAN: f64 = 0.2;
 /// Characters of a cell of the heat map.
 const CELL_WIDTH: usize = 4;
-/// Characters of the longest bar.
 const BAR_WIDTH: usize = 40;
 /// The last character of a bar, in eighths.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];

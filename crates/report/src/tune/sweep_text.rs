@@ -11,7 +11,6 @@ use crate::{
     table_units::{latency, thousands},
 };
 
-/// All of it.
 pub(super) fn text(sweep: &Sweep, style: Style, look: Look) -> String {
     let mut page = Page::new(style);
     page.headed(&format!(

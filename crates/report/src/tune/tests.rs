@@ -60,7 +60,6 @@ fn text(journal: &Journal) -> String {
     Tuned::of(journal).unwrap().text(Style::Text, Look::Plain)
 }
 
-/// The conclusion below the table.
 fn conclusion(journal: &Journal) -> String {
     text(journal).rsplit("\n\n").next().unwrap().to_owned()
 }

@@ -15,13 +15,11 @@ const SIGCHLD_BIT: u64 = 1 << (rustix::process::Signal::CHILD.as_raw() - 1);
 pub struct Details {
     /// The CPU time of the tree at that moment.
     pub(super) cpu_ns: u64,
-    /// Its threads.
     pub threads: Threads,
     /// Context switches of each thread, voluntary and involuntary.
     pub(super) switches: BTreeMap<i32, (u64, u64)>,
     /// The most memory that it held.
     pub memory_peak_bytes: u64,
-    /// How many processes it has.
     pub processes: usize,
     /// The processes that ignore `SIGCHLD`: the CPU time of their children is lost.
     pub(super) ignoring: BTreeSet<i32>,

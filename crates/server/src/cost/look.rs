@@ -15,7 +15,6 @@ pub(super) struct Key {
     pub(super) began: u64,
 }
 
-/// One process at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Used {
     pub(super) parent: i32,
@@ -59,14 +58,12 @@ impl Look {
         }
     }
 
-    /// Without those that have ended.
     #[must_use]
     pub fn living(mut self) -> Self {
         self.processes.retain(|_, used| used.lives);
         self
     }
 
-    /// The processes that were seen.
     #[must_use]
     pub fn pids(&self) -> Vec<Pid> {
         self.processes.keys().filter_map(|key| Pid::from_raw(key.pid)).collect()

@@ -38,14 +38,11 @@ pub const LINGER_AT_WORK: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum GuardEvent {
-    /// The server's process runs.
     Started {
-        /// Its number.
         pid: i32,
     },
     /// It could not be started.
     SpawnFailed {
-        /// What the system said.
         reason: String,
     },
     /// It printed a line on standard output. Only the first lines are passed on.
@@ -53,29 +50,23 @@ pub enum GuardEvent {
         /// The line, without its end, cut at a bound.
         line: String,
     },
-    /// Its first process ended.
     Exited {
-        /// How.
         exit: Exit,
     },
     /// It did not end within the grace after SIGTERM and was killed.
     Forced,
     /// Processes that outlived it and were killed.
     LeftBehind {
-        /// Their numbers and names.
         processes: Vec<String>,
     },
     /// Nothing of it is left.
     Done,
 }
 
-/// How a process ended.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exit {
-    /// With this code.
     Code(i32),
-    /// By this signal.
     Signal(i32),
     /// It was not observed: the guard was killed, and the kernel killed the server.
     Unseen,

@@ -25,7 +25,6 @@ const KILL_PATIENCE: Duration = Duration::from_secs(5);
 /// How often it is looked whether descendants are still at work.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// What wakes the guard.
 enum WakeReason {
     /// A child, or an adopted descendant, has ended.
     Reaped(Pid, Exit),
@@ -33,7 +32,6 @@ enum WakeReason {
     NoneLeft,
     /// wirebench asks for a graceful end.
     Stop(Duration),
-    /// wirebench is gone.
     Orphaned,
 }
 

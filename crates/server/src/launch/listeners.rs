@@ -68,7 +68,6 @@ pub(super) fn holder(socket: u64) -> Option<Pid> {
     pids.find(|pid| holds(*pid, socket))
 }
 
-/// That process in words.
 pub(super) fn named(holder: Option<Pid>) -> String {
     holder.map_or("another process".to_owned(), |pid| {
         format!("process {} ({})", pid.as_raw_nonzero(), tree::name(pid))

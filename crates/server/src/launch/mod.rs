@@ -46,7 +46,6 @@ pub fn stop_grace(stop: &AtomicBool) -> Duration {
 pub struct Launcher {
     /// The argument list that makes this program a guard; the server's follows behind `--`.
     pub guard_command: Vec<String>,
-    /// The address to listen on.
     pub host: IpAddr,
     /// The CPUs of the server; absent means all that are allowed.
     pub cpus: Option<Vec<u32>>,
@@ -59,21 +58,16 @@ pub struct Launcher {
 /// What a server must do to be ready, after its line if it prints one.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ReadyWhen {
-    /// Accept connections.
     #[default]
     Connect,
     /// Answer `GET /` with status 200, which only a scenario over HTTP can ask for.
     Reply,
 }
 
-/// One server to be started.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// Which.
     pub variant: &'a Variant,
-    /// What it must do.
     pub scenario: Scenario,
-    /// By how many workers.
     pub workers: u32,
     /// After what time without progress `hello-timeout` closes a connection.
     pub timeout_ms: u64,
@@ -118,13 +112,11 @@ pub enum LaunchError {
     /// The command has a placeholder without a value.
     #[error("the run command cannot be filled in: {0}")]
     Command(#[from] PlaceholderError),
-    /// The program cannot be executed.
     #[error("{0}")]
     Spawn(String),
     /// It ended before it was ready.
     #[error("the server ended with {exit} before it was ready{}", said(.stderr))]
     Exited {
-        /// How.
         exit: Exit,
         /// The end of its standard error.
         stderr: String,
@@ -135,23 +127,15 @@ pub enum LaunchError {
          start it in the foreground, such as with an option like --foreground or `daemon off`",
         .processes.join(", ")
     )]
-    Background {
-        /// The others, in words.
-        processes: Vec<String>,
-    },
-    /// It printed something else first.
+    Background { processes: Vec<String> },
     #[error(
         "the server's first line must be `listening HOST:PORT`, it was `{line}`; everything else \
          belongs on standard error"
     )]
-    ReadyLine {
-        /// What it printed.
-        line: String,
-    },
+    ReadyLine { line: String },
     /// Nothing came in time.
     #[error("the server was not ready within {} s (--ready-within): {missing}{}", .after.as_secs_f64(), said(.stderr))]
     NotReady {
-        /// How long it had.
         after: Duration,
         /// What did not come.
         missing: String,
@@ -163,16 +147,9 @@ pub enum LaunchError {
         "{holder} listens on {address} and is not the server's: it could take the server's \
          connections; end it and start again"
     )]
-    Foreign {
-        /// The address.
-        address: SocketAddr,
-        /// The process, in words.
-        holder: String,
-    },
-    /// A signal asked to end.
+    Foreign { address: SocketAddr, holder: String },
     #[error("interrupted")]
     Interrupted,
-    /// The guard itself failed.
     #[error("the guard process failed: {0}")]
     Guard(#[from] std::io::Error),
 }

@@ -38,7 +38,6 @@ pub struct Server {
     further_lines: Vec<String>,
 }
 
-/// How a server ended.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Stopped {
     /// How its first process ended, if it did by itself or on SIGTERM.
@@ -107,13 +106,11 @@ impl Server {
         })
     }
 
-    /// Where it accepts connections.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Its argument list.
     #[must_use]
     pub fn command(&self) -> &[String] {
         &self.command
@@ -131,7 +128,6 @@ impl Server {
         Pid::from_child(&self.guard)
     }
 
-    /// All of its living processes.
     #[must_use]
     pub fn tree(&self) -> Vec<Pid> {
         tree::descendants(Pid::from_child(&self.guard))

@@ -14,7 +14,6 @@ use wirebench_stats::{
 pub const NOISE: f64 = 0.012;
 /// What all instances of a cohort have in common.
 const COHORT: f64 = 0.03;
-/// The instances of the baseline.
 pub const BASELINE: [usize; 2] = [0, 1];
 
 /// The shape of the noise of one value, with a mean of zero and a standard deviation of one.
@@ -61,7 +60,6 @@ pub enum Basis {
     TwoInstances,
     /// Ratios to a baseline of which each result has one instance.
     OneInstance,
-    /// The values as they are.
     Levels,
 }
 
@@ -69,15 +67,11 @@ impl Basis {
     pub const ALL: [Basis; 3] = [Basis::TwoInstances, Basis::OneInstance, Basis::Levels];
 }
 
-/// A load.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Rows besides the baseline.
     pub rows: usize,
     pub cohorts: usize,
-    /// The noise of the rows.
     pub shape: Shape,
-    /// The noise of the baseline.
     pub baseline: Shape,
     /// What the noise of the rows is multiplied by, in turn; the baseline keeps its own.
     pub loudness: &'static [f64],
@@ -103,7 +97,6 @@ impl Load {
         }
     }
 
-    /// The logarithms of all values.
     fn cells(&self, random: &mut Rng) -> Vec<Vec<f64>> {
         let cohorts: Vec<f64> = (0..self.cohorts).map(|_| COHORT * normal(random)).collect();
         let row = |level: f64, shape: Shape, loudness: f64, random: &mut Rng| -> Vec<f64> {
@@ -129,7 +122,6 @@ impl Load {
         TwoWay::fit(&self.cells(random), &BASELINE).expect("there are values")
     }
 
-    /// Every row against the baseline.
     pub fn judged(&self, margin: f64, random: &mut Rng) -> Vec<Judged> {
         let rows: Vec<usize> = (2..self.rows + 2).collect();
         let judged = judge_against(&self.model(random), &rows, &BASELINE, margin);

@@ -51,7 +51,6 @@ const SEEN_NEAR: &[f64] = &[2.0, 15.0, 4.0, 2.0, 2.0, 1.0, 1.0, 4.0, 37.0, 86.0,
 const SEEN_FAR: &[f64] =
     &[167.0, 1.0, 2.0, 40.0, 3.0, 1.0, 2.0, 14.0, 88.0, 17.0, 2.0, 84.0, 159.0];
 
-/// How long states last.
 #[derive(Clone, Copy, Debug)]
 pub enum Dwell {
     /// For ever; the CPUs are near.
@@ -68,7 +67,6 @@ pub struct Machine {
     pub dwell: Dwell,
     /// The distances of the states in ns, each with the share of the far state's cost that it adds.
     pub states: &'static [(f64, f64)],
-    /// The cohorts that are planned.
     pub cohorts: usize,
 }
 
@@ -110,7 +108,6 @@ struct Timeline {
     until: f64,
 }
 
-/// One slice of one instance.
 #[derive(Clone, Debug)]
 struct Slice {
     log: f64,
@@ -301,7 +298,6 @@ fn counted(cohorts: &[Cohort]) -> (States, Vec<Vec<Vec<usize>>>) {
 /// What many runs on such a machine show, in percent.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
-    /// Runs with verdicts.
     pub usable: f64,
     /// Of those, runs in which any row's interval does not contain the truth.
     pub misses: f64,

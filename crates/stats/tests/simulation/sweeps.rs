@@ -15,7 +15,6 @@ pub struct Sweep {
     pub blocks: usize,
     /// Between the instances of a group.
     pub instance: f64,
-    /// Between windows.
     pub window: f64,
     /// The true ratio of the first cell to the others.
     pub first: f64,

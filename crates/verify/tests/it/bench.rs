@@ -183,7 +183,6 @@ pub(crate) fn marked(mark: &str) -> (&'static str, &str) {
     (MARK, mark)
 }
 
-/// The processes of a case.
 pub(crate) fn processes(mark: &str) -> Vec<i32> {
     let wanted = format!("{MARK}={mark}");
     let numbers = fs::read_dir("/proc")

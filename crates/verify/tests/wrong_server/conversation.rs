@@ -24,7 +24,6 @@ const SHORT_BYTES: usize = 3000;
 /// What a request takes in `correct-slow`.
 const SLOW: Duration = Duration::from_micros(200);
 
-/// What becomes of the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum After {
     GoOn,
@@ -35,7 +34,6 @@ pub(crate) enum After {
     Work(Duration),
 }
 
-/// The state of one connection.
 #[derive(Debug)]
 pub(crate) struct Conversation {
     fault: Fault,

@@ -75,7 +75,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Faults of the process itself.
 fn before_listening(options: &Options, words: &[String]) {
     match options.fault {
         Fault::ExitsAtStart => {
@@ -108,7 +107,6 @@ fn serve(options: &Options) -> std::io::Result<()> {
     blocking::serve(options, &TcpListener::bind(options.address)?)
 }
 
-/// Tells that connections are accepted.
 pub(crate) fn announce(options: &Options, address: SocketAddr) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match options.fault {

@@ -14,7 +14,6 @@ use crate::{
 };
 
 impl Arguments {
-    /// A and B.
     pub(super) fn sides(&self, context: &Context) -> anyhow::Result<[Subject; 2]> {
         let (subjects, usual) = match &self.entry {
             Some(entry) => (self.revisions(context, entry)?, ["old", "new"]),
@@ -38,7 +37,6 @@ impl Arguments {
         Ok(sides)
     }
 
-    /// One entry at two revisions.
     fn revisions(&self, context: &Context, entry: &str) -> anyhow::Result<[Subject; 2]> {
         let at = |revision: Option<&str>| {
             let subject = match revision {

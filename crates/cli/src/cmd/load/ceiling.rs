@@ -23,7 +23,6 @@ use wirebench_server::{
 
 use crate::interrupt::Interrupt;
 
-/// How long it is measured.
 const WINDOW: Duration = Duration::from_secs(1);
 /// Load before that, until caches are warm.
 const WARMUP: Duration = Duration::from_millis(200);

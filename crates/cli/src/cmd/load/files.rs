@@ -58,12 +58,10 @@ impl Sink {
         Ok(Self { option, path: path.to_owned(), file, before, failure: None })
     }
 
-    /// One that is written anew.
     fn anew(option: &'static str, path: &Path) -> anyhow::Result<Self> {
         Self::open(option, path, OpenOptions::new().write(true).truncate(false))
     }
 
-    /// Takes away what it held.
     fn clear(&mut self) {
         if self.before == Before::Something && self.failure.is_none() {
             self.failure = self.file.set_len(0).err();
@@ -88,7 +86,6 @@ impl Sink {
     }
 }
 
-/// The files of one load.
 #[derive(Debug)]
 pub(crate) struct Files {
     csv: Option<Table>,
@@ -136,7 +133,6 @@ impl Files {
         }
     }
 
-    /// An interval has passed.
     pub(crate) fn interval(&mut self, interval: &Interval) {
         // An interval is plain data; it can always be written as JSON.
         if let (Some(sink), Ok(line)) = (&mut self.intervals, serde_json::to_string(interval)) {

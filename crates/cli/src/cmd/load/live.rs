@@ -12,10 +12,8 @@ use super::options::OutputOptions;
 use crate::out;
 
 const TEMPLATE: &str = "{bar:20} {prefix}  {msg}";
-/// The steps of the bar.
 const STEPS: u64 = 1000;
 
-/// How the load goes on.
 #[derive(Debug)]
 pub(crate) struct Live {
     /// Absent where it would not be visible.

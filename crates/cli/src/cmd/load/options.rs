@@ -13,7 +13,6 @@ use wirebench_schema::{
 
 use crate::{exit::usage, fleet::FleetOptions, value};
 
-/// Default length of the window.
 const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
 
 /// Names of this program's standard input.

@@ -57,7 +57,6 @@ impl Work<'_> {
     }
 }
 
-/// Whether the next line agrees.
 fn is_yes(input: &mut impl BufRead) -> io::Result<bool> {
     let mut line = String::new();
     input.read_line(&mut line)?;

@@ -11,7 +11,6 @@ const MOST_VALUES: usize = 100;
 /// How a range without a step is filled.
 #[derive(Clone, Copy)]
 enum Steps {
-    /// Each whole number.
     Ones,
     /// 1, 2 and 5 times the powers of ten, and both ends.
     OneTwoFive,

@@ -28,7 +28,6 @@ use crate::{
     progress::Reporter,
 };
 
-/// The defaults.
 const PRECISION: f64 = 0.05;
 const RATES: (u64, u64) = (100, 10_000_000);
 const CONNECTIONS: usize = 64;

@@ -24,7 +24,6 @@ const BLOCKS: u32 = 3;
 /// what differs within one.
 const WINDOW: Duration = Duration::from_millis(200);
 const WARM_UP: Duration = Duration::from_millis(100);
-/// More would take days.
 const MOST_RUNS: usize = 100_000;
 
 pub(super) fn run(

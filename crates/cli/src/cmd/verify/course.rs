@@ -14,7 +14,6 @@ use wirebench_verify::{Checked, Verdict};
 
 use crate::out;
 
-/// One server in one scenario.
 pub(super) type Pair<'a> = (&'a Subject, Scenario);
 
 /// How servers are started for their checks.
@@ -25,7 +24,6 @@ pub(super) struct Starter<'a> {
     pub(super) stop: &'a AtomicBool,
 }
 
-/// Which verdicts are shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Shown {
     All,
@@ -37,7 +35,6 @@ pub(super) enum Shown {
 pub(super) enum Again {
     /// The server is checked again alone.
     Alone,
-    /// Failures are counted.
     Never,
 }
 
@@ -47,11 +44,9 @@ pub(super) struct Tally {
     pub(super) passed: u32,
     pub(super) failed: u32,
     pub(super) skipped: u32,
-    /// Failed as their entries declare.
     pub(super) deviated: u32,
     /// How often each check failed; those that never did are absent.
     pub(super) failures: BTreeMap<String, u32>,
-    /// Every check with its result.
     pub(super) cases: Vec<Case>,
 }
 

@@ -16,7 +16,6 @@ pub(super) struct Head {
     pub(super) framing: Framing,
 }
 
-/// The end of a body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Framing {
     Length(u64),
@@ -33,13 +32,11 @@ const MEANINGFUL: [&str; 3] = [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION];
 /// The value of a field that means nothing here.
 #[derive(Debug)]
 pub(super) struct Value<'a> {
-    /// The name of the field.
     pub(super) name: &'a str,
     /// Position of the value in the head.
     pub(super) place: Range<usize>,
 }
 
-/// How each reply begins.
 pub(super) const MAGIC: &[u8] = b"HTTP/1.";
 
 /// How a TLS server begins its reply to a client without TLS: the kind of a record with an alert.

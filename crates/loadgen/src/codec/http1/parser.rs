@@ -22,7 +22,6 @@ const KEPT_HEAD_BYTES: usize = 1024;
 /// Start of a body that is kept for an error message.
 const PAGE_BYTES: usize = 512;
 
-/// Progress of the reply.
 #[derive(Debug)]
 enum Step {
     /// None of its bytes have.
@@ -35,7 +34,6 @@ enum Step {
     UntilClose,
 }
 
-/// The replies of one connection.
 #[derive(Debug)]
 pub(crate) struct Http1Connection {
     /// Whether it is one of the connections that send other requests.
@@ -59,9 +57,7 @@ pub(crate) struct Http1Connection {
 /// The expectation learned from a reply.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct LearnedReply {
-    /// Its body.
     pub(crate) body: ExpectedBody,
-    /// Its total length.
     pub(crate) reply_bytes: usize,
 }
 
@@ -90,7 +86,6 @@ impl Http1Connection {
         }
     }
 
-    /// Drops an incomplete reply.
     pub(super) fn restart(&mut self) {
         self.step = Step::Between;
         self.forget_head();

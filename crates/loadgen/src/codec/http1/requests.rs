@@ -21,12 +21,10 @@ impl Requests {
         Self { copies: Arc::from(request.repeat(copies)), length }
     }
 
-    /// Length of one of them.
     pub(super) const fn length(&self) -> usize {
         self.length
     }
 
-    /// One of them.
     #[cfg(test)]
     pub(crate) fn one(&self) -> &[u8] {
         &self.copies[..self.length]

@@ -83,14 +83,11 @@ impl ExpectedBody {
 pub(super) enum Ending {
     /// There is none.
     Bodiless,
-    /// As the head says.
     Framed(Framing),
 }
 
-/// The requirements on replies.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// Whether replies have bodies.
     pub(crate) reply_body: ReplyBody,
     /// The statuses of correct replies; empty for all below 400.
     pub(crate) statuses: Vec<u16>,

@@ -34,7 +34,6 @@ pub(super) struct Memory {
     policy: Policy,
 }
 
-/// Whether anything is remembered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Policy {
     Remember,
@@ -54,7 +53,6 @@ impl Memory {
         Self { template: None, misses: 0, policy: Policy::Never }
     }
 
-    /// Forgets the remembered reply.
     pub(super) fn forget(&mut self) {
         self.template = None;
         self.misses = 0;

@@ -19,7 +19,6 @@ fn http(expected: Option<&[u8]>) -> Http1 {
     Http1::new(Requests::new(b"GET / HTTP/1.1\r\n\r\n", 1), rules, 1)
 }
 
-/// A codec with one connection.
 struct Checker {
     http: Http1,
     connection: Http1Connection,

@@ -3,16 +3,13 @@
 
 use rustix::fd::OwnedFd;
 
-/// The purpose of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Operation {
     /// Tell how an attempt to connect has ended.
     Connect,
-    /// Receive until cancelled.
     Receive,
     /// Tell when there is room for output.
     Room,
-    /// Send at once.
     Send,
 }
 
@@ -36,7 +33,6 @@ impl Number {
         Self(operation | u64::from(generation) << 32 | slot as u64)
     }
 
-    /// A number that came back.
     pub(super) const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
@@ -46,7 +42,6 @@ impl Number {
         self.0
     }
 
-    /// The place.
     pub(super) const fn slot(self) -> usize {
         (self.0 & u32::MAX as u64) as usize
     }
@@ -55,18 +50,15 @@ impl Number {
         (self.0 >> 32) as u32 & GENERATION_MASK
     }
 
-    /// The purpose of the request.
     pub(super) const fn operation(self) -> Operation {
         OPERATIONS[(self.0 >> (32 + GENERATION_BITS)) as usize]
     }
 }
 
-/// The state of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Stage {
     /// There is none.
     Free,
-    /// It is being made.
     Connecting,
     /// It is established, and a receive is in flight or wanted.
     Open,
@@ -77,23 +69,19 @@ pub(super) enum Stage {
 pub(super) enum Output {
     /// Nothing is to be sent, as far as is known.
     Idle,
-    /// The next round sends.
     Wanted,
     /// This round sends this many bytes.
     Sending {
-        /// Their number.
         bytes: u32,
     },
     /// The send of this round sent fewer bytes, or failed.
     FellShort {
-        /// The kernel's error.
         result: i32,
     },
     /// The next send waits until the socket has room.
     AwaitsRoom,
 }
 
-/// One place for a connection.
 #[derive(Debug)]
 struct Place {
     socket: Option<OwnedFd>,
@@ -105,7 +93,6 @@ struct Place {
     news: u32,
 }
 
-/// The places of one thread.
 #[derive(Debug)]
 pub(super) struct Places {
     places: Vec<Place>,

@@ -118,7 +118,6 @@ fn started(connections: usize, quota: Option<u64>, edges: Edges) -> Session<Http
     session
 }
 
-/// Everything that is outgoing goes.
 fn send(session: &mut Session<Http1>, slot: usize) {
     let mut action = Action::Send;
     while action == Action::Send {

@@ -36,7 +36,6 @@ impl Identity {
         Self { certificate: certificate.der().clone(), key: key.serialize_pem(), file }
     }
 
-    /// For this host.
     pub(super) fn local() -> Self {
         Self::new(&["localhost", "127.0.0.1"], IsCa::NoCa)
     }
@@ -121,7 +120,6 @@ impl Identity {
     }
 }
 
-/// One connection.
 pub(super) struct Tls<'a> {
     connection: ServerConnection,
     stream: &'a TcpStream,
@@ -129,7 +127,6 @@ pub(super) struct Tls<'a> {
 }
 
 impl Tls<'_> {
-    /// What lies below.
     pub(super) fn stream(&self) -> &TcpStream {
         self.stream
     }

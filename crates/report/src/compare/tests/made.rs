@@ -28,7 +28,6 @@ phases = ["saturate", "cost", "idle"]
 pub(super) const BASE: &str = "c/epoll";
 const VARIANTS: [&str; 3] = [BASE, "go/net", "rust/tokio"];
 
-/// The figures of a run.
 #[derive(Clone, Copy)]
 pub(super) struct Figures {
     pub(super) rate: f64,
@@ -287,7 +286,6 @@ pub(super) fn compared(old: &Journal, new: &Journal, wishes: &CompareOptions) ->
     try_compare(old, new, wishes).unwrap()
 }
 
-/// Wishes with these conditions.
 pub(super) fn conditions(conditions: &[&str]) -> CompareOptions {
     let conditions = conditions.iter().map(|text| text.parse().unwrap()).collect();
     CompareOptions { conditions, ..CompareOptions::default() }

@@ -29,7 +29,6 @@ use crate::{
 /// Fewer values do not show a trend.
 const LEAST_VALUES: usize = 3;
 
-/// What workloads may differ in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Dimension {
     Connections,

@@ -12,12 +12,10 @@ use crate::{
     },
 };
 
-/// The picture in CSS pixels.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 150.0;
 const LEFT: f64 = 64.0;
 const BOTTOM: f64 = 24.0;
-/// Space between two cohorts.
 const GAP: f64 = 8.0;
 /// Slices are between half and twice the median of their instance and load, or at the edge.
 const REACH: f64 = 2.0;
@@ -42,7 +40,6 @@ const STATES: [(&str, &str); 3] = [
     ("mixed", "their distance changed"),
 ];
 
-/// A slice at its place.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     start_ns: u64,
@@ -53,7 +50,6 @@ struct Mark {
     state: Option<&'static str>,
 }
 
-/// All slices at their places.
 #[derive(Debug, Default)]
 struct Placed {
     by_class: BTreeMap<&'static str, Vec<(f64, f64)>>,

@@ -10,10 +10,8 @@ use crate::{
     table_units::thousands,
 };
 
-/// How a column is shown.
 struct Traits {
     head: &'static str,
-    /// Of a latency.
     unit: Option<&'static str>,
     /// The percentile that it shows; a mean contains every sample, like the largest.
     percent: Option<f64>,

@@ -24,7 +24,6 @@ const LARGE_BYTES: usize = 1 << 20;
 const KEYS: usize = 2;
 /// The head of the ratio to the baseline, which follows its figure.
 const RATIO: &str = "ratio";
-/// Spaces around a cell.
 const PADDING: usize = 2;
 
 /// Adds all tables that have a workload with figures here.

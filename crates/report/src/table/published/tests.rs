@@ -35,7 +35,6 @@ warmup_blocks = 1
 count_per_connection = 2000
 "#;
 
-/// Both rows are comparable.
 const STATES: &str = "[rows]\n\"c/epoll\" = { state = \"same-design\", clause = \"written anew\" }\n\
                       \"go/net\" = { state = \"same-program\", published = \"Go 1\", here = \"Go 1\" }\n";
 
