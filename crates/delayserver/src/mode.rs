@@ -23,6 +23,7 @@ pub enum Mode {
         /// Delay of each n-th request
         #[arg(value_parser = parse_duration)]
         long: Duration,
+        /// n
         every: NonZeroU64,
     },
     /// Answer at once, but stall at the start of every period

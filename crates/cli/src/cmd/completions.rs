@@ -10,6 +10,7 @@ use crate::{exit::Exit, out};
     after_help = "Bash: wirebench completions bash > ~/.local/share/bash-completion/completions/wirebench"
 )]
 pub(crate) struct Arguments {
+    /// Shell
     shell: Shell,
 }
 
