@@ -25,9 +25,11 @@ pub struct Step {
     pub counts: Counts,
     /// The position in it, from 0.
     pub position: u32,
+    /// Index of the subject.
     pub subject: usize,
     /// Which of several copies of the same, from 0.
     pub copy: u32,
+    /// Index of the workload.
     pub workload: usize,
 }
 

@@ -48,6 +48,7 @@ const BEYOND_RANGE: f64 = 4.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
+    /// The level, which is positive.
     pub level: f64,
     pub passed: bool,
 }

@@ -39,6 +39,7 @@ pub struct TwoWay {
 /// A difference of two levels, each of which is the mean of some rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
+    /// The difference of the logarithms.
     pub difference: f64,
     pub error: f64,
     /// The degrees of freedom of the error: those of the side whose noise is known worse. Those of

@@ -67,6 +67,7 @@ impl Comparison {
         Self { percentile, truth, measured, verdict }
     }
 
+    /// Measured less truth, in microseconds.
     pub(crate) fn error_us(&self) -> f64 {
         (self.measured.as_secs_f64() - self.truth.as_secs_f64()) * 1e6
     }

@@ -27,6 +27,7 @@ const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 /// CPU time per request at the end of a long slice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tail {
+    /// Its logarithm.
     value: f64,
     error: f64,
 }

@@ -16,6 +16,7 @@ pub struct Changes {
     /// Why they are not compared, if so.
     pub refused: Option<String>,
     pub versions: Vec<String>,
+    /// Significant changes, the largest first.
     pub changes: Vec<Change>,
 }
 

@@ -26,6 +26,7 @@ const COLOURS: [u8; 8] = [54, 60, 25, 31, 36, 71, 149, 220];
 const LEAST_SPAN: f64 = 0.2;
 /// Characters of a cell of the heat map.
 const CELL_WIDTH: usize = 4;
+/// Characters of the longest bar.
 const BAR_WIDTH: usize = 40;
 /// The last character of a bar, in eighths.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];

@@ -105,6 +105,16 @@ fn few_slices_have_what_can_be_said_of_them() {
 }
 
 #[test]
+fn one_disturbed_slice_of_three_or_four_does_not_decide() {
+    let value =
+        |slices: &[f64]| instance_values(&[slices.iter().copied().map(Some).collect()])[0].unwrap();
+    let three = value(&[1.0, 1.02, 9.0]);
+    assert_eq!((three.value, three.error), (1.02, None));
+    let four = value(&[1.0, 1.02, 1.04, 9.0]);
+    assert!((four.value - 1.03).abs() < 1e-12 && four.error.is_some());
+}
+
+#[test]
 fn instances_of_unequal_length_are_taken_as_they_are() {
     let rows = [vec![Some(1.0); 5], vec![Some(2.0); 3], vec![Some(3.0); 4]];
     let values = instance_values(&rows);

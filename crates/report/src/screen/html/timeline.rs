@@ -12,6 +12,7 @@ use crate::{
     },
 };
 
+/// The picture in CSS pixels.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 150.0;
 const LEFT: f64 = 64.0;
