@@ -1,12 +1,12 @@
 //! What the runs of a journal say together: a journal goes in, typed figures come out. Tables, files
 //! and the rule by which a run stops are all made of it. It renders nothing and reads nothing.
 //!
-//! [`rows()`] sorts the runs into the rows of each workload, which is cheap.
-//! [`WorkloadRows::compare`] compares all rows of a workload with its baseline by one
+//! [`Analysis::of`] sorts the runs into the rows of each workload, which is cheap. It is made once of a
+//! result and passed on. [`WorkloadRows::compare`] compares all rows of a workload with its baseline by one
 //! [`Metric`]: each row has one value in each cohort (block), rows and cohorts are fitted together,
 //! and what may be [claimed](Claim) of a row depends on its intervals, on a [margin](Margins) that is
 //! fixed before the run and on the [check](BaselineCheck) of the baseline's two instances.
-//! [`widest_interval`] says how precise all of it is.
+//! [`Analysis::widest_interval`] says how precise all of it is.
 
 mod check;
 mod claim;
@@ -28,12 +28,50 @@ pub(crate) use levels::Levels;
 pub use margins::Margins;
 pub use metric::{Direction, Metric};
 pub(crate) use metric::{absent, unknown};
-pub use precision::widest_interval;
-pub use rows::{Role, Row, WorkloadRows, rows};
-pub(crate) use rows::{asked_for, conditions, rows_in};
+pub use rows::{Role, Row, WorkloadRows};
+pub(crate) use rows::{asked_for, conditions};
 pub use sides::SideRatio;
-pub(crate) use states::Machine;
+use states::Machine;
 pub use states::{MachineStates, StateShare, complete_cohorts};
+
+use wirebench_schema::journal::Journal;
+
+/// A journal with the rows of its workloads. What is asked of it is computed once.
+#[derive(Debug)]
+pub struct Analysis<'a> {
+    pub journal: &'a Journal,
+    /// In the order of the journal's head.
+    pub workloads: Vec<WorkloadRows<'a>>,
+    pub(crate) machine: Machine<'a>,
+}
+
+impl<'a> Analysis<'a> {
+    #[must_use]
+    pub fn of(journal: &'a Journal) -> Self {
+        let machine = Machine::of(journal);
+        let workloads = journal.start.workloads.iter();
+        let workloads = workloads.map(|it| rows::of_workload(&machine, it)).collect();
+        Self { journal, workloads, machine }
+    }
+
+    /// The rows of a workload, with slices of another state of the machine, if it has enough of them.
+    pub(crate) fn in_state(
+        &self,
+        rows: &WorkloadRows<'a>,
+        state: usize,
+    ) -> Option<WorkloadRows<'a>> {
+        let machine = self.machine.choosing(state);
+        machine.filter(&rows.workload.name)?;
+        let is_it = |it: &&wirebench_schema::suite::Workload| it.name == rows.workload.name;
+        let workload = self.journal.start.workloads.iter().find(is_it)?;
+        Some(rows::of_workload(&machine, workload))
+    }
+}
+
+/// The rows of every workload of `journal`, in the order of its head.
+pub(crate) fn rows(journal: &Journal) -> Vec<WorkloadRows<'_>> {
+    Analysis::of(journal).workloads
+}
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use wirebench_schema::{
 use wirebench_stats::Interval;
 
 use crate::{
-    analysis::Metric,
+    analysis::{Claim, Metric},
     json::{self, WorkloadReport},
 };
 
@@ -137,8 +137,8 @@ impl FlatRow {
     }
 }
 
-pub(crate) fn of_run(report: &json::Report) -> Flat {
-    let of = |workload: &WorkloadReport| -> Vec<FlatRow> {
+pub(crate) fn of_run(report: &json::Report<'_>) -> Flat {
+    let of = |workload: &WorkloadReport<'_>| -> Vec<FlatRow> {
         workload.rows.iter().map(|row| of_row(workload, row)).collect()
     };
     Flat {
@@ -148,17 +148,17 @@ pub(crate) fn of_run(report: &json::Report) -> Flat {
     }
 }
 
-fn of_row(workload: &WorkloadReport, row: &json::Row) -> FlatRow {
+fn of_row(workload: &WorkloadReport<'_>, row: &json::Row<'_>) -> FlatRow {
     let reference = workload.rows.iter().find(|row| row.role == json::BASELINE);
     let figure = |metric: Metric| {
-        let figure = row.figures.get(metric.field())?;
+        let figure = row.figures.get(metric.field())?.compared;
         let (value, interval, valid) = (figure.median, figure.interval, is_valid(row, metric));
         let ratio = figure.ratio.as_ref().map(|it| FlatRatio {
-            value: it.value,
-            interval: it.interval,
+            value: it.estimate.value,
+            interval: it.estimate.interval,
             valid: valid && reference.is_some_and(|row| is_valid(row, metric)),
-            reads: it.reads,
-            claim: it.claim,
+            reads: it.reads.name(),
+            claim: it.claim.map(Claim::name),
         });
         Some(FlatFigure { metric, value, interval, valid, ratio })
     };
@@ -183,12 +183,12 @@ fn of_row(workload: &WorkloadReport, row: &json::Row) -> FlatRow {
 }
 
 /// The gravest reason of the runs, or why there is none.
-fn trouble(row: &json::Row) -> String {
+fn trouble(row: &json::Row<'_>) -> String {
     let grave = row.reasons.iter().find(|it| it.weight == Weight::Invalid);
     let text = grave.and_then(|it| it.texts.first()).or(row.notes.first());
     text.map_or("not measured", |text| text.trim_start_matches("! ")).to_owned()
 }
 
-fn is_valid(row: &json::Row, metric: Metric) -> bool {
+fn is_valid(row: &json::Row<'_>, metric: Metric) -> bool {
     row.valid && !(metric.is_tail() && row.runs.tail_invalid > 0)
 }

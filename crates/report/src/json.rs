@@ -2,7 +2,6 @@
 //! fields mean is written here, and their names do not change with the code behind them.
 //! `docs/formats.md` shows it to people.
 
-mod figure;
 mod published;
 mod row;
 mod states;
@@ -11,18 +10,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::{collections::BTreeMap, time::Duration};
 use wirebench_schema::{
-    journal::{EndReason, FixedRate, Generator, Journal, LeftOut, Placement, Resumed, Unavailable},
+    journal::{EndReason, FixedRate, Generator, LeftOut, Placement, Resumed, Unavailable},
     suite::{Phase, Scale, Workload},
 };
-use wirebench_stats::{CONFIDENCE, Estimate, MIN_COHORTS};
+use wirebench_stats::{CONFIDENCE, MIN_COHORTS};
 
 pub use self::{
-    figure::{Figure, Ratio},
     published::{PublishedRatio, PublishedReport, PublishedRowReport},
-    row::{Reasons, Row, Runs},
+    row::{Figure, Reasons, Row, Runs},
 };
 use crate::{
-    analysis::{self, Comparison, MachineStates, Metric, WorkloadRows},
+    analysis::{Analysis, BaselineCheck, Comparison, MachineStates, Metric, WorkloadRows},
     order::in_order,
 };
 
@@ -36,7 +34,7 @@ pub(crate) const SECOND_OF_BASELINE: &str = "second-of-baseline";
 
 /// The whole of a report.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Report {
+pub struct Report<'a> {
     /// [`REPORT_FORMAT`] of the writer.
     pub format: u32,
     /// The suite's name.
@@ -77,7 +75,7 @@ pub struct Report {
     /// The document that the suite repeats; absent without one, and at `smoke`.
     pub published: Option<PublishedReport>,
     /// One for each workload.
-    pub workloads: Vec<WorkloadReport>,
+    pub workloads: Vec<WorkloadReport<'a>>,
     /// What could not be measured.
     pub unavailable: Vec<Unavailable>,
     /// Parts of the suite that were not carried out.
@@ -86,7 +84,7 @@ pub struct Report {
 
 /// One workload.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct WorkloadReport {
+pub struct WorkloadReport<'a> {
     /// Its name.
     pub name: String,
     /// What it is measured for.
@@ -109,25 +107,14 @@ pub struct WorkloadReport {
     /// The states of the machine in its slices, and the one whose slices alone are compared.
     pub machine_states: MachineStates,
     /// The rows, the best first by the primary metric.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Row<'a>>,
 }
 
-/// The baseline's second instance compared with its first (A/A).
-#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
-pub struct BaselineCheck {
-    /// `passed`; `too-noisy`, if the interval contains the whole margin and more on both sides; `failed`,
-    /// so that nothing is claimed of this metric; or `absent`, with fewer cohorts of both than
-    /// `blocks_needed`.
-    pub state: &'static str,
-    /// Second over first, with an interval of 99 %; absent without cohorts of both.
-    pub second_over_first: Option<Estimate>,
-}
-
-/// Everything that `journal` says.
+/// Everything that a journal says.
 #[must_use]
-pub fn report(journal: &Journal) -> Report {
+pub fn report<'a>(analysis: &'a Analysis<'_>) -> Report<'a> {
+    let Analysis { journal, workloads, .. } = analysis;
     let start = &journal.start;
-    let workloads = analysis::rows(journal);
     let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Report {
         format: REPORT_FORMAT,
@@ -147,9 +134,9 @@ pub fn report(journal: &Journal) -> Report {
         resumed: journal.resumed.clone(),
         confidence: CONFIDENCE,
         blocks_needed: u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX),
-        widest_interval: analysis::widest_interval(journal),
-        published: published::published(journal, &workloads),
-        workloads: workloads.iter().map(|rows| workload(journal, rows)).collect(),
+        widest_interval: analysis.widest_interval(),
+        published: published::published(journal, workloads),
+        workloads: workloads.iter().map(|rows| workload(analysis, rows)).collect(),
         unavailable: journal.unavailable.clone(),
         left_out: start.left_out.clone(),
     }
@@ -161,8 +148,8 @@ pub fn report(journal: &Journal) -> Report {
 ///
 /// Never: all keys are words or numbers, and a number that JSON does not have becomes null.
 #[must_use]
-pub fn text(journal: &Journal) -> String {
-    pretty(&report(journal))
+pub fn text(analysis: &Analysis<'_>) -> String {
+    pretty(&report(analysis))
 }
 
 /// Any report of this crate as text. All keys are words or numbers, and a number that JSON does not have becomes null.
@@ -170,14 +157,12 @@ pub(crate) fn pretty(report: &impl Serialize) -> String {
     serde_json::to_string_pretty(report).expect("every report can be written as JSON") + "\n"
 }
 
-fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
+fn workload<'a, 'j>(analysis: &'a Analysis<'j>, rows: &'a WorkloadRows<'j>) -> WorkloadReport<'a> {
     let phase = rows.workload.phase;
     let primary = Metric::primary(phase);
-    let comparisons: Vec<Comparison> =
+    let comparisons: Vec<&Comparison> =
         Metric::of_phase(phase).iter().map(|metric| rows.compare(*metric)).collect();
-    let main = comparisons.iter().find(|it| it.metric == primary);
-    let others = states::others(journal, rows, primary);
-    let order = main.map_or_else(Vec::new, |main| in_order(rows, main));
+    let others = states::others(analysis, rows, primary);
     WorkloadReport {
         name: rows.workload.name.clone(),
         phase,
@@ -189,21 +174,17 @@ fn workload(journal: &Journal, rows: &WorkloadRows<'_>) -> WorkloadReport {
         margins: comparisons.iter().map(|it| (it.metric.field(), it.margin)).collect(),
         baseline_check: comparisons
             .iter()
-            .map(|it| (it.metric.field(), baseline_check(&it.baseline_check)))
+            .map(|it| (it.metric.field(), it.baseline_check))
             .collect(),
         machine_states: rows.states.clone(),
-        rows: order
+        rows: in_order(rows, primary)
             .into_iter()
             .map(|index| Row {
                 other_states: states::of_row(&others, index),
-                ..row::row(journal, rows, index, &comparisons)
+                ..row::row(analysis.journal, rows, index, &comparisons)
             })
             .collect(),
     }
-}
-
-fn baseline_check(check: &analysis::BaselineCheck) -> BaselineCheck {
-    BaselineCheck { state: check.state.name(), second_over_first: check.second_over_first }
 }
 
 #[cfg(test)]

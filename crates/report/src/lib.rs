@@ -43,7 +43,8 @@ mod wrap;
 pub mod wrk_units;
 
 use maud::Markup;
-use wirebench_schema::journal::Journal;
+
+use self::analysis::Analysis;
 
 /// A result in the forms that its folder has.
 pub trait Report {
@@ -68,33 +69,33 @@ pub trait Report {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Details<'a> {
-    pub journal: &'a Journal,
+    pub analysis: &'a Analysis<'a>,
     /// What the journal does not know.
     pub facts: screen::Facts<'a>,
 }
 
 impl Report for Details<'_> {
     fn details(&self) -> String {
-        table::report_by(self.journal, self.facts.machine, table::Style::Text, None)
+        table::report(self.analysis, self.facts.machine, table::Style::Text, None)
     }
 
     fn markdown(&self) -> String {
-        table::report_by(self.journal, self.facts.machine, table::Style::Markdown, None)
+        table::report(self.analysis, self.facts.machine, table::Style::Markdown, None)
     }
 
     fn title(&self) -> String {
-        self.journal.start.suite.clone()
+        self.analysis.journal.start.suite.clone()
     }
 
     fn html(&self) -> String {
-        screen::html::page(self.journal, &self.facts)
+        screen::html::page(self.analysis, &self.facts)
     }
 
     fn json(&self) -> String {
-        json::text(self.journal)
+        json::text(self.analysis)
     }
 
     fn flat(&self) -> flat::Flat {
-        flat::of_run(&json::report(self.journal))
+        flat::of_run(&json::report(self.analysis))
     }
 }

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::analysis::{Compared, Comparison, Direction, Role, WorkloadRows};
+use crate::analysis::{Compared, Direction, Metric, Role, WorkloadRows};
 
 /// The items of each key together, in the order of the first of each.
 pub(crate) fn grouped<K: PartialEq, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
@@ -19,20 +19,20 @@ pub(crate) fn grouped<K: PartialEq, T>(items: impl Iterator<Item = (K, T)>) -> V
 
 /// The indices of all rows: by rank, where all rows have one, and by value, the best first; rows
 /// without values last. The baseline's second run stands below the baseline.
-pub(crate) fn in_order(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Vec<usize> {
+pub(crate) fn in_order(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<usize> {
+    let (comparison, ranks) = (rows.compare(metric), rows.ranks(metric));
     let known = |index: &usize| comparison.rows[*index].as_ref();
     let is_second = |index: &usize| rows.rows[*index].role == Role::SecondOfBaseline;
     let (seconds, mut order): (Vec<usize>, Vec<usize>) = (0..rows.rows.len()).partition(is_second);
-    let all_ranked = order.iter().filter_map(known).all(|compared| compared.rank.is_some());
-    let better = |a: &Compared, b: &Compared| match comparison.metric.direction() {
+    let all_ranked = order.iter().all(|index| known(index).is_none() || ranks[*index].is_some());
+    let better = |a: &Compared, b: &Compared| match metric.direction() {
         Direction::MoreIsBetter => b.median.total_cmp(&a.median),
         Direction::LessIsBetter => a.median.total_cmp(&b.median),
     };
-    let rank = |compared: &Compared| {
-        compared.rank.filter(|_| all_ranked).map(|rank| (rank.first, rank.last))
-    };
+    let rank =
+        |index: usize| ranks[index].filter(|_| all_ranked).map(|rank| (rank.first, rank.last));
     order.sort_by(|a, b| match (known(a), known(b)) {
-        (Some(a), Some(b)) => rank(a).cmp(&rank(b)).then(better(a, b)),
+        (Some(one), Some(other)) => rank(*a).cmp(&rank(*b)).then(better(one, other)),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
         (None, None) => Ordering::Equal,

@@ -123,7 +123,7 @@ fn without_ratio(rows: &WorkloadRows<'_>, index: usize, comparison: &Comparison)
 fn strange(index: usize, comparison: &Comparison) -> Vec<String> {
     let Some(compared) = &comparison.rows[index] else { return Vec::new() };
     let band = Interval::of_margin(comparison.margin);
-    let outliers = compared.outliers.iter().filter_map(|block| {
+    let outliers = compared.outlier_blocks.iter().filter_map(|block| {
         let ratio = compared.by_block.get(block)? / compared.median;
         let is_strange = ratio.is_finite() && !band.contains(ratio);
         is_strange.then_some((u64::from(block_of_cohort(*block)) + 1, (ratio - 1.0) * 100.0))

@@ -21,7 +21,7 @@ fn kinds() -> [(&'static str, Value, &'static [&'static str]); 6] {
     [
         ("journal", schema::<Record>(), &[]),
         ("load", schema::<JudgedLoad<'static>>(), &["load/report.json"]),
-        ("report", schema::<Report>(), &["run/report.json"]),
+        ("report", schema::<Report<'static>>(), &["run/report.json"]),
         ("ab", schema::<AbReport<'static>>(), &["ab/report.json"]),
         ("compare", schema::<ComparisonReport<'static>>(), &["compare/comparison.json"]),
         ("tune", schema::<Tuned>(), &["tune/sweep.json", "tune/search.json"]),

@@ -29,6 +29,7 @@ use self::{
     paint::Paint,
 };
 use crate::{
+    analysis::Analysis,
     tune::Look,
     wrap::{WIDTH, wrap},
 };
@@ -70,8 +71,8 @@ enum Stage {
 
 /// The first screen of a result.
 #[must_use]
-pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
-    text(&adapter::model(journal, Stage::Final), facts)
+pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
+    text(&adapter::model(analysis, Stage::Final), facts)
 }
 
 fn text(model: &Model, facts: &Facts<'_>) -> String {
@@ -95,7 +96,7 @@ fn text(model: &Model, facts: &Facts<'_>) -> String {
 /// The table of a run that goes on, with its head.
 #[must_use]
 pub fn live_page(journal: &Journal, facts: &Facts<'_>) -> String {
-    let model = adapter::model(journal, Stage::Live);
+    let model = adapter::model(&Analysis::of(journal), Stage::Live);
     let width = facts.width();
     let mut lines = wrap(&headline::setting(&model, facts), width, "");
     lines.extend(table(&model, Paint(facts.look, width)));

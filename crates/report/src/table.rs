@@ -15,10 +15,9 @@ pub(crate) mod workload;
 
 use comfy_table::{CellAlignment, Table, presets};
 use std::{borrow::Cow, ops::Range};
-use wirebench_schema::journal::Journal;
 
 use crate::{
-    analysis::{Metric, WorkloadRows, rows},
+    analysis::{Analysis, Metric},
     generators, pairs, published_rows,
 };
 
@@ -68,41 +67,35 @@ fn inline(text: &str) -> String {
         .replace(['\n', '\r'], " ")
 }
 
-/// Everything that `journal` says, as text: a table for each workload, its notes, and what could
-/// not be measured. Rows are compared by what their phase is for.
+/// Everything that a result says, as text: a table for each workload, its notes, and what could not be
+/// measured. Ratios, verdicts and ranks are those of `metric` where a workload has it, and otherwise of
+/// what its phase is for. The name of the machine is next to that of a document.
 #[must_use]
-pub fn report(journal: &Journal, style: Style) -> String {
-    report_by(journal, None, style, None)
-}
-
-/// The same with ratios, verdicts and ranks of `metric` where a workload has it, and the name of the
-/// machine next to that of a document.
-#[must_use]
-pub fn report_by(
-    journal: &Journal,
+pub fn report(
+    analysis: &Analysis<'_>,
     machine: Option<&str>,
     style: Style,
     metric: Option<Metric>,
 ) -> String {
-    let workloads = rows(journal);
+    let Analysis { journal, workloads, .. } = analysis;
     let mut page = Page::new(style);
     page.title(&format!("wirebench {}", journal.start.suite));
-    page.paragraph(&headline::headline(journal, &workloads));
-    for line in [sentences(&workloads), headline::cautions(journal, &workloads)].concat() {
+    page.paragraph(&headline::headline(journal, workloads));
+    for line in [sentences(workloads), headline::cautions(journal, workloads)].concat() {
         page.paragraph(&line);
     }
     let published = published_rows::document(journal);
     if let Some(paragraph) = published::paragraph(journal, machine) {
         page.paragraph(&paragraph);
     }
-    if let Some(sentence) = published.and_then(|it| published::conclusion(it, &workloads)) {
+    if let Some(sentence) = conclusion(analysis) {
         page.paragraph(&sentence);
     }
-    for rows in &workloads {
+    for rows in workloads {
         workload::add(&mut page, journal, rows, metric);
     }
     if let Some(published) = published {
-        published::add(&mut page, published, &workloads);
+        published::add(&mut page, published, workloads);
         published::add_rows(&mut page, journal);
         page.list("versions", &lists::versions(journal));
     }
@@ -111,27 +104,26 @@ pub fn report_by(
     page.list("not measured", &lists::unavailable(journal, |_| true));
     page.list("skipped by entries", &lists::skips(journal));
     page.list("resumed", &lists::resumed(journal));
-    let legend = lists::reading_aid(journal, &workloads, &page);
+    let legend = lists::reading_aid(journal, workloads, &page);
     page.list("legend", &legend);
     page.text()
 }
 
 /// The document of the suite as Markdown: which of its differences hold, its tables with both figures,
 /// and its rows; none without a document.
-pub(crate) fn document(journal: &Journal) -> Option<String> {
-    let published = published_rows::document(journal)?;
-    let workloads = rows(journal);
+pub(crate) fn document(analysis: &Analysis<'_>) -> Option<String> {
+    let published = published_rows::document(analysis.journal)?;
     let mut page = Page::new(Style::Markdown);
-    published::add(&mut page, published, &workloads);
-    published::add_rows(&mut page, journal);
+    published::add(&mut page, published, &analysis.workloads);
+    published::add_rows(&mut page, analysis.journal);
     let legend = [lists::PUBLISHED, lists::COMPARABLE, lists::NOT_COMPARABLE];
     page.list("legend", &legend.map(str::to_owned));
     Some(page.text())
 }
 
 /// The sentence on the differences that the document of the suite published.
-pub(crate) fn conclusion(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Option<String> {
-    published::conclusion(published_rows::document(journal)?, workloads)
+pub(crate) fn conclusion(analysis: &Analysis<'_>) -> Option<String> {
+    published::conclusion(published_rows::document(analysis.journal)?, &analysis.workloads)
 }
 
 /// An empty table in `style` with `head` as its first row.

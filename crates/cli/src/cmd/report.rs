@@ -9,10 +9,10 @@ use wirebench_experiment::journal;
 use wirebench_report::{
     Details,
     ab::{Ab, AbOptions},
-    analysis::Metric,
+    analysis::{Analysis, Metric},
     format::Format,
     screen, site, svg,
-    table::{Style, report_by},
+    table::{self, Style},
     tune::{Look, Tuned},
 };
 use wirebench_schema::journal::Journal;
@@ -104,7 +104,7 @@ impl Arguments {
     /// Writes the pictures of the HTML report.
     fn pictures(&self, journal: &Journal, folder: &Path) -> anyhow::Result<Exit> {
         let known = Known::of(journal, results::folder(&self.run))?;
-        let page = site::run_page(journal, known.facts(Look::Plain));
+        let page = site::run_page(&Analysis::of(journal), known.facts(Look::Plain));
         let pictures = svg::pictures(&self.format.shared(&page));
         if pictures.is_empty() {
             return Err(usage(format!(
@@ -137,23 +137,24 @@ impl Arguments {
         }
         let known = Known::of(journal, results::folder(&self.run))?;
         let facts = known.facts(Look::Plain);
+        let analysis = &Analysis::of(journal);
         Ok(match (self.format.format, explain) {
             (Some(Format::Markdown), _) => {
-                self.format.shared(&report_by(journal, facts.machine, Style::Markdown, metric))
+                self.format.shared(&table::report(analysis, facts.machine, Style::Markdown, metric))
             }
-            (None, true) => report_by(journal, facts.machine, Style::Text, metric),
-            (None, false) => self.page(journal, &known),
+            (None, true) => table::report(analysis, facts.machine, Style::Text, metric),
+            (None, false) => self.page(analysis, &known),
             (Some(_), _) => {
-                let details = Details { journal, facts };
+                let details = Details { analysis, facts };
                 self.format.text(&details, metric).unwrap_or_default()
             }
         })
     }
 
     /// The page that `run` prints. In a document there are no colours, and no folder of this machine.
-    fn page(&self, journal: &Journal, known: &Known) -> String {
+    fn page(&self, analysis: &Analysis<'_>, known: &Known) -> String {
         let folder = results::folder(&self.run);
-        let page = screen::page(journal, &known.facts(self.look()));
+        let page = screen::page(analysis, &known.facts(self.look()));
         if self.splice.is_some() || !folder.join(results::HTML_FILE).is_file() {
             return page;
         }

@@ -14,6 +14,7 @@ use wirebench_experiment::{
     journal::{self, JOURNAL_FILE},
 };
 use wirebench_report::{
+    analysis::Analysis,
     compare::Side,
     site::{self, Changes, FORMAT, Summary},
     tune::Look,
@@ -113,12 +114,13 @@ impl Arguments {
             write(&own.join(ENVIRONMENT_FILE), &self.shared(environment))?;
         }
         let known = Known::of(&journal, folder)?;
-        let page = site::run_page(&journal, known.facts(Look::Plain));
+        let analysis = Analysis::of(&journal);
+        let page = site::run_page(&analysis, known.facts(Look::Plain));
         write(&own.join(PAGE_FILE), &self.shared(&page))?;
         let environment = journal::environment(folder).map_err(usage)?;
         let id = own.file_name().unwrap_or_default().to_string_lossy();
         let origin = digest::of_text(text.lines().next().unwrap_or_default());
-        let summary = site::summary((&id, &origin), &journal, environment.as_ref());
+        let summary = site::summary((&id, &origin), &analysis, environment.as_ref());
         write_json(&own.join(SUMMARY_FILE), &summary)
     }
 

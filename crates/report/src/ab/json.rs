@@ -8,7 +8,7 @@ use wirebench_schema::journal::Procedure;
 
 use super::{Ab, Figure, Side, State};
 use crate::{
-    analysis::{BaselineCheck, Inconclusive, SideRatio},
+    analysis::{Analysis, BaselineCheck, Inconclusive, SideRatio},
     compare::json::{GateReport, gate},
     json::{self, Report},
 };
@@ -43,7 +43,7 @@ pub(crate) struct AbReport<'a> {
     /// The result of the conditions; null without conditions.
     gate: Option<GateReport<'a>>,
     /// The report of the run.
-    report: &'a Report,
+    report: &'a Report<'a>,
 }
 
 /// One of the two servers.
@@ -133,6 +133,7 @@ impl Ab<'_> {
     #[must_use]
     pub fn json(&self) -> String {
         let [a, b] = self.sides.each_ref().map(side);
+        let analysis = Analysis::of(self.journal);
         let object = AbReport {
             sentence: self.sentence(),
             format: AB_FORMAT,
@@ -145,7 +146,7 @@ impl Ab<'_> {
             same_program: Side::same_program(&self.sides),
             figures: self.figures.iter().map(|it| (it.metric.field(), figure(it))).collect(),
             gate: self.gate.as_ref().map(gate),
-            report: &json::report(self.journal),
+            report: &json::report(&analysis),
         };
         json::pretty(&object)
     }

@@ -180,9 +180,9 @@ impl Ab<'_> {
 
     /// What must be known of the runs of both sides.
     pub(super) fn remarks(&self) -> Vec<String> {
-        let comparison = self.rows.compare_to_baseline(self.metric);
+        let comparison = self.rows.compare(self.metric);
         let of_side = |side: &Side<'_>| {
-            let remarks = super::side::remarks_of(self.journal, &self.rows, side, &comparison);
+            let remarks = super::side::remarks_of(self.journal, &self.rows, side, comparison);
             let name = side.name.to_owned();
             remarks.into_iter().map(move |remark| format!("{name}: {remark}"))
         };

@@ -1,21 +1,24 @@
 //! The check of a program: its two instances compared with each other (A/A).
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use wirebench_stats::{AaCheck, Estimate, Interval, Outcome};
 
 use super::comparison::estimate;
 use crate::names::names;
 
 /// The second instance of the baseline, or of a side of `ab`, compared with its first (A/A).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct BaselineCheck {
-    /// Second over first with an interval of 99 % confidence; absent without cohorts of both.
-    pub second_over_first: Option<Estimate>,
     /// What follows from it.
     pub state: CheckState,
+    /// Second over first with an interval of 99 % confidence; absent without cohorts of both.
+    pub second_over_first: Option<Estimate>,
 }
 
 /// What follows from the check of the baseline.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CheckState {
     /// The two instances do not differ.
     Passed,

@@ -1,13 +1,16 @@
 //! What may be claimed of a ratio, some of which are only bounds: the side that was measured while
 //! the load generator was at its limit may be better than its figure. It estimates nothing.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use wirebench_stats::{Interval, Judged, Outcome};
 
 use super::{Direction, Metric};
 use crate::names::names;
 
 /// How a ratio is to be read when the generator was at its limit.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reads {
     Exactly,
     /// The true ratio may be higher.
@@ -61,7 +64,8 @@ impl Reads {
 
 /// What is claimed of a row's ratio to the baseline. Higher and lower are of the value, not of its
 /// merit; [`Claim::words`] says what that means for a metric.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Claim {
     /// It is higher: the interval excludes 1 and is not inside the margin.
     Higher,
@@ -74,6 +78,7 @@ pub enum Claim {
     /// It is not lower by more than the margin; it may be higher.
     NotLower,
     /// None of these can be said.
+    #[serde(rename = "inconclusive")]
     CannotTell,
 }
 

@@ -1,7 +1,9 @@
 //! The rows of a workload compared with its baseline, by one metric: ratios within cohorts, the
 //! check of the baseline, claims and ranks. It renders nothing.
 
-use std::collections::BTreeMap;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::{cell::OnceCell, collections::BTreeMap};
 use wirebench_stats::{
     Estimate, Interval, Judged, Outcome, PairLevel, Rank, geometric_mean_interval, median,
     outliers, range,
@@ -17,7 +19,7 @@ use crate::names::names;
 pub(crate) type Values = BTreeMap<u32, f64>;
 
 /// All rows of a workload by one metric.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Comparison {
     pub metric: Metric,
     /// The difference below which two rows count as the same: 0.03 is 3 %.
@@ -26,49 +28,57 @@ pub struct Comparison {
     pub baseline_check: BaselineCheck,
     /// One for each row, in the order of [`WorkloadRows::rows`]; none for a row without values.
     pub rows: Vec<Option<Compared>>,
+    levels: Levels,
+    ranks: OnceCell<Vec<Option<Rank>>>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// One metric of one row.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Compared {
-    pub by_block: BTreeMap<u32, f64>,
+    /// The median over the cohorts, in the unit of the metric's name.
     pub median: f64,
     /// The interval of 95 % confidence of their geometric mean (Student); absent with fewer than three,
     /// and where one is not above zero.
     pub interval: Option<Interval>,
-    /// Cohorts whose value is far from the others', from eight cohorts on. They are kept.
-    pub outliers: Vec<u32>,
+    /// The value of each cohort; they count from 0, warm-up blocks first.
+    pub by_block: BTreeMap<u32, f64>,
+    /// Cohorts whose value is far from the others', from eight cohorts on. They are in all figures.
+    pub outlier_blocks: Vec<u32>,
     /// The ratio to the baseline; none of the baseline itself, and where a value of a cohort is not
     /// above zero.
     pub ratio: Option<RatioToBaseline>,
-    /// Which ranks the row may have; absent with fewer than three cohorts, of the baseline's second
-    /// instance, and where the check of the baseline has failed.
-    pub rank: Option<Rank>,
 }
 
 /// The ratio of a row to the geometric mean of the baseline's instances.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct RatioToBaseline {
-    /// The ratio in each cohort that has both sides.
-    pub by_block: BTreeMap<u32, f64>,
     /// The ratio of the fitted levels. Its interval of 95 % confidence holds for all rows of the
     /// workload at once; absent with fewer than three cohorts.
+    #[serde(flatten)]
     pub estimate: Estimate,
     /// The interval of 90 % confidence of this row by itself, which decides on "same".
     pub plain_interval: Option<Interval>,
+    /// The smallest of a cohort.
     pub least: f64,
+    /// The largest.
     pub most: f64,
-    /// How it is to be read.
+    /// The ratio in each cohort that has both sides.
+    pub by_block: BTreeMap<u32, f64>,
+    /// How it is to be read: a ratio is a bound where the generator was at its limit.
     pub reads: Reads,
-    /// The p value of "the ratio is 1", adjusted for all rows of the workload.
+    /// The p value of "the ratio is 1", adjusted for all rows of the workload (Dunnett).
     pub p_adjusted: Option<f64>,
     /// What is claimed of it; nothing of the baseline's second instance.
     pub claim: Option<Claim>,
     /// Why the claim is inconclusive, where it is.
     pub inconclusive: Option<Inconclusive>,
+    /// The claim in the words of the metric, such as `slower`.
+    pub verdict: Option<String>,
 }
 
 /// Why nothing is claimed of a row.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Inconclusive {
     /// There are fewer than three cohorts of the row and the baseline.
     TooFewCohorts,
@@ -92,41 +102,35 @@ names! {
 }
 
 impl WorkloadRows<'_> {
-    /// Compares all rows by `metric`.
+    /// All rows compared with the baseline by `metric`.
     #[must_use]
-    pub fn compare(&self, metric: Metric) -> Comparison {
-        let (mut comparison, levels) = self.fit(metric);
-        if comparison.baseline_check.state != CheckState::Failed {
-            let ranks = self.ranks(&levels, metric);
-            for (row, rank) in comparison.rows.iter_mut().zip(ranks) {
-                if let Some(row) = row {
-                    row.rank = rank;
-                }
-            }
-        }
-        comparison
+    pub fn compare(&self, metric: Metric) -> &Comparison {
+        self.comparisons[metric as usize].get_or_init(|| self.fit(metric))
     }
 
-    /// The same without ranks, for which every row is compared with every other one: with many rows
-    /// they take nearly all of the time.
+    /// The ranks that each row may have; absent with fewer than three cohorts, of the baseline's second
+    /// instance, and where the check of the baseline has failed. Every row is compared with every other
+    /// one, which takes nearly all of the time with many rows.
     #[must_use]
-    pub fn compare_to_baseline(&self, metric: Metric) -> Comparison {
-        self.fit(metric).0
+    pub fn ranks(&self, metric: Metric) -> &[Option<Rank>] {
+        let comparison = self.compare(metric);
+        comparison.ranks.get_or_init(|| match comparison.baseline_check.state {
+            CheckState::Failed => vec![None; self.rows.len()],
+            _ => self.rank(&comparison.levels, metric),
+        })
     }
 
     /// What is needed to compare any two of these rows by `metric`; nothing where the check of the
     /// baseline has failed.
     pub(crate) fn pairs(&self, metric: Metric, rows: &[usize]) -> Vec<Option<PairLevel>> {
-        let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
-        let margin = self.margins.of(metric, self.workload.phase);
-        let levels = Levels::of(self, &values, margin);
-        match BaselineCheck::of(levels.check(), margin).state {
+        let comparison = self.compare(metric);
+        match comparison.baseline_check.state {
             CheckState::Failed => vec![None; rows.len()],
-            _ => levels.pairs(rows),
+            _ => comparison.levels.pairs(rows),
         }
     }
 
-    fn fit(&self, metric: Metric) -> (Comparison, Levels) {
+    fn fit(&self, metric: Metric) -> Comparison {
         let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
         let margin = self.margins.of(metric, self.workload.phase);
         let levels = Levels::of(self, &values, margin);
@@ -151,18 +155,19 @@ impl WorkloadRows<'_> {
                     p_adjusted: judged.p_adjusted,
                     claim: claimed.map(|(claim, _)| claim),
                     inconclusive: claimed.and_then(|(_, why)| why),
+                    verdict: claimed.map(|(claim, _)| claim.words(metric)),
                 })
             });
             Some(Compared {
                 median: median(&plain)?,
                 interval: geometric_mean_interval(&plain),
-                outliers: outliers(&plain).into_iter().map(|place| blocks[place]).collect(),
+                outlier_blocks: outliers(&plain).into_iter().map(|place| blocks[place]).collect(),
                 ratio,
-                rank: None,
                 by_block,
             })
         });
-        (Comparison { metric, margin, baseline_check, rows: rows.collect() }, levels)
+        let (rows, ranks) = (rows.collect(), OnceCell::new());
+        Comparison { metric, margin, baseline_check, rows, levels, ranks }
     }
 
     /// How the ratio of a row is to be read. What equal things make of the same limit is exact.
@@ -213,7 +218,7 @@ impl WorkloadRows<'_> {
     }
 
     /// The ranks among each other of all rows but the baseline's second instance.
-    fn ranks(&self, levels: &Levels, metric: Metric) -> Vec<Option<Rank>> {
+    fn rank(&self, levels: &Levels, metric: Metric) -> Vec<Option<Rank>> {
         let ranked: Vec<usize> = (0..self.rows.len())
             .filter(|index| self.rows[*index].role != Role::SecondOfBaseline)
             .collect();

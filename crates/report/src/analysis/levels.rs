@@ -10,6 +10,7 @@ use wirebench_stats::{
 use super::{Direction, Metric, Role, WorkloadRows, comparison::Values};
 
 /// The model of a workload by one metric.
+#[derive(Clone, Debug)]
 pub(crate) struct Levels {
     model: Option<TwoWay>,
     /// The instances of the baseline that have values, the first one first.

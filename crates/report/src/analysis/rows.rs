@@ -1,7 +1,11 @@
 //! From a journal to the rows of each workload: which runs belong together, and what role a row
 //! has. Only runs that count are in a row. It compares nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    array,
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 use wirebench_judge::thresholds::BUSY;
 use wirebench_schema::{
     entry::Class,
@@ -13,7 +17,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    Limited, Machine, MachineStates, Margins, Metric,
+    Comparison, Limited, Machine, MachineStates, Margins, Metric,
     slices::{self, FromSlices, OF_ONE_STATE},
 };
 
@@ -34,6 +38,8 @@ pub struct WorkloadRows<'a> {
     pub margins: Margins,
     /// The states of the machine in which it was measured.
     pub states: MachineStates,
+    /// By metric, each made when it is first asked for.
+    pub(super) comparisons: [OnceCell<Comparison>; Metric::ALL.len()],
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -87,19 +93,8 @@ pub(crate) fn conditions(journal: &Journal) -> BTreeSet<String> {
     reasons.filter(|it| asked_for.contains(&it.kind)).map(Reason::brief).collect()
 }
 
-/// The rows of every workload of `journal`, in the order of its head.
-#[must_use]
-pub fn rows(journal: &Journal) -> Vec<WorkloadRows<'_>> {
-    rows_in(&Machine::of(journal))
-}
-
-/// The same with slices of the state that is chosen.
-pub(crate) fn rows_in<'a>(machine: &Machine<'a>) -> Vec<WorkloadRows<'a>> {
-    let workloads = &machine.journal.start.workloads;
-    workloads.iter().map(|workload| of_workload(machine, workload)).collect()
-}
-
-fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> WorkloadRows<'a> {
+/// The rows of one workload, with slices of the state that is chosen.
+pub(super) fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> WorkloadRows<'a> {
     let journal = machine.journal;
     let rate = journal.rates.iter().find(|rate| rate.workload == workload.name);
     let here = journal.runs.iter().filter(|run| run.workload == workload.name);
@@ -155,6 +150,7 @@ fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> WorkloadRows<'
         blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
         margins: Margins::of_run(&journal.start),
         states: machine.of_workload(&workload.name),
+        comparisons: array::from_fn(|_| OnceCell::new()),
     }
 }
 

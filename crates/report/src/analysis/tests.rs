@@ -8,13 +8,14 @@ use wirebench_schema::{
     journal::{Counts, FixedRate, Journal, Outcome, Run, Weight},
     suite::Phase,
 };
+use wirebench_stats::Rank;
 
 mod groups;
 mod rules;
 mod states;
 
 /// What is known of a row by what the fixtures of its phase differ in.
-fn compared(journal: &Journal, name: &str) -> Compared {
+fn compared_and_ranked(journal: &Journal, name: &str) -> (Compared, Option<Rank>) {
     let workload = rows(journal).remove(0);
     let index = workload.rows.iter().position(|row| row.name() == name);
     let index = index.unwrap_or_else(|| panic!("no row {name}"));
@@ -22,7 +23,23 @@ fn compared(journal: &Journal, name: &str) -> Compared {
         Phase::Saturate => Metric::Throughput,
         phase => Metric::primary(phase),
     };
-    workload.compare(metric).rows.remove(index).unwrap()
+    (workload.compare(metric).rows[index].clone().unwrap(), workload.ranks(metric)[index])
+}
+
+fn compared(journal: &Journal, name: &str) -> Compared {
+    compared_and_ranked(journal, name).0
+}
+
+fn rank(journal: &Journal, name: &str) -> Option<Rank> {
+    compared_and_ranked(journal, name).1
+}
+
+fn widest_interval(journal: &Journal) -> Option<f64> {
+    Analysis::of(journal).widest_interval()
+}
+
+fn text(journal: &Journal, metric: Metric) -> String {
+    crate::table::report(&Analysis::of(journal), None, crate::table::Style::Text, Some(metric))
 }
 
 fn claim(journal: &Journal, name: &str) -> Claim {
@@ -53,7 +70,7 @@ fn copies_are_rows_of_their_own_and_equal_ones_are_never_different() {
     add(&mut journal, "hello", ("c/epoll", 2), noisy(100e3, 5), rate);
     for name in ["go/net", "go/net #2", "go/net #5", "c/epoll #3"] {
         assert_eq!(claim(&journal, name), Claim::Same, "{name}");
-        let rank = compared(&journal, name).rank.unwrap();
+        let rank = rank(&journal, name).unwrap();
         assert_eq!((rank.first, rank.last), (1, 7), "{name}");
     }
 }
@@ -83,7 +100,7 @@ fn a_limit_of_the_generator_leaves_only_claims_that_hold_nevertheless() {
 fn a_row_at_the_generators_limit_may_be_the_first_and_others_may_be_behind_it() {
     let mut journal = pair(0.8);
     let ranks = |journal: &Journal, name| {
-        let rank = compared(journal, name).rank.unwrap();
+        let rank = rank(journal, name).unwrap();
         (rank.first, rank.last, rank.group)
     };
     assert_eq!(ranks(&journal, "c/epoll (baseline)"), (1, 1, 1));
@@ -125,7 +142,7 @@ fn a_strange_cohort_is_flagged_from_eight_on_and_kept() {
         let go = |run: &&mut Run| run.variant.to_string() == "go/net" && run.block == 4;
         journal.runs.iter_mut().find(go).unwrap().outcome = rate(60e3);
         let compared = compared(&journal, "go/net");
-        (compared.outliers, compared.by_block.len())
+        (compared.outlier_blocks, compared.by_block.len())
     };
     assert_eq!(strange(6), (vec![], 6));
     assert_eq!(strange(8), (vec![4], 8));
@@ -161,7 +178,7 @@ fn cost_is_compared_by_cpu_time_at_the_rate_that_was_found() {
     assert_eq!(workload.workload, journal.start.workloads[0].at_rate(40_000));
     assert_eq!(workload.rows.len(), 4, "who is too slow has a row");
     assert_eq!(claim(&journal, "go/net").words(Metric::Cpu), "more CPU");
-    let rank = compared(&journal, "go/net").rank.unwrap();
+    let rank = rank(&journal, "go/net").unwrap();
     assert_eq!((rank.first, rank.last), (2, 2));
 }
 
@@ -221,25 +238,23 @@ fn who_used_no_time_in_some_blocks_is_not_judged_by_the_others() {
         add(&mut journal, &name, ("c/epoll", 1), [1e6, 0.0, 1.3e6, 1e6, 1e6, 1e6], idle);
         add(&mut journal, &name, ("go/net", 0), row, idle);
         let workload = rows(&journal).remove(0);
-        workload.compare(Metric::IdleCpu)
+        let comparison = workload.compare(Metric::IdleCpu);
+        let row = comparison.rows[2].clone().unwrap();
+        (row.ratio, workload.ranks(Metric::IdleCpu)[2], comparison.baseline_check.state)
     };
     let (one, two) = (noisy(1e6, 1), noisy(2e6, 5));
-    let whole = of(one, two).rows[2].clone().unwrap();
-    assert!(whole.ratio.unwrap().claim == Some(Claim::Higher) && whole.rank.is_some());
+    let (ratio, rank, _) = of(one, two);
+    assert!(ratio.unwrap().claim == Some(Claim::Higher) && rank.is_some());
     let mut holes = noisy(2e6, 5);
     holes[3] = 0.0;
-    let compared = of(one, holes);
-    let row = compared.rows[2].clone().unwrap();
-    assert_eq!((row.ratio, row.rank), (None, None));
     // The second instance of the baseline has a hole too, so that the baseline is not checked.
-    assert_eq!(compared.baseline_check.state, CheckState::Absent);
-    assert_eq!(of(holes, two).rows[2].clone().unwrap().ratio, None);
+    assert_eq!(of(one, holes), (None, None, CheckState::Absent));
+    assert_eq!(of(holes, two).0, None);
     let mut journal = journal_of(COST);
     journal.start.workloads.remove(0);
     let name = journal.start.workloads[0].name.clone();
     add(&mut journal, &name, ("c/epoll", 0), one, idle);
     add(&mut journal, &name, ("go/net", 0), holes, idle);
-    let text =
-        crate::table::report_by(&journal, None, crate::table::Style::Text, Some(Metric::IdleCpu));
+    let text = text(&journal, Metric::IdleCpu);
     assert!(text.contains("no ratio: its idle CPU is 0"), "{text}");
 }

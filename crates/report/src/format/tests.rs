@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     Details,
+    analysis::Analysis,
     fixtures::{assert_golden, changed, failed, journal, limited, pair, reason, run},
     screen::Facts,
 };
@@ -12,12 +13,12 @@ use wirebench_schema::{
     scenario::Scenario,
 };
 
-fn details(journal: &Journal) -> Details<'_> {
-    Details { journal, facts: Facts::default() }
+fn write(format: Format, journal: &Journal, metric: Option<Metric>) -> Written {
+    format.write(&Details { analysis: &Analysis::of(journal), facts: Facts::default() }, metric)
 }
 
 fn written(journal: &Journal, format: Format) -> String {
-    format.write(&details(journal), None).text
+    write(format, journal, None).text
 }
 
 fn parsed(text: &str) -> Value {
@@ -76,7 +77,7 @@ fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
     assert!(measures["latency_ns_p99"].is_null() && measures["latency_ns_p50"].is_object());
     invalidate(&mut journal, Weight::Invalid);
     assert!(parsed(&written(&journal, Format::Bencher))["hello go/net"].is_null());
-    assert_eq!(Format::Bencher.write(&details(&journal), None).skipped, 7, "one for each metric");
+    assert_eq!(write(Format::Bencher, &journal, None).skipped, 7, "one for each metric");
     assert!(written(&journal, Format::Csv).contains(",go/net,0,entrant,library,false,"));
 }
 
@@ -102,7 +103,7 @@ fn a_server_that_failed_its_checks_is_valid_in_no_form_and_named_where_it_has_no
     let valid = |row: &Value| (row["variant"].as_str().unwrap() == "go/net", row["valid"] == true);
     assert!(rows.iter().map(valid).any(|it| it == (true, false)), "{rows:#?}");
     for format in [Format::Bencher, Format::GithubActionBenchmark] {
-        let remarks = format.write(&details(&journal), None).remarks;
+        let remarks = write(format, &journal, None).remarks;
         assert_eq!(remarks, [format!("hello go/net is not valid: {why}")]);
     }
 }
@@ -113,7 +114,7 @@ fn trackers_name_the_servers_whose_figures_are_bounds() {
     for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
         run.outcome = limited(run.outcome.clone());
     }
-    let written = Format::GithubActionBenchmark.write(&details(&journal), None);
+    let written = write(Format::GithubActionBenchmark, &journal, None);
     assert_eq!(written.remarks, [format!("hello go/net: {}", crate::flat::BOUND)]);
     let points: Vec<Value> = serde_json::from_str(&written.text).unwrap();
     let says = |name: &str| {
@@ -138,7 +139,7 @@ fn trackers_get_no_ratio_to_a_baseline_that_is_not_valid() {
 fn all_points_of_a_file_have_one_direction() {
     let journal = pair(0.9);
     let names = |metric: Option<Metric>| -> Vec<String> {
-        let text = Format::GithubActionBenchmark.write(&details(&journal), metric).text;
+        let text = write(Format::GithubActionBenchmark, &journal, metric).text;
         let points: Vec<Value> = serde_json::from_str(&text).unwrap();
         points.iter().map(|point| point["name"].as_str().unwrap().to_owned()).collect()
     };

@@ -8,20 +8,18 @@ use wirebench_schema::{
     journal::{Bound, Journal, ReasonKind, Weight},
     suite::Phase,
 };
+use wirebench_stats::Rank;
 
-use super::{
-    figure::{Figure, figure},
-    states::OtherState,
-};
+use super::states::OtherState;
 use crate::{
-    analysis::{self, Comparison, Limited, Metric, Role, WorkloadRows},
+    analysis::{self, Compared, Comparison, Limited, Metric, Role, WorkloadRows},
     notes::Notes,
     remarks::remarks,
 };
 
 /// What the runs of one variant, or of one copy of it, say together.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Row {
+pub struct Row<'a> {
     /// The variant.
     pub variant: String,
     /// Which of several copies, from 0.
@@ -46,7 +44,7 @@ pub struct Row {
     /// absent in other phases and without figures.
     pub saturated: Option<bool>,
     /// Figures by metric; a metric without a value is absent.
-    pub figures: BTreeMap<&'static str, Figure>,
+    pub figures: BTreeMap<&'static str, Figure<'a>>,
     /// Its ratio to the baseline by the primary metric in each other state of the machine of which there are three
     /// cohorts.
     pub other_states: Vec<OtherState>,
@@ -54,6 +52,15 @@ pub struct Row {
     pub reasons: Vec<Reasons>,
     /// All that the tables say of it, as sentences; numbers that differ between runs are ranges.
     pub notes: Vec<String>,
+}
+
+/// One metric of the row.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Figure<'a> {
+    #[serde(flatten)]
+    pub compared: &'a Compared,
+    /// Which ranks the row may have; absent with few blocks, and of the baseline's second run.
+    pub rank: Option<Rank>,
 }
 
 /// Numbers of runs.
@@ -87,12 +94,12 @@ pub struct Reasons {
 }
 
 /// The row at `index` by all metrics.
-pub(super) fn row(
+pub(super) fn row<'a>(
     journal: &Journal,
-    rows: &WorkloadRows<'_>,
+    rows: &'a WorkloadRows<'_>,
     index: usize,
-    comparisons: &[Comparison],
-) -> Row {
+    comparisons: &[&'a Comparison],
+) -> Row<'a> {
     let row = &rows.rows[index];
     let runs = Runs {
         measured: row.measured(),
@@ -102,14 +109,13 @@ pub(super) fn row(
     };
     let figures = comparisons.iter().filter_map(|comparison| {
         let metric = comparison.metric;
-        Some((metric.field(), figure(comparison.rows[index].as_ref()?, metric)))
+        let (compared, rank) = (comparison.rows[index].as_ref()?, rows.ranks(metric)[index]);
+        Some((metric.field(), Figure { compared, rank }))
     });
-    let primary = Metric::primary(rows.workload.phase);
     let mut notes = Notes::default();
-    for main in comparisons.iter().filter(|it| it.metric == primary) {
-        for remark in remarks(journal, rows, index, main) {
-            notes.add(&remark);
-        }
+    for remark in remarks(journal, rows, index, rows.compare(Metric::primary(rows.workload.phase)))
+    {
+        notes.add(&remark);
     }
     Row {
         variant: row.variant.to_string(),

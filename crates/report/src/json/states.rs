@@ -2,10 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wirebench_schema::journal::Journal;
 use wirebench_stats::Estimate;
 
-use crate::analysis::{Comparison, Machine, Metric, WorkloadRows, rows_in};
+use crate::analysis::{Analysis, Compared, Metric, WorkloadRows};
 
 /// The ratio of a row in another state.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -18,26 +17,22 @@ pub struct OtherState {
 
 /// All rows of a workload in each other state of which there are enough cohorts.
 pub(super) fn others(
-    journal: &Journal,
+    analysis: &Analysis<'_>,
     rows: &WorkloadRows<'_>,
     metric: Metric,
-) -> Vec<(usize, Comparison)> {
-    let machine = Machine::of(journal);
-    let name = &rows.workload.name;
+) -> Vec<(usize, Vec<Option<Estimate>>)> {
     let of = |state: usize| {
-        let machine = machine.choosing(state);
-        machine.filter(name)?;
-        let rows = rows_in(&machine).into_iter().find(|it| it.workload.name == *name)?;
-        Some((state, rows.compare_to_baseline(metric)))
+        let rows = analysis.in_state(rows, state)?;
+        let ratio = |it: &Option<Compared>| Some(it.as_ref()?.ratio.as_ref()?.estimate);
+        Some((state, rows.compare(metric).rows.iter().map(ratio).collect()))
     };
     rows.states.others.iter().filter_map(|it| of(it.state)).collect()
 }
 
 /// The ratios of the row at `index`.
-pub(super) fn of_row(others: &[(usize, Comparison)], index: usize) -> Vec<OtherState> {
-    let of = |(state, comparison): &(usize, Comparison)| {
-        let ratio = comparison.rows.get(index)?.as_ref()?.ratio.as_ref()?.estimate;
-        Some(OtherState { state: *state, ratio })
+pub(super) fn of_row(others: &[(usize, Vec<Option<Estimate>>)], index: usize) -> Vec<OtherState> {
+    let of = |(state, ratios): &(usize, Vec<Option<Estimate>>)| {
+        Some(OtherState { state: *state, ratio: (*ratios.get(index)?)? })
     };
     others.iter().filter_map(of).collect()
 }

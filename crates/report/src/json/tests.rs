@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::fixtures::{assert_golden, changed, failed, journal, limited, pair, reason, run};
-use wirebench_schema::journal::{Measurement, Weight};
+use wirebench_schema::journal::{Journal, Measurement, Weight};
 
 fn parsed(journal: &Journal) -> Value {
-    serde_json::from_str(&text(journal)).unwrap()
+    serde_json::from_str(&text(&Analysis::of(journal))).unwrap()
 }
 
 fn row_of<'a>(report: &'a Value, variant: &str, copy: u32) -> &'a Value {
@@ -46,7 +46,7 @@ fn every_ratio_is_there_by_block_with_what_follows_from_it() {
 
 #[test]
 fn the_whole_of_a_report() {
-    assert_golden("run/report.json", &text(&pair(0.9)));
+    assert_golden("run/report.json", &text(&Analysis::of(&pair(0.9))));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::{
     row::{Shown, is_listed, name, shown},
 };
 use crate::{
-    analysis::{CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows, rows},
+    analysis::{Analysis, CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows},
     html::ratio::Ratio,
     order::grouped,
     published_rows,
@@ -26,9 +26,9 @@ use crate::{
     },
 };
 
-/// What the first screen shows of `journal`.
-pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
-    let workloads = rows(journal);
+/// What the first screen shows of a result.
+pub(super) fn model(analysis: &Analysis<'_>, stage: Stage) -> Model {
+    let Analysis { journal, workloads, .. } = analysis;
     let measured = workloads.iter().flat_map(|it| &it.rows).filter(|row| row.measured() > 0);
     let servers: BTreeSet<String> = measured.map(|row| row.variant.to_string()).collect();
     let labelled: Vec<_> = workloads
@@ -60,11 +60,11 @@ pub(super) fn model(journal: &Journal, stage: Stage) -> Model {
                 .filter(|it| placement.generator_cpus.contains(it))
                 .count(),
         }),
-        blocks: blocks(&workloads),
-        causes: [sentences(&workloads), lines].concat(),
+        blocks: blocks(workloads),
+        causes: [sentences(workloads), lines].concat(),
         published: published_rows::summary(journal)
             .into_iter()
-            .chain(conclusion(journal, &workloads))
+            .chain(conclusion(analysis))
             .collect(),
         disturbed,
     }
@@ -188,7 +188,7 @@ pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
 
 fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     let metric = Metric::primary(rows.workload.phase);
-    let comparison = rows.compare_to_baseline(metric);
+    let comparison = rows.compare(metric);
     let columns = columns(&rows.workload);
     let baseline = rows.baseline.map(|index| &rows.rows[index]);
     let is_comparable = baseline.is_some_and(|row| is_compared(shown(row)))

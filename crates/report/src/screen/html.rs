@@ -20,7 +20,7 @@ use super::{
     model::{Block, Model, Value},
 };
 use crate::{
-    analysis::{WorkloadRows, rows},
+    analysis::{Analysis, WorkloadRows},
     generators,
     html::{document, markdown::body, ratio::LEGEND, safe},
     pairs,
@@ -29,10 +29,10 @@ use crate::{
 
 /// The result of a run as one file.
 #[must_use]
-pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
-    let model = adapter::model(journal, Stage::Final);
-    let workloads = rows(journal);
-    let members = adapter::members(&workloads);
+pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
+    let Analysis { journal, workloads, .. } = analysis;
+    let model = adapter::model(analysis, Stage::Final);
+    let members = adapter::members(workloads);
     let body = html! {
         header {
             h1 { (safe(&model.suite)) }
@@ -48,10 +48,10 @@ pub fn page(journal: &Journal, facts: &Facts<'_>) -> String {
         (legend(journal, &model))
         (lines("What disturbed or qualifies the measurement", &model.causes))
         @if let Some(hint) = hint::hint(&model) { p { (safe(&hint)) } }
-        (published(journal, &model))
+        (published(analysis, &model))
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
-        @if let Some(scaling) = scaling::section(journal, &workloads) { (scaling) }
-        @if let Some(timeline) = timeline::section(journal) { (timeline) }
+        @if let Some(scaling) = scaling::section(journal, workloads) { (scaling) }
+        @if let Some(timeline) = timeline::section(analysis) { (timeline) }
         (lines("Pairs of hosts", &pairs::lines(journal)))
         (lines("Load generators", &generators::lines(journal)))
         (servers::section(journal))
@@ -80,8 +80,8 @@ fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> 
 }
 
 /// The document of the suite: its rows by their state, and its tables with the figures from here.
-fn published(journal: &Journal, model: &Model) -> Markup {
-    let tables = document_of_suite(journal).map(|markdown| body(&markdown));
+fn published(analysis: &Analysis<'_>, model: &Model) -> Markup {
+    let tables = document_of_suite(analysis).map(|markdown| body(&markdown));
     html! {
         @if let Some(tables) = tables {
             section {

@@ -1,13 +1,12 @@
 //! The figures of a run on their own, as a history of many runs needs them.
 
 use serde::{Deserialize, Serialize};
-use wirebench_schema::journal::Journal;
 
 use super::{
     Stage, adapter, figures, headline,
     model::{Column, Value},
 };
-use crate::{compare::words, table::describe_versions};
+use crate::{analysis::Analysis, compare::words, table::describe_versions};
 
 /// The figures of a server under a load.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -25,8 +24,8 @@ pub struct Point {
 }
 
 /// The result in a sentence or two, and the figures of each server under each load.
-pub(crate) fn summary(journal: &Journal) -> (String, Vec<Point>) {
-    let model = adapter::model(journal, Stage::Final);
+pub(crate) fn summary(analysis: &Analysis<'_>) -> (String, Vec<Point>) {
+    let model = adapter::model(analysis, Stage::Final);
     let mut points = Vec::new();
     for (block, group) in
         model.blocks.iter().flat_map(|it| it.groups.iter().map(move |group| (it, group)))
@@ -45,7 +44,7 @@ pub(crate) fn summary(journal: &Journal) -> (String, Vec<Point>) {
             let outcome = find(|it| *it == Column::Outcome)
                 .map_or("-".to_owned(), |(column, value)| figures::cell(column, value));
             let described =
-                journal.start.variants.iter().find(|it| it.variant.to_string() == *server);
+                analysis.journal.start.variants.iter().find(|it| it.variant.to_string() == *server);
             points.push(Point {
                 server: server.clone(),
                 versions: described.map(describe_versions).unwrap_or_default().join(", "),

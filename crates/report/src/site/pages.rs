@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_schema::journal::Journal;
 
 use super::{Changes, Machine, Summary};
 use crate::{
     Details, Report,
     ab::{Ab, AbOptions},
+    analysis::Analysis,
     html::{document, safe},
     screen::{
         Facts, Point,
@@ -25,13 +25,14 @@ pub struct Page {
 
 /// The page of a run, whatever verb made it.
 #[must_use]
-pub fn run_page(journal: &Journal, facts: Facts<'_>) -> String {
+pub fn run_page(analysis: &Analysis<'_>, facts: Facts<'_>) -> String {
+    let journal = analysis.journal;
     if let Some(ab) = Ab::of(journal, &AbOptions::default()) {
         return ab.html();
     }
     match Tuned::of(journal) {
         Some(tuned) => tuned.html(),
-        None => Details { journal, facts }.html(),
+        None => Details { analysis, facts }.html(),
     }
 }
 

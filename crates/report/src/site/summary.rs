@@ -5,7 +5,10 @@ use sha2::{Digest as _, Sha256};
 use wirebench_schema::{environment::Environment, journal::Journal, suite::Workload};
 use wirebench_stats::median;
 
-use crate::screen::{self, Point};
+use crate::{
+    analysis::Analysis,
+    screen::{self, Point},
+};
 
 /// Summaries of other formats are made anew.
 pub const FORMAT: u32 = 2;
@@ -48,10 +51,11 @@ pub struct Machine {
 #[must_use]
 pub fn summary(
     (id, origin): (&str, &str),
-    journal: &Journal,
+    analysis: &Analysis<'_>,
     environment: Option<&Environment>,
 ) -> Summary {
-    let (sentence, points) = screen::summary(journal);
+    let journal = analysis.journal;
+    let (sentence, points) = screen::summary(analysis);
     let ratios = points.iter().filter_map(|point| point.ratio);
     let widths =
         ratios.filter_map(|(value, ends)| ends.map(|(low, high)| (high - low) / 2.0 / value));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{
+    analysis::Analysis,
     compare::Side,
     fixtures::{assert_golden_page, pair},
 };
@@ -25,7 +26,11 @@ fn summaries() -> (Vec<Journal>, Vec<Summary>) {
     let journals = vec![run(1, 0.95), run(2, 0.95), run(3, 0.8), run(4, 0.8)];
     let machines = ["Model 1", "Model 1", "Model 1", "<b>Model 2"];
     let summary = |(place, journal): (usize, &Journal)| {
-        summary((&format!("id{place}"), "origin"), journal, Some(&environment(machines[place])))
+        summary(
+            (&format!("id{place}"), "origin"),
+            &Analysis::of(journal),
+            Some(&environment(machines[place])),
+        )
     };
     let summaries = journals.iter().enumerate().map(summary).collect();
     (journals, summaries)

@@ -4,7 +4,7 @@ use wirebench_stats::Rank;
 
 use super::columns::{Column, has_few_samples};
 use crate::{
-    analysis::{Compared, Metric, RatioToBaseline, Role, Row},
+    analysis::{Compared, RatioToBaseline, Role, Row},
     interval::factor,
     notes::references,
 };
@@ -15,16 +15,17 @@ pub(super) struct Line<'a> {
     pub(super) row: &'a Row<'a>,
     /// By the metric of the table.
     pub(super) compared: Option<&'a Compared>,
+    pub(super) rank: Option<Rank>,
     /// The numbers of its notes.
     pub(super) notes: Vec<usize>,
 }
 
 impl Line<'_> {
     /// The cell of `column`.
-    pub(super) fn cell(&self, column: Column, metric: Metric) -> String {
+    pub(super) fn cell(&self, column: Column) -> String {
         let dash = || "-".to_owned();
         match column {
-            Column::Rank => self.compared.and_then(|it| it.rank).map_or_else(dash, rank),
+            Column::Rank => self.rank.map_or_else(dash, rank),
             Column::Entry => self.name(),
             Column::Class => self.row.class.map_or("own".to_owned(), |class| class.to_string()),
             Column::Value(value) => self.row.median(value).map_or_else(dash, |median| {
@@ -40,8 +41,7 @@ impl Line<'_> {
             },
             Column::Verdict => {
                 let ratio = self.compared.and_then(|it| it.ratio.as_ref());
-                let claim = ratio.and_then(|it| it.claim);
-                claim.map_or_else(dash, |claim| claim.words(metric))
+                ratio.and_then(|it| it.verdict.clone()).unwrap_or_else(dash)
             }
             Column::Bound => {
                 let bound: Vec<String> = self.row.bound().iter().map(ToString::to_string).collect();

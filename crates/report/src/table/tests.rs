@@ -7,8 +7,8 @@ use crate::fixtures::{
 };
 use wirebench_schema::{
     journal::{
-        Cause, Counts, Described, End, EndReason, Generator, GeneratorVersion, LeftOut, Outcome,
-        Resumed, Run, ToolLatency, ToolReport, Unavailable, Verified, Weight,
+        Cause, Counts, Described, End, EndReason, Generator, GeneratorVersion, Journal, LeftOut,
+        Outcome, Resumed, Run, ToolLatency, ToolReport, Unavailable, Verified, Weight,
     },
     scenario::Scenario,
 };
@@ -16,9 +16,17 @@ use wirebench_schema::{
 mod phases;
 mod width;
 
+fn report_by(journal: &Journal, style: Style, metric: Option<Metric>) -> String {
+    super::report(&Analysis::of(journal), None, style, metric)
+}
+
+pub(crate) fn report(journal: &Journal, style: Style) -> String {
+    report_by(journal, style, None)
+}
+
 /// The report with ratios of requests/s, in which the rows of the fixtures differ.
 fn by_rate(journal: &Journal, style: Style) -> String {
-    report_by(journal, None, style, Some(Metric::Throughput))
+    report_by(journal, style, Some(Metric::Throughput))
 }
 
 #[test]
@@ -115,7 +123,7 @@ fn what_is_not_valid_is_marked_in_text_and_markdown() {
     assert_golden("details/not-valid.txt", &by_rate(&journal, Style::Text));
     assert_golden("details/not-valid.md", &by_rate(&journal, Style::Markdown));
     // CPU time is not a bound, so the limit has no sign there and must be reported in words.
-    let text = report_by(&journal, None, Style::Text, Some(Metric::Cpu));
+    let text = report_by(&journal, Style::Text, Some(Metric::Cpu));
     assert_golden("details/what-is-not-valid-is-marked-in-text-and.txt", &text);
 }
 
@@ -195,7 +203,7 @@ fn another_metric_is_compared_where_it_is_asked_for() {
             it.load.latency.as_mut().unwrap().latency_ns_p99 = 3_000_000;
         });
     }
-    let text = report_by(&journal, None, Style::Text, Some(Metric::LatencyP99));
+    let text = report_by(&journal, Style::Text, Some(Metric::LatencyP99));
     assert_golden("details/another-metric-is-compared-where-it-is-asked-for.txt", &text);
     assert_eq!(text.matches(" p99 ").count(), 1 + 1, "its value stands once, beside the ratio");
 }

@@ -44,22 +44,22 @@ pub(super) fn add(
     }
     let metric = metric.unwrap_or(primary);
     let comparison = rows.compare(metric);
-    if let Some(check) = about_check(rows, &comparison) {
+    if let Some(check) = about_check(rows, comparison) {
         page.line(&check);
     }
     let mut lines = Vec::new();
     let mut notes = Notes::default();
-    for index in in_order(rows, &comparison) {
+    for index in in_order(rows, metric) {
         let row = &rows.rows[index];
         let numbers: BTreeSet<usize> =
-            remarks(journal, rows, index, &comparison).iter().map(|note| notes.add(note)).collect();
-        let compared = comparison.rows[index].as_ref();
-        lines.push(Line { row, compared, notes: numbers.into_iter().collect() });
+            remarks(journal, rows, index, comparison).iter().map(|note| notes.add(note)).collect();
+        let (compared, rank) = (comparison.rows[index].as_ref(), rows.ranks(metric)[index]);
+        lines.push(Line { row, compared, rank, notes: numbers.into_iter().collect() });
     }
     let table = |columns: &[Column]| {
         let heads: Vec<String> = columns.iter().map(|column| column.head(rows, metric)).collect();
         let cells = |line: &Line<'_>| -> Vec<String> {
-            columns.iter().map(|column| line.cell(*column, metric)).collect()
+            columns.iter().map(|column| line.cell(*column)).collect()
         };
         let cells: Vec<Vec<String>> = lines.iter().map(cells).collect();
         layout::table(page.style, columns, &heads, &cells)

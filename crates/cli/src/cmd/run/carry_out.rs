@@ -5,7 +5,7 @@ use wirebench_experiment::{
     experiment::{Finished, Observer as _, Prepared, Progress, conduct},
     journal, plan,
 };
-use wirebench_report::{Details, screen};
+use wirebench_report::{Details, analysis::Analysis, screen};
 use wirebench_schema::{
     journal::{Cause, Unavailable},
     suite::Suite,
@@ -76,9 +76,9 @@ pub(super) fn conclude(
 ) -> anyhow::Result<Exit> {
     let journal = &finished.journal;
     let known = Known::of(journal, &finished.folder)?;
-    let facts = known.facts(out::look());
-    out::result(&screen::page(journal, &facts));
-    results::write(finished, &Details { journal, facts })?;
+    let (analysis, facts) = (&Analysis::of(journal), known.facts(out::look()));
+    out::result(&screen::page(analysis, &facts));
+    results::write(finished, &Details { analysis, facts })?;
     out::result(&results::place(&finished.folder));
     if let Some(exit) = interrupt.exit() {
         let resume = journal::resume_command(&finished.folder);

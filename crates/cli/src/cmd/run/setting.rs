@@ -9,7 +9,7 @@ use wirebench_experiment::{
     plan::{self, Changes},
     tool::{self, Tool},
 };
-use wirebench_report::analysis::widest_interval;
+use wirebench_report::analysis::Analysis;
 use wirebench_schema::{
     journal::{Generator, Goal, LeftOut, Placement, Procedure},
     scenario::Scenario,
@@ -126,7 +126,7 @@ impl Arguments {
             verification: conditions.verification(Verification::Full),
             goal,
             part: self.pairs.part()?,
-            precision: Precision(Box::new(widest_interval)),
+            precision: Precision(Box::new(|journal| Analysis::of(journal).widest_interval())),
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
         };
         fit_budget(context, &mut experiment, &chosen.subjects);

@@ -9,13 +9,13 @@ fn three_cohorts_find_a_factor_and_two_claim_nothing() {
     let mut journal = pair(0.5);
     journal.runs.retain(|run| run.block < 3);
     assert_eq!(claim(&journal, "go/net"), Claim::Lower);
-    assert!(compared(&journal, "go/net").rank.is_some());
+    assert!(rank(&journal, "go/net").is_some());
     journal.runs.retain(|run| run.block < 2);
-    let compared = compared(&journal, "go/net");
+    let (compared, rank) = compared_and_ranked(&journal, "go/net");
     let ratio = compared.ratio.unwrap();
     assert_eq!((ratio.claim, ratio.estimate.samples), (Some(Claim::CannotTell), 2));
     assert_eq!(ratio.inconclusive, Some(Inconclusive::TooFewCohorts));
-    assert_eq!((ratio.estimate.interval, ratio.p_adjusted, compared.rank), (None, None, None));
+    assert_eq!((ratio.estimate.interval, ratio.p_adjusted, rank), (None, None, None));
     assert!(ratio.least <= ratio.estimate.value && ratio.estimate.value <= ratio.most);
     let check = rows(&journal)[0].compare(Metric::Throughput).baseline_check;
     assert_eq!(check.state, CheckState::Absent);
@@ -51,11 +51,11 @@ fn a_baseline_whose_instances_differ_withholds_the_verdicts_of_its_load() {
     let ratio = compared(&journal, "go/net").ratio.unwrap();
     assert_eq!(ratio.claim, Some(Claim::CannotTell));
     assert_eq!(ratio.inconclusive, Some(Inconclusive::BaselineCheckFailed));
-    assert_eq!(compared(&journal, "go/net").rank, None);
+    assert_eq!(rank(&journal, "go/net"), None);
     assert_eq!(compared(&journal, "c/epoll (A/A)").ratio.unwrap().claim, None);
     // CPU time per request is the same in both, so its verdicts stand.
-    let cpu = rows(&journal)[0].compare(Metric::Cpu);
-    assert_eq!(cpu.baseline_check.state, CheckState::Passed);
+    let workload = rows(&journal).remove(0);
+    assert_eq!(workload.compare(Metric::Cpu).baseline_check.state, CheckState::Passed);
 }
 
 #[test]
@@ -67,8 +67,7 @@ fn instances_that_may_differ_by_the_margin_either_way_are_too_noisy_to_tell() {
             let sign = if run.block % 2 == 0 { 1.0 } else { -1.0 };
             measurement.load.requests_per_second *= 1.0 + sign * reach;
         }
-        let (style, metric) = (crate::table::Style::Text, Some(Metric::Throughput));
-        let text = crate::table::report_by(&journal, None, style, metric);
+        let text = text(&journal, Metric::Throughput);
         let line = text.lines().find(|line| line.starts_with("A/A: ")).unwrap().to_owned();
         let found = rows(&journal)[0].compare(Metric::Throughput).baseline_check;
         (found.state, line)

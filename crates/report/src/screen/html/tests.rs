@@ -9,12 +9,16 @@ use crate::{
     tune::Look,
 };
 use wirebench_schema::{
-    journal::{Instance, Outcome, ReasonKind, Slice, Weight},
+    journal::{Instance, Journal, Outcome, ReasonKind, Slice, Weight},
     scenario::Scenario,
 };
 
 const FACTS: Facts<'_> =
     Facts { machine: Some("AMD EPYC"), elapsed: None, look: Look::Plain, columns: None };
+
+fn page_of(journal: &Journal) -> String {
+    page(&Analysis::of(journal), &FACTS)
+}
 
 /// Adds to each run what a cohort observes: slices, of which one is disturbed, the instance's CPU time,
 /// and a distribution of latency.
@@ -76,7 +80,7 @@ fn run() -> Journal {
 
 #[test]
 fn a_run_as_a_page() {
-    assert_golden_page("run.html", &page(&run(), &FACTS));
+    assert_golden_page("run.html", &page_of(&run()));
 }
 
 /// An echo with two servers over three numbers of connections; the load generator limits one of them.
@@ -105,19 +109,19 @@ fn scaling() -> Journal {
 
 #[test]
 fn loads_that_differ_in_their_connections_have_a_picture() {
-    assert_golden_page("scaling.html", &page(&scaling(), &FACTS));
+    assert_golden_page("scaling.html", &page_of(&scaling()));
 }
 
 #[test]
 fn each_ratio_that_may_be_compared_has_a_picture_with_a_ring_for_each_cohort() {
-    let page = page(&run(), &FACTS);
+    let page = page_of(&run());
     assert_eq!(page.matches("class=\"band\"").count(), 2, "go/net and own/server, saturated");
     assert_eq!(page.matches("class=\"cohort\"").count(), 2 * 6);
 }
 
 #[test]
 fn a_scenario_has_its_pictures() {
-    let page = page(&run(), &FACTS);
+    let page = page_of(&run());
     for (mark, count) in [
         // Two servers have two loads, by CPU and by latency, and a distribution; one of them was
         // disturbed at the rate.
@@ -135,7 +139,8 @@ fn a_scenario_has_its_pictures() {
 fn names_from_elsewhere_are_only_text() {
     let mut journal = run();
     journal.start.suite = "<script>alert(1)</script>\u{202e}".to_owned();
-    let page = page(&journal, &Facts { machine: Some("</p><b onclick=\"x\">"), ..FACTS });
+    let page =
+        page(&Analysis::of(&journal), &Facts { machine: Some("</p><b onclick=\"x\">"), ..FACTS });
     assert!(page.matches("<script").count() == 1 && !page.contains("<b "), "{page}");
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;\u{fffd}"), "{page}");
 }
@@ -170,7 +175,7 @@ fn a_run_of_60_servers_under_8_loads_is_below_4_megabytes() {
         add(&mut journal, &name(load), ("c/epoll", 0), baseline.clone(), cost);
     }
     observe(&mut journal);
-    let page = page(&journal, &FACTS);
+    let page = page(&Analysis::of(&journal), &FACTS);
     let (table, _) = page.split_once("</table>").unwrap();
     assert_eq!(table.matches("<tr").count(), 2 + 61, "one scenario, all loads next to each other");
     assert_eq!(page.matches("class=\"band\"").count(), 60 * 8);

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 use std::collections::BTreeMap;
-use wirebench_schema::journal::{Journal, Outcome, ReasonKind, Slice};
+use wirebench_schema::journal::{Outcome, ReasonKind, Slice};
 
 use crate::{
-    analysis::Machine,
+    analysis::Analysis,
     html::{
         chart::{dots, number, svg},
         safe,
@@ -59,8 +59,8 @@ struct Placed {
 }
 
 /// The picture; none of a run without slices.
-pub(super) fn section(journal: &Journal) -> Option<Markup> {
-    let cohorts = cohorts(journal);
+pub(super) fn section(analysis: &Analysis<'_>) -> Option<Markup> {
+    let cohorts = cohorts(analysis);
     if cohorts.is_empty() {
         return None;
     }
@@ -165,18 +165,18 @@ fn y(ratio: f64) -> f64 {
 }
 
 /// The slices of each cohort, in the order of the journal.
-fn cohorts(journal: &Journal) -> Vec<Vec<Mark>> {
-    let machine = Machine::of(journal);
+fn cohorts(analysis: &Analysis<'_>) -> Vec<Vec<Mark>> {
+    let states = &analysis.machine.states;
     let state = |slice: &Slice| {
-        let class = match machine.states.during(slice.distances.readings()) {
+        let class = match states.during(slice.distances.readings()) {
             Some(0) => "near",
             Some(_) => "far",
             None => "mixed",
         };
-        (machine.states.count() > 1).then_some(class)
+        (states.count() > 1).then_some(class)
     };
     let mut cohorts: BTreeMap<u32, Vec<Mark>> = BTreeMap::new();
-    for run in &journal.runs {
+    for run in &analysis.journal.runs {
         let Outcome::Measured(measured) = &run.outcome else { continue };
         let values: Vec<f64> = Slice::counted(&measured.slices)
             .iter()

@@ -1,6 +1,6 @@
 //! From fixture journals to models: rows, loads next to each other, what is hidden and why.
 
-use super::{adapter::model, *};
+use super::*;
 use crate::fixtures::{
     COST, add, changed, cost, failed, journal_of, limited, noisy, pair, rate, reason, silence,
 };
@@ -28,9 +28,15 @@ fn two_rates() -> Journal {
     journal
 }
 
+fn model(journal: &Journal, stage: Stage) -> Model {
+    adapter::model(&Analysis::of(journal), stage)
+}
+
 fn shown(journal: &Journal) -> String {
-    let text =
-        page(journal, &Facts { machine: None, elapsed: None, look: Look::Plain, columns: None });
+    let text = page(
+        &Analysis::of(journal),
+        &Facts { machine: None, elapsed: None, look: Look::Plain, columns: None },
+    );
     assert!(width(&text) <= WIDTH, "{text}");
     text
 }
@@ -71,8 +77,9 @@ fn loads_of_a_scenario_are_next_to_each_other_and_the_baseline_comes_first() {
 fn a_load_has_one_headline_figure_in_every_form() {
     let journal = two_rates();
     let model = model(&journal, Stage::Final);
-    let report = crate::json::report(&journal);
-    let details = crate::table::report(&journal, crate::table::Style::Text);
+    let analysis = Analysis::of(&journal);
+    let report = crate::json::report(&analysis);
+    let details = crate::table::report(&analysis, None, crate::table::Style::Text, None);
     for (group, load) in model.blocks[0].groups.iter().zip(&report.workloads) {
         assert_eq!((group.metric, group.metric.field()), (Metric::Cpu, load.primary_metric));
         assert_eq!(group.columns[0], Column::Figure(group.metric));

@@ -71,7 +71,7 @@ fn of_workload<'a>(
     let base = rows.rows[baseline].variant;
     let mut fates = Vec::new();
     for (column, metric) in COLUMNS {
-        let comparison = rows.compare_to_baseline(metric);
+        let comparison = rows.compare(metric);
         for (row, compared) in
             rows.rows.iter().zip(&comparison.rows).filter(|(row, _)| row.copy == 0)
         {

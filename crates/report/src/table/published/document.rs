@@ -207,7 +207,7 @@ fn ratio(
     if reference(table, rows) != Some(baseline) {
         return None;
     }
-    let comparison = rows.compare_to_baseline(metric(column)?);
+    let comparison = rows.compare(metric(column)?);
     let compared = comparison.rows[index].as_ref()?;
     let scale = if column == Column::RequestsPerSecondPercent { 100.0 } else { 1.0 };
     if rows.rows[index].role == Role::Baseline {

@@ -65,9 +65,9 @@ fn a_table_of_silence_has_memory_and_cpu_time() {
     assert!(has_head(&text, "memory", "/connection"), "{text}");
     assert!(has_head(&text, "memory", "at rest"), "{text}");
     assert!(report(&journal, Style::Markdown).contains("| memory at rest |"));
-    let text = report_by(&journal, None, Style::Text, Some(Metric::LatencyP99));
+    let text = report_by(&journal, Style::Text, Some(Metric::LatencyP99));
     assert_golden("details/a-table-of-silence-has-memory-and-cpu-time-2.txt", &text);
-    let text = report_by(&journal, None, Style::Text, Some(Metric::Cpu));
+    let text = report_by(&journal, Style::Text, Some(Metric::Cpu));
     assert_golden("details/a-table-of-silence-has-memory-and-cpu-time-3.txt", &text);
 }
 
@@ -77,7 +77,7 @@ fn no_figure_of_a_load_stands_below_a_name_of_silence() {
     let saturate = crate::fixtures::pair(0.9);
     for metric in Metric::of_phase(wirebench_schema::suite::Phase::Idle) {
         for (journal, phase) in [(&cost, "cost"), (&saturate, "saturate")] {
-            let text = report_by(journal, None, Style::Text, Some(*metric));
+            let text = report_by(journal, Style::Text, Some(*metric));
             let absent = format!(
                 "the phase {phase} has no {metric}, but throughput, cpu, p50, p99, p999, switches, \
                  memory: compared by server CPU us/request\n"

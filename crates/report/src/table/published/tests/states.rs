@@ -1,6 +1,7 @@
 //! The states of a document's rows in every form of a report, from synthetic runs.
 
 use super::*;
+use crate::analysis::Analysis;
 use wirebench_schema::journal::{Cause, LeftOut, Unavailable};
 
 /// The states of two rows, of which one has no variant here.
@@ -38,8 +39,7 @@ fn a_row_of_another_design_is_not_counted_next_to_one_of_the_same() {
     for block in 0..3 {
         journal.runs.push(run(block, "own/server", measured(700.0, 0, &[])));
     }
-    let workloads = crate::analysis::rows(&journal);
-    let sentence = crate::table::conclusion(&journal, &workloads).unwrap();
+    let sentence = crate::table::conclusion(&Analysis::of(&journal)).unwrap();
     let expected = "published differences: 1 of 1 hold here, 0 reversed, 0 smaller than the margin, \
                     0 inconclusive; not counted, because the programs differ: go/net";
     assert_eq!(sentence, expected);
@@ -56,7 +56,7 @@ fn a_baseline_of_another_design_allows_no_conclusion() {
     );
     let suite = Suite::parse("example", SUITE).unwrap();
     published.figures = PublishedFigures::parse(&figures, &suite).unwrap();
-    assert_eq!(crate::table::conclusion(&journal, &crate::analysis::rows(&journal)), None);
+    assert_eq!(crate::table::conclusion(&Analysis::of(&journal)), None);
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn a_journal_without_states_has_no_conclusion_and_says_why() {
 #[test]
 fn the_first_screen_and_its_html_count_the_states_and_name_the_missing_rows() {
     let facts = crate::screen::Facts::default();
-    assert_golden("published/screen.txt", &crate::screen::page(&apart(), &facts));
-    let page = crate::screen::html::page(&apart(), &facts);
+    assert_golden("published/screen.txt", &crate::screen::page(&Analysis::of(&apart()), &facts));
+    let page = crate::screen::html::page(&Analysis::of(&apart()), &facts);
     let from = page.find("<h2>Published figures").unwrap();
     let section = &page[from..from + page[from..].find("</section>").unwrap()];
     assert_golden("published/screen.html", section);
@@ -78,12 +78,14 @@ fn the_first_screen_and_its_html_count_the_states_and_name_the_missing_rows() {
 
 #[test]
 fn json_has_the_state_of_each_row_and_both_ratios() {
-    let report = crate::json::report(&apart());
+    let journal = apart();
+    let analysis = Analysis::of(&journal);
+    let report = crate::json::report(&analysis);
     let text = serde_json::to_string_pretty(&report.published).unwrap();
     assert_golden("published/report.json", &(text + "\n"));
     let mut smoke = apart();
     smoke.start.scale = Scale::Smoke;
-    assert!(crate::json::report(&smoke).published.is_none());
+    assert!(crate::json::report(&Analysis::of(&smoke)).published.is_none());
 }
 
 #[test]
