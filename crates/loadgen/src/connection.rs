@@ -52,7 +52,7 @@ pub(crate) enum Origin {
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Stage {
+enum ConnState {
     /// There is none; it may be made at once, later, or never.
     Closed,
     Connecting {
@@ -63,7 +63,7 @@ enum Stage {
 
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stage: Stage,
+    state: ConnState,
     origin: Origin,
     in_flight: InFlight,
     begun: u64,
@@ -75,7 +75,7 @@ impl Connection {
     /// A place for a connection that is yet to be made.
     pub(crate) fn new() -> Self {
         Self {
-            stage: Stage::Closed,
+            state: ConnState::Closed,
             origin: Origin::Start,
             in_flight: InFlight::default(),
             begun: 0,
@@ -84,20 +84,20 @@ impl Connection {
     }
 
     pub(crate) fn connect(&mut self, now_ns: u64) {
-        debug_assert_eq!(self.stage, Stage::Closed, "only what is closed is made again");
-        self.stage = Stage::Connecting { since_ns: now_ns };
+        debug_assert_eq!(self.state, ConnState::Closed, "only what is closed is made again");
+        self.state = ConnState::Connecting { since_ns: now_ns };
     }
 
     /// The connection is established. Returns why it was made.
     pub(crate) fn connected(&mut self) -> Origin {
-        self.stage = Stage::Open;
+        self.state = ConnState::Open;
         self.origin
     }
 
     /// The connection and its requests in flight have ended; another one is made for this reason,
     /// if at all.
     pub(crate) fn close(&mut self, origin: Origin) {
-        self.stage = Stage::Closed;
+        self.state = ConnState::Closed;
         self.origin = origin;
         self.in_flight.oldest = None;
         self.in_flight.others.clear();
@@ -107,7 +107,7 @@ impl Connection {
 
     /// The server has closed the connection; its requests in flight are sent again on the next one.
     pub(crate) fn close_to_retry(&mut self) {
-        self.stage = Stage::Closed;
+        self.state = ConnState::Closed;
         self.origin = Origin::Renewal;
         self.begun = self.in_flight.len() as u64;
         self.sent_bytes = 0;
@@ -156,31 +156,31 @@ impl Connection {
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        self.stage == Stage::Open
+        self.state == ConnState::Open
     }
 
     /// Whether there is neither a connection nor one being made.
     pub(crate) fn is_closed(&self) -> bool {
-        self.stage == Stage::Closed
+        self.state == ConnState::Closed
     }
 
     /// Since when the connection is being made, if it is.
     pub(crate) const fn connecting_since(&self) -> Option<u64> {
-        match self.stage {
-            Stage::Connecting { since_ns } => Some(since_ns),
-            Stage::Closed | Stage::Open => None,
+        match self.state {
+            ConnState::Connecting { since_ns } => Some(since_ns),
+            ConnState::Closed | ConnState::Open => None,
         }
     }
 
     /// Since when the server owes something: a connection or a reply.
     pub(crate) fn waiting_since(&self) -> Option<u64> {
-        match self.stage {
-            Stage::Closed => None,
+        match self.state {
+            ConnState::Closed => None,
             // A request that waits for the connection, or is sent again, began before.
-            Stage::Connecting { since_ns } => {
+            ConnState::Connecting { since_ns } => {
                 Some(self.in_flight.oldest.map_or(since_ns, |stamp| stamp.begun_ns))
             }
-            Stage::Open => self.in_flight.oldest.map(|stamp| stamp.begun_ns),
+            ConnState::Open => self.in_flight.oldest.map(|stamp| stamp.begun_ns),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Endpoints and source addresses of connections, and the making of their sockets.
 //!
-//! It knows nothing of protocols, and does not decide when to connect: `pacing` does. `first` makes
+//! It knows nothing of protocols, and does not decide when to connect: `throttle` does. `first` makes
 //! the connection of the preflight.
 
 pub(crate) mod first;
-pub(crate) mod pacing;
 pub(crate) mod sources;
+pub(crate) mod throttle;
 
 use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
 use rustix::{

@@ -4,11 +4,11 @@
 //! It also finds out which of several addresses answers, and learns the expected body of HTTP
 //! replies. It requests that body twice, to detect a varying one. A request that may change something
 //! on the server (RFC 9110, 9.2.1) is not sent: the connection ends after the TLS handshake, and the
-//! load learns the body from its own first reply. `wire` is the layer between the exchange and its
+//! load learns the body from its own first reply. `transport` is the layer between the exchange and its
 //! socket.
 
 mod sentences;
-mod wire;
+mod transport;
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -30,14 +30,14 @@ use crate::{
     codec::{Codec, Persistence, Reply, ReplyError, excerpt},
     dial::{
         Endpoint,
-        first::{First, Patience, connect},
+        first::{First, WaitLimit, connect},
         sources::Sources,
     },
     error::LoadError,
     plan::CodecKind,
     tls::Connector,
 };
-use wire::Wire;
+use transport::Transport;
 
 /// Interval of the check whether to give up a wait.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -73,32 +73,32 @@ pub(crate) fn preflight(
     stop: &AtomicBool,
 ) -> Result<Preflight, LoadError> {
     let Route { endpoints, sources, connector } = route;
-    let patience = Patience { timeout: config.timeout, stop };
-    let Some(First { socket, endpoint, took }) = connect(endpoints, sources, patience)? else {
+    let limit = WaitLimit { timeout: config.timeout, stop };
+    let Some(First { socket, endpoint, took }) = connect(endpoints, sources, limit)? else {
         return Ok(Preflight::Interrupted);
     };
     let sends_request = !matches!(codec, CodecKind::Http1(_)) || config.has_safe_method();
     let until = if sends_request { Until::Reply } else { Until::Connected };
     let exchange = Exchange { config, connector, endpoint: endpoint.clone(), socket, until, stop };
-    let mut wire = Wire::new(connector).map_err(|error| {
+    let mut transport = Transport::new(connector).map_err(|error| {
         LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
     })?;
     let found = match codec {
         CodecKind::Echo(echo) => {
             let mut connection = echo.connection(usize::MAX);
-            exchange.run(echo, &mut connection, &mut wire)?
+            exchange.run(echo, &mut connection, &mut transport)?
         }
         CodecKind::Http1(http) => {
             let mut connection = http.connection(0);
             connection.learn();
-            let found = exchange.run(http, &mut connection, &mut wire)?;
+            let found = exchange.run(http, &mut connection, &mut transport)?;
             let learned = http.take_learned(&mut connection);
             http.reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
             let learns_body = !http.expects_body() && config.body_check == BodyCheck::Same;
             match (found, learned) {
                 (Found::Reply(reply), Some(learned)) if learns_body => {
                     http.expect(learned.body);
-                    exchange.repeat(http, &mut connection, &mut wire, reply)?
+                    exchange.repeat(http, &mut connection, &mut transport, reply)?
                 }
                 (found, _) => {
                     if learns_body && found == Found::Connection {
@@ -109,9 +109,9 @@ pub(crate) fn preflight(
             }
         }
     };
-    wire.announce_end();
+    transport.announce_end();
     // Best effort: the reply has already arrived.
-    let _ = exchange.send(&mut wire);
+    let _ = exchange.send(&mut transport);
     Ok(match found {
         Found::Interruption => Preflight::Interrupted,
         Found::Reply(Reply { persistence, .. }) => {
@@ -164,13 +164,13 @@ impl Exchange<'_> {
         &self,
         codec: &mut C,
         connection: &mut C::Connection,
-        wire: &mut Wire,
+        transport: &mut Transport,
         first: Reply,
     ) -> Result<Found, LoadError> {
         if first.persistence == Persistence::Close {
             return Ok(Found::Reply(first));
         }
-        let differs = match self.exchange(codec, connection, wire, &mut Vec::new()) {
+        let differs = match self.exchange(codec, connection, transport, &mut Vec::new()) {
             Ending::Interrupted => return Ok(Found::Interruption),
             Ending::Wrong(ReplyError::BodyDiffers { at, .. }) => format!("from byte {at} on"),
             Ending::Wrong(ReplyError::BodyLength { expected, received, .. }) => {
@@ -190,10 +190,10 @@ impl Exchange<'_> {
         &self,
         codec: &mut C,
         connection: &mut C::Connection,
-        wire: &mut Wire,
+        transport: &mut Transport,
     ) -> Result<Found, LoadError> {
         let mut received = Vec::new();
-        let sentence = match self.exchange(codec, connection, wire, &mut received) {
+        let sentence = match self.exchange(codec, connection, transport, &mut received) {
             Ending::Complete(reply) => return Ok(Found::Reply(reply)),
             Ending::Connected => return Ok(Found::Connection),
             Ending::Interrupted => return Ok(Found::Interruption),
@@ -204,19 +204,19 @@ impl Exchange<'_> {
                 let missing = self.missing_certificate().unwrap_or_default();
                 format!("{} ends the connection: {missing}", self.endpoint)
             }
-            Ending::Tls(error) => wire.sentence(&error, &self.endpoint, self.config),
-            Ending::Closed | Ending::Reset if wire.is_handshaking() => format!(
+            Ending::Tls(error) => transport.sentence(&error, &self.endpoint, self.config),
+            Ending::Closed | Ending::Reset if transport.is_handshaking() => format!(
                 "{} closes the connection in the TLS handshake: check that it speaks TLS, or write \
                  {}",
                 self.endpoint,
-                wire::without_tls(self.target())
+                transport::without_tls(self.target())
             ),
-            Ending::Late if wire.is_handshaking() => format!(
+            Ending::Late if transport.is_handshaking() => format!(
                 "{} does not finish the TLS handshake within {}: check that it speaks TLS, write \
                  {}, or give a longer --timeout",
                 self.endpoint,
                 write_duration(self.config.timeout),
-                wire::without_tls(self.target())
+                transport::without_tls(self.target())
             ),
             Ending::Closed | Ending::Reset if received.is_empty() => format!(
                 "{} closes the connection without a reply: check that it speaks {}{}",
@@ -263,7 +263,7 @@ impl Exchange<'_> {
         &self,
         codec: &mut C,
         connection: &mut C::Connection,
-        wire: &mut Wire,
+        transport: &mut Transport,
         received: &mut Vec<u8>,
     ) -> Ending {
         if let Err(error) = rustix::io::ioctl_fionbio(&self.socket, true) {
@@ -282,34 +282,34 @@ impl Exchange<'_> {
                 return Ending::Late;
             }
             if sent < all {
-                match wire.put(codec.outgoing(connection, sent, all - sent)) {
+                match transport.put(codec.outgoing(connection, sent, all - sent)) {
                     Ok(bytes) => sent += bytes as u64,
                     Err(error) => return Ending::Tls(error),
                 }
             }
-            if let Err(error) = self.send(wire) {
+            if let Err(error) = self.send(transport) {
                 return Ending::Socket(error);
             }
-            let is_quiet = !wire.is_handshaking() && wire.outgoing().is_empty();
+            let is_quiet = !transport.is_handshaking() && transport.outgoing().is_empty();
             if self.until == Until::Connected && is_quiet {
                 return Ending::Connected;
             }
-            let has_more = sent < all && !wire.is_handshaking();
-            self.wait(has_more || !wire.outgoing().is_empty());
+            let has_more = sent < all && !transport.is_handshaking();
+            self.wait(has_more || !transport.outgoing().is_empty());
             match rustix::io::read(&self.socket, &mut *buffer) {
-                Ok(0) => return finish(codec, connection, wire),
+                Ok(0) => return finish(codec, connection, transport),
                 Ok(bytes) => {
-                    let result = wire.receive(&buffer[..bytes]);
-                    if let Some(ending) = feed(codec, connection, wire.said(), received) {
+                    let result = transport.receive(&buffer[..bytes]);
+                    if let Some(ending) = feed(codec, connection, transport.said(), received) {
                         return ending;
                     }
                     if let Err(error) = result {
                         // An alert reports the reason to the server.
-                        let _ = self.send(wire);
+                        let _ = self.send(transport);
                         return Ending::Tls(error);
                     }
-                    if wire.has_ended() {
-                        return finish(codec, connection, wire);
+                    if transport.has_ended() {
+                        return finish(codec, connection, transport);
                     }
                 }
                 Err(Errno::AGAIN | Errno::INTR) => {}
@@ -319,12 +319,12 @@ impl Exchange<'_> {
         }
     }
 
-    fn send(&self, wire: &mut Wire) -> Result<(), Errno> {
-        if wire.outgoing().is_empty() {
+    fn send(&self, transport: &mut Transport) -> Result<(), Errno> {
+        if transport.outgoing().is_empty() {
             return Ok(());
         }
-        match rustix::net::send(&self.socket, wire.outgoing(), SendFlags::NOSIGNAL) {
-            Ok(bytes) => wire.sent(bytes),
+        match rustix::net::send(&self.socket, transport.outgoing(), SendFlags::NOSIGNAL) {
+            Ok(bytes) => transport.sent(bytes),
             // The server's last message explains more than its close.
             Err(Errno::AGAIN | Errno::INTR | Errno::PIPE | Errno::CONNRESET) => {}
             Err(error) => return Err(error),
@@ -360,8 +360,12 @@ fn feed<C: Codec>(
 }
 
 /// The server has ended the connection.
-fn finish<C: Codec>(codec: &mut C, connection: &mut C::Connection, wire: &Wire) -> Ending {
-    if !wire.may_end() {
+fn finish<C: Codec>(
+    codec: &mut C,
+    connection: &mut C::Connection,
+    transport: &Transport,
+) -> Ending {
+    if !transport.may_end() {
         return Ending::Closed;
     }
     match codec.finish(connection) {

@@ -215,16 +215,16 @@ impl Recorder {
 
     /// This many requests of the schedule could not be sent before the window ended, this long after
     /// they were due.
-    pub(crate) fn owed(&mut self, age_ns: u64, count: u64) {
+    pub(crate) fn unsent(&mut self, age_ns: u64, count: u64) {
         if matches!(self.scope, Scope::Everything | Scope::Draining) {
             self.current.latency.unanswered(age_ns, count);
         }
     }
 
-    /// `due` requests were due in the window, and `owed` of them could not be sent.
-    pub(crate) fn offered(&mut self, due: u64, owed: u64) {
+    /// `due` requests were due in the window, and `unsent` of them could not be sent.
+    pub(crate) fn offered(&mut self, due: u64, unsent: u64) {
         self.current.counts.due += due;
-        self.current.counts.owed += owed;
+        self.current.counts.unsent += unsent;
     }
 
     /// Bytes have arrived.

@@ -66,7 +66,7 @@ pub(crate) struct Counts {
     pub(crate) heavy_replies: u64,
     pub(crate) due: u64,
     /// Number of those that could not be sent.
-    pub(crate) owed: u64,
+    pub(crate) unsent: u64,
     /// Bytes received.
     pub(crate) bytes_received: u64,
     /// Bytes sent.
@@ -102,7 +102,7 @@ impl Counts {
         self.checks_slow += other.checks_slow;
         self.heavy_replies += other.heavy_replies;
         self.due += other.due;
-        self.owed += other.owed;
+        self.unsent += other.unsent;
         self.bytes_received += other.bytes_received;
         self.bytes_sent += other.bytes_sent;
         self.errors.add(&other.errors);

@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use crate::{
     codec::Codec,
     connection::{Connection, Stamp},
-    dial::pacing::{PENDING_LIMIT, Pacing},
+    dial::throttle::{ConnectThrottle, PENDING_LIMIT},
     director::{Action, Command, Director},
     outcome::Outcome,
     pace::{Pacer, Supply},
@@ -37,7 +37,7 @@ use crate::{
 use connecting::{opens_ahead, opens_late};
 pub(crate) use edges::Edges;
 use lateness::Lateness;
-use rest::Patience;
+use rest::RestLimit;
 use scan::Scan;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -91,14 +91,14 @@ pub(crate) struct Session<C: Codec> {
     /// Time of the next phase change.
     phase_end_ns: u64,
     commands: VecDeque<Command>,
-    /// Places whose connection is to be made as soon as the pacing lets it.
+    /// Places whose connection is to be made as soon as the throttle allows it.
     to_connect: VecDeque<usize>,
     /// The same, for places whose requests wait for it.
     to_connect_first: VecDeque<usize>,
     /// Places that wait after a failure, and until when; the wait is always the same, so the first
     /// is the next.
     backoff: VecDeque<(u64, usize)>,
-    pacing: Pacing,
+    throttle: ConnectThrottle,
     /// Places whose first attempt to connect has not ended yet.
     unsettled: usize,
     made: usize,
@@ -123,7 +123,7 @@ pub(crate) struct Session<C: Codec> {
     lateness: Lateness,
     /// The next turn of the engine waits for nothing.
     looks: bool,
-    patience: Patience,
+    rest_limit: RestLimit,
     /// The CPU clock of the thread, read at the edges of the window.
     cpu_clock: fn() -> u64,
     cpu_start_ns: u64,
@@ -166,7 +166,7 @@ impl<C: Codec> Session<C> {
         let count = slots.len();
         let supply = Supply::new(share.quota);
         let ThreadParams { histograms, timeout_ns, sampling, .. } = params;
-        let pacing = Pacing::new(params.threads, params.round_trip_ns);
+        let throttle = ConnectThrottle::new(params.threads, params.round_trip_ns);
         let pacer = Pacer::new(params.rule(share.thread), supply);
         let made = if opens_ahead(&params, &pacer) { 0 } else { share.connections };
         Self {
@@ -186,7 +186,7 @@ impl<C: Codec> Session<C> {
             to_connect: (made..count).collect(),
             to_connect_first: VecDeque::new(),
             backoff: VecDeque::new(),
-            pacing,
+            throttle,
             unsettled: count - made,
             made,
             last_made_ns: 0,
@@ -200,7 +200,7 @@ impl<C: Codec> Session<C> {
             attention_ns: 0,
             lateness: Lateness::new(),
             looks: false,
-            patience: Patience::Whole,
+            rest_limit: RestLimit::Whole,
             cpu_clock,
             cpu_start_ns: 0,
             cpu_end_ns: None,
@@ -232,7 +232,7 @@ impl<C: Codec> Session<C> {
             self.slots[slot as usize].parking = Parking::Known;
         }
         self.unsettled = 0;
-        self.pacing.begin_load();
+        self.throttle.begin_load();
         self.to_connect.clear();
         self.to_connect_first.clear();
         self.backoff.clear();

@@ -102,7 +102,7 @@ fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64, whole: bool) ->
         LatencyOrigin::Due if is_known => curve.mean() / config.share.count as f64,
         _ => per_second(counts.due, window_ns),
     };
-    Some(Offered { due: counts.due, owed_at_end: counts.owed, requests_per_second })
+    Some(Offered { due: counts.due, owed_at_end: counts.unsent, requests_per_second })
 }
 
 /// Requests of a count that were not sent, over all threads; nothing where none gave up.

@@ -23,7 +23,7 @@ pub(crate) use self::{
     rules::{ExpectedBody, ReplyBody, Rules},
 };
 
-use self::template::Memory;
+use self::template::ReplyCache;
 use crate::codec::{Codec, FeedResult, Reply, ReplyError};
 
 /// Limit of the memory for incomplete heads over all connections of a load. A server that sends
@@ -47,7 +47,7 @@ pub(crate) struct Http1 {
     /// The connections that send others, of the same length.
     heavy: Option<(HeavyConnections, Requests)>,
     rules: Rules,
-    memory: Memory,
+    cache: ReplyCache,
     learning: Learning,
     /// Length of replies, as far as it is known.
     pub(crate) reply_bytes: usize,
@@ -64,7 +64,7 @@ impl Http1 {
             heavy: None,
             heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(rules.head_limit_bytes),
             rules,
-            memory: Memory::new(),
+            cache: ReplyCache::new(),
             learning: Learning::Off,
             reply_bytes: 0,
             heads_bytes: 0,
@@ -79,7 +79,7 @@ impl Http1 {
     /// The same with every reply judged by the parser alone.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn by_parser_alone(self) -> Self {
-        Self { memory: Memory::never(), ..self }
+        Self { cache: ReplyCache::never(), ..self }
     }
 
     #[cfg(test)]
@@ -100,7 +100,7 @@ impl Http1 {
     /// From now on replies must have this body. What was remembered under other rules is forgotten.
     pub(crate) fn expect(&mut self, body: ExpectedBody) {
         self.rules.expected = Some(Arc::new(body));
-        self.memory.forget();
+        self.cache.forget();
     }
 
     /// Takes the expected body from the first correct reply of this thread.
@@ -133,7 +133,7 @@ impl Http1 {
             connection.learn();
         }
         let held_bytes = connection.head_capacity();
-        let mut fed = connection.feed(&self.rules, &mut self.memory, bytes);
+        let mut fed = connection.feed(&self.rules, &mut self.cache, bytes);
         self.heads_bytes = self.heads_bytes - held_bytes + connection.head_capacity();
         if self.heads_bytes > self.heads_limit_bytes && connection.head_capacity() > held_bytes {
             fed = Err(ReplyError::HeadsTooLong { limit: self.heads_limit_bytes });
@@ -141,7 +141,7 @@ impl Http1 {
         let fed = fed.inspect_err(|_| self.restart(connection))?;
         if let Some(reply) = &fed.reply {
             let whole = begins.then(|| &bytes[..fed.consumed]);
-            self.memory.ended(&self.rules, reply, whole);
+            self.cache.ended(&self.rules, reply, whole);
             self.end_learning(connection);
         }
         Ok(fed)
@@ -210,7 +210,7 @@ impl Codec for Http1 {
         bytes: &[u8],
     ) -> Result<FeedResult, ReplyError> {
         if connection.is_between_replies()
-            && let Some(fed) = self.memory.whole_reply(bytes)
+            && let Some(fed) = self.cache.whole_reply(bytes)
         {
             return Ok(fed);
         }

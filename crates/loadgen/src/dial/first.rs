@@ -38,7 +38,7 @@ pub(crate) struct First {
 
 /// The time limit of a wait, and a flag to stop it earlier.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience<'a> {
+pub(crate) struct WaitLimit<'a> {
     pub(crate) timeout: Duration,
     pub(crate) stop: &'a AtomicBool,
 }
@@ -47,19 +47,19 @@ pub(crate) struct Patience<'a> {
 pub(crate) fn connect(
     endpoints: &[Endpoint],
     sources: &Sources,
-    patience: Patience<'_>,
+    limit: WaitLimit<'_>,
 ) -> Result<Option<First>, LoadError> {
     let mut failure = None;
     for endpoint in endpoints {
         let began = Instant::now();
         let dialer = Dialer::new(endpoint.clone(), sources.clone());
-        match dialer.dial_and_wait(patience) {
+        match dialer.dial_and_wait(limit) {
             Ok(None) => return Ok(None),
             Ok(Some(socket)) => {
                 let (endpoint, took) = (endpoint.clone(), began.elapsed());
                 return Ok(Some(First { socket, endpoint, took }));
             }
-            Err(error) => failure = explain(endpoint, error, patience.timeout).or(failure),
+            Err(error) => failure = explain(endpoint, error, limit.timeout).or(failure),
         }
     }
     let all = || endpoints.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
@@ -68,10 +68,10 @@ pub(crate) fn connect(
 
 impl Dialer {
     /// Makes the connection with number 0, and waits until it is established.
-    fn dial_and_wait(&self, patience: Patience<'_>) -> Result<Option<OwnedFd>, Errno> {
-        let deadline = Instant::now().checked_add(patience.timeout);
+    fn dial_and_wait(&self, limit: WaitLimit<'_>) -> Result<Option<OwnedFd>, Errno> {
+        let deadline = Instant::now().checked_add(limit.timeout);
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let is_stopped = || patience.stop.load(Ordering::Relaxed);
+        let is_stopped = || limit.stop.load(Ordering::Relaxed);
         match &self.route.endpoint {
             Endpoint::Ip(_) => {
                 let socket = self.dial(0)?;
@@ -176,7 +176,7 @@ mod tests {
 
     fn try_connect(endpoints: &[Endpoint]) -> Result<Option<First>, LoadError> {
         let stop = AtomicBool::new(false);
-        connect(endpoints, &Sources::default(), Patience { timeout: TIMEOUT, stop: &stop })
+        connect(endpoints, &Sources::default(), WaitLimit { timeout: TIMEOUT, stop: &stop })
     }
 
     fn unix_sentence(path: &std::path::Path) -> String {
@@ -231,7 +231,7 @@ mod tests {
              that the server accepts connections"
         );
         let stop = AtomicBool::new(true);
-        let patience = Patience { timeout: TIMEOUT, stop: &stop };
-        assert!(connect(&[endpoint], &Sources::default(), patience).unwrap().is_none());
+        let limit = WaitLimit { timeout: TIMEOUT, stop: &stop };
+        assert!(connect(&[endpoint], &Sources::default(), limit).unwrap().is_none());
     }
 }

@@ -89,7 +89,7 @@ impl Pacer {
             Rule::Think { .. } => None,
             // Connections that already wait come first.
             Rule::Schedule(_) if !self.free.is_empty() => None,
-            Rule::Schedule(schedule) => schedule.take_late(now_ns),
+            Rule::Schedule(schedule) => schedule.take_overdue(now_ns),
         };
         match due_ns {
             Some(due_ns) => {
@@ -152,9 +152,9 @@ impl Pacer {
     }
 
     /// A request cannot even be sent, for want of a connection. It counts as sent. Says whether
-    /// there was one left to be forgone.
-    pub(crate) const fn forgo(&mut self) -> bool {
-        self.supply.forgo()
+    /// one was left.
+    pub(crate) const fn cancel_one(&mut self) -> bool {
+        self.supply.cancel_one()
     }
 
     /// Whether each connection sends at once, without waiting for a request to become due.
@@ -169,10 +169,10 @@ impl Pacer {
 
     /// With a schedule: reports when the requests were due that were not sent before `end_ns`, and
     /// how many at each moment. Returns how many were sent in the window. Nothing is sent afterwards.
-    pub(crate) fn settle(&mut self, end_ns: u64, owed: impl FnMut(u64, u64)) -> Option<u64> {
+    pub(crate) fn settle(&mut self, end_ns: u64, unsent: impl FnMut(u64, u64)) -> Option<u64> {
         let Rule::Schedule(schedule) = &mut self.rule else { return None };
         let sent = schedule.taken_in_window();
-        schedule.give_up(end_ns, self.supply.left(), owed);
+        schedule.give_up(end_ns, self.supply.left(), unsent);
         Some(sent)
     }
 }

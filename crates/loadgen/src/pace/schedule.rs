@@ -135,7 +135,7 @@ impl Schedule {
     }
 
     /// The next request for a connection that has become free only now, if one was due before.
-    pub(super) fn take_late(&mut self, now_ns: u64) -> Option<u64> {
+    pub(super) fn take_overdue(&mut self, now_ns: u64) -> Option<u64> {
         match self.missed {
             Missed::Owed => self.take(now_ns),
             Missed::Skipped => {
@@ -173,12 +173,12 @@ impl Schedule {
         clippy::cast_sign_loss,
         reason = "counts are positive, and a conversion saturates"
     )]
-    pub(super) fn give_up(&mut self, end_ns: u64, limit: u64, mut owed: impl FnMut(u64, u64)) {
+    pub(super) fn give_up(&mut self, end_ns: u64, limit: u64, mut unsent: impl FnMut(u64, u64)) {
         let window_start_ns = self.window_start_ns;
         let mut left = limit;
         for due_ns in mem::take(&mut self.returned) {
             if (window_start_ns..end_ns).contains(&due_ns) && left > 0 {
-                owed(due_ns, 1);
+                unsent(due_ns, 1);
                 left -= 1;
             }
         }
@@ -188,7 +188,7 @@ impl Schedule {
         while self.next_ns < end_ns && left > 0 {
             let rest = ((end - self.number) / self.threads).ceil().max(1.0);
             let count = (stride.min(rest) as u64).min(left);
-            owed(self.next_ns, count);
+            unsent(self.next_ns, count);
             left -= count;
             self.advance(stride);
         }

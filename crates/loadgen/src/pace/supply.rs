@@ -55,7 +55,7 @@ impl Supply {
     }
 
     /// A request will never be sent. Says whether there was one left.
-    pub(super) const fn forgo(&mut self) -> bool {
+    pub(super) const fn cancel_one(&mut self) -> bool {
         let was_empty = self.is_empty();
         self.take();
         !was_empty

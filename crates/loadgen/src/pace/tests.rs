@@ -46,17 +46,17 @@ fn a_quota_is_given_out_once_and_includes_requests_left_in_flight_by_the_warm_up
     pacer.enter_window(12, 2);
     assert_eq!([pacer.next(12), pacer.next(12)], [Pace::Send { due_ns: 12 }; 2]);
     assert!(pacer.left() > 0);
-    assert!(pacer.forgo());
+    assert!(pacer.cancel_one());
     assert_eq!(pacer.left(), 0);
     assert_eq!(pacer.next(12), Pace::Wait);
-    assert!(!pacer.forgo());
+    assert!(!pacer.cancel_one());
 }
 
 #[test]
 fn without_a_quota_a_closed_loop_never_ends_by_itself() {
     let mut pacer = pacer(Rule::Closed, None, 0);
     pacer.enter_window(12, 3);
-    assert!(pacer.forgo());
+    assert!(pacer.cancel_one());
     assert_eq!(pacer.next(u64::MAX - 1), Pace::Send { due_ns: u64::MAX - 1 });
     assert!(pacer.left() > 0);
 }
@@ -86,9 +86,9 @@ fn a_schedule_waits_for_no_reply_and_owes_unsent_requests() {
     assert_eq!(pacer.next(63), Pace::Send { due_ns: 60 });
     pacer.park(0, 63);
     assert_eq!(pacer.wakes_at(), 70);
-    let mut owed = Vec::new();
-    assert_eq!(pacer.settle(100, |due_ns, count| owed.push((due_ns, count))), Some(1));
-    assert_eq!(owed, [(70, 1), (80, 1), (90, 1)]);
+    let mut unsent = Vec::new();
+    assert_eq!(pacer.settle(100, |due_ns, count| unsent.push((due_ns, count))), Some(1));
+    assert_eq!(unsent, [(70, 1), (80, 1), (90, 1)]);
 }
 
 #[test]
@@ -159,9 +159,9 @@ fn skipping_far_ahead_keeps_the_grid() {
         near.start(0);
         let mut far = near.clone();
         for now_ns in (0..3 * SECOND_NS).step_by(100_000) {
-            near.take_late(now_ns);
+            near.take_overdue(now_ns);
         }
-        far.take_late(2_999_900_000);
+        far.take_overdue(2_999_900_000);
         assert_eq!(near.next_ns(), far.next_ns());
     }
 }

@@ -55,15 +55,15 @@ impl<C: Codec> Session<C> {
     /// The server has accepted the connection in this place, which is established only after its
     /// handshake.
     pub(crate) fn taken(&mut self, slot: usize) {
-        self.pacing.taken(slot);
+        self.throttle.taken(slot);
     }
 
     /// The connection that is to be made now, or tried again.
     pub(super) fn next_connection(&mut self, now_ns: u64) -> Option<usize> {
-        if let Some(slot) = self.pacing.retry(now_ns) {
+        if let Some(slot) = self.throttle.retry(now_ns) {
             return Some(slot);
         }
-        if !self.wants_connection() || !self.pacing.is_open(now_ns) {
+        if !self.wants_connection() || !self.throttle.is_open(now_ns) {
             return None;
         }
         let slot = loop {
@@ -76,17 +76,17 @@ impl<C: Codec> Session<C> {
         self.slots[slot].connection.connect(now_ns);
         self.ask(now_ns);
         self.codec.restart(&mut self.slots[slot].codec);
-        self.pacing.begin(slot, now_ns);
+        self.throttle.begin(slot, now_ns);
         Some(slot)
     }
 
     /// Time of the next connection to make or retry.
     pub(super) fn connects_at(&self) -> u64 {
-        let retry_ns = self.pacing.retries_at();
+        let retry_ns = self.throttle.retries_at();
         if !self.wants_connection() {
             return retry_ns;
         }
-        retry_ns.min(self.pacing.opens_at())
+        retry_ns.min(self.throttle.opens_at())
     }
 
     /// Whether a connection is to be made: for a request that waits for it, or for later ones. One
@@ -94,7 +94,7 @@ impl<C: Codec> Session<C> {
     fn wants_connection(&self) -> bool {
         let for_later = !self.to_connect.is_empty()
             && self.phase != Phase::Draining
-            && self.pacer.left() > self.pacing.pending() as u64;
+            && self.pacer.left() > self.throttle.pending() as u64;
         for_later || !self.to_connect_first.is_empty()
     }
 }

@@ -34,7 +34,7 @@ enum AfterReply {
 impl<C: Codec> Session<C> {
     pub(super) fn on_connected(&mut self, slot: usize, now_ns: u64) -> Action {
         self.cross_edges(now_ns);
-        self.pacing.made(slot);
+        self.throttle.made(slot);
         let connection = &mut self.slots[slot].connection;
         let since_ns = connection.connecting_since().unwrap_or(now_ns);
         if connection.connected() == Origin::Failure {
@@ -130,7 +130,7 @@ impl<C: Codec> Session<C> {
         if connection.connecting_since().is_some() {
             // Only a Unix socket says so, and it is not the server's failure yet.
             if error == Errno::AGAIN {
-                self.pacing.crowded(slot, now_ns);
+                self.throttle.crowded(slot, now_ns);
                 return Action::Close;
             }
             return self.fail(slot, Failure::of_connecting(error), now_ns);
@@ -317,7 +317,7 @@ impl<C: Codec> Session<C> {
         }
         self.slots[slot].connection.close(Origin::Failure);
         if was_connecting {
-            self.pacing.end(slot);
+            self.throttle.end(slot);
         }
         match (self.phase, was_connecting) {
             (Phase::Connecting, true) => self.unsettled -= 1,
@@ -332,7 +332,7 @@ impl<C: Codec> Session<C> {
             (Phase::Warmup | Phase::Window, true) => {
                 // The request that this connection would have carried fails with it, if there was
                 // one: the last ones may be in flight on other connections.
-                if self.slots[slot].left > 0 && self.pacer.forgo() {
+                if self.slots[slot].left > 0 && self.pacer.cancel_one() {
                     self.slots[slot].left -= 1;
                     self.end_requests(1, now_ns);
                 }

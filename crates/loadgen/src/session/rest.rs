@@ -17,7 +17,7 @@ use crate::{
 const SILENCE_NS: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Patience {
+pub(super) enum RestLimit {
     /// The clock has not been read yet.
     Whole,
     Until {
@@ -27,7 +27,7 @@ pub(super) enum Patience {
     Over,
 }
 
-impl Patience {
+impl RestLimit {
     const fn pass(&mut self, now_ns: u64, timeout_ns: u64) {
         match *self {
             Self::Whole => {
@@ -72,21 +72,21 @@ impl<C: Codec> Session<C> {
         let first = if self.params.one_request_each { self.first_idle } else { 0 };
         self.to_connect = (first..self.first_idle).filter(is_vacant).collect();
         self.backoff.clear();
-        self.patience = Patience::Whole;
+        self.rest_limit = RestLimit::Whole;
         self.attention_ns = 0;
     }
 
     /// Time has passed. The next moment at which the rest, or the wait for replies, ends.
     pub(super) fn pass_rest(&mut self, now_ns: u64) -> u64 {
-        self.patience.pass(now_ns, self.params.timeout_ns);
-        let Patience::Until { since_ns, end_ns } = self.patience else { return u64::MAX };
+        self.rest_limit.pass(now_ns, self.params.timeout_ns);
+        let RestLimit::Until { since_ns, end_ns } = self.rest_limit else { return u64::MAX };
         let reply_ns = if self.outstanding > 0 { self.silent_since_ns } else { 0 };
         let silent_ns = since_ns.max(reply_ns).max(self.last_made_ns).saturating_add(SILENCE_NS);
         if now_ns < silent_ns {
             return end_ns.min(silent_ns);
         }
         self.give_up_replies(now_ns);
-        self.patience = Patience::Over;
+        self.rest_limit = RestLimit::Over;
         u64::MAX
     }
 
@@ -102,12 +102,12 @@ impl<C: Codec> Session<C> {
 
     /// Whether no reply is awaited any more.
     pub(crate) fn is_answered(&self) -> bool {
-        self.phase == Phase::Over || self.outstanding == 0 || self.patience == Patience::Over
+        self.phase == Phase::Over || self.outstanding == 0 || self.rest_limit == RestLimit::Over
     }
 
     /// Whether, besides, every connection is open, or the rest has taken too long.
     pub(crate) fn is_rested(&self) -> bool {
-        self.patience == Patience::Over || self.is_answered() && self.ready() == self.first_idle
+        self.rest_limit == RestLimit::Over || self.is_answered() && self.ready() == self.first_idle
     }
 
     /// Number of connections for requests that are open, or are made when requests need them.

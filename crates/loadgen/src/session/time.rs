@@ -61,7 +61,7 @@ impl<C: Codec> Session<C> {
 
     /// Closes attempts that a full backlog must have dropped, so that they can be retried.
     fn try_dropped_again(&mut self, now_ns: u64) {
-        while let Some(slot) = self.pacing.dropped(now_ns) {
+        while let Some(slot) = self.throttle.dropped(now_ns) {
             self.commands.push_back(Command::Close(slot));
         }
     }
@@ -97,8 +97,8 @@ impl<C: Codec> Session<C> {
         }
         if self.phase == Phase::Window && self.quota.is_some() {
             let since_ns = self.silent_since_ns.max(self.edges.window_start_ns);
-            let patience_ns = self.params.timeout_ns.saturating_mul(GIVE_UP_TIMEOUTS);
-            if now_ns.saturating_sub(since_ns) >= patience_ns {
+            let silence_limit_ns = self.params.timeout_ns.saturating_mul(GIVE_UP_TIMEOUTS);
+            if now_ns.saturating_sub(since_ns) >= silence_limit_ns {
                 self.gave_up = true;
                 self.end(Some(now_ns));
             }
@@ -252,15 +252,15 @@ impl<C: Codec> Session<C> {
             }
         }
         let (recorder, sampling) = (&mut self.recorder, self.params.sampling);
-        let mut owed = 0;
+        let mut unsent = 0;
         let sent = self.pacer.settle(window_end_ns, |due_ns, count| {
             if sampling == Sampling::Due {
-                owed += count;
-                recorder.owed(window_end_ns.saturating_sub(due_ns), count);
+                unsent += count;
+                recorder.unsent(window_end_ns.saturating_sub(due_ns), count);
             }
         });
         if let Some(sent) = sent {
-            recorder.offered(sent + owed, owed);
+            recorder.offered(sent + unsent, unsent);
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::{
 };
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Stage {
+enum TlsState {
     Handshake,
     Open,
     /// The session is done with it; the last bytes are on their way.
@@ -34,7 +34,7 @@ enum Stage {
 /// One connection with an established socket.
 struct Line {
     channel: Channel,
-    stage: Stage,
+    state: TlsState,
     /// Plaintext whose ciphertext is on its way.
     sealed_bytes: usize,
 }
@@ -64,8 +64,8 @@ impl<C: Codec> TlsDirector<C> {
         }
     }
 
-    fn stage(&self, slot: usize) -> Option<Stage> {
-        self.lines.get(slot)?.as_ref().map(|line| line.stage)
+    fn state(&self, slot: usize) -> Option<TlsState> {
+        self.lines.get(slot)?.as_ref().map(|line| line.state)
     }
 
     fn forget(&mut self, slot: usize) {
@@ -81,7 +81,7 @@ impl<C: Codec> TlsDirector<C> {
             return self.leave(slot);
         }
         let Some(Some(line)) = self.lines.get_mut(slot) else { return action };
-        if line.stage == Stage::Open && line.sealed_bytes == 0 {
+        if line.state == TlsState::Open && line.sealed_bytes == 0 {
             let plaintext = self.session.outgoing(slot);
             if !plaintext.is_empty() {
                 match line.channel.seal(plaintext) {
@@ -100,16 +100,16 @@ impl<C: Codec> TlsDirector<C> {
     /// request, where it could not understand it.
     fn leave(&mut self, slot: usize) -> Action {
         let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Close };
-        let told = match line.stage {
+        let told = match line.state {
             // The rest to send is an alert.
-            Stage::Handshake => !line.channel.outgoing().is_empty(),
-            Stage::Open => {
+            TlsState::Handshake => !line.channel.outgoing().is_empty(),
+            TlsState::Open => {
                 line.channel.outgoing().is_empty() && line.channel.announce_end().is_ok()
             }
-            Stage::Leaving => true,
+            TlsState::Leaving => true,
         };
         if told {
-            line.stage = Stage::Leaving;
+            line.state = TlsState::Leaving;
             return Action::Send;
         }
         self.forget(slot);
@@ -126,10 +126,10 @@ impl<C: Codec> TlsDirector<C> {
 
     fn establish(&mut self, slot: usize, now_ns: u64) -> Action {
         let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Wait };
-        if line.stage != Stage::Handshake || !line.channel.is_established() {
+        if line.state != TlsState::Handshake || !line.channel.is_established() {
             return Action::Wait;
         }
-        line.stage = Stage::Open;
+        line.state = TlsState::Open;
         self.tally.count(&line.channel);
         self.session.connected(slot, now_ns)
     }
@@ -147,14 +147,14 @@ impl<C: Codec> Director for TlsDirector<C> {
 
     fn next_command(&mut self, now_ns: u64) -> Option<Command> {
         self.now_ns = now_ns;
-        if let Some(index) = self.to_make.iter().position(|slot| self.stage(*slot).is_none()) {
+        if let Some(index) = self.to_make.iter().position(|slot| self.state(*slot).is_none()) {
             return self.to_make.remove(index).map(Command::Connect);
         }
         loop {
             let command = self.session.next_command(now_ns)?;
             return Some(match command {
                 // The place is still taken by a connection that says goodbye.
-                Command::Connect(slot) if self.stage(slot).is_some() => {
+                Command::Connect(slot) if self.state(slot).is_some() => {
                     self.to_make.push_back(slot);
                     continue;
                 }
@@ -185,7 +185,7 @@ impl<C: Codec> Director for TlsDirector<C> {
         self.session.taken(slot);
         match self.connector.channel() {
             Ok(channel) => {
-                let line = Line { channel, stage: Stage::Handshake, sealed_bytes: 0 };
+                let line = Line { channel, state: TlsState::Handshake, sealed_bytes: 0 };
                 if self.lines.len() <= slot {
                     self.lines.resize_with(slot + 1, || None);
                 }
@@ -206,12 +206,12 @@ impl<C: Codec> Director for TlsDirector<C> {
     fn outgoing_is_all(&self, slot: usize, bytes: usize) -> bool {
         let Some(Some(line)) = self.lines.get(slot) else { return true };
         line.channel.outgoing().len() == bytes
-            && match line.stage {
-                Stage::Handshake => true,
+            && match line.state {
+                TlsState::Handshake => true,
                 // The unsealed rest follows.
-                Stage::Open => self.session.outgoing_is_all(slot, line.sealed_bytes),
+                TlsState::Open => self.session.outgoing_is_all(slot, line.sealed_bytes),
                 // The end of the connection follows.
-                Stage::Leaving => false,
+                TlsState::Leaving => false,
             }
     }
 
@@ -221,13 +221,13 @@ impl<C: Codec> Director for TlsDirector<C> {
         if !line.channel.outgoing().is_empty() {
             return Action::Send;
         }
-        match line.stage {
-            Stage::Handshake => Action::Wait,
-            Stage::Leaving => {
+        match line.state {
+            TlsState::Handshake => Action::Wait,
+            TlsState::Leaving => {
                 self.forget(slot);
                 Action::Close
             }
-            Stage::Open => {
+            TlsState::Open => {
                 let action = match std::mem::take(&mut line.sealed_bytes) {
                     0 => Action::Wait,
                     sealed_bytes => self.session.sent(slot, sealed_bytes),
@@ -240,7 +240,7 @@ impl<C: Codec> Director for TlsDirector<C> {
     fn received(&mut self, slot: usize, bytes: &[u8], now_ns: u64) -> Action {
         self.now_ns = now_ns;
         let Some(Some(line)) = self.lines.get_mut(slot) else { return Action::Wait };
-        if line.stage == Stage::Leaving {
+        if line.state == TlsState::Leaving {
             return Action::Wait;
         }
         let result = line.channel.receive(bytes, &mut self.room);
@@ -253,7 +253,7 @@ impl<C: Codec> Director for TlsDirector<C> {
             action = match result {
                 Err(error) => self.broken(slot, &error.to_string()),
                 Ok(()) if !is_ended => action,
-                Ok(()) if self.stage(slot) == Some(Stage::Handshake) => {
+                Ok(()) if self.state(slot) == Some(TlsState::Handshake) => {
                     self.broken(slot, "the server ended the connection in the handshake")
                 }
                 Ok(()) => self.session.finished(slot, now_ns),
@@ -264,32 +264,32 @@ impl<C: Codec> Director for TlsDirector<C> {
 
     fn finished(&mut self, slot: usize, now_ns: u64) -> Action {
         self.now_ns = now_ns;
-        let stage = self.stage(slot);
+        let state = self.state(slot);
         self.forget(slot);
-        match stage {
+        match state {
             None => self.session.finished(slot, now_ns),
-            Some(Stage::Handshake) => {
+            Some(TlsState::Handshake) => {
                 self.broken(slot, "the server closed the connection in the handshake")
             }
             // Without the announcement a truncation cannot be excluded.
-            Some(Stage::Open) => self.session.broken(slot, Failure::ClosedEarly, now_ns),
-            Some(Stage::Leaving) => Action::Close,
+            Some(TlsState::Open) => self.session.broken(slot, Failure::ClosedEarly, now_ns),
+            Some(TlsState::Leaving) => Action::Close,
         }
     }
 
     fn failed(&mut self, slot: usize, error: Errno, now_ns: u64) -> Action {
         self.now_ns = now_ns;
-        let stage = self.stage(slot);
+        let state = self.state(slot);
         self.forget(slot);
-        match stage {
-            Some(Stage::Handshake) => match error {
+        match state {
+            Some(TlsState::Handshake) => match error {
                 Errno::CONNRESET | Errno::PIPE => {
                     self.broken(slot, "the server reset the connection in the handshake")
                 }
                 other => self.session.failed(slot, other, now_ns),
             },
-            None | Some(Stage::Open) => self.session.failed(slot, error, now_ns),
-            Some(Stage::Leaving) => Action::Close,
+            None | Some(TlsState::Open) => self.session.failed(slot, error, now_ns),
+            Some(TlsState::Leaving) => Action::Close,
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::{
     head::{self, Framing, Head},
     rules::{Ending, ExpectedBody, Rules},
-    template::Memory,
+    template::ReplyCache,
 };
 use crate::codec::{
     Check, FeedResult, Persistence, Reply, ReplyError,
@@ -133,13 +133,13 @@ impl Http1Connection {
     pub(super) fn feed(
         &mut self,
         rules: &Rules,
-        memory: &mut Memory,
+        cache: &mut ReplyCache,
         bytes: &[u8],
     ) -> Result<FeedResult, ReplyError> {
         let (mut consumed, mut end) = (0, End::Ahead);
         while consumed < bytes.len() && end == End::Ahead {
             let used;
-            (used, end) = self.advance(rules, memory, &bytes[consumed..])?;
+            (used, end) = self.advance(rules, cache, &bytes[consumed..])?;
             consumed += used;
         }
         if let Some(learned) = &mut self.learned {
@@ -163,20 +163,20 @@ impl Http1Connection {
     fn advance(
         &mut self,
         rules: &Rules,
-        memory: &mut Memory,
+        cache: &mut ReplyCache,
         bytes: &[u8],
     ) -> Result<(usize, End), ReplyError> {
         match &mut self.step {
             Step::Between => {
                 self.step = Step::Head(LineScanner::default());
-                match memory.head_at_start(bytes) {
-                    None => self.advance_head(rules, memory, bytes),
+                match cache.head_at_start(bytes) {
+                    None => self.advance_head(rules, cache, bytes),
                     Some((head, used)) => {
                         self.enter(rules, &head, Check::Fast, used).map(|end| (used, end))
                     }
                 }
             }
-            Step::Head(_) => self.advance_head(rules, memory, bytes),
+            Step::Head(_) => self.advance_head(rules, cache, bytes),
             Step::Sized { left } => {
                 let part = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 *left -= part as u64;
@@ -202,7 +202,7 @@ impl Http1Connection {
     fn advance_head(
         &mut self,
         rules: &Rules,
-        memory: &mut Memory,
+        cache: &mut ReplyCache,
         bytes: &[u8],
     ) -> Result<(usize, End), ReplyError> {
         let Step::Head(scanner) = &mut self.step else { return Ok((0, End::Ahead)) };
@@ -231,10 +231,10 @@ impl Http1Connection {
             return Ok((taken, End::Ahead));
         }
         let (head, check) = if self.head.is_empty() {
-            memory.read_head(rules, &bytes[..taken])?
+            cache.read_head(rules, &bytes[..taken])?
         } else {
             self.head.extend_from_slice(&bytes[..taken]);
-            memory.read_head(rules, &self.head)?
+            cache.read_head(rules, &self.head)?
         };
         self.forget_head();
         self.enter(rules, &head, check, head_bytes).map(|end| (taken, end))

@@ -27,7 +27,7 @@ const MISSES_LIMIT: u32 = 64;
 
 /// The template of one thread, and how well it serves.
 #[derive(Clone, Debug)]
-pub(super) struct Memory {
+pub(super) struct ReplyCache {
     template: Option<Box<Template>>,
     /// Replies since the last one that matched.
     misses: u32,
@@ -41,7 +41,7 @@ enum Policy {
     Never,
 }
 
-impl Memory {
+impl ReplyCache {
     /// Remembers nothing yet.
     pub(super) const fn new() -> Self {
         Self { template: None, misses: 0, policy: Policy::Remember }

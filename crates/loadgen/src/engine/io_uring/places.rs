@@ -56,7 +56,7 @@ impl Number {
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Stage {
+pub(super) enum PlaceState {
     /// There is none.
     Free,
     Connecting,
@@ -87,7 +87,7 @@ struct Place {
     socket: Option<OwnedFd>,
     /// Distinguishes completions of an earlier connection.
     generation: u32,
-    stage: Stage,
+    state: PlaceState,
     output: Output,
     /// The last round that brought news of it.
     news: u32,
@@ -105,7 +105,7 @@ impl Places {
         let place = |_| Place {
             socket: None,
             generation: 0,
-            stage: Stage::Free,
+            state: PlaceState::Free,
             output: Output::Idle,
             news: 0,
         };
@@ -128,9 +128,9 @@ impl Places {
     /// result.
     pub(super) fn occupy(&mut self, slot: usize, socket: OwnedFd) -> Number {
         let place = &mut self.places[slot];
-        debug_assert_eq!(place.stage, Stage::Free, "a place holds one connection");
+        debug_assert_eq!(place.state, PlaceState::Free, "a place holds one connection");
         place.socket = Some(socket);
-        place.stage = Stage::Connecting;
+        place.state = PlaceState::Connecting;
         place.output = Output::Idle;
         self.number(slot, Operation::Connect)
     }
@@ -138,10 +138,10 @@ impl Places {
     /// The attempt to connect has ended. Names the receive that a connection has, unless it has one.
     pub(super) fn connected(&mut self, slot: usize) -> Option<Number> {
         let place = &mut self.places[slot];
-        if place.stage != Stage::Connecting {
+        if place.state != PlaceState::Connecting {
             return None;
         }
-        place.stage = Stage::Open;
+        place.state = PlaceState::Open;
         Some(self.number(slot, Operation::Receive))
     }
 
@@ -149,17 +149,17 @@ impl Places {
     /// keep the kernel's side of it open.
     pub(super) fn clear(&mut self, slot: usize) -> [Option<Number>; 2] {
         let place = &self.places[slot];
-        let input = match place.stage {
-            Stage::Free => return [None; 2],
-            Stage::Connecting => Operation::Connect,
-            Stage::Open => Operation::Receive,
+        let input = match place.state {
+            PlaceState::Free => return [None; 2],
+            PlaceState::Connecting => Operation::Connect,
+            PlaceState::Open => Operation::Receive,
         };
         let room = (place.output == Output::AwaitsRoom).then_some(Operation::Room);
         let in_flight = [Some(input), room]
             .map(|operation| operation.map(|operation| self.number(slot, operation)));
         let place = &mut self.places[slot];
         place.socket = None;
-        place.stage = Stage::Free;
+        place.state = PlaceState::Free;
         place.output = Output::Idle;
         place.generation = (place.generation + 1) & GENERATION_MASK;
         in_flight
@@ -168,7 +168,7 @@ impl Places {
     /// Names the send to submit, unless there is one or it has to wait.
     pub(super) fn want_send(&mut self, slot: usize) -> Option<Number> {
         let place = &mut self.places[slot];
-        if place.stage != Stage::Open || place.output != Output::Idle {
+        if place.state != PlaceState::Open || place.output != Output::Idle {
             return None;
         }
         place.output = Output::Wanted;

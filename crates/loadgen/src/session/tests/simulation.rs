@@ -169,7 +169,7 @@ fn with_think_time_a_connection_sends_so_long_after_each_reply() {
 fn at_a_constant_rate_all_that_was_due_was_sent_when_it_was() {
     let left = simulate(&rate(10, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
     let counts = &left.collected.total.counts;
-    assert_eq!((counts.due, counts.owed), (1000, 0));
+    assert_eq!((counts.due, counts.unsent), (1000, 0));
     // Two are in flight at the end, and are waited for; as many were at the beginning, and are no
     // samples.
     assert_eq!((left.requests, left.censored, left.latency.len()), (1000, 0, 1000));
@@ -212,7 +212,7 @@ fn counted_from_the_sending_the_same_stall_is_seen_by_one_request() {
     assert_near(&left.latency, 1.0, 200 * MS);
     // A tenth of a second's requests, less the one, was never sent.
     assert!(left.requests.abs_diff(400) <= 2, "{}", left.requests);
-    assert_eq!(left.collected.total.counts.owed, 0);
+    assert_eq!(left.collected.total.counts.unsent, 0);
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn requests_unsent_because_of_a_slow_server_are_samples_with_their_age() {
     let counts = &left.collected.total.counts;
     assert_eq!(left.requests, 500);
     // A backlog of 50 of the warm-up is worked off first.
-    assert!(counts.owed.abs_diff(550) <= 2, "{}", counts.owed);
+    assert!(counts.unsent.abs_diff(550) <= 2, "{}", counts.unsent);
     assert_eq!(counts.due, 1000);
     assert_near(&left.latency, 1.0, 551 * MS);
     assert_eq!(left.latency.len(), 1000);

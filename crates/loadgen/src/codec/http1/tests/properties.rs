@@ -69,21 +69,21 @@ fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
 /// The result of a stream of replies on one connection: the end and kind of each, and the end of
 /// the stream. How the replies were checked is counted separately.
 #[derive(Debug, PartialEq)]
-struct Course {
+struct Reading {
     replies: Vec<(usize, Reply)>,
     end: Result<Option<Reply>, ReplyError>,
 }
 
-fn course(http: &Http1, connection: &mut Http1Connection, pieces: &[&[u8]]) -> Course {
+fn reading(http: &Http1, connection: &mut Http1Connection, pieces: &[&[u8]]) -> Reading {
     let mut http = http.clone();
-    course_on(&mut http, connection, pieces).0
+    reading_on(&mut http, connection, pieces).0
 }
 
-fn course_on(
+fn reading_on(
     http: &mut Http1,
     connection: &mut Http1Connection,
     pieces: &[&[u8]],
-) -> (Course, usize) {
+) -> (Reading, usize) {
     let (mut replies, mut at, mut fast) = (Vec::new(), 0, 0);
     for piece in pieces {
         let mut rest = *piece;
@@ -96,12 +96,12 @@ fn course_on(
                     fast += usize::from(reply.check == Check::Fast);
                     replies.push((at, Reply { check: Check::Slow, ..reply }));
                 }
-                Err(error) => return (Course { replies, end: Err(error) }, fast),
+                Err(error) => return (Reading { replies, end: Err(error) }, fast),
             }
         }
     }
     let end = http.finish(connection);
-    (Course { replies, end }, fast)
+    (Reading { replies, end }, fast)
 }
 
 /// A codec that remembers these replies, as far as they are worth it.
@@ -127,13 +127,13 @@ proptest! {
         lessons in proptest::collection::vec(reply_that_ends(), 0..3)
     ) {
         let alone = http(Some(BODY)).by_parser_alone();
-        let whole = course(&alone, &mut alone.connection(0), &[&reply]);
+        let whole = reading(&alone, &mut alone.connection(0), &[&reply]);
         let remembering = taught(&http(Some(BODY)), &lessons);
         let accepted = whole.replies.len() == 1 || matches!(whole.end, Ok(Some(_)));
         prop_assert!(accepted, "{:?}", whole);
         for codec in [&alone, &remembering] {
             for pieces in [vec![&reply[..]], split(&reply, &cuts), reply.chunks(1).collect()] {
-                prop_assert_eq!(&whole, &course(codec, &mut codec.connection(0), &pieces));
+                prop_assert_eq!(&whole, &reading(codec, &mut codec.connection(0), &pieces));
             }
         }
     }
@@ -156,9 +156,9 @@ proptest! {
         let pieces = split(&stream, &cuts);
         let mut remembering = taught(&codec, &lessons);
         let mut connection = remembering.connection(0);
-        let (found, _) = course_on(&mut remembering, &mut connection, &pieces);
+        let (found, _) = reading_on(&mut remembering, &mut connection, &pieces);
         let alone = codec.by_parser_alone();
-        prop_assert_eq!(found, course(&alone, &mut alone.connection(0), &pieces));
+        prop_assert_eq!(found, reading(&alone, &mut alone.connection(0), &pieces));
     }
 
     #[test]
@@ -168,10 +168,10 @@ proptest! {
         let expects = codec.expects_body();
         let mut codec = taught(&codec, &[reply.clone(), reply.clone()]);
         let mut connection = codec.connection(0);
-        let (course, fast) = course_on(&mut codec, &mut connection, &[&reply]);
+        let (reading, fast) = reading_on(&mut codec, &mut connection, &[&reply]);
         let text = String::from_utf8(reply).unwrap();
         let read = text.contains("100 Continue") || (!expects && text.contains("chunked"));
-        prop_assert_eq!((course.replies.len(), fast), (1, usize::from(!read)));
+        prop_assert_eq!((reading.replies.len(), fast), (1, usize::from(!read)));
     }
 
     #[test]
@@ -183,8 +183,8 @@ proptest! {
         let mut reply = reply;
         let at = at % reply.len();
         reply[at] = with;
-        let whole = course(&http, &mut http.connection(0), &[&reply]);
-        let parts = course(&http, &mut http.connection(0), &split(&reply, &cuts));
+        let whole = reading(&http, &mut http.connection(0), &[&reply]);
+        let parts = reading(&http, &mut http.connection(0), &split(&reply, &cuts));
         prop_assert_eq!(&whole.replies, &parts.replies);
         prop_assert_eq!(whole.end.as_ref().ok(), parts.end.as_ref().ok());
     }

@@ -27,21 +27,21 @@ const NO_GAP_NS: u64 = 5_000;
 const NARROWING: u64 = 256;
 
 /// The shortest time after which an attempt without an answer is taken for dropped.
-const PATIENCE_NS: u64 = 50_000_000;
+const ANSWER_LIMIT_NS: u64 = 50_000_000;
 
 /// An attempt may also take this part of the time that all before it have taken, so that none is cut
 /// off for ever where answers take longer than the first one did.
-const PATIENCE_PART: u64 = 4;
+const ANSWER_LIMIT_PART: u64 = 4;
 
 /// An answer is in time up to this many times the duration of the first connection's.
-const PATIENCE_ROUND_TRIPS: u64 = 4;
+const ANSWER_LIMIT_ROUND_TRIPS: u64 = 4;
 
 /// The shortest and the longest wait before an attempt is made again.
 const WAIT_NS: (u64, u64) = (1_000_000, 20_000_000);
 
 /// The event that a connection being made waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Stage {
+enum AttemptState {
     Asked {
         begun_ns: u64,
     },
@@ -57,15 +57,15 @@ enum Stage {
 struct Attempt {
     slot: usize,
     since_ns: u64,
-    stage: Stage,
+    state: AttemptState,
 }
 
 /// The connections that one thread is making.
 #[derive(Debug)]
-pub(crate) struct Pacing {
+pub(crate) struct ConnectThrottle {
     attempts: VecDeque<Attempt>,
     limit: usize,
-    patience_ns: u64,
+    answer_limit_ns: u64,
     gap_ns: u64,
     next_ns: u64,
     /// The first wait among the attempts ends.
@@ -76,13 +76,14 @@ pub(crate) struct Pacing {
     widened_ns: u64,
 }
 
-impl Pacing {
+impl ConnectThrottle {
     /// One of `threads` threads that make connections, each of which takes `round_trip_ns`.
     pub(crate) fn new(threads: usize, round_trip_ns: u64) -> Self {
         Self {
             attempts: VecDeque::new(),
             limit: (PENDING_LIMIT / threads.max(1)).max(1),
-            patience_ns: PATIENCE_NS.max(round_trip_ns.saturating_mul(PATIENCE_ROUND_TRIPS)),
+            answer_limit_ns: ANSWER_LIMIT_NS
+                .max(round_trip_ns.saturating_mul(ANSWER_LIMIT_ROUND_TRIPS)),
             gap_ns: 0,
             next_ns: 0,
             retry_ns: u64::MAX,
@@ -119,8 +120,8 @@ impl Pacing {
     }
 
     pub(crate) fn begin(&mut self, slot: usize, now_ns: u64) {
-        let stage = Stage::Asked { begun_ns: now_ns };
-        self.attempts.push_back(Attempt { slot, since_ns: now_ns, stage });
+        let state = AttemptState::Asked { begun_ns: now_ns };
+        self.attempts.push_back(Attempt { slot, since_ns: now_ns, state });
         self.next_ns = now_ns + self.gap_ns;
     }
 
@@ -129,13 +130,13 @@ impl Pacing {
         if now_ns < self.retries_at() {
             return None;
         }
-        let is_due = |attempt: &Attempt| match attempt.stage {
-            Stage::Waits { until_ns } => now_ns >= until_ns,
-            Stage::Asked { .. } | Stage::Shakes => false,
+        let is_due = |attempt: &Attempt| match attempt.state {
+            AttemptState::Waits { until_ns } => now_ns >= until_ns,
+            AttemptState::Asked { .. } | AttemptState::Shakes => false,
         };
         let place = self.attempts.iter().position(is_due)?;
         let mut attempt = self.attempts.remove(place)?;
-        attempt.stage = Stage::Asked { begun_ns: now_ns };
+        attempt.state = AttemptState::Asked { begun_ns: now_ns };
         self.attempts.push_back(attempt);
         self.next_ns = now_ns + self.gap_ns;
         self.find_retry();
@@ -146,7 +147,7 @@ impl Pacing {
     /// dropped, however long that takes.
     pub(crate) fn taken(&mut self, slot: usize) {
         if let Some(place) = self.place(slot) {
-            self.attempts[place].stage = Stage::Shakes;
+            self.attempts[place].state = AttemptState::Shakes;
         }
     }
 
@@ -173,10 +174,10 @@ impl Pacing {
     pub(crate) fn crowded(&mut self, slot: usize, now_ns: u64) {
         let Some(place) = self.place(slot) else { return };
         let attempt = &mut self.attempts[place];
-        let Stage::Asked { begun_ns } = attempt.stage else { return };
+        let AttemptState::Asked { begun_ns } = attempt.state else { return };
         let spent_ns = now_ns.saturating_sub(attempt.since_ns);
         let until_ns = now_ns + spent_ns.clamp(WAIT_NS.0, WAIT_NS.1);
-        attempt.stage = Stage::Waits { until_ns };
+        attempt.state = AttemptState::Waits { until_ns };
         self.retry_ns = self.retry_ns.min(until_ns);
         if begun_ns >= self.widened_ns {
             self.widened_ns = now_ns;
@@ -193,13 +194,13 @@ impl Pacing {
     /// received.
     pub(crate) fn dropped(&mut self, now_ns: u64) -> Option<usize> {
         let looked_ns = self.looked_ns;
-        let is_dropped = |attempt: &&Attempt| match attempt.stage {
-            Stage::Asked { begun_ns } => {
-                let patience_ns =
-                    self.patience_ns.max((begun_ns - attempt.since_ns) / PATIENCE_PART);
-                looked_ns.saturating_sub(begun_ns) >= patience_ns
+        let is_dropped = |attempt: &&Attempt| match attempt.state {
+            AttemptState::Asked { begun_ns } => {
+                let answer_limit_ns =
+                    self.answer_limit_ns.max((begun_ns - attempt.since_ns) / ANSWER_LIMIT_PART);
+                looked_ns.saturating_sub(begun_ns) >= answer_limit_ns
             }
-            Stage::Waits { .. } | Stage::Shakes => false,
+            AttemptState::Waits { .. } | AttemptState::Shakes => false,
         };
         let Some(slot) = self.attempts.iter().find(is_dropped).map(|attempt| attempt.slot) else {
             self.looked_ns = now_ns;
@@ -214,9 +215,9 @@ impl Pacing {
     }
 
     fn find_retry(&mut self) {
-        let waits = self.attempts.iter().filter_map(|attempt| match attempt.stage {
-            Stage::Waits { until_ns } => Some(until_ns),
-            Stage::Asked { .. } | Stage::Shakes => None,
+        let waits = self.attempts.iter().filter_map(|attempt| match attempt.state {
+            AttemptState::Waits { until_ns } => Some(until_ns),
+            AttemptState::Asked { .. } | AttemptState::Shakes => None,
         });
         self.retry_ns = waits.min().unwrap_or(u64::MAX);
     }
@@ -231,7 +232,7 @@ mod tests {
     #[test]
     fn all_threads_together_keep_the_bound_and_each_makes_at_least_one() {
         for (threads, limit) in [(1, 128), (2, 64), (3, 42), (128, 1), (1000, 1)] {
-            let mut pacing = Pacing::new(threads, 0);
+            let mut pacing = ConnectThrottle::new(threads, 0);
             let mut begun = 0;
             while pacing.is_open(5) {
                 pacing.begin(begun, 5);
@@ -245,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_full_backlog_makes_the_gap_wider_once_for_all_that_began_before() {
-        let mut pacing = Pacing::new(1, 0);
+        let mut pacing = ConnectThrottle::new(1, 0);
         (0..3).for_each(|slot| pacing.begin(slot, 0));
         (0..3).for_each(|slot| pacing.crowded(slot, MS));
         assert_eq!(pacing.gap_ns, GAP_NS.0);
@@ -262,7 +263,7 @@ mod tests {
 
     #[test]
     fn connections_that_are_made_narrow_the_gap_until_there_is_none() {
-        let mut pacing = Pacing::new(1, 0);
+        let mut pacing = ConnectThrottle::new(1, 0);
         pacing.begin(0, 0);
         pacing.crowded(0, MS);
         assert_eq!(pacing.retry(2 * MS), Some(0));
@@ -282,7 +283,7 @@ mod tests {
 
     #[test]
     fn an_unanswered_attempt_is_retried_each_time_with_a_longer_limit() {
-        let mut pacing = Pacing::new(1, 0);
+        let mut pacing = ConnectThrottle::new(1, 0);
         pacing.begin(7, 0);
         let (mut tries, mut now_ns) = (Vec::new(), 0);
         while now_ns < 2000 * MS {
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_was_taken_is_not_dropped_however_long_its_handshake_takes() {
-        let mut pacing = Pacing::new(1, 0);
+        let mut pacing = ConnectThrottle::new(1, 0);
         pacing.begin(7, 0);
         pacing.taken(7);
         assert_eq!((pacing.dropped(1000 * MS), pacing.dropped(2000 * MS)), (None, None));
@@ -312,8 +313,8 @@ mod tests {
     }
 
     #[test]
-    fn where_answers_take_long_more_patience_is_had() {
-        let mut pacing = Pacing::new(1, 300 * MS);
+    fn slow_answers_raise_the_limit_for_dropped_attempts() {
+        let mut pacing = ConnectThrottle::new(1, 300 * MS);
         pacing.begin(7, 0);
         assert_eq!(pacing.dropped(1199 * MS), None);
         assert_eq!(pacing.dropped(1200 * MS), None);
@@ -322,7 +323,7 @@ mod tests {
 
     #[test]
     fn an_answer_while_the_thread_slept_does_not_count_as_dropped() {
-        let mut pacing = Pacing::new(1, 0);
+        let mut pacing = ConnectThrottle::new(1, 0);
         (0..2).for_each(|slot| pacing.begin(slot, 0));
         assert_eq!(pacing.dropped(5000 * MS), None);
         pacing.made(0);
@@ -332,7 +333,7 @@ mod tests {
 
     #[test]
     fn the_load_is_not_delayed_by_earlier_attempts() {
-        let mut pacing = Pacing::new(64, 0);
+        let mut pacing = ConnectThrottle::new(64, 0);
         pacing.begin(0, 0);
         pacing.crowded(0, MS);
         pacing.end(0);

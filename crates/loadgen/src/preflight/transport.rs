@@ -23,7 +23,7 @@ const KEPT_BYTES: usize = 256;
 const RECORD_KINDS: std::ops::RangeInclusive<u8> = 0x14..=0x17;
 
 /// Converts outgoing plaintext to the bytes on the socket, and received bytes to plaintext.
-pub(super) enum Wire {
+pub(super) enum Transport {
     Plain {
         outgoing: Vec<u8>,
         incoming: Vec<u8>,
@@ -36,7 +36,7 @@ pub(super) enum Wire {
     },
 }
 
-impl Wire {
+impl Transport {
     /// With TLS if there is a connector.
     pub(super) fn new(connector: Option<&Connector>) -> Result<Self, Error> {
         Ok(match connector {
@@ -200,7 +200,7 @@ mod tests {
     fn each_failure_of_tls_names_its_next_step() {
         let address = &Endpoint::Ip("127.0.0.1:443".parse().unwrap());
         let mut config = LoadConfig::new("https://localhost:443/a".parse().unwrap());
-        let wire = Wire::new(None).unwrap();
+        let transport = Transport::new(None).unwrap();
         let certificate = Error::InvalidCertificate;
         let rows = [
             certificate(CertificateError::UnknownIssuer),
@@ -209,11 +209,11 @@ mod tests {
             Error::AlertReceived(Alert::NoApplicationProtocol),
             Error::AlertReceived(Alert::HandshakeFailure),
         ];
-        let sentences = rows.map(|error| wire.sentence(&error, address, &config) + "\n");
-        expect_file!["golden/wire.txt"].assert_eq(&sentences.concat());
+        let sentences = rows.map(|error| transport.sentence(&error, address, &config) + "\n");
+        expect_file!["golden/transport.txt"].assert_eq(&sentences.concat());
         config.trust = Trust::Anybody;
         let sentence =
-            wire.sentence(&certificate(CertificateError::BadSignature), address, &config);
+            transport.sentence(&certificate(CertificateError::BadSignature), address, &config);
         assert_eq!(
             sentence,
             "the certificate of 127.0.0.1:443 is not accepted (BadSignature): give the server the \
