@@ -52,6 +52,57 @@ pub(crate) fn of_markdown(title: &str, markdown: &str, pictures: &Markup) -> Str
     document(title, &body)
 }
 
+/// What a column of a table has.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Cells {
+    /// The name of each row.
+    Names,
+    Figures,
+    Words,
+    Pictures,
+}
+
+impl Cells {
+    const fn class(self) -> Option<&'static str> {
+        match self {
+            Self::Names | Self::Figures => None,
+            Self::Words => Some("words"),
+            Self::Pictures => Some("picture"),
+        }
+    }
+}
+
+/// A table of figures, which `words` describe. It scrolls by itself where it is wider than the page.
+pub(crate) fn table(words: &str, heads: &[(Cells, String)], rows: &[Vec<Markup>]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(safe(words)) {
+            table {
+                thead {
+                    tr { @for (cells, head) in heads { th class=[cells.class()] scope="col" { (safe(head)) } } }
+                }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for ((cells, _), cell) in heads.iter().zip(row) {
+                                @if *cells == Cells::Names {
+                                    th scope="row" { bdi { (cell) } }
+                                } @else {
+                                    td class=[cells.class()] { (cell) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A cell of text.
+pub(crate) fn text(text: impl AsRef<str>) -> Markup {
+    html! { (safe(text.as_ref())) }
+}
+
 /// Text without characters that change how other text is shown: those of control, except line feeds, and
 /// those that turn the direction of writing.
 pub(crate) fn safe(text: &str) -> String {

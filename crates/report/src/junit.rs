@@ -1,11 +1,7 @@
 //! JUnit XML, which most servers for continuous integration show: the checks of `verify`, and the
 //! conditions of `--fail-if` with a case for each cell.
 
-use quick_xml::{
-    Writer,
-    events::{BytesDecl, BytesText, Event},
-};
-use std::io;
+use maud::{PreEscaped, html};
 
 use crate::compare::{Gate, Hit};
 
@@ -27,56 +23,41 @@ pub enum CaseState {
 }
 
 /// A file with one suite of these cases.
-///
-/// # Panics
-///
-/// Never: writing into memory does not fail.
 #[must_use]
 pub fn text(suite: &str, cases: &[Case]) -> String {
-    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
-    document(&mut writer, suite, cases).expect("memory can be written");
-    String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n"
-}
-
-fn document(writer: &mut Writer<Vec<u8>>, suite: &str, cases: &[Case]) -> io::Result<()> {
-    let count = |test: fn(&CaseState) -> bool| {
-        cases.iter().filter(|case| test(&case.state)).count().to_string()
+    let count = |is_meant: fn(&CaseState) -> bool| {
+        cases.iter().filter(|case| is_meant(&case.state)).count()
     };
     let failures = count(|it| matches!(it, CaseState::Failed(_)));
     let skipped = count(|it| matches!(it, CaseState::Skipped(_)));
     let suite = allowed(suite);
-    let counts = [
-        ("name", suite.as_str()),
-        ("tests", &cases.len().to_string()),
-        ("failures", &failures),
-        ("errors", "0"),
-    ];
-    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let suites = writer.create_element("testsuites").with_attributes(counts);
-    suites.write_inner_content(|writer| {
-        let suite = writer.create_element("testsuite").with_attributes(counts);
-        let suite = suite.with_attribute(("skipped", skipped.as_str()));
-        suite.write_inner_content(|writer| cases.iter().try_for_each(|it| case(writer, it)))?;
-        Ok(())
-    })?;
-    Ok(())
+    let (declaration, line) = ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", PreEscaped("\n"));
+    let xml = html! {
+        (PreEscaped(declaration))
+        testsuites name=(suite) tests=(cases.len()) failures=(failures) errors="0" {
+            (line)
+            testsuite name=(suite) tests=(cases.len()) failures=(failures) errors="0" skipped=(skipped) {
+                (line)
+                @for case in cases {
+                    testcase classname=(allowed(&case.class)) name=(allowed(&case.name)) {
+                        @match &case.state {
+                            CaseState::Passed => {}
+                            CaseState::Failed(text) => { failure message=(first_line(text)) { (allowed(text)) } }
+                            CaseState::Skipped(text) => { skipped message=(first_line(text)) { (allowed(text)) } }
+                        }
+                    }
+                    (line)
+                }
+            }
+            (line)
+        }
+        (line)
+    };
+    xml.into_string()
 }
 
-fn case(writer: &mut Writer<Vec<u8>>, case: &Case) -> io::Result<()> {
-    let (class, name) = (allowed(&case.class), allowed(&case.name));
-    let element = writer.create_element("testcase");
-    let element = element.with_attributes([("classname", class.as_str()), ("name", &name)]);
-    let (kind, text) = match &case.state {
-        CaseState::Passed => return element.write_empty().map(drop),
-        CaseState::Failed(text) => ("failure", allowed(text)),
-        CaseState::Skipped(text) => ("skipped", allowed(text)),
-    };
-    let first = text.lines().next().unwrap_or_default();
-    element.write_inner_content(|writer| {
-        let inner = writer.create_element(kind).with_attribute(("message", first));
-        inner.write_text_content(BytesText::new(&text)).map(drop)
-    })?;
-    Ok(())
+fn first_line(text: &str) -> String {
+    allowed(text.lines().next().unwrap_or_default())
 }
 
 /// What XML can hold: other control characters are shown as Rust escapes them.
@@ -126,7 +107,7 @@ pub fn of_gate(gate: &Gate) -> Vec<Case> {
 mod tests {
     use super::*;
     use crate::fixtures::assert_golden;
-    use quick_xml::Reader;
+    use quick_xml::{Reader, events::Event};
 
     fn case(name: &str, state: CaseState) -> Case {
         Case { class: "c/epoll hello".to_owned(), name: name.to_owned(), state }

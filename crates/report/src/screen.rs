@@ -10,7 +10,6 @@ mod figures;
 mod grid;
 mod headline;
 mod hint;
-pub(crate) mod history;
 pub mod html;
 mod model;
 mod paint;

@@ -8,11 +8,12 @@ use crate::{
     Details, Report,
     ab::{Ab, AbOptions},
     analysis::Analysis,
-    html::{document, safe},
-    screen::{
-        Facts, Point,
-        history::{self, Run, Series},
+    html::{
+        Cells,
+        chart::{self, Axis, Chart, Line, Mark},
+        document, safe, table, text,
     },
+    screen::{Facts, Point},
     tune::Tuned,
 };
 
@@ -139,28 +140,14 @@ fn link(path: &str, text: &str) -> Markup {
 
 /// A table of runs, the newest first, with a column of the caller's.
 fn run_table(runs: &[Summary], root: &str, more: impl Fn(&Summary) -> Option<String>) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label="runs" {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "started" }
-                        th.words scope="col" { "suite" }
-                        th.words scope="col" { "result" }
-                    }
-                }
-                tbody {
-                    @for run in runs.iter().rev() {
-                        tr {
-                            td { (link(&format!("{root}{}", run_path(&run.id)), &run.started)) }
-                            td.words { (safe(&run.suite)) }
-                            td.words { (safe(&more(run).unwrap_or_else(|| run.sentence.clone()))) }
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let row = |run: &Summary| {
+        let started = link(&format!("{root}{}", run_path(&run.id)), &run.started);
+        let result = more(run).unwrap_or_else(|| run.sentence.clone());
+        vec![started, text(&run.suite), text(result)]
+    };
+    let rows: Vec<Vec<Markup>> = runs.iter().rev().map(row).collect();
+    let heads = [(Cells::Figures, "started"), (Cells::Words, "suite"), (Cells::Words, "result")];
+    table("runs", &heads.map(|(cells, head)| (cells, head.to_owned())), &rows)
 }
 
 /// The history of a server under each load.
@@ -177,7 +164,7 @@ fn server(name: &str, runs: &[Summary]) -> String {
         @for (load, points) in &loads {
             section {
                 h2 { (safe(load)) }
-                @if let Some(picture) = history::picture(load, &by_machine(points)) { (picture) }
+                @if let Some(picture) = picture(load, points) { (picture) }
                 (history_table(load, points))
             }
         }
@@ -185,45 +172,50 @@ fn server(name: &str, runs: &[Summary]) -> String {
     document(name, &body)
 }
 
-/// The ratios on each machine, with the place of their runs among all of this load.
-fn by_machine(points: &[(&Summary, &Point)]) -> Vec<Series> {
-    let mut machines: BTreeMap<&Machine, Vec<Run>> = BTreeMap::new();
-    for (place, (run, point)) in points.iter().enumerate() {
-        if let Some((ratio, interval)) = point.ratio {
-            let run_of_load = Run { number: place + 1, ratio, interval };
-            machines.entry(&run.machine).or_default().push(run_of_load);
-        }
-    }
-    let series = |(machine, runs): (&Machine, _)| Series { name: machine.name.clone(), runs };
-    machines.into_iter().map(series).collect()
+/// The ratios on each machine over the place of their runs among all of this load; none without a ratio.
+/// Small dots are the ends of intervals.
+fn picture(load: &str, points: &[(&Summary, &Point)]) -> Option<Markup> {
+    let ratios = points.iter().zip(1..).filter_map(|((run, point), number)| {
+        let (ratio, interval) = point.ratio?;
+        let raw = interval.into_iter().flat_map(|(low, high)| [low, high]).collect();
+        let at = (f64::from(number), ratio);
+        Some((&run.machine, chart::Point { at, mark: Mark::Dot, is_grey: false, raw }))
+    });
+    let mut machines: BTreeMap<&Machine, Vec<chart::Point>> = BTreeMap::new();
+    ratios.for_each(|(machine, point)| machines.entry(machine).or_default().push(point));
+    let lines: Vec<Line> = (0..)
+        .zip(machines)
+        .map(|(place, (machine, points))| Line { name: machine.name.clone(), place, points })
+        .collect();
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let most = points().map(|it| it.at.0).reduce(f64::max)?;
+    let values = points().flat_map(|it| it.raw.iter().copied().chain([it.at.1, 1.0]));
+    let y = Axis::logarithmic("ratio", values, |it| format!("{it}x"))?;
+    let words = format!("{load}: ratio to the baseline in each run");
+    Some(Chart { words, x: Axis::numbered("run", most), y, lines }.draw())
 }
 
 fn history_table(load: &str, points: &[(&Summary, &Point)]) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(safe(load)) {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "run" } th scope="col" { "started" } th scope="col" { "figure" }
-                        th scope="col" { "compared with the baseline" } th.words scope="col" { "versions" }
-                        th.words scope="col" { "machine" }
-                    }
-                }
-                tbody {
-                    @for (place, (run, point)) in points.iter().enumerate().rev() {
-                        tr {
-                            td { (place + 1) }
-                            td { (link(&format!("../{}", run_path(&run.id)), &run.started)) }
-                            td { (safe(&point.figure)) }
-                            td { (safe(&point.outcome)) }
-                            td.words { (safe(&point.versions)) }
-                            td.words { (link(&format!("../{}", machine_path(&run.machine)), &run.machine.name)) }
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let heads = [
+        (Cells::Figures, "run"),
+        (Cells::Figures, "started"),
+        (Cells::Figures, "figure"),
+        (Cells::Figures, "compared with the baseline"),
+        (Cells::Words, "versions"),
+        (Cells::Words, "machine"),
+    ];
+    let row = |(place, (run, point)): (usize, &(&Summary, &Point))| {
+        vec![
+            text((place + 1).to_string()),
+            link(&format!("../{}", run_path(&run.id)), &run.started),
+            text(&point.figure),
+            text(&point.outcome),
+            text(&point.versions),
+            link(&format!("../{}", machine_path(&run.machine)), &run.machine.name),
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = points.iter().enumerate().rev().map(row).collect();
+    table(load, &heads.map(|(cells, head)| (cells, head.to_owned())), &rows)
 }
 
 /// The noise of a machine over time.

@@ -11,8 +11,9 @@ use crate::{
     analysis::{Row, WorkloadRows},
     distribution::{Bound, Distribution, Support},
     html::{
+        self, Cells,
         chart::{Axis, Chart, Line, Mark, Point},
-        safe,
+        safe, text,
     },
     table_units::latency,
 };
@@ -84,32 +85,20 @@ fn line(journal: &Journal, row: &Row<'_>, summary: &LatencySummary) -> Line {
 }
 
 fn table(words: &str, rows: &[(&Row<'_>, LatencySummary)]) -> Markup {
-    html! {
-        details {
-            summary { "Latency as a table" }
-            div.scroll tabindex="0" role="region" aria-label=(safe(words)) {
-                table {
-                    thead {
-                        tr {
-                            th scope="col" { "server" }
-                            @for percent in TABLE { th scope="col" { "p" (percent) } }
-                            th scope="col" { "samples" }
-                        }
-                    }
-                    tbody {
-                        @for (row, summary) in rows {
-                            @let distribution = Distribution::new(summary);
-                            tr {
-                                th scope="row" { bdi { (safe(&name(row))) } }
-                                @for percent in TABLE { td { (cell(row, &distribution, percent)) } }
-                                td { (summary.count) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let percentiles = TABLE.map(|percent| format!("p{percent}"));
+    let figures = percentiles.into_iter().chain(["samples".to_owned()]);
+    let heads: Vec<_> = [(Cells::Names, "server".to_owned())]
+        .into_iter()
+        .chain(figures.map(|head| (Cells::Figures, head)))
+        .collect();
+    let cells = |(row, summary): &(&Row<'_>, LatencySummary)| {
+        let distribution = Distribution::new(summary);
+        let shown = TABLE.map(|percent| cell(row, &distribution, percent));
+        let all = [name(row)].into_iter().chain(shown).chain([summary.count.to_string()]);
+        all.map(text).collect()
+    };
+    let rows: Vec<Vec<Markup>> = rows.iter().map(cells).collect();
+    html! { details { summary { "Latency as a table" } (html::table(words, &heads, &rows)) } }
 }
 
 fn cell(row: &Row<'_>, distribution: &Distribution<'_>, percent: f64) -> String {

@@ -9,8 +9,9 @@ use super::super::{
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
     html::{
+        self, Cells,
         chart::{number, svg},
-        safe,
+        text,
     },
     order::grouped,
 };
@@ -34,36 +35,28 @@ pub(super) fn section(block: &Block, members: &[(String, &WorkloadRows<'_>)]) ->
     if rows.is_empty() {
         return None;
     }
+    let fixed = [
+        (Cells::Names, "server".to_owned()),
+        (Cells::Pictures, "user | kernel".to_owned()),
+        (Cells::Figures, "kernel".to_owned()),
+    ];
+    let switches = members.iter().map(|(title, _)| (Cells::Figures, format!("switches, {title}")));
+    let heads: Vec<_> = fixed.into_iter().chain(switches).collect();
+    let of_row = |(name, modes): &(String, Modes)| {
+        let share = format!("{:.0} %", modes.kernel_share() * 100.0);
+        let switches = modes.switches.iter();
+        let switches = switches.map(|it| it.map_or("-".to_owned(), |it| format!("{it:.2}")));
+        let cells = [text(name), bar(modes), text(share)];
+        cells.into_iter().chain(switches.map(text)).collect()
+    };
+    let cells: Vec<Vec<Markup>> = rows.iter().map(of_row).collect();
     Some(html! {
         h3 { "User and kernel mode" }
         p.legend {
             "Shares of the CPU time of all instances over their lives, in ticks of 10 ms, and context switches "
             "per request."
         }
-        div.scroll tabindex="0" role="region" aria-label=(safe(&format!("{}: user and kernel mode", block.title))) {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "server" }
-                        th.picture scope="col" { "user | kernel" }
-                        th scope="col" { "kernel" }
-                        @for (title, _) in members { th scope="col" { "switches, " (safe(title)) } }
-                    }
-                }
-                tbody {
-                    @for (name, modes) in &rows {
-                        tr {
-                            th scope="row" { bdi { (safe(name)) } }
-                            td.picture { (bar(modes)) }
-                            td { (format!("{:.0} %", modes.kernel_share() * 100.0)) }
-                            @for value in &modes.switches {
-                                td { (value.map_or("-".to_owned(), |it| format!("{it:.2}"))) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
+        (html::table(&format!("{}: user and kernel mode", block.title), &heads, &cells))
     })
 }
 

@@ -10,7 +10,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    html::safe,
+    html::{self, Cells, safe, text},
     table::describe_versions,
     table_units::{bytes, latency},
 };
@@ -34,30 +34,23 @@ pub(super) fn section(journal: &Journal) -> Markup {
 
 /// What kind of server each is, and medians over its instances.
 fn overview(journal: &Journal) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label="Servers" {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "server" }
-                        @for head in ["class", "model", "mechanism"] { th.words scope="col" { (head) } }
-                        @for head in ["ready after", "peak memory"] { th scope="col" { (head) } }
-                    }
-                }
-                tbody {
-                    @for described in &journal.start.variants {
-                        @let (ready, peak) = medians(&of(journal, &described.variant).collect::<Vec<_>>());
-                        tr {
-                            th scope="row" { bdi { (safe(&described.variant.to_string())) } }
-                            @for word in kind(described) { td.words { (word.unwrap_or_else(|| "-".to_owned())) } }
-                            td { (ready.map_or("-".to_owned(), latency)) }
-                            td { (peak.map_or("-".to_owned(), |it| bytes(it.round() as u64))) }
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let heads = [
+        (Cells::Names, "server"),
+        (Cells::Words, "class"),
+        (Cells::Words, "model"),
+        (Cells::Words, "mechanism"),
+        (Cells::Figures, "ready after"),
+        (Cells::Figures, "peak memory"),
+    ];
+    let row = |described: &Described| {
+        let (ready, peak) = medians(&of(journal, &described.variant).collect::<Vec<_>>());
+        let [class, model, mechanism] = kind(described);
+        let (ready, peak) = (ready.map(latency), peak.map(|it| bytes(it.round() as u64)));
+        let cells = [Some(described.variant.to_string()), class, model, mechanism, ready, peak];
+        cells.map(|it| text(it.as_deref().unwrap_or("-"))).to_vec()
+    };
+    let rows: Vec<Vec<Markup>> = journal.start.variants.iter().map(row).collect();
+    html::table("Servers", &heads.map(|(cells, head)| (cells, head.to_owned())), &rows)
 }
 
 /// Its class, its model, and its mechanism with how workers share connections.
