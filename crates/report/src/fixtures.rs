@@ -176,6 +176,30 @@ pub(crate) fn changed(outcome: Outcome, change: impl FnOnce(&mut Measurement)) -
     Outcome::Measured(measurement)
 }
 
+/// Changes the figures of all runs of a variant that have some.
+pub(crate) fn alter(journal: &mut Journal, variant: &str, change: impl Fn(&mut Measurement)) {
+    alter_runs(journal, |run| run.variant.to_string() == variant, change);
+}
+
+/// The same of the runs that are meant.
+pub(crate) fn alter_runs(
+    journal: &mut Journal,
+    is_meant: impl Fn(&Run) -> bool,
+    change: impl Fn(&mut Measurement),
+) {
+    for run in journal.runs.iter_mut().filter(|run| is_meant(run)) {
+        if let Outcome::Measured(measurement) = &mut run.outcome {
+            change(measurement);
+        }
+    }
+}
+
+/// The same of the last run.
+pub(crate) fn alter_last(journal: &mut Journal, change: impl FnOnce(&mut Measurement)) {
+    let last = journal.runs.last_mut().unwrap();
+    last.outcome = changed(last.outcome.clone(), change);
+}
+
 /// The same while the load generator was at its limit.
 pub(crate) fn limited(outcome: Outcome) -> Outcome {
     changed(outcome, |measurement| measurement.bound = Bound::Generator)

@@ -248,7 +248,7 @@ fn junit_has_a_case_for_each_condition_and_cell() {
         "name=\"wirebench compare\" tests=\"2\" failures=\"1\"",
         "<testcase classname=\"throughput &lt; -3%\" name=\"hello go/net\">",
         "<failure message=\"hello go/net: requests/s -5.",
-        "<testcase classname=\"cpu &gt; +3%\" name=\"hello go/net\"/>",
+        "<testcase classname=\"cpu &gt; +3%\" name=\"hello go/net\"></testcase>",
     ] {
         assert!(xml.contains(part), "{part} is missing in {xml}");
     }

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::fixtures::{
-    COST, add, cost, failed, journal, journal_of, limited, noisy, pair, rate, reason, run, silence,
+    COST, add, alter, alter_runs, cost, failed, journal, journal_of, limited, noisy, pair, rate,
+    reason, run, silence,
 };
 use wirebench_schema::{
-    journal::{Counts, FixedRate, Journal, Outcome, Run, Weight},
+    journal::{Bound, Counts, FixedRate, Journal, Outcome, Run, Weight},
     suite::Phase,
 };
 use wirebench_stats::Rank;
@@ -105,9 +106,7 @@ fn a_row_at_the_generators_limit_may_be_the_first_and_others_may_be_behind_it() 
     };
     assert_eq!(ranks(&journal, "c/epoll (baseline)"), (1, 1, 1));
     assert_eq!(ranks(&journal, "go/net"), (2, 2, 2));
-    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
-        run.outcome = limited(run.outcome.clone());
-    }
+    alter(&mut journal, "go/net", |it| it.bound = Bound::Generator);
     add(&mut journal, "hello", ("own/server", 0), noisy(50e3, 3), rate);
     assert_eq!(ranks(&journal, "c/epoll (baseline)"), (1, 2, 1));
     assert_eq!(ranks(&journal, "go/net"), (1, 2, 1));

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::fixtures::{assert_golden, changed, failed, journal, limited, pair, reason, run};
-use wirebench_schema::journal::{Journal, Measurement, Weight};
+use crate::fixtures::{
+    alter, alter_last, alter_runs, assert_golden, failed, journal, pair, reason, run,
+};
+use wirebench_schema::journal::{Bound, Journal, Run, Weight};
 
 fn parsed(journal: &Journal) -> Value {
     serde_json::from_str(&text(&Analysis::of(journal))).unwrap()
@@ -52,10 +54,7 @@ fn the_whole_of_a_report() {
 #[test]
 fn the_order_is_that_of_the_tables() {
     let mut journal = pair(1.0);
-    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
-        let cheaper = |it: &mut Measurement| it.cost.cpu_ns_per_request = Some(3900.0);
-        run.outcome = changed(run.outcome.clone(), cheaper);
-    }
+    alter(&mut journal, "go/net", |it| it.cost.cpu_ns_per_request = Some(3900.0));
     let report = parsed(&journal);
     let rows = report["workloads"][0]["rows"].as_array().unwrap();
     let names: Vec<_> = rows.iter().map(|row| (&row["variant"], &row["copy"])).collect();
@@ -67,15 +66,15 @@ fn the_order_is_that_of_the_tables() {
 #[test]
 fn what_is_not_valid_and_what_is_a_bound_is_said_of_the_row() {
     let mut journal = pair(0.9);
-    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
-        let invalid = |block| reason(Weight::Invalid, &format!("{block} errors: late"));
-        let block = run.block + 1;
-        run.outcome = changed(run.outcome.clone(), |it| it.reasons.push(invalid(block)));
+    for block in 0..6 {
+        let is_meant = |run: &Run| run.variant.to_string() == "go/net" && run.block == block;
+        let text = format!("{} errors: late", block + 1);
+        alter_runs(&mut journal, is_meant, |it| it.reasons.push(reason(Weight::Invalid, &text)));
     }
-    let last = journal.runs.last_mut().unwrap();
-    last.outcome = limited(last.outcome.clone());
-    last.outcome =
-        changed(last.outcome.clone(), |it| it.reasons.push(reason(Weight::Tail, "sent late")));
+    alter_last(&mut journal, |it| {
+        it.bound = Bound::Generator;
+        it.reasons.push(reason(Weight::Tail, "sent late"));
+    });
     journal.runs.push(run(6, "go/net", failed("it ended")));
     let report = parsed(&journal);
     let row = row_of(&report, "go/net", 0);

@@ -2,18 +2,18 @@
 
 use super::*;
 use crate::fixtures::{
-    add, assert_golden, assert_golden_cases, changed, failed, journal, limited, measured, noisy,
-    pair, rate, reason, run,
+    COST, NOISE, add, alter, alter_last, assert_golden, assert_golden_cases, cost, failed, journal,
+    journal_of, limited, measured, noisy, pair, rate, reason, run, silence,
 };
 use wirebench_schema::{
     journal::{
-        Cause, Counts, Described, End, EndReason, Generator, GeneratorVersion, Journal, LeftOut,
-        Outcome, Resumed, Run, ToolLatency, ToolReport, Unavailable, Verified, Weight,
+        Cause, Counts, Described, End, EndReason, FixedRate, Generator, GeneratorVersion, Journal,
+        LeftOut, Outcome, Resumed, Run, ToolLatency, ToolReport, Unavailable, Verified, Weight,
     },
     scenario::Scenario,
+    suite::Phase,
 };
 
-mod phases;
 mod width;
 
 fn report_by(journal: &Journal, style: Style, metric: Option<Metric>) -> String {
@@ -29,76 +29,88 @@ fn by_rate(journal: &Journal, style: Style) -> String {
     report_by(journal, style, Some(Metric::Throughput))
 }
 
-#[test]
-fn six_blocks_have_ranks_intervals_and_verdicts_and_the_best_row_comes_first() {
-    let text = by_rate(&pair(0.9), Style::Text);
-    assert_golden("details/six-blocks-have-ranks-intervals-and-verdicts-and-the.txt", &text);
+/// Compares the text of a journal with a golden file.
+#[track_caller]
+fn check(name: &str, journal: &Journal) {
+    assert_golden(&format!("details/{name}.txt"), &report(journal, Style::Text));
+}
+
+/// The same by requests/s.
+#[track_caller]
+fn check_rate(name: &str, journal: &Journal) {
+    assert_golden(&format!("details/{name}.txt"), &by_rate(journal, Style::Text));
+}
+
+/// A journal of these runs in the first block.
+fn first_block(runs: impl IntoIterator<Item = (&'static str, Outcome)>) -> Journal {
+    let mut journal = journal();
+    journal.runs.extend(runs.into_iter().map(|(variant, outcome)| run(0, variant, outcome)));
+    journal
+}
+
+fn verified(failed: &[(&str, &str)], deviates: &[(&str, &str)]) -> Verified {
+    let owned = |checks: &[(&str, &str)]| {
+        checks.iter().map(|(check, why)| ((*check).into(), (*why).into())).collect()
+    };
+    Verified {
+        variant: "go/net".parse().unwrap(),
+        scenario: Scenario::Hello,
+        passed: 3,
+        failed: owned(failed),
+        deviates: owned(deviates),
+        skipped: Vec::new(),
+    }
 }
 
 #[test]
 fn the_details_as_text_and_markdown() {
+    check_rate("six-blocks-have-ranks-intervals-and-verdicts-and-the", &pair(0.9));
     assert_golden("run/details.txt", &by_rate(&pair(0.9), Style::Text));
     assert_golden("run/details.md", &by_rate(&pair(0.9), Style::Markdown));
-}
-
-#[test]
-fn a_table_fits_a_terminal() {
-    let text = by_rate(&pair(0.9), Style::Text);
-    let (_, table) = text.split_once("rank").unwrap();
-    for line in table.lines().take(4) {
-        assert!(line.chars().count() <= 120, "{} {line}", line.chars().count());
-    }
+    let one = report(&first_block([("c/epoll", rate(1000.0))]), Style::Markdown);
+    assert_golden("details/markdown-has-a-table-for-each-workload.txt", &one);
 }
 
 #[test]
 fn two_blocks_have_ranges_and_a_note_on_what_they_cannot_show() {
     let mut journal = journal();
-    for (block, (base, other)) in (0..).zip([(200.0, 100.0), (100.0, 95.0)]) {
-        journal.runs.push(run(block, "c/epoll", rate(base * 1000.0)));
-        journal.runs.push(run(block, "go/net", rate(other * 1000.0)));
-    }
-    let text = by_rate(&journal, Style::Text);
-    assert_golden("details/two-blocks-have-ranges-and-a-note-on-what.txt", &text);
+    add(&mut journal, "hello", ("c/epoll", 0), [200e3, 100e3], rate);
+    add(&mut journal, "hello", ("go/net", 0), [100e3, 95e3], rate);
+    check_rate("two-blocks-have-ranges-and-a-note-on-what", &journal);
 }
 
 #[test]
 fn a_ratio_says_when_the_generator_was_at_its_limit() {
-    let table_of = |base: Outcome, other: Outcome| {
-        let mut journal = journal();
-        journal.runs.push(run(0, "c/epoll", base));
-        journal.runs.push(run(0, "go/net", other));
-        by_rate(&journal, Style::Text)
+    let table_of = |base: fn(Outcome) -> Outcome, other: fn(Outcome) -> Outcome| {
+        let runs = [("c/epoll", base(rate(1000.0))), ("go/net", other(rate(1000.0)))];
+        by_rate(&first_block(runs), Style::Text)
     };
-    let server = || rate(1000.0);
+    let free: fn(Outcome) -> Outcome = |outcome| outcome;
     let cases = [
-        ("none", table_of(server(), server())),
-        ("of the baseline", table_of(limited(server()), server())),
-        ("of the other", table_of(server(), limited(server()))),
-        ("of both", table_of(limited(server()), limited(server()))),
+        ("none", table_of(free, free)),
+        ("of the baseline", table_of(limited, free)),
+        ("of the other", table_of(free, limited)),
+        ("of both", table_of(limited, limited)),
     ];
     assert_golden_cases("details/bounds.txt", cases);
 }
 
 #[test]
 fn a_baseline_without_figures_gives_its_place_to_the_next() {
-    let mut journal = journal();
-    journal.runs.push(run(0, "c/epoll", failed("it ended")));
-    journal.runs.push(run(0, "go/net", rate(1000.0)));
-    let text = report(&journal, Style::Text);
-    assert_golden("details/a-baseline-without-figures-gives-its-place-to-the.txt", &text);
+    let journal = first_block([("c/epoll", failed("it ended")), ("go/net", rate(1000.0))]);
+    check("a-baseline-without-figures-gives-its-place-to-the", &journal);
 }
 
 #[test]
 fn a_second_run_without_a_first_one_is_no_copy_and_says_what_it_is() {
     let mut journal = pair(0.9);
-    for run in journal.runs.iter_mut().filter(|it| it.copy == 0) {
-        if run.variant.to_string() == "c/epoll" {
-            run.outcome = failed("it ended");
-        }
+    let is_first = |run: &Run| run.copy == 0 && run.variant.to_string() == "c/epoll";
+    for run in journal.runs.iter_mut().filter(|run| is_first(run)) {
+        run.outcome = failed("it ended");
     }
     let failed = report(&journal, Style::Text);
     // As when it is cut off in the first block, whose order is shuffled.
-    journal.runs.retain(|run| run.copy == 1 || run.variant.to_string() != "c/epoll");
+    journal.runs.retain(|run| !is_first(run));
     let absent = report(&journal, Style::Text);
     // Copies that were asked for are copies.
     journal.start.copies = 2;
@@ -110,79 +122,53 @@ fn a_second_run_without_a_first_one_is_no_copy_and_says_what_it_is() {
 #[test]
 fn what_is_not_valid_is_marked_in_text_and_markdown() {
     let mut journal = pair(0.9);
-    let last = journal.runs.last_mut().unwrap();
-    last.outcome = changed(last.outcome.clone(), |it| {
+    alter_last(&mut journal, |it| {
         it.reasons.push(reason(Weight::Invalid, "others used 30 % of the server's CPUs"));
         it.reasons.push(reason(Weight::Note, "it wrote 7 bytes"));
     });
-    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(reason(Weight::Limit, "the generator was busy"));
-        });
-    }
-    assert_golden("details/not-valid.txt", &by_rate(&journal, Style::Text));
+    alter(&mut journal, "go/net", |it| {
+        it.reasons.push(reason(Weight::Limit, "the generator was busy"));
+    });
+    check_rate("not-valid", &journal);
     assert_golden("details/not-valid.md", &by_rate(&journal, Style::Markdown));
     // CPU time is not a bound, so the limit has no sign there and must be reported in words.
-    let text = report_by(&journal, Style::Text, Some(Metric::Cpu));
-    assert_golden("details/what-is-not-valid-is-marked-in-text-and.txt", &text);
+    check("what-is-not-valid-is-marked-in-text-and", &journal);
 }
 
 #[test]
 fn failures_flags_and_refusals_are_notes_of_their_rows() {
-    let mut journal = journal();
-    journal.runs.push(run(0, "c/epoll", measured(1000.0, 2, &["2 errors: late"])));
     let ended =
         Outcome::Failed { reason: "the server ended".into(), server_stderr: "boom\n".into() };
-    journal.runs.push(run(0, "own/server", ended));
-    journal.verified.push(Verified {
-        variant: "go/net".parse().unwrap(),
-        scenario: Scenario::Hello,
-        passed: 3,
-        failed: vec![("reply-once".into(), "it sent more".into())],
-        deviates: Vec::new(),
-        skipped: Vec::new(),
-    });
-    let go = "go/net".parse().unwrap();
-    let reason = "no compiler".into();
-    journal.unavailable.push(Unavailable { variant: go, reason, cause: Cause::Missing });
-    let text = report(&journal, Style::Text);
-    assert_golden("details/failures-flags-and-refusals-are-notes-of-their-rows.txt", &text);
+    let errors = measured(1000.0, 2, &["2 errors: late"]);
+    let mut journal = first_block([("c/epoll", errors), ("own/server", ended)]);
+    journal.verified.push(verified(&[("reply-once", "it sent more")], &[]));
+    let (variant, reason) = ("go/net".parse().unwrap(), "no compiler".into());
+    journal.unavailable.push(Unavailable { variant, reason, cause: Cause::Missing });
+    check("failures-flags-and-refusals-are-notes-of-their-rows", &journal);
 }
 
 #[test]
 fn a_check_that_fails_as_declared_is_a_note_of_the_row_that_was_measured() {
-    let mut journal = journal();
-    journal.runs.push(run(0, "go/net", rate(1000.0)));
-    journal.verified.push(Verified {
-        variant: "go/net".parse().unwrap(),
-        scenario: Scenario::Hello,
-        passed: 3,
-        failed: Vec::new(),
-        deviates: vec![("half-close".into(), "by design (it closed at once)".into())],
-        skipped: Vec::new(),
-    });
-    let text = report(&journal, Style::Text);
-    assert_golden("details/a-check-that-fails-as-declared-is-a-note.txt", &text);
+    let mut journal = first_block([("go/net", rate(1000.0))]);
+    journal.verified.push(verified(&[], &[("half-close", "by design (it closed at once)")]));
+    check("a-check-that-fails-as-declared-is-a-note", &journal);
 }
 
 #[test]
 fn missing_blocks_are_reported() {
     let mut journal = pair(1.0);
     journal.runs.retain(|run| run.copy == 0 || run.block > 0);
-    let text = by_rate(&journal, Style::Text);
-    assert_golden("details/missing-blocks-are-reported.txt", &text);
+    check_rate("missing-blocks-are-reported", &journal);
 }
 
 #[test]
 fn outliers_are_reported_by_block_and_grouped_where_the_blocks_are_the_same() {
-    let mut journal = pair(1.0);
+    let mut journal = journal();
     journal.start.blocks = 12;
-    journal.runs.clear();
     // A run of each of 12 blocks, in which `strange` blocks are so much faster.
     let mut add_row = |variant, strange: &[usize], by: f64| {
         let value = |block: usize| {
-            let noise = crate::fixtures::NOISE[block % 6];
-            100e3 * noise * if strange.contains(&(block + 1)) { by } else { 1.0 }
+            100e3 * NOISE[block % 6] * if strange.contains(&(block + 1)) { by } else { 1.0 }
         };
         add(&mut journal, "hello", variant, (0..12).map(value), rate);
     };
@@ -191,63 +177,39 @@ fn outliers_are_reported_by_block_and_grouped_where_the_blocks_are_the_same() {
     add_row(("go/net", 0), &[1, 10], 1.5);
     add_row(("go/net", 1), &[10], 1.5);
     add_row(("own/server", 0), &[1, 10], 1.2);
-    let text = by_rate(&journal, Style::Text);
-    assert_golden("details/outliers-are-reported-by-block-and-grouped-where-the.txt", &text);
+    check_rate("outliers-are-reported-by-block-and-grouped-where-the", &journal);
 }
 
 #[test]
 fn another_metric_is_compared_where_it_is_asked_for() {
     let mut journal = pair(1.0);
-    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.load.latency.as_mut().unwrap().latency_ns_p99 = 3_000_000;
-        });
-    }
+    alter(&mut journal, "go/net", |it| {
+        it.load.latency.as_mut().unwrap().latency_ns_p99 = 3_000_000;
+    });
     let text = report_by(&journal, Style::Text, Some(Metric::LatencyP99));
     assert_golden("details/another-metric-is-compared-where-it-is-asked-for.txt", &text);
-    assert_eq!(text.matches(" p99 ").count(), 1 + 1, "its value stands once, beside the ratio");
 }
 
 #[test]
-fn few_samples_beyond_a_percentile_are_marked() {
+fn few_samples_and_a_spoiled_tail_mark_figures_and_not_the_row() {
     let mut journal = pair(1.0);
-    let last = journal.runs.last_mut().unwrap();
-    last.outcome =
-        changed(last.outcome.clone(), |it| it.load.latency.as_mut().unwrap().count = 999);
-    let text = report(&journal, Style::Text);
-    assert_golden("details/few-samples-beyond-a-percentile-are-marked.txt", &text);
-}
-
-#[test]
-fn a_spoiled_tail_marks_its_figures_and_not_the_row() {
+    alter_last(&mut journal, |it| it.load.latency.as_mut().unwrap().count = 999);
+    check("few-samples-beyond-a-percentile-are-marked", &journal);
     let mut journal = pair(1.0);
-    let last = journal.runs.last_mut().unwrap();
-    last.outcome =
-        changed(last.outcome.clone(), |it| it.reasons.push(reason(Weight::Tail, "sent late")));
-    let text = report(&journal, Style::Text);
-    assert_golden("details/a-spoiled-tail-marks-its-figures-and-not-the.txt", &text);
-}
-
-#[test]
-fn markdown_has_a_table_for_each_workload() {
-    let mut journal = journal();
-    journal.runs.push(run(0, "c/epoll", rate(1000.0)));
-    let text = report(&journal, Style::Markdown);
-    assert_golden("details/markdown-has-a-table-for-each-workload.txt", &text);
+    alter_last(&mut journal, |it| it.reasons.push(reason(Weight::Tail, "sent late")));
+    check("a-spoiled-tail-marks-its-figures-and-not-the", &journal);
 }
 
 #[test]
 fn warm_up_blocks_are_in_no_figure_but_their_failures_are_reported() {
     let mut journal = journal();
     journal.start.warmup_blocks = 1;
-    let warm = |block, outcome| Run { counts: Counts::WarmUp, ..run(block, "c/epoll", outcome) };
-    journal.runs.push(warm(0, measured(9000.0, 0, &["flag of a warm-up run"])));
+    let warm = |outcome| Run { counts: Counts::WarmUp, ..run(0, "c/epoll", outcome) };
+    journal.runs.push(warm(measured(9000.0, 0, &["flag of a warm-up run"])));
     journal.runs.push(run(1, "c/epoll", rate(1000.0)));
-    let text = report(&journal, Style::Text);
-    assert_golden("details/warm-up-blocks-are-in-no-figure-but-their.txt", &text);
-    journal.runs.push(warm(0, failed("it ended")));
-    let text = report(&journal, Style::Text);
-    assert_golden("details/warm-up-blocks-are-in-no-figure-but-their-2.txt", &text);
+    check("warm-up-blocks-are-in-no-figure-but-their", &journal);
+    journal.runs.push(warm(failed("it ended")));
+    check("warm-up-blocks-are-in-no-figure-but-their-2", &journal);
 }
 
 #[test]
@@ -265,26 +227,24 @@ fn the_headline_tells_how_it_ended_and_that_it_was_resumed() {
     let differences = vec!["the machine was started anew".to_owned()];
     let at = "2026-01-02T04:00:00Z".to_owned();
     journal.resumed.push(Resumed { at, command: Vec::new(), differences });
-    let text = report(&journal, Style::Text);
-    assert_golden("details/the-headline-tells-how-it-ended-and-that-it.txt", &text);
+    check("the-headline-tells-how-it-ended-and-that-it", &journal);
     journal.start.blocks = 10;
-    assert_golden("details/missing-of-ten.txt", &report(&journal, Style::Text));
+    check("missing-of-ten", &journal);
 }
 
 #[test]
 fn the_latencies_of_another_generator_are_shown_as_far_as_it_tells_them() {
-    let mut journal = journal();
+    let mut journal = first_block([("c/epoll", rate(1000.0))]);
     let generator = GeneratorVersion { name: Generator::Wrk, version: "4.1.0".into() };
     journal.start.generator = generator.clone();
-    let outcome = changed(rate(1000.0), |outcome| {
+    alter_last(&mut journal, |outcome| {
         outcome.load.latency = None;
         let latency = ToolLatency { latency_ns_p50: Some(123_000.0), ..ToolLatency::default() };
+        let generator = generator.clone();
         let tool = ToolReport { generator, latency, cpu_ns: 1, output: String::new() };
         outcome.tool = Some(Box::new(tool));
     });
-    journal.runs.push(run(0, "c/epoll", outcome));
-    let text = report(&journal, Style::Text);
-    assert_golden("details/the-latencies-of-another-generator-are-shown-as-far.txt", &text);
+    check("the-latencies-of-another-generator-are-shown-as-far", &journal);
 }
 
 #[test]
@@ -293,8 +253,7 @@ fn what_an_entry_skips_and_missing_entries_of_a_suite_are_listed() {
     journal.start.variants[0].skips = vec!["does not parse".into(), "has no timeouts".into()];
     let reason = "there is no entry of this language here".to_owned();
     journal.start.left_out.push(LeftOut { what: "d/".into(), reason });
-    let text = report(&journal, Style::Text);
-    assert_golden("details/what-an-entry-skips-and-missing-entries-of-a.txt", &text);
+    check("what-an-entry-skips-and-missing-entries-of-a", &journal);
 }
 
 #[test]
@@ -303,17 +262,73 @@ fn a_second_instance_without_figures_leaves_the_baseline_unchecked() {
     for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
         run.outcome = failed("it ended");
     }
-    let text = report(&journal, Style::Text);
-    assert_golden(
-        "details/a-second-instance-without-figures-leaves-the-baseline-unchecked.txt",
-        &text,
-    );
+    check("a-second-instance-without-figures-leaves-the-baseline-unchecked", &journal);
 }
 
 #[test]
 fn copies_have_numbers() {
     let mut journal = pair(1.0);
     add(&mut journal, "hello", ("go/net", 1), noisy(100e3, 5), rate);
-    let text = by_rate(&journal, Style::Text);
-    assert_golden("details/copies-have-numbers.txt", &text);
+    check_rate("copies-have-numbers", &journal);
+}
+
+fn cost_journal() -> Journal {
+    let mut journal = journal_of(COST);
+    journal.start.workloads.truncate(1);
+    add(&mut journal, "hello", ("c/epoll", 0), noisy(4000.0, 1), cost);
+    add(&mut journal, "hello", ("c/epoll", 1), noisy(4000.0, 5), cost);
+    add(&mut journal, "hello", ("go/net", 0), noisy(4400.0, 5), cost);
+    journal
+}
+
+#[test]
+fn a_table_of_the_cost_tells_its_rate_who_chose_it_and_who_cannot_hold_it() {
+    let mut journal = cost_journal();
+    let slow = ("own/server".parse().unwrap(), "it reached 900 requests/s".to_owned());
+    journal.rates.push(FixedRate {
+        workload: "hello".into(),
+        requests_per_second: 40_000,
+        reason: "half of what go/net reached".into(),
+        reached: Vec::new(),
+        too_slow: vec![slow],
+    });
+    check("a-table-of-the-cost-tells-its-rate-who", &journal);
+    let markdown = report(&journal, Style::Markdown);
+    assert!(markdown.contains("| CPU us/request |"), "{markdown}");
+    let is_narrow = |line: &str| !line.starts_with('|') || line.chars().count() <= 100;
+    assert!(markdown.lines().all(is_narrow), "{markdown}");
+    assert!(!markdown.contains("switches/request"), "not enough room: {markdown}");
+    (journal.rates, journal.runs) = (Vec::new(), Vec::new());
+    check("a-rate-that-was-not-found-is-reported", &journal);
+}
+
+#[test]
+fn a_table_of_silence_has_memory_and_cpu_time() {
+    let mut journal = journal_of(COST);
+    journal.start.workloads.remove(0);
+    let name = journal.start.workloads[0].name.clone();
+    add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
+    add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
+    let name = "a-table-of-silence-has-memory-and-cpu-time";
+    for (place, metric) in [("", None), ("-2", Some(Metric::LatencyP99)), ("-3", Some(Metric::Cpu))]
+    {
+        let text = report_by(&journal, Style::Text, metric);
+        assert_golden(&format!("details/{name}{place}.txt"), &text);
+    }
+    assert!(report(&journal, Style::Markdown).contains("| memory at rest |"));
+}
+
+#[test]
+fn no_figure_of_a_load_stands_below_a_name_of_silence() {
+    for metric in Metric::of_phase(Phase::Idle) {
+        for (journal, phase) in [(cost_journal(), "cost"), (pair(0.9), "saturate")] {
+            let text = report_by(&journal, Style::Text, Some(*metric));
+            let absent = format!(
+                "the phase {phase} has no {metric}, but throughput, cpu, p50, p99, p999, switches, \
+                 memory: compared by server CPU us/request\n"
+            );
+            assert!(text.contains(&absent), "{text}");
+            assert_eq!(text.replace(&absent, ""), report(&journal, Style::Text));
+        }
+    }
 }

@@ -24,10 +24,7 @@ fn three_cohorts_find_a_factor_and_two_claim_nothing() {
 #[test]
 fn a_ratio_refers_to_the_geometric_mean_of_both_instances_of_the_baseline() {
     let mut journal = pair(1.0);
-    for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
-        let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
-        measurement.load.requests_per_second *= 1.01;
-    }
+    alter_runs(&mut journal, |run| run.copy == 1, |it| it.load.requests_per_second *= 1.01);
     let ratio = compared(&journal, "go/net").ratio.unwrap();
     assert!((ratio.estimate.value - 1.01_f64.powf(-0.5)).abs() < 1e-3, "{ratio:?}");
     let [least, most] = [ratio.least, ratio.most].map(|it| it / ratio.estimate.value);
@@ -41,10 +38,7 @@ fn a_baseline_whose_instances_differ_withholds_the_verdicts_of_its_load() {
     let check = |journal: &Journal| rows(journal)[0].compare(Metric::Throughput).baseline_check;
     assert_eq!(check(&journal).state, CheckState::Passed);
     // The second instance is 10 % faster in every cohort.
-    for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
-        let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
-        measurement.load.requests_per_second *= 1.10;
-    }
+    alter_runs(&mut journal, |run| run.copy == 1, |it| it.load.requests_per_second *= 1.10);
     let found = check(&journal);
     assert_eq!(found.state, CheckState::Failed);
     assert!((found.second_over_first.unwrap().value - 1.10).abs() < 0.01, "{found:?}");
@@ -62,10 +56,11 @@ fn a_baseline_whose_instances_differ_withholds_the_verdicts_of_its_load() {
 fn instances_that_may_differ_by_the_margin_either_way_are_too_noisy_to_tell() {
     let check = |reach: f64| {
         let mut journal = pair(1.0);
-        for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
-            let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
-            let sign = if run.block % 2 == 0 { 1.0 } else { -1.0 };
-            measurement.load.requests_per_second *= 1.0 + sign * reach;
+        for (parity, sign) in [(0, 1.0), (1, -1.0)] {
+            let is_meant = |run: &Run| run.copy == 1 && run.block % 2 == parity;
+            alter_runs(&mut journal, is_meant, |it| {
+                it.load.requests_per_second *= 1.0 + sign * reach;
+            });
         }
         let text = text(&journal, Metric::Throughput);
         let line = text.lines().find(|line| line.starts_with("A/A: ")).unwrap().to_owned();
@@ -96,15 +91,18 @@ fn the_same_is_what_lies_within_the_margin_of_the_phase() {
     assert_eq!(claim(&pair(1.04), "go/net"), Claim::Higher);
 }
 
+/// The runs of `go/net` in the first blocks, of which there are six.
+fn first_of_go(count: usize) -> impl Fn(&Run) -> bool {
+    move |run| run.variant.to_string() == "go/net" && (run.block as usize) < count
+}
+
 #[test]
 fn half_of_the_runs_at_the_generators_limit_make_a_bound_and_one_does_not() {
     let with_limits = |count: usize| {
         let mut journal = pair(0.9);
-        let go = journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net");
-        for run in go.take(count) {
-            let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
-            measurement.reasons.push(reason(Weight::Limit, "the generator was busy"));
-        }
+        alter_runs(&mut journal, first_of_go(count), |it| {
+            it.reasons.push(reason(Weight::Limit, "the generator was busy"));
+        });
         let ratio = compared(&journal, "go/net").ratio.unwrap();
         (ratio.reads, ratio.claim, ratio.inconclusive)
     };
@@ -119,13 +117,10 @@ fn half_of_the_runs_at_the_generators_limit_make_a_bound_and_one_does_not() {
 fn a_row_is_saturated_when_its_server_was_busy_in_most_runs() {
     let with = |count: usize, kind: Option<ReasonKind>| {
         let mut journal = pair(0.9);
-        let go = journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net");
-        for run in go.take(count) {
-            let Outcome::Measured(measurement) = &mut run.outcome else { unreachable!() };
-            measurement.cost.cpu_share = 0.94;
-            let reason = kind.map(|kind| kind.reason(Weight::Invalid, None, String::new()));
-            measurement.reasons.extend(reason);
-        }
+        alter_runs(&mut journal, first_of_go(count), |it| {
+            it.cost.cpu_share = 0.94;
+            it.reasons.extend(kind.map(|kind| kind.reason(Weight::Invalid, None, String::new())));
+        });
         rows(&journal)[0].rows[2].saturated()
     };
     assert_eq!(with(0, None), Some(true));

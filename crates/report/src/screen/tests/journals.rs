@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::fixtures::{
-    COST, add, changed, cost, failed, journal_of, limited, noisy, pair, rate, reason, silence,
+    COST, add, alter_last, alter_runs, cost, failed, journal_of, noisy, pair, rate, reason, silence,
 };
 use wirebench_schema::journal::{
-    Bound, Cause, End, EndReason, Journal, Owner, ProgramShare, ReasonKind, Unavailable, Verified,
-    Weight,
+    Bound, Cause, End, EndReason, Journal, Measurement, Owner, ProgramShare, ReasonKind, Run,
+    Unavailable, Verified, Weight,
 };
 
 /// Six blocks of three servers: hello saturated, and at two rates.
@@ -42,17 +42,9 @@ fn shown(journal: &Journal) -> String {
 }
 
 /// Changes the outcomes of all runs of a row.
-fn change(
-    journal: &mut Journal,
-    (variant, workload): (&str, &str),
-    by: impl Fn(&mut wirebench_schema::journal::Measurement) + Copy,
-) {
-    let is_meant = |run: &&mut wirebench_schema::journal::Run| {
-        run.variant.to_string() == variant && run.workload == workload
-    };
-    for run in journal.runs.iter_mut().filter(is_meant) {
-        run.outcome = changed(run.outcome.clone(), by);
-    }
+fn change(journal: &mut Journal, (variant, workload): (&str, &str), by: impl Fn(&mut Measurement)) {
+    let is_meant = |run: &Run| run.variant.to_string() == variant && run.workload == workload;
+    alter_runs(journal, is_meant, by);
 }
 
 #[test]
@@ -92,10 +84,8 @@ fn a_load_has_one_headline_figure_in_every_form() {
 fn a_figure_is_a_bound_if_most_runs_were_limited_by_the_generator() {
     for (limited_runs, is_bound) in [(1, false), (2, false), (3, true), (6, true)] {
         let mut journal = pair(1.0);
-        let of_go = journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net");
-        for run in of_go.take(limited_runs) {
-            run.outcome = limited(run.outcome.clone());
-        }
+        let is_meant = |run: &Run| run.variant.to_string() == "go/net" && run.block < limited_runs;
+        alter_runs(&mut journal, is_meant, |it| it.bound = Bound::Generator);
         let text = shown(&journal);
         assert_eq!(text.contains(">="), is_bound, "{limited_runs}: {text}");
     }
@@ -150,9 +140,7 @@ fn a_disturbed_row_is_not_compared_and_a_disturbed_tail_is_hidden() {
 #[test]
 fn one_disturbed_run_of_six_hides_nothing() {
     let mut journal = two_rates();
-    let last = journal.runs.last_mut().unwrap();
-    last.outcome =
-        changed(last.outcome.clone(), |it| it.reasons.push(reason(Weight::Invalid, "2 errors")));
+    alter_last(&mut journal, |it| it.reasons.push(reason(Weight::Invalid, "2 errors")));
     assert_eq!(shown(&journal), shown(&two_rates()));
 }
 

@@ -2,8 +2,8 @@
 //! references.
 
 use super::*;
-use crate::fixtures::{COST, cost, journal_of};
-use wirebench_schema::{entry::Class, journal::Journal};
+use crate::fixtures::changed;
+use wirebench_schema::entry::Class;
 
 /// The rows of the suite and what a request costs them in microseconds.
 const ROWS: [(&str, Class, f64); 9] = [
