@@ -20,7 +20,7 @@ use wirebench_schema::agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent};
 
 use crate::{commands::Commands, loads::Loads};
 
-/// Carries out the commands of `input` until it ends, and answers each of them on `output`. A slice
+/// Executes the commands of `input` until it ends, and answers each of them on `output`. A slice
 /// that lasts when the input ends is cut off.
 pub fn serve(
     input: impl BufRead + Send + 'static,

@@ -17,7 +17,7 @@ use crate::commands::Commands;
 /// The longest sleep between two looks whether the load shall stop.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Carries out a load that begins on `Start`. `say` takes the events that the connections are made, and that
+/// Runs a load that begins on `Start`. `say` takes the events that the connections are made, and that
 /// an interval has passed.
 pub(crate) fn carry_out(
     config: &LoadConfig,

@@ -226,7 +226,7 @@ fn safe_word(text: &str) -> String {
 }
 
 /// Names commands of the same program apart by the words that only some of them have, or else by numbers.
-pub fn tell_apart(own: &mut [Subject]) -> Result<(), String> {
+pub fn distinguish(own: &mut [Subject]) -> Result<(), String> {
     let commands: Vec<Vec<String>> = own.iter().map(|it| it.variant.run.command.clone()).collect();
     let stems: Vec<String> = commands.iter().map(|it| program_name(&it[0])).collect();
     let mut taken: Vec<VariantId> = Vec::new();
@@ -319,7 +319,7 @@ mod tests {
     fn commands_of_one_program_are_named_apart_by_what_differs() {
         let names = |lines: &[&str]| {
             let mut all: Vec<Subject> = lines.iter().map(|line| own(line).unwrap()).collect();
-            tell_apart(&mut all).unwrap();
+            distinguish(&mut all).unwrap();
             all.iter().map(|it| it.variant.id.to_string()).collect::<Vec<_>>()
         };
         assert_eq!(names(&["./s {port}", "./s --fast {port}"]), ["own/s", "own/s-fast"]);

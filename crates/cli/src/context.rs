@@ -116,7 +116,7 @@ impl Context {
             )?;
             subjects.push(own);
         }
-        subject::tell_apart(&mut subjects).map_err(Usage)?;
+        subject::distinguish(&mut subjects).map_err(Usage)?;
         Ok(subjects)
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct FleetOptions {
     /// count per host
     #[arg(long, value_name = "HOSTS", value_delimiter = ',', value_parser = host, help_heading = HEADING)]
     pub(crate) from: Vec<String>,
-    /// Command that carries out a shell script, its last argument, on {host}
+    /// Command that runs a shell script, its last argument, on {host}
     /// [default: ssh -o BatchMode=yes -o ConnectTimeout=10 {host}]
     #[arg(long, value_name = "COMMAND", help_heading = HEADING)]
     carrier: Option<Carrier>,

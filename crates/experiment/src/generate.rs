@@ -190,7 +190,7 @@ impl Generator {
         }
     }
 
-    /// The process that makes the load, if it is on this host.
+    /// The process that generates the load, if it is on this host.
     #[must_use]
     pub fn pid(&self) -> Option<Pid> {
         match self {

@@ -1,4 +1,4 @@
-//! Plans and carries out what is to be measured: blocks, cohorts, single runs, pilots and searches, and
+//! Plans and runs measurements: blocks, cohorts, single runs, pilots and searches, and
 //! writes every result to the journal.
 //!
 //! It prints nothing: progress goes to an [`experiment::Observer`]. Servers, checks and the machine are

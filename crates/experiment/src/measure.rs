@@ -109,7 +109,7 @@ struct RunObservation {
     tool: Option<ToolReport>,
 }
 
-/// What came of a load on a server.
+/// Result of a load on a server.
 struct Loaded {
     seen: RunObservation,
     distances: Distances,
@@ -239,7 +239,7 @@ impl Bench {
         Ok(Outcome::Measured(Box::new(measured)))
     }
 
-    /// From what was seen to figures, and to what must be said of them.
+    /// From observations to figures, and to findings about them.
     fn judge(
         &self,
         cell: &Cell<'_>,

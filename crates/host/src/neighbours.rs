@@ -49,7 +49,7 @@ impl Machine {
         }
     }
 
-    /// What must be said of the time since `before`. The sides have used `server_ns` and
+    /// Findings about the time since `before`. The sides have used `server_ns` and
     /// `generator_ns` of CPU time by their own account. The server's threads were looked at before
     /// the load and after it.
     pub fn reasons(

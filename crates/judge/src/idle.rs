@@ -1,4 +1,4 @@
-//! What must be said of a server that was measured with connections that are silent.
+//! Findings about a server that was measured with connections that are silent.
 
 use std::time::Duration;
 use wirebench_schema::{

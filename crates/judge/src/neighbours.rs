@@ -58,7 +58,7 @@ pub struct SideUse {
 }
 
 impl SideUse {
-    /// What must be said of it.
+    /// The finding about it.
     #[must_use]
     pub fn reasons(&self, arrivals: Arrivals) -> Vec<Reason> {
         [self.neighbour(arrivals), self.stolen(arrivals)].into_iter().flatten().collect()
@@ -133,7 +133,7 @@ fn weight(share: f64, spoils: f64, arrivals: Arrivals) -> Weight {
     }
 }
 
-/// What must be said of a control group that held the sides back for so long.
+/// The finding about a control group that held the sides back for so long.
 #[must_use]
 pub fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
     let is_long = ns as f64 > THROTTLED_SPOILS * elapsed.as_nanos() as f64;

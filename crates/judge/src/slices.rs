@@ -1,4 +1,4 @@
-//! What must be said of slices that were disturbed.
+//! Findings about slices that were disturbed.
 
 use wirebench_schema::journal::{ProgramShare, Reason, ReasonKind, Slice, Weight};
 

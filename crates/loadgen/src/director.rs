@@ -1,7 +1,7 @@
 //! The interface between an engine and the decisions: a director receives events and returns
 //! orders.
 //!
-//! An engine reports events and carries out the orders. The director decides what to send, on which
+//! An engine reports events and executes the orders. The director decides what to send, on which
 //! connection and when, and what a reply means. It touches no socket, and time is a parameter.
 
 use rustix::io::Errno;

@@ -52,7 +52,7 @@ use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport};
 
 use crate::load::Keep;
 
-/// Carries out one load and reports.
+/// Runs one load and reports.
 ///
 /// `observe` is called on the calling thread with [`LoadEvent::Connecting`], [`LoadEvent::Connected`],
 /// [`LoadEvent::WindowStart`] and [`LoadEvent::WindowEnd`] as they happen; the report is what this

@@ -140,7 +140,7 @@ impl Drop for ExitGuard<'_> {
     }
 }
 
-/// Carries out one thread's part of the load.
+/// Runs one thread's part of the load.
 #[allow(clippy::needless_pass_by_value, reason = "the channels close when the thread ends")]
 pub(crate) fn work<E: Engine, P: SessionOwner>(
     equipment: EngineParams,

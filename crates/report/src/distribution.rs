@@ -1,4 +1,4 @@
-//! Percentiles out of a recorded distribution, with what must be said of each: whether enough
+//! Percentiles out of a recorded distribution, with findings about each: whether enough
 //! samples lie beyond it, and whether it is only a lower bound.
 
 use hdrhistogram::Histogram;

@@ -27,7 +27,7 @@ pub struct Wanted {
     pub percentiles: Vec<f64>,
 }
 
-/// Everything: what is said when the load begins, and what came of it.
+/// Everything: the lines at the start of the load, and its result.
 #[must_use]
 pub fn load_text(report: &LoadReport, wanted: &Wanted) -> String {
     let hosts: Vec<String> = report.generators.iter().map(|it| it.host.clone()).collect();

@@ -17,7 +17,7 @@ const TAIL_INVALID: &str = "! p99 and above: ";
 const SECOND_WITHOUT_FIRST: &str = "second instance of the baseline (A/A); the first has no figures, so the \
                                     baseline is another row";
 
-/// All that must be said of the row at `index`, each once.
+/// All findings about the row at `index`, each once.
 pub(crate) fn remarks(
     journal: &Journal,
     rows: &WorkloadRows<'_>,

@@ -14,7 +14,7 @@ use wirebench_server::tree;
 
 use super::{Verdict, process, protocols::support};
 
-/// What came of asking one process for one of its descriptors.
+/// Result of asking one process for one of its descriptors.
 enum Copied {
     /// A descriptor of the same socket.
     Socket(OwnedFd),

@@ -1,4 +1,4 @@
-//! The verbs with which wirebench starts itself again: an agent that makes load, a verb that is carried out for
+//! The verbs with which wirebench starts itself again: an agent that generates load, a verb that runs for
 //! another host, the guard of a server, and a built-in null server.
 
 use std::process::ExitCode;

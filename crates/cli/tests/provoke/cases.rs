@@ -4,7 +4,7 @@ use wirebench_schema::journal::ReasonKind;
 
 use crate::machine::Around;
 
-/// One run of a suite, and what must be said of whom in it.
+/// One run of a suite, and the findings that it must report about each server.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     /// A sentence on what is done.

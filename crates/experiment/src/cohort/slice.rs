@@ -1,5 +1,5 @@
-//! One slice: what is read around it, and whether it counts. That is decided by clocks alone, never by
-//! what came of it.
+//! One slice: what is read around it, and whether it counts. Clocks alone decide that, never its
+//! result.
 
 use rustix::process::Pid;
 use std::{
@@ -80,7 +80,7 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Carries out one slice on the member `index`.
+    /// Runs one slice on the member `index`.
     pub(super) fn slice(
         &mut self,
         members: &mut [Member<'_>],
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_is_dropped_for_what_clocks_say_and_not_for_what_came_of_it() {
+    fn a_slice_is_dropped_for_what_clocks_say_and_not_for_its_result() {
         assert_eq!(why(|slice, _| slice.requests = 0), None);
         assert_eq!(why(|slice, _| slice.cpu_ns = Some(1000 * MS)), None);
         assert_eq!(why(|slice, _| slice.latency_ns_p99 = Some(90 * MS)), None);

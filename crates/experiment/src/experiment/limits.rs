@@ -6,7 +6,7 @@
 use std::time::Duration;
 use wirebench_schema::journal::{EndReason, Goal};
 
-/// The most blocks that a precision can ask for. What is not told apart by then would need hundreds
+/// The most blocks that a precision can ask for. What is not distinguished by then would need hundreds
 /// more, because an interval narrows with the square root of the blocks.
 pub const MOST_BLOCKS_FOR_PRECISION: u32 = 200;
 

@@ -1,4 +1,4 @@
-//! Carries out a suite: prepares every subject, writes the plan down, makes the runs, and writes
+//! Runs a suite: prepares every subject, writes the plan down, makes the runs, and writes
 //! each one down.
 //!
 //! The order, which the journal keeps:

@@ -85,8 +85,8 @@ fn find(
     search.find(&earlier, stop, &mut next, &mut made)
 }
 
-/// Whether this failed run still counts as a failure. A pilot that failed is made again, and only
-/// what came of that counts.
+/// Whether this failed run still counts as a failure. A pilot that failed is repeated, and only
+/// the result of the repetition counts.
 pub(super) fn is_lasting(failed: &Run, runs: &[Run]) -> bool {
     let is_better = |run: &&Run| {
         run.counts == Counts::Pilot

@@ -34,7 +34,7 @@ enum Happening {
     Opened(Order, UnixStream),
 }
 
-/// Carries out the verb that is asked for on `input`, with `program`, until it or the input ends.
+/// Runs the verb that is asked for on `input`, with `program`, until it or the input ends.
 pub fn host(
     program: &Path,
     input: impl Read + Send + 'static,

@@ -214,7 +214,7 @@ impl SharedLoad {
     }
 }
 
-/// Makes the load `config` with all generators of `fleet`, to its end or until `stop` is set. `observe` hears
+/// Generates the load `config` with all generators of `fleet`, to its end or until `stop` is set. `observe` hears
 /// what happens.
 pub fn together(
     fleet: &Fleet,

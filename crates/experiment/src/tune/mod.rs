@@ -3,7 +3,7 @@
 //!
 //! [`grid()`] makes the workloads of a sweep and [`sweep()`] measures them; what they say together is
 //! found by the report. The search decides after each run what the next one is:
-//! [`Search`] decides and knows no clock and no server, [`seek()`] carries out and decides nothing.
+//! [`Search`] decides and knows no clock and no server, [`seek()`] runs the loads and decides nothing.
 
 mod grid;
 mod search;

@@ -81,7 +81,7 @@ impl Search {
         Some(round(middle, precision).clamp(lowest, highest))
     }
 
-    /// Takes in what came of a run at this rate.
+    /// Takes the result of a run at this rate.
     pub fn saw(&mut self, rate: u64, saw: ProbeResult) {
         self.made.push((rate, saw));
     }

@@ -1,4 +1,4 @@
-//! Carries out a sweep: in each block one fresh server for each number of workers, which is loaded
+//! Runs a sweep: in each block one fresh server for each number of workers, which is loaded
 //! with every number of connections. Starts and warm-ups would otherwise take longer than what is
 //! measured. Servers are fresh in each block, so that the blocks show how far two of them differ.
 

@@ -1,4 +1,4 @@
-//! All that must be said of the load of a run, for its journal: the faults that `wirebench load`
+//! All findings about the load of a run, for its journal: the faults that `wirebench load`
 //! shows too, each kind of error for itself, and what depends on what the run is for.
 
 use wirebench_schema::{
@@ -29,7 +29,7 @@ const HELD_UP_MEDIANS: u64 = 100;
 /// More requests on their way than this over what is possible is no matter of rounding.
 const TOO_MANY: f64 = 1.1;
 
-/// All that must be said of this load in a run of `phase`, counted in `windows`.
+/// All findings about this load in a run of `phase`, counted in `windows`.
 #[must_use]
 pub fn reasons(load: &LoadReport, phase: Phase, windows: usize) -> Vec<Reason> {
     let mut reasons = failed(load);

@@ -1,4 +1,4 @@
-//! What must be said of a load that depends on more than the generator's own report: which side was
+//! Findings about a load that depend on more than the generator's own report: which side was
 //! its limit, and that another program made it.
 
 use wirebench_schema::{
@@ -43,7 +43,7 @@ pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
         Bound::Neither => {
             let text = format!(
                 "bound by neither side: the server used {} of its CPU time and the generator {}, so \
-                 waiting set the rate",
+                 neither side was the bottleneck",
                 percent(cost.cpu_share),
                 percent(cost.generator_cpu_share)
             );
@@ -52,7 +52,7 @@ pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
     }
 }
 
-/// What must be said of a load that another generator than our own has made.
+/// Findings about a load that a third-party generator has generated.
 pub(super) fn by_another_generator(load: &LoadReport, tool: &ToolReport) -> Vec<Reason> {
     let generator = &tool.generator;
     let text = format!(

@@ -1,4 +1,4 @@
-//! What must be said of the two sides: where they ran, whether the server was checked, what it
+//! Findings about the two sides: where they ran, whether the server was checked, what it
 //! cost, and how it ended.
 
 use wirebench_schema::{

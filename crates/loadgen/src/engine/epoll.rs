@@ -111,7 +111,7 @@ impl EpollEngine {
         }
     }
 
-    /// Carries out the director's orders until it wants to wait for the next event.
+    /// Executes the director's orders until it wants to wait for the next event.
     fn act<D: Director>(&mut self, director: &mut D, slot: usize, action: Action) {
         let mut action = action;
         loop {

@@ -55,7 +55,7 @@ pub(crate) trait Engine: Sized {
     /// From now on, the thread does not sleep if the next moment is closer than this.
     fn set_spin(&mut self, spin_ns: u64);
 
-    /// One turn: passes the time to the director, carries out its commands, waits until it wakes or
+    /// One turn: passes the time to the director, executes its commands, waits until it wakes or
     /// an event happens, and reports the events.
     fn turn<D: Director>(&mut self, director: &mut D) -> Result<(), LoadError>;
 

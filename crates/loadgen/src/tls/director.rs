@@ -74,7 +74,7 @@ impl<C: Codec> TlsDirector<C> {
         }
     }
 
-    /// Carries out the session's order. Its output is sealed, unless earlier sealed data is still
+    /// Executes the session's order. Its output is sealed, unless earlier sealed data is still
     /// being sent.
     fn follow(&mut self, slot: usize, action: Action) -> Action {
         if action == Action::Close {

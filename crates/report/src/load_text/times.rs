@@ -38,7 +38,7 @@ pub(super) fn distribution(lines: &mut Vec<String>, latency: &LatencySummary, as
     legend(lines, found.into_iter().filter_map(|(_, value)| value));
 }
 
-/// At a rate: what was offered, what came of it, and where the time went.
+/// At a rate: the offered and the achieved rate, and where the time went.
 pub(super) fn schedule(lines: &mut Vec<String>, report: &LoadReport, asked: &[f64]) {
     let LoadModel::Rate { latency_from, .. } = &report.config.model else { return };
     if let (Some(offered), Some(demanded)) = (report.offered, report.demanded_requests_per_second())

@@ -172,8 +172,12 @@ fn unsaturated(workloads: &[Labelled<'_, '_>]) -> Option<String> {
         .filter(|(_, row)| is_listed(row) && is_compared(shown(row)))
         .filter(|(_, row)| was_bound_by(row, Bound::Neither));
     let names: Vec<String> = waited.map(|(label, row)| format!("{} {label}", name(row))).collect();
-    let text =
-        || format!("{}: not saturated, waiting set the rate", few(&names, NAMED_ROWS, "rows"));
+    let text = || {
+        format!(
+            "{}: not saturated, neither side was the bottleneck",
+            few(&names, NAMED_ROWS, "rows")
+        )
+    };
     (!names.is_empty()).then(text)
 }
 

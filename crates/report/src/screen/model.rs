@@ -99,7 +99,7 @@ pub(super) enum Value {
     Compared(Outcome),
 }
 
-/// What came of the comparison of a row with the baseline.
+/// Result of the comparison of a row with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Outcome {
     Reference,

@@ -147,7 +147,7 @@ impl Outcome {
 }
 
 impl Run {
-    /// The heaviest weight of what must be said of its figures; none where nothing is to be said. A
+    /// The heaviest weight of the findings about its figures; none where there are no findings. A
     /// run without figures has none either.
     #[must_use]
     pub fn weight(&self) -> Option<Weight> {

@@ -1,4 +1,4 @@
-//! What came of a comparison: the reports, the sentence, the exit code.
+//! The result of a comparison: the reports, the sentence, the exit code.
 
 use anyhow::Context as _;
 use wirebench_experiment::{experiment::Finished, journal};

@@ -1,4 +1,4 @@
-//! Carrying an experiment out and telling what came of it: preparation, the runs, the reports, the
+//! Runs an experiment and reports the result: preparation, the runs, the reports, the
 //! exit code.
 
 use wirebench_experiment::{
@@ -66,7 +66,7 @@ fn check_comparison(suite: &Suite, prepared: &Prepared, names: &[String]) -> any
     anyhow::bail!("only the baseline is available, so nothing can be compared:{lines}")
 }
 
-/// Prints what came of it, writes the reports, and says how it went. What was asked for by one of
+/// Prints the result, writes the reports, and returns the exit code. What was asked for by one of
 /// `names` must have been measured; what merely happens to be there need not.
 pub(super) fn conclude(
     interrupt: &Interrupt,

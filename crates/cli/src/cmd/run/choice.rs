@@ -158,7 +158,7 @@ fn baselines(suite: &Suite, known: &[Subject], prober: &Prober<'_>) -> Vec<Strin
     names
 }
 
-/// The names of a suite, told apart by whether they mean anything in this checkout.
+/// The names of a suite, separated by whether they mean anything in this checkout.
 #[derive(Default)]
 struct Resolved {
     names: Vec<String>,

@@ -87,7 +87,7 @@ kinds! {
     }
     NeitherBound = "neither-bound" {
         "Neither side was saturated in a saturated phase: waiting, on each other or on a timer, set the rate",
-        says: "not saturated (server at {percent}): waiting set the rate",
+        says: "not saturated (server at {percent}): neither side was the bottleneck",
         weight: "note",
         figure: "used share of the server's CPU time, 0 to 1",
         do: "add connections with -c"
