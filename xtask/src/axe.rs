@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use wirebench_server::executable::exists;
 
-use crate::step::{attempt_beside, root};
+use crate::step::{Shown, attempt, root};
 
 /// In the project, and not where cargo builds: a test reads it from there.
 fn folder() -> PathBuf {
@@ -27,5 +27,5 @@ pub(crate) fn install() -> anyhow::Result<()> {
     }
     let prefix = folder.display().to_string();
     let npm = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", &prefix];
-    attempt_beside("axe", &npm)
+    attempt("axe", &npm, &[], Shown::AtEnd).map(drop)
 }

@@ -1,12 +1,14 @@
 //! One command of a chore: printed before it runs, timed, and an error if it fails.
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use std::{
     ffi::OsStr,
+    io::{Read as _, Seek as _},
     path::{Path, PathBuf},
-    process::{Command, ExitStatus, Stdio},
+    process::{Command, Stdio},
     time::Instant,
 };
+use wirebench_sys::usage;
 
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
@@ -14,8 +16,13 @@ pub(crate) fn root() -> &'static Path {
 
 /// A program of the workspace, after a release build.
 pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
+    built_in("release", name)
+}
+
+/// A program of the workspace, after a build whose outputs are in the folder `profile`.
+pub(crate) fn built_in(profile: &str, name: &str) -> anyhow::Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
-    let program = std::path::absolute(root().join(target).join("release").join(name))?;
+    let program = std::path::absolute(root().join(target).join(profile).join(name))?;
     ensure!(program.is_file(), "{} was not built", program.display());
     Ok(program)
 }
@@ -44,35 +51,62 @@ pub(crate) enum End {
     Failed,
 }
 
+/// Where a command prints.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Shown {
+    AtOnce,
+    /// When it has ended, so that the output of steps that run at the same time is not mixed.
+    AtEnd,
+}
+
 /// Runs `argv` in the project's folder with `env` added to the environment; it must succeed.
 pub(crate) fn step(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
-    match attempt(title, argv, env)? {
-        End::Passed => Ok(()),
-        End::Failed => bail!("{title}: `{}` failed", argv.join(" ")),
-    }
+    passed(title, argv, attempt(title, argv, env, Shown::AtOnce)?)
+}
+
+/// The same next to other steps.
+pub(crate) fn step_beside(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
+    passed(title, argv, attempt(title, argv, env, Shown::AtEnd)?)
+}
+
+fn passed(title: &str, argv: &[&str], end: End) -> anyhow::Result<()> {
+    ensure!(end == End::Passed, "{title}: `{}` failed", argv.join(" "));
+    Ok(())
 }
 
 /// The same for a command that may fail.
-pub(crate) fn attempt(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<End> {
-    println!("\n== {title}\n$ {}", shown(argv, env));
-    let began = Instant::now();
-    let status =
-        command(argv, env).status().with_context(|| format!("`{}` cannot be run", argv[0]))?;
-    println!("{}", ended(title, began, status));
-    Ok(if status.success() { End::Passed } else { End::Failed })
+pub(crate) fn attempt(
+    title: &str,
+    argv: &[&str],
+    env: &[(&str, &str)],
+    shown: Shown,
+) -> anyhow::Result<End> {
+    run(title, &mut command(argv, env), shown)
 }
 
-/// The same beside other steps: what the command prints follows at once when it has ended.
-pub(crate) fn attempt_beside(title: &str, argv: &[&str]) -> anyhow::Result<()> {
+/// Runs a command to its end, and prints what it printed, its time and its CPU time.
+pub(crate) fn run(title: &str, command: &mut Command, shown: Shown) -> anyhow::Result<End> {
+    let line = line(command);
+    let mut output = tempfile::tempfile()?;
+    match shown {
+        Shown::AtOnce => println!("\n== {title}\n$ {line}"),
+        Shown::AtEnd => {
+            println!("\n== {title}: begins");
+            command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
+        }
+    }
     let began = Instant::now();
-    let output = command(argv, &[])
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("`{}` cannot be run", argv[0]))?;
-    let [out, err] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
-    let ended = ended(title, began, output.status);
-    println!("\n== {title}\n$ {}\n{out}{err}{ended}", shown(argv, &[]));
-    Ok(())
+    let mut child = command.spawn().with_context(|| format!("`{line}` cannot be run"))?;
+    let (status, cpu) = usage::wait(&mut child)?;
+    let mut text = Vec::new();
+    if shown == Shown::AtEnd {
+        output.rewind()?;
+        output.read_to_end(&mut text)?;
+        println!("\n== {title}\n$ {line}\n{}", String::from_utf8_lossy(&text));
+    }
+    let (seconds, cpu) = (began.elapsed().as_secs_f64(), cpu.as_secs_f64());
+    println!("== {title}: {seconds:.0} s, {cpu:.0} s of CPU, {status}");
+    Ok(if status.success() { End::Passed } else { End::Failed })
 }
 
 fn command(argv: &[&str], env: &[(&str, &str)]) -> Command {
@@ -90,11 +124,10 @@ fn command(argv: &[&str], env: &[(&str, &str)]) -> Command {
 }
 
 /// The command as a shell would take it.
-fn shown(argv: &[&str], env: &[(&str, &str)]) -> String {
-    let variables = env.iter().map(|(name, value)| format!("{name}={value}"));
-    variables.chain(argv.iter().map(|&word| word.to_owned())).collect::<Vec<_>>().join(" ")
-}
-
-fn ended(title: &str, began: Instant, status: ExitStatus) -> String {
-    format!("== {title}: {:.0} s, {status}", began.elapsed().as_secs_f64())
+fn line(command: &Command) -> String {
+    let set = command.get_envs().filter_map(|(name, value)| {
+        Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
+    });
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    set.chain(words.map(|word| word.to_string_lossy().into_owned())).collect::<Vec<_>>().join(" ")
 }

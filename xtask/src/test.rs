@@ -1,34 +1,37 @@
-//! `cargo xtask test`: all checks that must pass before a change lands. CI runs exactly this.
+//! `cargo xtask test`: all checks that must pass before a change lands. CI runs exactly this, with `--nightly`.
 
 use anyhow::Context;
-use std::{process::Command, thread, time::Instant};
+use std::{process::Command, time::Instant};
 
 use crate::{
-    axe, bench_load, bench_truth, conformance, package,
-    step::{at_root, attempt_beside, built, step},
+    axe, bench_load, bench_truth, package,
+    queue::{Group, Queue},
+    step::{Shown, at_root, attempt, built_in, step, step_beside},
     test_programs, tidy,
 };
 
-/// The test that needs a machine without other load: its server must become steady.
-const ALONE: &str = "a_server_that_becomes_faster";
-
 /// The workspace of the entry `rust/fiber`.
 const FIBERS: &str = "entries/rust/fiber/Cargo.toml";
+/// Servers that are checked in parallel. Most checks wait, so that more than the default of four are quicker.
+const CHECKED: &str = "8";
 
 /// Arguments of `cargo xtask test`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Install nothing; entries for which something is missing are left out, and listed
+    /// Install nothing; skip entries for which something is missing, and list them
     #[arg(long)]
     no_install: bool,
+    /// Check more: packages, examples in the docs, the order of the fibers' steps, several hosts, Slurm, benches
+    #[arg(long)]
+    nightly: bool,
 }
 
 /// Debian packages that tests need, besides the load generators.
 const TEST_PACKAGES: [&str; 7] =
     ["chromium", "iproute2", "man-db", "munge", "openssh-client", "openssh-server", "slurm-wlm"];
 
-/// Installs, checks the sources, runs the tests, builds and verifies every entry, and runs the
-/// smoke suite and the smoke runs of both benches.
+/// Checks the sources, installs the tests' dependencies, runs the tests, builds and verifies every entry, and runs the
+/// smoke suite.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = Instant::now();
     toolchain()?;
@@ -36,54 +39,85 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let cargo = cargo.as_str();
     step("format", &[cargo, "fmt", "--all", "--check"], &[])?;
     tidy::run()?;
-    step("build", &[cargo, "build", "--release", "--locked"], &[])?;
-    let program = built("wirebench")?;
+    let tests = test_programs::build(cargo)?;
+    let program = built_in("debug", "wirebench")?;
     let program = program.to_str().context("the program's path is no text")?;
-    if arguments.no_install {
-        println!("\n== install: left out (--no-install)");
-        lint(cargo)?;
+    let mut queue = Queue::default();
+    let installed: &[&str] = if arguments.no_install {
+        println!("\n== install: skipped (--no-install)");
+        &[]
     } else {
-        // Registries are waited for while the compiler works.
-        thread::scope(|scope| {
-            let installing = scope.spawn(|| install(program));
-            lint(cargo)?;
-            installing.join().ok().context("the installation panicked")?
-        })?;
-        package::test(cargo)?;
+        queue.add(Group::Waiting, "install", &[], || install(program));
+        &["install"]
+    };
+    add_entries(&mut queue, program, installed);
+    test_programs::add(&mut queue, &tests, installed, arguments.nightly)?;
+    add_lints(&mut queue, cargo);
+    if arguments.nightly {
+        add_nightly(&mut queue, cargo);
     }
-    test_programs::run(cargo, ALONE)?;
-    step("examples in the docs", &[cargo, "test", "--workspace", "--locked", "--doc"], &[])?;
-    let fibers = of_fibers(&[cargo, "test"]);
-    step("fibers", &fibers, &[])?;
-    let loom = ["--features", "loom", "--lib", "loom"];
-    step("fibers in all orders of their steps", &[&fibers[..], &loom].concat(), &[])?;
-    let alone = ["test", "-p", "wirebench", "--test", "it", "--locked", ALONE];
-    step("a test that needs the machine", &[&[cargo], &alone[..]].concat(), &[])?;
-    step("list", &[program, "list"], &[])?;
-    // After setup nothing may be left that setup could bring. What cannot be had on this machine,
-    // for want of a registry, a toolchain or a newer kernel, is left out, and listed at the end.
-    let strict: &[&str] = if arguments.no_install { &[] } else { &["--strict"] };
-    step("build of the entries", &[&[program, "build"], strict].concat(), &[])?;
-    conformance::run(program, strict)?;
-    let short = ["--rounds", "1", "--slice", "40ms"];
-    let smoke = [&[program, "run", "smoke", "--no-verify"], &short[..]].concat();
-    step("smoke suite", &smoke, &[])?;
-    println!("\n== load generators side by side\n$ cargo xtask bench-load --smoke");
-    bench_load::smoke().context("cargo xtask bench-load --smoke")?;
-    println!("\n== known delays\n$ cargo xtask bench-truth --smoke");
-    bench_truth::smoke().context("cargo xtask bench-truth --smoke")?;
-    print_left_out(program)?;
+    queue.run()?;
+    print_skipped(program)?;
     println!("\nall steps passed in {:.0} s", began.elapsed().as_secs_f64());
     Ok(())
 }
 
-fn lint(cargo: &str) -> anyhow::Result<()> {
-    let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-    step("clippy", &[&[cargo], &clippy[..]].concat(), &[])?;
-    let clippy = [&of_fibers(&[cargo, "clippy"])[..], &["--all-targets", "--", "-D", "warnings"]];
-    step("clippy of the fibers", &clippy.concat(), &[])?;
-    let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-    step("docs", &[&[cargo], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
+/// Adds the checks of the sources.
+fn add_lints<'a>(queue: &mut Queue<'a>, cargo: &'a str) {
+    queue.add(Group::Cpu, "clippy", &[], move || {
+        let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+        step_beside("clippy", &[&[cargo], &clippy[..]].concat(), &[])?;
+        let clippy =
+            [&of_fibers(&[cargo, "clippy"])[..], &["--all-targets", "--", "-D", "warnings"]];
+        step_beside("clippy of the fibers", &clippy.concat(), &[])
+    });
+    queue.add(Group::Cpu, "docs", &[], move || {
+        let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+        step_beside("docs", &[&[cargo], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
+    });
+    queue.add(Group::Cpu, "fibers", &[], move || {
+        step_beside("fibers", &of_fibers(&[cargo, "test"]), &[])
+    });
+}
+
+/// Adds the build and the checks of all entries. After the installation nothing may be missing that `setup` installs.
+/// What this machine cannot have, for want of a registry, a toolchain or a newer kernel, is skipped and listed.
+fn add_entries<'a>(queue: &mut Queue<'a>, program: &'a str, installed: &[&str]) {
+    let strict: &[&str] = if installed.is_empty() { &[] } else { &["--strict"] };
+    queue.add(Group::Cpu, "entries", installed, move || {
+        step_beside("build of the entries", &[&[program, "build"], strict].concat(), &[])
+    });
+    // `verify` itself repeats a failed check alone, so that a rare fault does not block an unrelated change.
+    queue.add(Group::Waiting, "conformance", &["entries"], move || {
+        let verify = [program, "verify", "--quiet", "-j", CHECKED];
+        step_beside("conformance", &[&verify[..], strict].concat(), &[])
+    });
+    queue.add(Group::Alone, "smoke suite", &["entries"], move || {
+        let run = [program, "run", "smoke", "--no-verify", "--rounds", "1", "--slice", "40ms"];
+        step("smoke suite", &run, &[])
+    });
+}
+
+/// Adds what takes long and seldom fails: everything that needs the program as it is released, and more.
+fn add_nightly<'a>(queue: &mut Queue<'a>, cargo: &'a str) {
+    queue.add(Group::Cpu, "examples in the docs", &[], move || {
+        let test = [cargo, "test", "--workspace", "--locked", "--doc"];
+        step_beside("examples in the docs", &test, &[])
+    });
+    queue.add(Group::Cpu, "loom", &["fibers"], move || {
+        let loom = ["--features", "loom", "--lib", "loom"];
+        let test = [&of_fibers(&[cargo, "test"])[..], &loom].concat();
+        step_beside("fibers in all orders of their steps", &test, &[])
+    });
+    queue.add(Group::Cpu, "release build", &[], move || {
+        let packages =
+            ["-p", "wirebench", "-p", "wirebench-delayserver", "-p", "wirebench-bareload"];
+        let build = [&[cargo, "build", "--release", "--locked"], &packages[..]].concat();
+        step_beside("release build", &build, &[])
+    });
+    queue.add(Group::Alone, "packages", &["release build"], move || package::test(cargo));
+    queue.add(Group::Alone, "bench-load", &["release build"], bench_load::smoke);
+    queue.add(Group::Alone, "bench-truth", &["release build"], bench_truth::smoke);
 }
 
 /// A command of cargo for the fiber runtime, which is a part of its entry.
@@ -95,26 +129,27 @@ pub(crate) fn of_fibers<'a>(command: &[&'a str]) -> Vec<&'a str> {
 /// Installs what entries and tests need. It fails where a registry cannot be reached. What is missing then is listed
 /// at the end.
 fn install(program: &str) -> anyhow::Result<()> {
-    attempt_beside("packages of the entries", &[program, "setup"])?;
-    attempt_beside("packages of the tests", &bench_load::install::apt_get(&TEST_PACKAGES))?;
+    attempt("packages of the entries", &[program, "setup"], &[], Shown::AtEnd)?;
+    let packages = bench_load::install::apt_get(&TEST_PACKAGES);
+    attempt("packages of the tests", &packages, &[], Shown::AtEnd)?;
     axe::install()
 }
 
-/// Lists what the steps above have said nothing about.
-fn print_left_out(program: &str) -> anyhow::Result<()> {
+/// Lists the entries that no step has built or checked.
+fn print_skipped(program: &str) -> anyhow::Result<()> {
     let list = at_root(program, ["list", "--json"]).output()?;
     let variants: Vec<serde_json::Value> = serde_json::from_slice(&list.stdout)
         .context("`wirebench list --json` wrote no list of variants")?;
-    let left_out = left_out(&variants);
-    if !left_out.is_empty() {
-        println!("\n== left out, and neither built nor checked: {} variants", left_out.len());
-        left_out.iter().for_each(|line| println!("{line}"));
+    let skipped = skipped(&variants);
+    if !skipped.is_empty() {
+        println!("\n== skipped, neither built nor checked: {} variants", skipped.len());
+        skipped.iter().for_each(|line| println!("{line}"));
     }
     Ok(())
 }
 
 /// Each variant that is not ready, with its state and the reason.
-fn left_out(variants: &[serde_json::Value]) -> Vec<String> {
+fn skipped(variants: &[serde_json::Value]) -> Vec<String> {
     let text = |it: &serde_json::Value, key| it[key].as_str().unwrap_or_default().to_owned();
     let missing = variants.iter().filter(|it| it["state"] != "ready");
     missing
@@ -140,7 +175,7 @@ mod tests {
             {"id": "c/epoll", "state": "ready", "reason": null},
             {"id": "d/x", "state": "not available", "reason": "no registry"},
         ]);
-        let lines = super::left_out(variants.as_array().unwrap());
+        let lines = super::skipped(variants.as_array().unwrap());
         assert_eq!(lines, ["d/x: not available: no registry"]);
     }
 }

@@ -1,12 +1,10 @@
-//! Runs the test programs of the workspace two at a time: most tests wait for servers and timers. Cargo
-//! would run one program after the other.
+//! The test programs of the workspace as steps of a queue: cargo would run one program after the other.
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use std::{
     net::{Ipv6Addr, TcpListener},
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
-    sync::Mutex,
+    process::{Command, Stdio},
     thread,
     time::Instant,
 };
@@ -15,20 +13,23 @@ use wirebench_server::executable::exists;
 
 use crate::{
     axe,
-    step::{at_root, output},
+    queue::{Group, Queue},
+    step::{self, End, Shown, at_root, output},
 };
 
-/// Programs that run at the same time.
-const WORKERS: usize = 2;
-/// Programs that take longest, which start first.
-const LONGEST: [&str; 3] = ["wirebench/it", "wirebench-verify/it", "wirebench-nullserver/it"];
-/// Tests of a program that run at the same time, and of the first of [`LONGEST`]: most of its tests wait.
+/// Programs whose tests mostly wait, the longest first, and how many tests of each run at the same time.
+const WAITING: [(&str, &str); 3] =
+    [("wirebench/it", "8"), ("wirebench-verify/it", "4"), ("wirebench-nullserver/it", "4")];
+/// Tests of each other program that run at the same time.
 const THREADS: &str = "3";
-const THREADS_OF_LONGEST: &str = "5";
 /// The program whose tests need the CPUs for themselves.
 const ALONE: &str = "wirebench/provoke";
+/// The test that needs a machine without other load: its server must become steady.
+const STEADY: &str = "a_server_that_becomes_faster";
 /// Not a test, but a server that tests start.
 const SERVER: &str = "servers::serve";
+/// Ends of the names of tests that only the nightly set has: they take minutes, and depend on daemons.
+const NIGHTLY: [&str; 2] = ["_with_hosts", "_with_slurm"];
 /// The end of a test's name, and whether this machine has what such tests need.
 type Need = (&'static str, fn() -> bool);
 /// Ends of the names of tests that need something: they are ignored by `cargo test`, and run here if it
@@ -76,46 +77,77 @@ fn can_make_a_cluster() -> bool {
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
-struct Program {
+pub(crate) struct Program {
     name: String,
     executable: PathBuf,
     /// The folder of the package, in which tests expect to run.
     folder: PathBuf,
 }
 
-/// Builds all tests and runs them, except those whose name contains `skip`.
-pub(crate) fn run(cargo: &str, skip: &str) -> anyhow::Result<()> {
+impl Program {
+    /// Runs its tests with these arguments; all must pass.
+    fn run(&self, threads: &str, arguments: &[&str], shown: Shown) -> anyhow::Result<()> {
+        let mut command = Command::new(&self.executable);
+        command.args(arguments).env("RUST_TEST_THREADS", threads).current_dir(&self.folder);
+        let end = step::run(&format!("tests of {}", self.name), &mut command, shown)?;
+        ensure!(end == End::Passed, "some tests failed");
+        Ok(())
+    }
+}
+
+/// Builds the programs and all tests of the workspace.
+pub(crate) fn build(cargo: &str) -> anyhow::Result<Vec<Program>> {
     let began = Instant::now();
-    println!("\n== tests\n$ {cargo} test --workspace --locked --no-run");
-    let mut programs = build(cargo)?;
-    println!("== tests: built in {:.0} s", began.elapsed().as_secs_f64());
-    programs
-        .sort_by_key(|it| LONGEST.iter().position(|name| *name == it.name).unwrap_or(usize::MAX));
-    let (alone, together): (Vec<Program>, Vec<Program>) =
-        programs.into_iter().partition(|it| it.name == ALONE);
-    ensure!(alone.len() == 1, "the tests of {ALONE} were not built");
-    let missing = NEEDS.iter().filter(|(_, is_there)| !is_there()).map(|(name, _)| *name);
-    let skipped: Vec<&str> = [skip, SERVER].into_iter().chain(missing).collect();
-    let arguments: Vec<&str> = std::iter::once("--include-ignored")
-        .chain(skipped.iter().flat_map(|name| ["--skip", name]))
-        .collect();
-    println!("== tests: skipped: {}", skipped.join(", "));
-    let mut failed = Vec::new();
-    for (programs, workers) in [(together, WORKERS), (alone, 1)] {
-        failed.extend(run_all(programs, workers, &arguments)?);
+    let build = ["test", "--workspace", "--locked", "--no-run"];
+    println!("\n== build\n$ {cargo} {}", build.join(" "));
+    let mut command = at_root(cargo, build);
+    command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+    let lines = output(&mut command).context("the tests cannot be built")?;
+    println!("== build: {:.0} s", began.elapsed().as_secs_f64());
+    lines.lines().filter_map(|line| program(line).transpose()).collect()
+}
+
+/// Adds the tests of all programs, which begin after the steps `after`.
+pub(crate) fn add<'a>(
+    queue: &mut Queue<'a>,
+    programs: &'a [Program],
+    after: &[&str],
+    is_nightly: bool,
+) -> anyhow::Result<()> {
+    let mut sorted: Vec<&Program> = programs.iter().collect();
+    let place = |name: &str| WAITING.iter().position(|(waiting, _)| *waiting == name);
+    sorted.sort_by_key(|it| place(&it.name).unwrap_or(WAITING.len()));
+    for program in sorted.iter().copied() {
+        let threads = place(&program.name).map_or(THREADS, |place| WAITING[place].1);
+        let (group, shown) = match place(&program.name) {
+            _ if program.name == ALONE => (Group::Alone, Shown::AtOnce),
+            Some(_) => (Group::Waiting, Shown::AtEnd),
+            None => (Group::Cpu, Shown::AtEnd),
+        };
+        queue.add(group, &program.name, after, move || {
+            // What is there is asked after the installation.
+            let skipped = skipped(is_nightly);
+            let skip = skipped.iter().flat_map(|name| ["--skip", name]);
+            let arguments: Vec<&str> = std::iter::once("--include-ignored").chain(skip).collect();
+            program.run(threads, &arguments, shown)
+        });
     }
-    println!("== tests: {:.0} s", began.elapsed().as_secs_f64());
-    if !failed.is_empty() {
-        bail!("tests failed in {}", failed.join(", "));
+    for name in WAITING.iter().map(|(name, _)| *name).chain([ALONE]) {
+        ensure!(programs.iter().any(|it| it.name == name), "the tests of {name} were not built");
     }
+    let first = sorted[0];
+    queue.add(Group::Alone, "a test that needs the machine", after, move || {
+        first.run("1", &[STEADY], Shown::AtOnce)
+    });
     Ok(())
 }
 
-fn build(cargo: &str) -> anyhow::Result<Vec<Program>> {
-    let mut command = at_root(cargo, ["test", "--workspace", "--locked", "--no-run"]);
-    command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
-    let lines = output(&mut command).context("the tests cannot be built")?;
-    lines.lines().filter_map(|line| program(line).transpose()).collect()
+/// Parts of the names of tests that do not run, or not next to others.
+fn skipped(is_nightly: bool) -> Vec<&'static str> {
+    let missing = NEEDS.iter().filter(|(_, is_there)| !is_there()).map(|(name, _)| *name);
+    let mut skipped: Vec<&str> = [STEADY, SERVER].into_iter().chain(missing).collect();
+    skipped.extend(NIGHTLY.iter().filter(|_| !is_nightly));
+    skipped
 }
 
 /// The test program in one of cargo's messages, if it is about one.
@@ -135,52 +167,6 @@ fn program(message: &str) -> anyhow::Result<Option<Program>> {
     let package = version.split_once('@').map_or(of_folder, |(name, _)| name);
     let target = text(&message["target"]["name"]).context("no target name")?;
     Ok(Some(Program { name: format!("{package}/{target}"), executable: executable.into(), folder }))
-}
-
-/// Runs programs from a queue, and returns the names of those that failed.
-fn run_all(
-    programs: Vec<Program>,
-    workers: usize,
-    arguments: &[&str],
-) -> anyhow::Result<Vec<String>> {
-    let queue = Mutex::new(programs.into_iter());
-    let work = || -> anyhow::Result<Vec<String>> {
-        let mut failed = Vec::new();
-        loop {
-            let next = queue.lock().ok().and_then(|mut queue| queue.next());
-            let Some(program) = next else { return Ok(failed) };
-            let began = Instant::now();
-            let threads = if program.name == LONGEST[0] { THREADS_OF_LONGEST } else { THREADS };
-            let output = Command::new(&program.executable)
-                .args(arguments)
-                .env("RUST_TEST_THREADS", threads)
-                .current_dir(&program.folder)
-                .output()
-                .with_context(|| program.executable.display().to_string())?;
-            print(&program.name, &output, began.elapsed().as_secs_f64());
-            if !output.status.success() {
-                failed.push(program.name);
-            }
-        }
-    };
-    thread::scope(|scope| {
-        let all: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let mut failed = Vec::new();
-        for worker in all {
-            failed.extend(worker.join().ok().context("a worker panicked")??);
-        }
-        Ok(failed)
-    })
-}
-
-/// Prints all output of a program at once, so that those of two are not mixed.
-fn print(name: &str, output: &Output, seconds: f64) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    println!(
-        "\n== tests of {name}\n{out}{err}== tests of {name}: {seconds:.0} s, {}",
-        output.status
-    );
 }
 
 #[cfg(test)]

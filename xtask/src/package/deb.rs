@@ -8,7 +8,7 @@ use std::{
 
 use wirebench_server::executable::exists;
 
-use crate::step::{at_root, attempt, built, output, step};
+use crate::step::{Shown, at_root, attempt, built, output, step};
 
 /// Each shell, and the file that it reads completions from.
 const COMPLETIONS: [(&str, &str); 3] =
@@ -31,7 +31,12 @@ pub(super) fn test(cargo: &str) -> anyhow::Result<()> {
     }
     if !exists("cargo-deb") {
         // Without optimisation it is built in half the time.
-        attempt("cargo deb", &[cargo, "install", "--locked", "--debug", "cargo-deb"], &[])?;
+        attempt(
+            "cargo deb",
+            &[cargo, "install", "--locked", "--debug", "cargo-deb"],
+            &[],
+            Shown::AtOnce,
+        )?;
     }
     if !exists("cargo-deb") {
         println!("\n== package: skipped, cargo-deb cannot be installed");
