@@ -89,6 +89,8 @@ impl Program {
     fn run(&self, threads: &str, arguments: &[&str], shown: Shown) -> anyhow::Result<()> {
         let mut command = Command::new(&self.executable);
         command.args(arguments).env("RUST_TEST_THREADS", threads).current_dir(&self.folder);
+        // Tests with golden files find them by it.
+        command.env("CARGO_MANIFEST_DIR", &self.folder);
         let end = step::run(&format!("tests of {}", self.name), &mut command, shown)?;
         ensure!(end == End::Passed, "some tests failed");
         Ok(())
