@@ -17,8 +17,8 @@ use crate::{
     step::{self, End, Shown, at_root, output},
 };
 
-/// Programs whose tests mostly wait, the longest first, and how many tests of each run at the same time.
-const WAITING: [(&str, &str); 3] =
+/// The programs that take longest, which begin first, and how many of their tests run at the same time: most wait.
+const LONGEST: [(&str, &str); 3] =
     [("wirebench/it", "8"), ("wirebench-verify/it", "4"), ("wirebench-nullserver/it", "4")];
 /// Tests of each other program that run at the same time.
 const THREADS: &str = "3";
@@ -117,14 +117,14 @@ pub(crate) fn add<'a>(
     is_nightly: bool,
 ) -> anyhow::Result<()> {
     let mut sorted: Vec<&Program> = programs.iter().collect();
-    let place = |name: &str| WAITING.iter().position(|(waiting, _)| *waiting == name);
-    sorted.sort_by_key(|it| place(&it.name).unwrap_or(WAITING.len()));
+    let place = |name: &str| LONGEST.iter().position(|(waiting, _)| *waiting == name);
+    sorted.sort_by_key(|it| place(&it.name).unwrap_or(LONGEST.len()));
     for program in sorted.iter().copied() {
-        let threads = place(&program.name).map_or(THREADS, |place| WAITING[place].1);
-        let (group, shown) = match place(&program.name) {
-            _ if program.name == ALONE => (Group::Alone, Shown::AtOnce),
-            Some(_) => (Group::Waiting, Shown::AtEnd),
-            None => (Group::Cpu, Shown::AtEnd),
+        let threads = place(&program.name).map_or(THREADS, |place| LONGEST[place].1);
+        let (group, shown) = if program.name == ALONE {
+            (Group::Alone, Shown::AtOnce)
+        } else {
+            (Group::Waiting, Shown::AtEnd)
         };
         queue.add(group, &program.name, after, move || {
             // What is there is asked after the installation.
@@ -134,7 +134,7 @@ pub(crate) fn add<'a>(
             program.run(threads, &arguments, shown)
         });
     }
-    for name in WAITING.iter().map(|(name, _)| *name).chain([ALONE]) {
+    for name in LONGEST.iter().map(|(name, _)| *name).chain([ALONE]) {
         ensure!(programs.iter().any(|it| it.name == name), "the tests of {name} were not built");
     }
     let first = sorted[0];

@@ -42,33 +42,12 @@ const fn is_not(who: &'static str, kinds: &'static [ReasonKind], says: &'static 
 /// The good server that runs in addition to the faulty ones.
 pub(crate) const GOOD: &str = "builtin/epoll";
 
-/// A closed loop that is long enough for every fault to show.
-const CLOSED: &str = r#"
-connections = 16
-warmup = "100ms"
-duration = "1200ms"
-timeout = "300ms"
-"#;
-
-/// The same with a timeout that is never reached.
+/// A closed loop that is long enough for every fault to show, with a timeout that is never reached.
 const PATIENT: &str = r#"
 connections = 16
 warmup = "100ms"
 duration = "1200ms"
 timeout = "10s"
-"#;
-
-const PIPELINED: &str = r#"
-connections = 16
-pipeline = 8
-duration = "600ms"
-timeout = "2s"
-"#;
-
-const AT_A_RATE: &str = r#"
-connections = 4
-rate = 2500
-duration = "800ms"
 "#;
 
 /// The server wakes up so often that its waits for a neighbour are a small part of each wake-up.
@@ -79,22 +58,9 @@ warmup = "200ms"
 duration = "1500ms"
 "#;
 
-const WITH_A_CROWD: &str = r#"
-connections = 4
-idle_connections = 20
-warmup = "100ms"
-duration = "1s"
-"#;
-
 const A_FEW_REQUESTS: &str = r#"
 connections = 4
 requests = 60
-"#;
-
-const A_COUNT: &str = r#"
-connections = 4
-requests = 20000
-timeout = "200ms"
 "#;
 
 /// Each request leaves a port behind that is in use for a minute.
@@ -149,33 +115,23 @@ pub(crate) fn all() -> Vec<Case> {
     [servers(), machines(), cohorts()].concat()
 }
 
+/// What a server sends is tested over sockets in `loadgen`, and what follows from its figures in `judge`; one run has
+/// both.
 fn servers() -> Vec<Case> {
     use ReasonKind as Kind;
     vec![
         case(
-            "servers that answer late or unevenly",
+            "servers that answer late, unevenly or wrong",
             PATIENT,
             vec![
                 is("stalls", &[Kind::ServerStall]),
                 is("starves", &[Kind::Unfair]),
-                is("forgets-connections", &[Kind::Unanswered]),
-            ],
-        ),
-        case(
-            "servers that answer too much or too little",
-            CLOSED,
-            vec![
-                is("closes-early", &[Kind::ClosedEarly]),
-                is("closes-between", &[Kind::ServerCloses]),
-                is("forgets", &[Kind::Timeouts]),
-                is("answers-twice", &[Kind::SurplusReplies]),
                 is("answers-wrong", &[Kind::WrongReplies]),
-                is("refuses", &[Kind::ConnectionErrors]),
             ],
         ),
         case(
             "servers whose processes are not as they should be",
-            CLOSED,
+            PATIENT,
             vec![
                 is("noisy", &[Kind::Stderr]),
                 is("deaf", &[Kind::Forced]),
@@ -184,27 +140,6 @@ fn servers() -> Vec<Case> {
                 is("forgets-children", &[Kind::NoCost]),
             ],
         ),
-        case(
-            "a pipeline on connections that end",
-            PIPELINED,
-            vec![is("closes-early", &[Kind::LostReplies])],
-        ),
-        case(
-            "fewer connections than asked for",
-            PATIENT,
-            vec![is("refuses", &[Kind::ConnectionsMissing])],
-        ),
-        case(
-            "a rate that the server cannot hold",
-            AT_A_RATE,
-            vec![is("slow", &[Kind::BelowRate]), is("slow", &[Kind::ConnectionsBusy])],
-        ),
-        case(
-            "a crowd that the server does not keep",
-            WITH_A_CROWD,
-            vec![is("hangs-up", &[Kind::ServerCloses])],
-        ),
-        case("a server that falls silent", A_COUNT, vec![is("falls-silent", &[Kind::GaveUp])]),
     ]
 }
 
@@ -268,12 +203,6 @@ fn machines() -> Vec<Case> {
             arguments: &["--server-cpus", "0", "--generator-cpus", "0"],
             ..case("both sides on one CPU", A_FEW_REQUESTS, vec![is(GOOD, &[Kind::SharedCpu])])
         },
-        // If other processes had the CPUs, they are reported instead.
-        case(
-            "a pause that sets the rate",
-            PATIENT,
-            vec![is("slow", &[Kind::NeitherBound, Kind::Neighbour])],
-        ),
     ]
 }
 

@@ -21,16 +21,10 @@ const REPLY: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
 const WRONG: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello moon!!";
-const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\n\
-                      Content-Length: 12\r\n\r\nHello world!";
 /// When the faults that have a moment begin, after the first request: past the warm-up of the tests.
 const BEGIN: Duration = Duration::from_millis(400);
 /// How long one of them lasts.
 const STALL: Duration = Duration::from_millis(500);
-/// Connections that `refuses` takes: one of whoever looks whether it is up, one that the generator
-/// tries out, and two of its load.
-const TAKEN: usize = 4;
-
 /// The variable of a server that ignores the end of its children by now.
 const IGNORING: &str = "WIREBENCH_TEST_IGNORING";
 
@@ -41,22 +35,7 @@ pub(crate) enum Fault {
     Stalls,
     /// Every fourth connection waits long for each reply.
     Starves,
-    /// Every fiftieth request finds its connection closed.
-    ClosesEarly,
-    /// Every tenth reply is the last one of its connection, as the reply says.
-    ClosesBetween,
-    /// Every hundredth request has no reply, and its connection lives on.
-    Forgets,
-    /// Every fourth connection never gets a reply after its tenth.
-    ForgetsConnections,
-    /// Nothing listens any more after the first few connections.
-    Refuses,
-    AnswersTwice,
     AnswersWrong,
-    /// Each request takes five milliseconds.
-    Slow,
-    /// Sends no more replies after the first 500 requests.
-    FallsSilent,
     /// Closes connections that are silent for a fifth of a second.
     HangsUp,
     Noisy,
@@ -79,18 +58,10 @@ pub(crate) enum Fault {
     DefersWork,
 }
 
-pub(crate) const FAULTS: [(&str, Fault); 23] = [
+pub(crate) const FAULTS: [(&str, Fault); 15] = [
     ("stalls", Fault::Stalls),
     ("starves", Fault::Starves),
-    ("closes-early", Fault::ClosesEarly),
-    ("closes-between", Fault::ClosesBetween),
-    ("forgets", Fault::Forgets),
-    ("forgets-connections", Fault::ForgetsConnections),
-    ("refuses", Fault::Refuses),
-    ("answers-twice", Fault::AnswersTwice),
     ("answers-wrong", Fault::AnswersWrong),
-    ("slow", Fault::Slow),
-    ("falls-silent", Fault::FallsSilent),
     ("hangs-up", Fault::HangsUp),
     ("noisy", Fault::Noisy),
     ("deaf", Fault::Deaf),
@@ -111,15 +82,6 @@ pub(crate) struct Shared {
     pub(crate) requests: AtomicUsize,
     first: OnceLock<Instant>,
     pub(crate) pace: Pace,
-}
-
-enum Answer {
-    /// These bytes, after this time.
-    Reply(Vec<u8>, Duration),
-    /// The same, and then the end of the connection.
-    Last(Vec<u8>),
-    /// Nothing, and the connection lives on.
-    Nothing,
 }
 
 /// Serves on `port` until it is killed.
@@ -152,18 +114,11 @@ fn listen(fault: Fault, port: &str) -> io::Result<()> {
         _ => {}
     }
     let port: u16 = port.parse().map_err(io::Error::other)?;
-    let mut listener = Some(TcpListener::bind(("127.0.0.1", port))?);
+    let listener = TcpListener::bind(("127.0.0.1", port))?;
     let shared = Arc::new(Shared::default());
     let own = Arc::clone(&shared);
     thread::spawn(move || unsteady::background(fault, &own));
     for number in 0.. {
-        if fault == Fault::Refuses && number >= TAKEN {
-            listener = None;
-        }
-        let Some(listener) = &listener else {
-            thread::sleep(Duration::from_secs(1));
-            continue;
-        };
         let (stream, _) = listener.accept()?;
         let shared = Arc::clone(&shared);
         thread::spawn(move || talk(fault, number, &shared, stream));
@@ -197,18 +152,14 @@ fn talk(fault: Fault, number: usize, shared: &Shared, mut stream: TcpStream) -> 
             head.drain(..end + 4);
             replies += 1;
             shared.pace.work(fault);
-            let count = shared.requests.fetch_add(1, Ordering::Relaxed) + 1;
-            let since = shared.first.get_or_init(Instant::now).elapsed();
-            match fault.answer(number, replies, count, since) {
-                Answer::Reply(bytes, delay) => {
-                    if !delay.is_zero() {
-                        thread::sleep(delay);
-                    }
-                    stream.write_all(&bytes)?;
-                }
-                Answer::Last(bytes) => return stream.write_all(&bytes),
-                Answer::Nothing => {}
+            shared.requests.fetch_add(1, Ordering::Relaxed);
+            let delay =
+                fault.delay(number, replies, shared.first.get_or_init(Instant::now).elapsed());
+            if !delay.is_zero() {
+                thread::sleep(delay);
             }
+            let is_wrong = fault == Fault::AnswersWrong && replies.is_multiple_of(100);
+            stream.write_all(if is_wrong { WRONG } else { REPLY })?;
         }
         if fault == Fault::ForgetsChildren && replies.is_multiple_of(20) {
             sleep_in(&["sleep", "0.05"])?;
@@ -244,28 +195,12 @@ fn answer_by_length(stream: &mut TcpStream) -> io::Result<()> {
 }
 
 impl Fault {
-    /// What becomes of request number `replies` of connection `number`, which is the server's number
-    /// `count`, when the first one came `since` ago.
-    fn answer(self, number: usize, replies: usize, count: usize, since: Duration) -> Answer {
-        let good = |delay| Answer::Reply(REPLY.to_vec(), delay);
-        let at_once = good(Duration::ZERO);
-        let is_fourth = number.is_multiple_of(4) && replies > 10;
+    /// How late reply number `replies` of connection `number` is, when the first request came `since` ago.
+    fn delay(self, number: usize, replies: usize, since: Duration) -> Duration {
         match self {
-            Self::Stalls if since > BEGIN && since < BEGIN + STALL => good(BEGIN + STALL - since),
-            Self::Starves if is_fourth => good(Duration::from_millis(150)),
-            Self::ClosesEarly if replies.is_multiple_of(50) => Answer::Last(Vec::new()),
-            Self::ClosesBetween if replies.is_multiple_of(10) => Answer::Last(LAST.to_vec()),
-            Self::Forgets if replies.is_multiple_of(100) => Answer::Nothing,
-            Self::ForgetsConnections if is_fourth => Answer::Nothing,
-            Self::FallsSilent if count > 500 => Answer::Nothing,
-            Self::AnswersTwice if replies.is_multiple_of(100) => {
-                Answer::Reply([REPLY, REPLY].concat(), Duration::ZERO)
-            }
-            Self::AnswersWrong if replies.is_multiple_of(100) => {
-                Answer::Reply(WRONG.to_vec(), Duration::ZERO)
-            }
-            Self::Slow => good(Duration::from_millis(5)),
-            _ => at_once,
+            Self::Stalls if since > BEGIN && since < BEGIN + STALL => BEGIN + STALL - since,
+            Self::Starves if number.is_multiple_of(4) && replies > 10 => Duration::from_millis(150),
+            _ => Duration::ZERO,
         }
     }
 }
