@@ -146,7 +146,7 @@ fn used_paths(text: &str, module: &[String]) -> Vec<Module> {
         }
         absolute
     });
-    absolute.collect()
+    absolute.filter(|path| !path.is_empty()).collect()
 }
 
 fn is_of_name(sign: char) -> bool {
