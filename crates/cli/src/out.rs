@@ -4,7 +4,7 @@
 //! such as `head`, is no error.
 
 use std::io::{self, IsTerminal, Write};
-use wirebench_report::tune::Look;
+use wirebench_report::document::Look;
 use wirebench_schema::printable::{printable, printable_with_colours};
 
 /// Writes a result. Its last line gets an end if it has none. A result that is lost, as on a full

@@ -7,8 +7,8 @@ use std::{fs, io, path::Path, time::Duration};
 use wirebench_experiment::{experiment::Finished, journal};
 use wirebench_report::{
     Report, commands,
+    document::Look,
     screen::{Facts, live_page},
-    tune::Look,
 };
 use wirebench_schema::{journal::Journal, printable::printable};
 

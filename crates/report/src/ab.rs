@@ -6,14 +6,13 @@
 //! side in each block is compared in the same way, without the check. Nothing is rendered here, and
 //! nothing is read from anywhere else.
 
+mod document;
 mod figure;
 mod flat;
 mod gate;
 pub(crate) mod json;
-mod page;
 mod sentence;
 mod side;
-mod text;
 mod verdict;
 
 use wirebench_schema::{

@@ -39,19 +39,6 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
     markup.into_string()
 }
 
-/// A document with the Markdown form of a report. Pictures are in front of the details.
-pub(crate) fn of_markdown(title: &str, markdown: &str, pictures: &Markup) -> String {
-    let body = markdown::body(markdown);
-    let (first, details) = body.split_at(body.find("<details>").unwrap_or(body.len()));
-    let body = html! {
-        @if !markdown.starts_with("# ") { h1 { (safe(title)) } }
-        (PreEscaped(first))
-        (pictures)
-        (PreEscaped(details))
-    };
-    document(title, &body)
-}
-
 /// What a column of a table has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Cells {
@@ -107,29 +94,4 @@ pub(crate) fn text(text: impl AsRef<str>) -> Markup {
 /// those that turn the direction of writing.
 pub(crate) fn safe(text: &str) -> String {
     text.chars().map(|it| if printable::is_unsafe(it) { '\u{fffd}' } else { it }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn foreign_text_is_only_text() {
-        let page = of_markdown(
-            "<script>alert(1)</script>",
-            "a < b\n\u{1b}[31m\u{202e}abc & \"d\"",
-            &html! {},
-        );
-        assert_eq!(page.matches("<script").count(), 1, "{page}");
-        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
-        assert!(page.contains("a &lt; b\n\u{fffd}[31m\u{fffd}abc &amp; \"d\""), "{page}");
-    }
-
-    #[test]
-    fn a_document_refers_to_no_other() {
-        let page = of_markdown("quick", "http://example.org/", &html! {});
-        for reference in ["src=", "href=", "url(", "@import", "<script ", "<link"] {
-            assert!(!page.contains(reference), "{reference}");
-        }
-    }
 }

@@ -10,6 +10,7 @@ pub mod analysis;
 pub mod commands;
 pub mod compare;
 pub mod distribution;
+pub mod document;
 #[cfg(test)]
 mod fixtures;
 pub mod flat;
@@ -42,22 +43,25 @@ pub mod tune;
 mod wrap;
 pub mod wrk_units;
 
-use maud::Markup;
-
-use self::analysis::Analysis;
+use self::{
+    analysis::Analysis,
+    document::{Document, Paint},
+};
 
 /// A result in the forms that its folder has.
 pub trait Report {
-    fn details(&self) -> String;
-    fn markdown(&self) -> String;
-    /// A document for a browser, in one file. Without a form of its own it is made of the Markdown.
+    /// All of it, for the forms that people read.
+    fn document(&self) -> Document;
+    fn details(&self) -> String {
+        self.document().text(Paint::FILE)
+    }
+    fn markdown(&self) -> String {
+        self.document().markdown()
+    }
+    /// A document for a browser, in one file.
     fn html(&self) -> String {
-        html::of_markdown(&self.title(), &self.markdown(), &self.pictures())
+        self.document().html()
     }
-    fn pictures(&self) -> Markup {
-        Markup::default()
-    }
-    fn title(&self) -> String;
     fn json(&self) -> String;
     /// Rows and figures, for forms of other programs.
     fn flat(&self) -> flat::Flat;
@@ -75,16 +79,16 @@ pub struct Details<'a> {
 }
 
 impl Report for Details<'_> {
+    fn document(&self) -> Document {
+        Document { title: self.analysis.journal.start.suite.clone(), ..Document::default() }
+    }
+
     fn details(&self) -> String {
         table::report(self.analysis, self.facts.machine, table::Style::Text, None)
     }
 
     fn markdown(&self) -> String {
         table::report(self.analysis, self.facts.machine, table::Style::Markdown, None)
-    }
-
-    fn title(&self) -> String {
-        self.analysis.journal.start.suite.clone()
     }
 
     fn html(&self) -> String {

@@ -12,7 +12,6 @@ mod headline;
 mod hint;
 pub mod html;
 mod model;
-mod paint;
 mod points;
 mod row;
 
@@ -25,11 +24,10 @@ use wirebench_schema::journal::Journal;
 use self::{
     figures::{BOUND, BOUND_MEANING, HIDDEN},
     model::{Model, Value},
-    paint::Paint,
 };
 use crate::{
     analysis::Analysis,
-    tune::Look,
+    document::{Look, Paint},
     wrap::{WIDTH, wrap},
 };
 

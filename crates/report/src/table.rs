@@ -18,7 +18,7 @@ use std::{borrow::Cow, ops::Range};
 
 use crate::{
     analysis::{Analysis, Metric},
-    generators, pairs, published_rows,
+    document, generators, pairs, published_rows,
 };
 
 pub(crate) use self::{
@@ -38,15 +38,11 @@ pub enum Style {
 }
 
 impl Style {
-    /// A text that may be of another program. Markdown would take parts of it for HTML, links, pictures, headings
-    /// and lines of its own. What was done already changes nothing.
+    /// A text that may be of another program, as it is in this style.
     pub(crate) fn plain(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Text => text.into(),
-            Self::Markdown => {
-                let sign = if text.starts_with(['#', '>']) { "\\" } else { "" };
-                (sign.to_owned() + &inline(text)).into()
-            }
+            Self::Markdown => document::plain(text),
         }
     }
 
@@ -54,17 +50,9 @@ impl Style {
     pub(crate) fn cell(self, text: &str) -> String {
         match self {
             Self::Text => text.to_owned(),
-            Self::Markdown => inline(text).replace('|', "\\|"),
+            Self::Markdown => document::cell(text),
         }
     }
-}
-
-/// `<=` is a bound, and begins nothing in Markdown.
-fn inline(text: &str) -> String {
-    text.replace('<', "&lt;")
-        .replace("&lt;=", "<=")
-        .replace("](", "]\\(")
-        .replace(['\n', '\r'], " ")
 }
 
 /// Everything that a result says, as text: a table for each workload, its notes, and what could not be

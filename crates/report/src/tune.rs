@@ -2,24 +2,27 @@
 //! or a search for the highest rate that keeps objectives. Which of the two it is, the journal
 //! tells.
 
+mod document;
 mod flat;
 mod map;
 mod picture;
 mod search;
-mod search_text;
 mod sweep;
-mod sweep_text;
+mod words;
 
-pub use picture::Look;
 pub use search::{ProbedRate, SearchReport};
 pub use sweep::{CellRank, Sweep, SweepCell};
 
-use maud::Markup;
 use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_schema::journal::{EndReason, Journal, Reason, ReasonKind, Weight};
 
-use crate::{Report, flat::Flat, json::pretty, table::Style};
+use crate::{
+    Report,
+    document::{Document, Look, Paint},
+    flat::Flat,
+    json::pretty,
+};
 
 /// The name of the suites of `wirebench tune`.
 pub const SUITE: &str = "tune";
@@ -47,34 +50,23 @@ impl Tuned {
         }
     }
 
-    /// All of it as people read it.
+    /// All of it as a terminal shows it.
     #[must_use]
-    pub fn text(&self, style: Style, look: Look) -> String {
+    pub fn text(&self, look: Look) -> String {
+        self.shown(look).text(Paint::FILE)
+    }
+
+    fn shown(&self, look: Look) -> Document {
         match self {
-            Self::Sweep(sweep) => sweep_text::text(sweep, style, look),
-            Self::Search(search) => search_text::text(search, style),
+            Self::Sweep(sweep) => document::of_sweep(sweep, look),
+            Self::Search(search) => document::of_search(search),
         }
     }
 }
 
 impl Report for Tuned {
-    fn title(&self) -> String {
-        "wirebench tune".to_owned()
-    }
-
-    fn details(&self) -> String {
-        self.text(Style::Text, Look::Plain)
-    }
-
-    fn markdown(&self) -> String {
-        self.text(Style::Markdown, Look::Plain)
-    }
-
-    fn pictures(&self) -> Markup {
-        match self {
-            Self::Sweep(sweep) => map::of_sweep(sweep),
-            Self::Search(search) => map::of_search(search),
-        }
+    fn document(&self) -> Document {
+        self.shown(Look::Plain)
     }
 
     /// # Panics

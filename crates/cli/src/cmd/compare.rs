@@ -5,7 +5,7 @@ use std::{path::Path, path::PathBuf};
 use wirebench_experiment::journal;
 use wirebench_report::{
     analysis::Metric,
-    compare::{Basis, CompareOptions, Differences, NotComparable, Rows, Side, compare, text},
+    compare::{Basis, CompareOptions, Differences, NotComparable, Rows, Side, compare},
     tune::SUITE,
 };
 use wirebench_schema::{environment::Environment, journal::Journal};
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .map_err(|reason| incomparable(refusal(&reason, &old.name, &new.name)))?;
     let rows = if arguments.all { Rows::All } else { Rows::ThatCount };
     let formatted = arguments.format.text(&comparison, None);
-    out::result(&formatted.unwrap_or_else(|| text(&comparison, rows)));
+    out::result(&formatted.unwrap_or_else(|| comparison.text(rows)));
     arguments.gate.conclude("compare", comparison.gate.as_ref())
 }
 

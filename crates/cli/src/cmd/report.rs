@@ -7,13 +7,14 @@ use std::{
 };
 use wirebench_experiment::journal;
 use wirebench_report::{
-    Details,
+    Details, Report as _,
     ab::{Ab, AbOptions},
     analysis::{Analysis, Metric},
+    document::Look,
     format::Format,
     screen, site, svg,
     table::{self, Style},
-    tune::{Look, Tuned},
+    tune::Tuned,
 };
 use wirebench_schema::journal::Journal;
 
@@ -128,12 +129,12 @@ impl Arguments {
         let explain = self.explain || metric.is_some();
         if let Some(ab) = ab {
             let formatted = self.format.text(ab, metric);
-            let shown = || if explain { ab.text(Style::Text) } else { ab.page() };
+            let shown = || if explain { ab.details() } else { ab.page(None) };
             return Ok(formatted.unwrap_or_else(shown));
         }
         if let Some(tuned) = Tuned::of(journal).filter(|_| metric.is_none()) {
             let formatted = self.format.text(&tuned, None);
-            return Ok(formatted.unwrap_or_else(|| tuned.text(Style::Text, self.look())));
+            return Ok(formatted.unwrap_or_else(|| tuned.text(self.look())));
         }
         let known = Known::of(journal, results::folder(&self.run))?;
         let facts = known.facts(Look::Plain);

@@ -16,8 +16,8 @@ use wirebench_experiment::{
 use wirebench_report::{
     analysis::Analysis,
     compare::Side,
+    document::Look,
     site::{self, Changes, FORMAT, Summary},
-    tune::Look,
 };
 use wirebench_schema::{environment::Environment, journal::Journal};
 use wirebench_server::{digest, parallel};

@@ -13,10 +13,7 @@ use wirebench_experiment::{
     experiment::{Experiment, Finished, Precision},
     measure::Bench,
 };
-use wirebench_report::{
-    table::Style,
-    tune::{SUITE, Tuned},
-};
+use wirebench_report::tune::{SUITE, Tuned};
 use wirebench_schema::{
     journal::{Goal, Procedure},
     load::Stop,
@@ -215,7 +212,7 @@ fn show(finished: &Finished, tuned: &Tuned, format: FormatOption) -> anyhow::Res
             out::note(&place);
         }
         None => {
-            out::result(&tuned.text(Style::Text, out::look()));
+            out::result(&tuned.text(out::look()));
             out::result(&place);
         }
     }

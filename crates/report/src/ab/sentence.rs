@@ -69,7 +69,7 @@ impl Ab<'_> {
         }
     }
 
-    fn names(&self) -> [&str; 2] {
+    pub(super) fn names(&self) -> [&str; 2] {
         [self.sides[0].name, self.sides[1].name]
     }
 

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::{
+    Report as _,
     analysis::Claim,
     compare::GateVerdict,
     fixtures::{
@@ -10,7 +11,6 @@ use crate::{
         journal_of, limited, rate, reason,
     },
     format::Format,
-    table::Style,
 };
 use expect_test::expect;
 use std::time::Duration;
@@ -125,7 +125,7 @@ fn conditions_of_a_bound_are_neither_passed_nor_failed() {
     let ab = by(&journal, Some(Metric::Throughput), &["throughput < -3%"]);
     let gate = ab.gate.as_ref().unwrap();
     assert!(!gate.fails() && gate.verdict() != GateVerdict::Passed, "{gate:?}");
-    assert_golden("ab/condition-of-a-bound.txt", &ab.text(Style::Text));
+    assert_golden("ab/condition-of-a-bound.txt", &ab.details());
     let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
     assert_eq!(json["gate"]["passed"], false);
 }
@@ -145,7 +145,7 @@ fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
     assert!(!gate.fails(), "{gate:?}");
     let other = of(&journal, &["cpu > +90%"]).gate.unwrap();
     assert!(other.conditions[0].passed.is_empty() && other.verdict() != GateVerdict::Passed);
-    assert_golden("ab/not-valid.txt", &ab.text(Style::Text));
+    assert_golden("ab/not-valid.txt", &ab.details());
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn other_work_on_the_machine_hides_differences_and_causes_none() {
     let ab = of(&journal, &["cpu > +3%"]);
     assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));
     assert_eq!(ab.gate.as_ref().map(Gate::verdict), Some(GateVerdict::Failed));
-    assert_golden("ab/disturbed.txt", &ab.page());
+    assert_golden("ab/disturbed.txt", &ab.page(None));
     let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
     assert_eq!((&json["a"]["state"], &json["verdict"]), (&"disturbed".into(), &"higher".into()));
     let passes = of(&journal, &["cpu > +900%"]).gate.unwrap();
@@ -223,7 +223,7 @@ fn conditions_that_the_user_asked_for_are_reported_and_withhold_no_verdict() {
     }
     let ab = of(&journal, &[]);
     assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));
-    assert_golden("ab/not-verified.txt", &ab.text(Style::Text));
+    assert_golden("ab/not-verified.txt", &ab.details());
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn one_cpu_withholds_the_verdict_unless_both_options_ask_for_it() {
     let mut found = |options: &[&str]| {
         journal.start.command = options.iter().map(|word| (*word).to_owned()).collect();
         let ab = of(&journal, &[]);
-        (ab.verdict == Verdict::Claimed(Claim::Higher), ab.lines().contains(line))
+        (ab.verdict == Verdict::Claimed(Claim::Higher), ab.page(None).contains(line))
     };
     assert_eq!(found(&["wirebench", "ab"]), (false, false));
     assert_eq!(found(&["ab", "--server-cpus=0"]), (false, false));
@@ -283,9 +283,9 @@ fn a_condition_fails_only_when_the_change_is_beyond_it_for_certain() {
 fn the_verdict_is_last_in_text_and_first_in_markdown_and_json() {
     let journal = costs(1.052, 1.0);
     let ab = of(&journal, &["cpu > +3%"]);
-    let (sentence, text) = (ab.sentence(), ab.text(Style::Text));
+    let (sentence, text) = (ab.sentence(), ab.details());
     assert_eq!(text.lines().last(), Some(sentence.as_str()));
-    let markdown = ab.text(Style::Markdown);
+    let markdown = ab.markdown();
     assert!(markdown.starts_with(&format!("**{sentence}**\n")), "{markdown}");
     let json = ab.json();
     assert!(json.starts_with(&format!("{{\n  \"sentence\": \"{sentence}\"")), "{json}");
@@ -311,7 +311,7 @@ fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
     assert_golden("ab/sentence-same-p99.txt", &ab.sentence());
     let ab = by(&journal, Some(Metric::MemoryIdle), &[]);
     assert_eq!(ab.metric, Metric::Cpu);
-    assert_golden("ab/absent-metric.txt", &ab.text(Style::Text));
+    assert_golden("ab/absent-metric.txt", &ab.details());
     let width = half_width(&journal, Metric::Cpu).unwrap();
     assert!(width > 0.0 && width < 0.005, "{width}");
 }
@@ -320,9 +320,9 @@ fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
 fn the_result_in_all_forms() {
     let journal = costs(1.052, 1.0);
     let ab = of(&journal, &["cpu > +3%", "p99 > +3%"]);
-    assert_golden("ab/page.txt", &ab.page());
-    assert_golden("ab/details.txt", &ab.text(Style::Text));
-    assert_golden("ab/details.md", &ab.text(Style::Markdown));
+    assert_golden("ab/page.txt", &ab.page(None));
+    assert_golden("ab/details.txt", &ab.details());
+    assert_golden("ab/details.md", &ab.markdown());
     assert_golden("ab/report.json", &ab.json());
     assert_golden_page("ab.html", &Format::Html.write(&ab, None).text);
     assert_golden("ab/figures.csv", &Format::Csv.write(&ab, None).text);
@@ -355,7 +355,7 @@ fn other_journals_are_not_taken_for_such_a_comparison() {
 #[test]
 fn the_same_program_on_both_sides_is_reported() {
     let mut journal = costs(1.0, 1.0);
-    let text = |journal: &Journal| of(journal, &[]).text(Style::Text);
+    let text = |journal: &Journal| of(journal, &[]).details();
     let different = text(&journal);
     for described in &mut journal.start.variants {
         described.fingerprint = Some("0123456789abcdef".into());

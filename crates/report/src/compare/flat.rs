@@ -1,50 +1,19 @@
 //! A comparison as rows: the newer result's figures, and their ratios to the older one's.
 
-use maud::Markup;
 use std::collections::BTreeMap;
 
-use super::{Cell, Change, Comparison, words};
-use crate::{
-    Report,
-    flat::{Flat, FlatFigure, FlatRatio, FlatRow},
-    html::ratio::{self, Ratio},
-};
+use super::{Cell, Change, Comparison};
+use crate::flat::{Flat, FlatFigure, FlatRatio, FlatRow};
 
-impl Report for Comparison {
-    fn title(&self) -> String {
-        "wirebench compare".to_owned()
+pub(super) fn flat(comparison: &Comparison) -> Flat {
+    let mut cells: BTreeMap<&Cell, Vec<&Change>> = BTreeMap::new();
+    for change in &comparison.changes {
+        cells.entry(&change.cell).or_default().push(change);
     }
-
-    fn details(&self) -> String {
-        super::text(self, super::Rows::All)
-    }
-
-    fn markdown(&self) -> String {
-        super::markdown(self)
-    }
-
-    fn pictures(&self) -> Markup {
-        let name = |it: &Change| {
-            format!("{} {}: {}", it.cell.workload, it.cell.entry(), words::title(it.metric))
-        };
-        let ratio = |it: &Change| (name(it), Ratio::of(&it.estimate, Vec::new()), it.margin);
-        ratio::table("new/old", &self.changes.iter().map(ratio).collect::<Vec<_>>())
-    }
-
-    fn json(&self) -> String {
-        super::json(self)
-    }
-
-    fn flat(&self) -> Flat {
-        let mut cells: BTreeMap<&Cell, Vec<&Change>> = BTreeMap::new();
-        for change in &self.changes {
-            cells.entry(&change.cell).or_default().push(change);
-        }
-        Flat {
-            suite: self.new.suite.clone(),
-            started: self.new.started.clone(),
-            rows: cells.into_iter().map(|(cell, changes)| row(cell, &changes)).collect(),
-        }
+    Flat {
+        suite: comparison.new.suite.clone(),
+        started: comparison.new.started.clone(),
+        rows: cells.into_iter().map(|(cell, changes)| row(cell, &changes)).collect(),
     }
 }
 

@@ -14,14 +14,13 @@
 mod cells;
 mod comparison;
 mod condition;
+mod document;
 mod flat;
 pub(crate) mod gate;
 mod grounds;
 pub(crate) mod json;
 mod judge;
-pub(crate) mod markdown;
 mod names;
-pub(crate) mod text;
 pub(crate) mod words;
 mod yardstick;
 
@@ -29,11 +28,11 @@ pub use comparison::{
     Cell, Change, Comparison, Figure, LeftOut, Movement, Presence, Summary, Yardstick,
 };
 pub use condition::{Condition, GRAMMAR};
+pub use document::Rows;
+pub(crate) use document::gate_lines;
 pub use gate::{ConditionResult, Gate, GateVerdict, Hit};
 pub use grounds::Difference;
 pub use json::json;
-pub use markdown::markdown;
-pub use text::{Rows, text};
 
 use wirebench_schema::{environment::Environment, journal::Journal};
 

@@ -4,10 +4,10 @@
 use super::{
     figures::{cell, head, subject},
     model::{Block, Column, Group, Outcome, Value},
-    paint::{Paint, Shade},
 };
 use crate::{
     analysis::Metric,
+    document::{Paint, Shade},
     wrap::{cut, length},
 };
 

@@ -36,14 +36,6 @@ impl Page {
         }
     }
 
-    /// The same where text has one too.
-    pub(crate) fn headed(&mut self, title: &str) {
-        match self.style {
-            Style::Text => self.paragraph(title),
-            Style::Markdown => self.title(title),
-        }
-    }
-
     pub(crate) fn heading(&mut self, heading: &str) {
         let _ = match self.style {
             Style::Text => writeln!(self.text, "{heading}"),
@@ -53,10 +45,6 @@ impl Page {
 
     pub(crate) fn paragraph(&mut self, text: &str) {
         let _ = writeln!(self.text, "{}\n", self.style.plain(text));
-    }
-
-    pub(crate) fn raw(&mut self, text: &str) {
-        let _ = writeln!(self.text, "{text}\n");
     }
 
     /// A sentence that belongs to what stands before and behind it.

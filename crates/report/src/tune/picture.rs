@@ -4,16 +4,7 @@
 use std::fmt::Write;
 
 use super::{Sweep, SweepCell};
-use crate::{table::count, table_units::thousands};
-
-/// What a picture is made of.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Look {
-    /// Blocks in colours, for a terminal.
-    Colours,
-    #[default]
-    Plain,
-}
+use crate::{document::Look, table::count, table_units::thousands};
 
 /// From little to much. The shades accompany the colours, for readers with colour blindness.
 const PLAIN: [char; 8] = ['.', ':', '-', '=', '+', '*', '#', '@'];

@@ -16,7 +16,7 @@ use wirebench_schema::{
 };
 use wirebench_stats::median;
 
-use super::{add_invalid, ended, refusals, search_text::sentence};
+use super::{add_invalid, ended, refusals, words::sentence};
 use crate::{
     table::{count, describe_payload, headline::sides},
     table_units::thousands,

@@ -57,7 +57,7 @@ fn read(journal: &Journal) -> Sweep {
 }
 
 fn text(journal: &Journal) -> String {
-    Tuned::of(journal).unwrap().text(Style::Text, Look::Plain)
+    Tuned::of(journal).unwrap().text(Look::Plain)
 }
 
 fn conclusion(journal: &Journal) -> String {
@@ -159,8 +159,8 @@ fn a_sweep_without_a_run_says_so_and_shows_no_picture() {
 #[test]
 fn only_a_look_with_colours_has_colours_and_more_is_lighter() {
     let tuned = Tuned::of(&sweep(6)).unwrap();
-    assert!(tuned.text(Style::Text, Look::Plain).is_ascii());
-    assert_golden("tune/sweep-colours.txt", &tuned.text(Style::Text, Look::Colours));
+    assert!(tuned.text(Look::Plain).is_ascii());
+    assert_golden("tune/sweep-colours.txt", &tuned.text(Look::Colours));
 }
 
 /// A run at a rate that answers all after `latency_ns`.

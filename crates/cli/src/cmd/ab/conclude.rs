@@ -28,7 +28,7 @@ impl Arguments {
                 out::note(&place);
                 out::result(&text);
             }
-            None => out::result(&format!("{}{place}\n{}", ab.lines(), ab.sentence())),
+            None => out::result(&ab.page(Some(place))),
         }
         results::write(finished, &ab)?;
         let of_gate = self.gate.conclude("ab", ab.gate.as_ref())?;

@@ -91,14 +91,15 @@ fn a_generator_at_its_limit_leaves_a_bound_of_the_throughput_and_the_cost_as_it_
 fn a_server_that_was_not_saturated_is_named() {
     let mut journal = two("saturate");
     runs(&mut journal, 4, (10_000.0, 10_500.0), 1.0, cost);
-    let saturated = of(&journal, &[]).page();
+    let saturated = of(&journal, &[]).page(None);
     for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
         run.outcome = changed(run.outcome.clone(), |it| it.cost.cpu_share = 0.71);
     }
     let ab = of(&journal, &[]);
     // At a rate no server is saturated.
-    let at_rate = of(&costs(1.05, 1.0), &[]).page();
-    let cases = [("saturated", saturated), ("not saturated", ab.page()), ("at a rate", at_rate)];
+    let at_rate = of(&costs(1.05, 1.0), &[]).page(None);
+    let cases =
+        [("saturated", saturated), ("not saturated", ab.page(None)), ("at a rate", at_rate)];
     assert_golden_cases("ab/not-saturated.txt", cases);
     assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));
 }
@@ -118,7 +119,7 @@ fn two_instances_of_a_side_that_differ_withhold_the_verdict() {
             });
         }
         let ab = of(&journal, &["cpu > +3%"]);
-        assert_golden(&format!("ab/withheld-{side}.txt"), &ab.text(Style::Text));
+        assert_golden(&format!("ab/withheld-{side}.txt"), &ab.details());
         assert!(!ab.gate.as_ref().unwrap().fails(), "{:?}", ab.gate);
         let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
         let ratio = &json["figures"]["server_cpu_ns_per_request"]["ratio"];
@@ -147,7 +148,7 @@ fn older_journals_with_one_run_of_either_side_in_a_block_have_a_verdict_without_
     let journal = older(14, 1.052);
     let ab = of(&journal, &["cpu > +3%"]);
     assert!(ab.gate.as_ref().unwrap().fails());
-    assert_golden("ab/older.txt", &ab.text(Style::Text));
+    assert_golden("ab/older.txt", &ab.details());
     assert_golden("ab/sentence-older-same.txt", &sentence(&older(14, 1.0)));
 }
 

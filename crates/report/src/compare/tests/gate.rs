@@ -2,7 +2,7 @@
 //! violate it, and which do neither.
 
 use super::{
-    super::{GateVerdict, json, markdown, text},
+    super::{GateVerdict, json},
     *,
 };
 
@@ -52,8 +52,8 @@ fn only_a_bound_on_the_right_side_of_a_condition_passes_it() {
 fn what_is_not_passed_is_shown_everywhere_with_its_reason() {
     let comparison = of_bounds(1.0, [true, false], "throughput < -3%");
     assert!(!fails(&comparison));
-    crate::fixtures::assert_golden("compare/inconclusive.txt", &text(&comparison, Rows::ThatCount));
-    crate::fixtures::assert_golden("compare/inconclusive.md", &markdown(&comparison));
+    crate::fixtures::assert_golden("compare/inconclusive.txt", &comparison.text(Rows::ThatCount));
+    crate::fixtures::assert_golden("compare/inconclusive.md", &comparison.markdown());
     let value: serde_json::Value = serde_json::from_str(&json(&comparison)).unwrap();
     let gate = &value["gate"];
     assert_eq!((&gate["verdict"], &gate["passed"]), (&"inconclusive".into(), &false.into()));

@@ -10,6 +10,7 @@ use self::made::{
     BASE, Place, USUAL, compared, conditions, measurements, noise, result, try_compare, with_go,
 };
 use super::*;
+use crate::Report as _;
 use crate::analysis::{Claim, Inconclusive, Metric};
 use wirebench_schema::journal::{Bound, Journal, Outcome, Unavailable};
 
@@ -305,6 +306,6 @@ fn the_figures_that_are_compared_can_be_chosen() {
     let comparison = compared(&nowhere(&old), &nowhere(&new), &wishes);
     let missing = "memory-idle was not measured (saturate, cost)".to_owned();
     assert!(comparison.changes.is_empty() && comparison.warnings.contains(&missing));
-    let shown = text(&comparison, Rows::All);
+    let shown = comparison.text(Rows::All);
     assert!(shown.contains("\nnothing compared: ") && shown.contains(&missing), "{shown}");
 }

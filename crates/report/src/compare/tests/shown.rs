@@ -17,9 +17,9 @@ fn slower() -> Comparison {
 #[test]
 fn the_text_shows_significant_changes_and_counts_the_others() {
     let comparison = slower();
-    let short = text(&comparison, Rows::ThatCount);
+    let short = comparison.text(Rows::ThatCount);
     assert_golden("compare/text.txt", &short);
-    let all = text(&comparison, Rows::All);
+    let all = comparison.text(Rows::All);
     assert_golden("compare/all.txt", &all);
     assert!(all.lines().all(|line| line.chars().count() <= 180), "{all}");
 }
@@ -28,7 +28,7 @@ fn the_text_shows_significant_changes_and_counts_the_others() {
 fn where_nothing_changed_that_is_the_first_thing_said() {
     let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
     let comparison = compared(&old, &new, &CompareOptions::default());
-    let text = text(&comparison, Rows::ThatCount);
+    let text = comparison.text(Rows::ThatCount);
     assert_golden("compare/no-change.txt", &text);
 }
 
@@ -40,8 +40,8 @@ fn runs_that_are_not_what_they_claim_to_be_mark_their_rows() {
         it.reasons.push(ReasonKind::Stderr.reason(Weight::Note, None, "it says much"));
     }
     let comparison = compared(&old, &new, &CompareOptions::default());
-    assert_golden("compare/not-valid.txt", &text(&comparison, Rows::ThatCount));
-    assert_golden("compare/not-valid.md", &markdown(&comparison));
+    assert_golden("compare/not-valid.txt", &comparison.text(Rows::ThatCount));
+    assert_golden("compare/not-valid.md", &comparison.markdown());
     assert!(json(&comparison).contains("3 errors: late"));
 }
 
@@ -49,13 +49,13 @@ fn runs_that_are_not_what_they_claim_to_be_mark_their_rows() {
 fn a_program_that_did_not_change_and_its_figures_did_is_noted() {
     let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (0.95, 1.0)));
     new.start.variants[1].fingerprint = old.start.variants[1].fingerprint.clone();
-    let text = text(&compared(&old, &new, &CompareOptions::default()), Rows::ThatCount);
+    let text = compared(&old, &new, &CompareOptions::default()).text(Rows::ThatCount);
     assert_golden("compare/same-program.txt", &text);
 }
 
 #[test]
 fn the_markdown_begins_with_the_sentence_and_folds_the_rest_away() {
-    assert_golden("compare/markdown.md", &markdown(&slower()));
+    assert_golden("compare/markdown.md", &slower().markdown());
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use super::*;
 use crate::distribution::tests::summary_of;
 use crate::{
+    document::Look,
     fixtures::{
         add, assert_golden_page, changed, cost, failed, journal, limited, noisy, pair, rate, reason,
     },
-    tune::Look,
 };
 use wirebench_schema::{
     journal::{Instance, Journal, Outcome, ReasonKind, Slice, Weight},

@@ -1,81 +1,19 @@
-//! A sweep as people read it: a table, two pictures, and what they say in words.
+//! What a sweep and a search have found, in sentences.
 
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Found, SearchLimit, SearchSpec},
+};
 use wirebench_stats::MIN_COHORTS;
 
-use super::{
-    CellRank, Look, Sweep, SweepCell,
-    picture::{bars, heat_map},
-};
+use super::{CellRank, ProbedRate, Sweep, SweepCell};
 use crate::{
-    table::{Style, count, filled_table, page::Page},
+    table::count,
     table_units::{latency, thousands},
 };
 
-pub(super) fn text(sweep: &Sweep, style: Style, look: Look) -> String {
-    let mut page = Page::new(style);
-    page.headed(&format!(
-        "tune {}: {} over workers and connections",
-        sweep.variant, sweep.scenario
-    ));
-    page.paragraph(&sweep.headline);
-    if sweep.best().is_some() {
-        add_table(&mut page, sweep);
-        for picture in [heat_map(sweep, look), bars(sweep, look)] {
-            page.raw(&match style {
-                Style::Text => picture.trim_end().to_owned(),
-                Style::Markdown => format!("```text\n{picture}```"),
-            });
-        }
-    }
-    let lines = [findings(sweep), sweep.notes.clone()].concat();
-    match style {
-        Style::Text => lines.iter().for_each(|line| page.line(line)),
-        Style::Markdown => page.points(&lines),
-    }
-    format!("{}\n", page.text().trim_end())
-}
-
-fn add_table(page: &mut Page, sweep: &Sweep) {
-    let columns = sweep.connections.iter().map(ToString::to_string);
-    let head: Vec<String> =
-        ["workers \\ connections".to_owned()].into_iter().chain(columns).collect();
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    let row = |workers: &u32| {
-        let cells = sweep.connections.iter().map(|connections| {
-            sweep.cell(*workers, *connections).map_or_else(|| "-".to_owned(), shown)
-        });
-        [workers.to_string()].into_iter().chain(cells).collect()
-    };
-    let rows: Vec<Vec<String>> = sweep.workers.iter().map(row).collect();
-    let table = filled_table(page.style, &head, &rows, 0..head.len());
-    page.paragraph("requests/s (median)");
-    page.table(&table, std::iter::empty());
-    // At the beginning of a line of Markdown an asterisk would begin a list.
-    let highest = if page.style == Style::Markdown { "\\* highest" } else { "* highest" };
-    let mut key = vec![highest, "= not significantly slower"];
-    if sweep.cells.iter().any(SweepCell::is_limited) {
-        key.push(">= lower bound: the load generator was saturated");
-    }
-    if sweep.cells.iter().any(|cell| cell.invalid) {
-        key.push("! not valid, see below");
-    }
-    page.paragraph(&key.join("; "));
-}
-
-fn shown(cell: &SweepCell) -> String {
-    let Some(rate) = cell.requests_per_second else { return "-".to_owned() };
-    let invalid = if cell.invalid { "!" } else { "" };
-    let limited = if cell.is_limited() { ">=" } else { "" };
-    let standing = match cell.standing {
-        CellRank::Best => " *",
-        CellRank::Alike => " =",
-        CellRank::Slower | CellRank::Unknown => "  ",
-    };
-    format!("{invalid}{limited}{}{standing}", thousands(rate))
-}
-
 /// What the table says, in sentences.
-fn findings(sweep: &Sweep) -> Vec<String> {
+pub(super) fn findings(sweep: &Sweep) -> Vec<String> {
     let mut lines = Vec::new();
     let Some(best) = sweep.best() else {
         lines.push("no measurements".to_owned());
@@ -169,4 +107,92 @@ fn alike(sweep: &Sweep) -> Option<String> {
 fn place(cell: &SweepCell) -> String {
     let connections = count(cell.connections, "connection");
     format!("{} and {connections}", count(cell.workers, "worker"))
+}
+
+/// What was found, in one sentence; `shape` says with what.
+pub(super) fn sentence(
+    sought: &SearchSpec,
+    found: Option<Found>,
+    shape: &str,
+    rates: &[ProbedRate],
+) -> String {
+    let variant = &sought.variant;
+    let objectives: Vec<String> = sought.objectives.iter().map(ToString::to_string).collect();
+    let objectives = objectives.join(" and ");
+    let Some(found) = found else {
+        return format!("{variant}: the search for {objectives} did not finish");
+    };
+    let missed = rates.iter().find(|it| Some(it.requests_per_second) == found.missed);
+    let Some(rate) = found.requests_per_second else {
+        return nothing_held(variant, &objectives, found, shape, missed);
+    };
+    let known = known(found);
+    let rate = thousands(rate as f64);
+    let is_a_bound = found.limit != SearchLimit::Server;
+    let up_to = if is_a_bound { "at least up to" } else { "up to" };
+    let misses = found.missed.map_or_else(String::new, |rate| {
+        let excuse = missed.and_then(ProbedRate::excuse);
+        let excuse = excuse.map_or_else(String::new, |it| format!(" {it}"));
+        format!(" (it misses at {}{excuse})", thousands(rate as f64))
+    });
+    let beyond = match found.limit {
+        SearchLimit::Server => String::new(),
+        SearchLimit::Generator => "; above that the load generator is saturated".to_owned(),
+        SearchLimit::Others => {
+            "; above that it misses because of other programs on its CPUs".to_owned()
+        }
+        SearchLimit::HighestRate => "; higher rates were not tried".to_owned(),
+        SearchLimit::Budget => format!("; stopped after the budget{misses}"),
+        SearchLimit::Interrupted => format!("; the search was interrupted{misses}"),
+    };
+    format!("{variant} holds {objectives} {up_to} {rate} requests/s ({known}; {shape}){beyond}")
+}
+
+/// How well the rate is known.
+fn known(found: Found) -> String {
+    let runs = count(found.runs, "run");
+    let shown = |rate: u64| thousands(rate as f64);
+    match (found.low, found.high, found.runs) {
+        (Some(low), Some(high), _) => {
+            format!("95 % interval {} to {}, {runs}", shown(low), shown(high))
+        }
+        (Some(low), None, _) => format!("95 % interval {} or more, {runs}", shown(low)),
+        // Of a journal in which runs at one rate confirmed it.
+        (None, _, 0) if found.confirmations > 0 => {
+            format!("confirmed in {} of {} runs", found.held, found.confirmations)
+        }
+        (None, _, 0) => "not confirmed".to_owned(),
+        (None, ..) => runs,
+    }
+}
+
+fn nothing_held(
+    variant: &VariantId,
+    objectives: &str,
+    found: Found,
+    shape: &str,
+    missed: Option<&ProbedRate>,
+) -> String {
+    let advice = match missed {
+        Some(missed) if missed.failing > 0 => "find out why replies fail",
+        _ => "try a larger limit, or a lower rate with --rates",
+    };
+    let lowest = found.missed.map(|rate| thousands(rate as f64));
+    match (found.limit, lowest) {
+        (SearchLimit::Generator, Some(rate)) => format!(
+            "inconclusive: at {rate} requests/s {variant} misses {objectives} because the load generator \
+             is saturated ({shape})"
+        ),
+        (SearchLimit::Others, Some(rate)) => format!(
+            "inconclusive: at {rate} requests/s {variant} misses {objectives} because of other programs \
+             on its CPUs ({shape}); stop them, or try a larger limit"
+        ),
+        (SearchLimit::Server, Some(rate)) => format!(
+            "{variant} does not hold {objectives} even at {rate} requests/s ({shape}): {advice}"
+        ),
+        _ => format!(
+            "no rate at which {variant} holds {objectives} was found within the budget ({shape}): use a larger \
+             --budget or a shorter -d"
+        ),
+    }
 }

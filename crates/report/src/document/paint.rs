@@ -1,10 +1,17 @@
 //! Colours for a terminal, and none elsewhere. The text is the same with and without them.
 
-use crate::tune::Look;
+/// What tables and pictures of text are made of.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Look {
+    /// Colours and blocks, for a terminal.
+    Colours,
+    #[default]
+    Plain,
+}
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Shade {
-    /// Not at all.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Shade {
+    #[default]
     Plain,
     /// As the head of a column.
     Head,
@@ -17,15 +24,18 @@ pub(super) enum Shade {
 
 /// Applies shades, or does not, in a page of this many columns.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paint(pub(super) Look, pub(super) usize);
+pub(crate) struct Paint(pub(crate) Look, pub(crate) usize);
 
 impl Paint {
+    /// A file: no colours, and as wide as it takes.
+    pub(crate) const FILE: Self = Self(Look::Plain, usize::MAX);
+
     /// Whether there are colours and bars.
-    pub(super) fn is_terminal(self) -> bool {
+    pub(crate) fn is_terminal(self) -> bool {
         self.0 == Look::Colours
     }
 
-    pub(super) fn apply(self, shade: Shade, text: &str) -> String {
+    pub(crate) fn apply(self, shade: Shade, text: &str) -> String {
         let code = match shade {
             Shade::Plain => return text.to_owned(),
             Shade::Head => "1",

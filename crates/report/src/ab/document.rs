@@ -1,0 +1,271 @@
+//! A comparison of two servers as a document: their commands, their figures, the checks, what must be
+//! known of the runs, and the verdict. The first screen has the usual figures, at most two findings, a
+//! line for each condition that the user asked for, and the verdict.
+
+use wirebench_schema::suite::Phase;
+
+use super::{Ab, Figure, METRICS, Side, State, flat::is_valid, has};
+use crate::{
+    Report,
+    analysis::{Metric, SideRatio, absent, conditions},
+    compare::{gate_lines, words},
+    document::{Block, Column, Document, Paint, Table},
+    flat::Flat,
+    html::ratio::{self, Ratio},
+    table::{
+        count,
+        describe::describe,
+        describe_versions,
+        headline::headline,
+        states::sentences,
+        workload::{about_rate, instances_differ},
+    },
+    table_units::percent,
+    wrap::{WIDTH, wrap},
+};
+
+const FINDINGS: usize = 2;
+/// The figures of the first screen besides that of the verdict, where they are valid.
+const FIGURES: [Metric; 4] =
+    [Metric::Cpu, Metric::Throughput, Metric::LatencyP50, Metric::LatencyP99];
+
+const READING_AID: [&str; 4] = [
+    "{A}, {B}: medians over the cohorts or blocks, each with fresh instances of both servers",
+    "{B}/{A}: estimate of the model over all instances and cohorts; ±b, (a..b): its 95 % interval",
+    "higher, lower: the interval excludes 0 and is not inside the margin; same: the 90 % interval is inside \
+     the margin; otherwise inconclusive",
+    "the verdict uses the first metric, chosen before the run; the intervals of the other metrics hold \
+     simultaneously",
+];
+
+impl Report for Ab<'_> {
+    fn document(&self) -> Document {
+        let doubtful =
+            |side: &Side<'_>| side.state != State::Valid || side.failed + side.invalid > 0;
+        let mark = |side: &Side<'_>| if doubtful(side) { "! " } else { "" };
+        let [a, b] = self.sides.each_ref().map(|side| format!("{}{}", mark(side), side.name));
+        let figures = self.figures.iter().filter(|it| it.values.iter().any(Option::is_some));
+        let table = self.table(["metric", &a, &b], &["margin", "outcome"], figures);
+        let conditions = self.gate.as_ref().map(gate_lines).unwrap_or_default();
+        let blocks = vec![
+            Block::Details(self.setting()),
+            Block::Table(table),
+            Block::Chart(self.ratios()),
+            Block::Details(self.reading_aid()),
+            Block::list("conditions", conditions),
+            Block::Headline(self.sentence(), None),
+        ];
+        Document { title: "wirebench ab".to_owned(), blocks }
+    }
+
+    fn json(&self) -> String {
+        Ab::json(self)
+    }
+
+    fn flat(&self) -> Flat {
+        super::flat::flat(self)
+    }
+}
+
+impl Ab<'_> {
+    /// The first screen: figures and findings, where more is, and the verdict last.
+    #[must_use]
+    pub fn page(&self, place: Option<String>) -> String {
+        let [a, b] = self.names();
+        let mut findings = self.findings();
+        findings.truncate(FINDINGS);
+        let conditions = conditions(self.journal).into_iter();
+        findings.extend(conditions.map(|text| shortened(&format!("all runs: {text}"), WIDTH)));
+        findings.extend(place);
+        let blocks = vec![
+            Block::Table(self.table(["", a, b], &[], self.figures_shown())),
+            Block::Lines(findings),
+            Block::Headline(self.sentence(), None),
+        ];
+        Document { blocks, ..Document::default() }.brief(Paint::FILE)
+    }
+
+    fn setting(&self) -> Vec<Block> {
+        let same = Side::same_program(&self.sides) == Some(true);
+        let mut lines = vec![
+            headline(self.journal, std::slice::from_ref(&self.rows)),
+            describe(&self.rows.workload),
+        ];
+        lines.extend(about_rate(&self.rows));
+        lines.extend(self.unsaturated());
+        lines.extend(self.checks());
+        if let Some(wanted) = self.absent {
+            let phase = self.rows.workload.phase;
+            let has: Vec<Metric> =
+                METRICS.iter().filter_map(|metric| has(phase, *metric)).collect();
+            lines.push(absent(phase, wanted, &has, self.metric));
+        }
+        vec![
+            Block::list("compared", self.sides.iter().map(who).collect()),
+            Block::Lines(same.then(|| self.same_program()).into_iter().collect()),
+            Block::Lines(lines),
+        ]
+    }
+
+    /// What follows from that.
+    fn same_program(&self) -> String {
+        let [a, b] = self.names();
+        format!("{a} and {b} are the same program: any difference is noise")
+    }
+
+    fn reading_aid(&self) -> Vec<Block> {
+        let states = sentences(std::slice::from_ref(&self.rows));
+        let [a, b] = self.names();
+        let named = READING_AID.map(|line| line.replace("{A}", a).replace("{B}", b));
+        vec![
+            Block::list("notes on the runs", [states, self.remarks()].concat()),
+            Block::list("legend", named.to_vec()),
+        ]
+    }
+
+    /// Figures of both sides, their ratio, and more columns of it.
+    fn table<'f>(
+        &self,
+        [metric, a, b]: [&str; 3],
+        more: &[&str],
+        figures: impl Iterator<Item = &'f Figure>,
+    ) -> Table {
+        let [of_a, of_b] = self.names();
+        let ratio = format!("{of_b}/{of_a}");
+        let mut columns = vec![Column::left(metric), Column::right(a), Column::right(b)];
+        columns.push(if more.is_empty() { Column::left(ratio) } else { Column::right(ratio) });
+        columns.extend(more.iter().map(|head| match *head {
+            "outcome" => Column::left(*head),
+            head => Column::right(head),
+        }));
+        let rows = figures.map(|figure| cells(figure).into_iter().map(Into::into));
+        let length = columns.len();
+        Table::new(columns, rows.map(|row| row.take(length).collect()))
+    }
+
+    fn ratios(&self) -> maud::Markup {
+        let [a, b] = self.names();
+        let ratio = |figure: &Figure| {
+            let ratio = figure.ratio.as_ref()?;
+            let cohorts = ratio.by_block.values().copied().collect();
+            let name = words::title(figure.metric).to_owned();
+            Some((name, Ratio::of(&ratio.estimate, cohorts), ratio.margin))
+        };
+        let rows: Vec<_> = self.figures.iter().filter_map(ratio).collect();
+        ratio::table(&format!("{b}/{a}"), &rows)
+    }
+
+    /// The result of the conditions, and what must be known of the runs: the most important first.
+    fn findings(&self) -> Vec<String> {
+        let mut findings = Vec::new();
+        let gate = self.gate.as_ref().map(gate_lines).unwrap_or_default();
+        if let Some((first, others)) = gate.split_first() {
+            let more = match others.len() {
+                0 => String::new(),
+                more => format!(" (and {more} more: --explain)"),
+            };
+            findings.push(format!("{}{more}", shortened(first, WIDTH - more.len())));
+        }
+        findings.extend(self.unsaturated().map(|text| shortened(&text, WIDTH)));
+        if Side::same_program(&self.sides) == Some(true) {
+            findings.push(self.same_program());
+        }
+        findings.extend(
+            sentences(std::slice::from_ref(&self.rows)).iter().map(|it| shortened(it, WIDTH)),
+        );
+        let remarks = self.remarks().len();
+        if remarks > 0 {
+            findings.push(format!("{} on the runs: --explain", count(remarks, "note")));
+        }
+        findings
+    }
+
+    /// The figure of the verdict and the usual others.
+    fn figures_shown(&self) -> impl Iterator<Item = &Figure> {
+        let has_figures = |figure: &&Figure| figure.values.iter().all(Option::is_some);
+        let is_shown = |figure: &&Figure| {
+            let valid = [0, 1].map(|index| is_valid(self, index, figure.metric));
+            FIGURES.contains(&figure.metric) && figure.ratio.is_some() && valid == [true; 2]
+        };
+        let main = self.figures.first().into_iter().filter(has_figures);
+        main.chain(self.figures.iter().skip(1).filter(is_shown))
+    }
+
+    /// That a server was not saturated. Its CPU time per request then includes wake-ups, as at a rate,
+    /// but at a rate of its own.
+    fn unsaturated(&self) -> Option<String> {
+        let is_about = self.rows.workload.phase == Phase::Saturate && self.metric == Metric::Cpu;
+        let busy = |side: &Side<'_>| {
+            let rows = side.instances.iter().map(|row| &self.rows.rows[*row]);
+            let waiting = rows.filter(|row| row.saturated() == Some(false));
+            let shares: Vec<f64> =
+                waiting.flat_map(|row| row.measurements().map(|it| it.cost.cpu_share)).collect();
+            // Rounded down, so that a server below the limit is not shown at it.
+            let percent = (wirebench_stats::median(&shares)? * 100.0).floor();
+            Some(format!("{} (busy {percent} %)", side.name))
+        };
+        let names: Vec<String> = self.sides.iter().filter_map(busy).collect();
+        let names = names.join(", ");
+        let text = || {
+            format!("not saturated: {names}; CPU per request includes wake-ups; consider --rate")
+        };
+        (is_about && !names.is_empty()).then(text)
+    }
+
+    /// The checks of both sides by the figure of the verdict (A/A).
+    fn checks(&self) -> Vec<String> {
+        let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
+        let checks = ratio.into_iter().flat_map(|ratio| self.sides.iter().zip(ratio.checks));
+        let differ = |(side, check): (&Side<'_>, _)| instances_differ(side.name, &check, "verdict");
+        checks.filter_map(differ).collect()
+    }
+
+    /// What must be known of the runs of both sides.
+    fn remarks(&self) -> Vec<String> {
+        let comparison = self.rows.compare(self.metric);
+        let of_side = |side: &Side<'_>| {
+            let remarks = super::side::remarks_of(self.journal, &self.rows, side, comparison);
+            let name = side.name.to_owned();
+            remarks.into_iter().map(move |remark| format!("{name}: {remark}"))
+        };
+        self.sides.iter().flat_map(of_side).collect()
+    }
+}
+
+/// A line of at most this width.
+fn shortened(text: &str, width: usize) -> String {
+    let mut lines = wrap(text, width - " ...".len(), "").into_iter();
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_some() { format!("{first} ...") } else { first }
+}
+
+/// `A: './server {port}', 14 runs`.
+fn who(side: &Side<'_>) -> String {
+    let Side { name, described, runs, failed, invalid, .. } = side;
+    let mut text = format!("{name}: {}, {}", described.title, count(runs, "run"));
+    for (number, what) in [(failed, "failed"), (invalid, "not valid")] {
+        if *number > 0 {
+            text += &format!(", {number} {what}");
+        }
+    }
+    let versions = describe_versions(described);
+    if !versions.is_empty() {
+        text += &format!(" [{}]", versions.join(", "));
+    }
+    text
+}
+
+/// The figures of both sides and B over A, with its margin and outcome.
+fn cells(figure: &Figure) -> Vec<String> {
+    let metric = figure.metric;
+    let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| metric.show(it));
+    let [a, b] = figure.medians().map(shown);
+    let mut cells = vec![metric.title().to_owned(), a, b];
+    cells.extend(figure.ratio.as_ref().map_or(["-", "-", ""].map(str::to_owned), of_ratio));
+    cells
+}
+
+fn of_ratio(ratio: &SideRatio) -> [String; 3] {
+    let estimate = words::estimate(ratio.reads, &ratio.estimate);
+    [estimate, percent(ratio.margin), ratio.claim.name().to_owned()]
+}

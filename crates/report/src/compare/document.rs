@@ -1,0 +1,176 @@
+//! A comparison as a document: what changed first, and what else a reader must know below it.
+
+use maud::Markup;
+
+use super::{Change, Comparison, Gate, GateVerdict, Summary, words};
+use crate::{
+    Report,
+    analysis::Inconclusive,
+    document::{Block, Cell, Column, Document, Paint, Row, Table},
+    flat::Flat,
+    html::ratio::{self, Ratio},
+    table_units::count,
+};
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Rows {
+    /// Those that count; the others are counted.
+    ThatCount,
+    All,
+}
+
+const READING_AID: [&str; 4] = [
+    "old, new: medians over the cohorts; change: new over old with its 95 % interval, simultaneous for all \
+     changes of the metric in the workload",
+    "a change is significant if this interval excludes 0 and is not inside the margin; same if its 90 % \
+     interval is inside; otherwise inconclusive",
+    "!: a run failed or is invalid, see the note",
+    "<= (>=, ~): the load generator was saturated in the runs of the older (newer, both) result",
+];
+
+/// What a gate says that neither fails nor passes.
+const NOT_PASSED: &str = "NOT PASSED: a condition is violated only if the whole interval is beyond it; \
+                          --fail-if-inconclusive makes this a failure";
+
+impl Report for Comparison {
+    fn document(&self) -> Document {
+        self.shown(Rows::ThatCount)
+    }
+
+    fn json(&self) -> String {
+        super::json(self)
+    }
+
+    fn flat(&self) -> Flat {
+        super::flat::flat(self)
+    }
+}
+
+impl Comparison {
+    /// What a terminal shows.
+    #[must_use]
+    pub fn text(&self, rows: Rows) -> String {
+        let mut document = self.shown(rows);
+        let is_shown = |change: &Change| rows == Rows::All || change.movement().is_some();
+        if !self.changes.iter().any(is_shown) {
+            // Nothing of what the legend explains.
+            document.blocks.pop();
+        }
+        document.text(Paint::FILE)
+    }
+
+    fn shown(&self, rows: Rows) -> Document {
+        let scope = (!self.changes.is_empty()).then(|| words::SCOPE.to_owned());
+        let forced = self.forced.iter().map(ToString::to_string).collect();
+        let left_out = self.left_out.iter().map(ToString::to_string).collect();
+        let [old, new] = [&self.old, &self.new].map(heading);
+        let setting = vec![format!("old: {old}"), format!("new: {new}"), words::basis(self)];
+        let more = vec![
+            Block::list("compared with --force despite these differences", forced),
+            Block::list("warnings", self.warnings.clone()),
+            Block::list("versions that differ", self.versions.clone()),
+            Block::list("not compared", left_out),
+        ];
+        let blocks = vec![
+            Block::Details(vec![Block::Lines(setting)]),
+            Block::Headline(words::summary(self), self.gate.as_ref().map(word)),
+            Block::Lines(scope.into_iter().collect()),
+            Block::Table(self.table(rows)),
+            Block::Chart(self.ratios()),
+            Block::Lines(self.gate.as_ref().map(gate_lines).unwrap_or_default()),
+            Block::Details(more),
+            Block::Details(vec![Block::list("legend", READING_AID.map(str::to_owned).to_vec())]),
+        ];
+        Document { title: "wirebench compare".to_owned(), blocks }
+    }
+
+    fn table(&self, rows: Rows) -> Table {
+        let words = ["workload", "entry", "metric"].map(Column::left);
+        let figures = ["old", "new", "change"].map(Column::right);
+        let columns = words.into_iter().chain(figures).chain([Column::left("verdict")]).collect();
+        let row = |change: &Change| Row {
+            cells: cells(change),
+            is_folded: rows == Rows::ThatCount && change.movement().is_none(),
+        };
+        let rows = self.changes.iter().map(row).collect();
+        Table { columns, rows, folded: "without a significant change: --all shows them" }
+    }
+
+    fn ratios(&self) -> Markup {
+        let name = |it: &Change| {
+            format!("{} {}: {}", it.cell.workload, it.cell.entry(), words::title(it.metric))
+        };
+        let ratio = |it: &Change| (name(it), Ratio::of(&it.estimate, Vec::new()), it.margin);
+        ratio::table("new/old", &self.changes.iter().map(ratio).collect::<Vec<_>>())
+    }
+}
+
+fn heading(side: &Summary) -> String {
+    let Summary { name, suite, started, blocks, end } = side;
+    format!("{name}, suite {suite}, {started}, {}, {end}", count(*blocks, "cohort"))
+}
+
+fn cells(change: &Change) -> Vec<Cell> {
+    let of = |which: &'static str, doubts: &[String]| -> Vec<String> {
+        doubts.iter().map(|doubt| format!("in the {which} result: {doubt}")).collect()
+    };
+    let mut notes = of("older", &change.old.doubts);
+    notes.extend(of("newer", &change.new.doubts));
+    let doubtful = if notes.is_empty() { "" } else { "! " };
+    if change.movement().is_some() && change.same_program == Some(true) {
+        notes.push("same program in both results: something else changed".to_owned());
+    }
+    let metric = change.metric;
+    let entry = format!("{doubtful}{}", change.cell.entry());
+    vec![
+        change.cell.workload.clone().into(),
+        Cell { notes, ..entry.into() },
+        words::title(metric).into(),
+        words::figure(metric, change.old.median).into(),
+        words::figure(metric, change.new.median).into(),
+        words::estimate(change.reads, &change.estimate).into(),
+        verdict(change).into(),
+    ]
+}
+
+fn verdict(change: &Change) -> String {
+    let words = change.claim.words(change.metric);
+    match change.inconclusive {
+        None | Some(Inconclusive::WideInterval) => words,
+        Some(reason) => format!("{words}: {}", reason.words()),
+    }
+}
+
+/// What became of the conditions, a line for each thing to say.
+pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
+    let mut lines = Vec::new();
+    for it in &gate.conditions {
+        let condition = it.condition;
+        for hit in &it.failed {
+            lines.push(format!("FAILED '{condition}': {}: {}", hit.cell, hit.why));
+        }
+        for hit in &it.inconclusive {
+            lines.push(format!("inconclusive '{condition}': {}: {}", hit.cell, hit.why));
+        }
+        if !it.passed.is_empty() {
+            lines.push(format!("passed '{condition}' in {}", count(it.passed.len(), "cell")));
+        }
+    }
+    let lost = gate.lost.iter();
+    lines.extend(lost.map(|(cell, why)| format!("FAILED: {cell} has no figures: {why}")));
+    lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
+    if gate.verdict() == GateVerdict::Inconclusive {
+        lines.push(NOT_PASSED.to_owned());
+    }
+    lines
+}
+
+/// The result of the conditions next to the headline of a document, which has them further below.
+fn word(gate: &Gate) -> &'static str {
+    match gate.verdict() {
+        GateVerdict::Failed => "FAILED",
+        GateVerdict::Inconclusive => "inconclusive",
+        GateVerdict::Passed if gate.warnings.is_empty() => "passed",
+        GateVerdict::Passed => "passed, but some conditions could not fail: see the warnings",
+    }
+}

@@ -1,0 +1,107 @@
+//! A result as a tree of sentences, tables, lists and pictures, with one writer for each form: text,
+//! Markdown and HTML. A result becomes one tree; what a form folds away or skips is decided here.
+
+mod html;
+mod markdown;
+mod paint;
+mod table;
+mod text;
+
+pub(crate) use self::{
+    markdown::{cell, plain},
+    paint::{Paint, Shade},
+    table::{Align, Cell, Column, Row, Table},
+};
+pub use paint::Look;
+
+use maud::Markup;
+
+/// The title, the parts in the order of the text, and where they are folded away.
+#[derive(Debug, Default)]
+pub struct Document {
+    /// Of the window of a browser, and of the page unless a part is its title.
+    pub(crate) title: String,
+    pub(crate) blocks: Vec<Block>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Block {
+    Title(String),
+    /// The result in one sentence, and a word that must not be missed. Text has it in its place, and
+    /// documents have it first.
+    Headline(String, Option<&'static str>),
+    /// Sentences that belong together.
+    Lines(Vec<String>),
+    List(Option<String>, Vec<String>),
+    Table(Table),
+    /// A picture made of characters.
+    Preformatted(String),
+    /// A picture, which only HTML has.
+    Chart(Markup),
+    /// What documents fold away.
+    Details(Vec<Self>),
+}
+
+impl Block {
+    pub(crate) fn line(text: impl Into<String>) -> Self {
+        Self::Lines(vec![text.into()])
+    }
+
+    pub(crate) fn list(title: &str, items: Vec<String>) -> Self {
+        Self::List(Some(title.to_owned()), items)
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Lines(lines) | Self::List(_, lines) => lines.is_empty(),
+            Self::Table(table) => table.rows.is_empty(),
+            Self::Preformatted(text) => text.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+/// The parts of a document as Markdown and HTML order them.
+struct Parts<'a> {
+    title: Option<&'a str>,
+    headline: Option<(&'a str, Option<&'static str>)>,
+    shown: Vec<&'a Block>,
+    charts: Vec<&'a Markup>,
+    folded: Vec<&'a Block>,
+}
+
+/// What unfolds the rest of a document.
+const DETAILS: &str = "How wirebench measured it, and all figures";
+
+impl Document {
+    fn parts(&self) -> Parts<'_> {
+        let mut parts = Parts {
+            title: None,
+            headline: None,
+            shown: Vec::new(),
+            charts: Vec::new(),
+            folded: Vec::new(),
+        };
+        for block in self.blocks.iter().filter(|block| !block.is_empty()) {
+            match block {
+                Block::Title(title) => parts.title = Some(title),
+                Block::Headline(sentence, word) => parts.headline = Some((sentence, *word)),
+                Block::Chart(chart) => parts.charts.push(chart),
+                Block::Details(blocks) => {
+                    parts.folded.extend(blocks.iter().filter(|block| !block.is_empty()));
+                }
+                Block::Table(table) if table.folds() => {
+                    parts.folded.push(block);
+                    if table.shown().next().is_some() {
+                        parts.shown.push(block);
+                    }
+                }
+                _ => parts.shown.push(block),
+            }
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests;

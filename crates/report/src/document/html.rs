@@ -1,0 +1,92 @@
+//! A document as a page for a browser: the result first, pictures, and the details folded away.
+
+use maud::{Markup, PreEscaped, html};
+use std::cell::Cell as Counter;
+
+use super::{Align, Block, Column, DETAILS, Document, Parts, Row, Table};
+use crate::html::{self, Cells, document, safe, text};
+
+/// Numbers what scrolls by itself, because each such region needs a name of its own.
+struct Regions(Counter<usize>);
+
+impl Document {
+    pub(crate) fn html(&self) -> String {
+        document(&self.title, &self.body())
+    }
+
+    /// What is in the frame of a page.
+    pub(crate) fn body(&self) -> Markup {
+        let Parts { title, headline, shown, charts, folded } = self.parts();
+        let regions = Regions(Counter::new(0));
+        let body = html! {
+            h1 { (title.unwrap_or(&self.title)) }
+            @if let Some((sentence, word)) = headline {
+                p.result { strong { (sentence) } @if let Some(word) = word { "; " strong { (word) } } }
+            }
+            @for block in shown { (regions.block(block, false)) }
+            @for chart in charts { (chart) }
+            @if !folded.is_empty() {
+                details {
+                    summary { (DETAILS) }
+                    @for block in folded { (regions.block(block, true)) }
+                }
+            }
+        };
+        // Maud has escaped what has a meaning in HTML; this is for what has one for a reader's eyes.
+        PreEscaped(safe(&body.into_string()))
+    }
+}
+
+impl Regions {
+    fn block(&self, block: &Block, is_folded: bool) -> Markup {
+        match block {
+            Block::Title(text) | Block::Headline(text, _) => html! { p { (text) } },
+            Block::Lines(lines) if lines.len() == 1 => html! { p { (lines[0]) } },
+            Block::Lines(items) => list(items),
+            Block::List(title, items) => html! {
+                @if let Some(title) = title { p { (title) ":" } }
+                (list(items))
+            },
+            Block::Table(table) if is_folded => {
+                self.table(table, &table.rows.iter().collect::<Vec<_>>())
+            }
+            Block::Table(table) => self.table(table, &table.shown().collect::<Vec<_>>()),
+            Block::Preformatted(text) => html! {
+                div.scroll tabindex="0" role="region" aria-label=(self.name("text")) { pre { (text.trim_end()) } }
+            },
+            Block::Chart(chart) => chart.clone(),
+            Block::Details(blocks) => {
+                html! { @for block in blocks { (self.block(block, is_folded)) } }
+            }
+        }
+    }
+
+    fn table(&self, table: &Table, rows: &[&Row]) -> Markup {
+        let numbered = Table::numbered(rows);
+        let head = |(place, column): (usize, &Column)| {
+            let cells = match (place, column.align) {
+                (0, _) => Cells::Names,
+                (_, Align::Left) => Cells::Words,
+                (_, Align::Right) => Cells::Figures,
+            };
+            (cells, column.head.replace('\n', ""))
+        };
+        let heads: Vec<_> = table.columns.iter().enumerate().map(head).collect();
+        let rows = numbered.cells.iter().map(|row| row.iter().map(text).collect());
+        let notes = (1..).zip(numbered.notes);
+        let notes: Vec<String> = notes.map(|(number, note)| format!("[{number}] {note}")).collect();
+        html! {
+            (html::table(&self.name("table"), &heads, &rows.collect::<Vec<_>>()))
+            @if !notes.is_empty() { (list(&notes)) }
+        }
+    }
+
+    fn name(&self, what: &str) -> String {
+        self.0.set(self.0.get() + 1);
+        format!("{what} {}", self.0.get())
+    }
+}
+
+fn list(items: &[String]) -> Markup {
+    html! { ul { @for item in items { li { (item) } } } }
+}

@@ -1,0 +1,104 @@
+//! A document as Markdown, for pull requests and other documents: the result first, and the details
+//! folded away.
+
+use std::borrow::Cow;
+
+use super::{Align, Block, DETAILS, Document, Parts, Table, table::Row};
+use crate::wrap::length;
+
+/// Forges show wider tables with a scroll bar, so they drop what may be dropped.
+const WIDEST: usize = 100;
+
+impl Document {
+    pub(crate) fn markdown(&self) -> String {
+        let Parts { title, headline, shown, folded, .. } = self.parts();
+        let title = title.map(|title| format!("# {}", plain(title)));
+        let headline = headline.map(|(sentence, word)| {
+            let word = word.map_or_else(String::new, |word| format!("; **{word}**"));
+            format!("**{}**{word}", plain(sentence))
+        });
+        let mut parts: Vec<String> = title.into_iter().chain(headline).collect();
+        parts.extend(shown.iter().map(|block| block.markdown(false)));
+        if !folded.is_empty() {
+            parts.push(format!("<details><summary>{DETAILS}</summary>"));
+            parts.extend(folded.iter().map(|block| block.markdown(true)));
+            parts.push("</details>".to_owned());
+        }
+        parts.join("\n\n") + "\n"
+    }
+}
+
+impl Block {
+    fn markdown(&self, is_folded: bool) -> String {
+        match self {
+            Self::Title(text) | Self::Headline(text, _) => plain(text).into_owned(),
+            Self::Lines(lines) if lines.len() == 1 => plain(&lines[0]).into_owned(),
+            Self::Lines(items) | Self::List(None, items) => list(items),
+            Self::List(Some(title), items) => format!("{}:\n\n{}", plain(title), list(items)),
+            Self::Table(table) if is_folded => {
+                table.markdown(&table.rows.iter().collect::<Vec<_>>())
+            }
+            Self::Table(table) => table.markdown(&table.shown().collect::<Vec<_>>()),
+            Self::Preformatted(text) => format!("```text\n{}\n```", text.trim_end()),
+            Self::Chart(_) => String::new(),
+            Self::Details(blocks) => {
+                let blocks = blocks.iter().map(|block| block.markdown(is_folded));
+                blocks.collect::<Vec<_>>().join("\n\n")
+            }
+        }
+    }
+}
+
+fn list(items: &[String]) -> String {
+    let items: Vec<String> = items.iter().map(|item| format!("- {}", plain(item))).collect();
+    items.join("\n")
+}
+
+impl Table {
+    fn markdown(&self, rows: &[&Row]) -> String {
+        let numbered = Self::numbered(rows);
+        let columns = self.fitting(&numbered.cells, " | ".len(), WIDEST - "|  |".len());
+        let heads = self.columns.iter().map(|column| cell(&column.head.replace('\n', "")));
+        let rows = numbered.cells.iter().map(|row| row.iter().map(|text| cell(text)).collect());
+        let rows: Vec<Vec<String>> = std::iter::once(heads.collect()).chain(rows).collect();
+        let width = |column: usize| rows.iter().map(|row| length(&row[column])).max().unwrap_or(0);
+        let line = |row: &Vec<String>| {
+            let cell = |column: &usize| {
+                let room = width(*column) - length(&row[*column]);
+                match self.columns[*column].align {
+                    Align::Left => format!(" {}{:room$} |", row[*column], ""),
+                    Align::Right => format!(" {:room$}{} |", "", row[*column]),
+                }
+            };
+            format!("|{}", columns.iter().map(cell).collect::<String>())
+        };
+        let mut lines: Vec<String> = rows.iter().map(line).collect();
+        let rule = |column: &usize| format!("{}|", "-".repeat(width(*column) + 2));
+        lines.insert(1, format!("|{}", columns.iter().map(rule).collect::<String>()));
+        let notes = (1..).zip(&numbered.notes);
+        let notes: Vec<String> = notes.map(|(number, note)| format!("[{number}] {note}")).collect();
+        // Without an empty line the list would be a part of the table.
+        lines.extend((!notes.is_empty()).then(|| format!("\n{}", list(&notes))));
+        lines.join("\n")
+    }
+}
+
+/// A text that may be of another program. Markdown would take parts of it for HTML, links, pictures, headings
+/// and lines of its own. What was done already changes nothing.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    let sign = if text.starts_with(['#', '>', '*']) { "\\" } else { "" };
+    (sign.to_owned() + &inline(text)).into()
+}
+
+/// The same for a cell of a table.
+pub(crate) fn cell(text: &str) -> String {
+    inline(text).replace('|', "\\|")
+}
+
+/// `<=` is a bound, and begins nothing in Markdown.
+fn inline(text: &str) -> String {
+    text.replace('<', "&lt;")
+        .replace("&lt;=", "<=")
+        .replace("](", "]\\(")
+        .replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,65 @@
+//! What each form writes of one document with all kinds of parts.
+
+use super::*;
+use crate::fixtures::assert_golden_cases;
+
+fn document() -> Document {
+    let cell = |text: &str, notes: &[&str]| Cell {
+        notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+        ..text.into()
+    };
+    let row = |cells: [Cell; 3], is_folded| Row { cells: cells.into(), is_folded };
+    let mut columns = vec![
+        Column::left("server"),
+        Column::right("CPU us/\nrequest"),
+        Column { dispensable: Some(0), ..Column::left("why | not") },
+    ];
+    columns[1].group = Some("at 10k/s".to_owned());
+    let rows = vec![
+        row([cell("a", &["in 3 runs", "in 5 runs"]), "9.50".into(), "<b>".into()], false),
+        row(["b".into(), "10.25".into(), cell("", &["late"])], true),
+    ];
+    let table = Table { columns, rows, folded: "more" };
+    let blocks = vec![
+        Block::Title("The # title".to_owned()),
+        Block::Details(vec![Block::Lines(vec!["how".to_owned(), "where".to_owned()])]),
+        Block::Table(table),
+        Block::list("list", vec!["# one".to_owned(), "[two](x)".to_owned()]),
+        Block::list("nothing", Vec::new()),
+        Block::Preformatted("  ##\n".to_owned()),
+        Block::Chart(maud::html! { svg {} }),
+        Block::Headline("a is < 2 us\u{202e}".to_owned(), Some("FAILED")),
+        Block::line("its scope"),
+    ];
+    Document { title: "window".to_owned(), blocks }
+}
+
+#[test]
+fn every_form_of_every_part() {
+    let document = document();
+    let colours = document.text(Paint(Look::Colours, 80));
+    assert_golden_cases(
+        "document/forms.txt",
+        [
+            ("text", document.text(Paint::FILE)),
+            ("brief", document.brief(Paint::FILE)),
+            ("colours", colours.replace('\u{1b}', "^")),
+            ("20 columns", document.text(Paint(Look::Plain, 20))),
+            ("Markdown", document.markdown()),
+            ("HTML", document.body().into_string()),
+        ],
+    );
+}
+
+#[test]
+fn foreign_text_is_only_text_and_a_page_refers_to_no_other() {
+    let foreign = "<script>alert(1)</script> http://example.org/ \u{1b}[31m\u{202e}abc & \"d\"";
+    let blocks = vec![Block::line(foreign)];
+    let page = Document { title: foreign.to_owned(), blocks }.html();
+    assert_eq!(page.matches("<script").count(), 1, "{page}");
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
+    assert!(page.contains("\u{fffd}[31m\u{fffd}abc &amp; &quot;d&quot;</p>"), "{page}");
+    for reference in ["src=", "href=", "url(", "@import", "<script ", "<link"] {
+        assert!(!page.contains(reference), "{reference}");
+    }
+}

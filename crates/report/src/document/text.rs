@@ -1,0 +1,72 @@
+//! A document as text: everything in its order, for terminals and files.
+
+use super::{Block, Document, Paint, Table};
+
+impl Document {
+    /// The parts with an empty line between them.
+    pub(crate) fn text(&self, paint: Paint) -> String {
+        let mut text = String::new();
+        let mut is_headline = false;
+        for block in self.blocks.iter().filter(|block| !block.is_empty()) {
+            let written = block.text(paint);
+            if written.is_empty() {
+                continue;
+            }
+            // What qualifies the headline belongs to it.
+            let belongs = is_headline && matches!(block, Block::Lines(_) | Block::List(None, _));
+            text += match text.is_empty() {
+                true => "",
+                false if belongs => "\n",
+                false => "\n\n",
+            };
+            text += &written;
+            is_headline = matches!(block, Block::Headline(..));
+        }
+        text + "\n"
+    }
+
+    /// The same without empty lines, for the first screen.
+    pub(crate) fn brief(&self, paint: Paint) -> String {
+        let blocks = self.blocks.iter().filter(|block| !block.is_empty());
+        blocks.map(|block| block.text(paint) + "\n").collect()
+    }
+}
+
+impl Block {
+    fn text(&self, paint: Paint) -> String {
+        match self {
+            Self::Title(text) | Self::Headline(text, _) => text.clone(),
+            Self::Lines(lines) => lines.join("\n"),
+            Self::List(title, items) => {
+                let items = items.iter().map(|item| format!("  {item}"));
+                title.iter().cloned().chain(items).collect::<Vec<_>>().join("\n")
+            }
+            Self::Table(table) => table.text(paint),
+            Self::Preformatted(text) => text.trim_end().to_owned(),
+            Self::Chart(_) => String::new(),
+            Self::Details(blocks) => {
+                let blocks = blocks.iter().filter(|block| !block.is_empty());
+                blocks.map(|block| block.text(paint)).collect::<Vec<_>>().join("\n\n")
+            }
+        }
+    }
+}
+
+impl Table {
+    fn text(&self, paint: Paint) -> String {
+        let rows: Vec<_> = self.shown().collect();
+        let numbered = Self::numbered(&rows);
+        let mut lines = match rows.is_empty() {
+            true => Vec::new(),
+            false => self.lines(&rows, &numbered.cells, paint),
+        };
+        let notes = (1..).zip(numbered.notes);
+        lines.extend(notes.map(|(number, note)| format!("  [{number}] {note}")));
+        let folded = self.rows.len() - rows.len();
+        if folded > 0 {
+            lines.extend((!lines.is_empty()).then(String::new));
+            lines.push(format!("{folded} {}", self.folded));
+        }
+        lines.join("\n")
+    }
+}
