@@ -227,7 +227,7 @@ fn every_form_says_the_same() {
     let all = compare(MADE, SLOWER, &[&options[..], &["--all", "--metric", "cpu"]].concat());
     assert_says(&all, 4, &["CPU/request", "same", "slower"]);
     let markdown = compare(MADE, SLOWER, &[&options[..], &["--markdown"]].concat());
-    assert_says(&markdown, 4, &["1 worse, 1 the same; **FAILED**", "| hello ", "<details>"]);
+    assert_says(&markdown, 4, &["1 worse, 1 the same**; **FAILED**", "| hello ", "<details>"]);
     let json = compare(MADE, SLOWER, &[&options[..], &["--json"]].concat());
     assert_eq!(json.code, Some(4));
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
