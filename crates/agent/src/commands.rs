@@ -19,8 +19,10 @@ type Line = Result<AgentCommand, String>;
 pub(crate) struct Commands {
     /// None is the end.
     lines: Receiver<Option<Line>>,
-    /// Set when the input has ended: whatever lasts shall stop.
+    /// Set when whatever lasts shall stop.
     pub(crate) stop: Arc<AtomicBool>,
+    /// Set when the input has ended, or heartbeats stay away.
+    ended: Arc<AtomicBool>,
 }
 
 impl Commands {
@@ -30,34 +32,39 @@ impl Commands {
         alive: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
         let (sender, lines) = mpsc::channel();
-        let stop = Arc::new(AtomicBool::new(false));
-        let ended = Arc::clone(&stop);
+        let (stop, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let all = End { lines: sender, stop: Arc::clone(&stop), ended: Arc::clone(&ended) };
         parallel::spawn(move || {
             let mut heartbeat: Option<Arc<AtomicU64>> = None;
             for line in input.lines().map_while(Result::ok) {
                 let command = parse(&line);
                 match &command {
                     Ok(AgentCommand::Heartbeat) => {
-                        let watch = || watch(&sender, &ended);
+                        let watch = || watch(&all);
                         heartbeat.get_or_insert_with(watch).store(now_ns(), Ordering::Relaxed);
                         alive();
                         continue;
                     }
-                    Ok(AgentCommand::Stop) => ended.store(true, Ordering::Relaxed),
+                    Ok(AgentCommand::Stop) => all.stop.store(true, Ordering::Relaxed),
                     _ => {}
                 }
-                if sender.send(Some(command)).is_err() {
+                if all.lines.send(Some(command)).is_err() {
                     return;
                 }
             }
-            end(&sender, &ended);
+            all.end();
         })?;
-        Ok(Self { lines, stop })
+        Ok(Self { lines, stop, ended })
     }
 
     /// The next command, or why a line is none; nothing when the input has ended.
     pub(crate) fn next(&self) -> Option<Line> {
-        self.lines.recv().ok()?
+        let line = self.lines.recv().ok()??;
+        if let Ok(AgentCommand::Stop) = line {
+            // It was for the window before.
+            self.stop.store(self.ended.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        Some(line)
     }
 }
 
@@ -67,15 +74,26 @@ fn parse(line: &str) -> Line {
     })
 }
 
-fn end(lines: &Sender<Option<Line>>, stop: &AtomicBool) {
-    stop.store(true, Ordering::Relaxed);
-    let _ = lines.send(None);
+/// What ends everything.
+#[derive(Clone)]
+struct End {
+    lines: Sender<Option<Line>>,
+    stop: Arc<AtomicBool>,
+    ended: Arc<AtomicBool>,
+}
+
+impl End {
+    fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.lines.send(None);
+    }
 }
 
 /// Ends everything when heartbeats stay away. Returns where the moment of the last one is kept.
-fn watch(all: &Sender<Option<Line>>, ended: &Arc<AtomicBool>) -> Arc<AtomicU64> {
+fn watch(all: &End) -> Arc<AtomicU64> {
     let last_ns = Arc::new(AtomicU64::new(now_ns()));
-    let (seen, lines, stop) = (Arc::clone(&last_ns), all.clone(), Arc::clone(ended));
+    let (seen, late) = (Arc::clone(&last_ns), all.clone());
     let watcher = parallel::spawn(move || {
         let left_ns = || {
             let silence_ns = now_ns().saturating_sub(seen.load(Ordering::Relaxed));
@@ -84,11 +102,11 @@ fn watch(all: &Sender<Option<Line>>, ended: &Arc<AtomicBool>) -> Arc<AtomicU64> 
         while let Some(left_ns) = left_ns() {
             thread::sleep(Duration::from_nanos(left_ns));
         }
-        end(&lines, &stop);
+        late.end();
     });
     if watcher.is_err() {
         // Without a watch a host that is cut off would go on making load.
-        end(all, ended);
+        all.end();
     }
     last_ns
 }

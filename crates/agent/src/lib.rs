@@ -1,15 +1,13 @@
-//! An agent: generates load on commands from a pipe, and lives as long as the cohort of servers
-//! that it loads.
+//! An agent: generates load on commands from a pipe, and lives as long as the servers that it loads.
 //!
 //! Commands and events are those of [`wirebench_schema::agent`]. `commands` reads the pipe, `loads`
-//! holds the connections, `slice` runs one slice, and `whole` a whole load. It starts no process, writes no file,
+//! holds the connections, and `window` measures over them. It starts no process, writes no file,
 //! and ends when its input does.
 #![forbid(unsafe_code)]
 
 mod commands;
 mod loads;
-mod slice;
-mod whole;
+mod window;
 
 use std::{
     io::{self, BufRead, Write},
@@ -20,8 +18,8 @@ use wirebench_schema::agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent};
 
 use crate::{commands::Commands, loads::Loads};
 
-/// Executes the commands of `input` until it ends, and answers each of them on `output`. A slice
-/// that lasts when the input ends is cut off.
+/// Runs the commands of `input` until it ends, and answers each of them on `output`. A window that lasts when
+/// the input ends is cut off.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,
@@ -34,16 +32,15 @@ pub fn serve(
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     write(&output, &AgentEvent::Ready { protocol: AGENT_PROTOCOL, wirebench })?;
     while let Some(command) = commands.next() {
+        let mut say = |event: &AgentEvent| write(&output, event);
         let done = match command {
-            Ok(AgentCommand::Connect { load, config }) => loads.connect(load, &config),
-            Ok(AgentCommand::Slice(order)) => loads.slice(&order),
-            Ok(AgentCommand::Close { load }) => loads.close(load),
-            Ok(AgentCommand::Load { config }) => {
-                whole::carry_out(&config, &commands, &mut |event| write(&output, event))
+            Ok(AgentCommand::Connect { load, config, windows }) => {
+                loads.connect(load, *config, windows, &mut say)
             }
+            Ok(AgentCommand::Window(order)) => loads.window(&order, &mut say),
+            Ok(AgentCommand::Close { load }) => loads.close(load),
             Ok(AgentCommand::Clock) => Ok(AgentEvent::Clock { now_ns: now_ns() }),
-            Ok(AgentCommand::Start { .. }) => Err("there is no load to start".to_owned()),
-            // Those are carried out as soon as they are read.
+            // Those are handled as soon as they are read.
             Ok(AgentCommand::Heartbeat | AgentCommand::Stop) => continue,
             Err(reason) => Err(reason),
         };

@@ -3,19 +3,20 @@
 
 use std::{
     collections::BTreeMap,
+    io,
     sync::{Arc, atomic::AtomicBool},
 };
 use wirebench_loadgen::Load;
 use wirebench_schema::{
-    agent::{AgentEvent, SliceOrder},
-    load::LoadConfig,
+    agent::{AgentEvent, Recording, WindowOrder, Windows},
+    load::{LoadConfig, LoadEvent},
 };
 
-use crate::slice;
+use crate::window::{self, EdgeReader, OpenLoad};
 
 /// The open loads of an agent.
 pub(crate) struct Loads {
-    by_number: BTreeMap<u32, (LoadConfig, Load)>,
+    by_number: BTreeMap<u32, OpenLoad>,
     stop: Arc<AtomicBool>,
 }
 
@@ -26,19 +27,41 @@ impl Loads {
     }
 
     /// Makes the connections of a load. One of the same number is closed before.
-    pub(crate) fn connect(&mut self, load: u32, config: &LoadConfig) -> Result<AgentEvent, String> {
-        self.by_number.remove(&load);
-        let made = Load::connect(config, &self.stop, &mut |_| {}).map_err(|it| it.to_string())?;
-        let connections = made.connections();
-        self.by_number.insert(load, (config.clone(), made));
-        Ok(AgentEvent::Connected { load, connections })
+    pub(crate) fn connect(
+        &mut self,
+        number: u32,
+        config: LoadConfig,
+        windows: Windows,
+        say: &mut dyn FnMut(&AgentEvent) -> io::Result<()>,
+    ) -> Result<AgentEvent, String> {
+        self.by_number.remove(&number);
+        let edges = EdgeReader::default();
+        let mut observe = |event| {
+            if let LoadEvent::Connecting { settled } = event {
+                // A reader that has gone is noticed at the next write.
+                let _ = say(&AgentEvent::Connecting { settled });
+            }
+        };
+        let load = Load::open(&config, windows, &edges.clocks(), &self.stop, &mut observe)
+            .map_err(|error| error.to_string())?;
+        let connections = load.connections();
+        self.by_number.insert(number, OpenLoad { config, load, edges });
+        Ok(AgentEvent::Connected { load: number, connections })
     }
 
-    pub(crate) fn slice(&mut self, order: &SliceOrder) -> Result<AgentEvent, String> {
-        let known = self.by_number.get_mut(&order.load);
-        let (config, load) =
+    pub(crate) fn window(
+        &mut self,
+        order: &WindowOrder,
+        say: &mut dyn FnMut(&AgentEvent) -> io::Result<()>,
+    ) -> Result<AgentEvent, String> {
+        let known = self.by_number.remove(&order.load);
+        let mut open =
             known.ok_or_else(|| format!("there is no load {}: connect it first", order.load))?;
-        slice::carry_out(order, config, load, &self.stop).map(Box::new).map(AgentEvent::Slice)
+        let measured = window::measure(order, &mut open, &self.stop, say);
+        if order.recording != Recording::Intervals {
+            self.by_number.insert(order.load, open);
+        }
+        measured.map(Box::new).map(AgentEvent::Window)
     }
 
     /// Closes the connections of a load.

@@ -9,7 +9,9 @@ use std::{
     time::Duration,
 };
 use wirebench_schema::{
-    agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent, LoadProcesses, SliceCourse, SliceOrder},
+    agent::{
+        AGENT_PROTOCOL, AgentCommand, AgentEvent, LoadProcesses, Recording, WindowOrder, Windows,
+    },
     load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
 };
 
@@ -41,7 +43,11 @@ impl Agent {
     /// The next one that does not come by itself.
     fn event(&mut self) -> AgentEvent {
         let mut events = self.events.by_ref().map(|event| event.unwrap());
-        events.find(|event| !matches!(event, AgentEvent::Interval(_))).unwrap()
+        let comes_by_itself = |event: &AgentEvent| {
+            use AgentEvent as Event;
+            matches!(event, Event::Interval(_) | Event::WindowStart | Event::WindowEnd)
+        };
+        events.find(|event| !comes_by_itself(event)).unwrap()
     }
 
     fn say(&mut self, line: &str) {
@@ -51,6 +57,14 @@ impl Agent {
     fn ask(&mut self, command: &AgentCommand) -> AgentEvent {
         self.say(&serde_json::to_string(command).unwrap());
         self.event()
+    }
+
+    fn connect(&mut self, load: u32, config: LoadConfig, windows: Windows) -> AgentEvent {
+        self.ask(&AgentCommand::Connect { load, config: Box::new(config), windows })
+    }
+
+    fn order(&mut self, order: WindowOrder) {
+        self.say(&serde_json::to_string(&AgentCommand::Window(Box::new(order))).unwrap());
     }
 
     fn end(mut self) {
@@ -78,16 +92,16 @@ fn echo() -> LoadConfig {
     config
 }
 
-fn order(load: u32, model: LoadModel, course: SliceCourse) -> SliceOrder {
+fn order(load: u32, model: LoadModel, recording: Recording) -> WindowOrder {
     let own = std::process::id().cast_signed();
     let processes = (0..2).map(|load| LoadProcesses { load, pids: vec![own] }).collect::<Vec<_>>();
-    SliceOrder {
+    WindowOrder {
         load,
         model,
         discard_ns: 40_000_000,
-        length_ns: 100_000_000,
+        stop: Stop::After(Duration::from_millis(100)),
         start_ns: None,
-        course,
+        recording,
         processes,
     }
 }
@@ -101,24 +115,25 @@ fn rate(requests_per_second: u64) -> LoadModel {
 fn slices_of_several_servers_take_turns_over_connections_that_stay() {
     let mut agent = Agent::start();
     for load in 0..2 {
-        let connected = agent.ask(&AgentCommand::Connect { load, config: Box::new(echo()) });
+        let connected = agent.connect(load, echo(), Windows::Many);
         assert_eq!(connected, AgentEvent::Connected { load, connections: 3 });
     }
     let mut last_end_ns = 0;
-    let (silent, series) = (SliceCourse::Silent, SliceCourse::Series);
-    for (load, model, course) in [
+    let (silent, series) = (Recording::Silent, Recording::Series);
+    for (load, model, recording) in [
         (0, LoadModel::Closed, series),
         (1, rate(1000), series),
         (0, rate(500), silent),
         (1, rate(1000), silent),
     ] {
-        let event = agent.ask(&AgentCommand::Slice(Box::new(order(load, model.clone(), course))));
-        let AgentEvent::Slice(slice) = event else { panic!("{event:?}") };
+        agent.order(order(load, model.clone(), recording));
+        let event = agent.event();
+        let AgentEvent::Window(slice) = event else { panic!("{event:?}") };
         assert_eq!((slice.load, slice.report.window_ns), (load, 100_000_000));
         assert_eq!((slice.report.errors.total(), slice.report.reconnects), (0, 0));
         assert!(slice.start_ns > last_end_ns && slice.end_ns > slice.start_ns + 140_000_000);
         last_end_ns = slice.end_ns;
-        let values = if course == silent { 0..=0 } else { 5..=8 };
+        let values = if recording == silent { 0..=0 } else { 5..=8 };
         assert!(values.contains(&slice.series.len()), "{:?}", slice.series);
         assert!(slice.cpu.counted_ns.unwrap() <= slice.cpu.whole_ns);
         assert_eq!(slice.parked_cpu_ns.len(), 1);
@@ -140,15 +155,15 @@ fn what_cannot_be_carried_out_is_answered_and_the_agent_goes_on() {
     assert_eq!(
         reason,
         "`{\"command\":\"sing\"}` is not a command (unknown variant `sing`, expected one of \
-         `connect`, `slice`, `close`, `load`, `start`, `clock`, `heartbeat`, `stop` at line 1 column \
-         17): both sides must be the same version"
+         `connect`, `window`, `close`, `clock`, `heartbeat`, `stop` at line 1 column 17): both sides \
+         must be the same version"
     );
-    let event =
-        agent.ask(&AgentCommand::Slice(Box::new(order(7, LoadModel::Closed, SliceCourse::Silent))));
+    agent.order(order(7, LoadModel::Closed, Recording::Silent));
+    let event = agent.event();
     let AgentEvent::Failed { reason } = event else { panic!("{event:?}") };
     expect!["there is no load 7: connect it first"].assert_eq(&reason);
     let refused = LoadConfig::new("tcp://127.0.0.1:1".parse().unwrap());
-    let event = agent.ask(&AgentCommand::Connect { load: 0, config: Box::new(refused) });
+    let event = agent.connect(0, refused, Windows::Many);
     let AgentEvent::Failed { reason } = event else { panic!("{event:?}") };
     assert_eq!(reason, "nothing listens on 127.0.0.1:1: start the server first, or check the port");
     agent.end();
@@ -157,10 +172,9 @@ fn what_cannot_be_carried_out_is_answered_and_the_agent_goes_on() {
 #[test]
 fn an_agent_whose_input_ends_cuts_its_slice_off() {
     let mut agent = Agent::start();
-    agent.ask(&AgentCommand::Connect { load: 0, config: Box::new(echo()) });
-    let long =
-        SliceOrder { length_ns: 3_000_000_000_000, ..order(0, rate(100), SliceCourse::Silent) };
-    agent.say(&serde_json::to_string(&AgentCommand::Slice(Box::new(long))).unwrap());
+    agent.connect(0, echo(), Windows::Many);
+    let stop = Stop::After(Duration::from_secs(3000));
+    agent.order(WindowOrder { stop, ..order(0, rate(100), Recording::Silent) });
     thread::sleep(Duration::from_millis(100));
     agent.end();
 }
@@ -169,15 +183,19 @@ fn an_agent_whose_input_ends_cuts_its_slice_off() {
 fn a_whole_load_begins_at_the_moment_that_was_asked_for() {
     let (server, mut agent) = (echo(), Agent::start());
     let config = LoadConfig { stop: Stop::After(Duration::from_millis(100)), ..server };
-    let made = agent.ask(&AgentCommand::Load { config: Box::new(config.clone()) });
-    assert!(
-        matches!(made, AgentEvent::Connected { connections, .. } if connections == config.connections)
-    );
+    let made = agent.connect(0, config.clone(), Windows::One);
+    assert_eq!(made, AgentEvent::Connected { load: 0, connections: config.connections });
     let AgentEvent::Clock { now_ns } = agent.ask(&AgentCommand::Clock) else { panic!("no clock") };
     let wanted_ns = now_ns + 50_000_000;
-    let end = agent.ask(&AgentCommand::Start { start_ns: wanted_ns });
-    let AgentEvent::Report { report, start_ns } = end else { panic!("{end:?}") };
-    assert!(start_ns >= wanted_ns && report.requests > 0, "{start_ns} {wanted_ns} {report:?}");
+    let whole = WindowOrder::whole(&config, vec![std::process::id().cast_signed()]);
+    agent.order(WindowOrder { start_ns: Some(wanted_ns), ..whole.clone() });
+    let AgentEvent::Window(window) = agent.event() else { panic!("no report") };
+    assert!(window.start_ns >= wanted_ns && window.report.requests > 0, "{window:?}");
+    assert_eq!(window.clocks.start_ns.len(), 1);
+    assert!(window.cpu.counted_ns.unwrap() > 0);
+    // Its connections are closed.
+    agent.order(whole);
+    assert!(matches!(agent.event(), AgentEvent::Failed { .. }));
     agent.end();
 }
 
@@ -185,17 +203,23 @@ fn a_whole_load_begins_at_the_moment_that_was_asked_for() {
 fn a_load_is_stopped_with_a_report_and_without_heartbeats_the_agent_ends() {
     let (server, mut agent) = (echo(), Agent::start());
     let config = LoadConfig { stop: Stop::After(Duration::from_secs(600)), ..server };
-    agent.ask(&AgentCommand::Load { config: Box::new(config.clone()) });
-    agent.say(&serde_json::to_string(&AgentCommand::Start { start_ns: 0 }).unwrap());
-    thread::sleep(Duration::from_millis(100));
-    let end = agent.ask(&AgentCommand::Stop);
-    let AgentEvent::Report { report, .. } = end else { panic!("{end:?}") };
-    assert!(report.interrupted, "{report:?}");
-    agent.ask(&AgentCommand::Load { config: Box::new(config) });
-    agent.say(&serde_json::to_string(&AgentCommand::Start { start_ns: 0 }).unwrap());
-    assert_eq!(agent.ask(&AgentCommand::Heartbeat), AgentEvent::Alive);
+    let order = WindowOrder::whole(&config, Vec::new());
+    // The second window lasts, although the first was stopped.
+    for is_stopped in [true, false] {
+        agent.connect(0, config.clone(), Windows::One);
+        agent.order(order.clone());
+        thread::sleep(Duration::from_millis(100));
+        let say = if is_stopped { AgentCommand::Stop } else { AgentCommand::Heartbeat };
+        let answer = agent.ask(&say);
+        if is_stopped {
+            let AgentEvent::Window(window) = answer else { panic!("{answer:?}") };
+            assert!(window.report.interrupted, "{window:?}");
+        } else {
+            assert_eq!(answer, AgentEvent::Alive);
+        }
+    }
     // Its input stays open.
-    let AgentEvent::Report { report, .. } = agent.event() else { panic!("no report") };
-    assert!(report.interrupted, "{report:?}");
+    let AgentEvent::Window(window) = agent.event() else { panic!("no report") };
+    assert!(window.report.interrupted, "{window:?}");
     agent.thread.join().unwrap();
 }

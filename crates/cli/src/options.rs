@@ -150,10 +150,7 @@ impl Conditions {
         let program = context.program.display().to_string();
         let fleet = self.fleet.fleet()?;
         let mut load_command = vec![program.clone(), "load".to_owned()];
-        match &fleet {
-            Some(fleet) => load_command.extend(fleet::words(fleet)),
-            None => load_command.push("--events".to_owned()),
-        }
+        load_command.extend(fleet.as_ref().map(fleet::words).unwrap_or_default());
         let host = self.host(fleet.is_some())?;
         Ok(Bench {
             launcher: self.ready.launcher(host, context.launcher(Some(&placement)))?,

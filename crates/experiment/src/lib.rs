@@ -5,11 +5,10 @@
 //! known to the crates below it.
 #![forbid(unsafe_code)]
 
-mod agent;
+pub mod agents;
 pub mod cohort;
 pub mod cut;
 pub mod experiment;
-pub mod generate;
 pub mod journal;
 pub mod measure;
 pub mod plan;

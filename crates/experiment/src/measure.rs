@@ -1,8 +1,7 @@
 //! One run with a process of its own: a fresh server, the load on it, and what both of them used.
 //! Runs of a cohort are made in `cohort`.
 
-mod count;
-mod deadline;
+pub mod command;
 mod ending;
 mod generators;
 mod idle;
@@ -11,7 +10,6 @@ mod outside;
 mod several;
 mod silence;
 mod steady;
-mod warm_up;
 
 pub(crate) use ending::server_end;
 pub(crate) use observe::settled_look;
@@ -19,18 +17,19 @@ pub use silence::require_files;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 use wirebench_catalogue::subject::Subject;
 use wirebench_host::{
     distance::Probe,
-    neighbours::{Machine, Programs},
+    neighbours::{Machine, Programs, Throttled},
 };
 use wirebench_judge::{
     neighbours::Arrivals,
     validity::{self, Evidence, Processes, bound_of_run},
 };
 use wirebench_schema::{
+    agent::{WindowOrder, Windows},
     journal::{
         Counts, Distances, Measurement, Outcome, Placement, ProgramShare, Reason, Run, ToolReport,
         WarmUp,
@@ -46,11 +45,10 @@ use wirebench_server::{
 };
 
 use self::{
-    deadline::Deadline,
     ending::{Failure, end},
     observe::{Observer, Sides},
 };
-use crate::{cut::Cut, generate::Generator, remote::Fleet, tool::Tool};
+use crate::{agents::AtStop, cut::Cut, remote::Fleet, tool::Tool};
 
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
@@ -59,10 +57,9 @@ const STEP: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 pub struct Bench {
     pub launcher: Launcher,
-    /// The argument list that makes this program a load generator with events; the load's
-    /// arguments follow.
+    /// The argument list of a load by itself, for the records; the load's arguments follow.
     pub load_command: Vec<String>,
-    /// The argument list that makes this program the agent of a cohort.
+    /// The argument list that makes this program an agent.
     pub agent_command: Vec<String>,
     /// How slices are cut, where it was asked for.
     pub cut: Cut,
@@ -303,53 +300,29 @@ impl Bench {
         }
     }
 
-    /// Runs the generator and observes the server meanwhile.
+    /// Generates the load and observes the server meanwhile.
     fn observe(
         &self,
         config: &LoadConfig,
         server: &Server,
         stop: &AtomicBool,
     ) -> Result<RunObservation, String> {
-        let generator = self.generator(config, true, stop)?;
-        let mut observer = Some(Observer::new(Sides { server, generator: generator.pid() }));
-        follow(generator, config, stop, |generator, event| {
-            let Some(seen) = &mut observer else { return Ok(None) };
-            match event {
-                LoadEvent::Connected { .. } => generator.begin(&seen.connected())?,
-                LoadEvent::Interval(_) => seen.interval(),
-                LoadEvent::WindowStart => seen.window_starts(),
-                LoadEvent::WindowEnd => seen.window_ended(),
-                LoadEvent::ServerClocks(readings) => seen.read(readings),
-                LoadEvent::Report(report) => {
-                    return observer.take().map(|it| it.finish(*report)).transpose();
-                }
-                LoadEvent::Connecting { .. } | LoadEvent::Failed { .. } => {}
-            }
-            Ok(None)
-        })
-    }
-}
-
-/// Follows a load until `hear` has what it wants. A load that fails, hangs or is interrupted is an error.
-fn follow<T>(
-    mut generator: Generator,
-    config: &LoadConfig,
-    stop: &AtomicBool,
-    mut hear: impl FnMut(&mut Generator, LoadEvent) -> Result<Option<T>, String>,
-) -> Result<T, String> {
-    let mut deadline = Deadline::new(config, Instant::now());
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            return Err("interrupted".to_owned());
+        let mut agents = self.agents(stop)?;
+        agents.connect(0, config, Windows::One, stop, &mut |_| {})?;
+        let throttled = Throttled::read();
+        let mut observer = Observer::new(Sides { server, generator: agents.pid() });
+        let order = WindowOrder::whole(config, observer.connected());
+        let mut report = agents.window(&order, (AtStop::Fail, stop), &mut |event| match event {
+            LoadEvent::Interval(_) => observer.interval(),
+            LoadEvent::WindowStart => observer.window_starts(),
+            LoadEvent::WindowEnd => observer.window_ended(),
+            _ => {}
+        })?;
+        if self.fleet.is_none() {
+            // Other hosts have limits of their own.
+            let throttled_ns = Throttled::read().ns_since(&throttled);
+            report.report.throttled_ns = Some(throttled_ns).filter(|it| *it > 0);
         }
-        deadline.check(Instant::now())?;
-        let Some(event) = generator.next_event(STEP)? else { continue };
-        deadline.hear(&event, Instant::now());
-        if let LoadEvent::Failed { reason } = event {
-            return Err(reason);
-        }
-        if let Some(found) = hear(&mut generator, event)? {
-            return Ok(found);
-        }
+        observer.finish(report.report, &report.clocks)
     }
 }

@@ -48,9 +48,10 @@ pub use load::{Load, Measured};
 pub use server_clocks::ServerClocks;
 
 use std::sync::atomic::AtomicBool;
-use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport};
-
-use crate::load::Keep;
+use wirebench_schema::{
+    agent::Windows,
+    load::{LoadConfig, LoadEvent, LoadReport},
+};
 
 /// Runs one load and reports.
 ///
@@ -78,19 +79,9 @@ pub fn run_observed(
     clocks: &ServerClocks,
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadReport, LoadError> {
-    Ok(measure(config, stop, clocks, observe)?.report)
-}
-
-/// The same, with the moment of the first request.
-pub fn measure(
-    config: &LoadConfig,
-    stop: &AtomicBool,
-    clocks: &ServerClocks,
-    observe: &mut dyn FnMut(LoadEvent),
-) -> Result<Measured, LoadError> {
-    let mut load = Load::open(config, Keep::Nothing, clocks, stop, observe)?;
+    let mut load = Load::open(config, Windows::One, clocks, stop, observe)?;
     if load.connections() > 0 || load.has_threads() {
         observe(LoadEvent::Connected { connections: load.connections() });
     }
-    load.first_window(stop, observe)
+    Ok(load.first_window(stop, observe)?.report)
 }

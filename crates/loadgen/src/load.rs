@@ -5,7 +5,7 @@ use std::{
     thread::Builder,
 };
 use wirebench_schema::{
-    agent::SliceCourse,
+    agent::{Recording, Windows},
     load::{EngineChoice, LoadConfig, LoadEvent, LoadReport},
 };
 
@@ -27,13 +27,6 @@ use crate::{
     tls::{Connector, TlsDirector},
     worker::SessionOwner,
 };
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Keep {
-    /// They stay for the next one.
-    Connections,
-    Nothing,
-}
 
 /// Connections to one server, over which one window after the other is measured. Between windows
 /// nothing is sent and no CPU time is used.
@@ -64,12 +57,13 @@ impl Load {
         stop: &AtomicBool,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<Self, LoadError> {
-        Self::open(config, Keep::Connections, &ServerClocks::default(), stop, observe)
+        Self::open(config, Windows::Many, &ServerClocks::default(), stop, observe)
     }
 
-    pub(crate) fn open(
+    /// The same for a known number of windows. Of a load that has one window, `clocks` are read at its edges.
+    pub fn open(
         config: &LoadConfig,
-        keep: Keep,
+        windows: Windows,
         clocks: &ServerClocks,
         stop: &AtomicBool,
         observe: &mut dyn FnMut(LoadEvent),
@@ -79,7 +73,7 @@ impl Load {
         limits::provide_descriptors(config)?;
         limits::memory::check(config)?;
         let mut plan = Plan { server_clocks: clocks.clone(), ..Plan::new(config)? };
-        plan.params.keeps_connections = keep == Keep::Connections;
+        plan.params.keeps_connections = windows == Windows::Many;
         let sources = Sources::new(&config.sources);
         let connections = config.connections.saturating_add(config.idle_connections);
         let endpoints = sources.check(resolve::resolve(config)?, connections)?;
@@ -132,7 +126,7 @@ impl Load {
     pub fn window(
         &mut self,
         config: &LoadConfig,
-        course: SliceCourse,
+        recording: Recording,
         clocks: &ServerClocks,
         stop: &AtomicBool,
         observe: &mut dyn FnMut(LoadEvent),
@@ -145,7 +139,7 @@ impl Load {
             ..self.config.clone()
         };
         self.config.check().map_err(LoadError::Configuration)?;
-        self.plan.renew(&self.config, course, clocks);
+        self.plan.renew(&self.config, recording, clocks);
         let Some(crew) = &self.crew else { return self.measured(None) };
         self.course = crew.coordinator.prepare(&self.plan, &mut Outside { stop, observe });
         if self.course.failed {
@@ -154,8 +148,8 @@ impl Load {
         self.first_window(stop, observe)
     }
 
-    /// The window for which the connections were made.
-    pub(crate) fn first_window(
+    /// The window of the configuration, for which the connections were made.
+    pub fn first_window(
         &mut self,
         stop: &AtomicBool,
         observe: &mut dyn FnMut(LoadEvent),

@@ -5,7 +5,7 @@ mod rates;
 
 use std::sync::Arc;
 use wirebench_schema::{
-    agent::{SERIES_NS, SliceCourse},
+    agent::{Recording, SERIES_NS},
     load::{
         Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, Stop,
         Waiting,
@@ -212,7 +212,7 @@ impl Plan {
     pub(crate) fn renew(
         &mut self,
         config: &LoadConfig,
-        course: SliceCourse,
+        recording: Recording,
         clocks: &ServerClocks,
     ) {
         let ThreadParams { round_trip_ns, keeps_connections, one_request_each, .. } = self.params;
@@ -220,7 +220,7 @@ impl Plan {
             round_trip_ns,
             keeps_connections,
             one_request_each,
-            segment_ns: (course == SliceCourse::Series).then_some(SERIES_NS),
+            segment_ns: (recording == Recording::Series).then_some(SERIES_NS),
             ..ThreadParams::new(config)
         };
         self.interval_ns = self.params.segment_ns;

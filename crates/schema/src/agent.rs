@@ -1,17 +1,18 @@
 //! The protocol between wirebench and an agent: one JSON object per line, commands in and events
 //! out.
 //!
-//! An agent generates load. It keeps the connections to each server open and runs one *slice* after
-//! another: a short load on one server, whose first part is discarded. The protocol does not
-//! require a common machine: times are those of the agent's monotonic clock, and CPU clocks are
-//! read where the processes run.
+//! An agent generates load. It makes the connections of a *load* and measures *windows* over them: a
+//! slice of a cohort, whose connections stay open for the next one, or the whole load of a run. The
+//! protocol does not require a common machine: times are those of the agent's monotonic clock, and CPU
+//! clocks are read where the processes run.
 
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
-use crate::load::{Interval, LoadConfig, LoadModel, LoadReport};
+use crate::load::{EdgeClocks, Interval, LoadConfig, LoadModel, LoadReport, Stop};
 
 /// The version of commands and events. Both sides must have the same.
-pub const AGENT_PROTOCOL: u32 = 4;
+pub const AGENT_PROTOCOL: u32 = 5;
 
 /// The distance of the values in the series of a slice that has one.
 pub const SERIES_NS: u64 = 20_000_000;
@@ -24,67 +25,99 @@ pub const HEARTBEAT_WITHIN_NS: u64 = 5_000_000_000;
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum AgentCommand {
-    /// Make the connections of a load and keep them open.
+    /// Make the connections of a load.
     Connect {
         /// The number by which the load is named from now on.
         load: u32,
-        /// Server, connections, requests.
+        /// Server, connections, requests, and the share of this agent.
         config: Box<LoadConfig>,
+        /// How many windows are measured over them.
+        windows: Windows,
     },
-    /// Carry out one slice.
-    Slice(Box<SliceOrder>),
+    /// Measure one window.
+    Window(Box<WindowOrder>),
     /// Close the connections of a load.
     Close {
         /// Its number.
         load: u32,
     },
-    /// Make the connections of a whole load and wait for `Start`.
-    Load {
-        /// Server, connections, requests, and the share of this agent.
-        config: Box<LoadConfig>,
-    },
-    /// Begin the load whose connections are made.
-    Start {
-        /// When, in nanoseconds of the agent's monotonic clock.
-        start_ns: u64,
-    },
     /// Read the clock.
     Clock,
     /// The other side still exists. It is answered at once, also during a load.
     Heartbeat,
-    /// End the load that lasts; its report follows.
+    /// End the window that lasts; its report follows.
     Stop,
 }
 
-/// One slice.
+/// How many windows are measured over the connections of a load.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Windows {
+    /// Any number, each of its own model and length; the connections stay open.
+    Many,
+    /// One, that of the configuration, after which the connections are closed.
+    One,
+}
+
+/// One window.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct SliceOrder {
+pub struct WindowOrder {
     /// The load whose connections are used.
     pub load: u32,
     /// The load model.
     pub model: LoadModel,
     /// Length of the discard.
     pub discard_ns: u64,
-    /// Length of the counted part.
-    pub length_ns: u64,
+    /// The end of the counted part.
+    pub stop: Stop,
     /// When to begin, in nanoseconds of the agent's monotonic clock; absent means at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_ns: Option<u64>,
-    /// Whether the course of the slice is wanted.
-    pub course: SliceCourse,
-    /// The processes of all servers of the cohort that run on the agent's host, by load: the CPU
-    /// clocks of those of this load are read at the edges, those of all before and after.
+    /// What is recorded and reported meanwhile.
+    pub recording: Recording,
+    /// The processes of all servers that run on the agent's host, by load: the CPU clocks of those of
+    /// this load are read at the edges, those of all before and after.
     pub processes: Vec<LoadProcesses>,
 }
 
-/// Whether threads without load run during a slice.
+impl WindowOrder {
+    /// The only window of the load `config`, on a server with these processes on the agent's host.
+    #[must_use]
+    pub fn whole(config: &LoadConfig, pids: Vec<i32>) -> Self {
+        Self {
+            load: 0,
+            model: config.model.clone(),
+            discard_ns: u64::try_from(config.warmup.as_nanos()).unwrap_or(u64::MAX),
+            stop: config.stop,
+            start_ns: None,
+            recording: Recording::Intervals,
+            processes: vec![LoadProcesses { load: 0, pids }],
+        }
+    }
+
+    /// The load `config` with the model and the length of this window.
+    #[must_use]
+    pub fn applied_to(&self, config: &LoadConfig) -> LoadConfig {
+        LoadConfig {
+            model: self.model.clone(),
+            warmup: Duration::from_nanos(self.discard_ns),
+            stop: self.stop,
+            ..config.clone()
+        }
+    }
+}
+
+/// Whether threads without load run during a window.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum SliceCourse {
+pub enum Recording {
     /// A series with a value every [`SERIES_NS`], added up meanwhile.
     Series,
     /// No series: only threads that load run, and everything is added up after the slice.
     Silent,
+    /// The edges of the window, and the intervals of the load's own length, are reported as they pass. That is for
+    /// a load with one window.
+    Intervals,
 }
 
 /// The processes of a server.
@@ -107,6 +140,11 @@ pub enum AgentEvent {
         /// Its version.
         wirebench: String,
     },
+    /// Connections of a load are being made.
+    Connecting {
+        /// Number made or refused so far, including idle connections.
+        settled: usize,
+    },
     /// The connections of a load are made.
     Connected {
         /// The load.
@@ -114,21 +152,18 @@ pub enum AgentEvent {
         /// Number of connections that could be made.
         connections: usize,
     },
-    /// A slice is over.
-    Slice(Box<SliceReport>),
+    /// The part that counts begins.
+    WindowStart,
+    /// The part that counts has ended.
+    WindowEnd,
+    /// An interval has passed.
+    Interval(Interval),
+    /// A window is over.
+    Window(Box<WindowReport>),
     /// The connections of a load are closed.
     Closed {
         /// The load.
         load: u32,
-    },
-    /// An interval of a whole load has passed.
-    Interval(Interval),
-    /// A whole load is over.
-    Report {
-        /// The measurement.
-        report: Box<LoadReport>,
-        /// When its first request was due, in nanoseconds of the agent's monotonic clock.
-        start_ns: u64,
     },
     /// The agent's monotonic clock.
     Clock {
@@ -144,25 +179,27 @@ pub enum AgentEvent {
     },
 }
 
-/// The result of a slice.
+/// The result of a window.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct SliceReport {
+pub struct WindowReport {
     /// The load.
     pub load: u32,
     /// The measurement of the counted part.
     pub report: LoadReport,
     /// When the first request was due, in nanoseconds of the agent's monotonic clock.
     pub start_ns: u64,
-    /// When the last reply had arrived and the slice was over, on the same clock.
+    /// When the last reply had arrived and the window was over, on the same clock.
     pub end_ns: u64,
-    /// How long the agent waited before the slice until no server used CPU time.
+    /// How long the agent waited before the window until no server used CPU time.
     pub waited_ns: u64,
     /// For how long a thread that loads was ready and others had its CPU, in the part that counts.
     pub generator_waited_ns: u64,
     /// CPU time of the loaded server, summed over its processes. Requests and CPU time are matched
     /// at the edges of the part that counts: there the clocks are read by the thread that loads, and
     /// as many requests are in flight at one edge as at the other, on average.
-    pub cpu: SliceCpu,
+    pub cpu: WindowCpu,
+    /// What its clocks showed at the edges, process by process.
+    pub clocks: EdgeClocks,
     /// CPU time that each other server used from before the slice until after it, by load. It does
     /// not belong to this slice.
     pub parked_cpu_ns: Vec<(u32, u64)>,
@@ -170,9 +207,9 @@ pub struct SliceReport {
     pub series: Vec<SlicePiece>,
 }
 
-/// CPU time of a server around a slice, in nanoseconds.
+/// CPU time of a server around a window, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct SliceCpu {
+pub struct WindowCpu {
     /// In the part that counts; absent when a process could not be read at both edges.
     pub counted_ns: Option<u64>,
     /// From before the slice, when it was at rest, until after it, when it was at rest again.

@@ -27,8 +27,8 @@ pub use figure::LatencyFigure;
 pub use latency::LatencySummary;
 pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
 pub use report::{
-    EdgeClocks, Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport, LoadStart,
-    Offered, Phase, ReplyChecks, ThreadRate,
+    EdgeClocks, Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport, Offered,
+    Phase, ReplyChecks, ThreadRate,
 };
 pub use request::{ClosedPolicy, parse_header};
 pub use samples::{Estimate, Samples};

@@ -9,8 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent},
-    load::{LoadReport, Stop},
+    agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent, WindowCpu, WindowReport},
+    load::{EdgeClocks, LoadReport, Stop},
 };
 
 /// Answers on standard output until standard input ends. `script` is what the carrier was asked to do.
@@ -25,19 +25,28 @@ pub(crate) fn run(report: &Path, script: &str) -> anyhow::Result<()> {
     let now_ns = || u64::try_from(origin.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     say(&AgentEvent::Ready { protocol: AGENT_PROTOCOL, wirebench })?;
-    let mut window = Duration::ZERO;
     for line in std::io::stdin().lock().lines() {
         match serde_json::from_str(&line?)? {
-            AgentCommand::Load { config } => {
-                if let Stop::After(length) = config.stop {
-                    window = length;
-                }
-                say(&AgentEvent::Connected { load: 0, connections: config.connections })?;
+            AgentCommand::Connect { load, config, .. } => {
+                say(&AgentEvent::Connected { load, connections: config.connections })?;
             }
-            AgentCommand::Start { start_ns } => {
+            AgentCommand::Window(order) => {
+                let Stop::After(window) = order.stop else { continue };
+                let start_ns = order.start_ns.unwrap_or(0);
                 let until = Duration::from_nanos(start_ns).saturating_sub(origin.elapsed());
                 thread::sleep(until + window);
-                say(&AgentEvent::Report { report: Box::new(report.clone()), start_ns })?;
+                say(&AgentEvent::Window(Box::new(WindowReport {
+                    load: order.load,
+                    report: report.clone(),
+                    start_ns,
+                    end_ns: now_ns(),
+                    waited_ns: 0,
+                    generator_waited_ns: 0,
+                    cpu: WindowCpu::default(),
+                    clocks: EdgeClocks::default(),
+                    parked_cpu_ns: Vec::new(),
+                    series: Vec::new(),
+                })))?;
             }
             AgentCommand::Clock => say(&AgentEvent::Clock { now_ns: now_ns() })?,
             AgentCommand::Heartbeat => say(&AgentEvent::Alive)?,

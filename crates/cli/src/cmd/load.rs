@@ -1,18 +1,16 @@
 //! `wirebench load`: load on one server, with wrk's letters and wrk's layout.
 //!
-//! The options are in `options`, the files that are written beside the result in `files`, the line
-//! on a terminal in `live`, the generator's ceiling in `ceiling`, and the server that `run` observes in
-//! `observed`. Nothing here measures.
+//! The options are in `options`, the files that are written with the result in `files`, the line
+//! on a terminal in `live`, and the generator's ceiling in `ceiling`. Nothing here measures.
 
 mod ceiling;
 mod files;
 mod live;
-mod observed;
 mod options;
 
 pub(crate) use options::Arguments;
 
-use wirebench_experiment::remote;
+use wirebench_experiment::agents;
 use wirebench_host::neighbours::Throttled;
 use wirebench_judge::{
     generators::apart,
@@ -25,7 +23,7 @@ use wirebench_report::{
 };
 use wirebench_schema::load::{LoadEvent, LoadReport};
 
-use self::{files::Files, live::Live, observed::Observed, options::OutputOptions};
+use self::{files::Files, live::Live, options::OutputOptions};
 use crate::{exit::Exit, interrupt::Interrupt, out};
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -42,7 +40,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let started = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let mut live = Live::new(&config, output);
-    let observed = Observed::default();
     let mut throttled = Throttled::default();
     let mut observe = |event: LoadEvent| {
         if let LoadEvent::Connected { .. } = &event {
@@ -63,19 +60,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         if output.events {
             print_event(&event);
         }
-        if let (LoadEvent::Connected { .. }, true) = (&event, output.observed) {
-            observed.wait_for_start();
-        }
         live.on(&event);
     };
     let result = match &fleet {
-        Some(fleet) => remote::together(fleet, &config, interrupt.flag(), &mut observe)
+        Some(fleet) => agents::together(fleet, &config, interrupt.flag(), &mut observe)
             .map_err(anyhow::Error::msg),
-        None => {
-            let clocks = observed.clocks();
-            loadgen::run_observed(&config, interrupt.flag(), &clocks, &mut observe)
-                .map_err(Into::into)
-        }
+        None => loadgen::run(&config, interrupt.flag(), &mut observe).map_err(Into::into),
     };
     live.finish();
     match result {

@@ -43,7 +43,7 @@ fn bench() -> Bench {
         agent_command: vec![program.clone(), "agent".into()],
         cut: Cut::default(),
         most_instances: 16,
-        load_command: vec![program, "load".into(), "--events".into()],
+        load_command: vec![program, "load".into()],
         tool: None,
         fleet: None,
         placement: Placement {

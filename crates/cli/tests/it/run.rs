@@ -53,7 +53,7 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
         assert!(measured.load.requests > 0 && measured.cost.cpu_ns > 0, "{measured:#?}");
         assert!(measured.cost.memory_peak_bytes > 0 && measured.load.errors.total() == 0);
         assert!(run.server_command.iter().any(|word| word == "null-server"));
-        assert!(run.generator_command.iter().any(|word| word == "--events"));
+        assert!(run.generator_command.iter().any(|word| word == "load"));
     }
     // The same page, and the file has the details.
     let path = folder.to_str().unwrap();

@@ -159,7 +159,7 @@ fn a_signal_ends_a_search_with_what_is_known() {
     let arguments = ["tune", "builtin/epoll", "--objective", "p50 < 1s", "-c4", "-d", "30s"];
     let running = world.start(&[&arguments[..], &["--warmup", "20ms", "-q"]].concat());
     // The first run is that of the closed loop.
-    world.wait_for_process(" load --events ");
+    world.wait_for_process(" agent");
     running.signal(Signal::INT);
     let outcome = running.end();
     assert_eq!(outcome.code, Some(130), "{outcome:#?}");

@@ -9,7 +9,7 @@ use std::{
 use wirebench_host::{distance::Probe, neighbours::Programs};
 use wirebench_judge::validity::{Processes, nothing_answered};
 use wirebench_schema::{
-    agent::SliceCourse,
+    agent::Recording,
     journal::{Reason, Run},
     load::LoadModel,
     suite::Workload,
@@ -134,8 +134,7 @@ impl<'a> Cohort<'a> {
             model: model.clone(),
             discard_ns: nanoseconds(discard),
             length_ns: nanoseconds(length),
-            timeout: self.cells[0].workload.timeout,
-            course: SliceCourse::Silent,
+            recording: Recording::Silent,
         }
     }
 

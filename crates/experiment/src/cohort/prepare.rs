@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 use wirebench_schema::{
-    agent::{SliceCourse, SlicePiece},
+    agent::{Recording, SlicePiece},
     id::VariantId,
     journal::{Reason, ReasonKind, Weight},
     load::LoadModel,
@@ -220,7 +220,7 @@ impl Cohort<'_> {
         index: usize,
     ) -> Result<Option<slice::Done>, String> {
         let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
-        let shape = Shape { course: SliceCourse::Series, ..shape };
+        let shape = Shape { recording: Recording::Series, ..shape };
         let done = self.slice(bench, members, index, &shape)?;
         let member = &mut members[index];
         let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());

@@ -15,14 +15,14 @@ use wirebench_host::{
 };
 use wirebench_judge::generators::apart;
 use wirebench_schema::{
-    agent::{LoadProcesses, SliceCourse, SliceOrder, SliceReport},
+    agent::{LoadProcesses, Recording, WindowOrder, WindowReport},
     journal::{Distances, Placement, ReasonKind, Slice},
-    load::{LatencyFigure, LoadModel, LoadReport},
+    load::{LatencyFigure, LoadModel, LoadReport, Stop},
 };
 use wirebench_server::{cost::Details, parallel};
 
 use super::{children, member::Member};
-use crate::agent::Agent;
+use crate::agents::{Agents, AtStop};
 
 /// Share of a slice in which a side may wait for others: waiting costs time, and hardly any CPU time.
 const WAITED_SHARE: f64 = 0.1;
@@ -41,15 +41,14 @@ pub(super) struct Shape {
     pub(super) model: LoadModel,
     pub(super) discard_ns: u64,
     pub(super) length_ns: u64,
-    pub(super) timeout: Duration,
-    pub(super) course: SliceCourse,
+    pub(super) recording: Recording,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Done {
     /// What the journal says of it.
     pub(super) slice: Slice,
-    pub(super) report: SliceReport,
+    pub(super) report: WindowReport,
     /// What was read of the server's threads before and after.
     pub(super) details: (Details, Details),
     /// CPU time of children that ended and were waited for in all of it.
@@ -73,7 +72,7 @@ impl Done {
 
 /// The servers and the agent of a cohort, as far as a slice needs them.
 pub(super) struct Bench<'a> {
-    pub(super) agent: &'a mut Agent,
+    pub(super) agent: &'a mut Agents,
     pub(super) placement: &'a Placement,
     pub(super) probe: &'a Probe,
     pub(super) stop: &'a AtomicBool,
@@ -91,13 +90,13 @@ impl Bench<'_> {
             members.iter().filter(|it| it.is_well()).map(Member::processes).collect();
         let member = &members[index];
         member.park(false);
-        let order = SliceOrder {
+        let order = WindowOrder {
             load: member.load,
             model: shape.model.clone(),
             discard_ns: shape.discard_ns,
-            length_ns: shape.length_ns,
+            stop: Stop::After(Duration::from_nanos(shape.length_ns)),
             start_ns: None,
-            course: shape.course,
+            recording: shape.recording,
             processes,
         };
         let distance_ns_before = self.probe.read();
@@ -113,7 +112,7 @@ impl Bench<'_> {
             let watch =
                 |every| parallel::spawn_in(scope, move || children::watch(pids, every, done));
             let watch = every.map(watch).transpose().map_err(|error| error.to_string())?;
-            let report = self.agent.slice(order, shape.timeout, self.stop);
+            let report = self.agent.window(&order, (AtStop::Fail, self.stop), &mut |_| {});
             done.store(true, Ordering::Relaxed);
             watch.iter().for_each(|it| it.thread().unpark());
             Ok::<_, String>((report, watch.and_then(|it| it.join().ok()).unwrap_or_default()))
@@ -147,7 +146,7 @@ fn cpu_ns(pid: Pid) -> Option<u64> {
 }
 
 /// CPU time of each parked server beyond what it uses at rest.
-fn parked(members: &[Member<'_>], report: &SliceReport) -> Vec<(u32, u64)> {
+fn parked(members: &[Member<'_>], report: &WindowReport) -> Vec<(u32, u64)> {
     let length_ns = report.end_ns.saturating_sub(report.start_ns) + report.waited_ns;
     let beyond = |(load, used_ns): &(u32, u64)| {
         let member = members.iter().find(|member| member.load == *load)?;
@@ -159,7 +158,7 @@ fn parked(members: &[Member<'_>], report: &SliceReport) -> Vec<(u32, u64)> {
 
 fn slice(
     shape: &Shape,
-    report: &SliceReport,
+    report: &WindowReport,
     taken: SliceInterference,
     (before, after): &(Details, Details),
     parked: &[(u32, u64)],

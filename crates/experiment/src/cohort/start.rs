@@ -1,15 +1,11 @@
 //! The beginning of a cohort: its agent and its servers, with all connections.
 
 use std::time::Instant;
-use wirebench_schema::journal::Run;
+use wirebench_schema::{agent::Windows, journal::Run};
 use wirebench_server::launch::stop_grace;
 
 use super::{course::Cohort, member::Member, prepare::KnownServers, supply::Supply};
-use crate::{
-    agent::{Agent, Child},
-    measure::Cell,
-    remote::SharedSlices,
-};
+use crate::{agents::Agents, measure::Cell};
 
 impl<'a> Cohort<'a> {
     /// Starts the agent and the servers, and makes all connections. A server that fails leaves a
@@ -18,15 +14,9 @@ impl<'a> Cohort<'a> {
     pub(super) fn start(
         &self,
         known: &KnownServers,
-    ) -> Result<(Result<Agent, String>, Vec<Member<'a>>, Vec<Run>), String> {
+    ) -> Result<(Result<Agents, String>, Vec<Member<'a>>, Vec<Run>), String> {
         let started = crate::journal::now();
-        let mut agent = match &self.bench.fleet {
-            Some(fleet) => Agent::Away(SharedSlices::start(fleet, self.stop)?),
-            None => {
-                let cpus = self.bench.generator_cpus();
-                Agent::Here(Child::start(&self.bench.agent_command, cpus, self.stop)?)
-            }
-        };
+        let mut agent = self.bench.agents(self.stop)?;
         let (mut members, mut runs): (Vec<Member<'a>>, Vec<Run>) = (Vec::new(), Vec::new());
         let before = Supply::read();
         let mut expected_bytes = 0;
@@ -68,7 +58,7 @@ impl<'a> Cohort<'a> {
 
     fn start_one(
         &self,
-        agent: &mut Agent,
+        agent: &mut Agents,
         cell: &Cell<'a>,
         load: u32,
     ) -> Result<Member<'a>, String> {
@@ -79,7 +69,7 @@ impl<'a> Cohort<'a> {
             self.bench.launcher.start(&request, self.stop).map_err(|error| error.to_string())?;
         let ready = began.elapsed();
         let config = self.bench.load_config(cell, &server);
-        let connected = agent.connect(load, &config, self.stop);
+        let connected = agent.connect(load, &config, Windows::Many, self.stop, &mut |_| {});
         if let Err(reason) = connected {
             let stopped = server.stop(stop_grace(self.stop));
             return Err(format!("{reason} {}", stopped.stderr).trim_end().to_owned());

@@ -4,11 +4,8 @@ use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{load::LoadConfig, suite::Phase, target::Target};
 use wirebench_server::launch::Server;
 
-use super::{Bench, Cell};
-use crate::{
-    generate::{Generator, load_arguments},
-    remote::SharedLoad,
-};
+use super::{Bench, Cell, command::load_arguments};
+use crate::agents::Agents;
 
 /// The shortest load at a rate before the window of a cost phase. Its connections are new, also
 /// where the server has been warmed up.
@@ -22,23 +19,12 @@ impl Bench {
         }
     }
 
-    /// Lets our own generator make the load `config`, on this host or on those of the fleet. With `observed` the
-    /// load does not begin before [`Generator::begin`], and the server's clocks are read at the edges of its
-    /// window.
-    pub(super) fn generator(
-        &self,
-        config: &LoadConfig,
-        observed: bool,
-        stop: &AtomicBool,
-    ) -> Result<Generator, String> {
-        if let Some(fleet) = &self.fleet {
-            let load = SharedLoad::connect(fleet, config, observed, stop)?;
-            return Ok(Generator::Away(Box::new(load)));
+    /// Our own generators: a child on this host, or those of the fleet.
+    pub(crate) fn agents(&self, stop: &AtomicBool) -> Result<Agents, String> {
+        match &self.fleet {
+            Some(fleet) => Agents::on_hosts(fleet, stop),
+            None => Agents::here(&self.agent_command, self.generator_cpus(), stop),
         }
-        let argv = [self.load_command.clone(), load_arguments(config)].concat();
-        let start = if observed { Generator::start_observed } else { Generator::start };
-        start(&argv, self.generator_cpus())
-            .map_err(|error| format!("the generator could not be started: {error}"))
     }
 
     /// The generator's CPUs, if the sides are bound to theirs.

@@ -7,7 +7,7 @@
 use rustix::process::Pid;
 use std::{thread, time::Duration};
 use wirebench_host::neighbours::Machine;
-use wirebench_schema::load::{EdgeClocks, LoadReport, LoadStart};
+use wirebench_schema::load::{EdgeClocks, LoadReport};
 use wirebench_server::{
     cost::{Course, Details, Look},
     launch::Server,
@@ -61,23 +61,21 @@ pub(super) struct Observer<R> {
     meanwhile: Vec<Look>,
     /// When the window had ended: at once, and when the server was at rest.
     end: Option<(Look, Machine, Look, Details)>,
-    readings: Option<EdgeClocks>,
 }
 
 impl<R: Read> Observer<R> {
     pub(super) const fn new(sides: R) -> Self {
-        let (rest, start, end, readings) = (None, None, None, None);
-        Self { sides, rest, start, meanwhile: Vec::new(), end, readings }
+        Self { sides, rest: None, start: None, meanwhile: Vec::new(), end: None }
     }
 
     /// Everything is connected and nothing is sent. A server may still be starting processes for its
-    /// connections.
-    pub(super) fn connected(&mut self) -> LoadStart {
+    /// connections. The answer is its processes.
+    pub(super) fn connected(&mut self) -> Vec<i32> {
         let look = settled(self.sides.look(), || self.sides.look());
         let processes = look.pids().iter().map(|pid| pid.as_raw_nonzero().get()).collect();
         let details = self.sides.details(&look);
         self.rest = Some((look, details));
-        LoadStart { processes }
+        processes
     }
 
     pub(super) fn window_starts(&mut self) {
@@ -114,20 +112,20 @@ impl<R: Read> Observer<R> {
         self.end = Some((after, machine, at_rest, details));
     }
 
-    pub(super) fn read(&mut self, readings: EdgeClocks) {
-        self.readings = Some(readings);
-    }
-
-    pub(super) fn finish(self, load: LoadReport) -> Result<RunObservation, String> {
-        let (Some((rest, details)), Some(start), Some(end), Some(readings)) =
-            (self.rest, self.start, self.end, self.readings)
+    /// What was seen of a load with this report, with the `readings` of the server's clocks at the edges.
+    pub(super) fn finish(
+        self,
+        load: LoadReport,
+        readings: &EdgeClocks,
+    ) -> Result<RunObservation, String> {
+        let (Some((rest, details)), Some(start), Some(end)) = (self.rest, self.start, self.end)
         else {
             return Err("the generator reported without the edges of its window".to_owned());
         };
         let ends = (end.0, end.2);
         Ok(RunObservation {
             load,
-            course: Course::with_readings(&rest, &readings, start.0, &self.meanwhile, ends),
+            course: Course::with_readings(&rest, readings, start.0, &self.meanwhile, ends),
             details: (details, end.3),
             machine: (start.1, end.1),
             tool: None,

@@ -5,23 +5,23 @@ use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_host::neighbours::Machine;
 use wirebench_schema::{
     journal::{Placement, ToolReport},
-    load::{EngineChoice, LoadConfig, LoadReport, Stop},
+    load::{EngineChoice, LoadConfig, LoadReport},
 };
 use wirebench_server::{
     cost::{Course, Details, Look, Window},
     launch::Server,
 };
 
-use super::{Bench, RunObservation, count, deadline::GENERATOR_PATIENCE};
-use crate::tool::{Tool, parse};
+use super::{Bench, RunObservation};
+use crate::{
+    agents::longest,
+    remote::PATIENCE,
+    tool::{Tool, parse},
+};
 
 /// How long a third-party generator may take.
 pub(super) fn patience(config: &LoadConfig) -> Duration {
-    let window = match config.stop {
-        Stop::After(duration) => duration,
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => count::LONGEST,
-    };
-    GENERATOR_PATIENCE + window + config.timeout * 3
+    PATIENCE + longest(config.stop) + config.timeout * 3
 }
 
 impl Bench {

@@ -5,20 +5,22 @@
 //! closed loop ends at another state of caches, batches and clock frequency. Judged is the server's CPU
 //! time per request: where the generator is the limit a server gets cheaper for long without getting faster.
 
-use std::{sync::atomic::AtomicBool, time::Duration};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
+    agent::{WindowOrder, Windows},
     journal::{Reason, ReasonKind, WarmUp, Weight},
     load::{Interval, LoadConfig, LoadEvent, LoadModel, Stop},
 };
 use wirebench_server::{cost::Clocks, launch::Server};
 
-use super::{Bench, Cell, follow};
-use crate::generate::Generator;
+use super::{Bench, Cell, outside::patience};
+use crate::{agents::AtStop, tool::Tool};
 
 const INTERVAL: Duration = Duration::from_millis(100);
-/// The generator may take so long to end once it is asked to.
-const END_PATIENCE: Duration = Duration::from_secs(5);
 /// A rest of an interval that is shorter than this share of a whole one tells no rate.
 const WHOLE_ENOUGH: f64 = 0.5;
 /// How far the time between two looks at the clocks may be off the interval, as a factor. What was
@@ -111,52 +113,79 @@ impl Bench {
         if within.is_zero() {
             return Ok(None);
         }
-        let config = load(config, within);
         let named = |reason| format!("in the load that warms up until it is steady: {reason}");
-        let generator = self.generator(&config, false, stop).map_err(named)?;
-        watch(generator, &config, server, stop).map(Some).map_err(named)
+        self.warm(&load(config, within), server, stop).map(Some).map_err(named)
     }
-}
 
-/// Follows the load until it is steady, and ends it; or until its own end.
-fn watch(
-    generator: Generator,
-    config: &LoadConfig,
-    server: &mut Server,
-    stop: &AtomicBool,
-) -> Result<WarmUp, String> {
-    let mut warm_up = WarmUp::default();
-    let mut known = server.tree();
-    let mut clocks = Clocks::read(&known);
-    let report = follow(generator, config, stop, |generator, event| {
-        match event {
-            // A server may start processes for its first connections.
-            LoadEvent::Connected { .. } => {
-                known = server.tree();
-                clocks = Clocks::read(&known);
-            }
-            LoadEvent::Interval(_) if server.ended().is_some() => {
-                return Err("the load was broken off".to_owned());
-            }
-            LoadEvent::Interval(interval) => {
+    /// Generates a load until it is steady, or until its own end.
+    fn warm(
+        &self,
+        config: &LoadConfig,
+        server: &mut Server,
+        stop: &AtomicBool,
+    ) -> Result<WarmUp, String> {
+        let mut agents = self.agents(stop)?;
+        agents.connect(0, config, Windows::One, stop, &mut |_| {})?;
+        let mut warm_up = WarmUp::default();
+        // A server may start processes for its first connections.
+        let known = server.tree();
+        let mut clocks = Clocks::read(&known);
+        let (enough, mut has_ended) = (AtomicBool::new(false), false);
+        let order = WindowOrder::whole(config, Vec::new());
+        let report = agents.window(&order, (AtStop::Report, &enough), &mut |event| {
+            let LoadEvent::Interval(interval) = event else { return };
+            has_ended |= server.ended().is_some();
+            if !warm_up.steady && !has_ended {
                 let now = Clocks::read(&known);
                 let cpu_ns = now.cpu_ns.saturating_sub(clocks.cpu_ns);
                 add(&mut warm_up, &interval, cpu_ns, now.at.duration_since(clocks.at));
                 clocks = now;
                 warm_up.steady = is_steady(&warm_up);
-                if warm_up.steady {
-                    return generator.end(END_PATIENCE).map(Some);
-                }
             }
-            LoadEvent::Report(report) => return Ok(Some(report)),
-            _ => {}
+            let is_over = warm_up.steady || has_ended || stop.load(Ordering::Relaxed);
+            enough.store(is_over, Ordering::Relaxed);
+        })?;
+        if stop.load(Ordering::Relaxed) {
+            return Err("interrupted".to_owned());
         }
-        Ok(None)
-    })?;
-    if report.requests == 0 {
-        return Err(nothing_answered(&report));
+        if has_ended {
+            return Err("the load was broken off".to_owned());
+        }
+        if report.report.requests == 0 {
+            return Err(nothing_answered(&report.report));
+        }
+        Ok(warm_up)
     }
-    Ok(warm_up)
+
+    /// Loads the server with requests that do not count, by a generator of their own.
+    pub(super) fn warm_up(
+        &self,
+        cell: &Cell<'_>,
+        config: &LoadConfig,
+        stop: &AtomicBool,
+    ) -> Result<(), String> {
+        // Some generators need a request for each connection.
+        let requests = cell.workload.warmup_requests.map(|n| n.max(config.connections as u64));
+        let warmup = match (requests, &self.tool) {
+            (Some(requests), Some(tool)) => tool.warm_up(requests),
+            (Some(requests), None) => Stop::Requests(requests),
+            // Our own generator has a warm-up within its load.
+            (None, Some(_)) if !config.warmup.is_zero() => Stop::After(config.warmup),
+            (None, _) => return Ok(()),
+        };
+        let config = LoadConfig { warmup: Duration::ZERO, stop: warmup, ..config.clone() };
+        let named = |reason| format!("in the load before the measured one: {reason}");
+        if self.tool.is_some() {
+            let argv = self.generator_command(&config);
+            return Tool::run(&argv, self.generator_cpus(), patience(&config), stop)
+                .map(|_| ())
+                .map_err(named);
+        }
+        let mut agents = self.agents(stop)?;
+        agents.connect(0, &config, Windows::One, stop, &mut |_| {}).map_err(named)?;
+        let order = WindowOrder::whole(&config, Vec::new());
+        agents.window(&order, (AtStop::Fail, stop), &mut |_| {}).map(|_| ()).map_err(named)
+    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use wirebench_server::{
 
 use super::{
     Carrier,
-    crew::{HEARTBEAT_EVERY, PATIENCE},
+    fleet::{HEARTBEAT_EVERY, PATIENCE},
 };
 
 /// How often it is looked whether heartbeats are due.

@@ -1,8 +1,7 @@
-//! Starts an agent on another host, and copies this program there when the host does not have it.
+//! Copies this program to another host when that does not have it.
 
 use std::{fs::File, io, path::PathBuf, process::Stdio, sync::atomic::AtomicBool, time::Duration};
-use wirebench_schema::agent::{AGENT_PROTOCOL, AgentEvent};
-use wirebench_server::{digest, pipe::PipedChild};
+use wirebench_server::digest;
 
 use super::Carrier;
 
@@ -83,29 +82,6 @@ pub(super) fn provide(
         }
         (Err((_, why)), _) => Err(failed(why)),
     }
-}
-
-/// Starts the agent of `host`, which says when it takes commands.
-pub(super) fn spawn(
-    carrier: &Carrier,
-    host: &str,
-    program: &Program,
-) -> Result<PipedChild<AgentEvent>, String> {
-    let mut command = carrier.command(host, &program.start("agent"));
-    command.stdin(Stdio::piped());
-    PipedChild::spawn(command, None)
-        .map_err(|error| format!("{host}: the carrier cannot be started: {error}"))
-}
-
-/// Whether both sides have the same protocol.
-pub(super) fn check(protocol: u32, wirebench: &str) -> Result<(), String> {
-    if protocol == AGENT_PROTOCOL {
-        return Ok(());
-    }
-    Err(format!(
-        "its wirebench {wirebench} has protocol {protocol}, and this one has {AGENT_PROTOCOL}: install the same \
-         version, or omit --no-copy"
-    ))
 }
 
 /// The part of a script that ends it if `folder` there belongs to another user.

@@ -12,7 +12,7 @@ use std::{
 };
 use wirebench_loadgen::{Load, ServerClocks};
 use wirebench_schema::{
-    agent::SliceCourse,
+    agent::Recording,
     load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
 };
 
@@ -67,7 +67,7 @@ fn a_connection_closed_in_a_window_ends_for_the_server_before_the_next_window() 
         });
         let config = timed(&server.http(), engine, 50);
         let mut load = Load::connect(&config, &NEVER, &mut |_| {}).unwrap();
-        load.window(&config, SliceCourse::Silent, &ServerClocks::default(), &NEVER, &mut |_| {})
+        load.window(&config, Recording::Silent, &ServerClocks::default(), &NEVER, &mut |_| {})
             .unwrap();
         let began = Instant::now();
         while ended.load(Ordering::SeqCst) < answered.load(Ordering::SeqCst) {

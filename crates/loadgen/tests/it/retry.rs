@@ -11,7 +11,7 @@ use std::{
 };
 use wirebench_loadgen::{Load, ServerClocks};
 use wirebench_schema::{
-    agent::SliceCourse,
+    agent::Recording,
     load::{
         Arrivals, ClosedPolicy, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop,
     },
@@ -225,7 +225,7 @@ fn windows_over_connections_that_are_closed_all_the_time_begin_with_all_of_them(
         for _ in 0..4 {
             let window = load.window(
                 &config,
-                SliceCourse::Silent,
+                Recording::Silent,
                 &ServerClocks::default(),
                 &NEVER,
                 &mut |_| {},

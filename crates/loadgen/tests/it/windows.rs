@@ -10,7 +10,7 @@ use std::{
 };
 use wirebench_loadgen::{Load, LoadError, Measured, ServerClocks};
 use wirebench_schema::{
-    agent::SliceCourse,
+    agent::Recording,
     load::{
         Arrivals, EdgeClocks, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel,
         RateCurve, Stop,
@@ -30,7 +30,7 @@ fn connect(config: &LoadConfig) -> Load {
 }
 
 fn window(load: &mut Load, config: &LoadConfig) -> Measured {
-    load.window(config, SliceCourse::Silent, &ServerClocks::default(), &NEVER, &mut |_| {}).unwrap()
+    load.window(config, Recording::Silent, &ServerClocks::default(), &NEVER, &mut |_| {}).unwrap()
 }
 
 /// A server that counts its connections and answers each request.
@@ -159,7 +159,7 @@ fn the_clocks_are_read_at_both_edges_of_each_window() {
     let server = Server::start(|_, stream, _| echo(stream));
     let config = timed(&server.tcp(), EngineChoice::Epoll, 30);
     let mut load = connect(&config);
-    for course in [SliceCourse::Series, SliceCourse::Silent] {
+    for course in [Recording::Series, Recording::Silent] {
         let reads = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&reads);
         let clocks =
@@ -173,7 +173,7 @@ fn the_clocks_are_read_at_both_edges_of_each_window() {
         let EdgeClocks { start_ns, end_ns, series_ns } = told.unwrap();
         assert!(start_ns[0] < end_ns[0] && end_ns[0].is_some(), "{start_ns:?} {end_ns:?}");
         assert!(series_ns.is_sorted(), "{series_ns:?}");
-        let is_silent = course == SliceCourse::Silent;
+        let is_silent = course == Recording::Silent;
         assert_eq!((series_ns.is_empty(), events == 0), (is_silent, is_silent));
     }
 }
@@ -186,11 +186,11 @@ fn a_window_ends_when_it_is_stopped_and_a_wrong_one_is_refused() {
     let endless = LoadConfig { stop: Stop::After(Duration::from_secs(3000)), ..config.clone() };
     let clocks = ServerClocks::default();
     let measured = load
-        .window(&endless, SliceCourse::Silent, &clocks, &AtomicBool::new(true), &mut |_| {})
+        .window(&endless, Recording::Silent, &clocks, &AtomicBool::new(true), &mut |_| {})
         .unwrap();
     assert!(measured.report.interrupted);
     let wrong = LoadConfig { stop: Stop::After(Duration::ZERO), ..config.clone() };
-    let refused = load.window(&wrong, SliceCourse::Series, &clocks, &NEVER, &mut |_| {});
+    let refused = load.window(&wrong, Recording::Series, &clocks, &NEVER, &mut |_| {});
     assert!(matches!(refused, Err(LoadError::Configuration(_))), "{refused:?}");
     assert!(window(&mut load, &config).report.requests > 0);
 }

@@ -289,7 +289,7 @@ impl LoadReport {
 
 /// The CPU clocks of the server's processes at both edges of the window, as a thread of the generator
 /// read them there: what was used and what was answered belong to the same time. In the order of
-/// [`LoadStart::processes`]; absent for a process that did not exist at that edge.
+/// [`LoadProcesses::pids`](crate::agent::LoadProcesses::pids); absent for a process that did not exist at that edge.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct EdgeClocks {
     /// CPU time at the start of the window, in nanoseconds.
@@ -299,14 +299,6 @@ pub struct EdgeClocks {
     /// In a slice: the sum over the processes when the load began and after each interval of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series_ns: Vec<u64>,
-}
-
-/// The observer's answer to [`LoadEvent::Connected`], as one line of JSON, with `--observed`. It
-/// starts the load; no request is sent before.
-#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-pub struct LoadStart {
-    /// Processes whose CPU clocks are to be read at the edges of the window.
-    pub processes: Vec<i32>,
 }
 
 /// The events of a running load, one JSON object per line, with `--events`.

@@ -216,10 +216,6 @@ pub(crate) struct OutputOptions {
     /// Print events as JSON lines, the result last
     #[arg(long, conflicts_with_all = ["json", "latency", "percentiles"])]
     pub(crate) events: bool,
-    /// Wait for a JSON line that names the server's processes, and read their CPU clocks at the edges
-    /// of the window (internal)
-    #[arg(long, hide = true, requires = "events", conflicts_with = "from")]
-    pub(crate) observed: bool,
 }
 
 impl Arguments {

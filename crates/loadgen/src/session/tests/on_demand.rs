@@ -5,7 +5,7 @@ use super::{
     *,
 };
 use std::time::Duration;
-use wirebench_schema::{agent::SliceCourse, load::LoadModel};
+use wirebench_schema::{agent::Recording, load::LoadModel};
 
 const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
 
@@ -117,7 +117,7 @@ fn over_several_windows_those_of_one_request_each_are_made_only_within_them() {
     for model in [LoadModel::Closed, rate(2, 100).model] {
         let is_closed_loop = model == LoadModel::Closed;
         let other = LoadConfig { model, ..rate(2, 100) };
-        plan.renew(&other, SliceCourse::Silent, &ServerClocks::default());
+        plan.renew(&other, Recording::Silent, &ServerClocks::default());
         session.prepare(plan.params.clone(), ServerClocks::default());
         assert_eq!(session.made(), 2);
         session.start(EDGES);

@@ -2,7 +2,7 @@
 
 use super::*;
 use clap::Parser;
-use wirebench_experiment::generate::load_arguments;
+use wirebench_experiment::measure::command::load_arguments;
 use wirebench_schema::load::SourceRange;
 
 #[derive(Debug, Parser)]

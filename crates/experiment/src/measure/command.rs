@@ -1,20 +1,12 @@
-//! Runs the load generator as a child process of this program and reads what it says.
+//! The command that generates the load of a run by itself, for its record.
 
-use rustix::process::{Pid, Signal, kill_process};
-use std::{
-    process::{Command, Stdio},
-    time::{Duration, Instant},
-};
 use wirebench_schema::{
     load::{
         Arrivals, Body, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, LatencyOrigin,
-        LoadConfig, LoadEvent, LoadModel, LoadReport, LoadStart, RateCurve, Stop, Trust, Waiting,
+        LoadConfig, LoadModel, RateCurve, Stop, Trust, Waiting,
     },
     units::write_duration,
 };
-use wirebench_server::pipe::PipedChild;
-
-use crate::remote::SharedLoad;
 
 /// The arguments of `wirebench load` that ask for `config`, for every field of it.
 #[must_use]
@@ -156,81 +148,6 @@ impl Words {
 
 fn list<T: ToString>(values: &[T]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// A load generator that runs. Dropping it kills it.
-#[derive(Debug)]
-pub enum Generator {
-    Here(PipedChild<LoadEvent>),
-    /// Generators on other hosts, which make one load together.
-    Away(Box<SharedLoad>),
-}
-
-impl Generator {
-    /// Starts `argv`, which is this program with `load --events` and its arguments, on `cpus`.
-    pub fn start(argv: &[String], cpus: Option<&[u32]>) -> std::io::Result<Self> {
-        let mut command = Command::new(&argv[0]);
-        command.args(&argv[1..]).stdin(Stdio::null());
-        PipedChild::spawn(command, cpus).map(Self::Here)
-    }
-
-    /// The same, but the load does not begin before [`Generator::begin`], and the generator reads
-    /// the server's clocks at the edges of its window.
-    pub fn start_observed(argv: &[String], cpus: Option<&[u32]>) -> std::io::Result<Self> {
-        let mut command = Command::new(&argv[0]);
-        command.args(&argv[1..]).arg("--observed").stdin(Stdio::piped());
-        PipedChild::spawn(command, cpus).map(Self::Here)
-    }
-
-    /// Lets the load begin that [`LoadEvent::Connected`] has announced.
-    pub fn begin(&mut self, start: &LoadStart) -> Result<(), String> {
-        match self {
-            Self::Here(process) => process.say(start),
-            Self::Away(load) => load.begin(start),
-        }
-    }
-
-    /// The process that generates the load, if it is on this host.
-    #[must_use]
-    pub fn pid(&self) -> Option<Pid> {
-        match self {
-            Self::Here(process) => Some(process.pid()),
-            Self::Away(_) => None,
-        }
-    }
-
-    /// The next event, or none within `timeout`. An error is a sentence on how the generator ended.
-    pub fn next_event(&mut self, timeout: Duration) -> Result<Option<LoadEvent>, String> {
-        match self {
-            Self::Here(process) => process.next("generator", timeout),
-            Self::Away(load) => load.next_event(timeout),
-        }
-    }
-
-    /// Ends the load before its time, as a signal at a terminal does: connections are closed in
-    /// order. Returns the report up to that moment. What does not end within `patience` is killed.
-    pub fn end(&mut self, patience: Duration) -> Result<Box<LoadReport>, String> {
-        // It may have ended by itself meanwhile; its report tells.
-        match self {
-            Self::Here(process) => _ = kill_process(process.pid(), Signal::TERM),
-            Self::Away(load) => load.end()?,
-        }
-        let until = Instant::now() + patience;
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            match self.next_event(left)? {
-                Some(LoadEvent::Report(report)) => return Ok(report),
-                Some(LoadEvent::Failed { reason }) => return Err(reason),
-                Some(_) => {}
-                None => {
-                    let seconds = patience.as_secs();
-                    return Err(format!(
-                        "the generator did not end within {seconds} s of SIGTERM and was killed"
-                    ));
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

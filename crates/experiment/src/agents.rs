@@ -1,0 +1,394 @@
+//! The load generators of a run or a cohort: one child of this program on the generator's CPUs, or an agent on
+//! each of several other hosts, which generate one load together. Everything is measured by [`Agents::window`].
+//!
+//! A child reads the clocks of the servers itself. For agents on other hosts `edges` reads them here, `clock` finds
+//! the offsets of their clocks, and `parts` puts their shares together. `pool` is the way to them, and `limit` says
+//! when one is hung.
+
+mod clock;
+mod edges;
+mod limit;
+mod parts;
+mod pool;
+
+pub(crate) use limit::longest;
+
+use rustix::process::Pid;
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+use wirebench_schema::{
+    agent::{
+        AGENT_PROTOCOL, AgentCommand, AgentEvent, Recording, WindowCpu, WindowOrder, WindowReport,
+        Windows,
+    },
+    load::{EdgeClocks, Interval, LoadConfig, LoadEvent, LoadReport},
+};
+use wirebench_server::{
+    pipe::PipedChild,
+    process_clocks::{counted_ns, used, wait_for_rest},
+};
+
+use self::{clock::Offset, edges::Edges, limit::WaitLimit, parts::Share, pool::AgentPool};
+use crate::remote::{Fleet, PATIENCE};
+
+/// How often a wait for a child looks whether a signal asked to end, and during a slice: one that is shorter is not
+/// disturbed at all.
+const STEP: Duration = Duration::from_millis(50);
+const SILENT_STEP: Duration = Duration::from_secs(1);
+/// The time between two looks whether one of several hosts has said something.
+const HOSTS_STEP: Duration = Duration::from_millis(1);
+/// The time between an order to other hosts and its window, beside the way of the order: for a slice, and for a
+/// whole load. An order may take that many times the error of a clock, which is half of the way there and back.
+const AHEAD_OF_SLICE: (u64, u64) = (5_000_000, 4);
+const AHEAD_OF_LOAD: (u64, u64) = (200_000_000, 8);
+/// Two clocks differ by up to 100 millionths of the time. They are read again when that is as much as half of the
+/// error, within these limits.
+const DRIFT_SHARE: f64 = 1e-4;
+const FRESH_LEAST: Duration = Duration::from_secs(1);
+const FRESH_MOST: Duration = Duration::from_secs(30);
+/// CPU time at an edge is unknown when the clocks are off by more than this share of a slice.
+const ERROR_SHARE: f64 = 0.01;
+
+/// What a signal to end means for a window.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum AtStop {
+    /// It has no report.
+    Fail,
+    /// Its report covers the time until then.
+    Report,
+}
+
+/// Agents that wait for commands. Dropping them ends them.
+#[derive(Debug)]
+pub(crate) struct Agents {
+    pool: AgentPool,
+    loads: BTreeMap<u32, LoadConfig>,
+    clocks: Option<(Instant, Vec<Offset>)>,
+}
+
+/// A window that lasts.
+struct Lasting<'a> {
+    order: &'a WindowOrder,
+    limit: WaitLimit,
+    /// Those of a window on other hosts.
+    edges: Option<Edges>,
+    intervals: Vec<VecDeque<Interval>>,
+    reports: Vec<Option<WindowReport>>,
+}
+
+impl Agents {
+    /// Starts `argv`, which is this program with `agent`, on `cpus`.
+    pub(crate) fn here(
+        argv: &[String],
+        cpus: Option<&[u32]>,
+        stop: &AtomicBool,
+    ) -> Result<Self, String> {
+        Self::started(AgentPool::here(argv, cpus)?, "", stop)
+    }
+
+    /// Starts an agent on each host of `fleet`.
+    pub(crate) fn on_hosts(fleet: &Fleet, stop: &AtomicBool) -> Result<Self, String> {
+        Self::started(AgentPool::on_hosts(fleet, stop)?, ", or omit --no-copy", stop)
+    }
+
+    fn started(pool: AgentPool, or: &str, stop: &AtomicBool) -> Result<Self, String> {
+        let mut agents = Self { pool, loads: BTreeMap::new(), clocks: None };
+        let until = Instant::now() + PATIENCE;
+        let mut ready = vec![false; agents.pool.len()];
+        while ready.contains(&false) {
+            if Instant::now() >= until {
+                return Err(format!(
+                    "{}no answer within {} s",
+                    agents.named(&ready),
+                    PATIENCE.as_secs()
+                ));
+            }
+            let Some((place, event)) = agents.next(agents.step(), stop)? else { continue };
+            let AgentEvent::Ready { protocol, wirebench } = event else { continue };
+            ready[place] = true;
+            if protocol != AGENT_PROTOCOL {
+                let host =
+                    agents.pool.hosts().nth(place).map_or(String::new(), |it| format!("{it}: "));
+                return Err(format!(
+                    "{host}its wirebench {wirebench} has protocol {protocol}, and this one has \
+                     {AGENT_PROTOCOL}: install the same version{or}"
+                ));
+            }
+        }
+        Ok(agents)
+    }
+
+    /// The hosts that have not answered, before a colon.
+    fn named(&self, answered: &[bool]) -> String {
+        let silent = self.pool.hosts().zip(answered).filter(|(_, answered)| !**answered);
+        let silent = silent.map(|(host, _)| host).collect::<Vec<_>>().join(", ");
+        if silent.is_empty() { "the load generator: ".to_owned() } else { format!("{silent}: ") }
+    }
+
+    /// The process that generates the load, if it is on this host.
+    pub(crate) fn pid(&self) -> Option<Pid> {
+        self.pool.child().map(PipedChild::pid)
+    }
+
+    /// Makes the connections of a load. The answer is how many could be made.
+    pub(crate) fn connect(
+        &mut self,
+        load: u32,
+        config: &LoadConfig,
+        windows: Windows,
+        stop: &AtomicBool,
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<usize, String> {
+        let shares = config.shares(self.pool.len())?.into_iter();
+        let connect = |config| AgentCommand::Connect { load, config: Box::new(config), windows };
+        self.pool.tell_each(shares.map(connect))?;
+        let mut limit = WaitLimit::connecting(config, Instant::now());
+        let mut settled = vec![0; self.pool.len()];
+        let mut made = vec![None; self.pool.len()];
+        while made.iter().any(Option::is_none) {
+            limit.check(Instant::now())?;
+            match self.next(self.step(), stop)? {
+                Some((place, AgentEvent::Connecting { settled: more })) => {
+                    settled[place] = more;
+                    let event = LoadEvent::Connecting { settled: settled.iter().sum() };
+                    limit.hear(&event, Instant::now());
+                    observe(event);
+                }
+                Some((place, AgentEvent::Connected { connections, .. })) => {
+                    made[place] = Some(connections);
+                }
+                _ => {}
+            }
+        }
+        self.loads.insert(load, config.clone());
+        Ok(made.into_iter().flatten().sum())
+    }
+
+    /// Measures one window. `observe` hears its edges and intervals, where they are reported.
+    pub(crate) fn window(
+        &mut self,
+        order: &WindowOrder,
+        (at_stop, stop): (AtStop, &AtomicBool),
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<WindowReport, String> {
+        let config = self.loads.get(&order.load).ok_or("the load has no connections")?;
+        let config = order.applied_to(config);
+        if self.pid().is_none() {
+            return self.window_of_hosts(order, config, (at_stop, stop), observe);
+        }
+        self.pool.tell(&AgentCommand::Window(Box::new(order.clone())))?;
+        let limit = WaitLimit::window(&config, Instant::now());
+        let lasting = Lasting::new(order, limit, None, 1);
+        let (reports, _) = self.follow(lasting, (at_stop, stop), observe)?;
+        reports.into_iter().next().ok_or_else(|| "there is no report".to_owned())
+    }
+
+    /// A window that begins everywhere at the same moment. The servers' clocks are read here.
+    fn window_of_hosts(
+        &mut self,
+        order: &WindowOrder,
+        config: LoadConfig,
+        (at_stop, stop): (AtStop, &AtomicBool),
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<WindowReport, String> {
+        let offsets = self.offsets()?;
+        let error_ns = offsets.iter().map(|it| it.error_ns).max().unwrap_or(0);
+        let began = Instant::now();
+        let before = wait_for_rest(&order.processes);
+        let waited_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let (ahead_ns, errors) = match order.recording {
+            Recording::Intervals => AHEAD_OF_LOAD,
+            Recording::Series | Recording::Silent => AHEAD_OF_SLICE,
+        };
+        let start_ns = self.pool.now_ns() + ahead_ns + errors * error_ns;
+        let order_at = |offset: &Offset| {
+            let start_ns = Some(offset.there(start_ns));
+            let order = WindowOrder { start_ns, processes: Vec::new(), ..order.clone() };
+            AgentCommand::Window(Box::new(order))
+        };
+        self.pool.tell_each(offsets.iter().map(order_at))?;
+        let limit = WaitLimit::window(&config, Instant::now());
+        let edges = Some(Edges::new(order, start_ns));
+        let lasting = Lasting::new(order, limit, edges, offsets.len());
+        let (reports, clocks) = self.follow(lasting, (at_stop, stop), observe)?;
+        let end_ns = self.pool.now_ns();
+        let after = wait_for_rest(&order.processes);
+        let used = used(&order.processes, &before, &after);
+        let whole_ns = used.iter().find(|(of, _)| *of == order.load).map_or(0, |(_, used)| *used);
+        let offsets = self.better(offsets, order);
+        let (series, generator_waited_ns) = (
+            edges::series(&clocks.series_ns, &reports),
+            reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0),
+        );
+        let report = self.merged(config, reports, &offsets)?;
+        let is_exact = error_ns as f64 <= ERROR_SHARE * report.window_ns as f64;
+        let counted_ns = counted_ns(&clocks).filter(|_| is_exact);
+        Ok(WindowReport {
+            load: order.load,
+            report,
+            start_ns,
+            end_ns,
+            waited_ns,
+            generator_waited_ns,
+            cpu: WindowCpu { counted_ns, whole_ns },
+            clocks,
+            parked_cpu_ns: used.into_iter().filter(|(of, _)| *of != order.load).collect(),
+            series,
+        })
+    }
+
+    /// Follows a window to its end.
+    fn follow(
+        &mut self,
+        mut lasting: Lasting<'_>,
+        (at_stop, stop): (AtStop, &AtomicBool),
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<(Vec<WindowReport>, EdgeClocks), String> {
+        let (never, mut has_stopped) = (AtomicBool::new(false), false);
+        let stop_of_wait = if at_stop == AtStop::Report { &never } else { stop };
+        let mut events = VecDeque::new();
+        while lasting.reports.iter().any(Option::is_none) {
+            if at_stop == AtStop::Report && !has_stopped && stop.load(Ordering::Relaxed) {
+                has_stopped = true;
+                self.pool.tell(&AgentCommand::Stop)?;
+            }
+            lasting.limit.check(Instant::now())?;
+            events.extend(lasting.edges.as_mut().and_then(|it| it.pass(self.pool.now_ns())));
+            if events.is_empty() {
+                let step = self.step_of(&lasting);
+                if let Some((place, event)) = self.next(step, stop_of_wait)? {
+                    lasting.hear(place, event, &mut events);
+                }
+            }
+            while let Some(event) = events.pop_front() {
+                lasting.limit.hear(&event, Instant::now());
+                observe(event);
+            }
+        }
+        let clocks = lasting.edges.map(|it| it.clocks).unwrap_or_default();
+        Ok((lasting.reports.into_iter().flatten().collect(), clocks))
+    }
+
+    /// How long to wait for the next event of a window. Between the edges of a slice nothing runs here.
+    fn step_of(&self, lasting: &Lasting<'_>) -> Instant {
+        let is_slice = lasting.order.recording != Recording::Intervals;
+        let Some(edges) = &lasting.edges else {
+            return Instant::now() + if is_slice { SILENT_STEP } else { STEP };
+        };
+        let edge = edges.next_ns().map(|edge_ns| self.pool.instant(edge_ns));
+        match edge {
+            Some(edge) if is_slice => edge,
+            Some(edge) => edge.min(self.step()),
+            None => self.step(),
+        }
+    }
+
+    fn step(&self) -> Instant {
+        Instant::now() + if self.pid().is_some() { STEP } else { HOSTS_STEP }
+    }
+
+    fn next(
+        &mut self,
+        until: Instant,
+        stop: &AtomicBool,
+    ) -> Result<Option<(usize, AgentEvent)>, String> {
+        if stop.load(Ordering::Relaxed) {
+            return Err("interrupted".to_owned());
+        }
+        self.pool.heard(until)
+    }
+
+    /// The clocks, read again when the last reading is old. What they may have drifted since is in their errors.
+    fn offsets(&mut self) -> Result<Vec<Offset>, String> {
+        let (read_at, offsets) = match self.clocks.take() {
+            Some(clocks) if clocks.0.elapsed() < fresh(&clocks.1) => clocks,
+            _ => (Instant::now(), self.pool.offsets()?),
+        };
+        let drift_ns = (read_at.elapsed().as_nanos() as f64 * DRIFT_SHARE) as u64;
+        let now = offsets.iter().map(|it| it.with_drift(drift_ns)).collect();
+        self.clocks = Some((read_at, offsets));
+        Ok(now)
+    }
+
+    /// A clock may have been read better after a whole load.
+    fn better(&mut self, before: Vec<Offset>, order: &WindowOrder) -> Vec<Offset> {
+        let after = match order.recording {
+            Recording::Intervals => self.pool.offsets().unwrap_or_else(|_| before.clone()),
+            Recording::Series | Recording::Silent => return before,
+        };
+        let pairs = before.into_iter().zip(after);
+        pairs.map(|(one, other)| if other.error_ns < one.error_ns { other } else { one }).collect()
+    }
+
+    fn merged(
+        &self,
+        config: LoadConfig,
+        reports: Vec<WindowReport>,
+        offsets: &[Offset],
+    ) -> Result<LoadReport, String> {
+        let shares = self.pool.hosts().zip(offsets).zip(reports);
+        let shares = shares.map(|((host, offset), report)| Share {
+            host: host.to_owned(),
+            start_ns: offset.here(report.start_ns),
+            clock_error_ns: offset.error_ns,
+            report: report.report,
+        });
+        parts::whole(config, shares.collect()).ok_or_else(|| "there is no generator".to_owned())
+    }
+}
+
+impl<'a> Lasting<'a> {
+    fn new(order: &'a WindowOrder, limit: WaitLimit, edges: Option<Edges>, agents: usize) -> Self {
+        let (intervals, reports) = (vec![VecDeque::new(); agents], vec![None; agents]);
+        Self { order, limit, edges, intervals, reports }
+    }
+
+    /// Takes in what one agent has said. `events` gets what that means for the window.
+    fn hear(&mut self, place: usize, event: AgentEvent, events: &mut VecDeque<LoadEvent>) {
+        match (event, &mut self.edges) {
+            (AgentEvent::WindowStart, None) => events.push_back(LoadEvent::WindowStart),
+            (AgentEvent::WindowEnd, None) => events.push_back(LoadEvent::WindowEnd),
+            (AgentEvent::Interval(interval), None) => {
+                events.push_back(LoadEvent::Interval(interval));
+            }
+            (AgentEvent::Interval(interval), Some(_)) => {
+                self.intervals[place].push_back(interval);
+                while self.intervals.iter().all(|it| !it.is_empty()) {
+                    let same: Vec<_> =
+                        self.intervals.iter_mut().filter_map(VecDeque::pop_front).collect();
+                    events.extend(parts::interval(&same).map(LoadEvent::Interval));
+                }
+            }
+            (AgentEvent::Window(report), edges) => {
+                events.extend(edges.as_mut().and_then(Edges::end));
+                self.reports[place] = Some(*report);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How old the reading of clocks may be.
+fn fresh(offsets: &[Offset]) -> Duration {
+    let error_ns = offsets.iter().map(|it| it.error_ns).min().unwrap_or(0) as f64;
+    let fresh = Duration::from_nanos((error_ns / 2.0 / DRIFT_SHARE) as u64);
+    fresh.clamp(FRESH_LEAST, FRESH_MOST)
+}
+
+/// Makes the load `config` with all generators of `fleet`, to its end or until `stop` is set. `observe` hears
+/// what happens.
+pub fn together(
+    fleet: &Fleet,
+    config: &LoadConfig,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(LoadEvent),
+) -> Result<LoadReport, String> {
+    let mut agents = Agents::on_hosts(fleet, stop)?;
+    let connections = agents.connect(0, config, Windows::One, stop, observe)?;
+    observe(LoadEvent::Connected { connections });
+    let order = WindowOrder::whole(config, Vec::new());
+    Ok(agents.window(&order, (AtStop::Report, stop), observe)?.report)
+}

@@ -1,0 +1,152 @@
+//! The edges of a window on other hosts: the clocks of the servers are read here, where they run, at the moments
+//! at which the generators are to begin and to end.
+
+use std::collections::VecDeque;
+use wirebench_schema::{
+    agent::{Recording, SERIES_NS, SlicePiece, WindowOrder, WindowReport},
+    load::{EdgeClocks, LoadEvent, Stop},
+};
+use wirebench_server::process_clocks::read;
+
+/// What a moment of a window is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Edge {
+    Series,
+    Start,
+    End,
+}
+
+/// The moments of a window that are still to come, and what was read at those that have passed.
+#[derive(Debug)]
+pub(super) struct Edges {
+    start_ns: u64,
+    pending: VecDeque<(u64, Edge)>,
+    pids: Vec<i32>,
+    pub(super) clocks: EdgeClocks,
+    has_ended: bool,
+}
+
+impl Edges {
+    /// Of a window that begins when this side's clock shows `start_ns`.
+    pub(super) fn new(order: &WindowOrder, start_ns: u64) -> Self {
+        let own = order.processes.iter().find(|server| server.load == order.load);
+        let pids = own.map_or_else(Vec::new, |server| server.pids.clone());
+        let (pending, clocks) = (moments(order), EdgeClocks::default());
+        Self { start_ns, pending, pids, clocks, has_ended: false }
+    }
+
+    /// When the next one is.
+    pub(super) fn next_ns(&self) -> Option<u64> {
+        self.pending.front().map(|(moment_ns, _)| self.start_ns + moment_ns)
+    }
+
+    /// Reads the clocks for a moment that has come by now, and says which edge it is.
+    pub(super) fn pass(&mut self, now_ns: u64) -> Option<LoadEvent> {
+        self.next_ns().filter(|next_ns| *next_ns <= now_ns)?;
+        self.read_next()
+    }
+
+    /// A generator has reported: the window has ended, by its count or before its time. None if that is known.
+    pub(super) fn end(&mut self) -> Option<LoadEvent> {
+        if self.has_ended {
+            return None;
+        }
+        self.pending = [(0, Edge::End)].into();
+        self.read_next()
+    }
+
+    fn read_next(&mut self) -> Option<LoadEvent> {
+        let (_, edge) = self.pending.pop_front()?;
+        let now = read(&self.pids);
+        match edge {
+            Edge::Series => {
+                self.clocks.series_ns.push(now.iter().flatten().sum());
+                None
+            }
+            Edge::Start => {
+                self.clocks.start_ns = now;
+                Some(LoadEvent::WindowStart)
+            }
+            Edge::End => {
+                self.clocks.end_ns = now;
+                self.has_ended = true;
+                Some(LoadEvent::WindowEnd)
+            }
+        }
+    }
+}
+
+/// The requests of all generators, and the growth of the CPU time in the same time.
+pub(super) fn series(sums_ns: &[u64], reports: &[WindowReport]) -> Vec<SlicePiece> {
+    let grown = sums_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+    let piece = |(number, cpu_ns): (usize, u64)| {
+        let requests = reports.iter().map(|it| it.series.get(number).map(|it| it.requests));
+        Some(SlicePiece { requests: requests.sum::<Option<u64>>()?, cpu_ns })
+    };
+    grown.enumerate().map_while(piece).collect()
+}
+
+/// When clocks are read, in nanoseconds since the start of a window, in order.
+fn moments(order: &WindowOrder) -> VecDeque<(u64, Edge)> {
+    let end_ns = match order.stop {
+        Stop::After(length) => {
+            let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
+            Some(order.discard_ns.saturating_add(length_ns))
+        }
+        Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
+    };
+    let values = match (order.recording, end_ns) {
+        (Recording::Series, Some(end_ns)) => end_ns / SERIES_NS + 1,
+        _ => 0,
+    };
+    let series = (0..values).map(|number| (number * SERIES_NS, Edge::Series));
+    let end = end_ns.map(|end_ns| (end_ns, Edge::End));
+    let mut moments: Vec<_> = series.chain([(order.discard_ns, Edge::Start)]).chain(end).collect();
+    moments.sort_by_key(|(moment, _)| *moment);
+    moments.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use wirebench_schema::load::LoadModel;
+
+    const MS: u64 = 1_000_000;
+
+    fn order(recording: Recording, stop: Stop) -> WindowOrder {
+        WindowOrder {
+            load: 0,
+            model: LoadModel::Closed,
+            discard_ns: 30 * MS,
+            stop,
+            start_ns: None,
+            recording,
+            processes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn clocks_are_read_at_the_edges_and_where_a_series_is_wanted_every_20_ms() {
+        let moments = |recording| {
+            let moments = moments(&order(recording, Stop::After(Duration::from_millis(25))));
+            moments.into_iter().map(|(moment, edge)| (moment / MS, edge)).collect::<Vec<_>>()
+        };
+        let series = |at| (at, Edge::Series);
+        assert_eq!(
+            moments(Recording::Series),
+            [series(0), series(20), (30, Edge::Start), series(40), (55, Edge::End)]
+        );
+        assert_eq!(moments(Recording::Silent), [(30, Edge::Start), (55, Edge::End)]);
+    }
+
+    #[test]
+    fn a_window_with_a_count_ends_with_the_first_report() {
+        let order = order(Recording::Intervals, Stop::Requests(1));
+        let mut edges = Edges::new(&order, 5 * MS);
+        assert_eq!(edges.pass(34 * MS), None);
+        assert_eq!(edges.pass(35 * MS), Some(LoadEvent::WindowStart));
+        assert_eq!((edges.next_ns(), edges.pass(u64::MAX)), (None, None));
+        assert_eq!((edges.end(), edges.end()), (Some(LoadEvent::WindowEnd), None));
+    }
+}

@@ -1,0 +1,52 @@
+//! The hosts of the load generators.
+
+use std::{
+    process::Stdio,
+    sync::{Arc, OnceLock, atomic::AtomicBool},
+    time::Duration,
+};
+use wirebench_schema::agent::{AgentEvent, HEARTBEAT_WITHIN_NS};
+use wirebench_server::{parallel, pipe::PipedChild};
+
+use super::{Carrier, Program, install};
+
+/// How much longer than planned a command may take before the other side counts as hung.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
+/// Heartbeats come several times as often as they must.
+pub(crate) const HEARTBEAT_EVERY: Duration = Duration::from_nanos(HEARTBEAT_WITHIN_NS / 5);
+
+/// Where the generators are, and how they are reached.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    pub hosts: Vec<String>,
+    pub carrier: Carrier,
+    pub program: Program,
+    /// Whether the hosts have the program; copies of the fleet share it.
+    provided: Arc<OnceLock<Result<(), String>>>,
+}
+
+impl Fleet {
+    /// Of hosts about which nothing is known yet.
+    #[must_use]
+    pub fn new(hosts: Vec<String>, carrier: Carrier, program: Program) -> Self {
+        Self { hosts, carrier, program, provided: Arc::default() }
+    }
+
+    /// Makes sure, once, that all hosts are reached and have the program.
+    pub fn provide(&self, stop: &AtomicBool) -> Result<(), String> {
+        self.provided.get_or_init(|| self.provide_now(stop)).clone()
+    }
+
+    fn provide_now(&self, stop: &AtomicBool) -> Result<(), String> {
+        let provide = |host: &String| install::provide(&self.carrier, host, &self.program, stop);
+        parallel::map(&self.hosts, self.hosts.len(), provide).into_iter().collect()
+    }
+
+    /// Starts the agent of `host`, which says when it takes commands.
+    pub(crate) fn start_agent(&self, host: &str) -> Result<PipedChild<AgentEvent>, String> {
+        let mut command = self.carrier.command(host, &self.program.start("agent"));
+        command.stdin(Stdio::piped());
+        PipedChild::spawn(command, None)
+            .map_err(|error| format!("{host}: the carrier cannot be started: {error}"))
+    }
+}
