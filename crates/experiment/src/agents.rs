@@ -378,7 +378,7 @@ fn fresh(offsets: &[Offset]) -> Duration {
     fresh.clamp(FRESH_LEAST, FRESH_MOST)
 }
 
-/// Makes the load `config` with all generators of `fleet`, to its end or until `stop` is set. `observe` hears
+/// Generates the load `config` with all generators of `fleet`, to its end or until `stop` is set. `observe` hears
 /// what happens.
 pub fn together(
     fleet: &Fleet,
