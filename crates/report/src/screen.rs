@@ -101,8 +101,8 @@ pub fn live_page(journal: &Journal, facts: &Facts<'_>) -> String {
 }
 
 fn table(model: &Model, paint: Paint) -> Vec<String> {
-    let blocks = model.blocks.iter().map(|block| grid::lines(block, paint));
-    blocks.flat_map(|lines| [vec![String::new()], lines].concat()).collect()
+    let tables = model.blocks.iter().map(|block| grid::table(block).text(paint));
+    tables.flat_map(|table| [String::new(), table]).collect()
 }
 
 /// What the marks mean that are in the table.

@@ -93,7 +93,8 @@ impl Comparison {
             is_folded: rows == Rows::ThatCount && change.movement().is_none(),
         };
         let rows = self.changes.iter().map(row).collect();
-        Table { columns, rows, folded: "without a significant change: --all shows them" }
+        let folded = "without a significant change: --all shows them";
+        Table { columns, rows, folded, ..Table::default() }
     }
 
     fn ratios(&self) -> Markup {

@@ -3,9 +3,13 @@
 use super::paint::{Paint, Shade};
 use crate::{
     notes::{Notes, references},
-    wrap::length,
+    wrap::{WIDTH, length},
 };
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::RangeInclusive};
+
+/// Bars shorter than this show nothing, and longer ones nothing more.
+const BAR: RangeInclusive<usize> = 8..=24;
+const BAR_GAP: &str = "   ";
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Align {
@@ -20,9 +24,11 @@ pub(crate) struct Column {
     /// With `\n` where text may break it.
     pub(crate) head: String,
     pub(crate) align: Align,
-    /// What text has above the head of this column and those that follow it.
+    /// What text has above the head of this column and those that follow it. They stay together where a
+    /// table continues below.
     pub(crate) group: Option<String>,
-    /// Narrow forms drop the columns with the smallest of these first; none stays in every form.
+    /// Narrow forms drop the columns with the smallest of these first, and those of the last group after
+    /// all others; none stays in every form.
     pub(crate) dispensable: Option<u8>,
 }
 
@@ -30,6 +36,8 @@ pub(crate) struct Column {
 pub(crate) struct Cell {
     pub(crate) text: String,
     pub(crate) shade: Shade,
+    /// Of which terminals show a bar, if there is room.
+    pub(crate) figure: Option<f64>,
     /// What is written below the table, with a number that the cell refers to.
     pub(crate) notes: Vec<String>,
 }
@@ -45,6 +53,9 @@ pub(crate) struct Row {
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Row>,
+    /// Columns in front that name a row: a table with some that is too wide for text continues below, with
+    /// them again.
+    pub(crate) keys: usize,
     /// What text says of folded rows, after their number.
     pub(crate) folded: &'static str,
 }
@@ -75,7 +86,7 @@ impl<T: Into<String>> From<T> for Cell {
 impl Table {
     pub(crate) fn new(columns: Vec<Column>, rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
         let row = |cells| Row { cells, is_folded: false };
-        Self { columns, rows: rows.into_iter().map(row).collect(), folded: "" }
+        Self { columns, rows: rows.into_iter().map(row).collect(), ..Self::default() }
     }
 
     pub(super) fn folds(&self) -> bool {
@@ -100,19 +111,66 @@ impl Table {
         Numbered { cells, notes: notes.texts().collect() }
     }
 
-    /// The columns of which the widest row of `cells` has at most `most` characters, with `between` them.
-    pub(super) fn fitting(&self, cells: &[Vec<String>], between: usize, most: usize) -> Vec<usize> {
-        let mut columns: Vec<usize> = (0..self.columns.len()).collect();
-        let width = |columns: &[usize]| {
-            let widths = columns.iter().map(|column| self.width(cells, *column) + between);
-            widths.sum::<usize>().saturating_sub(between)
-        };
-        while width(&columns) > most {
-            let order = |column: &usize| self.columns[*column].dispensable.map(|it| (it, *column));
-            let Some((_, dropped)) = columns.iter().filter_map(order).min() else { break };
-            columns.retain(|column| *column != dropped);
+    /// The groups of columns behind the keys.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for column in self.keys..self.columns.len() {
+            match groups.last_mut() {
+                Some(group) if self.columns[column].group.is_none() || self.keys == 0 => {
+                    group.push(column);
+                }
+                _ => groups.push(vec![column]),
+            }
         }
-        columns
+        groups
+    }
+
+    /// The columns that fit into `most` characters as a whole, for Markdown.
+    pub(super) fn fitting(&self, cells: &[Vec<String>], between: usize, most: usize) -> Vec<usize> {
+        let all = vec![(self.keys..self.columns.len()).collect()];
+        self.fit(&all, cells, &[between], most).map(|(columns, _)| columns).unwrap_or_default()
+    }
+
+    /// The columns of these groups that fit into `most` characters, and the largest of `gaps` between them
+    /// with which they do. None if several groups do not fit.
+    fn fit(
+        &self,
+        groups: &[Vec<usize>],
+        cells: &[Vec<String>],
+        gaps: &[usize],
+        most: usize,
+    ) -> Option<(Vec<usize>, usize)> {
+        let is_dispensable = |column: &usize| self.columns[*column].dispensable.is_some();
+        let last = groups.iter().rfind(|group| group.iter().any(is_dispensable));
+        let is_last = |column: &usize| last.is_some_and(|group| group.contains(column));
+        let order = |column: &usize| Some((is_last(column), self.columns[*column].dispensable?));
+        let mut columns: Vec<usize> = (0..self.keys).chain(groups.concat()).collect();
+        loop {
+            let fits = |gap: &&usize| self.width_of(&columns, cells, **gap) <= most;
+            if let Some(gap) = gaps.iter().find(fits) {
+                return Some((columns, *gap));
+            }
+            let next = columns.iter().filter_map(order).min();
+            match next.filter(|(is_last, _)| !is_last || groups.len() == 1) {
+                Some(next) => columns.retain(|column| order(column) != Some(next)),
+                None if groups.len() > 1 => return None,
+                None => return Some((columns, gaps.last().copied().unwrap_or(1))),
+            }
+        }
+    }
+
+    /// The columns of each part of the table, below each other, with the gap between them.
+    fn parts(&self, cells: &[Vec<String>], most: usize) -> Vec<(Vec<usize>, usize)> {
+        let groups = self.groups();
+        let (mut rest, mut parts) = (groups.as_slice(), Vec::new());
+        while !rest.is_empty() {
+            let fit =
+                |number: usize| Some((number, self.fit(&rest[..number], cells, &[2, 1], most)?));
+            let Some((number, part)) = (1..=rest.len()).rev().find_map(fit) else { break };
+            parts.push(part);
+            rest = &rest[number..];
+        }
+        parts
     }
 
     fn width(&self, cells: &[Vec<String>], column: usize) -> usize {
@@ -120,33 +178,71 @@ impl Table {
         heads.chain(cells.iter().map(|row| length(&row[column]))).max().unwrap_or(0)
     }
 
+    fn title(&self, column: usize) -> Option<&str> {
+        self.columns[column].group.as_deref().filter(|title| !title.is_empty())
+    }
+
+    /// The gap in front of each column and its width. The last column of a group is as wide as the title
+    /// needs it.
+    fn layout(&self, columns: &[usize], cells: &[Vec<String>], gap: usize) -> Vec<(usize, usize)> {
+        let before = |place: usize| match self.title(columns[place]) {
+            _ if place == 0 => 0,
+            Some(_) => gap + 1,
+            None => gap,
+        };
+        let mut layout: Vec<(usize, usize)> = (0..columns.len())
+            .map(|place| (before(place), self.width(cells, columns[place])))
+            .collect();
+        let begins = |place: &usize| self.columns[columns[*place]].group.is_some();
+        for begin in (0..columns.len()).filter(begins) {
+            let end = (begin + 1..columns.len()).find(begins).unwrap_or(columns.len());
+            let room: usize = layout[begin..end].iter().map(|(gap, width)| gap + width).sum();
+            let title = self.title(columns[begin]).map_or(0, length) + layout[begin].0;
+            layout[end - 1].1 += title.saturating_sub(room);
+        }
+        layout
+    }
+
+    fn width_of(&self, columns: &[usize], cells: &[Vec<String>], gap: usize) -> usize {
+        self.layout(columns, cells, gap).iter().map(|(gap, width)| gap + width).sum()
+    }
+
     /// The lines of some rows below their heads, in text.
     pub(super) fn lines(&self, rows: &[&Row], cells: &[Vec<String>], paint: Paint) -> Vec<String> {
-        let fits = |between: &usize| {
-            let all = (0..self.columns.len()).map(|it| self.width(cells, it) + between);
-            all.sum::<usize>() <= paint.1.saturating_add(*between)
-        };
-        let between = [2, 1].into_iter().find(fits).unwrap_or(1);
-        let columns = self.fitting(cells, between, paint.1);
+        let most = if self.keys > 0 { paint.1.min(WIDTH) } else { paint.1 };
+        let parts = self.parts(cells, most).into_iter();
+        let parts = parts.map(|(columns, gap)| self.part(rows, cells, &columns, gap, paint));
+        parts.collect::<Vec<_>>().join(&String::new())
+    }
+
+    fn part(
+        &self,
+        rows: &[&Row],
+        cells: &[Vec<String>],
+        columns: &[usize],
+        gap: usize,
+        paint: Paint,
+    ) -> Vec<String> {
+        let layout = self.layout(columns, cells, gap);
         let line = |text: &dyn Fn(usize) -> (String, Shade)| {
             let mut line = String::new();
-            for (place, column) in columns.iter().enumerate() {
+            for (column, (gap, width)) in columns.iter().zip(&layout) {
                 let (text, shade) = text(*column);
-                let gap = if place == 0 { 0 } else { between };
-                let room = self.width(cells, *column).saturating_sub(length(&text));
+                let room = width.saturating_sub(length(&text));
                 let text = paint.apply(shade, &text);
                 line += &match self.columns[*column].align {
                     Align::Left => format!("{:gap$}{text}{:room$}", "", ""),
                     Align::Right => format!("{:gap$}{:room$}{text}", "", ""),
                 };
             }
-            line.trim_end().to_owned()
+            line
         };
         let mut lines = Vec::new();
-        if columns.iter().any(|column| self.columns[*column].group.is_some()) {
-            lines.push(self.groups(&columns, cells, between, paint));
+        if columns.iter().any(|column| self.title(*column).is_some()) {
+            lines.push(self.titles(columns, &layout, paint));
         }
-        let high = self.columns.iter().map(|it| it.head.split('\n').count()).max().unwrap_or(1);
+        let high = columns.iter().map(|it| self.columns[*it].head.split('\n').count()).max();
+        let high = high.unwrap_or(1);
         for at in 0..high {
             lines.push(line(&|column| {
                 let parts: Vec<&str> = self.columns[column].head.split('\n').collect();
@@ -158,27 +254,50 @@ impl Table {
         for (row, cells) in rows.iter().zip(cells) {
             lines.push(line(&|column| (cells[column].clone(), row.cells[column].shade)));
         }
-        lines
+        let used = layout.iter().map(|(gap, width)| gap + width).sum();
+        for (line, bar) in
+            lines.iter_mut().rev().zip(self.bars(rows, columns, used, paint).iter().rev())
+        {
+            *line += bar;
+        }
+        lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
     }
 
     /// What is above the heads.
-    fn groups(
-        &self,
-        columns: &[usize],
-        cells: &[Vec<String>],
-        between: usize,
-        paint: Paint,
-    ) -> String {
+    fn titles(&self, columns: &[usize], layout: &[(usize, usize)], paint: Paint) -> String {
         let (mut line, mut at, mut end) = (String::new(), 0, 0);
-        for (place, column) in columns.iter().enumerate() {
-            at += if place == 0 { 0 } else { between };
-            if let Some(group) = &self.columns[*column].group {
-                line += &" ".repeat(at.saturating_sub(end).max(usize::from(end > 0)));
-                line += &paint.apply(Shade::Head, group);
-                end = at.max(end) + length(group);
+        for (column, (gap, width)) in columns.iter().zip(layout) {
+            at += gap;
+            if let Some(title) = self.title(*column) {
+                line += &" ".repeat(at - end);
+                line += &paint.apply(Shade::Head, title);
+                end = at + length(title);
             }
-            at += self.width(cells, *column);
+            at += width;
         }
         line
+    }
+
+    /// A bar for each row below the title of its group: the first figure of the row. None where there is no
+    /// room for them.
+    fn bars(&self, rows: &[&Row], columns: &[usize], used: usize, paint: Paint) -> Vec<String> {
+        let room = paint.1.saturating_sub(used + BAR_GAP.len());
+        let has_figure =
+            |column: &&usize| rows.iter().any(|it| it.cells[**column].figure.is_some());
+        let Some(column) = columns.iter().find(has_figure) else { return Vec::new() };
+        if !paint.is_terminal() || room < *BAR.start() {
+            return Vec::new();
+        }
+        let figures = rows.iter().map(|row| row.cells[*column].figure.unwrap_or(0.0).max(0.0));
+        let most = figures.clone().fold(0.0, f64::max);
+        let bar = |figure: f64| {
+            let share = if most > 0.0 { figure / most } else { 0.0 };
+            let signs = (share * room.min(*BAR.end()) as f64).round() as usize;
+            format!("{BAR_GAP}{}", paint.apply(Shade::Faint, &"█".repeat(signs)))
+        };
+        let groups = columns.iter().skip(self.keys).filter(|it| self.title(**it).is_some()).count();
+        let title = self.title(*column).filter(|_| groups > 1).unwrap_or_default();
+        let head = format!("{BAR_GAP}{}", paint.apply(Shade::Head, title));
+        [head].into_iter().chain(figures.map(bar)).collect()
     }
 }

@@ -19,7 +19,7 @@ fn document() -> Document {
         row([cell("a", &["in 3 runs", "in 5 runs"]), "9.50".into(), "<b>".into()], false),
         row(["b".into(), "10.25".into(), cell("", &["late"])], true),
     ];
-    let table = Table { columns, rows, folded: "more" };
+    let table = Table { columns, rows, folded: "more", ..Table::default() };
     let blocks = vec![
         Block::Title("The # title".to_owned()),
         Block::Details(vec![Block::Lines(vec!["how".to_owned(), "where".to_owned()])]),

@@ -53,7 +53,7 @@ impl Block {
 }
 
 impl Table {
-    fn text(&self, paint: Paint) -> String {
+    pub(crate) fn text(&self, paint: Paint) -> String {
         let rows: Vec<_> = self.shown().collect();
         let numbered = Self::numbered(&rows);
         let mut lines = match rows.is_empty() {
