@@ -8,7 +8,8 @@ mod table;
 mod text;
 
 pub(crate) use self::{
-    markdown::{cell, plain},
+    html::parts,
+    markdown::plain,
     paint::{Paint, Shade},
     table::{Align, Cell, Column, Row, Table},
 };
@@ -33,6 +34,8 @@ pub(crate) enum Block {
     /// Sentences that belong together.
     Lines(Vec<String>),
     List(Option<String>, Vec<String>),
+    /// A heading and what belongs to it.
+    Section(String, Vec<Self>),
     Table(Table),
     /// A picture made of characters.
     Preformatted(String),
@@ -47,8 +50,24 @@ impl Block {
         Self::Lines(vec![text.into()])
     }
 
+    /// A section with a list; nothing without items.
+    pub(crate) fn section(title: &str, items: Vec<String>) -> Self {
+        Self::Section(title.to_owned(), vec![Self::List(None, items)])
+    }
+
     pub(crate) fn list(title: &str, items: Vec<String>) -> Self {
         Self::List(Some(title.to_owned()), items)
+    }
+
+    /// The cells of all tables in it.
+    pub(crate) fn cells(&self) -> Vec<&Cell> {
+        match self {
+            Self::Table(table) => table.rows.iter().flat_map(|row| &row.cells).collect(),
+            Self::Section(_, blocks) | Self::Details(blocks) => {
+                blocks.iter().flat_map(Self::cells).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -56,6 +75,7 @@ impl Block {
             Self::Lines(lines) | Self::List(_, lines) => lines.is_empty(),
             Self::Table(table) => table.rows.is_empty(),
             Self::Preformatted(text) => text.is_empty(),
+            Self::Section(_, blocks) => blocks.iter().all(Self::is_empty),
             _ => false,
         }
     }

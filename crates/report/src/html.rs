@@ -2,7 +2,6 @@
 //! escaped, and with no script but our own.
 
 pub(crate) mod chart;
-pub(crate) mod markdown;
 pub(crate) mod ratio;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};

@@ -74,21 +74,21 @@ pub trait Report {
 #[derive(Clone, Copy, Debug)]
 pub struct Details<'a> {
     pub analysis: &'a Analysis<'a>,
+    /// What rows are compared by; the primary metric of each phase if it is not chosen.
+    pub metric: Option<analysis::Metric>,
     /// What the journal does not know.
     pub facts: screen::Facts<'a>,
 }
 
 impl Report for Details<'_> {
     fn document(&self) -> Document {
-        Document { title: self.analysis.journal.start.suite.clone(), ..Document::default() }
+        table::document(self.analysis, self.facts.machine, self.metric)
     }
 
-    fn details(&self) -> String {
-        table::report(self.analysis, self.facts.machine, table::Style::Text, None)
-    }
-
+    /// Text needs no title, because its first line has the name of the suite.
     fn markdown(&self) -> String {
-        table::report(self.analysis, self.facts.machine, table::Style::Markdown, None)
+        let document = self.document();
+        format!("# wirebench {}\n\n{}", document::plain(&document.title), document.markdown())
     }
 
     fn html(&self) -> String {

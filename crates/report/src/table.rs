@@ -2,25 +2,23 @@
 //! known of it, and lists of what was not measured. What the figures are comes from
 //! [`crate::analysis`]; nothing is computed here.
 
-mod cells;
 mod columns;
 pub(crate) mod describe;
 pub(crate) mod headline;
-mod layout;
 mod lists;
-pub(crate) mod page;
 mod published;
 pub(crate) mod states;
 pub(crate) mod workload;
 
-use comfy_table::{CellAlignment, Table, presets};
-use std::{borrow::Cow, ops::Range};
+use comfy_table::{Table, presets};
 
 use crate::{
     analysis::{Analysis, Metric},
-    document, generators, pairs, published_rows,
+    document::{Block, Document},
+    generators, pairs, published_rows,
 };
 
+use self::states::sentences;
 pub(crate) use self::{
     columns::has_few_samples,
     describe::{
@@ -28,7 +26,6 @@ pub(crate) use self::{
     },
     lists::unavailable,
 };
-use self::{page::Page, states::sentences};
 pub(crate) use crate::table_units::count;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,76 +34,46 @@ pub enum Style {
     Markdown,
 }
 
-impl Style {
-    /// A text that may be of another program, as it is in this style.
-    pub(crate) fn plain(self, text: &str) -> Cow<'_, str> {
-        match self {
-            Self::Text => text.into(),
-            Self::Markdown => document::plain(text),
-        }
-    }
-
-    /// The same for a cell of a table.
-    pub(crate) fn cell(self, text: &str) -> String {
-        match self {
-            Self::Text => text.to_owned(),
-            Self::Markdown => document::cell(text),
-        }
-    }
-}
-
-/// Everything that a result says, as text: a table for each workload, its notes, and what could not be
-/// measured. Ratios, verdicts and ranks are those of `metric` where a workload has it, and otherwise of
-/// what its phase is for. The name of the machine is next to that of a document.
+/// Everything that a result says: a table for each workload, its notes, and what could not be measured.
+/// Ratios, verdicts and ranks are those of `metric` where a workload has it, and otherwise of what its phase
+/// is for. The name of the machine is next to that of a document.
 #[must_use]
-pub fn report(
+pub fn document(
     analysis: &Analysis<'_>,
     machine: Option<&str>,
-    style: Style,
     metric: Option<Metric>,
-) -> String {
+) -> Document {
     let Analysis { journal, workloads, .. } = analysis;
-    let mut page = Page::new(style);
-    page.title(&format!("wirebench {}", journal.start.suite));
-    page.paragraph(&headline::headline(journal, workloads));
-    for line in [sentences(workloads), headline::cautions(journal, workloads)].concat() {
-        page.paragraph(&line);
+    let mut lines = vec![headline::headline(journal, workloads)];
+    lines.extend(sentences(workloads));
+    lines.extend(headline::cautions(journal, workloads));
+    lines.extend(published::paragraph(journal, machine));
+    lines.extend(conclusion(analysis));
+    let mut blocks: Vec<Block> = lines.into_iter().map(Block::line).collect();
+    let sections = workloads.iter().map(|rows| workload::section(journal, rows, metric));
+    let sections: Vec<Block> = sections.chain(published::sections(analysis)).collect();
+    let legend = lists::reading_aid(journal, workloads, &sections);
+    blocks.extend(sections);
+    if published_rows::document(journal).is_some() {
+        blocks.push(Block::section("versions", lists::versions(journal)));
     }
-    let published = published_rows::document(journal);
-    if let Some(paragraph) = published::paragraph(journal, machine) {
-        page.paragraph(&paragraph);
-    }
-    if let Some(sentence) = conclusion(analysis) {
-        page.paragraph(&sentence);
-    }
-    for rows in workloads {
-        workload::add(&mut page, journal, rows, metric);
-    }
-    if let Some(published) = published {
-        published::add(&mut page, published, workloads);
-        published::add_rows(&mut page, journal);
-        page.list("versions", &lists::versions(journal));
-    }
-    page.list("pairs of hosts", &pairs::lines(journal));
-    page.list("generators", &generators::lines(journal));
-    page.list("not measured", &lists::unavailable(journal, |_| true));
-    page.list("skipped by entries", &lists::skips(journal));
-    page.list("resumed", &lists::resumed(journal));
-    let legend = lists::reading_aid(journal, workloads, &page);
-    page.list("legend", &legend);
-    page.text()
+    blocks.push(Block::section("pairs of hosts", pairs::lines(journal)));
+    blocks.push(Block::section("generators", generators::lines(journal)));
+    blocks.push(Block::section("not measured", lists::unavailable(journal, |_| true)));
+    blocks.push(Block::section("skipped by entries", lists::skips(journal)));
+    blocks.push(Block::section("resumed", lists::resumed(journal)));
+    blocks.push(Block::section("legend", legend));
+    Document { title: journal.start.suite.clone(), blocks }
 }
 
-/// The document of the suite as Markdown: which of its differences hold, its tables with both figures,
-/// and its rows; none without a document.
-pub(crate) fn document(analysis: &Analysis<'_>) -> Option<String> {
-    let published = published_rows::document(analysis.journal)?;
-    let mut page = Page::new(Style::Markdown);
-    published::add(&mut page, published, &analysis.workloads);
-    published::add_rows(&mut page, analysis.journal);
-    let legend = [lists::PUBLISHED, lists::COMPARABLE, lists::NOT_COMPARABLE];
-    page.list("legend", &legend.map(str::to_owned));
-    Some(page.text())
+/// The document of the suite: its tables with both figures, and its rows; nothing without a document.
+pub(crate) fn of_suite(analysis: &Analysis<'_>) -> Vec<Block> {
+    let mut sections = published::sections(analysis);
+    if !sections.is_empty() {
+        let legend = [lists::PUBLISHED, lists::COMPARABLE, lists::NOT_COMPARABLE];
+        sections.push(Block::section("legend", legend.map(str::to_owned).to_vec()));
+    }
+    sections
 }
 
 /// The sentence on the differences that the document of the suite published.
@@ -123,21 +90,6 @@ pub fn new_table(style: Style, head: &[&str]) -> Table {
         Style::Markdown => presets::ASCII_MARKDOWN,
     });
     table.set_header(head);
-    table
-}
-
-/// A table of rows, with figures in the columns of `figures`.
-pub(crate) fn filled_table(
-    style: Style,
-    head: &[&str],
-    rows: &[Vec<String>],
-    figures: Range<usize>,
-) -> Table {
-    let mut table = new_table(style, head);
-    for column in table.column_iter_mut().skip(figures.start).take(figures.len()) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.add_rows(rows.iter().map(|row| row.iter().map(|cell| style.cell(cell))));
     table
 }
 

@@ -13,7 +13,6 @@ use wirebench_report::{
     document::Look,
     format::Format,
     screen, site, svg,
-    table::{self, Style},
     tune::Tuned,
 };
 use wirebench_schema::journal::Journal;
@@ -137,18 +136,12 @@ impl Arguments {
             return Ok(formatted.unwrap_or_else(|| tuned.text(self.look())));
         }
         let known = Known::of(journal, results::folder(&self.run))?;
-        let facts = known.facts(Look::Plain);
         let analysis = &Analysis::of(journal);
-        Ok(match (self.format.format, explain) {
-            (Some(Format::Markdown), _) => {
-                self.format.shared(&table::report(analysis, facts.machine, Style::Markdown, metric))
-            }
-            (None, true) => table::report(analysis, facts.machine, Style::Text, metric),
+        let details = Details { analysis, metric, facts: known.facts(Look::Plain) };
+        Ok(match (self.format.text(&details, metric), explain) {
+            (Some(text), _) => text,
+            (None, true) => details.details(),
             (None, false) => self.page(analysis, &known),
-            (Some(_), _) => {
-                let details = Details { analysis, facts };
-                self.format.text(&details, metric).unwrap_or_default()
-            }
         })
     }
 

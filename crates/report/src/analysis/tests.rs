@@ -40,7 +40,8 @@ fn widest_interval(journal: &Journal) -> Option<f64> {
 }
 
 fn text(journal: &Journal, metric: Metric) -> String {
-    crate::table::report(&Analysis::of(journal), None, crate::table::Style::Text, Some(metric))
+    let document = crate::table::document(&Analysis::of(journal), None, Some(metric));
+    document.text(crate::document::Paint::FILE)
 }
 
 fn claim(journal: &Journal, name: &str) -> Claim {

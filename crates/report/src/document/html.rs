@@ -37,6 +37,14 @@ impl Document {
     }
 }
 
+/// Some parts of a page of another kind.
+pub(crate) fn parts(blocks: &[Block]) -> Markup {
+    let regions = Regions(Counter::new(0));
+    let blocks = blocks.iter().filter(|block| !block.is_empty());
+    let parts = html! { @for block in blocks { (regions.block(block, false)) } };
+    PreEscaped(safe(&parts.into_string()))
+}
+
 impl Regions {
     fn block(&self, block: &Block, is_folded: bool) -> Markup {
         match block {
@@ -53,6 +61,10 @@ impl Regions {
             Block::Table(table) => self.table(table, &table.shown().collect::<Vec<_>>()),
             Block::Preformatted(text) => html! {
                 div.scroll tabindex="0" role="region" aria-label=(self.name("text")) { pre { (text.trim_end()) } }
+            },
+            Block::Section(title, blocks) => html! {
+                h2 { (title) }
+                @for block in blocks.iter().filter(|it| !it.is_empty()) { (self.block(block, is_folded)) }
             },
             Block::Chart(chart) => chart.clone(),
             Block::Details(blocks) => {

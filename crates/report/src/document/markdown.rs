@@ -39,6 +39,12 @@ impl Block {
                 table.markdown(&table.rows.iter().collect::<Vec<_>>())
             }
             Self::Table(table) => table.markdown(&table.shown().collect::<Vec<_>>()),
+            Self::Section(title, blocks) => {
+                let blocks = blocks.iter().filter(|block| !block.is_empty());
+                let parts = blocks.map(|block| block.markdown(is_folded));
+                let head = format!("## {}", plain(title));
+                [head].into_iter().chain(parts).collect::<Vec<_>>().join("\n\n")
+            }
             Self::Preformatted(text) => format!("```text\n{}\n```", text.trim_end()),
             Self::Chart(_) => String::new(),
             Self::Details(blocks) => {
@@ -91,7 +97,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
 }
 
 /// The same for a cell of a table.
-pub(crate) fn cell(text: &str) -> String {
+fn cell(text: &str) -> String {
     inline(text).replace('|', "\\|")
 }
 

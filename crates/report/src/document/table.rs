@@ -10,6 +10,8 @@ use std::{collections::BTreeSet, ops::RangeInclusive};
 /// Bars shorter than this show nothing, and longer ones nothing more.
 const BAR: RangeInclusive<usize> = 8..=24;
 const BAR_GAP: &str = "   ";
+/// Characters of a line that most terminals and pages have room for.
+const WIDEST: usize = 120;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Align {
@@ -146,7 +148,9 @@ impl Table {
         let order = |column: &usize| Some((is_last(column), self.columns[*column].dispensable?));
         let mut columns: Vec<usize> = (0..self.keys).chain(groups.concat()).collect();
         loop {
-            let fits = |gap: &&usize| self.width_of(&columns, cells, **gap) <= most;
+            // Files are as wide as it takes, and wide tables in them narrower where they can be.
+            let room = |gap: usize| if gaps.last() == Some(&gap) { most } else { most.min(WIDEST) };
+            let fits = |gap: &&usize| self.width_of(&columns, cells, **gap) <= room(**gap);
             if let Some(gap) = gaps.iter().find(fits) {
                 return Some((columns, *gap));
             }

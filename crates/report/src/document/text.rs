@@ -42,6 +42,11 @@ impl Block {
                 title.iter().cloned().chain(items).collect::<Vec<_>>().join("\n")
             }
             Self::Table(table) => table.text(paint),
+            Self::Section(title, blocks) => {
+                let blocks = blocks.iter().filter(|block| !block.is_empty());
+                let parts = [title.clone()].into_iter().chain(blocks.map(|it| it.text(paint)));
+                parts.collect::<Vec<_>>().join("\n")
+            }
             Self::Preformatted(text) => text.trim_end().to_owned(),
             Self::Chart(_) => String::new(),
             Self::Details(blocks) => {

@@ -14,7 +14,8 @@ use wirebench_schema::{
 };
 
 fn write(format: Format, journal: &Journal, metric: Option<Metric>) -> Written {
-    format.write(&Details { analysis: &Analysis::of(journal), facts: Facts::default() }, metric)
+    let (analysis, facts) = (&Analysis::of(journal), Facts::default());
+    format.write(&Details { analysis, metric: None, facts }, metric)
 }
 
 fn written(journal: &Journal, format: Format) -> String {

@@ -10,7 +10,7 @@ mod servers;
 mod table;
 mod timeline;
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use wirebench_schema::journal::Journal;
 
 use super::{
@@ -21,10 +21,11 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, WorkloadRows},
+    document::parts,
     generators,
-    html::{document, markdown::body, ratio::LEGEND, safe},
+    html::{document, ratio::LEGEND, safe},
     pairs,
-    table::document as document_of_suite,
+    table::of_suite,
 };
 
 /// The result of a run as one file.
@@ -81,13 +82,13 @@ fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> 
 
 /// The document of the suite: its rows by their state, and its tables with the figures from here.
 fn published(analysis: &Analysis<'_>, model: &Model) -> Markup {
-    let tables = document_of_suite(analysis).map(|markdown| body(&markdown));
+    let sections = of_suite(analysis);
     html! {
-        @if let Some(tables) = tables {
+        @if !sections.is_empty() {
             section {
                 h2 { "Published figures" }
                 ul { @for line in &model.published { li { (safe(line)) } } }
-                (PreEscaped(tables))
+                (parts(&sections))
             }
         }
     }

@@ -33,7 +33,7 @@ pub fn run_page(analysis: &Analysis<'_>, facts: Facts<'_>) -> String {
     }
     match Tuned::of(journal) {
         Some(tuned) => tuned.html(),
-        None => Details { analysis, facts }.html(),
+        None => Details { analysis, metric: None, facts }.html(),
     }
 }
 

@@ -1,11 +1,28 @@
-//! Which columns a table has: fit for what its workload is measured for, and for a terminal.
+//! Which columns a table has, fit for what its workload is measured for, and what is in them. Nothing is
+//! computed here but how many digits are shown.
 
 use wirebench_schema::suite::Phase;
+use wirebench_stats::Rank;
 
-use crate::analysis::{Metric, Row, WorkloadRows};
+use crate::{
+    analysis::{Metric, RatioToBaseline, Role, Row, WorkloadRows},
+    document::{self, Align},
+    interval::factor,
+};
 
 /// More do not fit a terminal.
 const MOST: usize = 10;
+
+/// Columns that narrow forms drop, in this order.
+const DISPENSABLE: [Column; 7] = [
+    Column::Class,
+    Column::Value(Metric::LatencyP50),
+    Column::Bound,
+    Column::Value(Metric::Switches),
+    Column::Value(Metric::LatencyP999),
+    Column::Value(Metric::MemoryIdle),
+    Column::Rank,
+];
 
 /// A longer name of a metric and the word ratio are more than a ratio with its interval.
 const LONG: usize = 14;
@@ -65,8 +82,19 @@ pub(super) fn columns(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<Column> {
 }
 
 impl Column {
+    pub(super) fn of(self, rows: &WorkloadRows<'_>, metric: Metric) -> document::Column {
+        let is_words = matches!(self, Self::Entry | Self::Class | Self::Verdict | Self::Bound);
+        let place = DISPENSABLE.iter().position(|column| *column == self);
+        document::Column {
+            head: self.head(rows, metric),
+            align: if is_words { Align::Left } else { Align::Right },
+            group: None,
+            dispensable: place.and_then(|place| u8::try_from(place).ok()),
+        }
+    }
+
     /// The head of the column, with `\n` where it may be broken into two lines.
-    pub(super) fn head(self, rows: &WorkloadRows<'_>, metric: Metric) -> String {
+    fn head(self, rows: &WorkloadRows<'_>, metric: Metric) -> String {
         match self {
             Self::Rank => "rank".to_owned(),
             Self::Entry => "entry".to_owned(),
@@ -88,8 +116,50 @@ impl Column {
         }
     }
 
-    pub(super) const fn is_words(self) -> bool {
-        matches!(self, Self::Entry | Self::Class | Self::Verdict | Self::Bound)
+    /// The cell of the row at `index`, without notes.
+    pub(super) fn cell(self, rows: &WorkloadRows<'_>, index: usize, metric: Metric) -> String {
+        let row = &rows.rows[index];
+        let compared = rows.compare(metric).rows[index].as_ref();
+        let ratio = compared.and_then(|it| it.ratio.as_ref());
+        let text = match self {
+            Self::Rank => rows.ranks(metric)[index].map(rank),
+            Self::Entry => {
+                let mark = if row.invalid() + row.failed() > 0 { "! " } else { "" };
+                Some(format!("{mark}{}", row.name()))
+            }
+            Self::Class => Some(row.class.map_or("own".to_owned(), |class| class.to_string())),
+            Self::Value(value) => row.median(value).map(|median| {
+                let few = if has_few_samples(row, value) { "?" } else { "" };
+                let invalid = if value.is_tail() && row.tail_invalid() > 0 { "!" } else { "" };
+                format!("{}{few}{invalid}", value.show(median))
+            }),
+            Self::Ratio if row.role == Role::Baseline => compared.map(|_| "1.00".to_owned()),
+            Self::Ratio => ratio.map(shown),
+            Self::Verdict => ratio.and_then(|it| it.verdict.clone()),
+            Self::Bound => {
+                let bound: Vec<String> = row.bound().iter().map(ToString::to_string).collect();
+                Some(bound.join("/")).filter(|it| !it.is_empty())
+            }
+            Self::Errors => Some(row.errors().to_string()),
+        };
+        text.unwrap_or_else(|| "-".to_owned())
+    }
+}
+
+fn rank(rank: Rank) -> String {
+    if rank.first == rank.last {
+        rank.first.to_string()
+    } else {
+        format!("{}-{}", rank.first, rank.last)
+    }
+}
+
+/// A ratio with its sign, and with its interval in round brackets or its range in square ones.
+fn shown(ratio: &RatioToBaseline) -> String {
+    let (sign, value) = (ratio.reads.sign(), ratio.estimate.value);
+    match ratio.estimate.interval {
+        Some(interval) => format!("{sign}{}", factor(value, Some(interval))),
+        None => format!("{sign}{value:.2} [{:.2}..{:.2}]", ratio.least, ratio.most),
     }
 }
 

@@ -5,8 +5,11 @@ use wirebench_schema::{
     suite::{Phase, Scale},
 };
 
-use super::{Style, describe_versions, page::Page};
-use crate::analysis::WorkloadRows;
+use super::describe_versions;
+use crate::{
+    analysis::WorkloadRows,
+    document::{Block, Cell},
+};
 
 /// What could not be measured, and why. `is_listed` decides on the parts of the suite that were left out.
 pub(crate) fn unavailable(journal: &Journal, is_listed: impl Fn(&str) -> bool) -> Vec<String> {
@@ -38,9 +41,9 @@ pub(super) fn resumed(journal: &Journal) -> Vec<String> {
 }
 
 /// A line of the legend, and the cells that need it.
-type Explained = (fn(&str) -> bool, &'static str);
+type Explained = (fn(&Cell) -> bool, &'static str);
 
-const ALWAYS: fn(&str) -> bool = |_| true;
+const ALWAYS: fn(&Cell) -> bool = |_| true;
 
 const READING_AID: [Explained; 5] = [
     (
@@ -55,16 +58,17 @@ const READING_AID: [Explained; 5] = [
     ),
     (
         |cell| {
-            cell.split_once('-').is_some_and(|(first, last)| is_number(first) && is_number(last))
+            let ends = cell.text.split_once('-');
+            ends.is_some_and(|(first, last)| is_number(first) && is_number(last))
         },
         "rank a-b: possible ranks of the row; rows with a rank in common may be equal",
     ),
     (
-        |cell| cell.starts_with("! ") || cell.ends_with(['!', '?']),
+        |cell| cell.text.starts_with("! ") || cell.text.ends_with(['!', '?']),
         "!: the row or figure is not valid, see its notes; ?: fewer than 10 samples beyond it",
     ),
     (
-        |cell| cell.ends_with(']'),
+        |cell| !cell.notes.is_empty(),
         "figures: medians of the runs; a..b in a note: minimum to maximum over the runs with that note",
     ),
 ];
@@ -81,21 +85,21 @@ pub(super) const NOT_COMPARABLE: &str =
 
 const OF_SATURATED: [Explained; 2] = [
     (
-        |cell| cell.starts_with(['<', '>', '~']),
+        |cell| cell.text.starts_with(['<', '>', '~']),
         "<= (>=, ~): the load generator was saturated in the runs of the baseline (the row, both), so the \
          ratio is a bound",
     ),
     (
-        |cell| cell.contains("generator"),
+        |cell| cell.text.contains("generator"),
         "bound by generator: the load generator was saturated, throughput is a lower bound",
     ),
 ];
 
-/// What the columns mean, and what they cannot show. Markdown has only what its tables need.
+/// What the columns of these sections mean, and what they cannot show.
 pub(super) fn reading_aid(
     journal: &Journal,
     workloads: &[WorkloadRows<'_>],
-    page: &Page,
+    sections: &[Block],
 ) -> Vec<String> {
     let has = |phase: Phase| workloads.iter().any(|rows| rows.workload.phase == phase);
     let mut lines = READING_AID.to_vec();
@@ -113,9 +117,8 @@ pub(super) fn reading_aid(
         lines
             .push((ALWAYS, "warm-up blocks are recorded in the journal and excluded from figures"));
     }
-    let is_needed =
-        |explains: fn(&str) -> bool| page.style == Style::Text || page.cells().any(explains);
-    let needed = lines.into_iter().filter(|(explains, _)| is_needed(*explains));
+    let cells: Vec<&Cell> = sections.iter().flat_map(Block::cells).collect();
+    let needed = lines.into_iter().filter(|(explains, _)| cells.iter().any(|it| explains(it)));
     needed.map(|(_, line)| line.to_owned()).collect()
 }
 

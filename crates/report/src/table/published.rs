@@ -4,9 +4,8 @@
 mod column;
 mod conclusion;
 mod document;
-mod rows;
 
-pub(super) use self::{conclusion::conclusion, document::add, rows::add_rows};
+pub(super) use self::{conclusion::conclusion, document::sections};
 
 use wirebench_schema::{
     journal::{Journal, Published},

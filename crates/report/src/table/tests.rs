@@ -1,9 +1,13 @@
 //! The tables of fixture journals: what is shown, in which order, and what is never hidden.
 
-use super::*;
-use crate::fixtures::{
-    COST, NOISE, add, alter, alter_last, assert_golden, assert_golden_cases, cost, failed, journal,
-    journal_of, limited, measured, noisy, pair, rate, reason, run, silence,
+use super::{Metric, *};
+use crate::{
+    Details, Report as _,
+    fixtures::{
+        COST, NOISE, add, alter, alter_last, assert_golden, assert_golden_cases, cost, failed,
+        journal, journal_of, limited, measured, noisy, pair, rate, reason, run, silence,
+    },
+    screen::Facts,
 };
 use wirebench_schema::{
     journal::{
@@ -16,8 +20,18 @@ use wirebench_schema::{
 
 mod width;
 
+#[derive(Clone, Copy)]
+pub(crate) enum Style {
+    Text,
+    Markdown,
+}
+
 fn report_by(journal: &Journal, style: Style, metric: Option<Metric>) -> String {
-    super::report(&Analysis::of(journal), None, style, metric)
+    let details = Details { analysis: &Analysis::of(journal), metric, facts: Facts::default() };
+    match style {
+        Style::Text => details.details(),
+        Style::Markdown => details.markdown(),
+    }
 }
 
 pub(crate) fn report(journal: &Journal, style: Style) -> String {

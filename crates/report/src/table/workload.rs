@@ -1,73 +1,57 @@
 //! The section of one workload: its heading, how its rate was found, its noise, its table and the
 //! notes below it.
 
-use std::{collections::BTreeSet, fmt::Display};
+use std::fmt::Display;
 use wirebench_schema::{journal::Journal, suite::Phase};
 use wirebench_stats::{Estimate, MIN_COHORTS};
 
 use super::{
-    cells::Line,
     columns::{Column, columns},
     describe::describe,
-    layout,
-    page::Page,
 };
 use crate::{
     analysis::{BaselineCheck, CheckState, Comparison, Metric, Role, Row, WorkloadRows, absent},
+    document::{Block, Cell, Table},
     interval,
-    notes::Notes,
     order::in_order,
     remarks::remarks,
     table_units::thousands,
 };
 
-/// Adds the section of `rows`, compared by `wanted` if the workload has it.
-pub(super) fn add(
-    page: &mut Page,
-    journal: &Journal,
-    rows: &WorkloadRows<'_>,
-    wanted: Option<Metric>,
-) {
+/// The section of `rows`, compared by `wanted` if the workload has it.
+pub(super) fn section(journal: &Journal, rows: &WorkloadRows<'_>, wanted: Option<Metric>) -> Block {
     let phase = rows.workload.phase;
-    page.heading(&describe(&rows.workload));
-    for line in about_rate(rows) {
-        page.line(&line);
-    }
-    if rows.rows.is_empty() {
-        page.paragraph("no measurements");
-        return;
-    }
+    let mut lines = about_rate(rows);
     let primary = Metric::primary(phase);
     let metric = wanted.map_or(Some(primary), |wanted| wanted.in_phase(phase));
-    if let (None, Some(wanted)) = (metric, wanted) {
-        page.line(&absent(phase, wanted, Metric::of_phase(phase), primary));
+    let mut table = None;
+    if rows.rows.is_empty() {
+        lines.push("no measurements".to_owned());
+    } else {
+        if let (None, Some(wanted)) = (metric, wanted) {
+            lines.push(absent(phase, wanted, Metric::of_phase(phase), primary));
+        }
+        let metric = metric.unwrap_or(primary);
+        lines.extend(about_check(rows, rows.compare(metric)));
+        table = Some(Block::Table(self::table(journal, rows, metric)));
     }
-    let metric = metric.unwrap_or(primary);
-    let comparison = rows.compare(metric);
-    if let Some(check) = about_check(rows, comparison) {
-        page.line(&check);
-    }
-    let mut lines = Vec::new();
-    let mut notes = Notes::default();
-    for index in in_order(rows, metric) {
-        let row = &rows.rows[index];
-        let numbers: BTreeSet<usize> =
-            remarks(journal, rows, index, comparison).iter().map(|note| notes.add(note)).collect();
-        let (compared, rank) = (comparison.rows[index].as_ref(), rows.ranks(metric)[index]);
-        lines.push(Line { row, compared, rank, notes: numbers.into_iter().collect() });
-    }
-    let table = |columns: &[Column]| {
-        let heads: Vec<String> = columns.iter().map(|column| column.head(rows, metric)).collect();
-        let cells = |line: &Line<'_>| -> Vec<String> {
-            columns.iter().map(|column| line.cell(*column)).collect()
-        };
-        let cells: Vec<Vec<String>> = lines.iter().map(cells).collect();
-        layout::table(page.style, columns, &heads, &cells)
+    let lines = lines.into_iter().map(Block::line);
+    Block::Section(describe(&rows.workload), lines.chain(table).collect())
+}
+
+fn table(journal: &Journal, rows: &WorkloadRows<'_>, metric: Metric) -> Table {
+    let columns = columns(rows, metric);
+    let cell = |column: &Column, index: usize| Cell {
+        text: column.cell(rows, index, metric),
+        notes: match column {
+            Column::Entry => remarks(journal, rows, index, rows.compare(metric)),
+            _ => Vec::new(),
+        },
+        ..Cell::default()
     };
-    let all = columns(rows, metric);
-    let fitting = layout::fitting(page.style, all, |columns| layout::width(&table(columns)));
-    let table = table(&fitting);
-    page.table(&table, notes.texts());
+    let row = |index: usize| columns.iter().map(|column| cell(column, index)).collect();
+    let heads = columns.iter().map(|column| column.of(rows, metric)).collect();
+    Table::new(heads, in_order(rows, metric).into_iter().map(row))
 }
 
 /// How the rate of a cost phase was chosen, and which variants cannot hold it.

@@ -78,7 +78,7 @@ pub(super) fn conclude(
     let known = Known::of(journal, &finished.folder)?;
     let (analysis, facts) = (&Analysis::of(journal), known.facts(out::look()));
     out::result(&screen::page(analysis, &facts));
-    results::write(finished, &Details { analysis, facts })?;
+    results::write(finished, &Details { analysis, metric: None, facts })?;
     out::result(&results::place(&finished.folder));
     if let Some(exit) = interrupt.exit() {
         let resume = journal::resume_command(&finished.folder);

@@ -3,7 +3,6 @@
 //! A table about one workload keeps its columns. Tables with the same rows and one column each are
 //! columns of one table, as in the document. A table about several workloads has a line for each.
 
-use std::ops::Range;
 use wirebench_schema::{
     id::VariantId,
     journal::Published,
@@ -12,10 +11,10 @@ use wirebench_schema::{
 
 use super::column::{head, is_lower_bound, latency_unit, measured, metric, show};
 use crate::{
-    analysis::{Role, Row, WorkloadRows},
-    table::{Style, filled_table, page::Page},
+    analysis::{Analysis, Role, Row, WorkloadRows},
+    document::{self, Align, Block, Table},
+    published_rows,
     table_units::thousands,
-    wrap::WIDTH,
 };
 
 /// Messages from this size on are counted by their bytes.
@@ -24,15 +23,19 @@ const LARGE_BYTES: usize = 1 << 20;
 const KEYS: usize = 2;
 /// The head of the ratio to the baseline, which follows its figure.
 const RATIO: &str = "ratio";
-const PADDING: usize = 2;
 
-/// Adds all tables that have a workload with figures here.
-pub(in crate::table) fn add(
-    page: &mut Page,
-    published: &Published,
-    workloads: &[WorkloadRows<'_>],
-) {
+/// A section for each table that has a workload with figures here, and one with the rows; nothing without a
+/// document.
+pub(in crate::table) fn sections(analysis: &Analysis<'_>) -> Vec<Block> {
+    let Some(published) = published_rows::document(analysis.journal) else { return Vec::new() };
+    let mut sections = tables(published, &analysis.workloads);
+    sections.push(Block::section("rows of the document", published_rows::lines(analysis.journal)));
+    sections
+}
+
+pub(super) fn tables(published: &Published, workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
     let find = |name: &String| workloads.iter().find(|rows| rows.workload.name == *name);
+    let mut sections = Vec::new();
     let mut tables = published.figures.tables.as_slice();
     while let Some(first) = tables.first() {
         let is_like = |table: &&PublishedTable| {
@@ -56,10 +59,11 @@ pub(in crate::table) fn add(
         let section = if number == 1 { &first.section } else { published_section(first) };
         let unit = first.columns.iter().copied().find_map(latency_unit);
         let unit = unit.map_or_else(String::new, |unit| format!(", latencies in {unit}"));
-        page.heading(&format!("{}: {section}{unit}", published.document.title));
-        let rows = if several { by_workload(&here) } else { by_entry(published, &here) };
-        show_rows(page, &rows);
+        let title = format!("{}: {section}{unit}", published.document.title);
+        let lines = if several { by_workload(&here) } else { by_entry(published, &here) };
+        sections.push(Block::Section(title, vec![Block::Table(table_of(&lines))]));
     }
+    sections
 }
 
 /// What the sections of joined tables have in common.
@@ -217,42 +221,14 @@ fn ratio(
     Some(format!("{}{:.2}", ratio.reads.sign(), ratio.estimate.value * scale))
 }
 
-/// Adds lines of cells, the first one as the head. Text that is wider than a terminal continues below,
-/// with the first two columns again.
-fn show_rows(page: &mut Page, lines: &[Vec<String>]) {
-    let parts = parts(lines, if page.style == Style::Text { WIDTH } else { usize::MAX });
-    for part in parts {
-        let cells = |line: &Vec<String>| [&line[..KEYS], &line[part.clone()]].concat();
-        let heads = cells(&lines[0]);
-        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-        let rows: Vec<_> = lines[1..].iter().map(cells).collect();
-        let table = filled_table(page.style, &heads, &rows, KEYS..heads.len());
-        page.table(&table, std::iter::empty());
-    }
-}
-
-/// The columns behind the first two, in parts that fit next to those into a line of `line_width`. A ratio
-/// stays with its figure.
-fn parts(lines: &[Vec<String>], line_width: usize) -> Vec<Range<usize>> {
-    let width = |column: usize| {
-        let cells = lines.iter().map(|line| line[column].chars().count());
-        PADDING + cells.max().unwrap_or(0)
+/// A table of lines of cells, the first one as the head. A ratio stays with its figure.
+fn table_of(lines: &[Vec<String>]) -> Table {
+    let column = |(place, head): (usize, &String)| document::Column {
+        align: if place < KEYS { Align::Left } else { Align::Right },
+        group: (place >= KEYS && head != RATIO).then(String::new),
+        ..document::Column::left(head)
     };
-    let keys: usize = (0..KEYS).map(width).sum();
-    let mut parts = Vec::new();
-    let (mut begin, mut used) = (KEYS, keys);
-    let mut column = KEYS;
-    while column < lines[0].len() {
-        let has_ratio = lines[0].get(column + 1).is_some_and(|head| head == RATIO);
-        let next = column + 1 + usize::from(has_ratio);
-        let more: usize = (column..next).map(width).sum();
-        if used + more > line_width && column > begin {
-            parts.push(begin..column);
-            (begin, used) = (column, keys);
-        }
-        used += more;
-        column = next;
-    }
-    parts.push(begin..column);
-    parts
+    let rows = lines[1..].iter().map(|line| line.iter().cloned().map(Into::into).collect());
+    let columns = lines[0].iter().enumerate().map(column).collect();
+    Table { keys: KEYS, ..Table::new(columns, rows) }
 }

@@ -7,7 +7,7 @@ mod states;
 
 use crate::{
     fixtures::{assert_golden, assert_golden_cases, journal, measured, run},
-    table::{Style, tests::report},
+    table::tests::{Style, report},
 };
 use std::time::Duration;
 use wirebench_schema::suite::{PublishedFigures, Scale, Suite};

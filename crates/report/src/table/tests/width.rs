@@ -72,8 +72,8 @@ fn a_table_that_has_room_is_not_squeezed() {
     let text = report(&journal, Style::Text);
     let [upper, head, baseline, ..] = table_of(&text)[..] else { panic!("{text}") };
     assert!(upper.trim_start().starts_with("CPU us/  "), "{text}");
-    assert!(head.starts_with(" rank  entry  "), "{text}");
-    assert!(baseline.starts_with("    1  ! c/epoll (baseline) [1-3]  raw  "), "{text}");
+    assert!(head.starts_with("rank  entry  "), "{text}");
+    assert!(baseline.starts_with("   1  ! c/epoll (baseline) [1-3]  raw  "), "{text}");
 }
 
 #[test]

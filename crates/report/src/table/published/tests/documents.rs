@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::{
+    document::{Block, Document, Paint},
     fixtures::{assert_golden, changed, journal_of},
-    table::page::Page,
     wrap::WIDTH,
 };
 use wirebench_schema::{
@@ -63,16 +63,15 @@ fn tables(name: &str, suite: &str, figures: &str) -> String {
         figures,
     };
     let workloads = crate::analysis::rows(&journal);
-    let mut text = Page::new(Style::Text);
-    add(&mut text, &published, &workloads);
-    let text = text.text();
+    let document = |blocks| Document { blocks, ..Document::default() };
+    let sections = super::document::tables(&published, &workloads);
+    let text = document(sections).text(Paint::FILE);
     let tables = text.lines().filter(|line| line.starts_with(' '));
     let widest = tables.map(|line| line.chars().count()).max().unwrap_or(0);
     assert!(widest <= WIDTH, "{name}: a table is {widest} columns wide");
-    let mut page = Page::new(Style::Markdown);
-    page.paragraph(&conclusion(&published, &workloads).unwrap_or_default());
-    add(&mut page, &published, &workloads);
-    page.text()
+    let mut blocks = vec![Block::line(conclusion(&published, &workloads).unwrap_or_default())];
+    blocks.extend(super::document::tables(&published, &workloads));
+    document(blocks).markdown()
 }
 
 macro_rules! documents {
