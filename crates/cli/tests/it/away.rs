@@ -14,7 +14,7 @@ use wirebench_schema::journal::{Counts, EndReason, Journal};
 
 use crate::{
     from::carrier,
-    world::{Outcome, Running, World, falling_silent_server},
+    world::{Outcome, Running, World, assert_ended, falling_silent_server},
 };
 
 /// A suite that only this project has.
@@ -258,8 +258,8 @@ fn ab_is_measured_by_pairs_of_hosts_and_on_another_host() {
         let words: Vec<&str> = words.split(' ').collect();
         let rest = ["--address", "127.0.0.1", "--carrier", &carrier];
         let outcome = world.wirebench(&[&words[..], hosts, &rest].concat());
-        assert!(matches!(outcome.code, Some(0 | 1)), "{outcome:#?}");
         let journal = journal(&world);
+        assert_ended(outcome.code, &journal);
         assert_eq!(journal.end.as_ref().unwrap().reason, EndReason::Complete, "{outcome:#?}");
         let blocks: std::collections::BTreeSet<u32> =
             journal.runs.iter().map(|run| run.block).collect();

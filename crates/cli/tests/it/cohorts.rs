@@ -21,7 +21,7 @@ use crate::{
 /// What a run without any slice says.
 const DISTURBED: &str = "slices were disturbed";
 /// How often a test tries to be alone on the machine.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 8;
 
 /// A short cohort. Each test says how many there are. Where nothing is bound to CPUs, no slice is
 /// dropped because other tests run.
@@ -119,6 +119,15 @@ pub(crate) fn figures(run: &Run) -> Option<&Measurement> {
     }
 }
 
+/// The runs of a variant that have figures, at least one: without any, a test would check nothing.
+#[track_caller]
+fn measured<'a>(journal: &'a Journal, variant: &str) -> Vec<(&'a Run, &'a Measurement)> {
+    let runs = of(journal, variant).into_iter();
+    let runs: Vec<_> = runs.filter_map(|run| Some((run, figures(run)?))).collect();
+    assert!(!runs.is_empty(), "all slices of {variant} were disturbed, {ATTEMPTS} times");
+    runs
+}
+
 /// Runs wirebench in worlds made by `make`, until one has runs that were not disturbed.
 pub(crate) fn undisturbed(make: impl Fn() -> World, arguments: &[&str]) -> (World, Ended) {
     let once = || {
@@ -146,10 +155,7 @@ pub(crate) fn undisturbed(make: impl Fn() -> World, arguments: &[&str]) -> (Worl
 /// Whether all runs of the baseline have figures and slices.
 #[track_caller]
 fn assert_baseline_is_measured(journal: &Journal) {
-    let runs = of(journal, "builtin/epoll");
-    assert!(!runs.is_empty());
-    for run in runs {
-        let Some(measured) = figures(run) else { continue };
+    for (run, measured) in measured(journal, "builtin/epoll") {
         assert!(measured.load.requests > 0 && measured.slices.len() == 2, "{run:#?}");
     }
 }
@@ -187,8 +193,10 @@ fn loads_over_equal_connections_share_instances_and_the_others_have_their_own_pr
         let ready = |run: &Run| figures(run).and_then(|it| it.instance).map(|it| it.ready_ns);
         let ready: BTreeSet<u64> = cohort.iter().filter_map(|run| ready(run)).collect();
         assert!(ready.len() <= 3, "{ready:?}");
-        for run in cohort {
-            let Some(measured) = figures(run) else { continue };
+        let with_figures: Vec<_> =
+            cohort.iter().filter_map(|run| Some((run, figures(run)?))).collect();
+        assert!(!with_figures.is_empty(), "all slices were disturbed, {ATTEMPTS} times");
+        for (run, measured) in with_figures {
             let rounds: Vec<u32> = measured.slices.iter().map(|slice| slice.round).collect();
             let instance = measured.instance.unwrap();
             assert_eq!(rounds, [0, 1], "{run:#?}");
@@ -273,8 +281,7 @@ fn idle_connections_that_the_server_closes_are_made_again_and_count_for_nothing(
     let closed = world.folder.path().join("hung-up").exists();
     assert!(closed, "the server closed no connection, so nothing was tested");
     let journal = world.journal();
-    for run in of(&journal, "own/python3") {
-        let Some(measured) = figures(run) else { continue };
+    for (run, measured) in measured(&journal, "own/python3") {
         assert_eq!((measured.slices.len(), measured.load.errors.total()), (2, 0), "{run:#?}");
         assert_eq!(measured.load.connections_made, 4, "{run:#?}");
         let wrong =
@@ -290,15 +297,13 @@ fn a_server_that_spins_at_rest_is_stopped_while_others_are_loaded() {
         undisturbed(|| with_script(SPINS), &["--server", "./my-server {port}", "--blocks=1"]);
     outcome.assert_reported();
     let journal = world.journal();
-    for run in of(&journal, "own/my-server") {
-        let Some(measured) = figures(run) else { continue };
+    for (_, measured) in measured(&journal, "own/my-server") {
         // All of a CPU, of which other tests may have taken almost everything.
-        assert!(measured.instance.unwrap().rest_share > 0.05, "{:?}", measured.instance);
+        assert!(measured.instance.unwrap().rest_share > 0.01, "{:?}", measured.instance);
         let restless = measured.reasons.iter().any(|it| it.kind == ReasonKind::Restless);
         assert!(restless, "{:?}", measured.reasons);
     }
-    for run in of(&journal, "builtin/epoll") {
-        let Some(measured) = figures(run) else { continue };
+    for (run, measured) in measured(&journal, "builtin/epoll") {
         let parked = measured.slices.iter().filter(|it| it.dropped == Some(ReasonKind::ParkedBusy));
         assert_eq!(parked.count(), 0, "{run:#?}");
         assert!(!measured.reasons.iter().any(|it| it.kind == ReasonKind::Restless), "{run:#?}");

@@ -11,6 +11,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
+use wirebench_schema::journal::{Journal, Run};
 
 /// The variable that carries the mark; servers, guards and generators inherit it.
 const MARK: &str = "WIREBENCH_TEST_MARK";
@@ -65,7 +66,8 @@ impl Outcome {
     pub(crate) fn assert_reported(&self) {
         let is_reported = ["\nReport: ", "\nresults: "].iter().any(|it| self.stdout.contains(it))
             && !self.stderr.contains("panicked");
-        assert!(matches!(self.code, Some(0 | 1)) && is_reported, "{self:#?}");
+        let is_failed = self.code == Some(1) && self.stdout.contains("failed");
+        assert!((self.code == Some(0) || is_failed) && is_reported, "{self:#?}");
     }
 
     /// Whether it ended with this exit code and printed this error and nothing else on standard error.
@@ -259,9 +261,20 @@ impl World {
         runs.remove(0)
     }
 
-    pub(crate) fn journal(&self) -> wirebench_schema::journal::Journal {
+    pub(crate) fn journal(&self) -> Journal {
         wirebench_experiment::journal::read(&self.results()).unwrap()
     }
+}
+
+/// Whether a run ended with 0, or with 1 because of a failure that its journal has.
+#[track_caller]
+pub(crate) fn assert_ended(code: Option<i32>, journal: &Journal) {
+    let is_failed =
+        |run: &Run| matches!(run.outcome, wirebench_schema::journal::Outcome::Failed { .. });
+    assert!(
+        code == Some(0) || code == Some(1) && journal.runs.iter().any(is_failed),
+        "{code:?}: {journal:#?}"
+    );
 }
 
 /// A server that answers the first two requests of a connection correctly and closes on the third.
