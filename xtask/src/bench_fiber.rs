@@ -46,8 +46,7 @@ type Counted = [u64; 6];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = build(&["wirebench"])?;
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let build = of_fibers(&[&cargo, "build", "--release"]);
+    let build = of_fibers(&["build", "--release"]);
     let features = ["--features", "counters", "--example", "measure"];
     step("build of the server", &[&build[..], &features].concat(), &[])?;
     let bench = Bench {

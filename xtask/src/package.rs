@@ -26,24 +26,23 @@ pub(crate) struct Arguments {
 
 /// Makes the package, and checks it if requested.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     if arguments.check {
         let is_root = rustix::process::geteuid().is_root();
         anyhow::ensure!(is_root, "--check needs root; without it, the package is only made");
     }
     if arguments.crates {
-        crates::run(&cargo, true)
+        crates::run(true)
     } else if arguments.is_static {
-        static_program::run(&cargo, arguments.check)
+        static_program::run(arguments.check)
     } else {
-        deb::run(&cargo, !arguments.no_build, arguments.check)
+        deb::run(!arguments.no_build, arguments.check)
     }
 }
 
 /// For `cargo xtask test`: packages the crates without building them again, installs the release build that is there by
 /// cargo and, as root, as a Debian package, and purges that.
-pub(crate) fn test(cargo: &str) -> anyhow::Result<()> {
-    crates::run(cargo, false)?;
-    install::test(cargo)?;
-    deb::test(cargo)
+pub(crate) fn test() -> anyhow::Result<()> {
+    crates::run(false)?;
+    install::test()?;
+    deb::test()
 }

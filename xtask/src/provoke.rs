@@ -7,17 +7,16 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::step::root;
+use crate::step::{cargo, root};
 
 /// Runs the tests of `crates/cli/tests/provoke`, and prints their rows as a table.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let mut child = Command::new(&cargo)
+    let mut child = Command::new(cargo())
         .args(["test", "-p", "wirebench", "--test", "provoke", "--locked"])
         .current_dir(root())
         .stdout(Stdio::piped())
         .spawn()
-        .with_context(|| format!("`{cargo}` cannot be run"))?;
+        .with_context(|| format!("`{}` cannot be run", cargo()))?;
     let stdout = child.stdout.take().context("a pipe is missing")?;
     println!("| what was done | kind | weight | sentence |\n|---|---|---|---|");
     let (mut left_out, mut rest) = (Vec::new(), Vec::new());

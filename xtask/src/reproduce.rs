@@ -7,17 +7,16 @@ use std::{
     process::Command,
 };
 
-use crate::step::{root, step};
+use crate::step::{cargo, root, step};
 
 /// Two folders whose paths differ also in length.
 const FOLDERS: [&str; 2] = ["target/reproduce/one", "target/reproduce/another-folder"];
 
 /// Builds twice, and fails if the programs differ.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let mut programs = Vec::new();
     for folder in FOLDERS {
-        programs.push(build(&cargo, &root().join(folder))?);
+        programs.push(build(&root().join(folder))?);
     }
     let paths: Vec<String> = programs.iter().map(|it| it.display().to_string()).collect();
     step("hashes", &["sha256sum", &paths[0], &paths[1]], &[])?;
@@ -35,7 +34,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 }
 
 /// Builds the last commit in `folder`, and returns the program.
-fn build(cargo: &str, folder: &Path) -> anyhow::Result<PathBuf> {
+fn build(folder: &Path) -> anyhow::Result<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
@@ -46,7 +45,7 @@ fn build(cargo: &str, folder: &Path) -> anyhow::Result<PathBuf> {
     step("unpack", &["tar", "-xf", &archive, "-C", path], &[])?;
     let manifest = format!("{path}/Cargo.toml");
     let target = format!("{path}/target");
-    let arguments = [cargo, "build", "--release", "--locked", "-p", "wirebench"];
+    let arguments = [cargo(), "build", "--release", "--locked", "-p", "wirebench"];
     let arguments = [&arguments[..], &["--manifest-path", &manifest]].concat();
     // Folders of this machine are in the messages of panics, in Rust and in C.
     let flags = format!(

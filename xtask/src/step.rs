@@ -6,12 +6,20 @@ use std::{
     io::{Read as _, Seek as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::LazyLock,
     time::Instant,
 };
 use wirebench_sys::usage;
 
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
+}
+
+/// The cargo that runs this program.
+pub(crate) fn cargo() -> &'static str {
+    static CARGO: LazyLock<String> =
+        LazyLock::new(|| std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
+    &CARGO
 }
 
 /// A program of the workspace, after a release build.

@@ -6,7 +6,7 @@ use std::{process::Command, time::Instant};
 use crate::{
     axe, bench_load, bench_truth, package,
     queue::{Group, Queue},
-    step::{Shown, at_root, attempt, built_in, step, step_beside},
+    step::{Shown, at_root, attempt, built_in, cargo, step, step_beside},
     test_programs, tidy,
 };
 
@@ -35,11 +35,9 @@ const TEST_PACKAGES: [&str; 7] =
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = Instant::now();
     toolchain()?;
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let cargo = cargo.as_str();
-    step("format", &[cargo, "fmt", "--all", "--check"], &[])?;
+    step("format", &[cargo(), "fmt", "--all", "--check"], &[])?;
     tidy::run()?;
-    let tests = test_programs::build(cargo)?;
+    let tests = test_programs::build()?;
     let program = built_in("debug", "wirebench")?;
     let program = program.to_str().context("the program's path is no text")?;
     let mut queue = Queue::default();
@@ -52,9 +50,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     add_entries(&mut queue, program, installed);
     test_programs::add(&mut queue, &tests, installed, arguments.nightly)?;
-    add_lints(&mut queue, cargo);
+    add_lints(&mut queue);
     if arguments.nightly {
-        add_nightly(&mut queue, cargo);
+        add_nightly(&mut queue);
     }
     queue.run()?;
     print_skipped(program)?;
@@ -63,21 +61,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// Adds the checks of the sources.
-fn add_lints<'a>(queue: &mut Queue<'a>, cargo: &'a str) {
-    queue.add(Group::Cpu, "clippy", &[], move || {
+fn add_lints(queue: &mut Queue<'_>) {
+    queue.add(Group::Cpu, "clippy", &[], || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-        step_beside("clippy", &[&[cargo], &clippy[..]].concat(), &[])?;
-        let clippy =
-            [&of_fibers(&[cargo, "clippy"])[..], &["--all-targets", "--", "-D", "warnings"]];
+        step_beside("clippy", &[&[cargo()], &clippy[..]].concat(), &[])?;
+        let clippy = [&of_fibers(&["clippy"])[..], &["--all-targets", "--", "-D", "warnings"]];
         step_beside("clippy of the fibers", &clippy.concat(), &[])
     });
-    queue.add(Group::Cpu, "docs", &[], move || {
+    queue.add(Group::Cpu, "docs", &[], || {
         let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-        step_beside("docs", &[&[cargo], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
+        step_beside("docs", &[&[cargo()], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
     });
-    queue.add(Group::Cpu, "fibers", &[], move || {
-        step_beside("fibers", &of_fibers(&[cargo, "test"]), &[])
-    });
+    queue.add(Group::Cpu, "fibers", &[], || step_beside("fibers", &of_fibers(&["test"]), &[]));
 }
 
 /// Adds the build and the checks of all entries. After the installation nothing may be missing that `setup` installs.
@@ -99,23 +94,23 @@ fn add_entries<'a>(queue: &mut Queue<'a>, program: &'a str, installed: &[&str]) 
 }
 
 /// Adds what takes long and seldom fails: everything that needs the program as it is released, and more.
-fn add_nightly<'a>(queue: &mut Queue<'a>, cargo: &'a str) {
-    queue.add(Group::Cpu, "examples in the docs", &[], move || {
-        let test = [cargo, "test", "--workspace", "--locked", "--doc"];
+fn add_nightly(queue: &mut Queue<'_>) {
+    queue.add(Group::Cpu, "examples in the docs", &[], || {
+        let test = [cargo(), "test", "--workspace", "--locked", "--doc"];
         step_beside("examples in the docs", &test, &[])
     });
-    queue.add(Group::Cpu, "loom", &["fibers"], move || {
+    queue.add(Group::Cpu, "loom", &["fibers"], || {
         let loom = ["--features", "loom", "--lib", "loom"];
-        let test = [&of_fibers(&[cargo, "test"])[..], &loom].concat();
+        let test = [&of_fibers(&["test"])[..], &loom].concat();
         step_beside("fibers in all orders of their steps", &test, &[])
     });
-    queue.add(Group::Cpu, "release build", &[], move || {
+    queue.add(Group::Cpu, "release build", &[], || {
         let packages =
             ["-p", "wirebench", "-p", "wirebench-delayserver", "-p", "wirebench-bareload"];
-        let build = [&[cargo, "build", "--release", "--locked"], &packages[..]].concat();
+        let build = [&[cargo(), "build", "--release", "--locked"], &packages[..]].concat();
         step_beside("release build", &build, &[])
     });
-    queue.add(Group::Alone, "packages", &["release build"], move || package::test(cargo));
+    queue.add(Group::Alone, "packages", &["release build"], package::test);
     queue.add(Group::Alone, "bench-load", &["release build"], bench_load::smoke);
     queue.add(Group::Alone, "bench-truth", &["release build"], bench_truth::smoke);
 }
@@ -123,7 +118,7 @@ fn add_nightly<'a>(queue: &mut Queue<'a>, cargo: &'a str) {
 /// A command of cargo for the fiber runtime, which is a part of its entry.
 pub(crate) fn of_fibers<'a>(command: &[&'a str]) -> Vec<&'a str> {
     let of = ["--manifest-path", FIBERS, "--target-dir", "target/fibers", "--locked"];
-    [command, &of, &["-p", "wirebench-fiber"]].concat()
+    [&[cargo()], command, &of, &["-p", "wirebench-fiber"]].concat()
 }
 
 /// Installs what entries and tests need. It fails where a registry cannot be reached. What is missing then is listed

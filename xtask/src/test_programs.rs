@@ -14,7 +14,7 @@ use wirebench_server::executable::exists;
 use crate::{
     axe,
     queue::{Group, Queue},
-    step::{self, End, Shown, at_root, output},
+    step::{self, End, Shown, at_root, cargo, output},
 };
 
 /// The programs that take longest, which begin first, and how many of their tests run at the same time: most wait.
@@ -98,11 +98,11 @@ impl Program {
 }
 
 /// Builds the programs and all tests of the workspace.
-pub(crate) fn build(cargo: &str) -> anyhow::Result<Vec<Program>> {
+pub(crate) fn build() -> anyhow::Result<Vec<Program>> {
     let began = Instant::now();
     let build = ["test", "--workspace", "--locked", "--no-run"];
-    println!("\n== build\n$ {cargo} {}", build.join(" "));
-    let mut command = at_root(cargo, build);
+    println!("\n== build\n$ {} {}", cargo(), build.join(" "));
+    let mut command = at_root(cargo(), build);
     command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
     let lines = output(&mut command).context("the tests cannot be built")?;
     println!("== build: {:.0} s", began.elapsed().as_secs_f64());

@@ -1,7 +1,7 @@
 //! Two servers compared by `wirebench ab`, and its JSON.
 
 use anyhow::Context;
-use serde::Deserialize;
+use serde_json::Value;
 use std::{
     path::Path,
     time::{Duration, Instant},
@@ -16,32 +16,6 @@ pub(super) struct Pair {
     /// CPU time per request of both, in nanoseconds.
     pub(super) cpu_ns: [f64; 2],
     pub(super) judged: Judged,
-}
-
-#[derive(Deserialize)]
-struct Output {
-    sentence: String,
-    verdict: String,
-    figures: Figures,
-}
-
-#[derive(Deserialize)]
-struct Figures {
-    server_cpu_ns_per_request: Figure,
-}
-
-#[derive(Deserialize)]
-struct Figure {
-    a: f64,
-    b: f64,
-    ratio: Ratio,
-}
-
-#[derive(Deserialize)]
-struct Ratio {
-    value: f64,
-    low: Option<f64>,
-    high: Option<f64>,
 }
 
 impl Pair {
@@ -66,19 +40,23 @@ impl Pair {
     }
 
     fn read(text: &str) -> anyhow::Result<Self> {
-        let output: Output =
+        let output: Value =
             serde_json::from_str(text).context("the output of `wirebench ab --json`")?;
-        let Figure { a, b, ratio } = output.figures.server_cpu_ns_per_request;
-        let interval = ratio.low.zip(ratio.high);
+        let figure = &output["figures"]["server_cpu_ns_per_request"];
+        let number = |value: &Value, name| value.as_f64().with_context(|| format!("no {name}"));
+        let text = |name| output[name].as_str().unwrap_or_default().to_owned();
+        let ratio = number(&figure["ratio"]["value"], "ratio")?;
+        let interval = figure["ratio"]["low"].as_f64().zip(figure["ratio"]["high"].as_f64());
         let judged = Judged {
             name: "B".to_owned(),
             slower_percent: 0.0,
-            claim: output.verdict,
-            ratio: ratio.value,
-            half_width: interval.map(|(low, high)| (high - low) / 2.0 / ratio.value),
+            claim: text("verdict"),
+            ratio,
+            half_width: interval.map(|(low, high)| (high - low) / 2.0 / ratio),
             seconds: 0.0,
         };
-        Ok(Self { sentence: output.sentence, cpu_ns: [a, b], judged })
+        let cpu_ns = [number(&figure["a"], "figure of A")?, number(&figure["b"], "figure of B")?];
+        Ok(Self { sentence: text("sentence"), cpu_ns, judged })
     }
 }
 

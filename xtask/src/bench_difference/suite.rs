@@ -1,7 +1,7 @@
 //! A suite of servers measured by `wirebench run`, and the report of each row.
 
 use anyhow::{Context, ensure};
-use serde::Deserialize;
+use serde_json::Value;
 use std::{
     collections::BTreeMap,
     fs,
@@ -27,43 +27,6 @@ pub(super) struct Suite {
     slower_percent: BTreeMap<String, f64>,
     /// Distances of a synthetic machine, for the probe.
     distances: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Report {
-    workloads: Vec<Workload>,
-}
-
-#[derive(Deserialize)]
-struct Workload {
-    rows: Vec<Row>,
-}
-
-#[derive(Deserialize)]
-struct Row {
-    variant: String,
-    copy: u32,
-    role: String,
-    figures: BTreeMap<String, Figure>,
-}
-
-#[derive(Deserialize)]
-struct Figure {
-    median: Option<f64>,
-    ratio: Option<Ratio>,
-}
-
-#[derive(Deserialize)]
-struct Ratio {
-    value: f64,
-    interval: Option<Interval>,
-    claim: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Interval {
-    low: f64,
-    high: f64,
 }
 
 impl Suite {
@@ -97,18 +60,20 @@ impl Suite {
         let report = self.run(wirebench)?;
         let seconds = began.elapsed().as_secs_f64();
         let mut judged = Vec::new();
-        for row in report.workloads.iter().flat_map(|workload| &workload.rows) {
-            let ratio = row.figures.get(FIGURE).and_then(|figure| figure.ratio.as_ref());
-            // The baseline's second instance is a check of the machine, not a row.
-            let Some(ratio) = ratio.filter(|_| row.role == "entrant") else { continue };
-            let percent = self.slower_percent.get(&row.variant).copied().unwrap_or(0.0);
-            let width = |it: &Interval| (it.high - it.low) / 2.0 / ratio.value;
+        // The baseline's second instance is a check of the machine, not a row.
+        for row in rows(&report).filter(|row| row["role"] == "entrant") {
+            let ratio = &row["figures"][FIGURE]["ratio"];
+            let Some(value) = ratio["value"].as_f64() else { continue };
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let variant = text(&row["variant"]);
+            let copy = row["copy"].as_u64().context("a row has no number of its copy")?;
+            let [low, high] = ["low", "high"].map(|edge| ratio["interval"][edge].as_f64());
             judged.push(Judged {
-                name: format!("{} #{}", row.variant, row.copy + 1),
-                slower_percent: percent,
-                claim: ratio.claim.clone().unwrap_or_default(),
-                ratio: ratio.value,
-                half_width: ratio.interval.as_ref().map(width),
+                name: format!("{variant} #{}", copy + 1),
+                slower_percent: self.slower_percent.get(&variant).copied().unwrap_or(0.0),
+                claim: text(&ratio["claim"]),
+                ratio: value,
+                half_width: low.zip(high).map(|(low, high)| (high - low) / 2.0 / value),
                 seconds,
             });
         }
@@ -119,12 +84,12 @@ impl Suite {
     /// CPU time per request of its servers, in nanoseconds: the median of their medians.
     pub(super) fn cost_ns(&self, wirebench: &Path) -> anyhow::Result<f64> {
         let report = self.run(wirebench)?;
-        let rows = report.workloads.iter().flat_map(|workload| &workload.rows);
-        let medians: Vec<f64> = rows.filter_map(|row| row.figures.get(FIGURE)?.median).collect();
+        let medians = rows(&report).filter_map(|row| row["figures"][FIGURE]["median"].as_f64());
+        let medians: Vec<f64> = medians.collect();
         wirebench_stats::median(&medians).context("the report has no CPU time per request")
     }
 
-    fn run(&self, wirebench: &Path) -> anyhow::Result<Report> {
+    fn run(&self, wirebench: &Path) -> anyhow::Result<Value> {
         let folder = root().join("target/wirebench/bench-difference");
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let mut command = at_root(wirebench, ["run", "--scenario", "hello", "--phase", "saturate"]);
@@ -137,4 +102,10 @@ impl Suite {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         serde_json::from_str(&text).with_context(|| path.display().to_string())
     }
+}
+
+/// The rows of all workloads of a `report.json`.
+fn rows(report: &Value) -> impl Iterator<Item = &Value> {
+    let workloads = report["workloads"].as_array().into_iter().flatten();
+    workloads.flat_map(|workload| workload["rows"].as_array().into_iter().flatten())
 }

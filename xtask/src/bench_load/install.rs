@@ -1,7 +1,7 @@
 //! Installs the other generators: on request, and Debian's for the tests.
 
 use super::contestant::Contestant;
-use crate::step::step;
+use crate::step::{cargo, step};
 
 const PACKAGES: [&str; 3] = ["wrk", "hey", "nghttp2-client"];
 
@@ -18,8 +18,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     if Contestant::Oha.is_there() {
         println!("\noha is there");
     } else {
-        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-        step("oha", &[&cargo, "install", "--locked", "oha"], &[])?;
+        step("oha", &[cargo(), "install", "--locked", "oha"], &[])?;
     }
     for contestant in Contestant::ALL {
         anyhow::ensure!(

@@ -1,10 +1,7 @@
 //! The table of one shape. Pure: samples in, text out.
 
-use comfy_table::{CellAlignment, Table};
-use wirebench_report::{
-    table::{Style, new_table},
-    table_units::thousands,
-};
+use comfy_table::Table;
+use wirebench_report::{table::Style, table_units::thousands};
 use wirebench_stats::{median, range, ratios_by_block};
 
 use super::{
@@ -12,6 +9,7 @@ use super::{
     measure::{Sample, by_block, of},
     shape::Shape,
 };
+use crate::bench;
 
 pub(crate) const LEGEND: &str = "\
 requests/s, CPU and idle are medians over the blocks. wirebench/it is the median of the ratios of
@@ -35,10 +33,7 @@ const HEAD: [&str; 9] = [
 
 /// One row for each contestant that has samples in this shape.
 pub(crate) fn table(shape: Shape, samples: &[Sample]) -> Table {
-    let mut table = new_table(Style::Text, &HEAD);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let mut table = bench::table(Style::Text, &HEAD, 1);
     let ours = of(samples, shape, Contestant::Wirebench.name());
     for contestant in Contestant::ALL {
         let samples = of(samples, shape, contestant.name());

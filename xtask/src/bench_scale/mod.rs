@@ -6,7 +6,6 @@ mod fake;
 pub(crate) use fake::run as fake_agent;
 
 use anyhow::{Context as _, ensure};
-use comfy_table::CellAlignment;
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -14,13 +13,13 @@ use std::{
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
-use wirebench_report::table::{Style, new_table};
+use wirebench_report::table::Style;
 use wirebench_schema::load::{GeneratorPart, LoadEvent};
 use wirebench_stats::median;
 use wirebench_sys::affinity;
 
 use crate::{
-    bench::{Server, build, finish},
+    bench::{Server, build, finish, table},
     step::{at_root, root},
 };
 
@@ -66,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("a report has {} bytes", fs::metadata(&report)?.len());
     let names = COLUMNS.iter().map(|(name, _)| *name);
     let head: Vec<&str> = std::iter::once("agents").chain(names).collect();
-    let mut table = new_table(Style::Markdown, &head);
+    let mut table = table(Style::Markdown, &head, 0);
     for agents in &arguments.agents {
         let rounds =
             (0..arguments.rounds).map(|_| load(&program, &report, *agents, arguments.seconds));
@@ -77,7 +76,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         });
         table.add_row(std::iter::once(agents.to_string()).chain(cells));
     }
-    table.column_iter_mut().for_each(|it| it.set_cell_alignment(CellAlignment::Right));
     println!("{table}");
     Ok(())
 }

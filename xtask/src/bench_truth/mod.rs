@@ -8,11 +8,10 @@ mod judge;
 mod truth;
 
 use anyhow::{Context, ensure};
-use comfy_table::CellAlignment;
 use hdrhistogram::Histogram;
 use std::{path::PathBuf, time::Duration};
 use wirebench_host::neighbours::Programs;
-use wirebench_report::table::{Style, new_table};
+use wirebench_report::table::Style;
 use wirebench_schema::load::LatencySummary;
 
 use self::{
@@ -85,10 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bench = Bench { programs, sides };
     println!();
     bench.sides.announce();
-    let mut table = new_table(Style::Text, &HEAD);
-    for column in table.column_iter_mut().skip(3) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let mut table = bench::table(Style::Text, &HEAD, 3);
     let (mut missed, mut complaints, mut measured) = (Vec::new(), Vec::new(), 0);
     let before = Programs::read();
     let rounds = if arguments.smoke { 1 } else { arguments.rounds };

@@ -4,7 +4,7 @@
 use anyhow::Context;
 use std::{fs, path::PathBuf, process::Stdio};
 
-use crate::step::{at_root, output, root, step};
+use crate::step::{at_root, cargo, output, root, step};
 
 /// The archive in the package of `wirebench-bundle`; `crates/bundle/build.rs` reads it.
 const ARCHIVE: &str = "crates/bundle/project.tar.gz";
@@ -20,21 +20,21 @@ impl Drop for Archive {
 }
 
 /// Packages all published crates; with `build`, each package is also built from its own files alone.
-pub(super) fn run(cargo: &str, build: bool) -> anyhow::Result<()> {
+pub(super) fn run(build: bool) -> anyhow::Result<()> {
     let archive = Archive(root().join(ARCHIVE));
-    fs::copy(packed(cargo)?, &archive.0).with_context(|| ARCHIVE.to_owned())?;
-    let private = private(cargo)?;
+    fs::copy(packed()?, &archive.0).with_context(|| ARCHIVE.to_owned())?;
+    let private = private()?;
     let exclude: Vec<&str> = private.iter().flat_map(|name| ["--exclude", name]).collect();
     // The archive is not tracked, so the tree counts as changed.
-    let package = [cargo, "package", "--workspace", "--locked", "--allow-dirty", "--quiet"];
+    let package = [cargo(), "package", "--workspace", "--locked", "--allow-dirty", "--quiet"];
     let verify: &[&str] = if build { &[] } else { &["--no-verify"] };
     step("crates", &[&package[..], verify, &exclude].concat(), &[])
 }
 
 /// The archive that the build script of `wirebench-bundle` made.
-fn packed(cargo: &str) -> anyhow::Result<PathBuf> {
+fn packed() -> anyhow::Result<PathBuf> {
     let build = ["build", "--release", "--locked", "-p", "wirebench-bundle"];
-    let messages = messages(cargo, &[&build[..], &["--message-format=json"]].concat())?;
+    let messages = messages(&[&build[..], &["--message-format=json"]].concat())?;
     messages.lines().find_map(out_folder).map(|folder| folder.join("project.tar.gz")).with_context(
         || format!("cargo {} reported no folder of the build script", build.join(" ")),
     )
@@ -49,17 +49,16 @@ fn out_folder(message: &str) -> Option<PathBuf> {
 }
 
 /// The packages of the workspace that are not published.
-fn private(cargo: &str) -> anyhow::Result<Vec<String>> {
-    let metadata =
-        messages(cargo, &["metadata", "--no-deps", "--format-version", "1", "--locked"])?;
+fn private() -> anyhow::Result<Vec<String>> {
+    let metadata = messages(&["metadata", "--no-deps", "--format-version", "1", "--locked"])?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
     let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
     let private = packages.iter().filter(|it| it["publish"].as_array().is_some_and(Vec::is_empty));
     Ok(private.filter_map(|it| it["name"].as_str().map(str::to_owned)).collect())
 }
 
-fn messages(cargo: &str, arguments: &[&str]) -> anyhow::Result<String> {
-    output(at_root(cargo, arguments).stderr(Stdio::inherit()))
+fn messages(arguments: &[&str]) -> anyhow::Result<String> {
+    output(at_root(cargo(), arguments).stderr(Stdio::inherit()))
 }
 
 #[cfg(test)]

@@ -8,23 +8,23 @@ use std::{
 
 use wirebench_server::executable::exists;
 
-use crate::step::{Shown, at_root, attempt, built, output, step};
+use crate::step::{Shown, at_root, attempt, built, cargo, output, step};
 
 /// Each shell, and the file that it reads completions from.
 const COMPLETIONS: [(&str, &str); 3] =
     [("bash", "wirebench.bash"), ("zsh", "_wirebench"), ("fish", "wirebench.fish")];
 
 /// Packages the program, built anew if `build` says so.
-pub(super) fn run(cargo: &str, build: bool, check: bool) -> anyhow::Result<()> {
+pub(super) fn run(build: bool, check: bool) -> anyhow::Result<()> {
     if build {
-        step("release build", &[cargo, "build", "--release", "--locked"], &[])?;
+        step("release build", &[cargo(), "build", "--release", "--locked"], &[])?;
     }
-    let package = make(cargo)?;
+    let package = make()?;
     if check { check_installation(&package) } else { Ok(()) }
 }
 
 /// Packages the release build, installing `cargo deb` if it is missing.
-pub(super) fn test(cargo: &str) -> anyhow::Result<()> {
+pub(super) fn test() -> anyhow::Result<()> {
     if !exists("dpkg-deb") {
         println!("\n== package: skipped, dpkg is missing");
         return Ok(());
@@ -33,7 +33,7 @@ pub(super) fn test(cargo: &str) -> anyhow::Result<()> {
         // Without optimisation it is built in half the time.
         attempt(
             "cargo deb",
-            &[cargo, "install", "--locked", "--debug", "cargo-deb"],
+            &[cargo(), "install", "--locked", "--debug", "cargo-deb"],
             &[],
             Shown::AtOnce,
         )?;
@@ -42,7 +42,7 @@ pub(super) fn test(cargo: &str) -> anyhow::Result<()> {
         println!("\n== package: skipped, cargo-deb cannot be installed");
         return Ok(());
     }
-    let package = make(cargo)?;
+    let package = make()?;
     if !rustix::process::geteuid().is_root() || is_installed() {
         println!("\n== installation: skipped, it needs root and a machine without the package");
         return Ok(());
@@ -51,7 +51,7 @@ pub(super) fn test(cargo: &str) -> anyhow::Result<()> {
 }
 
 /// Makes the package of the release build, and returns its file.
-fn make(cargo: &str) -> anyhow::Result<PathBuf> {
+fn make() -> anyhow::Result<PathBuf> {
     ensure!(exists("cargo-deb"), "cargo-deb is missing: cargo install --locked cargo-deb");
     let program = built("wirebench")?;
     let folder = program.parent().context("a program is in a folder")?.join("package");
@@ -72,7 +72,7 @@ fn make(cargo: &str) -> anyhow::Result<PathBuf> {
     // Files in the package have the time of the commit, so that a revision always gives the same package.
     let time = output(&mut at_root("git", ["log", "-1", "--format=%ct"]))?;
     let debian_text = debian.display().to_string();
-    let deb = [cargo, "deb", "-p", "wirebench", "--no-build", "--output", &debian_text];
+    let deb = [cargo(), "deb", "-p", "wirebench", "--no-build", "--output", &debian_text];
     step("Debian package", &deb, &[("SOURCE_DATE_EPOCH", time.trim())])?;
     let mut made = fs::read_dir(&debian)?;
     let package = made.next().context("cargo deb made no package")??.path();

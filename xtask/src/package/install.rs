@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use crate::step::{built, step};
+use crate::step::{built, cargo, step};
 
 /// A user and a group without rights of their own.
 const ORDINARY: u32 = 65534;
@@ -16,14 +16,14 @@ const RUN: [&str; 9] =
     ["run", "c/epoll", "c/threads", "--cohorts", "1", "--rounds", "1", "--slice", "40ms"];
 
 /// Installs the program of this checkout, and measures with it as an ordinary user in an empty folder.
-pub(super) fn test(cargo: &str) -> anyhow::Result<()> {
+pub(super) fn test() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let root = folder.path().join("root");
     let root_text = root.to_str().context("the folder's path is not text")?;
     // The folder of the release build saves a second one.
     let target = built("wirebench")?;
     let target = target.ancestors().nth(2).and_then(Path::to_str).context("no target folder")?;
-    let install = [cargo, "install", "--path", "crates/cli", "--locked", "--root", root_text];
+    let install = [cargo(), "install", "--path", "crates/cli", "--locked", "--root", root_text];
     step("cargo install", &[&install[..], &["--target-dir", target]].concat(), &[])?;
     let program = root.join("bin/wirebench");
     println!("{} bytes", fs::metadata(&program)?.len());

@@ -6,15 +6,15 @@ use wirebench_sys::affinity;
 
 use crate::{
     bench::Server,
-    step::{at_root, built, root, step},
+    step::{at_root, built, cargo, root, step},
 };
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// Builds the program, and runs it alone if `check` says so.
-pub(super) fn run(cargo: &str, check: bool) -> anyhow::Result<()> {
+pub(super) fn run(check: bool) -> anyhow::Result<()> {
     let build = ["build", "--release", "--locked", "-p", "wirebench", "--target", TARGET];
-    step("static build", &[&[cargo], &build[..]].concat(), &[]).with_context(|| {
+    step("static build", &[&[cargo()], &build[..]].concat(), &[]).with_context(|| {
         format!("needs `rustup target add {TARGET}` and, on Debian, `apt-get install musl-tools`")
     })?;
     let program = built(&format!("../{TARGET}/release/wirebench"))?.canonicalize()?;
