@@ -1,5 +1,5 @@
-//! The loop: reads requests, waits until the next reply is due, sends it. The schedule makes all decisions. A client that
-//! does not read its replies is closed.
+//! The loop: reads requests, waits until the next reply is due, sends it. The schedule makes all decisions. The
+//! connection of a client that does not read its replies is closed.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
