@@ -14,7 +14,7 @@ use std::{
 use wirebench_loadgen::{Load, Measured, ServerClocks, now_ns};
 use wirebench_schema::{
     agent::{AgentEvent, Recording, SlicePiece, WindowCpu, WindowOrder, WindowReport},
-    load::{EdgeClocks, Interval, LoadConfig, LoadEvent},
+    load::{Interval, LoadConfig, LoadEvent},
 };
 use wirebench_server::{
     process_clocks::{self as clocks, counted_ns, used},
@@ -77,14 +77,10 @@ pub(crate) fn measure(
     say: &mut dyn FnMut(&AgentEvent) -> io::Result<()>,
 ) -> Result<WindowReport, String> {
     open.edges.begin(order);
-    let (mut intervals, mut edges) = (Vec::new(), EdgeClocks::default());
+    let mut intervals = Vec::new();
     let reports = order.recording == Recording::Intervals;
     let mut observe = |event| {
         let event = match event {
-            LoadEvent::ServerClocks(clocks) => {
-                edges = clocks;
-                return;
-            }
             LoadEvent::Interval(interval) if reports => AgentEvent::Interval(interval),
             LoadEvent::Interval(interval) => {
                 intervals.push(interval);
@@ -112,7 +108,8 @@ pub(crate) fn measure(
             open.load.window(&config, recording, &open.edges.clocks(), stop, &mut observe)
         }
     };
-    let Measured { report, start_ns } = measured.map_err(|error| error.to_string())?;
+    let Measured { report, start_ns, clocks: edges } =
+        measured.map_err(|error| error.to_string())?;
     let end_ns = now_ns();
     let after = clocks::wait_for_rest(&order.processes);
     let used = used(&order.processes, &before, &after);

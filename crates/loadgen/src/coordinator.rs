@@ -14,7 +14,7 @@ use wirebench_schema::load::LoadEvent;
 use crate::{
     clock::Clock,
     collector::{Collected, Collector},
-    outcome::{Outcome, at_edges},
+    outcome::Outcome,
     plan::Plan,
     segment::Segment,
     session::Edges,
@@ -157,8 +157,6 @@ impl Coordinator {
         let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| *outcome).collect();
         let (last, collected) = collector.finish();
         last.into_iter().for_each(|interval| (outside.observe)(LoadEvent::Interval(interval)));
-        let clocks = at_edges(&outcomes);
-        clocks.into_iter().for_each(|clocks| (outside.observe)(LoadEvent::ServerClocks(clocks)));
         LoadOutcome { course, outcomes, collected }
     }
 

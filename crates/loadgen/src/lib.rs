@@ -67,19 +67,7 @@ pub fn run(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadReport, LoadError> {
-    run_observed(config, stop, &ServerClocks::default(), observe)
-}
-
-/// The same, with `clocks` read at both edges of the window by a loading thread, so that CPU time
-/// and replies cover the same period. The readings come with [`LoadEvent::ServerClocks`]. The load
-/// begins when `observe` returns from [`LoadEvent::Connected`].
-pub fn run_observed(
-    config: &LoadConfig,
-    stop: &AtomicBool,
-    clocks: &ServerClocks,
-    observe: &mut dyn FnMut(LoadEvent),
-) -> Result<LoadReport, LoadError> {
-    let mut load = Load::open(config, Windows::One, clocks, stop, observe)?;
+    let mut load = Load::open(config, Windows::One, &ServerClocks::default(), stop, observe)?;
     if load.connections() > 0 || load.has_threads() {
         observe(LoadEvent::Connected { connections: load.connections() });
     }

@@ -6,7 +6,7 @@ use std::{
 };
 use wirebench_schema::{
     agent::{Recording, Windows},
-    load::{EngineChoice, LoadConfig, LoadEvent, LoadReport},
+    load::{EdgeClocks, EngineChoice, LoadConfig, LoadEvent, LoadReport},
 };
 
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
     engine::{epoll::EpollEngine, io_uring::IoUringEngine},
     error::LoadError,
     limits,
+    outcome::at_edges,
     plan::{CodecKind, Plan},
     preflight::{self, Preflight},
     resolve,
@@ -47,6 +48,8 @@ pub struct Measured {
     /// When the first request was due, in nanoseconds of [`crate::now_ns`]; none if the window never
     /// began.
     pub start_ns: Option<u64>,
+    /// What the server's clocks showed at the edges; nothing where none were to be read.
+    pub clocks: EdgeClocks,
 }
 
 impl Load {
@@ -170,7 +173,8 @@ impl Load {
         let clock = self.crew.as_ref().map(|crew| crew.coordinator.clock);
         let start_ns =
             clock.zip(outcome.course.edges).map(|(clock, edges)| clock.of_process(edges.start_ns));
-        Ok(Measured { report: LoadReport { tls, ..report }, start_ns })
+        let clocks = at_edges(&outcome.outcomes).unwrap_or_default();
+        Ok(Measured { report: LoadReport { tls, ..report }, start_ns, clocks })
     }
 
     /// A thread has ended before its time: the reason is its error.

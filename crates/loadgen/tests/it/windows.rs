@@ -12,8 +12,7 @@ use wirebench_loadgen::{Load, LoadError, Measured, ServerClocks};
 use wirebench_schema::{
     agent::Recording,
     load::{
-        Arrivals, EdgeClocks, EngineChoice, LatencyOrigin, LoadConfig, LoadEvent, LoadModel,
-        RateCurve, Stop,
+        Arrivals, EdgeClocks, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop,
     },
 };
 
@@ -61,7 +60,7 @@ fn windows_of_different_loads_use_the_same_connections() {
         for turn in 0..6 {
             let is_closed = turn % 2 == 0;
             let config = if is_closed { config.clone() } else { at_rate(&config, 1000) };
-            let Measured { report, start_ns } = window(&mut load, &config);
+            let Measured { report, start_ns, .. } = window(&mut load, &config);
             assert!(start_ns > last_start_ns, "{start_ns:?} after {last_start_ns:?}");
             last_start_ns = start_ns;
             assert_eq!((report.errors.total(), report.reconnects), (0, 0), "{report:?}");
@@ -159,21 +158,18 @@ fn the_clocks_are_read_at_both_edges_of_each_window() {
     let server = Server::start(|_, stream, _| echo(stream));
     let config = timed(&server.tcp(), EngineChoice::Epoll, 30);
     let mut load = connect(&config);
-    for course in [Recording::Series, Recording::Silent] {
+    for recording in [Recording::Series, Recording::Silent] {
         let reads = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&reads);
         let clocks =
             ServerClocks::new(move || vec![Some(counted.fetch_add(1, Ordering::SeqCst) as u64)]);
-        let (mut told, mut events) = (None, 0);
-        let mut observe = |event| match event {
-            LoadEvent::ServerClocks(clocks) => told = Some(clocks),
-            _ => events += 1,
-        };
-        load.window(&config, course, &clocks, &NEVER, &mut observe).unwrap();
-        let EdgeClocks { start_ns, end_ns, series_ns } = told.unwrap();
+        let mut events = 0;
+        let mut observe = |_| events += 1;
+        let window = load.window(&config, recording, &clocks, &NEVER, &mut observe).unwrap();
+        let EdgeClocks { start_ns, end_ns, series_ns } = window.clocks;
         assert!(start_ns[0] < end_ns[0] && end_ns[0].is_some(), "{start_ns:?} {end_ns:?}");
         assert!(series_ns.is_sorted(), "{series_ns:?}");
-        let is_silent = course == Recording::Silent;
+        let is_silent = recording == Recording::Silent;
         assert_eq!((series_ns.is_empty(), events == 0), (is_silent, is_silent));
     }
 }

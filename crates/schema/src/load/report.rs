@@ -324,8 +324,6 @@ pub enum LoadEvent {
     WindowStart,
     /// The measured window has ended.
     WindowEnd,
-    /// The readings at the edges of the window, if the observer asked for them.
-    ServerClocks(EdgeClocks),
     /// The load is over.
     Report(Box<LoadReport>),
     /// The load could not be carried out.
