@@ -3,7 +3,7 @@
 //! runner for silent connections. A server inherits the same limit. Ports and memory are no matter
 //! of this file: the generator tells of them when the run begins.
 
-use wirebench_experiment::measure::{Bench, require_files};
+use wirebench_experiment::measure::{RunSettings, require_files};
 use wirebench_schema::{
     suite::{Phase, Workload},
     target::Target,
@@ -11,14 +11,14 @@ use wirebench_schema::{
 
 /// Why the connections of `workload` cannot be had here, as a sentence with the numbers and the
 /// next step.
-pub(crate) fn shortage(workload: &Workload, bench: &Bench) -> Option<String> {
+pub(crate) fn shortage(workload: &Workload, settings: &RunSettings) -> Option<String> {
     if workload.phase == Phase::Idle {
         let (_, hard) = wirebench_sys::limits::open_files();
         return require_files(workload.connections, hard).err();
     }
     // Which server it is makes no difference.
     let anywhere = Target::of_scenario(workload.scenario, "127.0.0.1", 1);
-    let threads = bench.placement.generator_cpus.len();
-    let config = workload.load_config(anywhere, threads, bench.seed);
+    let threads = settings.placement.generator_cpus.len();
+    let config = workload.load_config(anywhere, threads, settings.seed);
     wirebench_loadgen::check_descriptors(&config).err().map(|error| error.to_string())
 }

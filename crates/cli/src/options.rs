@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 use wirebench_catalogue::project::{self, Found, Project, ProjectError, Trust};
-use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::Bench};
+use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::RunSettings};
 use wirebench_host::{place::PlacementRequest, place_here};
 use wirebench_schema::{
     journal::{Placement, Procedure},
@@ -146,13 +146,17 @@ impl Conditions {
 
     /// How runs are made by wirebench's own generator, with one worker for each of the server's
     /// CPUs. Without a seed there is a new one.
-    pub(crate) fn bench(&self, context: &Context, placement: Placement) -> anyhow::Result<Bench> {
+    pub(crate) fn settings(
+        &self,
+        context: &Context,
+        placement: Placement,
+    ) -> anyhow::Result<RunSettings> {
         let program = context.program.display().to_string();
         let fleet = self.fleet.fleet()?;
         let mut load_command = vec![program.clone(), "load".to_owned()];
         load_command.extend(fleet.as_ref().map(fleet::words).unwrap_or_default());
         let host = self.host(fleet.is_some())?;
-        Ok(Bench {
+        Ok(RunSettings {
             launcher: self.ready.launcher(host, context.launcher(Some(&placement)))?,
             agent_command: vec![program, "agent".into()],
             cut: Cut::default(),

@@ -42,11 +42,11 @@ pub(crate) fn prepare_with_baseline(
 /// Waiting and sampling happen on CPUs of neither side, or else on the generator's, so that the server's are the
 /// server's alone. Hosts from which the load comes are reached before anything is checked or measured.
 pub(crate) fn bind(context: &Context, experiment: &Experiment) -> anyhow::Result<()> {
-    if let Some(fleet) = &experiment.bench.fleet {
+    if let Some(fleet) = &experiment.settings.fleet {
         let interrupt = &context.interrupt;
         fleet.provide(interrupt.flag()).map_err(|reason| interrupt.error(reason))?;
     }
-    let placement = &experiment.bench.placement;
+    let placement = &experiment.settings.placement;
     if placement.pinned {
         let usable = wirebench_sys::affinity::current()?;
         wirebench_sys::affinity::bind(&spare_cpus(&usable, placement)).context(

@@ -7,7 +7,6 @@ mod generators;
 mod idle;
 mod observe;
 mod outside;
-mod several;
 mod silence;
 mod steady;
 
@@ -16,6 +15,7 @@ pub(crate) use observe::settled_look;
 pub use silence::require_files;
 
 use std::{
+    io,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -55,7 +55,7 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// What all runs of a suite have in common.
 #[derive(Clone, Debug)]
-pub struct Bench {
+pub struct RunSettings {
     pub launcher: Launcher,
     /// The argument list of a load by itself, for the records; the load's arguments follow.
     pub load_command: Vec<String>,
@@ -114,20 +114,40 @@ struct Loaded {
     workers: u32,
 }
 
-impl Bench {
+impl RunSettings {
     /// Makes one run, which is a record whatever happens; `None` only after a signal.
     #[must_use]
     pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
-        let mut run = self.begin(cell);
-        let outcome = match cell.workload.phase {
-            Phase::Saturate | Phase::Cost => self.measure(cell, &mut run, stop),
-            Phase::Idle => self.measure_idle(cell, &mut run, stop),
+        let mut made = match cell.workload.phase {
+            Phase::Saturate | Phase::Cost => None,
+            Phase::Idle => Some(self.run_idle(cell, stop)),
         };
-        if stop.load(Ordering::Relaxed) {
-            return None;
+        if made.is_none() {
+            let each = &mut |run| {
+                made = Some(run);
+                Ok(())
+            };
+            self.run_on_one(&[*cell], stop, each).ok()?;
         }
-        run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
-        Some(run)
+        made.filter(|_| !stop.load(Ordering::Relaxed))
+    }
+
+    /// Makes a run of each cell, and passes it to `each`: a start and a warm-up take longer than a short
+    /// window, and what is varied may not need a fresh process. All cells have the subject, the scenario and
+    /// the workers of the first. A server that ends before the last of them is started again. Nothing
+    /// more is made once `stop` is set.
+    pub(crate) fn run_together(
+        &self,
+        cells: &[Cell<'_>],
+        stop: &AtomicBool,
+        each: &mut dyn FnMut(Run) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut left = cells;
+        while !left.is_empty() && !stop.load(Ordering::Relaxed) {
+            let made = self.run_on_one(left, stop, each)?;
+            left = &left[made..];
+        }
+        Ok(())
     }
 
     /// How many workers the server of a cell has.
@@ -165,31 +185,49 @@ impl Bench {
         }
     }
 
-    /// Starts a server, does `work` with it, and ends it, however the work went.
-    fn with_server<T>(
+    /// Makes runs until the cells or the server end. The answer is their number.
+    fn run_on_one(
         &self,
-        request: &Request<'_>,
-        run: &mut Run,
+        cells: &[Cell<'_>],
         stop: &AtomicBool,
-        work: impl FnOnce(&mut Server, &mut Run) -> Result<T, String>,
-    ) -> Result<(T, Stopped), Failure> {
-        let mut server =
-            self.launcher.start(request, stop).map_err(|error| Failure::of_start(&error))?;
-        server.command().clone_into(&mut run.server_command);
-        let done = work(&mut server, run);
-        end(server, done, stop)
-    }
-
-    fn measure(
-        &self,
-        cell: &Cell<'_>,
-        run: &mut Run,
-        stop: &AtomicBool,
-    ) -> Result<Outcome, Failure> {
-        let request = self.request(cell, run.workers);
-        let (loaded, stopped) = self
-            .with_server(&request, run, stop, |server, run| self.load(cell, run, server, stop))?;
-        self.outcome(cell, loaded, &stopped)
+        each: &mut dyn FnMut(Run) -> io::Result<()>,
+    ) -> io::Result<usize> {
+        let request = self.request(&cells[0], self.begin(&cells[0]).workers);
+        let mut server = match self.launcher.start(&request, stop) {
+            Ok(server) => server,
+            Err(_) if stop.load(Ordering::Relaxed) => return Ok(0),
+            Err(error) => {
+                let outcome = Failure::of_start(&error).into_outcome();
+                let failed = |cell| Run { outcome: outcome.clone(), ..self.begin(cell) };
+                cells.iter().map(failed).try_for_each(each)?;
+                return Ok(cells.len());
+            }
+        };
+        for (number, cell) in (1..).zip(cells) {
+            let mut run = self.begin(cell);
+            server.command().clone_into(&mut run.server_command);
+            let loaded = self.load(cell, &mut run, &mut server, stop);
+            if stop.load(Ordering::Relaxed) {
+                let _ = end(server, loaded, stop);
+                return Ok(number - 1);
+            }
+            // What a server does at its end is known to its last run alone.
+            if number < cells.len() && server.ended().is_none() {
+                let stderr = server.stderr().text();
+                let failed = |reason| Failure { reason, stderr };
+                let outcome = loaded.map_err(failed);
+                let outcome = outcome.and_then(|it| self.outcome(cell, it, &Stopped::default()));
+                run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
+                each(run)?;
+                continue;
+            }
+            let ended = end(server, loaded, stop);
+            let outcome = ended.and_then(|(it, stopped)| self.outcome(cell, it, &stopped));
+            run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
+            each(run)?;
+            return Ok(number);
+        }
+        Ok(cells.len())
     }
 
     /// Loads a server that runs, and observes it meanwhile.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     experiment::{Experiment, Finished, Precision},
-    measure::Bench,
+    measure::RunSettings,
 };
 use wirebench_report::tune::{SUITE, Tuned};
 use wirebench_schema::{
@@ -167,15 +167,15 @@ impl Arguments {
         Ok(model)
     }
 
-    fn bench(&self, context: &Context) -> anyhow::Result<Bench> {
-        self.conditions.bench(context, options::placement(&self.conditions.wish())?)
+    fn settings(&self, context: &Context) -> anyhow::Result<RunSettings> {
+        self.conditions.settings(context, options::placement(&self.conditions.wish())?)
     }
 
     /// An experiment with these workloads, each run so often.
     fn experiment(
         &self,
         context: &Context,
-        bench: Bench,
+        settings: RunSettings,
         (workloads, blocks): (Vec<Workload>, u32),
     ) -> anyhow::Result<Experiment> {
         let mut suite = Suite::parse(SUITE, TEMPLATE)?;
@@ -186,7 +186,7 @@ impl Arguments {
             scale: Scale::Machine,
             published: None,
             left_out: Vec::new(),
-            bench,
+            settings,
             project: self.telling.project(context)?,
             procedure: Procedure::Process,
             margin: None,

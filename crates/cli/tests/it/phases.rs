@@ -14,7 +14,7 @@ use wirebench_catalogue::{project::Project, subject::Subject};
 use wirebench_experiment::{
     cut::Cut,
     experiment::pilot::Pilot,
-    measure::{Bench, Cell},
+    measure::{Cell, RunSettings},
 };
 use wirebench_schema::{
     journal::{
@@ -30,9 +30,9 @@ use wirebench_server::launch::{Launcher, ReadyWhen};
 /// Nothing here may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn bench() -> Bench {
+fn settings() -> RunSettings {
     let program = program().display().to_string();
-    Bench {
+    RunSettings {
         launcher: Launcher {
             guard_command: vec![program.clone(), "guard".into()],
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -83,7 +83,7 @@ fn run_until(subject: &Subject, workload: &Workload, stop: &AtomicBool) -> Optio
     let (block, position, copy, counts) = (0, 0, 0, Counts::Yes);
     let cell =
         Cell { subject, copy, workload, block, counts, position, verification: Verification::Full };
-    bench().run(&cell, stop)
+    settings().run(&cell, stop)
 }
 
 pub(crate) fn run(subject: &Subject, workload: &Workload) -> Run {
@@ -235,9 +235,9 @@ fn a_timeout_that_a_server_knows_is_made_longer_than_any_silence() {
 fn the_pilot_finds_a_rate_that_the_slower_of_two_holds() {
     let (fast, slow) = (builtin(), server("slow"));
     let workload = workload("phases = [\"cost\"]");
-    let bench = bench();
+    let settings = settings();
     let search = Pilot {
-        bench: &bench,
+        settings: &settings,
         workload: &workload,
         subjects: &[&fast, &slow],
         baseline: Some(&fast.variant.id),

@@ -20,14 +20,14 @@ use super::{
     member::{Ended, Member},
     order::Order,
     prepare::KnownServers,
-    slice::{self, Done, Shape},
+    slice::{Done, Shape, SliceRunner},
     supply::Supply,
 };
-use crate::measure::{Bench, Cell};
+use crate::measure::{Cell, RunSettings};
 
 /// A cohort that is to be measured: cells of one group of workloads in one block.
 pub(crate) struct Cohort<'a> {
-    pub(crate) bench: &'a Bench,
+    pub(crate) settings: &'a RunSettings,
     /// Those of the baseline come first.
     pub(crate) cells: &'a [Cell<'a>],
     /// How many instances of the baseline there are.
@@ -59,23 +59,23 @@ impl<'a> Cohort<'a> {
             }
         };
         let supply = Supply::read();
-        let probe = Probe::new(&self.bench.placement, self.bench.fleet.is_none());
+        let probe = Probe::new(&self.settings.placement, self.settings.fleet.is_none());
         let mut found: BTreeMap<u32, Vec<Reason>> = BTreeMap::new();
         let mut programs = Vec::new();
         let slices = agent.and_then(|mut agent| {
-            let mut bench = slice::Bench {
+            let mut runner = SliceRunner {
                 agent: &mut agent,
-                placement: &self.bench.placement,
+                placement: &self.settings.placement,
                 probe: &probe,
                 stop: self.stop,
             };
             self.rest(&mut members);
-            self.warm_up(&mut bench, &mut members, known, &mut found)?;
+            self.warm_up(&mut runner, &mut members, known, &mut found)?;
             members.iter_mut().for_each(Member::begin_rounds);
             let before = Programs::read();
-            let slices = self.rounds(&mut bench, &mut members, watch)?;
-            programs = Programs::read().since(&before, &self.bench.cpus());
-            self.compare_lengths(&mut bench, &mut members, &slices)?;
+            let slices = self.rounds(&mut runner, &mut members, watch)?;
+            programs = Programs::read().since(&before, &self.settings.cpus());
+            self.compare_lengths(&mut runner, &mut members, &slices)?;
             Ok(slices)
         });
         if let Ok(slices) = &slices {
@@ -141,7 +141,7 @@ impl<'a> Cohort<'a> {
     /// One slice. A server that cannot carry it out has no figures from now on.
     pub(super) fn slice(
         &self,
-        bench: &mut slice::Bench<'_>,
+        runner: &mut SliceRunner<'_>,
         members: &mut [Member<'_>],
         index: usize,
         shape: &Shape,
@@ -152,7 +152,7 @@ impl<'a> Cohort<'a> {
         if !members[index].is_well() {
             return Ok(None);
         }
-        let done = bench.slice(members, index, shape);
+        let done = runner.slice(members, index, shape);
         let done = match done {
             Ok(done) => done,
             Err(reason) => {
@@ -169,13 +169,13 @@ impl<'a> Cohort<'a> {
 
     fn rounds(
         &self,
-        bench: &mut slice::Bench<'_>,
+        runner: &mut SliceRunner<'_>,
         members: &mut [Member<'_>],
         watch: &mut dyn FnMut(u32, u32),
     ) -> Result<Slices, String> {
         let workloads = self.workloads();
         let plans: Vec<(Duration, u32)> =
-            workloads.iter().map(|it| self.bench.cut.of(it)).collect();
+            workloads.iter().map(|it| self.settings.cut.of(it)).collect();
         let most = plans.iter().map(|(_, rounds)| *rounds).max().unwrap_or(0);
         // An order for each workload, so that each has its mirrored pairs.
         let order = |number| Order::new(members.len(), self.seed.wrapping_add(number));
@@ -197,7 +197,7 @@ impl<'a> Cohort<'a> {
                     }
                     let discard = Duration::from_nanos(members[index].discard_ns);
                     let shape = self.shape(&workload.model, round, (discard, *length));
-                    if let Some(done) = self.slice(bench, members, index, &shape)? {
+                    if let Some(done) = self.slice(runner, members, index, &shape)? {
                         let key = (members[index].load, workload.name.clone());
                         slices.entry(key).or_default().push(done);
                     }

@@ -12,7 +12,7 @@ use super::{
     length::{self, Tail},
     member::Member,
     prepare::KnownServers,
-    slice::{self, Done},
+    slice::{Done, SliceRunner},
     state::in_most_common,
     supply::Supply,
 };
@@ -44,7 +44,7 @@ impl Cohort<'_> {
     /// slow for a second would be a property of the server.
     pub(super) fn compare_lengths(
         &self,
-        bench: &mut slice::Bench<'_>,
+        runner: &mut SliceRunner<'_>,
         members: &mut [Member<'_>],
         slices: &Slices,
     ) -> Result<(), String> {
@@ -74,7 +74,7 @@ impl Cohort<'_> {
         }
         for _ in 0..FURTHER_LONG_SLICES {
             for index in 0..members.len() {
-                self.long_slice(bench, members, index)?;
+                self.long_slice(runner, members, index)?;
             }
         }
         let ratios = differing(members);

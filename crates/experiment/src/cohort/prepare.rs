@@ -19,7 +19,7 @@ use super::{
     length::{FAR, Tail},
     member::Member,
     settle::settle_ns,
-    slice::{self, Shape},
+    slice::{self, Shape, SliceRunner},
     warm_up::WarmUp,
 };
 
@@ -96,7 +96,7 @@ impl Cohort<'_> {
     /// Loads each server in turn until it is warm, and finds how long it needs to settle.
     pub(super) fn warm_up(
         &self,
-        bench: &mut slice::Bench<'_>,
+        runner: &mut SliceRunner<'_>,
         members: &mut [Member<'_>],
         known: &mut KnownServers,
         found: &mut BTreeMap<u32, Vec<Reason>>,
@@ -115,7 +115,7 @@ impl Cohort<'_> {
             }
             for index in cold {
                 let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, WARM_UP_LENGTH));
-                let done = self.slice(bench, members, index, &shape)?;
+                let done = self.slice(runner, members, index, &shape)?;
                 let value = done.and_then(|done| done.slice.cpu_ns_per_request());
                 warm[index].add(value, WARM_UP_LENGTH.as_nanos() as u64);
             }
@@ -134,28 +134,28 @@ impl Cohort<'_> {
         for model in workloads.iter().map(|it| &it.model).filter(|it| **it != LoadModel::Closed) {
             for index in 0..members.len() {
                 let shape = self.shape(model, 0, (Duration::ZERO, WARM_UP_LENGTH));
-                self.slice(bench, members, index, &shape)?;
+                self.slice(runner, members, index, &shape)?;
             }
         }
-        self.pilot(bench, members, known, found)
+        self.pilot(runner, members, known, found)
     }
 
     /// Sets how much of each server's slices is discarded. Where one is not known yet, all are looked
     /// at, because they are compared with each other.
     fn pilot(
         &self,
-        bench: &mut slice::Bench<'_>,
+        runner: &mut SliceRunner<'_>,
         members: &mut [Member<'_>],
         known: &mut KnownServers,
         found: &mut BTreeMap<u32, Vec<Reason>>,
     ) -> Result<(), String> {
         // Where less is measured than a look takes, nothing is looked at: that is no measurement.
-        let plans = self.workloads().into_iter().map(|it| self.bench.cut.of(it));
+        let plans = self.workloads().into_iter().map(|it| self.settings.cut.of(it));
         let looks = plans.map(|(length, rounds)| length * rounds).sum::<Duration>() >= PILOT_LENGTH;
         let is_known =
             |it: &Member<'_>| known.settled.contains_key(&self.key(&it.subject.variant.id));
         if looks && !members.iter().all(is_known) {
-            self.settle(bench, members, known)?;
+            self.settle(runner, members, known)?;
         }
         for member in members {
             let settled = known.settled.get(&self.key(&member.subject.variant.id));
@@ -183,7 +183,7 @@ impl Cohort<'_> {
     /// needed to settle. Between two looks at a server the others are loaded, as in a round.
     fn settle(
         &self,
-        bench: &mut slice::Bench<'_>,
+        runner: &mut SliceRunner<'_>,
         members: &mut [Member<'_>],
         known: &mut KnownServers,
     ) -> Result<(), String> {
@@ -191,7 +191,7 @@ impl Cohort<'_> {
         let mut seen: Vec<Vec<SlicePiece>> = vec![Vec::new(); members.len()];
         for _ in 0..PILOTS_MOST {
             for index in &open {
-                if let Some(done) = self.long_slice(bench, members, *index)? {
+                if let Some(done) = self.long_slice(runner, members, *index)? {
                     add(&mut seen[*index], &done.report.series);
                 }
             }
@@ -215,13 +215,13 @@ impl Cohort<'_> {
     /// One long slice, the end of which short ones are compared with.
     pub(super) fn long_slice(
         &self,
-        bench: &mut slice::Bench<'_>,
+        runner: &mut SliceRunner<'_>,
         members: &mut [Member<'_>],
         index: usize,
     ) -> Result<Option<slice::Done>, String> {
         let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
         let shape = Shape { recording: Recording::Series, ..shape };
-        let done = self.slice(bench, members, index, &shape)?;
+        let done = self.slice(runner, members, index, &shape)?;
         let member = &mut members[index];
         let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());
         let tail =

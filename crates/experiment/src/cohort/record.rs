@@ -31,7 +31,7 @@ impl Cohort<'_> {
             }
             let none = Vec::new();
             let parts = Parts {
-                bench: self.bench,
+                settings: self.settings,
                 subject: ended.subject,
                 workload: cell.workload,
                 workers: ended.workers,
@@ -64,6 +64,6 @@ impl Cohort<'_> {
     }
 
     fn empty(&self, cell: &Cell<'_>, started: &str) -> Run {
-        Run { group: self.group, started: started.to_owned(), ..self.bench.begin(cell) }
+        Run { group: self.group, started: started.to_owned(), ..self.settings.begin(cell) }
     }
 }

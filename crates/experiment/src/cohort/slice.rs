@@ -71,14 +71,14 @@ impl Done {
 }
 
 /// The servers and the agent of a cohort, as far as a slice needs them.
-pub(super) struct Bench<'a> {
+pub(super) struct SliceRunner<'a> {
     pub(super) agent: &'a mut Agents,
     pub(super) placement: &'a Placement,
     pub(super) probe: &'a Probe,
     pub(super) stop: &'a AtomicBool,
 }
 
-impl Bench<'_> {
+impl SliceRunner<'_> {
     /// Runs one slice on the member `index`.
     pub(super) fn slice(
         &mut self,

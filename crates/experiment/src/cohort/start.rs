@@ -16,7 +16,7 @@ impl<'a> Cohort<'a> {
         known: &KnownServers,
     ) -> Result<(Result<Agents, String>, Vec<Member<'a>>, Vec<Run>), String> {
         let started = crate::journal::now();
-        let mut agent = self.bench.agents(self.stop)?;
+        let mut agent = self.settings.agents(self.stop)?;
         let (mut members, mut runs): (Vec<Member<'a>>, Vec<Run>) = (Vec::new(), Vec::new());
         let before = Supply::read();
         let mut expected_bytes = 0;
@@ -62,13 +62,13 @@ impl<'a> Cohort<'a> {
         cell: &Cell<'a>,
         load: u32,
     ) -> Result<Member<'a>, String> {
-        let workers = self.bench.workers_of(cell);
-        let request = self.bench.request(cell, workers);
+        let workers = self.settings.workers_of(cell);
+        let request = self.settings.request(cell, workers);
         let began = Instant::now();
         let server =
-            self.bench.launcher.start(&request, self.stop).map_err(|error| error.to_string())?;
+            self.settings.launcher.start(&request, self.stop).map_err(|error| error.to_string())?;
         let ready = began.elapsed();
-        let config = self.bench.load_config(cell, &server);
+        let config = self.settings.load_config(cell, &server);
         let connected = agent.connect(load, &config, Windows::Many, self.stop, &mut |_| {});
         if let Err(reason) = connected {
             let stopped = server.stop(stop_grace(self.stop));
@@ -76,8 +76,8 @@ impl<'a> Cohort<'a> {
         }
         let own = self.cells.iter().filter(|it| is_same_instance(it, cell));
         let command = |cell: &Cell<'_>| {
-            let config = self.bench.load_config(cell, &server);
-            (cell.workload.name.clone(), self.bench.generator_command(&config))
+            let config = self.settings.load_config(cell, &server);
+            (cell.workload.name.clone(), self.settings.generator_command(&config))
         };
         let commands = own.map(command).collect();
         Ok(Member::new(cell.subject, cell.copy, (server, ready), (load, commands), workers))

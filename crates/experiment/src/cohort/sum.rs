@@ -21,14 +21,14 @@ use super::{
     length,
     slice::{Done, share_of},
 };
-use crate::measure::{Bench, server_end};
+use crate::measure::{RunSettings, server_end};
 
 /// Share of a CPU from which on wirebench is named among the programs that ran beside a load.
 const OWN_SHARE: f64 = 0.001;
 
 /// All that is known of a run.
 pub(super) struct Parts<'a> {
-    pub(super) bench: &'a Bench,
+    pub(super) settings: &'a RunSettings,
     pub(super) subject: &'a Subject,
     pub(super) workload: &'a Workload,
     pub(super) workers: u32,
@@ -69,7 +69,7 @@ impl Parts<'_> {
             tool: None,
             cost: &cost,
             bound,
-            placement: &self.bench.placement,
+            placement: &self.settings.placement,
             end: &end,
             others: self.disturbed(&kept, &slices, &programs),
             programs,
@@ -121,7 +121,7 @@ impl Parts<'_> {
         let known: Option<u64> = own.iter().map(|it| it.cpu_ns).sum();
         let cpu_ns = known.unwrap_or(0);
         let busy_cpus =
-            cost::busy_cpus(self.subject.variant.sharing, self.workers, &self.bench.placement);
+            cost::busy_cpus(self.subject.variant.sharing, self.workers, &self.settings.placement);
         let busiest_ns: f64 = kept.iter().map(|it| busiest_ns(it)).sum();
         let generator_ns = load.thread_cpu_ns.iter().copied().max().unwrap_or(0);
         let last = kept.last().map(|it| &it.details.1);

@@ -125,7 +125,7 @@ impl Blocks<'_> {
     fn units(&self, number: u32) -> Vec<Unit> {
         let Self { stage, loads, refused, made, .. } = self;
         let Stage { experiment, subjects, .. } = *stage;
-        let mut steps = plan::block(subjects, &loads.suite, experiment.bench.seed, number);
+        let mut steps = plan::block(subjects, &loads.suite, experiment.settings.seed, number);
         steps.retain(|step| {
             let workload = &loads.suite.workloads[step.workload];
             let variant = &subjects[step.subject].variant.id;
@@ -188,7 +188,7 @@ impl Blocks<'_> {
         observer: &mut dyn Observer,
     ) -> io::Result<Option<Vec<Run>>> {
         let Stage { experiment, subjects, stop } = *self.stage;
-        let (loads, seed) = (self.loads, experiment.bench.seed);
+        let (loads, seed) = (self.loads, experiment.settings.seed);
         let cells: Vec<Cell<'_>> = steps.iter().map(|step| cell(self.stage, loads, step)).collect();
         let Some(first) = cells.first() else { return Ok(Some(Vec::new())) };
         let names: BTreeSet<&str> = cells.iter().map(|cell| cell.workload.name.as_str()).collect();
@@ -206,7 +206,7 @@ impl Blocks<'_> {
             .collect();
         let began = Instant::now();
         let cohort = Cohort {
-            bench: &experiment.bench,
+            settings: &experiment.settings,
             cells: &cells,
             references: references.len(),
             group,
@@ -251,7 +251,7 @@ impl Blocks<'_> {
             return Ok(interrupted);
         }
         let began = Instant::now();
-        let Some(run) = experiment.bench.run(&cell, stop) else { return Ok(interrupted) };
+        let Some(run) = experiment.settings.run(&cell, stop) else { return Ok(interrupted) };
         journal_file.write(Record::Run(Box::new(run.clone())))?;
         self.pace.learn(step.workload, began.elapsed());
         observer.on(&Progress::Ran { name: &name, run: &run, journal: journal_file.journal() });

@@ -97,7 +97,7 @@ fn pending<'a>(stage: &Stage<'a>, journal_file: &OpenJournal) -> Vec<(&'a Subjec
 fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified {
     let Stage { experiment, stop, .. } = *stage;
     // Several share the machine, so that none is bound to the CPUs of a measured server.
-    let launcher = Launcher { cpus: None, ..experiment.bench.launcher.clone() };
+    let launcher = Launcher { cpus: None, ..experiment.settings.launcher.clone() };
     let workers = subject.workers(most_workers(experiment, scenario));
     let checks = verify_subject(&launcher, subject, scenario, workers, stop, &mut |_| {});
     summarise(&subject.variant.id, scenario, &checks)
@@ -112,8 +112,8 @@ fn refused(journal_file: &OpenJournal) -> Refused {
 /// The most workers with which a scenario is measured.
 fn most_workers(experiment: &Experiment, scenario: Scenario) -> u32 {
     let workloads = experiment.suite.workloads.iter().filter(|w| w.scenario == scenario);
-    let workers = workloads.map(|workload| workload.workers.unwrap_or(experiment.bench.workers));
-    workers.max().unwrap_or(experiment.bench.workers)
+    let workers = workloads.map(|workload| workload.workers.unwrap_or(experiment.settings.workers));
+    workers.max().unwrap_or(experiment.settings.workers)
 }
 
 fn summarise(variant: &VariantId, scenario: Scenario, checks: &[Checked]) -> Verified {

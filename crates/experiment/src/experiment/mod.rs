@@ -50,7 +50,7 @@ use wirebench_schema::{
     verification::Verification,
 };
 
-use crate::{measure::Bench, plan};
+use crate::{measure::RunSettings, plan};
 
 /// The half width of the widest interval of a journal; none while it is not known.
 pub struct Precision(pub Box<HalfWidth>);
@@ -74,7 +74,7 @@ pub struct Experiment {
     pub published: Option<Published>,
     /// Parts of the suite that cannot be carried out.
     pub left_out: Vec<LeftOut>,
-    pub bench: Bench,
+    pub settings: RunSettings,
     /// Whether cohorts of live servers are measured, or each run has a process of its own.
     pub procedure: Procedure,
     /// The ratio up to which two servers count as equal, if it is not the usual one.
@@ -129,24 +129,24 @@ impl Experiment {
     #[must_use]
     pub fn estimate(&self, workload: &Workload) -> Duration {
         match self.in_cohorts() && workload.has_slices() {
-            true => self.bench.cut.estimate(workload),
+            true => self.settings.cut.estimate(workload),
             false => plan::estimate(workload),
         }
     }
 
     fn in_cohorts(&self) -> bool {
-        self.procedure == Procedure::Cohorts && self.bench.tool.is_none()
+        self.procedure == Procedure::Cohorts && self.settings.tool.is_none()
     }
 
     /// What is measured at once of block `number`, in this order.
     #[must_use]
     pub fn units(&self, subjects: &[Subject], number: u32) -> Vec<Unit> {
-        let steps = plan::block(subjects, &self.suite, self.bench.seed, number);
+        let steps = plan::block(subjects, &self.suite, self.settings.seed, number);
         self.grouping(subjects, &self.suite).units(steps, |_| false)
     }
 
     fn grouping<'a>(&self, subjects: &'a [Subject], suite: &'a Suite) -> Grouping<'a> {
-        let most_instances = self.bench.most_instances;
+        let most_instances = self.settings.most_instances;
         Grouping { subjects, suite, in_cohorts: self.in_cohorts(), most_instances }
     }
 }

@@ -19,7 +19,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    measure::{Bench, Cell},
+    measure::{Cell, RunSettings},
     plan,
 };
 
@@ -44,7 +44,7 @@ const STEADY_WITHIN: Duration = Duration::from_millis(1000);
 /// The search of one workload's rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Pilot<'a> {
-    pub bench: &'a Bench,
+    pub settings: &'a RunSettings,
     /// The workload, in a phase `cost`.
     pub workload: &'a Workload,
     /// Subjects that will be measured in it.
@@ -115,7 +115,7 @@ impl Pilot<'_> {
                 }
                 next(variant);
                 let workload = Workload { stop: Stop::After(window), ..load(self.workload) };
-                let Some(run) = self.bench.run(&self.cell(subject, &workload, position), stop)
+                let Some(run) = self.settings.run(&self.cell(subject, &workload, position), stop)
                 else {
                     return Ok(None);
                 };

@@ -59,7 +59,7 @@ fn find(
     let entrants: Vec<&Subject> = able.filter(is_allowed).collect();
     let baseline = plan::baseline(subjects, &experiment.suite, workload);
     let search = Pilot {
-        bench: &experiment.bench,
+        settings: &experiment.settings,
         workload,
         subjects: &entrants,
         baseline: baseline.map(|index| &subjects[index].variant.id),

@@ -16,7 +16,7 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         described
     });
     let names: Vec<&str> = suite.baselines.iter().map(String::as_str).collect();
-    let tool = experiment.bench.tool.as_ref().map(|tool| tool.version.clone());
+    let tool = experiment.settings.tool.as_ref().map(|tool| tool.version.clone());
     let own = || GeneratorVersion {
         name: Generator::Wirebench,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -27,7 +27,7 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         command: experiment.command.clone(),
         suite: suite.name.clone(),
         baselines: prepared.ready_among(&[&names[..], &[FALLBACK_BASELINE]].concat()),
-        seed: experiment.bench.seed,
+        seed: experiment.settings.seed,
         folder: current_folder(),
         copies: suite.copies,
         procedure: experiment.procedure,
@@ -43,7 +43,7 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         left_out: experiment.left_out.clone(),
         variants: variants.collect(),
         workloads: suite.workloads.clone(),
-        placement: experiment.bench.placement.clone(),
+        placement: experiment.settings.placement.clone(),
     }
 }
 

@@ -4,14 +4,14 @@ use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{load::LoadConfig, suite::Phase, target::Target};
 use wirebench_server::launch::Server;
 
-use super::{Bench, Cell, command::load_arguments};
+use super::{Cell, RunSettings, command::load_arguments};
 use crate::agents::Agents;
 
 /// The shortest load at a rate before the window of a cost phase. Its connections are new, also
 /// where the server has been warmed up.
 const COST_WARM_UP: Duration = Duration::from_millis(200);
 
-impl Bench {
+impl RunSettings {
     pub(crate) fn generator_command(&self, config: &LoadConfig) -> Vec<String> {
         match &self.tool {
             None => [self.load_command.clone(), load_arguments(config)].concat(),

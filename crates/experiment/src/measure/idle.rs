@@ -20,7 +20,7 @@ use wirebench_server::{
 };
 use wirebench_verify::protocol::FirstExchange;
 
-use super::{Bench, Cell, Failure, STEP, server_end, silence::Silence};
+use super::{Cell, Failure, RunSettings, STEP, end, server_end, silence::Silence};
 
 /// The silent window of a workload that ends after a count.
 const WINDOW: Duration = Duration::from_secs(1);
@@ -44,8 +44,15 @@ struct IdleObservation {
     files: Option<u64>,
 }
 
-impl Bench {
-    pub(super) fn measure_idle(
+impl RunSettings {
+    pub(super) fn run_idle(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Run {
+        let mut run = self.begin(cell);
+        let outcome = self.measure_idle(cell, &mut run, stop);
+        run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
+        run
+    }
+
+    fn measure_idle(
         &self,
         cell: &Cell<'_>,
         run: &mut Run,
@@ -55,8 +62,11 @@ impl Bench {
         if cell.workload.scenario == Scenario::HelloTimeout {
             request.timeout_ms = TIMEOUT_MS;
         }
-        let (seen, stopped) =
-            self.with_server(&request, run, stop, |server, _| stay_silent(cell, server, stop))?;
+        let mut server =
+            self.launcher.start(&request, stop).map_err(|error| Failure::of_start(&error))?;
+        server.command().clone_into(&mut run.server_command);
+        let seen = hold_idle(cell, &mut server, stop);
+        let (seen, stopped) = end(server, seen, stop)?;
         if seen.made == 0 {
             let why = seen.missing.unwrap_or_default();
             let reason = format!("no connection had a request answered: {why}");
@@ -84,7 +94,7 @@ impl Bench {
     }
 }
 
-fn stay_silent(
+fn hold_idle(
     cell: &Cell<'_>,
     server: &mut Server,
     stop: &AtomicBool,

@@ -13,7 +13,7 @@ use wirebench_server::{
     launch::Server,
 };
 
-use super::{Bench, RunObservation};
+use super::{RunObservation, RunSettings};
 
 /// How often the tree is looked at until two looks in a row are alike, and the time between them.
 const LOOKS_MOST: usize = 40;
@@ -134,7 +134,7 @@ impl<R: Read> Observer<R> {
     }
 }
 
-impl Bench {
+impl RunSettings {
     pub(crate) fn cpus(&self) -> Vec<u32> {
         [&self.placement.server_cpus[..], &self.placement.generator_cpus].concat()
     }

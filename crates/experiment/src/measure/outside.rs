@@ -12,7 +12,7 @@ use wirebench_server::{
     launch::Server,
 };
 
-use super::{Bench, RunObservation};
+use super::{RunObservation, RunSettings};
 use crate::{
     agents::longest,
     remote::PATIENCE,
@@ -24,7 +24,7 @@ pub(super) fn patience(config: &LoadConfig) -> Duration {
     PATIENCE + longest(config.stop) + config.timeout * 3
 }
 
-impl Bench {
+impl RunSettings {
     /// Runs `argv` and samples the server before and afterwards.
     pub(super) fn observe_tool(
         &self,

@@ -17,7 +17,7 @@ use wirebench_schema::{
 };
 use wirebench_server::{cost::Clocks, launch::Server};
 
-use super::{Bench, Cell, outside::patience};
+use super::{Cell, RunSettings, outside::patience};
 use crate::{agents::AtStop, tool::Tool};
 
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -100,7 +100,7 @@ fn load(config: &LoadConfig, within: Duration) -> LoadConfig {
     }
 }
 
-impl Bench {
+impl RunSettings {
     /// Loads the server until it is warm, if the workload asks for it.
     pub(super) fn warm_until_steady(
         &self,

@@ -180,7 +180,7 @@ impl Probing<'_> {
             position: 0,
             verification: self.experiment.verification,
         };
-        let Some(run) = self.experiment.bench.run(&cell, self.stop) else { return Ok(None) };
+        let Some(run) = self.experiment.settings.run(&cell, self.stop) else { return Ok(None) };
         self.made += 1;
         begun.write(Record::Run(Box::new(run.clone())))?;
         Ok(Some(run))

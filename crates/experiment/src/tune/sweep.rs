@@ -49,7 +49,7 @@ pub fn sweep(
             return begun.end(EndReason::Budget);
         }
         let mut position = 0;
-        for group in order(&suite.workloads, experiment.bench.seed, block) {
+        for group in order(&suite.workloads, experiment.settings.seed, block) {
             let workloads = with_a_fresh_server(&suite.workloads, &group);
             let cells = (position..).zip(&workloads).map(|(position, workload)| Cell {
                 subject,
@@ -73,7 +73,7 @@ pub fn sweep(
                 observer.on(&Progress::Ran { name: &id.to_string(), run: &run, journal });
                 Ok(())
             };
-            experiment.bench.run_together(&cells, stop, &mut made)?;
+            experiment.settings.run_together(&cells, stop, &mut made)?;
             if stop.load(Ordering::Relaxed) {
                 return begun.end(EndReason::Interrupted);
             }

@@ -6,7 +6,7 @@ use wirebench_experiment::{
     cohort::instances_that_fit,
     cut::Cut,
     experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS, Precision},
-    measure::Bench,
+    measure::RunSettings,
 };
 use wirebench_report::{
     ab::{INSTANCES, METRICS, SUITE, half_width, has},
@@ -64,21 +64,21 @@ impl Arguments {
         self.conditions.require_files(context)?;
         let sides = self.sides(context)?;
         let placement = options::placement(&self.conditions.wish())?;
-        let bench = self.conditions.bench(context, placement)?;
-        let workers = self.each_run.workers.unwrap_or(bench.workers);
-        let bench = Bench { workers, cut: self.cohorts.cut(), ..bench };
+        let settings = self.conditions.settings(context, placement)?;
+        let workers = self.each_run.workers.unwrap_or(settings.workers);
+        let settings = RunSettings { workers, cut: self.cohorts.cut(), ..settings };
         let mut suite = Suite::parse(SUITE, TEMPLATE)?;
         suite.baselines = vec![sides[0].variant.id.to_string()];
         (suite.copies, suite.baseline_copies) = (INSTANCES, 1);
-        suite.blocks = self.blocks(&goal, block_time(procedure, &workload, &bench.cut));
+        suite.blocks = self.blocks(&goal, block_time(procedure, &workload, &settings.cut));
         suite.workloads = vec![workload];
-        check_files(&sides, &suite, procedure, &bench)?;
+        check_files(&sides, &suite, procedure, &settings)?;
         let experiment = Experiment {
             scale: Scale::Machine,
             published: None,
             left_out: Vec::new(),
             suite,
-            bench,
+            settings,
             project: self.telling.project(context)?,
             procedure,
             margin: self.cohorts.margin,
@@ -204,14 +204,14 @@ fn check_files(
     sides: &[Subject],
     suite: &Suite,
     procedure: Procedure,
-    bench: &Bench,
+    settings: &RunSettings,
 ) -> anyhow::Result<()> {
     let (_, hard) = wirebench_sys::limits::open_files();
-    let threads = bench.placement.generator_cpus.len();
+    let threads = settings.placement.generator_cpus.len();
     let of_cohort = || match procedure {
         Procedure::Cohorts => instances_that_fit(sides, suite, threads, hard).err(),
         Procedure::Process => None,
     };
-    let shortage = suite.workloads.iter().find_map(|workload| files::shortage(workload, bench));
+    let shortage = suite.workloads.iter().find_map(|workload| files::shortage(workload, settings));
     shortage.or_else(of_cohort).map_or(Ok(()), |reason| Err(usage(reason)))
 }

@@ -30,7 +30,7 @@ pub(super) fn print(context: &Context, setting: Setting) {
         out::result(&format!("skipped {}: {}", it.what, it.reason));
     }
     let subjects = available(context, subjects);
-    let (suite, bench) = (&experiment.suite, &experiment.bench);
+    let (suite, settings) = (&experiment.suite, &experiment.settings);
     for line in summary(suite, &subjects) {
         out::result(&line);
     }
@@ -43,7 +43,7 @@ pub(super) fn print(context: &Context, setting: Setting) {
     for line in [outlook_lines(&forecast, &Zoned::now()), parts(&forecast)].concat() {
         out::result(&line);
     }
-    let placement = &bench.placement;
+    let placement = &settings.placement;
     let sides = if placement.pinned {
         format!(
             "server on CPUs {:?}, generator on CPUs {:?}",
@@ -52,7 +52,7 @@ pub(super) fn print(context: &Context, setting: Setting) {
     } else {
         "not pinned".to_owned()
     };
-    out::result(&format!("seed {}; {sides}", bench.seed));
+    out::result(&format!("seed {}; {sides}", settings.seed));
 }
 
 /// One run, or the servers that are alive together with the slices of each load on them.
@@ -69,7 +69,7 @@ fn unit_line(experiment: &Experiment, subjects: &[Subject], unit: &Unit) -> Stri
     let workloads: BTreeSet<usize> = steps.iter().map(|step| step.workload).collect();
     let slices = workloads.into_iter().map(|index| {
         let workload = &suite.workloads[index];
-        let (length, rounds) = experiment.bench.cut.of(workload);
+        let (length, rounds) = experiment.settings.cut.of(workload);
         format!("{} {rounds} x {}", workload.name, write_duration(length))
     });
     let mut servers: Vec<String> = Vec::new();

@@ -5,7 +5,7 @@ use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_experiment::{
     cohort::{MOST_INSTANCES, instances_that_fit},
     experiment::{Experiment, Precision},
-    measure::Bench,
+    measure::RunSettings,
     plan::{self, Changes},
     tool::{self, Tool},
 };
@@ -80,14 +80,14 @@ impl Arguments {
         self.conditions.require_files(context)?;
         choice::check_baselines(context, &written)?;
         let conditions = &self.conditions;
-        let mut bench = conditions.bench(context, self.placement(&written)?)?;
-        let server_cpus = bench.workers;
+        let mut settings = conditions.settings(context, self.placement(&written)?)?;
+        let server_cpus = settings.workers;
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
         plan::change(&mut suite, &self.changes()).map_err(usage)?;
         let goal = Goal { precision: self.precision, budget: self.budget };
         raise_blocks(&mut suite, &goal, self);
-        self.check_connections(&suite, &bench)?;
-        let refusal = |workload: &_| self.refusal(workload, &bench);
+        self.check_connections(&suite, &settings)?;
+        let refusal = |workload: &_| self.refusal(workload, &settings);
         let mut left_out = choice::skip_refused(&mut suite, refusal)?;
         let tool = match self.generator {
             Generator::Wirebench => None,
@@ -102,21 +102,22 @@ impl Arguments {
             ));
         }
         if self.procedure() == Procedure::Cohorts && tool.is_none() {
-            let threads = bench.placement.generator_cpus.len();
+            let threads = settings.placement.generator_cpus.len();
             let (_, hard) = wirebench_sys::limits::open_files();
             let fitting = instances_that_fit(&chosen.subjects, &suite, threads, hard);
             let most = self.instances.unwrap_or(MOST_INSTANCES);
-            bench.most_instances = most.min(fitting.map_err(usage)?);
+            settings.most_instances = most.min(fitting.map_err(usage)?);
         }
         let cut = self.cohorts.cut();
-        let bench = Bench { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..bench };
+        let settings =
+            RunSettings { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..settings };
         let mut experiment = Experiment {
             scale: self.scale,
             // An invalid file of published figures is reported before anything is measured.
             published: scale::published(context, &written)?,
             left_out,
             suite,
-            bench,
+            settings,
             project,
             procedure: self.procedure(),
             margin: self.cohorts.margin,
@@ -152,25 +153,25 @@ impl Arguments {
     }
 
     /// Refuses connection counts from the command line that need more open files than are allowed.
-    fn check_connections(&self, suite: &Suite, bench: &Bench) -> anyhow::Result<()> {
+    fn check_connections(&self, suite: &Suite, settings: &RunSettings) -> anyhow::Result<()> {
         let is_asked = |workload: &&Workload| match workload.phase {
             Phase::Idle => self.idle_connections.is_some(),
             Phase::Saturate | Phase::Cost => self.connections.is_some(),
         };
         let mut asked = suite.workloads.iter().filter(is_asked);
-        match asked.find_map(|workload| files::shortage(workload, bench)) {
+        match asked.find_map(|workload| files::shortage(workload, settings)) {
             None => Ok(()),
             Some(shortage) => Err(usage(shortage)),
         }
     }
 
     /// Why a workload of the suite cannot be carried out here with what was asked for.
-    fn refusal(&self, workload: &Workload, bench: &Bench) -> Option<String> {
+    fn refusal(&self, workload: &Workload, settings: &RunSettings) -> Option<String> {
         let of_tool = match self.generator {
             Generator::Wirebench => None,
             other => tool::check(other, workload).err(),
         };
-        of_tool.or_else(|| files::shortage(workload, bench))
+        of_tool.or_else(|| files::shortage(workload, settings))
     }
 
     fn placement(&self, suite: &Suite) -> anyhow::Result<Placement> {

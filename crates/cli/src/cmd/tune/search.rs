@@ -66,11 +66,11 @@ pub(super) fn run(
         highest,
     };
     let quest = SearchGoal { sought, budget: arguments.budget };
-    let bench = arguments.bench(context)?;
-    if let Some(shortage) = files::shortage(rated, &bench) {
+    let settings = arguments.settings(context)?;
+    if let Some(shortage) = files::shortage(rated, &settings) {
         return Err(usage(shortage));
     }
-    let experiment = arguments.experiment(context, bench, (workloads.to_vec(), 1))?;
+    let experiment = arguments.experiment(context, settings, (workloads.to_vec(), 1))?;
     let mut reporter = arguments.telling.reporter();
     let prepared = match ready(context, &experiment, vec![subject], &mut reporter)? {
         Ok(prepared) => prepared,

@@ -38,11 +38,11 @@ pub(super) fn run(
         warmup: arguments.warmup.unwrap_or(WARM_UP),
         ..model.clone()
     };
-    let bench = arguments.bench(context)?;
+    let settings = arguments.settings(context)?;
     let shortage =
-        |connections| files::shortage(&Workload { connections, ..model.clone() }, &bench);
+        |connections| files::shortage(&Workload { connections, ..model.clone() }, &settings);
     let cells = Grid {
-        workers: workers(arguments, &subject, bench.workers)?,
+        workers: workers(arguments, &subject, settings.workers)?,
         connections: connections(arguments, shortage)?,
     };
     let count = cells.workers.len() * cells.connections.len() * blocks as usize;
@@ -52,7 +52,7 @@ pub(super) fn run(
         )));
     }
     let workloads = grid(model, &cells).map_err(usage)?;
-    let experiment = arguments.experiment(context, bench, (workloads, blocks))?;
+    let experiment = arguments.experiment(context, settings, (workloads, blocks))?;
     let mut reporter = arguments.telling.reporter();
     let prepared = match ready(context, &experiment, vec![subject], &mut reporter)? {
         Ok(prepared) => prepared,
