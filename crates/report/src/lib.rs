@@ -24,7 +24,7 @@ pub mod junit;
 pub mod load_csv;
 pub mod load_json;
 pub mod load_text;
-pub mod load_words;
+mod load_words;
 mod names;
 mod notes;
 mod order;

@@ -39,7 +39,7 @@ pub fn load_text(report: &LoadReport, wanted: &Wanted) -> String {
 #[must_use]
 pub fn heading(config: &LoadConfig, hosts: &[String]) -> String {
     let mut lines = Vec::new();
-    let asked = load_words::stop(config.stop);
+    let asked = load_words::test(config.stop);
     lines.push(format!("Running {asked} @ {}", config.target));
     let (threads, connections) = (config.threads, config.connections);
     lines.push(format!("  {threads} threads and {connections} connections"));

@@ -1,23 +1,17 @@
-//! How a load is asked for, in words: for headings and for rows of a table.
+//! A load in words: for the headings of a run's tables and for the lines that `load` prints. Its figures
+//! are elsewhere.
 
 use wirebench_schema::{
     load::{Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
     scenario::HeavyConnections,
+    suite::{Phase, Workload},
     units::write_duration,
 };
 
-#[must_use]
-pub fn stop(stop: Stop) -> String {
-    match stop {
-        Stop::After(duration) => format!("{} test", write_duration(duration)),
-        Stop::Requests(count) => format!("test of {count} requests"),
-        Stop::RequestsPerConnection(count) => format!("test of {count} requests per connection"),
-    }
-}
+use crate::table_units::count;
 
-/// The load model in one or two words.
-#[must_use]
-pub const fn model(model: &LoadModel) -> &'static str {
+/// The load model in one or two words, as CSV has it.
+pub(crate) const fn model(model: &LoadModel) -> &'static str {
     match model {
         LoadModel::Closed => "closed loop",
         LoadModel::Think { .. } => "closed loop with pauses",
@@ -28,9 +22,8 @@ pub const fn model(model: &LoadModel) -> &'static str {
     }
 }
 
-/// How requests at a rate follow each other; nothing without a rate.
-#[must_use]
-pub const fn arrivals(model: &LoadModel) -> &'static str {
+/// How requests at a rate follow each other, as CSV has it; nothing without a rate.
+pub(crate) const fn arrivals(model: &LoadModel) -> &'static str {
     match model {
         LoadModel::Rate { arrivals: Arrivals::Even, .. } => "even",
         LoadModel::Rate { arrivals: Arrivals::Poisson, .. } => "poisson",
@@ -38,26 +31,130 @@ pub const fn arrivals(model: &LoadModel) -> &'static str {
     }
 }
 
-/// What differs from a plain closed loop, one line for each.
-#[must_use]
-pub fn particulars(config: &LoadConfig) -> Vec<String> {
-    let mut lines = Vec::new();
-    match &config.model {
-        LoadModel::Closed => {}
+/// The model with its figures: `20000 requests/s`, `closed loop`.
+pub(crate) fn describe_model(model: &LoadModel) -> String {
+    match model {
+        LoadModel::Closed => "closed loop".to_owned(),
         LoadModel::Think { delay } => {
-            lines.push(format!("a pause of {} after each reply", write_duration(*delay)));
+            format!("closed loop with a pause of {}", write_duration(*delay))
         }
+        LoadModel::Rate { curve, arrivals, .. } => {
+            let random = if *arrivals == Arrivals::Poisson { " at random" } else { "" };
+            format!("{}{random}", rates(curve))
+        }
+    }
+}
+
+fn rates(curve: &RateCurve) -> String {
+    let rates = match curve {
+        RateCurve::Constant(_) | RateCurve::Thousandths(_) => curve.first().to_string(),
+        RateCurve::Ramp(from, to) => format!("{from} to {to}"),
+        RateCurve::Steps(rates) => {
+            rates.iter().map(u64::to_string).collect::<Vec<_>>().join(", then ")
+        }
+    };
+    format!("{rates} requests/s")
+}
+
+/// When a run ends: `1s`, `100 requests`.
+pub(crate) fn describe_stop(stop: Stop) -> String {
+    match stop {
+        Stop::After(duration) => format!("{} per run", write_duration(duration)),
+        Stop::Requests(requests) => format!("{requests} requests per run"),
+        Stop::RequestsPerConnection(requests) => {
+            format!("{requests} requests per connection and run")
+        }
+    }
+}
+
+/// What is not usual about the connections.
+struct Connections<'a> {
+    idle: usize,
+    pipeline: usize,
+    requests: Option<u64>,
+    heavy: Option<&'a HeavyConnections>,
+    on_closed: ClosedPolicy,
+}
+
+impl Connections<'_> {
+    /// What belongs to the name of a load.
+    fn shape(&self) -> Vec<String> {
+        let idle = (self.idle > 0).then(|| format!("plus {} idle", self.idle));
+        let pipeline =
+            (self.pipeline > 1).then(|| format!("{} requests in flight each", self.pipeline));
+        let requests = self.requests.map(|requests| format!("reopened after {requests} requests"));
+        let heavy = self.heavy.map(|HeavyConnections { every, path }| {
+            format!("of which one in {every} requests {path} and is no part of latencies")
+        });
+        [idle, pipeline, requests, heavy].into_iter().flatten().collect()
+    }
+
+    fn retries(&self) -> Option<String> {
+        let retries = self.on_closed == ClosedPolicy::Retry;
+        retries.then(|| "requests repeated where the server closes".to_owned())
+    }
+}
+
+fn connections<'a>(workload: &Workload, heavy: Option<&'a HeavyConnections>) -> Connections<'a> {
+    Connections {
+        idle: workload.idle_connections,
+        pipeline: workload.pipeline,
+        requests: workload.requests_per_connection,
+        heavy,
+        on_closed: workload.on_closed,
+    }
+}
+
+/// What is not usual about the connections, after their number.
+pub(crate) fn describe_shape(workload: &Workload) -> String {
+    let heavy = workload.scenario.heavy();
+    let shape = connections(workload, heavy.as_ref()).shape();
+    shape.iter().map(|part| format!(", {part}")).collect()
+}
+
+/// How long the messages of an echo are; nothing for other scenarios.
+pub(crate) fn describe_payload(workload: &Workload) -> String {
+    let has_payload = workload.scenario.protocol().traits().has_payload;
+    has_payload
+        .then(|| format!(", {} bytes per message", workload.payload_bytes))
+        .unwrap_or_default()
+}
+
+/// All that a reader must know of the load.
+pub(crate) fn describe(workload: &Workload) -> String {
+    let Workload { name, scenario, connections: number, .. } = workload;
+    let stop = describe_stop(workload.stop);
+    if workload.phase == Phase::Idle {
+        return format!("{name}: {scenario}, {number} idle connections, {stop}");
+    }
+    let mut text = format!("{name}: {scenario}, {}, ", describe_model(&workload.model));
+    text += &format!("{number} connections{}", describe_shape(workload));
+    // The same for all workloads of a document, and too long for the first screen.
+    if let Some(retries) = connections(workload, None).retries() {
+        text += &format!(", {retries}");
+    }
+    if !workload.headers.is_empty() {
+        let headers = count(workload.headers.len(), "more header");
+        text += &format!(", {headers} in each request");
+    }
+    format!("{text}{}, {stop}", describe_payload(workload))
+}
+
+/// What a load was asked for: `10s test`.
+pub(crate) fn test(stop: Stop) -> String {
+    match stop {
+        Stop::After(duration) => format!("{} test", write_duration(duration)),
+        Stop::Requests(count) => format!("test of {count} requests"),
+        Stop::RequestsPerConnection(count) => format!("test of {count} requests per connection"),
+    }
+}
+
+/// What differs from a plain closed loop, one line for each.
+pub(crate) fn particulars(config: &LoadConfig) -> Vec<String> {
+    let model = match &config.model {
+        LoadModel::Closed => None,
+        model @ LoadModel::Think { .. } => Some(describe_model(model)),
         LoadModel::Rate { curve, arrivals, latency_from } => {
-            let rate = match curve {
-                RateCurve::Constant(_) | RateCurve::Thousandths(_) => {
-                    format!("{} requests/s", curve.first())
-                }
-                RateCurve::Ramp(from, to) => format!("from {from} to {to} requests/s"),
-                RateCurve::Steps(rates) => {
-                    let rates: Vec<String> = rates.iter().map(u64::to_string).collect();
-                    format!("{} requests/s in turn", rates.join(", "))
-                }
-            };
             let spaced = match arrivals {
                 Arrivals::Even => "at equal intervals",
                 Arrivals::Poisson => "at random (Poisson)",
@@ -66,25 +163,15 @@ pub fn particulars(config: &LoadConfig) -> Vec<String> {
                 LatencyOrigin::Due => "latency from the due time",
                 LatencyOrigin::Sent => "latency from sending (coordinated omission)",
             };
-            lines.push(format!("{rate} {spaced}, {counted}"));
+            Some(format!("{} {spaced}, {counted}", rates(curve)))
         }
-    }
-    if config.pipeline > 1 {
-        lines.push(format!("up to {} requests in flight per connection", config.pipeline));
-    }
-    if let Some(requests) = config.requests_per_connection {
-        lines.push(format!("a new connection after {requests} requests"));
-    }
-    if config.on_closed == ClosedPolicy::Retry {
-        lines.push("a request whose connection the server had closed is repeated".to_owned());
-    }
-    if config.idle_connections > 0 {
-        lines.push(format!("plus {} idle connections", config.idle_connections));
-    }
-    if let Some(HeavyConnections { every, path }) = &config.heavy {
-        lines.push(format!(
-            "one connection in {every} requests {path}; latencies are those of the others"
-        ));
-    }
-    lines
+    };
+    let connections = Connections {
+        idle: config.idle_connections,
+        pipeline: config.pipeline,
+        requests: config.requests_per_connection,
+        heavy: config.heavy.as_ref(),
+        on_closed: config.on_closed,
+    };
+    model.into_iter().chain(connections.shape()).chain(connections.retries()).collect()
 }

@@ -3,7 +3,6 @@
 //! [`crate::analysis`]; nothing is computed here.
 
 mod columns;
-pub(crate) mod describe;
 pub(crate) mod headline;
 mod lists;
 mod published;
@@ -21,10 +20,7 @@ use crate::{
 use self::states::sentences;
 pub(crate) use self::{
     columns::has_few_samples,
-    describe::{
-        describe_model, describe_payload, describe_shape, describe_stop, describe_versions,
-    },
-    lists::unavailable,
+    lists::{describe_versions, unavailable},
 };
 pub(crate) use crate::table_units::count;
 

@@ -12,10 +12,9 @@ use crate::{
     document::{Block, Column, Document, Paint, Table},
     flat::Flat,
     html::ratio::{self, Ratio},
+    load_words::describe,
     table::{
-        count,
-        describe::describe,
-        describe_versions,
+        count, describe_versions,
         headline::headline,
         states::sentences,
         workload::{about_rate, instances_differ},

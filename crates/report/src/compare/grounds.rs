@@ -23,7 +23,7 @@ use super::{
     cells::{Half, Pair},
     comparison::blocks,
 };
-use crate::table::{describe_model, states::distance};
+use crate::{load_words::describe_model, table::states::distance};
 
 /// Something that must be equal and is not.
 #[derive(Clone, Debug, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]

@@ -20,7 +20,7 @@ const RARE: u64 = 100;
 pub(super) fn lines(lines: &mut Vec<String>, report: &LoadReport, detail: Detail) {
     let everything = detail == Detail::Everything;
     if report.interrupted {
-        let asked = load_words::stop(report.config.stop);
+        let asked = load_words::test(report.config.stop);
         lines.push(format!("  Interrupted: the {asked} was stopped early"));
     }
     match &report.engine_fallback {

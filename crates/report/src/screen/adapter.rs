@@ -18,12 +18,10 @@ use super::{
 use crate::{
     analysis::{Analysis, CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows},
     html::ratio::Ratio,
+    load_words::{describe_model, describe_payload, describe_shape},
     order::grouped,
     published_rows,
-    table::{
-        conclusion, describe_model, describe_payload, describe_shape, headline::suite,
-        states::sentences,
-    },
+    table::{conclusion, headline::suite, states::sentences},
 };
 
 /// What the first screen shows of a result.

@@ -15,9 +15,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    order::grouped,
-    published_rows::few,
-    table::{count, describe_stop},
+    load_words::describe_stop, order::grouped, published_rows::few, table::count,
     table_units::bytes,
 };
 

@@ -7,12 +7,12 @@ use wirebench_stats::{Estimate, MIN_COHORTS};
 
 use super::{
     columns::{Column, columns},
-    describe::describe,
 };
 use crate::{
     analysis::{BaselineCheck, CheckState, Comparison, Metric, Role, Row, WorkloadRows, absent},
     document::{Block, Cell, Table},
     interval,
+    load_words::describe,
     order::in_order,
     remarks::remarks,
     table_units::thousands,

@@ -18,7 +18,8 @@ use wirebench_stats::median;
 
 use super::{add_invalid, ended, refusals, words::sentence};
 use crate::{
-    table::{count, describe_payload, headline::sides},
+    load_words::describe_payload,
+    table::{count, headline::sides},
     table_units::thousands,
 };
 

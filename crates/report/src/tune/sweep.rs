@@ -16,7 +16,8 @@ use wirebench_stats::{Better, Rank, TwoWay, median, range, rank_levels};
 use super::{add_invalid, ended, refusals};
 use crate::{
     analysis::{Margins, Metric},
-    table::{count, describe_payload, headline::sides},
+    load_words::describe_payload,
+    table::{count, headline::sides},
 };
 
 /// What a sweep has found.

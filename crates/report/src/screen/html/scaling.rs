@@ -20,9 +20,9 @@ use crate::{
         chart::{Chart, Mark, Point, logarithmic},
         safe,
     },
+    load_words::{describe_payload, describe_shape},
     names::names,
     order::grouped,
-    table::{describe_payload, describe_shape},
     table_units::bytes,
 };
 
