@@ -28,9 +28,16 @@ pub(crate) struct FormatOption {
 }
 
 impl FormatOption {
-    /// A result in the form that was chosen. Warns about figures that this form cannot show.
-    pub(crate) fn text(self, report: &dyn Report, metric: Option<Metric>) -> Option<String> {
-        let Written { text, skipped, remarks } = self.format?.write(report, metric);
+    /// A result in the form that was chosen, or as `page` shows it on a terminal. Warns about figures that a
+    /// form cannot show.
+    pub(crate) fn text(
+        self,
+        report: &dyn Report,
+        metric: Option<Metric>,
+        page: impl FnOnce() -> String,
+    ) -> String {
+        let Some(format) = self.format else { return page() };
+        let Written { text, skipped, remarks } = format.write(report, metric);
         remarks.iter().for_each(|remark| out::note(&format!("warning: {remark}")));
         if skipped > 0 {
             let figures = if skipped == 1 { "figure is" } else { "figures are" };
@@ -38,7 +45,20 @@ impl FormatOption {
                 "warning: {skipped} {figures} not valid and skipped; see wirebench report --explain"
             ));
         }
-        Some(self.shared(&text))
+        self.shared(&text)
+    }
+
+    /// Prints a result that has just been measured and says where it is: with other forms apart from them.
+    pub(crate) fn print(
+        self,
+        report: &dyn Report,
+        place: String,
+        page: impl FnOnce(String) -> String,
+    ) {
+        if self.format.is_some() {
+            out::note(&place);
+        }
+        out::result(&self.text(report, None, || page(place)));
     }
 
     /// A text as it may be shared.

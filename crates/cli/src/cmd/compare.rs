@@ -71,8 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let comparison = compare(&old.side(), &new.side(), &wishes)
         .map_err(|reason| incomparable(refusal(&reason, &old.name, &new.name)))?;
     let rows = if arguments.all { Rows::All } else { Rows::ThatCount };
-    let formatted = arguments.format.text(&comparison, None);
-    out::result(&formatted.unwrap_or_else(|| comparison.text(rows)));
+    out::result(&arguments.format.text(&comparison, None, || comparison.text(rows)));
     arguments.gate.conclude("compare", comparison.gate.as_ref())
 }
 

@@ -127,13 +127,11 @@ impl Arguments {
         let metric = self.metric;
         let explain = self.explain || metric.is_some();
         if let Some(ab) = ab {
-            let formatted = self.format.text(ab, metric);
             let shown = || if explain { ab.details() } else { ab.page(None) };
-            return Ok(formatted.unwrap_or_else(shown));
+            return Ok(self.format.text(ab, metric, shown));
         }
         if let Some(tuned) = Tuned::of(journal).filter(|_| metric.is_none()) {
-            let formatted = self.format.text(&tuned, None);
-            return Ok(formatted.unwrap_or_else(|| tuned.text(self.look())));
+            return Ok(self.format.text(&tuned, None, || tuned.text(self.look())));
         }
         let known = Known::of(journal, results::folder(&self.run))?;
         let analysis = &Analysis::of(journal);

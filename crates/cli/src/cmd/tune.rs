@@ -206,15 +206,6 @@ impl Arguments {
 /// Prints the result, writes the reports and names their folder.
 fn show(finished: &Finished, tuned: &Tuned, format: FormatOption) -> anyhow::Result<()> {
     let place = format!("results: {}", finished.folder.display());
-    match format.text(tuned, None) {
-        Some(text) => {
-            out::result(&text);
-            out::note(&place);
-        }
-        None => {
-            out::result(&tuned.text(out::look()));
-            out::result(&place);
-        }
-    }
+    format.print(tuned, place, |place| format!("{}{place}", tuned.text(out::look())));
     results::write(finished, tuned)
 }

@@ -5,7 +5,7 @@ use wirebench_experiment::{experiment::Finished, journal};
 use wirebench_report::ab::{Ab, AbOptions};
 
 use super::Arguments;
-use crate::{exit::Exit, interrupt::Interrupt, out, results};
+use crate::{exit::Exit, interrupt::Interrupt, results};
 
 impl Arguments {
     /// Prints what was found, the sentence last, and writes it into the folder of the results.
@@ -23,13 +23,7 @@ impl Arguments {
             let resume = journal::resume_command(&finished.folder);
             place += &format!("\nResume with: {resume}");
         }
-        match self.format.text(&ab, None) {
-            Some(text) => {
-                out::note(&place);
-                out::result(&text);
-            }
-            None => out::result(&ab.page(Some(place))),
-        }
+        self.format.print(&ab, place, |place| ab.page(Some(place)));
         results::write(finished, &ab)?;
         let of_gate = self.gate.conclude("ab", ab.gate.as_ref())?;
         Ok(exit.unwrap_or(match of_gate {
