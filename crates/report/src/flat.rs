@@ -8,10 +8,10 @@ use wirebench_schema::{
     journal::{Bound, Weight},
     suite::Phase,
 };
-use wirebench_stats::Interval;
+use wirebench_stats::{Estimate, Interval};
 
 use crate::{
-    analysis::{Claim, Metric},
+    analysis::{Claim, Metric, Reads},
     json::{self, WorkloadReport},
 };
 
@@ -76,6 +76,13 @@ pub struct FlatRatio {
     /// `exactly`, or the kind of bound.
     pub reads: &'static str,
     pub claim: Option<&'static str>,
+}
+
+impl FlatRatio {
+    pub(crate) fn of(estimate: &Estimate, reads: Reads, claim: Claim, valid: bool) -> Self {
+        let (value, interval) = (estimate.value, estimate.interval);
+        Self { value, interval, valid, reads: reads.name(), claim: Some(claim.name()) }
+    }
 }
 
 impl Flat {

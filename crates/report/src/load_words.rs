@@ -115,9 +115,11 @@ pub(crate) fn describe_shape(workload: &Workload) -> String {
 /// How long the messages of an echo are; nothing for other scenarios.
 pub(crate) fn describe_payload(workload: &Workload) -> String {
     let has_payload = workload.scenario.protocol().traits().has_payload;
-    has_payload
-        .then(|| format!(", {} bytes per message", workload.payload_bytes))
-        .unwrap_or_default()
+    if has_payload {
+        format!(", {} bytes per message", workload.payload_bytes)
+    } else {
+        String::new()
+    }
 }
 
 /// All that a reader must know of the load.

@@ -136,11 +136,8 @@ impl Arguments {
         let known = Known::of(journal, results::folder(&self.run))?;
         let analysis = &Analysis::of(journal);
         let details = Details { analysis, metric, facts: known.facts(Look::Plain) };
-        Ok(match (self.format.text(&details, metric), explain) {
-            (Some(text), _) => text,
-            (None, true) => details.details(),
-            (None, false) => self.page(analysis, &known),
-        })
+        let shown = || if explain { details.details() } else { self.page(analysis, &known) };
+        Ok(self.format.text(&details, metric, shown))
     }
 
     /// The page that `run` prints. In a document there are no colours, and no folder of this machine.

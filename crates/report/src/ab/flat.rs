@@ -21,13 +21,8 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
     let instances: Vec<&Row<'_>> = side.instances.iter().map(|row| &ab.rows.rows[*row]).collect();
     let figure = |figure: &Figure| {
         let [a, b] = [0, 1].map(|index| is_valid(ab, index, figure.metric));
-        let ratio = figure.ratio.as_ref().filter(|_| index == 1).map(|it| FlatRatio {
-            value: it.estimate.value,
-            interval: it.estimate.interval,
-            valid: a && b,
-            reads: it.reads.name(),
-            claim: Some(it.claim.name()),
-        });
+        let ratio = figure.ratio.as_ref().filter(|_| index == 1);
+        let ratio = ratio.map(|it| FlatRatio::of(&it.estimate, it.reads, it.claim, a && b));
         Some(FlatFigure {
             metric: figure.metric,
             value: figure.medians()[index]?,

@@ -24,13 +24,7 @@ fn row(cell: &Cell, changes: &[&Change]) -> FlatRow {
         value: it.new.median,
         interval: None,
         valid: is_valid(it),
-        ratio: Some(FlatRatio {
-            value: it.estimate.value,
-            interval: it.estimate.interval,
-            valid: is_valid(it),
-            reads: it.reads.name(),
-            claim: Some(it.claim.name()),
-        }),
+        ratio: Some(FlatRatio::of(&it.estimate, it.reads, it.claim, is_valid(it))),
     };
     let mut doubts = changes.iter().flat_map(|it| it.old.doubts.iter().chain(&it.new.doubts));
     FlatRow {

@@ -5,9 +5,7 @@ use std::fmt::Display;
 use wirebench_schema::{journal::Journal, suite::Phase};
 use wirebench_stats::{Estimate, MIN_COHORTS};
 
-use super::{
-    columns::{Column, columns},
-};
+use super::columns::{Column, columns};
 use crate::{
     analysis::{BaselineCheck, CheckState, Comparison, Metric, Role, Row, WorkloadRows, absent},
     document::{Block, Cell, Table},
