@@ -41,6 +41,14 @@ pub(crate) fn at_root(
     arguments: impl IntoIterator<Item: AsRef<OsStr>>,
 ) -> Command {
     let mut command = Command::new(program);
+    // Cargo describes this package to its own children. Build scripts of dependencies that watch these
+    // variables would build anew each time a command is given by hand and by a chore in turn.
+    for (name, _) in std::env::vars_os() {
+        let is_of_package = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+        if is_of_package.iter().any(|start| name.to_string_lossy().starts_with(start)) {
+            command.env_remove(name);
+        }
+    }
     command.args(arguments).current_dir(root());
     command
 }
@@ -118,16 +126,8 @@ pub(crate) fn run(title: &str, command: &mut Command, shown: Shown) -> anyhow::R
 }
 
 fn command(argv: &[&str], env: &[(&str, &str)]) -> Command {
-    let mut command = Command::new(argv[0]);
-    // Cargo describes this package to its own children. Build scripts of dependencies that watch these
-    // variables would build anew each time a command is given by hand and by a chore in turn.
-    for (name, _) in std::env::vars_os() {
-        let is_of_package = ["CARGO_PKG_", "CARGO_MANIFEST_"];
-        if is_of_package.iter().any(|start| name.to_string_lossy().starts_with(start)) {
-            command.env_remove(name);
-        }
-    }
-    command.args(&argv[1..]).envs(env.iter().copied()).current_dir(root());
+    let mut command = at_root(argv[0], &argv[1..]);
+    command.envs(env.iter().copied());
     command
 }
 
