@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     test_programs::add(&mut queue, &tests, installed, arguments.nightly)?;
     add_lints(&mut queue);
     if arguments.nightly {
-        add_nightly(&mut queue);
+        add_nightly(&mut queue, !arguments.no_install);
     }
     queue.run()?;
     print_skipped(program)?;
@@ -94,7 +94,7 @@ fn add_entries<'a>(queue: &mut Queue<'a>, program: &'a str, installed: &[&str]) 
 }
 
 /// Adds what takes long and seldom fails: everything that needs the program as it is released, and more.
-fn add_nightly(queue: &mut Queue<'_>) {
+fn add_nightly(queue: &mut Queue<'_>, may_install: bool) {
     queue.add(Group::Cpu, "examples in the docs", &[], || {
         let test = [cargo(), "test", "--workspace", "--locked", "--doc"];
         step_beside("examples in the docs", &test, &[])
@@ -110,7 +110,9 @@ fn add_nightly(queue: &mut Queue<'_>) {
         let build = [&[cargo(), "build", "--release", "--locked"], &packages[..]].concat();
         step_beside("release build", &build, &[])
     });
-    queue.add(Group::Alone, "packages", &["release build"], package::test);
+    if may_install {
+        queue.add(Group::Alone, "packages", &["release build"], package::test);
+    }
     queue.add(Group::Alone, "bench-load", &["release build"], bench_load::smoke);
     queue.add(Group::Alone, "bench-truth", &["release build"], bench_truth::smoke);
 }
