@@ -81,6 +81,8 @@ enum Verb {
     Setup(cmd::setup::Arguments),
     /// Check this machine for problems; change nothing
     Doctor(cmd::doctor::Arguments),
+    /// Print the JSON Schema of a kind of result
+    Schema(cmd::schema::Arguments),
     /// Print a shell completion script
     Completions(cmd::completions::Arguments),
     /// Write manual pages
@@ -124,6 +126,7 @@ fn main() -> ExitCode {
         Verb::Versions(arguments) => cmd::versions::run(&arguments),
         Verb::Setup(arguments) => cmd::setup::run(&arguments),
         Verb::Doctor(arguments) => cmd::doctor::run(&arguments),
+        Verb::Schema(arguments) => Ok(cmd::schema::run(&arguments)),
         Verb::Completions(arguments) => cmd::completions::run(&arguments, &Arguments::command()),
         Verb::Man(arguments) => cmd::man::run(&arguments, Arguments::command()),
         Verb::Agent => return cmd::hidden::agent(),

@@ -32,8 +32,7 @@ mod pairs;
 mod published_rows;
 pub mod redact;
 mod remarks;
-#[cfg(test)]
-mod schemas;
+pub mod schemas;
 pub mod screen;
 pub mod site;
 pub mod svg;

@@ -1,47 +1,65 @@
-//! The JSON Schemas of `docs/schemas/`: they follow from the types that are written, and every golden
-//! file keeps to the schema of its kind.
+//! The JSON Schemas of the JSON results and of a line of the journal. They follow from the types that are
+//! written, and every golden file keeps to the schema of its kind.
 
-use expect_test::expect_file;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 use wirebench_schema::journal::Record;
 
 use crate::{
-    ab::json::AbReport, compare::json::ComparisonReport, fixtures, json::Report,
-    load_json::JudgedLoad, tune::Tuned,
+    ab::json::AbReport, compare::json::ComparisonReport, json::Report, load_json::JudgedLoad,
+    tune::Tuned,
 };
+
+type Schema = fn() -> Value;
+
+/// Each kind of JSON with its schema.
+const KINDS: [(&str, Schema); 6] = [
+    ("ab", schema::<AbReport<'static>>),
+    ("compare", schema::<ComparisonReport<'static>>),
+    ("journal", schema::<Record>),
+    ("load", schema::<JudgedLoad<'static>>),
+    ("report", schema::<Report<'static>>),
+    ("tune", schema::<Tuned>),
+];
 
 fn schema<T: JsonSchema>() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     generator.into_root_schema_for::<T>().to_value()
 }
 
-/// Each kind of JSON with its schema, and its golden files.
-fn kinds() -> [(&'static str, Value, &'static [&'static str]); 6] {
-    [
-        ("journal", schema::<Record>(), &[]),
-        ("load", schema::<JudgedLoad<'static>>(), &["load/report.json"]),
-        ("report", schema::<Report<'static>>(), &["run/report.json"]),
-        ("ab", schema::<AbReport<'static>>(), &["ab/report.json"]),
-        ("compare", schema::<ComparisonReport<'static>>(), &["compare/comparison.json"]),
-        ("tune", schema::<Tuned>(), &["tune/sweep.json", "tune/search.json"]),
-    ]
+/// The kinds that have a schema.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(name, _)| *name)
 }
 
-#[test]
-fn the_published_schemas_are_those_of_the_types() {
-    for (name, schema, _) in kinds() {
-        let path = format!("{}/../../docs/schemas/{name}.json", env!("CARGO_MANIFEST_DIR"));
-        expect_file![path].assert_eq(&format!("{schema:#}\n"));
-    }
+/// The schema of a kind, as JSON text.
+#[must_use]
+pub fn text(name: &str) -> Option<String> {
+    let (_, schema) = KINDS.iter().find(|(kind, _)| *kind == name)?;
+    Some(format!("{:#}", schema()))
 }
 
-#[test]
-fn golden_files_keep_to_their_schemas_and_other_objects_do_not() {
-    for (name, schema, files) in kinds() {
-        let validator = jsonschema::validator_for(&schema).unwrap();
-        assert!(!validator.is_valid(&serde_json::json!({})), "{name}");
-        for file in files {
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use expect_test::expect_file;
+
+    const GOLDEN: [(&str, &str); 6] = [
+        ("load", "load/report.json"),
+        ("report", "run/report.json"),
+        ("ab", "ab/report.json"),
+        ("compare", "compare/comparison.json"),
+        ("tune", "tune/sweep.json"),
+        ("tune", "tune/search.json"),
+    ];
+
+    #[test]
+    fn golden_files_keep_to_their_schemas_and_other_objects_do_not() {
+        for (name, file) in GOLDEN {
+            let schema: Value = serde_json::from_str(&text(name).unwrap()).unwrap();
+            let validator = jsonschema::validator_for(&schema).unwrap();
+            assert!(!validator.is_valid(&serde_json::json!({})), "{name}");
             let path = format!("{}/tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
             let value: Value = serde_json::from_str(&expect_file![path].data()).unwrap();
             let errors: Vec<String> = validator
@@ -51,18 +69,20 @@ fn golden_files_keep_to_their_schemas_and_other_objects_do_not() {
             assert_eq!(errors, [""; 0], "{file}");
         }
     }
-}
 
-#[test]
-fn every_line_of_a_journal_keeps_to_its_schema() {
-    let validator = jsonschema::validator_for(&schema::<Record>()).unwrap();
-    let journal = fixtures::pair(0.9);
-    let idle = fixtures::run(0, "go/net", fixtures::silence(100.0));
-    let failed = fixtures::run(0, "go/net", fixtures::failed("it ended"));
-    let runs = journal.runs.into_iter().chain([idle, failed]).map(|run| Record::Run(Box::new(run)));
-    for record in std::iter::once(Record::Start(journal.start)).chain(runs) {
-        let value = serde_json::to_value(&record).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&value).map(|it| it.to_string()).collect();
-        assert_eq!(errors, [""; 0], "{value:#}");
+    #[test]
+    fn every_line_of_a_journal_keeps_to_its_schema() {
+        let validator = jsonschema::validator_for(&schema::<Record>()).unwrap();
+        let journal = fixtures::pair(0.9);
+        let idle = fixtures::run(0, "go/net", fixtures::silence(100.0));
+        let failed = fixtures::run(0, "go/net", fixtures::failed("it ended"));
+        let runs =
+            journal.runs.into_iter().chain([idle, failed]).map(|run| Record::Run(Box::new(run)));
+        for record in std::iter::once(Record::Start(journal.start)).chain(runs) {
+            let value = serde_json::to_value(&record).unwrap();
+            let errors: Vec<String> =
+                validator.iter_errors(&value).map(|it| it.to_string()).collect();
+            assert_eq!(errors, [""; 0], "{value:#}");
+        }
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod man;
 pub(crate) mod new;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod site;

@@ -36,7 +36,7 @@ pub(crate) fn assert_refused_commands(world: &World, name: &str, commands: &[&[&
 }
 
 /// The verbs that `--help` lists.
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 18] = [
     "run",
     "ab",
     "load",
@@ -52,6 +52,7 @@ const VERBS: [&str; 17] = [
     "versions",
     "setup",
     "doctor",
+    "schema",
     "completions",
     "man",
 ];
