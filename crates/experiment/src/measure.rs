@@ -31,8 +31,7 @@ use wirebench_judge::{
 use wirebench_schema::{
     agent::{WindowOrder, Windows},
     journal::{
-        Counts, Distances, Measurement, Outcome, Placement, ProgramShare, Reason, Run, ToolReport,
-        WarmUp,
+        Counts, Distances, Measurement, Outcome, Placement, ProgramShare, Run, ToolReport, WarmUp,
     },
     load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
     scenario::DEFAULT_TIMEOUT_MS,
@@ -269,7 +268,7 @@ impl RunSettings {
         }
         let mut measured = self.judge(cell, workers, seen, stopped);
         let complaint = warm_up.as_ref().and_then(steady::complaint);
-        measured.reasons.extend(complaint.map(Reason::with_next_step));
+        measured.reasons.extend(complaint);
         (measured.warm_up, measured.distances) = (warm_up, distances);
         Ok(Outcome::Measured(Box::new(measured)))
     }

@@ -13,7 +13,7 @@ mod throttle;
 
 use rustix::process::Pid;
 use wirebench_judge::neighbours::{Arrivals, SideUse, throttled};
-use wirebench_schema::journal::{Placement, Reason};
+use wirebench_schema::journal::{Placement, Reason, RunSide};
 use wirebench_server::threads::{self, Threads};
 
 pub use cpu_times::CpuTimes;
@@ -31,7 +31,7 @@ pub struct Machine {
 }
 
 struct Side<'a> {
-    name: &'static str,
+    side: RunSide,
     cpus: &'a [u32],
     /// What it used by its own account.
     own_ns: u64,
@@ -69,13 +69,13 @@ impl Machine {
         }
         let sides = [
             Side {
-                name: "server",
+                side: RunSide::Server,
                 cpus: &placement.server_cpus,
                 own_ns: server_ns,
                 threads: server_threads,
             },
             Side {
-                name: "generator",
+                side: RunSide::Generator,
                 cpus: &placement.generator_cpus,
                 own_ns: generator_ns,
                 threads: (&before.generator, &self.generator),
@@ -84,7 +84,7 @@ impl Machine {
         for side in sides {
             let used = self.cpus.used_since(&before.cpus, side.cpus);
             let taken = SideUse {
-                name: side.name,
+                side: side.side,
                 cpus: side.cpus.len(),
                 elapsed,
                 others_ns: used.busy_ns.saturating_sub(side.own_ns),

@@ -41,18 +41,15 @@ impl Idle<'_> {
             self.moving(),
             not_verified(self.verification),
         ];
-        reasons.into_iter().flatten().map(Reason::with_next_step).collect()
+        reasons.into_iter().flatten().collect()
     }
 
     fn connections_missing(&self) -> Option<Reason> {
         let (asked, made) = (self.asked, self.made);
         let missing = self.missing?;
         let limit = self.files.map(|files| format!("; the server may open {files} files"));
-        let text = format!(
-            "only {made} of {asked} connections had a request answered: {missing}{}",
-            limit.unwrap_or_default()
-        );
-        Some(ReasonKind::ConnectionsMissing.reason(Weight::Invalid, Some(made as f64), text))
+        let detail = format!("of {asked}: {missing}{}", limit.unwrap_or_default());
+        Some(ReasonKind::ConnectionsMissing.reason(Weight::Invalid, Some(made as f64), detail))
     }
 
     fn connections_lost(&self) -> Option<Reason> {
@@ -64,27 +61,21 @@ impl Idle<'_> {
         } else {
             String::new()
         };
-        let text = format!(
-            "the server closed, or wrote to, {} of {} idle connections{bound}",
-            self.lost, self.made
-        );
+        let detail = format!("or wrote to idle ones, {} in all{bound}", self.made);
         let figure = Some(self.lost as f64);
-        (self.lost > 0).then(|| ReasonKind::ServerCloses.reason(Weight::Invalid, figure, text))
+        (self.lost > 0).then(|| ReasonKind::ServerCloses.reason(Weight::Invalid, figure, detail))
     }
 
     fn resident(&self) -> Option<Reason> {
-        let text = "memory is the sum of resident set sizes, because proportional ones cannot be \
-                    read: shared pages count once per process";
-        let reason = || ReasonKind::ResidentMemory.reason(Weight::Note, None, text);
+        let detail = "the sum of resident set sizes, because proportional ones cannot be read";
+        let reason = || ReasonKind::ResidentMemory.reason(Weight::Note, None, detail);
         self.memory_is_resident.then(reason)
     }
 
     fn moving(&self) -> Option<Reason> {
         let patience = self.memory_moved?;
-        let seconds = patience.as_secs();
-        let text = format!("the server's memory still changed after {seconds} s without requests");
         let figure = Some(patience.as_nanos() as f64);
-        Some(ReasonKind::NotSteady.reason(Weight::Note, figure, text))
+        Some(ReasonKind::NotSteady.reason(Weight::Note, figure, "its memory, without requests"))
     }
 }
 
@@ -125,16 +116,12 @@ mod tests {
     fn the_limit_of_open_files_and_a_fixed_timeout_are_named() {
         let few = Idle { made: 7, missing: Some("refused"), files: Some(64), ..GOOD };
         assert_eq!(
-            few.reasons()[0].text,
-            "only 7 of 100 connections had a request answered: refused; the server may open 64 \
-             files; check the open-file limits of both sides"
+            few.reasons()[0].text(),
+            "only 7 connections were made or kept (of 100: refused; the server may open 64 files); \
+             check the open-file limits of both sides"
         );
         let closed = Idle { lost: 1, timeout_is_fixed: true, ..GOOD };
-        assert_eq!(
-            closed.reasons()[0].text,
-            "the server closed, or wrote to, 1 of 100 idle connections; its command has no \
-             {timeout_ms}, so it may close them after 5 s; check its limits on requests and time \
-             per connection"
-        );
+        let text = closed.reasons()[0].text();
+        assert!(text.contains("no {timeout_ms}, so it may close them after 5 s"), "{text}");
     }
 }

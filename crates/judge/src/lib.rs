@@ -8,6 +8,7 @@
 mod fixtures;
 pub mod generators;
 pub mod idle;
+pub mod instance;
 pub mod load;
 pub mod neighbours;
 pub mod objectives;

@@ -14,8 +14,8 @@ pub use reasons::reasons;
 
 use std::time::Duration;
 use wirebench_schema::{
-    journal::{Reason, Weight},
-    load::{Limit, LoadReport, Verdict},
+    journal::{Bound, Reason, Weight},
+    load::{LoadReport, Verdict},
 };
 
 use crate::neighbours::{self, throttled_first};
@@ -35,7 +35,7 @@ const NO_CEILING: f64 = 1.1;
 #[must_use]
 pub fn verdict(load: &LoadReport) -> Verdict {
     if let Some(paused) = throttled(load).filter(|it| it.weight == Weight::Invalid) {
-        let (limit, reasons) = (Limit::Generator, vec![paused.text]);
+        let (limit, reasons) = (Bound::Generator, vec![paused.text()]);
         return Verdict { limit, reasons, cautions: cautions(load) };
     }
     let (mut limit, mut reasons) = limit(load);
@@ -49,8 +49,8 @@ pub fn verdict(load: &LoadReport) -> Verdict {
                 "the rate is {} of the load generator's ceiling",
                 percent(share)
             ));
-            if limit == Limit::Server {
-                limit = Limit::Unknown;
+            if limit == Bound::Server {
+                limit = Bound::Unknown;
             }
         }
         Some(_) | None => {}

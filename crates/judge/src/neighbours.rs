@@ -2,7 +2,7 @@
 //! sides of a run, from times that were read elsewhere.
 
 use std::time::Duration;
-use wirebench_schema::journal::{Reason, ReasonKind, Weight};
+use wirebench_schema::journal::{Reason, ReasonKind, RunSide, Weight};
 
 use crate::thresholds::PAUSE_AND_CATCHING_UP;
 
@@ -23,6 +23,8 @@ const STOLEN_NOTED: f64 = 0.01;
 const STOLEN_SPOILS: f64 = 0.05;
 /// A hundredth of the window in one piece is the 99th percentile of the latencies in it.
 const THROTTLED_SPOILS: f64 = 0.01;
+/// From which clock the figure is.
+const WAITED: &str = "which waited for it";
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Arrivals {
@@ -45,8 +47,7 @@ impl Arrivals {
 /// What others took from one side of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct SideUse {
-    /// The side: server or generator.
-    pub name: &'static str,
+    pub side: RunSide,
     pub cpus: usize,
     pub elapsed: Duration,
     /// CPU time of other programs on its CPUs.
@@ -66,54 +67,39 @@ impl SideUse {
 
     /// What other programs did to a side, by the ticks and by its own waiting.
     fn neighbour(&self, arrivals: Arrivals) -> Option<Reason> {
-        let Self { name, cpus, elapsed, others_ns, waited, .. } = *self;
+        let Self { side, cpus, elapsed, others_ns, waited, .. } = *self;
         let elapsed_ns = elapsed.as_nanos() as f64;
         let used = others_ns as f64 / (elapsed_ns * cpus as f64);
         let used = (elapsed >= TICKS_TELL && used > ticks_accuse(elapsed, cpus)).then_some(used);
         let waited = (waited > arrivals.noted()).then_some(waited);
-        let using = used.map(|used| {
-            format!("other work used {:.0} % of the {name}'s CPUs in the window", used * 100.0)
-        });
-        let text = match (using, waited) {
+        let detail = match (used, waited) {
             (None, None) => return None,
-            (Some(text), None) => text,
-            (None, Some(waited)) => waiting(name, waited),
-            (Some(text), Some(waited)) => {
-                format!("{text}, and it waited {:.1} % of the window for it", waited * 100.0)
+            (Some(_), None) => String::new(),
+            (None, Some(_)) => WAITED.to_owned(),
+            (Some(_), Some(waited)) => {
+                format!("which waited {:.1} % of the window for it", waited * 100.0)
             }
         };
         let share = used.unwrap_or(0.0).max(waited.unwrap_or(0.0));
         let weight = weight(share, SPOILS_SHARE, arrivals);
-        Some(ReasonKind::Neighbour.reason(weight, Some(share), text))
+        Some(ReasonKind::Neighbour.reason(weight, Some(share), detail).of(side))
     }
 
     fn stolen(&self, arrivals: Arrivals) -> Option<Reason> {
         let stolen = self.stolen_ns as f64;
         let share = stolen / (self.elapsed.as_nanos() as f64 * self.cpus as f64);
         let weight = weight(share, STOLEN_SPOILS, arrivals);
-        let text = format!(
-            "the hypervisor took {:.0} % of the {}'s CPUs in the window",
-            share * 100.0,
-            self.name
-        );
         let says = stolen > NOTICED_NS && share > STOLEN_NOTED;
-        says.then(|| ReasonKind::Stolen.reason(weight, Some(share), text))
+        says.then(|| ReasonKind::Stolen.reason(weight, Some(share), "").of(self.side))
     }
 }
 
 /// What must be said where a side waited for this share of the loads that count.
 #[must_use]
-pub fn waited(side: &'static str, share: f64, arrivals: Arrivals) -> Option<Reason> {
+pub fn waited(side: RunSide, share: f64, arrivals: Arrivals) -> Option<Reason> {
     let weight = weight(share, SPOILS_SHARE, arrivals);
-    let reason = || ReasonKind::Neighbour.reason(weight, Some(share), waiting(side, share));
+    let reason = || ReasonKind::Neighbour.reason(weight, Some(share), WAITED).of(side);
     (share > arrivals.noted()).then(reason)
-}
-
-fn waiting(side: &str, share: f64) -> String {
-    format!(
-        "the {side} waited {:.1} % of the window for its CPUs, which other work used",
-        share * 100.0
-    )
 }
 
 /// The share of the CPU time of a side that ticks must show before they accuse: three times the
@@ -138,12 +124,8 @@ fn weight(share: f64, spoils: f64, arrivals: Arrivals) -> Weight {
 pub fn throttled(ns: u64, elapsed: Duration) -> Option<Reason> {
     let is_long = ns as f64 > THROTTLED_SPOILS * elapsed.as_nanos() as f64;
     let weight = if is_long { Weight::Invalid } else { Weight::Note };
-    let text = format!(
-        "the CPU limit of the control group paused server or generator for {:.1} ms in the window, summed \
-         over CPUs",
-        ns as f64 / 1e6
-    );
-    (ns > 0).then(|| ReasonKind::Throttled.reason(weight, Some(ns as f64), text))
+    let reason = || ReasonKind::Throttled.reason(weight, Some(ns as f64), "summed over CPUs");
+    (ns > 0).then(reason)
 }
 
 /// Where a CPU limit of the control group spoils a run, it is named first, and what follows from it is not: other
@@ -182,11 +164,6 @@ mod tests {
         assert_eq!(throttled(9 * MS, second).unwrap().weight, Weight::Note);
         let long = throttled(300 * MS, second).unwrap();
         assert_eq!((long.kind, long.weight), (ReasonKind::Throttled, Weight::Invalid));
-        assert_eq!(
-            long.text,
-            "the CPU limit of the control group paused server or generator for 300.0 ms in the \
-             window, summed over CPUs"
-        );
     }
 
     #[test]
@@ -196,17 +173,20 @@ mod tests {
         let rustc = program("rustc", Owner::Other, 0.55);
         let kernel = program("kernel threads", Owner::Kernel, 0.25);
         let text = |programs: &[ProgramShare]| {
-            let reason = waited("server", 0.2, Arrivals::AfterReplies).unwrap().by(programs);
-            reason.with_next_step().text.replace(" (", "\n(") + "\n"
+            let reason = waited(RunSide::Server, 0.2, Arrivals::AfterReplies).unwrap();
+            reason.by(programs).text().replace("; ", "\n") + "\n"
         };
-        expect_test::expect![[r"
-            the server waited 20.0 % of the window for its CPUs, which other work used
-            (rustc 55.0 %, kernel threads 25.0 %); stop these programs and measure again
-            the server waited 20.0 % of the window for its CPUs, which other work used
-            (kernel threads 25.0 %); measure for longer, or on another machine
-            the server waited 20.0 % of the window for its CPUs, which other work used
-            (no program was seen: the hypervisor or interrupts took the time); measure for longer, or on another machine
-        "]]
+        expect_test::expect![[r#"
+            other work took 20 % of the CPU time of the server (which waited for it
+            rustc 55.0 %, kernel threads 25.0 %)
+            stop these programs and measure again
+            other work took 20 % of the CPU time of the server (which waited for it
+            kernel threads 25.0 %)
+            measure for longer, or on another machine
+            other work took 20 % of the CPU time of the server (which waited for it
+            no program was seen: the hypervisor or interrupts took the time)
+            measure for longer, or on another machine
+        "#]]
         .assert_eq(&[text(&[rustc, kernel.clone()]), text(&[kernel]), text(&[])].concat());
     }
 }

@@ -2,8 +2,8 @@
 //! search goes on is decided elsewhere.
 
 use wirebench_schema::{
-    journal::{Measurement, Reason, ReasonKind, Weight},
-    load::{LatencySummary, Limit, LoadReport},
+    journal::{Bound, Measurement, Reason, ReasonKind, Weight},
+    load::{LatencySummary, LoadReport},
     objective::Objective,
 };
 
@@ -91,7 +91,7 @@ fn others_were_there(run: &Measurement, share: f64, missed: &[&Objective]) -> Op
     };
     let can_be = share >= KEPT && !missed.is_empty() && !server_is_busy(run);
     let reason = run.reasons.iter().find(explains).filter(|_| can_be)?;
-    Some(reason.text.clone())
+    Some(reason.text())
 }
 
 /// Why the generator and not the server is to blame, if it is.
@@ -108,7 +108,7 @@ fn generator_was_late(run: &Measurement, share: f64, missed: &[&Objective]) -> O
         return Some("the replies waited for the load generator".to_owned());
     }
     if share < KEPT {
-        let is_limit = verdict(load).limit == Limit::Generator && !server_is_busy;
+        let is_limit = verdict(load).limit == Bound::Generator && !server_is_busy;
         return is_limit.then(|| "the load generator was at its limit".to_owned());
     }
     if server_is_busy || on_their_way(load) >= NEARLY_ALL * capacity(load) {

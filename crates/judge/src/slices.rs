@@ -22,16 +22,12 @@ pub fn disturbed(slices: &[Slice], programs: &[ProgramShare]) -> Option<Reason> 
     };
     if most == ReasonKind::Throttled {
         let ns = slices.iter().filter_map(|it| it.throttled_ns).sum::<u64>() as f64;
-        let text = format!(
-            "the CPU limit of the control group paused server or generator for {:.1} ms, summed over CPUs: \
-             {dropped} of {all} slices {what}",
-            ns / 1e6
-        );
-        return Some(most.reason(weight, Some(ns), text));
+        let detail = format!("summed over CPUs: {dropped} of {all} slices {what}");
+        return Some(most.reason(weight, Some(ns), detail));
     }
-    let text = format!("{dropped} of {all} slices {what}, most by `{}`", most.guide().name);
+    let detail = format!("{dropped} of {all} {what}, most by `{}`", most.guide().name);
     let share = Some(dropped as f64 / all as f64);
-    let reason = ReasonKind::SlicesDropped.reason(weight, share, text);
+    let reason = ReasonKind::SlicesDropped.reason(weight, share, detail);
     Some(if most.is_disturbance() { reason.by(programs) } else { reason })
 }
 
@@ -52,25 +48,24 @@ mod tests {
         };
         assert_eq!((of_group(2).kind, of_group(2).weight), (ReasonKind::Throttled, Weight::Note));
         assert_eq!((of_group(3).weight, of_group(3).figure), (Weight::Invalid, Some(2e7)));
-        assert_eq!(
-            of_group(3).text,
-            "the CPU limit of the control group paused server or generator for 20.0 ms, summed over CPUs: 3 of 4 \
-             slices were disturbed"
-        );
         let (stolen, waited) = (ReasonKind::Stolen, ReasonKind::Neighbour);
         assert_eq!(disturbed(&slices(0, stolen), &[]), None);
         let few = disturbed(&slices(2, waited), &[]).unwrap();
         assert_eq!((few.weight, few.figure), (Weight::Note, Some(0.5)));
         let shown = [(2, waited), (3, waited), (3, stolen)].map(|(dropped, kind)| {
             let reason = disturbed(&slices(dropped, kind), &[]).unwrap();
-            format!("{:?}: {}\n", reason.weight, reason.text.replace(" (", "\n("))
+            format!("{:?}: {}\n", reason.weight, reason.text().replace("; ", "\n"))
         });
         expect_test::expect![[r#"
-            Note: 2 of 4 slices were disturbed and excluded, most by `neighbour`
-            (no program was seen: the hypervisor or interrupts took the time)
-            Note: 3 of 4 slices were disturbed; too few others are left, so they count, most by `neighbour`
-            (no program was seen: the hypervisor or interrupts took the time)
-            Invalid: 3 of 4 slices were disturbed, most by `stolen`
+            Note: 50 % of the slices were disturbed (2 of 4 were disturbed and excluded, most by `neighbour`
+            no program was seen: the hypervisor or interrupts took the time)
+            measure for longer, or on another machine
+            Note: 75 % of the slices were disturbed (3 of 4 were disturbed
+            too few others are left, so they count, most by `neighbour`
+            no program was seen: the hypervisor or interrupts took the time)
+            measure for longer, or on another machine
+            Invalid: 75 % of the slices were disturbed (3 of 4 were disturbed, most by `stolen`)
+            measure for longer, or on another machine
         "#]]
         .assert_eq(&shown.concat());
     }

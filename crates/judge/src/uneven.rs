@@ -24,8 +24,8 @@ pub fn uneven(sharing: Sharing, workers: u32, mut ran_ns: Vec<u64>) -> Option<Re
     ran_ns.truncate(workers as usize);
     let mean_ns = ran_ns.iter().sum::<u64>() as f64 / f64::from(workers);
     let ratio = ran_ns[0] as f64 / mean_ns.max(1.0);
-    let text = format!("the busiest of {workers} workers ran {ratio:.2} times as long as the mean");
-    let reason = || ReasonKind::UnevenWorkers.reason(Weight::Note, Some(ratio), text);
+    let detail = format!("{workers} workers");
+    let reason = || ReasonKind::UnevenWorkers.reason(Weight::Note, Some(ratio), detail);
     (ratio >= UNEVEN).then(reason)
 }
 

@@ -130,7 +130,7 @@ impl Evidence<'_> {
             ReasonKind::Neighbour | ReasonKind::GeneratorStall => reason.by(&self.programs),
             _ => reason,
         };
-        reasons.into_iter().map(named).map(Reason::with_next_step).collect()
+        reasons.into_iter().map(named).collect()
     }
 }
 
@@ -149,7 +149,7 @@ fn blame_output(reasons: &mut Vec<Reason>) {
 /// What the end of a server says against it, whatever was measured with it.
 #[must_use]
 pub fn end_reasons(end: &ServerEnd) -> Vec<Reason> {
-    sides::end(end).into_iter().map(Reason::with_next_step).collect()
+    sides::end(end)
 }
 
 /// Why a load has no figures: nothing was answered correctly.

@@ -1,59 +1,169 @@
-//! Notes below a table: those that differ in nothing but numbers become one, with the range of each
-//! number, so that a hundred runs on a busy machine do not bury the table. A number that is a name, such
-//! as that of a block or of a status, makes no range. The journal keeps each.
+//! Notes below a table: findings of one kind become one note, with the range of their figures and the first
+//! example, so that a hundred runs on a busy machine do not bury the table. The journal keeps each.
 
-mod numbers;
+use serde::{Serialize, Serializer};
+use std::fmt;
+use wirebench_schema::journal::{ProgramShare, Reason, Weight};
 
-use std::{collections::BTreeSet, fmt};
+/// Prefix of a reason that makes the figures invalid.
+pub(crate) const INVALID: &str = "! ";
+/// Prefix of a reason that makes only the tail of the latencies invalid.
+const TAIL_INVALID: &str = "! p99 and above: ";
 
-use numbers::{Number, split, value};
+/// What must be known of a row beside its figures.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Remark {
+    prefix: String,
+    content: Content,
+    /// The least and the most of the figures.
+    figures: Option<(f64, f64)>,
+}
 
-/// Names of the same thing that a note tells at most.
-const NAMED_MOST: usize = 3;
+#[derive(Clone, Debug, PartialEq)]
+enum Content {
+    Finding(Reason),
+    /// Text, and what follows a figure in percent.
+    Text(String, &'static str),
+}
 
-/// The notes of a table, each with the texts that it stands for.
+impl Remark {
+    /// A finding, with a mark where it makes figures invalid.
+    pub(crate) fn marked(reason: &Reason) -> Self {
+        let mark = match reason.weight {
+            Weight::Invalid => INVALID,
+            Weight::Tail => TAIL_INVALID,
+            Weight::Limit | Weight::Note => "",
+        };
+        Self::from(reason).prefixed(mark)
+    }
+
+    /// A text with figures in percent at the end, before `after`.
+    pub(crate) fn of_percents(text: String, figures: (f64, f64), after: &'static str) -> Self {
+        Self { content: Content::Text(text, after), figures: Some(figures), ..Self::from("") }
+    }
+
+    pub(crate) fn prefixed(mut self, prefix: &str) -> Self {
+        self.prefix.insert_str(0, prefix);
+        self
+    }
+
+    /// Whether both are the same but for their figures and examples.
+    fn is_like(&self, other: &Self) -> bool {
+        let is_same = match (&self.content, &other.content) {
+            (Content::Finding(one), Content::Finding(other)) => {
+                (one.kind, one.weight, one.side) == (other.kind, other.weight, other.side)
+            }
+            (one, other) => one == other,
+        };
+        is_same && self.prefix == other.prefix
+    }
+
+    fn add(&mut self, other: Self) {
+        let of = |[one, other]: [Option<f64>; 2], take: fn(f64, f64) -> f64| match (one, other) {
+            (Some(one), Some(other)) => Some(take(one, other)),
+            (one, other) => one.or(other),
+        };
+        let least = of([self.figures, other.figures].map(|it| it.map(|it| it.0)), f64::min);
+        let most = of([self.figures, other.figures].map(|it| it.map(|it| it.1)), f64::max);
+        self.figures = least.zip(most);
+        let (Content::Finding(own), Content::Finding(other)) = (&mut self.content, other.content)
+        else {
+            return;
+        };
+        own.detail = own.detail.take().or(other.detail);
+        match (&mut own.programs, other.programs) {
+            (Some(own), Some(other)) => other.into_iter().for_each(|it| add_program(own, it)),
+            (own, other) => *own = own.take().or(other),
+        }
+    }
+}
+
+/// Adds the larger share of a program, those with more first.
+fn add_program(programs: &mut Vec<ProgramShare>, program: ProgramShare) {
+    match programs.iter_mut().find(|it| it.name == program.name) {
+        Some(known) => known.share = known.share.max(program.share),
+        None => programs.push(program),
+    }
+    programs.sort_by(|one, other| other.share.total_cmp(&one.share));
+}
+
+impl From<&Reason> for Remark {
+    fn from(reason: &Reason) -> Self {
+        let figures = reason.figure.map(|figure| (figure, figure));
+        Self { content: Content::Finding(reason.clone()), figures, ..Self::from("") }
+    }
+}
+
+impl From<String> for Remark {
+    fn from(text: String) -> Self {
+        Self { prefix: String::new(), content: Content::Text(text, ""), figures: None }
+    }
+}
+
+impl From<&str> for Remark {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.prefix)?;
+        match (&self.content, self.figures) {
+            (Content::Finding(reason), figures) => formatter.write_str(&reason.text_of(figures)),
+            (Content::Text(text, _), None) => formatter.write_str(text),
+            (Content::Text(text, after), Some((least, most))) => {
+                let [least, most] = [least, most].map(|percent| format!("{percent:.1}"));
+                let range = if least == most { least } else { format!("{least}..{most}") };
+                write!(formatter, "{text}{range} %{after}")
+            }
+        }
+    }
+}
+
+impl Serialize for Remark {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The notes of a table, each with the findings that it stands for.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    notes: Vec<Note>,
-}
-
-/// What stands between the numbers, and what has stood in the place of each.
-#[derive(Debug)]
-struct Note {
-    between: Vec<String>,
-    places: Vec<Place>,
-}
-
-/// What has stood in the place of a number.
-#[derive(Debug)]
-enum Place {
-    /// Quantities, from the least to the most.
-    Range(String, String),
-    Names(BTreeSet<u64>),
+    notes: Vec<Remark>,
 }
 
 impl Notes {
-    /// Adds a note, and returns its number, from 1.
-    pub(crate) fn add(&mut self, text: &str) -> usize {
-        let (between, numbers) = split(text);
-        let known = self.notes.iter_mut().position(|note| note.between == between);
-        let index = known.unwrap_or_else(|| {
-            let places = numbers.iter().map(Place::of).collect();
-            self.notes.push(Note { between, places });
-            self.notes.len() - 1
+    pub(crate) fn of(remarks: impl IntoIterator<Item = Remark>) -> Self {
+        let mut notes = Self::default();
+        remarks.into_iter().for_each(|remark| {
+            notes.add(remark);
         });
-        for (place, number) in self.notes[index].places.iter_mut().zip(numbers) {
-            place.add(number);
+        notes
+    }
+
+    /// Adds a note, and returns its number, from 1.
+    pub(crate) fn add(&mut self, remark: impl Into<Remark>) -> usize {
+        let remark = remark.into();
+        match self.notes.iter().position(|note| note.is_like(&remark)) {
+            Some(index) => {
+                self.notes[index].add(remark);
+                index + 1
+            }
+            None => {
+                self.notes.push(remark);
+                self.notes.len()
+            }
         }
-        index + 1
+    }
+
+    pub(crate) fn into_remarks(self) -> Vec<Remark> {
+        self.notes
     }
 
     /// The texts, in the order of their numbers.
     pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
-        self.notes.iter().map(|note| {
-            let places = note.places.iter().map(ToString::to_string).chain([String::new()]);
-            note.between.iter().zip(places).map(|(part, place)| format!("{part}{place}")).collect()
-        })
+        self.notes.iter().map(ToString::to_string)
     }
 }
 
@@ -77,129 +187,63 @@ pub(crate) fn references(numbers: impl IntoIterator<Item = usize>) -> String {
     shown.join(",")
 }
 
-impl Place {
-    fn of(number: &Number) -> Self {
-        match number {
-            Number::Quantity(least, most) => Self::Range(least.clone(), most.clone()),
-            Number::Name(_) => Self::Names(BTreeSet::new()),
-        }
-    }
-
-    fn add(&mut self, number: Number) {
-        match (self, number) {
-            (Self::Range(least, most), Number::Quantity(low, high)) => {
-                if value(&low) < value(least) {
-                    *least = low;
-                }
-                if value(&high) > value(most) {
-                    *most = high;
-                }
-            }
-            (Self::Names(names), Number::Name(name)) => {
-                names.insert(name);
-            }
-            // What stands in front of a number says what it is.
-            (Self::Range(..), Number::Name(_)) | (Self::Names(_), Number::Quantity(..)) => {}
-        }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Range(least, most) if least == most => formatter.write_str(least),
-            Self::Range(least, most) => write!(formatter, "{least}..{most}"),
-            Self::Names(names) => {
-                let shown: Vec<String> =
-                    names.iter().take(NAMED_MOST).map(u64::to_string).collect();
-                let text = match shown.split_last() {
-                    _ if names.len() > NAMED_MOST => format!("{} and others", shown.join(", ")),
-                    Some((last, others)) if !others.is_empty() => {
-                        format!("{} and {last}", others.join(", "))
-                    }
-                    _ => shown.concat(),
-                };
-                formatter.write_str(&text)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn texts(notes: &[&str]) -> (Vec<usize>, Vec<String>) {
-        let mut all = Notes::default();
-        let numbers = notes.iter().map(|note| all.add(note)).collect();
-        (numbers, all.texts().collect())
-    }
+    use wirebench_schema::journal::{Owner, ReasonKind};
 
     #[test]
-    fn notes_that_differ_in_numbers_alone_become_one_with_ranges() {
-        let (numbers, texts) = texts(&[
-            "others used 19 % of 2 CPUs",
-            "not pinned",
-            "others used 4.5 % of 2 CPUs",
-            "others used 100 % of 2 CPUs",
-        ]);
-        assert_eq!(numbers, [1, 2, 1, 1]);
-        assert_eq!(texts, ["others used 4.5..100 % of 2 CPUs", "not pinned"]);
-    }
-
-    #[test]
-    fn a_number_that_is_a_name_makes_no_range() {
-        let (numbers, texts) = texts(&[
-            "had status 404 in 2 runs",
-            "had status 503 in 3 runs",
-            "had status 404 in 7 runs",
-            "left behind: sh, process 12, killed",
-            "left behind: sh, process 9, killed",
-            "left behind: sh, process 7, killed",
-            "of process 1",
-            "of process 2",
-            "of process 3",
-            "of process 4",
-        ]);
-        assert_eq!(numbers, [1, 2, 1, 3, 3, 3, 4, 4, 4, 4]);
-        let expected = [
-            "had status 404 in 2..7 runs",
-            "had status 503 in 3 runs",
-            "left behind: sh, process 7, 9 and 12, killed",
-            "of process 1, 2, 3 and others",
+    fn findings_of_a_kind_become_one_note_with_the_range_the_first_example_and_all_programs() {
+        let program =
+            |name: &str, share| ProgramShare { name: name.into(), owner: Owner::Other, share };
+        let others = |share, program| {
+            let reason = ReasonKind::Neighbour.reason(Weight::Invalid, Some(share), "");
+            Remark::marked(&reason.by(&[program]))
+        };
+        let wrong = |count, example| {
+            Remark::from(&ReasonKind::WrongReplies.reason(Weight::Invalid, Some(count), example))
+        };
+        let remarks = [
+            others(0.19, program("cc1", 0.2)),
+            Remark::from("not pinned"),
+            others(0.045, program("rustc", 0.3)),
+            wrong(2.0, "status 404"),
+            others(1.0, program("cc1", 0.1)),
+            wrong(7.0, "status 503"),
+            Remark::from("not pinned"),
+            wrong(7.0, "").prefixed("in the older result: "),
         ];
-        assert_eq!(texts, expected);
+        let mut notes = Notes::default();
+        assert_eq!(remarks.map(|it| notes.add(it)), [1, 2, 1, 3, 1, 3, 2, 4]);
+        expect_test::expect![[r#"
+            ! other work took 4.5..100 % of the CPU time of server or generator (rustc 30.0 %, cc1 20.0 %)
+            stop these programs and measure again
+            not pinned
+            2..7 replies were wrong (status 404)
+            run `wirebench verify` on the entry
+            in the older result: 7 replies were wrong
+            run `wirebench verify` on the entry"#]]
+        .assert_eq(&notes.texts().collect::<Vec<_>>().join("\n").replace("; ", "\n"));
     }
 
     #[test]
-    fn notes_of_the_same_blocks_become_one_and_those_of_others_do_not() {
-        let (numbers, texts) = texts(&[
-            "blocks 1 and 10 are outliers: 6.6..11.1 % above",
-            "block 1 is an outlier: 5 % above",
-            "block 10 is an outlier: 5 % above",
-            "blocks 1 and 10 are outliers: 3.5..7 % above",
-            "blocks 1, 2 and 10 are outliers: 3..7 % above",
+    fn outliers_of_the_same_blocks_become_one_note_and_those_of_others_do_not() {
+        let outliers = |blocks: &str, figures| {
+            Remark::of_percents(format!("blocks {blocks} are outliers: "), figures, " above")
+        };
+        let notes = Notes::of([
+            outliers("1 and 10", (6.6, 11.1)),
+            outliers("1 and 2", (5.0, 5.0)),
+            outliers("1 and 10", (3.5, 7.0)),
         ]);
-        assert_eq!(numbers, [1, 2, 3, 1, 4]);
-        assert_eq!(texts[0], "blocks 1 and 10 are outliers: 3.5..11.1 % above");
-    }
-
-    #[test]
-    fn numbers_with_a_sign_are_numbers() {
-        let (numbers, texts) = texts(&["changed by +1.8 %", "changed by -14.9 %", "by +-2 %"]);
-        assert_eq!((numbers, texts[0].as_str()), (vec![1, 1, 2], "changed by -14.9..+1.8 %"));
+        let texts: Vec<String> = notes.texts().collect();
+        let first = "blocks 1 and 10 are outliers: 3.5..11.1 % above";
+        assert_eq!(texts, [first, "blocks 1 and 2 are outliers: 5.0 % above"]);
     }
 
     #[test]
     fn references_that_follow_each_other_are_a_range() {
         assert_eq!(references([1, 2, 3, 5, 7, 8]), "1-3,5,7,8");
         assert_eq!((references([4]), references([])), ("4".to_owned(), String::new()));
-    }
-
-    #[test]
-    fn a_number_that_is_a_part_of_a_word_makes_another_note() {
-        let notes = ["from 127.0.0.1:80", "from 127.0.0.1:81", "p99", "p50", "", "7", "8 (9)"];
-        let (numbers, again) = texts(&notes);
-        assert_eq!((numbers, again), ((1..=7).collect(), notes.map(str::to_owned).to_vec()));
     }
 }

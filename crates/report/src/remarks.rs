@@ -2,17 +2,15 @@
 //! against its runs, strange and missing blocks. How often a sentence is shown is not decided here.
 
 use wirebench_schema::{
-    journal::{Journal, Outcome, Run, Verified, Weight, block_of_cohort},
+    journal::{Journal, Outcome, Verified, Weight, block_of_cohort},
     suite::Workload,
 };
 use wirebench_stats::Interval;
 
-use crate::analysis::{Comparison, Metric, Role, Row, WorkloadRows};
-
-/// Prefix of a reason that makes the figures invalid.
-const INVALID: &str = "! ";
-/// Prefix of a reason that makes only the tail of the latencies invalid.
-const TAIL_INVALID: &str = "! p99 and above: ";
+use crate::{
+    analysis::{Comparison, Role, Row, WorkloadRows},
+    notes::{INVALID, Notes, Remark},
+};
 
 const SECOND_WITHOUT_FIRST: &str = "second instance of the baseline (A/A); the first has no figures, so the \
                                     baseline is another row";
@@ -23,32 +21,27 @@ pub(crate) fn remarks(
     rows: &WorkloadRows<'_>,
     index: usize,
     comparison: &Comparison,
-) -> Vec<String> {
+) -> Vec<Remark> {
     let row = &rows.rows[index];
-    let mut remarks = Vec::new();
-    let mut add = |remark: String| {
-        if !remarks.contains(&remark) {
-            remarks.push(remark);
-        }
-    };
     let slow = rows.rate.iter().flat_map(|rate| &rate.too_slow);
-    slow.filter(|(variant, _)| variant == row.variant)
-        .for_each(|(_, why)| add(format!("not measured at this rate: {why}")));
-    checks(journal, row, &rows.workload).into_iter().for_each(&mut add);
-    for run in &row.runs {
-        of_run(run, comparison.metric).into_iter().for_each(&mut add);
-    }
+    let slow = slow.filter(|(variant, _)| variant == row.variant);
+    let mut remarks: Vec<Remark> =
+        slow.map(|(_, why)| format!("not measured at this rate: {why}").into()).collect();
+    remarks.extend(checks(journal, row, &rows.workload).into_iter().map(Remark::from));
+    // A limit stands as a sign in front of the ratio, where the metric is one that it bounds.
+    let is_shown = |weight| weight != Weight::Limit || !comparison.metric.is_bounded_by_generator();
+    remarks.extend(row.reasons().filter(|it| is_shown(it.weight)).map(Remark::marked));
+    remarks.extend(failure(row.runs.iter().map(|run| &run.outcome)).map(|it| it.prefixed(INVALID)));
     // What was measured to warm up does not count; that it failed does.
-    for run in &row.warm_up {
-        failure(run).into_iter().for_each(|it| add(format!("in a warm-up block: {it}")));
-    }
-    missing(row, rows.blocks).into_iter().for_each(&mut add);
+    let warm_up = failure(row.warm_up.iter().map(|run| &run.outcome));
+    remarks.extend(warm_up.map(|it| it.prefixed("in a warm-up block: ")));
+    remarks.extend(missing(row, rows.blocks).map(Remark::from));
     if row.role == Role::SecondWithoutFirst {
-        add(SECOND_WITHOUT_FIRST.to_owned());
+        remarks.push(SECOND_WITHOUT_FIRST.into());
     }
-    without_ratio(rows, index, comparison).into_iter().for_each(&mut add);
-    strange(index, comparison).into_iter().for_each(&mut add);
-    remarks
+    remarks.extend(without_ratio(rows, index, comparison).map(Remark::from));
+    remarks.extend(strange(index, comparison));
+    Notes::of(remarks).into_remarks()
 }
 
 /// Why the variant was not measured in this workload's scenario, which checks it fails as declared,
@@ -70,28 +63,20 @@ fn checks(journal: &Journal, row: &Row<'_>, workload: &Workload) -> Vec<String> 
     remarks
 }
 
-/// What must be known of one run.
-fn of_run(run: &Run, metric: Metric) -> Vec<String> {
-    // A limit stands as a sign in front of the ratio, where the metric is one that it bounds.
-    let is_shown = |weight| weight != Weight::Limit || !metric.is_bounded_by_generator();
-    let reasons = run.outcome.reasons().iter();
-    let told = reasons.filter(|reason| is_shown(reason.weight)).map(|reason| {
-        let mark = match reason.weight {
-            Weight::Invalid => INVALID,
-            Weight::Tail => TAIL_INVALID,
-            Weight::Limit | Weight::Note => "",
-        };
-        format!("{mark}{}", reason.text)
-    });
-    told.chain(failure(run).map(|it| format!("{INVALID}{it}"))).collect()
-}
-
-/// Why a run has no figures.
-fn failure(run: &Run) -> Option<String> {
-    let Outcome::Failed { reason, server_stderr } = &run.outcome else { return None };
-    let said = server_stderr.trim();
+/// Why runs have no figures: the first reason, and how many runs have another one.
+fn failure<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Option<Remark> {
+    let failed = |outcome: &'a Outcome| match outcome {
+        Outcome::Failed { reason, server_stderr } => Some((reason, server_stderr.trim())),
+        _ => None,
+    };
+    let failures: Vec<(&String, &str)> = outcomes.filter_map(failed).collect();
+    let (reason, said) = failures.first()?;
     let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
-    Some(format!("failed: {reason}{said}"))
+    let others = match failures.iter().filter(|it| it.0 != *reason).count() {
+        0 => String::new(),
+        count => format!("; {count} more for other reasons"),
+    };
+    Some(format!("failed: {reason}{said}{others}").into())
 }
 
 /// How many of the blocks have figures, unless all have, or none, which is plain to see.
@@ -120,7 +105,7 @@ fn without_ratio(rows: &WorkloadRows<'_>, index: usize, comparison: &Comparison)
 
 /// Blocks whose value is far from the row's others, and by more than the margin: those
 /// above the median in one sentence, and those below it in another.
-fn strange(index: usize, comparison: &Comparison) -> Vec<String> {
+fn strange(index: usize, comparison: &Comparison) -> Vec<Remark> {
     let Some(compared) = &comparison.rows[index] else { return Vec::new() };
     let band = Interval::of_margin(comparison.margin);
     let outliers = compared.outlier_blocks.iter().filter_map(|block| {
@@ -130,25 +115,19 @@ fn strange(index: usize, comparison: &Comparison) -> Vec<String> {
     });
     let (below, above): (Vec<_>, Vec<_>) = outliers.partition(|(_, percent)| *percent < 0.0);
     let title = comparison.metric.title();
-    let sides = [(below, "below"), (above, "above")].into_iter();
+    let sides = [(below, " below the median"), (above, " above the median")].into_iter();
     sides.filter_map(|(blocks, side)| of_outliers(&blocks, title, side)).collect()
 }
 
 /// Which blocks are outliers on one `side` of the median, and by how many percent.
-fn of_outliers(outliers: &[(u64, f64)], title: &str, side: &str) -> Option<String> {
-    let percents = outliers.iter().map(|(_, percent)| percent.abs());
-    let [least, most] =
-        [percents.clone().min_by(f64::total_cmp)?, percents.max_by(f64::total_cmp)?]
-            .map(|percent| format!("{percent:.1}"));
-    let size = if least == most { least } else { format!("{least}..{most}") };
+fn of_outliers(outliers: &[(u64, f64)], title: &str, side: &'static str) -> Option<Remark> {
+    let percents: Vec<f64> = outliers.iter().map(|(_, percent)| percent.abs()).collect();
+    let range = wirebench_stats::range(&percents)?;
     let names: Vec<String> = outliers.iter().map(|(block, _)| block.to_string()).collect();
-    Some(match names.split_last()? {
-        (only, []) => {
-            format!("block {only} is an outlier (included): {title} is {size} % {side} the median")
-        }
-        (last, others) => format!(
-            "blocks {} and {last} are outliers (included): {title} is {size} % {side} the median",
-            others.join(", ")
-        ),
-    })
+    let blocks = match names.split_last()? {
+        (only, []) => format!("block {only} is an outlier"),
+        (last, others) => format!("blocks {} and {last} are outliers", others.join(", ")),
+    };
+    let text = format!("{blocks} (included): {title} is ");
+    Some(Remark::of_percents(text, range, side))
 }

@@ -116,7 +116,7 @@ fn add_invalid(notes: &mut Vec<(ReasonKind, String)>, reasons: &[Reason]) {
     let spoils = |weight| matches!(weight, Weight::Invalid | Weight::Tail);
     for reason in reasons.iter().filter(|reason| spoils(reason.weight)) {
         if notes.iter().all(|(kind, _)| *kind != reason.kind) {
-            notes.push((reason.kind, reason.text.clone()));
+            notes.push((reason.kind, reason.text()));
         }
     }
 }

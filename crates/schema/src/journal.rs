@@ -13,7 +13,6 @@ use crate::{
     suite::{Document, PublishedFigures, Scale, Workload},
 };
 
-mod bound;
 mod generator;
 mod idle;
 mod measurement;
@@ -25,14 +24,14 @@ mod search;
 mod slice;
 mod warm_up;
 
-pub use bound::Bound;
+pub use crate::load::Bound;
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use measurement::{Cost, Measurement};
 pub use placement::Placement;
 pub use program::{Owner, ProgramShare, next_step};
 pub use read::{Journal, JournalError};
-pub use reason::{KindGuide, Reason, ReasonKind, Weight};
+pub use reason::{KindGuide, Reason, ReasonKind, RunSide, Weight};
 pub use search::{Found, SearchLimit, SearchSpec};
 pub use slice::{Distances, Instance, Procedure, Slice, logarithms_by_round};
 pub use warm_up::WarmUp;

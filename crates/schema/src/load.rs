@@ -1,5 +1,6 @@
 //! The load generator's configuration, events and report.
 
+mod bound;
 mod check;
 mod config;
 mod errors;
@@ -16,6 +17,7 @@ mod series;
 mod tls;
 mod verdict;
 
+pub use bound::Bound;
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{
     Body, BodyCheck, ClientCertificate, EngineChoice, GeneratorShare, LoadConfig, SourceRange,
@@ -34,7 +36,7 @@ pub use request::{ClosedPolicy, parse_header};
 pub use samples::{Estimate, Samples};
 pub use series::{PIECE_NS, ReplySeries};
 pub use tls::TlsSummary;
-pub use verdict::{Limit, Verdict};
+pub use verdict::Verdict;
 
 /// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning
 /// or goes away.

@@ -113,7 +113,7 @@ fn conclude(output: &OutputOptions, report: &LoadReport, files: &Files) -> anyho
         exit = Exit::Failed;
         out::error(&gave_up);
     }
-    let apart = apart(report).map(|reason| reason.with_next_step().text);
+    let apart = apart(report).map(|reason| reason.text());
     let mostly_failed = mostly_failed(report).filter(|_| exit == Exit::Fine);
     if let Some(failures) = failures(report).filter(|_| report.requests > 0) {
         out::note(&failures);

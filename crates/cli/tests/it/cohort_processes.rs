@@ -155,7 +155,7 @@ fn a_log_that_is_read_during_slices_is_reported() {
     assert!(!runs.is_empty());
     for measured in runs {
         let found = measured.reasons.iter().find(|it| it.kind == ReasonKind::Stderr);
-        let text = &found.unwrap_or_else(|| panic!("{measured:#?}")).text;
+        let text = &found.unwrap_or_else(|| panic!("{measured:#?}")).text();
         assert!(text.contains("wrote"), "{text}");
     }
 }

@@ -49,5 +49,5 @@ fn processes_that_end_in_the_window_and_are_never_waited_for_leave_no_cost() {
     let reason = find(&measured.reasons, ReasonKind::NoCost).unwrap();
     eprintln!("{reason}");
     assert_eq!(reason.weight, Weight::Note);
-    assert!(reason.text.contains("SIGCHLD ignored"), "{reason}");
+    assert!(reason.text().contains("SIGCHLD ignored"), "{reason}");
 }

@@ -55,8 +55,8 @@ pub(crate) fn provoke(case: &Case) -> Result<(), String> {
 fn print_row(case: &Case, index: usize, reason: &Reason) {
     let who = case.expected[index].who;
     let fault = if who == GOOD { String::new() } else { format!(": `{who}`") };
-    let Reason { kind, weight, text, .. } = reason;
-    println!("| {}{fault} | `{kind}` | {weight} | {text} |", case.name);
+    let Reason { kind, weight, .. } = reason;
+    println!("| {}{fault} | `{kind}` | {weight} | {reason} |", case.name);
 }
 
 /// The expected reasons that are missing, and the reasons that the good server must not have. A reason
@@ -70,7 +70,7 @@ fn look(case: &Case, journal: &Journal, reported: &mut BTreeMap<usize, Reason>) 
     for (index, expected) in case.expected.iter().enumerate() {
         let Expected { who, kinds, says, absent } = expected;
         let reasons = || runs(who).flat_map(|run| run.outcome.reasons());
-        let is_it = |it: &&Reason| kinds.contains(&it.kind) && it.text.contains(says);
+        let is_it = |it: &&Reason| kinds.contains(&it.kind) && it.text().contains(says);
         if *absent {
             let wrong = reasons().filter(is_it);
             problems.extend(wrong.map(|it| format!("{who} is {}: {it}", it.kind)));

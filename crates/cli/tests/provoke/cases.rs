@@ -221,7 +221,7 @@ fn cohorts() -> Vec<Case> {
             "servers that work at rest, or close connections",
             SLICED_RATE,
             vec![
-                Expected { says: "at rest", ..is("burns-idle", &[Kind::Restless]) },
+                Expected { says: "without requests", ..is("burns-idle", &[Kind::Restless]) },
                 is_not(
                     "hangs-up",
                     &[Kind::ServerCloses, Kind::ClosedEarly, Kind::ConnectionsMissing],

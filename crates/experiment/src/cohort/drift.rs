@@ -2,8 +2,9 @@
 //! cohort. Pure.
 
 use std::collections::BTreeSet;
+use wirebench_judge::instance::drifting;
 use wirebench_schema::{
-    journal::{Outcome, Reason, ReasonKind, Run, Slice, Weight, logarithms_by_round},
+    journal::{Outcome, Reason, Run, Slice, logarithms_by_round},
     suite::Workload,
 };
 use wirebench_stats::{InstanceValue, Trend, instance_values};
@@ -30,7 +31,7 @@ pub(crate) fn note_drift(runs: &mut [Run], workloads: &[&Workload], margin: Opti
         let slices: Vec<Vec<Option<f64>>> = own.iter().map(by_round).collect();
         for (run, reason) in own.iter_mut().zip(judged(&slices, margin.unwrap_or(usual))) {
             if let (Outcome::Measured(measured), Some(reason)) = (&mut run.outcome, reason) {
-                measured.reasons.push(reason.with_next_step());
+                measured.reasons.push(reason);
             }
         }
     }
@@ -48,12 +49,8 @@ fn judged(slices: &[Vec<Option<f64>>], margin: f64) -> Vec<Option<Reason>> {
 fn drift(value: &InstanceValue, margin: f64) -> Option<Reason> {
     let trend = value.trend.filter(Trend::is_certain)?;
     let change = trend.change.exp_m1();
-    let text = format!(
-        "CPU time per request changed by {:+.1} % from the first slice to the last",
-        change * 100.0
-    );
     let is_large = trend.change.abs() > margin.ln_1p();
-    is_large.then(|| ReasonKind::Drifting.reason(Weight::Note, Some(change), text))
+    is_large.then(|| drifting(change))
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! What the slices of a cohort show of its instances once all rounds are over.
 
 use std::collections::BTreeMap;
+use wirebench_judge::instance::{parked_busy, swapped};
 use wirebench_schema::{
-    journal::{Distances, Outcome, Reason, ReasonKind, Run, Slice, Weight},
+    journal::{Distances, Outcome, Reason, ReasonKind, Run, Slice},
     load::LoadModel,
     suite::Workload,
 };
@@ -33,8 +34,7 @@ impl Cohort<'_> {
             found.entry(load).or_default().push(reason);
         }
         if let Some(pages) = Supply::read().swapped_since(supply) {
-            let text = format!("the machine swapped {pages} pages during the cohort");
-            let reason = ReasonKind::Swapped.reason(Weight::Invalid, Some(pages as f64), text);
+            let reason = swapped(pages);
             members.iter().for_each(|it| found.entry(it.load).or_default().push(reason.clone()));
         }
     }
@@ -105,12 +105,5 @@ fn parked_at_work(slices: &Slices) -> Vec<(u32, Reason)> {
     for load in slices.values().flatten().filter_map(Done::disturbed_by) {
         *dropped.entry(load).or_default() += 1;
     }
-    let reason = |(load, slices): (u32, u32)| {
-        let s = if slices == 1 { "" } else { "s" };
-        let text = format!(
-            "used CPU while idle in {slices} slice{s} of other servers, which were excluded"
-        );
-        (load, ReasonKind::ParkedBusy.reason(Weight::Note, Some(f64::from(slices)), text))
-    };
-    dropped.into_iter().map(reason).collect()
+    dropped.into_iter().map(|(load, slices)| (load, parked_busy(slices))).collect()
 }

@@ -4,7 +4,7 @@
 
 use wirebench_schema::{
     agent::SlicePiece,
-    journal::{Reason, ReasonKind, Slice, Weight, logarithms_by_round},
+    journal::{Slice, logarithms_by_round},
 };
 use wirebench_stats::{instance_values, median};
 
@@ -12,8 +12,6 @@ use super::settle::{TAIL_SHARE, moments};
 
 /// A difference below this share is none.
 const TOLERANCE: f64 = 0.05;
-/// A cost that is off by this factor is not that of the server under a longer load.
-pub(super) const FAR: f64 = 1.1;
 /// A difference must be larger than this many standard errors of both sides, and than this many
 /// deviations of the other instances.
 const STANDARD_ERRORS: f64 = 4.0;
@@ -80,29 +78,9 @@ pub(super) fn differing(instances: &[Compared]) -> Vec<Option<f64>> {
     differences.into_iter().map(|it| it.and_then(named)).collect()
 }
 
-/// That slices cost this much, compared with a long one.
-pub(super) fn reason(ratio: f64) -> Reason {
-    let text = format!(
-        "CPU time per request in slices is {ratio:.2} times that of a longer load, relative to the other \
-         servers"
-    );
-    let is_far = !(1.0 / FAR..=FAR).contains(&ratio);
-    let weight = if is_far { Weight::Invalid } else { Weight::Note };
-    ReasonKind::SliceLength.reason(weight, Some(ratio), text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_cost_that_is_far_from_that_of_a_longer_slice_is_not_valid() {
-        for (ratio, weight) in
-            [(1.6, Weight::Invalid), (0.8, Weight::Invalid), (1.08, Weight::Note)]
-        {
-            assert_eq!(reason(ratio).weight, weight, "{ratio}");
-        }
-    }
 
     /// Five instances with a noise like that of real servers. The slices of the last one cost so
     /// much, when a long one costs 10 us; the machine takes `machine(round)` times as long for all.

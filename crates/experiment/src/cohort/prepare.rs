@@ -6,17 +6,18 @@ use std::{
     thread,
     time::Duration,
 };
+use wirebench_judge::instance::{FAR, not_steady, unsettled};
 use wirebench_schema::{
     agent::{Recording, SlicePiece},
     id::VariantId,
-    journal::{Reason, ReasonKind, Weight},
+    journal::Reason,
     load::LoadModel,
     scenario::Scenario,
 };
 
 use super::{
     course::Cohort,
-    length::{FAR, Tail},
+    length::Tail,
     member::Member,
     settle::settle_ns,
     slice::{self, Shape, SliceRunner},
@@ -123,11 +124,7 @@ impl Cohort<'_> {
         for (member, warm) in members.iter_mut().zip(&warm) {
             member.instance.warm_up_ns = warm.spent_ns;
             if !warm.is_warm() && !within.is_zero() {
-                let seconds = warm.spent_ns as f64 / 1e9;
-                let text =
-                    format!("still changing after {seconds:.1} s of load before the first round");
-                let waited = Some(warm.spent_ns as f64);
-                let reason = ReasonKind::NotSteady.reason(Weight::Invalid, waited, text);
+                let reason = not_steady(warm.spent_ns, "before the first round");
                 found.entry(member.load).or_default().push(reason);
             }
         }
@@ -168,11 +165,7 @@ impl Cohort<'_> {
                 .settle_ns
                 .clamp(DISCARD_LEAST.as_nanos() as u64, DISCARD_MOST.as_nanos() as u64);
             if settled.is_some() && settle_ns.is_none() {
-                let text = format!(
-                    "CPU time per request was still changing {:.0} ms after a rest",
-                    PILOT_LENGTH.as_secs_f64() * 600.0
-                );
-                let reason = ReasonKind::Unsettled.reason(Weight::Note, None, text);
+                let reason = unsettled(PILOT_LENGTH.mul_f64(0.6));
                 found.entry(member.load).or_default().push(reason);
             }
         }

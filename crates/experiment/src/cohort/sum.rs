@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_catalogue::subject::Subject;
 use wirebench_judge::{
+    instance::slice_length,
     neighbours::{self, Arrivals},
     rest::rests,
     slices::disturbed,
@@ -10,17 +11,14 @@ use wirebench_judge::{
     validity::{self, Evidence, Processes, ServerEnd, bound_of_run},
 };
 use wirebench_schema::{
-    journal::{Cost, Instance, Measurement, Owner, ProgramShare, Reason, Slice},
+    journal::{Cost, Instance, Measurement, Owner, ProgramShare, Reason, RunSide, Slice},
     load::{LoadModel, LoadReport},
     suite::Workload,
     verification::Verification,
 };
 use wirebench_server::{cost, launch::Stopped};
 
-use super::{
-    length,
-    slice::{Done, share_of},
-};
+use super::slice::{Done, share_of};
 use crate::measure::{RunSettings, server_end};
 
 /// Share of a CPU from which on wirebench is named among the programs that ran beside a load.
@@ -77,13 +75,12 @@ impl Parts<'_> {
             processes: self.processes,
         };
         let mut reasons = evidence.reasons();
-        reasons.extend(self.found.into_iter().map(Reason::with_next_step));
-        reasons.extend(rests(self.instance.rest_share).map(Reason::with_next_step));
+        reasons.extend(self.found);
+        reasons.extend(rests(self.instance.rest_share));
         if self.workload.model == LoadModel::Closed {
             let sharing = self.subject.variant.sharing;
-            reasons
-                .extend(uneven(sharing, self.workers, ran_ns(&kept)).map(Reason::with_next_step));
-            reasons.extend(self.length_ratio.map(length::reason).map(Reason::with_next_step));
+            reasons.extend(uneven(sharing, self.workers, ran_ns(&kept)));
+            reasons.extend(self.length_ratio.map(slice_length));
         }
         if !self.processes.are_known() {
             // What is known is only a part.
@@ -174,9 +171,9 @@ impl Parts<'_> {
         let mean = |of: fn(&Slice) -> f64| {
             kept.iter().map(|it| of(&it.slice)).sum::<f64>() / kept.len().max(1) as f64
         };
-        let server = neighbours::waited("server", mean(|slice| slice.server_waited), arrivals);
-        let generator =
-            neighbours::waited("generator", mean(|slice| slice.generator_waited), arrivals);
+        let waited = |side, share| neighbours::waited(side, share, arrivals);
+        let server = waited(RunSide::Server, mean(|slice| slice.server_waited));
+        let generator = waited(RunSide::Generator, mean(|slice| slice.generator_waited));
         [server, generator, disturbed(slices, programs)].into_iter().flatten().collect()
     }
 }

@@ -9,10 +9,13 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
-use wirebench_judge::validity::nothing_answered;
+use wirebench_judge::{
+    instance::{not_steady, still_changed},
+    validity::nothing_answered,
+};
 use wirebench_schema::{
     agent::{WindowOrder, Windows},
-    journal::{Reason, ReasonKind, WarmUp, Weight},
+    journal::{Reason, WarmUp},
     load::{Interval, LoadConfig, LoadEvent, LoadModel, Stop},
 };
 use wirebench_server::{cost::Clocks, launch::Server};
@@ -64,18 +67,7 @@ fn is_steady(warm_up: &WarmUp) -> bool {
 
 /// Why the figures of a run are not those of a warm server, if the wait for it was in vain.
 pub(super) fn complaint(warm_up: &WarmUp) -> Option<Reason> {
-    let seconds = warm_up.length_ns as f64 / 1e9;
-    let change = match change(warm_up).filter(|change| change.is_finite()) {
-        Some(change) => {
-            let percent = change * 100.0;
-            format!("the server's CPU time per request still changed by {percent:+.1} %")
-        }
-        None => "too few requests were answered to judge".to_owned(),
-    };
-    let text = format!("not steady after {seconds:.1} s of load before the window: {change}");
-    let waited_ns = Some(warm_up.length_ns as f64);
-    let reason = || ReasonKind::NotSteady.reason(Weight::Invalid, waited_ns, text);
-    (!warm_up.steady).then(reason)
+    (!warm_up.steady).then(|| not_steady(warm_up.length_ns, &still_changed(change(warm_up))))
 }
 
 /// The load that warms up before the load `config`.
@@ -191,6 +183,7 @@ impl RunSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirebench_schema::journal::{ReasonKind, Weight};
     use wirebench_schema::load::{Arrivals, LatencyOrigin, Phase, RateCurve};
 
     fn interval(number: u64, requests: u64) -> Interval {
@@ -222,8 +215,7 @@ mod tests {
 
     /// The reason in a complaint, without how long the load was.
     fn why(warm_up: &WarmUp) -> String {
-        let text = complaint(warm_up).unwrap().text;
-        text.split_once(" s of load before the window: ").unwrap().1.to_owned()
+        complaint(warm_up).unwrap().detail.unwrap()
     }
 
     #[test]
@@ -241,9 +233,7 @@ mod tests {
         let reason = complaint(&cheaper).unwrap();
         assert_eq!((reason.kind, reason.weight), (ReasonKind::NotSteady, Weight::Invalid));
         assert_eq!(reason.figure, Some(1.2e9));
-        let expected = "not steady after 1.2 s of load before the window: the server's CPU time per request \
-                        still changed by -9.3 %";
-        assert_eq!(reason.text, expected);
+        assert_eq!(reason.detail.unwrap(), "its CPU time per request changed by -9.3 %");
         assert!(!warm_up((0..12).map(|number| (1000, 5000 + number * 100))).steady);
     }
 

@@ -1,9 +1,8 @@
-//! What is wrong with a load itself, on whichever side: the sentences that `wirebench load`
-//! shows as cautions, each with its kind, weight and figure.
+//! What is wrong with a load itself, on whichever side: what `wirebench load` shows as cautions.
 
 use wirebench_schema::{
-    journal::{Reason, ReasonKind, Weight},
-    load::{LatencyFigure, Limit, LoadModel, LoadReport, Stop},
+    journal::{Bound, Reason, ReasonKind, Weight},
+    load::{LatencyFigure, LoadModel, LoadReport, Stop},
 };
 
 use super::limit::limit;
@@ -52,28 +51,24 @@ pub fn faults(load: &LoadReport) -> Vec<Reason> {
 
 fn connections_missing(load: &LoadReport) -> Option<Reason> {
     let (asked, made) = (load.config.connections, load.connections_made);
-    let text = format!("only {made} of {asked} connections were made");
-    let kind = ReasonKind::ConnectionsMissing;
-    (made < asked).then(|| kind.reason(Weight::Invalid, Some(made as f64), text))
+    let (kind, detail) = (ReasonKind::ConnectionsMissing, format!("of {asked}"));
+    (made < asked).then(|| kind.reason(Weight::Invalid, Some(made as f64), detail))
 }
 
 /// That connections of a closed loop get no more replies.
 fn unanswered_connections(load: &LoadReport) -> Option<Reason> {
     let (unanswered, made) = (load.unanswered_connections, load.connections_made);
-    let text = format!(
-        "{unanswered} of {made} connections waited for a reply during the second half of the window"
-    );
+    let detail = format!("of {made}, during the second half of the window");
     let is_timed_loop =
         load.config.model == LoadModel::Closed && matches!(load.config.stop, Stop::After(_));
-    let reason = || ReasonKind::Unanswered.reason(Weight::Invalid, Some(unanswered as f64), text);
+    let reason = || ReasonKind::Unanswered.reason(Weight::Invalid, Some(unanswered as f64), detail);
     (unanswered > 0 && is_timed_loop).then(reason)
 }
 
 fn few_samples(load: &LoadReport) -> Option<Reason> {
     let samples = load.latency.as_ref().map_or(0, |latency| latency.count);
-    let text = format!("{samples} samples are too few for p99, which needs ten beyond it");
-    let kind = ReasonKind::FewSamples;
-    (samples < ENOUGH_SAMPLES).then(|| kind.reason(Weight::Note, Some(samples as f64), text))
+    let (kind, detail) = (ReasonKind::FewSamples, "p99 needs ten beyond it");
+    (samples < ENOUGH_SAMPLES).then(|| kind.reason(Weight::Note, Some(samples as f64), detail))
 }
 
 /// That a percentile which others read as a measured one is not.
@@ -83,16 +78,13 @@ fn lower_bound(load: &LoadReport) -> Option<Reason> {
     let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
     let lowest = figures.into_iter().filter(enough).find(|it| it.is_lower_bound(latency))?;
     let above = latency.lower_bounds.unwrap_or(latency.censored);
-    let text = format!(
-        "{lowest} is a lower bound: {above} of {} requests outlasted every reply",
-        latency.count
-    );
+    let detail = format!("of {}: {lowest} is one", latency.count);
     let weight = match lowest {
         LatencyFigure::P50 => Weight::Invalid,
         LatencyFigure::P99 => Weight::Tail,
         _ => Weight::Note,
     };
-    Some(ReasonKind::LowerBound.reason(weight, Some(above as f64), text))
+    Some(ReasonKind::LowerBound.reason(weight, Some(above as f64), detail))
 }
 
 fn uneven_service(load: &LoadReport) -> Option<Reason> {
@@ -103,12 +95,9 @@ fn uneven_service(load: &LoadReport) -> Option<Reason> {
     }
     let starved = fairness.replies_median >= ENOUGH_OF_MEDIAN
         && fairness.replies_least * STARVED < fairness.replies_median;
-    let text = format!(
-        "connections were served unevenly: {} to {} replies each, Jain's index {:.2}",
-        fairness.replies_least, fairness.replies_most, fairness.jain_index
-    );
+    let detail = format!("{} to {} replies each", fairness.replies_least, fairness.replies_most);
     let weight = if starved { Weight::Invalid } else { Weight::Note };
-    let reason = || ReasonKind::Unfair.reason(weight, Some(fairness.jain_index), text);
+    let reason = || ReasonKind::Unfair.reason(weight, Some(fairness.jain_index), detail);
     (starved || fairness.jain_index < FAIR).then(reason)
 }
 
@@ -130,15 +119,12 @@ pub(super) fn bursts(load: &LoadReport) -> Option<Reason> {
 
 /// That this share of the requests was sent this late, if that is late.
 fn sent_late(load: &LoadReport, share: &str, lag_ns: u64, weight: Weight) -> Option<Reason> {
-    let lag_ms = lag_ns as f64 / 1e6;
-    let (kind, why) = match generator_kept_back(load) {
-        true => (ReasonKind::ScheduleLag, "because of the load generator"),
-        false => {
-            (ReasonKind::ConnectionsBusy, "because every connection was busy: the server stalled")
-        }
+    let kind = match generator_kept_back(load) {
+        true => ReasonKind::ScheduleLag,
+        false => ReasonKind::ConnectionsBusy,
     };
-    let text = format!("{share} of the requests were sent {lag_ms:.2} ms or more late, {why}");
-    (lag_ns > LAG_NS).then(|| kind.reason(weight, Some(lag_ns as f64), text))
+    (lag_ns > LAG_NS)
+        .then(|| kind.reason(weight, Some(lag_ns as f64), format!("{share} of the requests")))
 }
 
 /// Whether the generator made one request in a hundred late: by coming too late, with what it had
@@ -148,7 +134,7 @@ fn generator_kept_back(load: &LoadReport) -> bool {
     let share = stall_share(load);
     let is_often_late = share * PAUSE_AND_CATCHING_UP > STALL_SHARE;
     is_often_late && (share > STARVED_THREAD || stalls_explain_lag(load))
-        || limit(load).0 == Limit::Generator
+        || limit(load).0 == Bound::Generator
 }
 
 /// Whether the generator's stalls explain most of the lag, on average over all requests.
@@ -176,12 +162,7 @@ fn stall_share(load: &LoadReport) -> f64 {
 /// That a thread of the generator did not run when it should have.
 pub(super) fn generator_stall(load: &LoadReport) -> Option<Reason> {
     let (stall_ns, share) = (load.stall_ns_max as f64, stall_share(load));
-    let text = format!(
-        "a load generator thread was delayed by up to {:.2} ms, {:.1} % of the window in total: another \
-         process used its CPU, and latencies include the delay",
-        stall_ns / 1e6,
-        share * 100.0
-    );
+    let detail = format!("{:.1} % of the window in total", share * 100.0);
     let weight = match share {
         _ if share > STALL_SPOILS => Weight::Invalid,
         _ if share > STALL_SHARE => Weight::Tail,
@@ -189,5 +170,5 @@ pub(super) fn generator_stall(load: &LoadReport) -> Option<Reason> {
     };
     let kind = ReasonKind::GeneratorStall;
     let says = weight > Weight::Note || load.stall_ns_max > STALL_NS;
-    says.then(|| kind.reason(weight, Some(stall_ns), text))
+    says.then(|| kind.reason(weight, Some(stall_ns), detail))
 }

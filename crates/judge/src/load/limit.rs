@@ -1,7 +1,10 @@
 //! Which side set the rate of a load, with the figures from which that follows. It knows nothing of
 //! what speaks against the figures.
 
-use wirebench_schema::load::{LatencyOrigin, Limit, LoadModel, LoadReport, Waiting};
+use wirebench_schema::{
+    journal::Bound,
+    load::{LatencyOrigin, LoadModel, LoadReport, Waiting},
+};
 
 use super::{faults::LAG_NS, gave_up, percent};
 use crate::thresholds::{BUSY, ENOUGH_LATENCIES, KEPT, MOST_ARE_READY, NEARLY_ALL};
@@ -10,20 +13,20 @@ use crate::thresholds::{BUSY, ENOUGH_LATENCIES, KEPT, MOST_ARE_READY, NEARLY_ALL
 const ENOUGH_REQUESTS: u64 = 100;
 
 /// What set the rate, and why.
-pub(super) fn limit(load: &LoadReport) -> (Limit, Vec<String>) {
+pub(super) fn limit(load: &LoadReport) -> (Bound, Vec<String>) {
     let answered = load.answered();
     if load.requests == 0 {
         let reason = match answered {
             0 => "no valid reply".to_owned(),
             _ => format!("no valid reply in the window ({answered} after it)"),
         };
-        return (Limit::Unknown, vec![reason]);
+        return (Bound::Unknown, vec![reason]);
     }
     let all = answered + load.errors.requests();
     if all < ENOUGH_REQUESTS {
         let reason =
             format!("{all} requests are too few to find the limit: at least {ENOUGH_REQUESTS}");
-        return (Limit::Unknown, vec![reason]);
+        return (Bound::Unknown, vec![reason]);
     }
     match (&load.config.model, load.demanded_requests_per_second()) {
         (LoadModel::Rate { .. }, Some(demanded)) => limit_at_rate(load, demanded),
@@ -37,7 +40,7 @@ pub(super) fn limit(load: &LoadReport) -> (Limit, Vec<String>) {
                 return limit_of_loop(load);
             }
             let reason = format!("pauses took {} of each connection's time", percent(paused));
-            (Limit::Schedule, vec![reason])
+            (Bound::Schedule, vec![reason])
         }
         (LoadModel::Closed | LoadModel::Rate { .. }, _) => limit_of_loop(load),
     }
@@ -95,21 +98,21 @@ fn threads_did(load: &LoadReport) -> String {
     format!("{ran}, with {ready} of its connections ready")
 }
 
-fn limit_of_loop(load: &LoadReport) -> (Limit, Vec<String>) {
+fn limit_of_loop(load: &LoadReport) -> (Bound, Vec<String>) {
     if let Some(reason) = too_short(load) {
-        return (Limit::Unknown, vec![reason]);
+        return (Bound::Unknown, vec![reason]);
     }
     let limit = match (is_busy(load), replies_wait(load)) {
-        (true, true) => Limit::Generator,
+        (true, true) => Bound::Generator,
         // A single connection that keeps a thread busy leaves no time for the server.
-        (true, false) if !ready_share_tells(load) => Limit::Generator,
-        (true | false, false) => Limit::Server,
-        (false, true) if load.config.waiting == Waiting::Spin => Limit::Generator,
+        (true, false) if !ready_share_tells(load) => Bound::Generator,
+        (true | false, false) => Bound::Server,
+        (false, true) if load.config.waiting == Waiting::Spin => Bound::Generator,
         // All replies at once, and then none.
-        (false, true) => Limit::Unknown,
+        (false, true) => Bound::Unknown,
     };
     let mut reasons = vec![threads_did(load)];
-    if limit == Limit::Unknown {
+    if limit == Bound::Unknown {
         reasons.push("the two sides took turns, or another process used the CPUs".to_owned());
     }
     (limit, reasons)
@@ -129,7 +132,7 @@ pub fn share_of_rate(load: &LoadReport, demanded: f64) -> f64 {
 }
 
 /// How far the schedule was kept, as a sentence.
-pub(super) fn kept(load: &LoadReport, demanded: f64) -> String {
+fn kept(load: &LoadReport, demanded: f64) -> String {
     let share = share_of_rate(load, demanded);
     format!(
         "{:.0} of {demanded:.0} due requests/s were answered correctly ({})",
@@ -152,11 +155,11 @@ pub fn fell_behind(load: &LoadReport) -> bool {
     owed || late || offered.requests_per_second < KEPT * demanded
 }
 
-fn limit_at_rate(load: &LoadReport, demanded: f64) -> (Limit, Vec<String>) {
+fn limit_at_rate(load: &LoadReport, demanded: f64) -> (Bound, Vec<String>) {
     let share = share_of_rate(load, demanded);
     let kept = kept(load, demanded);
     if share >= KEPT && gave_up(load).is_none() {
-        return (Limit::Schedule, vec![kept]);
+        return (Bound::Schedule, vec![kept]);
     }
     let (waiting, capacity) = (load.on_their_way(), load.capacity() as f64);
     let occupied =
@@ -165,11 +168,11 @@ fn limit_at_rate(load: &LoadReport, demanded: f64) -> (Limit, Vec<String>) {
     let full = waiting.max(load.in_flight_at_end as f64) >= NEARLY_ALL * capacity;
     let failed = load.errors.total() - load.errors.surplus;
     let limit = match (full, is_busy(load) && fell_behind(load)) {
-        (_, true) if replies_wait(load) => Limit::Generator,
-        (true, _) => Limit::Server,
-        (false, true) => Limit::Generator,
-        (false, false) if failed > 0 => Limit::Server,
-        (false, false) => Limit::Unknown,
+        (_, true) if replies_wait(load) => Bound::Generator,
+        (true, _) => Bound::Server,
+        (false, true) => Bound::Generator,
+        (false, false) if failed > 0 => Bound::Server,
+        (false, false) => Bound::Unknown,
     };
     reasons.extend(load.offered.filter(|_| failed > 0).map(|offered| {
         format!(
@@ -178,7 +181,7 @@ fn limit_at_rate(load: &LoadReport, demanded: f64) -> (Limit, Vec<String>) {
         )
     }));
     match too_short(load) {
-        Some(reason) => (Limit::Unknown, vec![reasons.swap_remove(0), reason]),
+        Some(reason) => (Bound::Unknown, vec![reasons.swap_remove(0), reason]),
         None => (limit, reasons),
     }
 }

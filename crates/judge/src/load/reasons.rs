@@ -10,7 +10,7 @@ use wirebench_schema::{
 use super::{
     faults::{bursts, faults, generator_stall, schedule_lag},
     gave_up,
-    limit::{kept, share_of_rate},
+    limit::share_of_rate,
 };
 use crate::{generators::apart, thresholds::KEPT};
 
@@ -33,8 +33,7 @@ const TOO_MANY: f64 = 1.1;
 #[must_use]
 pub fn reasons(load: &LoadReport, phase: Phase, windows: usize) -> Vec<Reason> {
     let mut reasons = failed(load);
-    reasons
-        .extend(gave_up(load).map(|text| ReasonKind::GaveUp.reason(Weight::Invalid, None, text)));
+    reasons.extend(gave_up(load).map(|why| ReasonKind::GaveUp.reason(Weight::Invalid, None, why)));
     reasons.extend(faults(load));
     let further = [
         silent_missing(load),
@@ -54,97 +53,50 @@ pub fn reasons(load: &LoadReport, phase: Phase, windows: usize) -> Vec<Reason> {
 
 /// Each kind of failure, with an example of it.
 fn failed(load: &LoadReport) -> Vec<Reason> {
-    let errors = &load.errors;
-    let all = load.requests + errors.requests();
-    let connecting = errors.refused + errors.connect + errors.tls;
-    let early = errors.reset + errors.closed_early;
-    let wrong = errors.wrong_reply + errors.status;
-    let of_all = |count: u64| format!("{count} of {all} requests");
-    let groups: [(ReasonKind, u64, String, &[ErrorKind]); 8] = [
-        (
-            ReasonKind::ConnectionErrors,
-            connecting,
-            format!("{connecting} connections failed"),
-            &[ErrorKind::Refused, ErrorKind::Connect, ErrorKind::Tls],
-        ),
-        (
-            ReasonKind::PortsExhausted,
-            errors.no_port,
-            format!("{} connections found no free local port", errors.no_port),
-            &[],
-        ),
-        (
-            ReasonKind::Timeouts,
-            errors.timeout,
-            format!("{} had no reply within the timeout", of_all(errors.timeout)),
-            &[],
-        ),
-        (
-            ReasonKind::ClosedEarly,
-            early,
-            format!("{} lost their connection before the reply", of_all(early)),
-            &[ErrorKind::Reset, ErrorKind::ClosedEarly],
-        ),
-        (
-            ReasonKind::WrongReplies,
-            wrong,
-            format!("{} had a wrong reply", of_all(wrong)),
-            &[ErrorKind::WrongReply, ErrorKind::Status],
-        ),
-        (
-            ReasonKind::SurplusReplies,
-            errors.surplus,
-            format!("unrequested bytes arrived {} times", errors.surplus),
-            &[ErrorKind::Surplus],
-        ),
-        (
-            ReasonKind::LostReplies,
-            errors.lost,
-            format!("{} were lost with their connection", of_all(errors.lost)),
-            &[],
-        ),
-        (
-            ReasonKind::Errors,
-            errors.socket,
-            format!("{} failed in another way", of_all(errors.socket)),
-            &[ErrorKind::Socket],
-        ),
+    use ErrorKind::{
+        ClosedEarly, Connect, Lost, NoPort, Refused, Reset, Socket, Status, Surplus, Timeout, Tls,
+        WrongReply,
+    };
+    let groups: [(ReasonKind, &[ErrorKind]); 8] = [
+        (ReasonKind::ConnectionErrors, &[Refused, Connect, Tls]),
+        (ReasonKind::PortsExhausted, &[NoPort]),
+        (ReasonKind::Timeouts, &[Timeout]),
+        (ReasonKind::ClosedEarly, &[Reset, ClosedEarly]),
+        (ReasonKind::WrongReplies, &[WrongReply, Status]),
+        (ReasonKind::SurplusReplies, &[Surplus]),
+        (ReasonKind::LostReplies, &[Lost]),
+        (ReasonKind::Errors, &[Socket]),
     ];
-    let seen = groups.into_iter().filter(|(_, count, ..)| *count > 0);
-    seen.map(|(kind, count, text, kinds)| {
-        let text = format!("{text}{}", examples_of(load, kinds));
-        kind.reason(Weight::Invalid, Some(count as f64), text)
-    })
-    .collect()
-}
-
-/// The examples of these kinds, in brackets.
-fn examples_of(load: &LoadReport, kinds: &[ErrorKind]) -> String {
-    let is_meant = |example: &&ErrorExample| example.kind.is_some_and(|it| kinds.contains(&it));
-    let examples = load.error_examples.iter().filter(is_meant).map(ErrorExample::to_string);
-    let examples: Vec<String> = examples.collect();
-    if examples.is_empty() { String::new() } else { format!(" ({})", examples.join("; ")) }
+    let all = load.requests + load.errors.requests();
+    let reason = |(kind, errors): (ReasonKind, &[ErrorKind])| {
+        let counts = load.errors.kinds().into_iter().filter(|(kind, _)| errors.contains(kind));
+        let count: u64 = counts.map(|(_, count)| count).sum();
+        let is_meant = |it: &&ErrorExample| it.kind.is_some_and(|it| errors.contains(&it));
+        let examples = load.error_examples.iter().filter(is_meant).map(ErrorExample::to_string);
+        let of_all = errors[0].is_of_request().then(|| format!("of {all} requests"));
+        let details: Vec<String> = of_all.into_iter().chain(examples).collect();
+        (count > 0).then(|| kind.reason(Weight::Invalid, Some(count as f64), details.join("; ")))
+    };
+    groups.into_iter().filter_map(reason).collect()
 }
 
 fn silent_missing(load: &LoadReport) -> Option<Reason> {
     let (asked, made) = (load.config.idle_connections as u64, load.idle.made);
-    let text = format!("only {made} of {asked} idle connections were made");
-    let kind = ReasonKind::ConnectionsMissing;
-    (made < asked).then(|| kind.reason(Weight::Invalid, Some(made as f64), text))
+    let (kind, detail) = (ReasonKind::ConnectionsMissing, format!("of {asked} idle ones"));
+    (made < asked).then(|| kind.reason(Weight::Invalid, Some(made as f64), detail))
 }
 
 fn silent_lost(load: &LoadReport) -> Option<Reason> {
     let (made, lost) = (load.idle.made, load.idle.lost);
-    let text = format!("the server closed, or wrote to, {lost} of {made} idle connections");
-    let figure = Some(lost as f64);
-    (lost > 0).then(|| ReasonKind::ServerCloses.reason(Weight::Invalid, figure, text))
+    let (figure, detail) = (Some(lost as f64), format!("or wrote to idle ones, {made} in all"));
+    (lost > 0).then(|| ReasonKind::ServerCloses.reason(Weight::Invalid, figure, detail))
 }
 
 fn below_rate(load: &LoadReport) -> Option<Reason> {
     let demanded = load.demanded_requests_per_second()?;
     let share = share_of_rate(load, demanded);
-    let text = format!("only {}", kept(load, demanded));
-    (share < KEPT).then(|| ReasonKind::BelowRate.reason(Weight::Invalid, Some(share), text))
+    let detail = format!("{:.0} of {demanded:.0} requests/s", share * demanded);
+    (share < KEPT).then(|| ReasonKind::BelowRate.reason(Weight::Invalid, Some(share), detail))
 }
 
 /// Lag that makes bursts of even arrivals, or the tail of the latencies, or a part of the median.
@@ -155,13 +107,10 @@ fn late(load: &LoadReport, phase: Phase) -> Option<Reason> {
     }
     let lag_ns = load.lag.as_ref()?.latency_ns_p50 as f64;
     let latency_ns = load.latency.as_ref()?.latency_ns_p50 as f64;
-    let text = format!(
-        "half of the requests were sent {:.0} us or more late, {:.0} % of the median latency",
-        lag_ns / 1e3,
-        lag_ns * 100.0 / latency_ns.max(1.0)
-    );
+    let share = lag_ns * 100.0 / latency_ns.max(1.0);
+    let detail = format!("half of the requests, {share:.0} % of the median latency");
     let is_part = lag_ns > LAG_SHARE * latency_ns;
-    is_part.then(|| ReasonKind::ScheduleLag.reason(Weight::Note, Some(lag_ns), text))
+    is_part.then(|| ReasonKind::ScheduleLag.reason(Weight::Note, Some(lag_ns), detail))
 }
 
 /// More requests on their way than there can be. A latency may have begun before its window, so that much is allowed
@@ -184,12 +133,9 @@ fn impossible(load: &LoadReport, windows: usize) -> Option<Reason> {
     let overhang = 1.0 + service.latency_ns_max as f64 * windows as f64 / window_ns;
     // Those that could not be made at first may have been made later.
     let capacity = (load.config.connections * load.config.pipeline) as f64;
-    let text = format!(
-        "{busy:.1} requests in flight on average (Little's law) exceed the maximum of {capacity:.0}: rate \
-         or latency is wrong"
-    );
+    let detail = format!("at most {capacity:.0}, by Little's law");
     let is_wrong = capacity > 0.0 && busy > TOO_MANY * overhang * capacity;
-    is_wrong.then(|| ReasonKind::LittlesLaw.reason(Weight::Invalid, Some(busy), text))
+    is_wrong.then(|| ReasonKind::LittlesLaw.reason(Weight::Invalid, Some(busy), detail))
 }
 
 fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
@@ -202,12 +148,9 @@ fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
         Some(requests @ 1..) => format!("; requests were sent again {requests} times"),
         Some(0) | None => String::new(),
     };
-    let text = format!(
-        "the server closed connections between requests {closes} times in {} requests{repeated}",
-        load.requests
-    );
+    let detail = format!("in {} requests{repeated}", load.requests);
     let kind = ReasonKind::ServerCloses;
-    (closes > 0).then(|| kind.reason(weight, Some(closes as f64), text))
+    (closes > 0).then(|| kind.reason(weight, Some(closes as f64), detail))
 }
 
 /// A time without any reply, or a reply that was held up, unless the generator did not look.
@@ -224,14 +167,11 @@ fn silence(load: &LoadReport) -> Option<Reason> {
     }
     let usual = load.reply_series.usual_per_piece()?;
     let longest_ns = load.reply_series.silence_ns_max;
-    let text = format!(
-        "the server sent no reply for {} ms or more, with requests in flight",
-        longest_ns / 1_000_000
-    );
+    let detail = "no reply, with requests in flight";
     // The series has correct replies alone.
     let says = longest_ns > 0 && usual >= ENOUGH_OF_PIECE && load.errors.status == 0;
     let figure = Some(longest_ns as f64);
-    says.then(|| ReasonKind::ServerStall.reason(Weight::Note, figure, text))
+    says.then(|| ReasonKind::ServerStall.reason(Weight::Note, figure, detail))
 }
 
 /// A single reply that took very long, or had not come when the load ended. A timeout is no pause.
@@ -241,25 +181,20 @@ fn held_up(load: &LoadReport) -> Option<Reason> {
     let held_up =
         most_ns >= HELD_UP_NS && most_ns / HELD_UP_MEDIANS >= median_ns && load.errors.timeout == 0;
     let took = match service.lower_bounds {
-        Some(1..) => "a request waited at least",
-        _ => "a reply took",
+        Some(1..) => "a request waited at least that long",
+        _ => "a reply took that long",
     };
-    let text = format!(
-        "{took} {:.0} ms, with a median of {:.2} ms: the server stalled",
-        most_ns as f64 / 1e6,
-        median_ns as f64 / 1e6
-    );
+    let detail = format!("{took}, the median is {:.2} ms", median_ns as f64 / 1e6);
     let figure = Some(most_ns as f64);
-    held_up.then(|| ReasonKind::ServerStall.reason(Weight::Note, figure, text))
+    held_up.then(|| ReasonKind::ServerStall.reason(Weight::Note, figure, detail))
 }
 
 fn few_for_p999(load: &LoadReport, phase: Phase) -> Option<Reason> {
     let samples = load.latency.as_ref().map_or(0, |latency| latency.count);
     // With too few samples even for p99, the reason for p99 covers this one.
     let says = phase == Phase::Cost && samples < ENOUGH_FOR_P999 && samples * 10 >= ENOUGH_FOR_P999;
-    let text = format!("{samples} samples are too few for p99.9, which needs ten beyond it");
     let figure = Some(samples as f64);
-    says.then(|| ReasonKind::FewSamples.reason(Weight::Note, figure, text))
+    says.then(|| ReasonKind::FewSamples.reason(Weight::Note, figure, "p99.9 needs ten beyond it"))
 }
 
 #[cfg(test)]

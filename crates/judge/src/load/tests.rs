@@ -85,29 +85,29 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
     };
     let unanswered = LoadReport { requests: 0, requests_per_second: 0.0, ..good() };
     let rows = [
-        (good(), Limit::Server),
-        (busy(good(), 0.8), Limit::Generator),
-        (busy(good(), 0.2), Limit::Server),
-        (few(0.6), Limit::Server),
-        (few(0.8), Limit::Generator),
-        (single, Limit::Generator),
-        (turns, Limit::Unknown),
-        (spinning(0.1), Limit::Server),
-        (spinning(0.9), Limit::Generator),
-        (thinking, Limit::Schedule),
-        (slow, Limit::Server),
-        (at_rate(20_000, 20_000, 100_000), Limit::Schedule),
-        (at_rate(20_000, 19_990, 100_000), Limit::Schedule),
-        (at_rate(20_000, 10_000, 990_000), Limit::Server),
-        (slipping, Limit::Server),
-        (busy(at_rate(20_000, 10_000, 50_000), 0.2), Limit::Generator),
-        (busy(at_rate(20_000, 10_000, 990_000), 0.8), Limit::Generator),
-        (at_rate(20_000, 10_000, 50_000), Limit::Unknown),
-        (kept_slowly(), Limit::Schedule),
-        (ceiling(good(), 105_000.0), Limit::Unknown),
-        (ceiling(good(), 200_000.0), Limit::Server),
-        (ceiling(good(), 50_000.0), Limit::Server),
-        (unanswered, Limit::Unknown),
+        (good(), Bound::Server),
+        (busy(good(), 0.8), Bound::Generator),
+        (busy(good(), 0.2), Bound::Server),
+        (few(0.6), Bound::Server),
+        (few(0.8), Bound::Generator),
+        (single, Bound::Generator),
+        (turns, Bound::Unknown),
+        (spinning(0.1), Bound::Server),
+        (spinning(0.9), Bound::Generator),
+        (thinking, Bound::Schedule),
+        (slow, Bound::Server),
+        (at_rate(20_000, 20_000, 100_000), Bound::Schedule),
+        (at_rate(20_000, 19_990, 100_000), Bound::Schedule),
+        (at_rate(20_000, 10_000, 990_000), Bound::Server),
+        (slipping, Bound::Server),
+        (busy(at_rate(20_000, 10_000, 50_000), 0.2), Bound::Generator),
+        (busy(at_rate(20_000, 10_000, 990_000), 0.8), Bound::Generator),
+        (at_rate(20_000, 10_000, 50_000), Bound::Unknown),
+        (kept_slowly(), Bound::Schedule),
+        (ceiling(good(), 105_000.0), Bound::Unknown),
+        (ceiling(good(), 200_000.0), Bound::Server),
+        (ceiling(good(), 50_000.0), Bound::Server),
+        (unanswered, Bound::Unknown),
     ];
     let mut text = String::new();
     for (report, limit) in rows {
@@ -126,13 +126,13 @@ fn a_generator_that_its_cpu_limit_paused_is_the_limit_and_nothing_that_follows_i
     assert!(before.iter().any(|it| it.contains("late")), "{before:?}");
     late.throttled_ns = Some(900_000_000);
     let verdict = verdict(&late);
-    assert_eq!(verdict.limit, Limit::Generator);
+    assert_eq!(verdict.limit, Bound::Generator);
     assert!(verdict.reasons[0].contains("paused server or generator for 900.0 ms"), "{verdict:?}");
     assert!(verdict.cautions[0].contains("Raise the CPU limit"), "{verdict:?}");
     let follows = |it: &String| it.contains("late") || it.contains("without a reply");
     assert!(!verdict.cautions.iter().any(follows), "{verdict:?}");
     let short = LoadReport { throttled_ns: Some(1_000_000), ..good() };
-    assert_eq!(super::verdict(&short).limit, Limit::Server);
+    assert_eq!(super::verdict(&short).limit, Bound::Server);
 }
 
 /// At a rate that is kept, though each reply takes half of the window.
@@ -159,18 +159,18 @@ fn a_server_that_dies_or_fails_at_a_rate_is_the_limit() {
     let silent = LoadReport { in_flight_at_end: 10, ..at_rate(20_000, 10_000, 50_000) };
     for report in [failing(refused, 9_990), failing(wrong, 0), silent.clone()] {
         let verdict = verdict(&report);
-        assert_eq!(verdict.limit, Limit::Server, "{verdict:?}");
+        assert_eq!(verdict.limit, Bound::Server, "{verdict:?}");
         assert!(verdict.reasons[0].ends_with("answered correctly (50 %)"), "{verdict:?}");
     }
     // A generator without a CPU is not the server's fault.
-    assert_eq!(verdict(&busy(failing(refused, 9_990), 0.2)).limit, Limit::Generator);
+    assert_eq!(verdict(&busy(failing(refused, 9_990), 0.2)).limit, Bound::Generator);
     let mut sent = silent;
     sent.config.model = LoadModel::Rate {
         curve: RateCurve::Constant(20_000),
         arrivals: Arrivals::Even,
         latency_from: LatencyOrigin::Sent,
     };
-    assert_eq!(verdict(&sent).limit, Limit::Server);
+    assert_eq!(verdict(&sent).limit, Bound::Server);
 }
 
 /// One request in twenty at 20 000/s failed so, on a thread that spins between two requests.
@@ -186,13 +186,13 @@ fn spinning_through(errors: ErrorCounts, owed_at_end: u64) -> LoadReport {
 fn a_generator_that_sent_all_requests_in_time_is_not_the_limit() {
     let refused = ErrorCounts { status: 1_000, ..ErrorCounts::default() };
     let failing = spinning_through(refused, 0);
-    assert_eq!(verdict(&failing).limit, Limit::Server, "{:?}", verdict(&failing));
+    assert_eq!(verdict(&failing).limit, Bound::Server, "{:?}", verdict(&failing));
     // Most connections are ready, because each of few has its reply when the thread looks.
     let ready = LoadReport { ready_share: 0.9, ..failing.clone() };
-    assert_eq!(verdict(&ready).limit, Limit::Server, "{:?}", verdict(&ready));
+    assert_eq!(verdict(&ready).limit, Bound::Server, "{:?}", verdict(&ready));
     // Without failures nothing is known of the server either.
     let none = spinning_through(ErrorCounts::default(), 0);
-    assert_eq!(verdict(&none).limit, Limit::Unknown, "{:?}", verdict(&none));
+    assert_eq!(verdict(&none).limit, Bound::Unknown, "{:?}", verdict(&none));
     let late = LoadReport { lag: Some(summary(19_000, 2_000_000)), ..failing.clone() };
     let owing = spinning_through(refused, 1_000);
     let mut slipping = failing;
@@ -203,7 +203,7 @@ fn a_generator_that_sent_all_requests_in_time_is_not_the_limit() {
     };
     slipping.offered.as_mut().unwrap().requests_per_second = 19_000.0;
     for behind in [late, owing, slipping] {
-        assert_eq!(verdict(&behind).limit, Limit::Generator, "{:?}", verdict(&behind));
+        assert_eq!(verdict(&behind).limit, Bound::Generator, "{:?}", verdict(&behind));
     }
 }
 
@@ -213,7 +213,7 @@ fn pauses_are_at_most_all_of_the_time_and_no_excuse_for_failures() {
     report.config.model = LoadModel::Think { delay: Duration::from_micros(200) };
     assert_eq!(verdict(&report).reasons, ["pauses took 100 % of each connection's time"]);
     report.errors.wrong_reply = 5_000;
-    assert_eq!(verdict(&report).limit, Limit::Server);
+    assert_eq!(verdict(&report).limit, Bound::Server);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_load_that_gave_up_never_got_what_was_asked_for() {
     let mut report = at_rate(20_000, 20_000, 100_000);
     report.gave_up_requests = Some(7);
     let verdict = verdict(&report);
-    assert_ne!(verdict.limit, Limit::Schedule);
+    assert_ne!(verdict.limit, Bound::Schedule);
     assert_eq!(verdict.cautions, [gave_up]);
 }
 
@@ -244,7 +244,7 @@ fn a_few_requests_or_latencies_give_no_reason() {
     let mut text = String::new();
     for report in rows {
         let verdict = verdict(&report);
-        assert_eq!(verdict.limit, Limit::Unknown, "{verdict:?}");
+        assert_eq!(verdict.limit, Bound::Unknown, "{verdict:?}");
         text += &format!("{}\n", verdict.reasons.join("\n"));
     }
     expect_file!["golden/few.txt"].assert_eq(&text);

@@ -3,7 +3,7 @@
 
 use wirebench_schema::{
     journal::{Bound, Reason, ReasonKind, ToolReport, Weight},
-    load::{Limit, LoadModel, LoadReport},
+    load::{LoadModel, LoadReport},
     suite::Phase,
 };
 
@@ -18,36 +18,26 @@ pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
         // Pauses are meant to set the rate; only a generator that cannot keep them is a limit.
         LoadModel::Think { .. } => *bound == Bound::Generator,
         // A server that keeps a schedule shows only that, however busy it was.
-        LoadModel::Rate { .. } => verdict(load).limit == Limit::Generator,
+        LoadModel::Rate { .. } => verdict(load).limit == Bound::Generator,
     };
     if *phase != Phase::Saturate || !is_free {
         return None;
     }
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     match bound {
-        Bound::Server => None,
+        Bound::Server | Bound::Schedule | Bound::Unknown => None,
         Bound::Generator => {
             // Where the requests of another generator wait is not known.
             let ready = match tool {
                 Some(_) => String::new(),
-                None => format!(", with {} of its connections ready", percent(load.ready_share)),
+                None => format!("{} of its connections were ready", percent(load.ready_share)),
             };
             let share = cost.generator_cpu_share;
-            let text = format!(
-                "bound by the generator: its busiest thread ran {} of the window{ready}, so throughput is a \
-                 lower bound",
-                percent(share)
-            );
-            Some(ReasonKind::GeneratorBound.reason(Weight::Limit, Some(share), text))
+            Some(ReasonKind::GeneratorBound.reason(Weight::Limit, Some(share), ready))
         }
         Bound::Neither => {
-            let text = format!(
-                "bound by neither side: the server used {} of its CPU time and the generator {}, so \
-                 neither side was the bottleneck",
-                percent(cost.cpu_share),
-                percent(cost.generator_cpu_share)
-            );
-            Some(ReasonKind::NeitherBound.reason(Weight::Note, Some(cost.cpu_share), text))
+            let detail = format!("load generator at {}", percent(cost.generator_cpu_share));
+            Some(ReasonKind::NeitherBound.reason(Weight::Note, Some(cost.cpu_share), detail))
         }
     }
 }
@@ -55,14 +45,12 @@ pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
 /// Findings about a load that a third-party generator has generated.
 pub(super) fn by_another_generator(load: &LoadReport, tool: &ToolReport) -> Vec<Reason> {
     let generator = &tool.generator;
-    let text = format!(
-        "load by {generator}, which compares no replies; the server's CPU time includes connecting"
-    );
-    let mut reasons = vec![ReasonKind::ForeignGenerator.reason(Weight::Note, None, text)];
+    let detail = format!("{generator}; the server's CPU time includes connecting");
+    let mut reasons = vec![ReasonKind::ForeignGenerator.reason(Weight::Note, None, detail)];
     let errors = load.errors.total();
     if errors > 0 {
-        let text = format!("{errors} errors: {}", error_kinds(load));
-        reasons.push(ReasonKind::Errors.reason(Weight::Invalid, Some(errors as f64), text));
+        let kinds = error_kinds(load);
+        reasons.push(ReasonKind::Errors.reason(Weight::Invalid, Some(errors as f64), kinds));
     }
     reasons
 }

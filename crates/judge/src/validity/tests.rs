@@ -180,7 +180,7 @@ fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
         let reasons = reasons_of(spoil);
         assert_eq!(reasons.len(), 1, "{reasons:?}");
         assert_eq!((reasons[0].kind, reasons[0].weight), (kind, weight));
-        assert!(reasons[0].text.ends_with(kind.guide().next_step), "{reasons:?}");
+        assert!(reasons[0].text().ends_with(kind.guide().next_step), "{reasons:?}");
         text += &format!("{}\n", reasons[0]);
     }
     expect_file!["golden/faults.txt"].assert_eq(&text);

@@ -185,11 +185,7 @@ pub(super) fn remarks_of(
     side: &Side<'_>,
     comparison: &Comparison,
 ) -> Vec<String> {
-    let mut notes = Notes::default();
-    for row in &side.instances {
-        for remark in remarks(journal, rows, *row, comparison) {
-            notes.add(&remark);
-        }
-    }
-    notes.texts().collect()
+    let instances = side.instances.iter();
+    let all = instances.flat_map(|row| remarks(journal, rows, *row, comparison));
+    Notes::of(all).texts().collect()
 }

@@ -12,7 +12,10 @@ use wirebench_schema::{
 };
 
 use super::{Cell, LeftOut, Presence, Side};
-use crate::analysis::{MachineStates, Metric, Role, Row, rows};
+use crate::{
+    analysis::{MachineStates, Metric, Role, Row, rows},
+    notes::{Notes, Remark},
+};
 
 #[derive(Clone, Debug)]
 pub(super) struct Pair<'a> {
@@ -120,12 +123,10 @@ fn failure(run: &Run) -> Option<String> {
 }
 
 /// Why `metric` of the runs of a row is not what it claims to be, each sentence once.
-pub(super) fn doubts(row: &Row<'_>, metric: Metric) -> Vec<String> {
-    let failed = row.runs.iter().filter_map(|run| failure(run));
+pub(super) fn doubts(row: &Row<'_>, metric: Metric) -> Vec<Remark> {
+    let failed = row.runs.iter().filter_map(|run| failure(run)).map(Remark::from);
     let invalid = row.reasons().filter(|reason| metric.is_spoiled_by(reason.weight));
-    let mut seen = BTreeSet::new();
-    let all = failed.chain(invalid.map(|reason| reason.text.clone()));
-    all.filter(|doubt| seen.insert(doubt.clone())).collect()
+    Notes::of(failed.chain(invalid.map(Remark::from))).into_remarks()
 }
 
 impl Cell {

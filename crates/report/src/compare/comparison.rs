@@ -15,6 +15,7 @@ use super::{Difference, Gate, Side};
 use crate::{
     analysis::{Claim, Direction, Inconclusive, Metric, Reads},
     names::names,
+    notes::Remark,
 };
 
 /// Two results compared with each other.
@@ -105,7 +106,8 @@ pub struct Figure {
     /// Blocks that have it.
     pub blocks: usize,
     /// Why runs of the cell failed or are not what they claim to be, each sentence once.
-    pub doubts: Vec<String>,
+    #[schemars(with = "Vec<String>")]
+    pub(crate) doubts: Vec<Remark>,
 }
 
 /// In which direction something moved that counts.

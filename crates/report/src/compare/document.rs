@@ -9,6 +9,7 @@ use crate::{
     document::{Block, Cell, Column, Document, Paint, Row, Table},
     flat::Flat,
     html::ratio::{self, Ratio},
+    notes::Remark,
     table_units::count,
 };
 
@@ -112,14 +113,14 @@ fn heading(side: &Summary) -> String {
 }
 
 fn cells(change: &Change) -> Vec<Cell> {
-    let of = |which: &'static str, doubts: &[String]| -> Vec<String> {
-        doubts.iter().map(|doubt| format!("in the {which} result: {doubt}")).collect()
+    let of = |prefix: &'static str, doubts: &[Remark]| -> Vec<Remark> {
+        doubts.iter().map(|doubt| doubt.clone().prefixed(prefix)).collect()
     };
-    let mut notes = of("older", &change.old.doubts);
-    notes.extend(of("newer", &change.new.doubts));
+    let mut notes = of("in the older result: ", &change.old.doubts);
+    notes.extend(of("in the newer result: ", &change.new.doubts));
     let doubtful = if notes.is_empty() { "" } else { "! " };
     if change.movement().is_some() && change.same_program == Some(true) {
-        notes.push("same program in both results: something else changed".to_owned());
+        notes.push("same program in both results: something else changed".into());
     }
     let metric = change.metric;
     let entry = format!("{doubtful}{}", change.cell.entry());

@@ -28,7 +28,7 @@ fn row(cell: &Cell, changes: &[&Change]) -> FlatRow {
     };
     let mut doubts = changes.iter().flat_map(|it| it.old.doubts.iter().chain(&it.new.doubts));
     FlatRow {
-        trouble: doubts.next().cloned().unwrap_or_default(),
+        trouble: doubts.next().map(ToString::to_string).unwrap_or_default(),
         workload: cell.workload.clone(),
         phase: cell.phase,
         entry: cell.variant.to_string(),

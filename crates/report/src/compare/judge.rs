@@ -13,7 +13,10 @@ use super::{
     grounds::same_program,
     yardstick::{Baseline, Fits, of_levels},
 };
-use crate::analysis::{CheckState, Claim, Limited, Metric, Reads, claim, estimate, rows};
+use crate::{
+    analysis::{CheckState, Claim, Limited, Metric, Reads, claim, estimate, rows},
+    notes::Remark,
+};
 
 #[derive(Default)]
 pub(super) struct Judged {
@@ -219,7 +222,7 @@ impl Figure {
     }
 
     /// The values of a row, in any order; none without any.
-    pub(crate) fn of_values(values: &[f64], doubts: Vec<String>) -> Option<Self> {
+    pub(crate) fn of_values(values: &[f64], doubts: Vec<Remark>) -> Option<Self> {
         let (least, most) = range(values)?;
         Some(Self { median: median(values)?, least, most, blocks: values.len(), doubts })
     }

@@ -2,7 +2,7 @@
 
 use super::paint::{Paint, Shade};
 use crate::{
-    notes::{Notes, references},
+    notes::{Notes, Remark, references},
     wrap::{WIDTH, length},
 };
 use std::{collections::BTreeSet, ops::RangeInclusive};
@@ -41,7 +41,7 @@ pub(crate) struct Cell {
     /// Of which terminals show a bar, if there is room.
     pub(crate) figure: Option<f64>,
     /// What is written below the table, with a number that the cell refers to.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Remark>,
 }
 
 #[derive(Clone, Debug)]
@@ -103,7 +103,8 @@ impl Table {
     pub(super) fn numbered(rows: &[&Row]) -> Numbered {
         let mut notes = Notes::default();
         let mut text = |cell: &Cell| {
-            let numbers: BTreeSet<usize> = cell.notes.iter().map(|note| notes.add(note)).collect();
+            let numbers: BTreeSet<usize> =
+                cell.notes.iter().map(|note| notes.add(note.clone())).collect();
             match numbers.is_empty() {
                 true => cell.text.clone(),
                 false => format!("{} [{}]", cell.text, references(numbers)).trim_start().to_owned(),

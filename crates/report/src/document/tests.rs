@@ -5,7 +5,7 @@ use crate::fixtures::assert_golden_cases;
 
 fn document() -> Document {
     let cell = |text: &str, notes: &[&str]| Cell {
-        notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+        notes: notes.iter().map(|note| (*note).into()).collect(),
         ..text.into()
     };
     let row = |cells: [Cell; 3], is_folded| Row { cells: cells.into(), is_folded };

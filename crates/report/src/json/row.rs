@@ -112,11 +112,8 @@ pub(super) fn row<'a>(
         let (compared, rank) = (comparison.rows[index].as_ref()?, rows.ranks(metric)[index]);
         Some((metric.field(), Figure { compared, rank }))
     });
-    let mut notes = Notes::default();
-    for remark in remarks(journal, rows, index, rows.compare(Metric::primary(rows.workload.phase)))
-    {
-        notes.add(&remark);
-    }
+    let main = rows.compare(Metric::primary(rows.workload.phase));
+    let notes = Notes::of(remarks(journal, rows, index, main));
     Row {
         variant: row.variant.to_string(),
         copy: row.copy,
@@ -152,7 +149,7 @@ fn reasons(row: &analysis::Row<'_>) -> Vec<Reasons> {
     for reason in row.reasons() {
         let said = found.entry((reason.weight, reason.kind)).or_default();
         said.figures.push(reason.figure);
-        said.texts.add(&reason.text);
+        said.texts.add(reason);
     }
     let one = |((weight, kind), said): ((Weight, ReasonKind), ReasonTexts)| {
         let known: Vec<f64> = said.figures.iter().copied().flatten().collect();

@@ -6,7 +6,7 @@ use super::*;
 use crate::fixtures::{
     alter, alter_last, alter_runs, assert_golden, failed, journal, pair, reason, run,
 };
-use wirebench_schema::journal::{Bound, Journal, Run, Weight};
+use wirebench_schema::journal::{Bound, Journal, ReasonKind, Run, Weight};
 
 fn parsed(journal: &Journal) -> Value {
     serde_json::from_str(&text(&Analysis::of(journal))).unwrap()
@@ -68,8 +68,9 @@ fn what_is_not_valid_and_what_is_a_bound_is_said_of_the_row() {
     let mut journal = pair(0.9);
     for block in 0..6 {
         let is_meant = |run: &Run| run.variant.to_string() == "go/net" && run.block == block;
-        let text = format!("{} errors: late", block + 1);
-        alter_runs(&mut journal, is_meant, |it| it.reasons.push(reason(Weight::Invalid, &text)));
+        let count = Some(f64::from(block + 1));
+        let invalid = ReasonKind::Errors.reason(Weight::Invalid, count, "late");
+        alter_runs(&mut journal, is_meant, |it| it.reasons.push(invalid.clone()));
     }
     alter_last(&mut journal, |it| {
         it.bound = Bound::Generator;
@@ -84,7 +85,8 @@ fn what_is_not_valid_and_what_is_a_bound_is_said_of_the_row() {
     assert_eq!(row["bound_by"], json!(["server", "generator"]));
     let reason = &row["reasons"][0];
     assert_eq!((&reason["kind"], &reason["weight"]), (&json!("errors"), &json!("invalid")));
-    assert_eq!((&reason["times"], &reason["texts"][0]), (&json!(6), &json!("1..6 errors: late")));
+    let text = "1..6 requests failed (late); check the server's log";
+    assert_eq!((&reason["times"], &reason["texts"][0]), (&json!(6), &json!(text)));
     assert!(row["notes"].as_array().unwrap().contains(&json!("! failed: it ended")), "{row:#}");
     assert_eq!(row_of(&report, "c/epoll", 0)["valid"], true);
 }

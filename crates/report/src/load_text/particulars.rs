@@ -2,7 +2,7 @@
 //! fairness, the generator's own work, and the verdict.
 
 use wirebench_judge::load::verdict as verdict_of;
-use wirebench_schema::load::{Limit, LoadReport};
+use wirebench_schema::{journal::Bound, load::LoadReport};
 
 use super::Detail;
 use crate::{load_words, wrk_units};
@@ -71,10 +71,10 @@ pub(super) fn verdict(lines: &mut Vec<String>, report: &LoadReport) {
     }
     let verdict = verdict_of(report);
     let limit = match verdict.limit {
-        Limit::Generator => "the generator",
-        Limit::Server => "the server",
-        Limit::Schedule => "the requested schedule",
-        Limit::Unknown => "unknown",
+        Bound::Generator => "the generator",
+        Bound::Server => "the server",
+        Bound::Schedule => "the requested schedule",
+        Bound::Neither | Bound::Unknown => "unknown",
     };
     lines.push(format!("  Limit: {limit}; {}", verdict.reasons.join("; ")));
     for caution in verdict.cautions {
@@ -116,7 +116,7 @@ fn statuses(lines: &mut Vec<String>, report: &LoadReport) {
 // Casts to f64 lose less than the decimals that are printed.
 fn generator(lines: &mut Vec<String>, report: &LoadReport, everything: bool) {
     let stalled = report.stall_ns_max > STALL_NS;
-    if !everything && !stalled && verdict_of(report).limit != Limit::Generator {
+    if !everything && !stalled && verdict_of(report).limit != Bound::Generator {
         return;
     }
     let share = |cpu_ns: &u64| *cpu_ns as f64 / report.window_ns.max(1) as f64 * 100.0;

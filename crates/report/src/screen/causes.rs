@@ -7,7 +7,8 @@ use std::{
 };
 use wirebench_schema::{
     journal::{
-        Bound, Journal, Placement, ProgramShare, Reason, ReasonKind, Run, Weight, next_step,
+        Bound, Journal, Placement, ProgramShare, Reason, ReasonKind, Run, RunSide, Weight,
+        next_step,
     },
     suite::{Phase, Scale},
 };
@@ -137,11 +138,11 @@ fn programs(runs: &[&Run]) -> String {
 fn cpus(runs: &[&Run], placement: &Placement) -> String {
     let mut cpus: BTreeSet<u32> = BTreeSet::new();
     for reason in runs.iter().flat_map(|run| run.outcome.reasons()) {
-        let is_generator = reason.text.contains("the generator");
-        match reason.kind {
-            ReasonKind::GeneratorStall => cpus.extend(&placement.generator_cpus),
-            ReasonKind::Neighbour if is_generator => cpus.extend(&placement.generator_cpus),
-            ReasonKind::Neighbour => cpus.extend(&placement.server_cpus),
+        match (reason.kind, reason.side) {
+            (ReasonKind::GeneratorStall, _) | (ReasonKind::Neighbour, Some(RunSide::Generator)) => {
+                cpus.extend(&placement.generator_cpus);
+            }
+            (ReasonKind::Neighbour, _) => cpus.extend(&placement.server_cpus),
             _ => {}
         }
     }

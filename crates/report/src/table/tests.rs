@@ -12,7 +12,8 @@ use crate::{
 use wirebench_schema::{
     journal::{
         Cause, Counts, Described, End, EndReason, FixedRate, Generator, GeneratorVersion, Journal,
-        LeftOut, Outcome, Resumed, Run, ToolLatency, ToolReport, Unavailable, Verified, Weight,
+        LeftOut, Outcome, ReasonKind, Resumed, Run, ToolLatency, ToolReport, Unavailable, Verified,
+        Weight,
     },
     scenario::Scenario,
     suite::Phase,
@@ -137,11 +138,11 @@ fn a_second_run_without_a_first_one_is_no_copy_and_says_what_it_is() {
 fn what_is_not_valid_is_marked_in_text_and_markdown() {
     let mut journal = pair(0.9);
     alter_last(&mut journal, |it| {
-        it.reasons.push(reason(Weight::Invalid, "others used 30 % of the server's CPUs"));
-        it.reasons.push(reason(Weight::Note, "it wrote 7 bytes"));
+        it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.3), ""));
+        it.reasons.push(ReasonKind::Stderr.reason(Weight::Note, Some(7.0), ""));
     });
     alter(&mut journal, "go/net", |it| {
-        it.reasons.push(reason(Weight::Limit, "the generator was busy"));
+        it.reasons.push(ReasonKind::GeneratorBound.reason(Weight::Limit, Some(1.0), ""));
     });
     check_rate("not-valid", &journal);
     assert_golden("details/not-valid.md", &by_rate(&journal, Style::Markdown));

@@ -227,8 +227,7 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
     let mut disturbed = search(Some(Found { limit: SearchLimit::Budget, ..FOUND }));
     for run in &mut disturbed.runs {
         run.outcome = changed(run.outcome.clone(), |it| {
-            let text = "other programs took 30 % of the CPU time";
-            it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.3), text));
+            it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.3), ""));
             (it.cost.cpu_share, it.cost.busiest_thread_share) = (0.5, 0.5);
         });
     }

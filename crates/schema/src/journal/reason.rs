@@ -1,9 +1,9 @@
-//! A reason: a statement that limits or explains the figures of a run, with weight, figure and
-//! text. The code that detects a fault decides its weight.
+//! A reason: a finding that limits or explains the figures of a run, with weight and figure. The code
+//! that detects a fault decides its weight; `words.rs` alone has its sentence.
 
-mod brief;
 mod guide;
 mod kind;
+mod words;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,25 +14,96 @@ pub use kind::ReasonKind;
 
 use super::{
     Measurement, Outcome, Run, Slice,
-    program::{ProgramShare, listed, next_step},
+    program::{ProgramShare, next_step},
 };
 
 /// One thing that speaks against the figures of a run, or limits what they say.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(from = "StoredReason", into = "StoredReason")]
+#[schemars(with = "StoredReason")]
 pub struct Reason {
     /// Its kind.
     pub kind: ReasonKind,
     /// Its effect on the figures.
     pub weight: Weight,
     /// The figure that decided, in the unit that the kind says.
-    #[serde(default)]
     pub figure: Option<f64>,
+    /// The side that it is about, where the kind does not say it.
+    pub side: Option<RunSide>,
+    /// Further figures, or the first example.
+    pub detail: Option<String>,
+    /// The programs that ran on the CPUs, if that is what it is about; empty if none was seen.
+    pub programs: Option<Vec<ProgramShare>>,
+}
+
+/// A side of a run.
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunSide {
+    /// The server under test.
+    Server,
+    /// The load generator.
+    Generator,
+}
+
+impl RunSide {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Server => "the server",
+            Self::Generator => "the generator",
+        }
+    }
+}
+
+/// A reason as files have it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[schemars(rename = "Reason")]
+struct StoredReason {
+    /// Its kind.
+    kind: ReasonKind,
+    /// Its effect on the figures.
+    weight: Weight,
+    /// The figure that decided, in the unit that the kind says.
+    #[serde(default)]
+    figure: Option<f64>,
     /// A sentence with its figures, for people: what was seen, what that means, and what to do.
-    pub text: String,
+    text: String,
+    /// The side that it is about, where the kind does not say it. Absent in older journals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    side: Option<RunSide>,
+    /// Further figures, or the first example. Absent in older journals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
     /// The programs that ran on the CPUs, if that is what it is about; empty if none was seen. Absent in older
     /// journals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub programs: Option<Vec<ProgramShare>>,
+    programs: Option<Vec<ProgramShare>>,
+}
+
+impl From<Reason> for StoredReason {
+    fn from(reason: Reason) -> Self {
+        let text = reason.text();
+        let Reason { kind, weight, figure, side, detail, programs } = reason;
+        Self { kind, weight, figure, text, side, detail, programs }
+    }
+}
+
+impl From<StoredReason> for Reason {
+    fn from(stored: StoredReason) -> Self {
+        let StoredReason { kind, weight, figure, text, mut side, mut detail, programs } = stored;
+        // Older journals have sides and examples in the text alone.
+        let is_older = side.is_none() && detail.is_none();
+        if is_older && matches!(kind, ReasonKind::Neighbour | ReasonKind::Stolen) {
+            let is_generator = text.contains("the generator");
+            side = Some(if is_generator { RunSide::Generator } else { RunSide::Server });
+        } else if is_older && programs.is_none() {
+            let brackets = text.split_once(" (").and_then(|(_, rest)| rest.rsplit_once(')'));
+            detail = brackets.map(|(inside, _)| inside.to_owned());
+        }
+        Self { kind, weight, figure, side, detail, programs }
+    }
 }
 
 /// The effect of a reason on the figures of its run.
@@ -67,10 +138,11 @@ impl Weight {
 }
 
 impl ReasonKind {
-    /// A reason of this kind.
+    /// A reason of this kind, with the first example or further figures; empty without.
     #[must_use]
-    pub fn reason(self, weight: Weight, figure: Option<f64>, text: impl Into<String>) -> Reason {
-        Reason { kind: self, weight, figure, text: text.into(), programs: None }
+    pub fn reason(self, weight: Weight, figure: Option<f64>, detail: impl Into<String>) -> Reason {
+        let detail = Some(detail.into()).filter(|it| !it.is_empty());
+        Reason { kind: self, weight, figure, side: None, detail, programs: None }
     }
 
     /// Whether it says that something else used the CPUs of a side.
@@ -82,12 +154,16 @@ impl ReasonKind {
 }
 
 impl Reason {
-    /// The same with the programs that were seen, which it names.
+    /// The same about this side.
     #[must_use]
-    pub fn by(mut self, programs: &[ProgramShare]) -> Self {
-        self.text = format!("{} ({})", self.text, listed(programs));
-        self.programs = Some(programs.to_vec());
-        self
+    pub fn of(self, side: RunSide) -> Self {
+        Self { side: Some(side), ..self }
+    }
+
+    /// The same with the programs that were seen.
+    #[must_use]
+    pub fn by(self, programs: &[ProgramShare]) -> Self {
+        Self { programs: Some(programs.to_vec()), ..self }
     }
 
     /// What to do.
@@ -98,21 +174,11 @@ impl Reason {
             false => self.kind.guide().next_step,
         }
     }
-
-    /// The same with its next step behind the sentence, unless it is there already.
-    #[must_use]
-    pub fn with_next_step(mut self) -> Self {
-        let next_step = self.next_step();
-        if !self.text.ends_with(next_step) {
-            self.text = format!("{}; {next_step}", self.text);
-        }
-        self
-    }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.text)
+        formatter.write_str(&self.text())
     }
 }
 

@@ -28,6 +28,15 @@ crate::names! { ErrorKind:
     Status = "status", Socket = "socket", Lost = "lost", NoPort = "no port"
 }
 
+impl ErrorKind {
+    /// Whether a request failed so. A timeout is one, though it may have been that of a connection being made.
+    #[must_use]
+    pub const fn is_of_request(self) -> bool {
+        use ErrorKind::{ClosedEarly, Lost, Reset, Socket, Status, Timeout, WrongReply};
+        matches!(self, Timeout | Reset | ClosedEarly | WrongReply | Status | Socket | Lost)
+    }
+}
+
 /// One failure in words. Files have it as `KIND: SENTENCE`.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(from = "String", into = "String")]

@@ -274,7 +274,7 @@ fn a_cell_whose_runs_all_failed_is_lost_and_one_of_which_some_failed_is_doubtful
     assert!(fails(&comparison));
     let tokio = comparison.changes.iter().find(|it| it.cell.entry() == "rust/tokio").unwrap();
     assert_eq!((tokio.new.blocks, tokio.old.blocks), (9, 10));
-    assert_eq!(tokio.new.doubts, ["failed: the server ended"]);
+    assert_eq!(tokio.new.doubts, ["failed: the server ended".into()]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::fixtures::{
 };
 use wirebench_schema::journal::{
     Bound, Cause, End, EndReason, Journal, Measurement, Owner, ProgramShare, ReasonKind, Run,
-    Unavailable, Verified, Weight,
+    RunSide, Unavailable, Verified, Weight,
 };
 
 /// Six blocks of three servers: hello saturated, and at two rates.
@@ -119,15 +119,14 @@ fn a_rate_that_was_not_held_hides_the_figures_of_the_row() {
 fn a_disturbed_row_is_not_compared_and_a_disturbed_tail_is_hidden() {
     let mut journal = two_rates();
     change(&mut journal, ("go/net", "hello-20000"), |it| {
-        let text = "other work used 40 % of the server's CPUs in the window";
-        let reason = ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.4), text);
+        let reason = ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.4), "");
         let python = ProgramShare { name: "python3".into(), owner: Owner::Other, share: 0.4 };
         it.reasons.push(reason.by(&[python]));
     });
     for row in ["c/epoll", "go/net", "own/server"] {
         change(&mut journal, (row, "hello-40000"), |it| {
-            let text = "the generator waited 2 % of the window for its CPUs, which other work used";
-            it.reasons.push(ReasonKind::Neighbour.reason(Weight::Tail, Some(0.02), text));
+            let reason = ReasonKind::Neighbour.reason(Weight::Tail, Some(0.02), "");
+            it.reasons.push(reason.of(RunSide::Generator));
         });
     }
     let text = shown(&journal);
@@ -161,8 +160,7 @@ fn a_condition_that_was_asked_for_is_stated_once_and_hides_nothing() {
     let mut journal = two_rates();
     for row in ["c/epoll", "go/net", "own/server"] {
         change(&mut journal, (row, "hello-20000"), |it| {
-            let text = "not pinned: server and generator may share CPUs";
-            it.reasons.push(ReasonKind::NotPinned.reason(Weight::Invalid, None, text));
+            it.reasons.push(ReasonKind::NotPinned.reason(Weight::Invalid, None, ""));
         });
     }
     let text = shown(&journal);

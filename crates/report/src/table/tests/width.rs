@@ -3,7 +3,10 @@
 
 use super::*;
 use crate::fixtures::changed;
-use wirebench_schema::entry::Class;
+use wirebench_schema::{
+    entry::Class,
+    journal::ReasonKind::{self, NotSteady, ScheduleLag as Late, Swapped, Unfair},
+};
 
 /// The rows of the suite and what a request costs them in microseconds.
 const ROWS: [(&str, Class, f64); 9] = [
@@ -32,25 +35,25 @@ fn quick(loudness: f64) -> Journal {
             Described { variant, title, class: Some(*class), ..described.clone() }
         })
         .collect();
-    add_row(&mut journal, ("c/epoll", 1), 8.07, loudness, &["late", "not steady"]);
+    add_row(&mut journal, ("c/epoll", 1), 8.07, loudness, &[Late, NotSteady]);
     for (place, (name, _, cpu_us)) in ROWS.into_iter().enumerate() {
-        let notes: &[&str] = match place {
-            0 => &["late", "early", "moved"],
-            4 | 8 => &["late", "not steady", "moved"],
-            _ => &["late"],
+        let notes: &[ReasonKind] = match place {
+            0 => &[Late, Unfair, Swapped],
+            4 | 8 => &[Late, NotSteady, Swapped],
+            _ => &[Late],
         };
         add_row(&mut journal, (name, 0), cpu_us, loudness, notes);
     }
     journal
 }
 
-fn add_row(journal: &mut Journal, row: (&str, u32), us: f64, loudness: f64, notes: &[&str]) {
+fn add_row(journal: &mut Journal, row: (&str, u32), us: f64, loudness: f64, notes: &[ReasonKind]) {
     let values = noisy(1.0, if row == ("c/epoll", 0) { 1 } else { 5 })
         .map(|noise| (1.0 + (noise - 1.0) * loudness) * us * 1e3);
     let few = row.0.len() > 10;
     add(journal, "hello", row, values, |value| {
         changed(cost(value), |it| {
-            it.reasons.extend(notes.iter().map(|note| reason(Weight::Invalid, note)));
+            it.reasons.extend(notes.iter().map(|kind| kind.reason(Weight::Invalid, None, "")));
             let latency = it.load.latency.as_mut().unwrap();
             latency.count = if few { 9000 } else { 90_000 };
         })

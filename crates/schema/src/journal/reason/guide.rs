@@ -5,10 +5,8 @@
 pub struct KindGuide {
     /// The name in files.
     pub name: &'static str,
-    /// What was seen.
-    pub means: &'static str,
-    /// The same for the terminal, with a placeholder for the figure: `{count}`, `{number}`,
-    /// `{percent}`, `{change}` or `{time}`.
+    /// What was seen and what that means, with placeholders for the side and for the figure: `{count}`,
+    /// `{number}`, `{percent}`, `{change}` or `{time}`.
     pub says: &'static str,
     /// Its weight, and what that depends on.
     pub weight: &'static str,
@@ -22,7 +20,7 @@ impl KindGuide {
     /// The row of the table in `docs/formats.md`.
     #[must_use]
     pub fn markdown_row(&self) -> String {
-        let Self { name, means, weight, figure, next_step, .. } = self;
-        format!("| `{name}` | {means} | {weight} | {figure} | {next_step} |")
+        let Self { name, says, weight, figure, next_step } = self;
+        format!("| `{name}` | {says} | {weight} | {figure} | {next_step} |")
     }
 }

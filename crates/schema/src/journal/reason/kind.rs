@@ -11,7 +11,7 @@ use super::KindGuide;
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal {
-        $means:literal, says: $says:literal, weight: $weight:literal, figure: $figure:literal,
+        says: $says:literal, weight: $weight:literal, figure: $figure:literal,
         do: $next_step:literal
     })+) => {
         /// What can speak against the figures of a run.
@@ -22,7 +22,7 @@ macro_rules! kinds {
         #[serde(rename_all = "kebab-case")]
         pub enum ReasonKind {
             $(
-                #[doc = concat!($means, ". Weight: ", $weight, ". Figure: ", $figure, ".")]
+                #[doc = concat!($says, ". Weight: ", $weight, ". Figure: ", $figure, ".")]
                 $kind,
             )+
         }
@@ -37,7 +37,6 @@ macro_rules! kinds {
                 match self {
                     $(Self::$kind => KindGuide {
                         name: $name,
-                        means: $means,
                         says: $says,
                         weight: $weight,
                         figure: $figure,
@@ -51,154 +50,132 @@ macro_rules! kinds {
 
 kinds! {
     NotPinned = "not-pinned" {
-        "Server and generator were not pinned and may have shared CPUs",
         says: "not pinned: server and load generator may share CPUs",
         weight: "invalid",
         figure: "-",
         do: "omit --no-pin"
     }
     SharedCpu = "shared-cpu" {
-        "Server and generator shared a CPU and waited for each other",
         says: "server and load generator shared a CPU: figures include waiting",
         weight: "invalid",
         figure: "-",
         do: "separate them with --server-cpus and --generator-cpus"
     }
     SplitCore = "split-core" {
-        "Server and generator shared a physical core and slowed each other",
-        says: "server and load generator shared {count} cores: compare ratios on this machine only",
+        says: "server and load generator shared a physical core: compare ratios on this machine only",
         weight: "note: ratios are valid, absolute figures are not comparable with other machines",
         figure: "number of shared cores",
         do: "use a machine with 2 or more cores"
     }
     NotVerified = "not-verified" {
-        "The conformance checks were skipped, so the server may be incorrect",
         says: "conformance checks skipped: the server may be incorrect",
         weight: "invalid",
         figure: "-",
         do: "omit --no-verify"
     }
     GeneratorBound = "generator-bound" {
-        "The busiest generator thread was saturated in a saturated phase",
         says: "the load generator was saturated ({percent}): throughput is a lower bound",
         weight: "limit",
         figure: "busy share of that thread, 0 to 1",
         do: "add CPUs with --generator-cpus"
     }
     NeitherBound = "neither-bound" {
-        "Neither side was saturated in a saturated phase: waiting, on each other or on a timer, set the rate",
         says: "not saturated (server at {percent}): neither side was the bottleneck",
         weight: "note",
         figure: "used share of the server's CPU time, 0 to 1",
         do: "add connections with -c"
     }
     BelowRate = "below-rate" {
-        "Too few of the due requests were answered correctly",
         says: "only {percent} of the requested rate was reached",
         weight: "invalid",
         figure: "achieved over offered rate, 0 to 1",
         do: "choose a lower rate, or add CPUs to the side that is the limit"
     }
     ScheduleLag = "schedule-lag" {
-        "Requests were sent after they were due, unless the server kept every connection busy",
         says: "requests were sent {time} or more late",
         weight: "tail if more than 1 ms for 1 % of the requests, invalid in a cost phase if so for 5 %; else note",
         figure: "percentile of the lag that the text names, in nanoseconds",
         do: "add CPUs for the load generator"
     }
     ConnectionsBusy = "connections-busy" {
-        "Requests were sent after they were due, because the server kept every connection busy",
         says: "requests were sent {time} or more late: the server kept all connections busy",
         weight: "invalid in a cost phase if more than 1 ms for 5 % of the requests; note if so for 1 %",
         figure: "percentile of the lag that the text names, in nanoseconds",
         do: "find out why it stalls, or add connections"
     }
     Unanswered = "unanswered" {
-        "Connections of a closed loop waited for a reply during the second half of the window",
         says: "{count} connections got no more replies: figures are those of the others",
         weight: "invalid",
         figure: "number of these connections",
         do: "look for connections that the server does not serve"
     }
     LittlesLaw = "littles-law" {
-        "By Little's law, more requests were in flight than the connections allow, so rate or latency is wrong",
         says: "{number} requests in flight exceed the limit of the connections: rate or latency is wrong",
         weight: "invalid",
         figure: "mean number of requests in flight",
         do: "report the defect with runs.jsonl"
     }
     GaveUp = "gave-up" {
-        "The generator stopped a load of a fixed count early because replies ceased",
         says: "replies ceased: the load stopped early",
         weight: "invalid",
         figure: "-",
         do: "find out why the server stopped replying"
     }
     ConnectionErrors = "connection-errors" {
-        "Connections or their TLS handshakes failed",
         says: "{count} connections failed",
         weight: "invalid",
         figure: "count",
         do: "check the server's open-file limit and backlog"
     }
     PortsExhausted = "ports-exhausted" {
-        "No local port was free for a connection",
         says: "{count} connections found no free local port",
         weight: "invalid",
         figure: "failed connections",
         do: "use fewer connections, or wait a minute for TIME_WAIT to end"
     }
     Timeouts = "timeouts" {
-        "Replies or connections exceeded the timeout; their latencies are lower bounds",
         says: "{count} requests timed out: their latencies are lower bounds",
         weight: "invalid",
         figure: "count",
         do: "check with a longer timeout if replies are lost or slow"
     }
     ClosedEarly = "closed-early" {
-        "The server closed or reset connections with a reply due",
         says: "{count} requests lost their connection before the reply",
         weight: "invalid",
         figure: "count",
         do: "check the server's log and limits"
     }
     WrongReplies = "wrong-replies" {
-        "Replies violated the protocol or the scenario",
         says: "{count} replies were wrong",
         weight: "invalid",
         figure: "count",
         do: "run `wirebench verify` on the entry"
     }
     SurplusReplies = "surplus-replies" {
-        "Bytes arrived without a request, so the counted work is not the server's work",
         says: "unrequested bytes arrived {count} times",
         weight: "invalid",
         figure: "count",
         do: "run `wirebench verify` on the entry"
     }
     LostReplies = "lost-replies" {
-        "More requests were in flight on connections that failed",
         says: "{count} more replies were lost with their connections",
         weight: "invalid",
         figure: "count",
         do: "find out why the connections failed"
     }
     Errors = "errors" {
-        "Requests failed in another way, or a third-party generator reported errors without a kind",
         says: "{count} requests failed",
         weight: "invalid",
         figure: "count",
         do: "check the server's log"
     }
     ConnectionsMissing = "connections-missing" {
-        "Fewer connections than requested were made or kept, idle ones included",
         says: "only {count} connections were made or kept",
         weight: "invalid",
         figure: "connections made or kept",
         do: "check the open-file limits of both sides"
     }
     Unfair = "unfair" {
-        "Connections were served unevenly",
         says: "connections were served unevenly (Jain's index {number})",
         weight: "invalid if a connection had less than a tenth of the median's replies, because fewer connections \
                  than stated made the rate; else note",
@@ -206,7 +183,6 @@ kinds! {
         do: "check how the server distributes connections"
     }
     ServerCloses = "server-closes" {
-        "The server closed connections between requests",
         says: "the server closed connections between requests {count} times",
         weight: "invalid if more than once in 100 requests, or if it closed idle connections, because figures then \
                  include connecting; note if less often, or if the load repeats such requests (`retry_closed`)",
@@ -214,14 +190,12 @@ kinds! {
         do: "check its limits on requests and time per connection"
     }
     ServerStall = "server-stall" {
-        "The server sent no replies for a while, or one reply took very long",
         says: "the server stalled for {time}",
         weight: "note: the pause is the server's own",
         figure: "pause in nanoseconds",
         do: "look for garbage collection, locks or timers"
     }
     GeneratorStall = "generator-stall" {
-        "A generator thread was delayed in serving its connections",
         says: "a load generator thread was delayed by up to {time}: latencies include it",
         weight: "invalid if the delays total more than 5 % of the window; tail if more than 1 %, the share that \
                  p99 depends on; else note",
@@ -229,163 +203,139 @@ kinds! {
         do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
     }
     GeneratorsApart = "generators-apart" {
-        "Several load generators began too far apart to be one load",
         says: "the load generators began up to {time} apart",
         weight: "invalid above 10 ms and above 1 % of the window, with what the clocks may be off",
         figure: "time between the first and the last start in nanoseconds",
         do: "use a longer -d, or hosts that are closer"
     }
     Neighbour = "neighbour" {
-        "Other work ran on the CPUs of a side",
-        says: "other work took {percent} of the CPU time of server or generator",
+        says: "other work took {percent} of the CPU time of {side}",
         weight: "invalid from 10 % of the window; tail from 0.5 % at a rate, because with the backlog that delays \
                  1 % of the requests; else note",
         figure: "share of the CPU time used by others, or of the window in which a thread waited for them, 0 to 1",
         do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
     }
     Stolen = "stolen" {
-        "The hypervisor took CPU time from a side",
-        says: "the hypervisor took {percent} of the CPU time of server or generator",
+        says: "the hypervisor took {percent} of the CPU time of {side}",
         weight: "invalid from 5 %; tail from 0.5 % at a rate; else note",
         figure: "share of the CPU time, 0 to 1",
         do: "measure again, or on a dedicated machine"
     }
     Throttled = "throttled" {
-        "A CPU limit of the control group paused wirebench or its servers",
         says: "the CPU limit of the control group paused server or generator for {time}",
         weight: "invalid if more than 1 % of the window, or more than half of the slices; else note",
         figure: "time in nanoseconds",
         do: "raise the CPU limit of the container or service"
     }
     BusyBefore = "busy-before" {
-        "Other programs used the CPUs just before the server started (older journals)",
         says: "other programs used {percent} of a CPU just before the server started",
         weight: "note",
         figure: "share of the busiest CPU, 0 to 1",
         do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
     }
     Swapped = "swapped" {
-        "The machine swapped during the cohort",
         says: "the machine swapped {count} pages during the cohort",
         weight: "invalid",
         figure: "pages",
         do: "run fewer servers at once with --instances, or free memory"
     }
     FewSamples = "few-samples" {
-        "Fewer than ten samples lie beyond a percentile",
         says: "{count} samples are too few for the highest percentiles",
         weight: "note: rate and median are valid",
         figure: "samples",
         do: "measure for longer"
     }
     LowerBound = "lower-bound" {
-        "No reply took as long as a percentile, so it is only a lower bound",
         says: "{count} requests outlasted every reply: high percentiles are lower bounds",
         weight: "invalid if the median is one, tail if the 99th percentile is, else note",
         figure: "requests above the slowest reply",
         do: "look for requests without a reply"
     }
     NotSteady = "not-steady" {
-        "The rate did not become steady before the window, or the server was not idle at rest",
-        says: "the server was still changing after {time} of warm-up",
+        says: "the server was still changing after {time}",
         weight: "invalid if the server may still be warming up; else note",
         figure: "time waited, in nanoseconds",
         do: "warm up for longer (`steady_within`), or check its background work"
     }
     NoCost = "no-cost" {
-        "Server processes started or ended, and their CPU time is unknown",
         says: "CPU time unknown: server processes started or ended unseen",
         weight: "invalid in a cost phase; else note",
         figure: "minimum number of processes that no other waited for",
         do: "make the server wait for its children, or use --procedure process"
     }
     ProcessesChanged = "processes-changed" {
-        "Server processes started or ended in the window",
         says: "server processes started or ended in the window",
         weight: "note",
         figure: "-",
         do: "check whether the server restarts its workers"
     }
     ResidentMemory = "resident-memory" {
-        "Memory is the sum of resident set sizes, because proportional ones cannot be read: shared pages count \
-         once per process",
         says: "memory counts shared pages once per process",
         weight: "note",
         figure: "-",
         do: "run as the user that owns the processes"
     }
     Forced = "forced" {
-        "The server ignored SIGTERM and was killed",
         says: "the server ignored SIGTERM and was killed",
         weight: "note",
         figure: "-",
         do: "make the server exit on SIGTERM"
     }
     LeftBehind = "left-behind" {
-        "The server left processes behind, which were ended",
-        says: "the server left {count} processes behind",
+        says: "the server left processes behind",
         weight: "note",
         figure: "count",
         do: "make the server wait for its children"
     }
     SlicesDropped = "slices-dropped" {
-        "Other work disturbed slices of the run, by its clocks, and these are excluded",
         says: "{percent} of the slices were disturbed",
         weight: "note; invalid if less than half of them are left without those of `neighbour`, and all are kept",
         figure: "share of the slices, 0 to 1",
         do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
     }
     ParkedBusy = "parked-busy" {
-        "The server used CPU time during slices of other servers, beyond its use at rest",
         says: "the server used CPU during {count} slices of other servers",
         weight: "note; a slice in which idle servers used more than 3 % of the time is excluded",
         figure: "slices",
         do: "look for work that the server defers until it is idle"
     }
     Unsettled = "unsettled" {
-        "The server needs longer to settle after a rest than the discarded part of a slice",
         says: "the server is still settling when slices start to count",
         weight: "note",
         figure: "-",
         do: "compare with --procedure process"
     }
     Restless = "restless" {
-        "The server uses CPU time without requests",
         says: "the server uses {percent} of a CPU without requests",
         weight: "note: nothing is subtracted; a server above 5 % is stopped while others are loaded",
         figure: "share of a CPU, 0 to 1",
         do: "check what the server does when idle"
     }
     Drifting = "drifting" {
-        "CPU time per request drifted over the slices, compared with the other servers of the cohort",
         says: "CPU per request drifted by {change} over the run",
         weight: "note",
         figure: "relative change from the first slice to the last",
         do: "warm up for longer with --steady"
     }
     SliceLength = "slice-length" {
-        "CPU time per request in slices differs from that of a longer load",
         says: "CPU per request in slices is {number} times that of a longer load",
         weight: "note; invalid if the difference exceeds 10 %",
         figure: "ratio of slices to the longer load",
         do: "use --slice 1s or --procedure process"
     }
     UnevenWorkers = "uneven-workers" {
-        "Connections were spread unevenly over workers that keep theirs",
         says: "connections are spread unevenly: the busiest worker has {number} times the mean load",
         weight: "note",
         figure: "CPU time of the busiest worker over the mean",
         do: "add connections with -c"
     }
     Stderr = "stderr" {
-        "The server wrote much output, as an access log does, and wirebench read it: both cost CPU time",
         says: "the server wrote {count} bytes of output, as an access log does",
         weight: "note; that of `neighbour` if reading it took CPUs of a side",
         figure: "bytes",
         do: "switch its access log off"
     }
     ForeignGenerator = "foreign-generator" {
-        "A third-party generator made the load and compared no replies",
         says: "a third-party load generator does not compare replies",
         weight: "note",
         figure: "-",

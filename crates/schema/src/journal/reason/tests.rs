@@ -64,8 +64,21 @@ fn a_run_has_the_weight_of_its_reasons_and_without_figures_none() {
 }
 
 #[test]
-fn the_next_step_is_said_once() {
-    let once = ReasonKind::Timeouts.reason(Weight::Invalid, None, "2 timeouts").with_next_step();
-    assert!(once.text.starts_with("2 timeouts; check with"), "{once}");
-    assert_eq!(once.clone().with_next_step(), once);
+fn a_reason_reads_back_and_one_of_an_older_journal_keeps_its_side_and_its_example() {
+    let new = ReasonKind::Neighbour.reason(Weight::Note, Some(0.1), "").of(RunSide::Server).by(&[]);
+    let json = serde_json::to_string(&new).unwrap();
+    assert_eq!(serde_json::from_str::<Reason>(&json).unwrap(), new);
+    let older = |kind: &str, text: &str| -> Reason {
+        let json =
+            serde_json::json!({ "kind": kind, "weight": "invalid", "figure": 2.0, "text": text });
+        serde_json::from_value(json).unwrap()
+    };
+    let waited =
+        older("neighbour", "the generator waited 20.0 % of the window for its CPUs; stop it");
+    assert_eq!((waited.side, waited.detail), (Some(RunSide::Generator), None));
+    let wrong = "2 of 9 requests had a wrong reply (wrong reply: body (2 bytes) differs); run it";
+    assert_eq!(
+        older("wrong-replies", wrong).text(),
+        "2 replies were wrong (wrong reply: body (2 bytes) differs); run `wirebench verify` on the entry"
+    );
 }
