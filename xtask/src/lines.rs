@@ -1,7 +1,6 @@
 //! `cargo xtask lines`: how many lines of Rust each crate has, by what they are.
 
 use anyhow::Context;
-use comfy_table::CellAlignment;
 use std::{
     collections::BTreeMap,
     fs,
@@ -9,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use walkdir::WalkDir;
-use wirebench_report::table::{Style, new_table};
+use wirebench_report::table::{Style, listing};
 
 use crate::step::root;
 
@@ -43,13 +42,13 @@ pub(crate) fn run() -> anyhow::Result<()> {
         rows.insert(name, of_folder(&folder)?);
     }
     let all = ("all".to_owned(), rows.values().copied().sum());
-    let mut table = new_table(Style::Markdown, &["crate", "code", "comments", "tests", "sum"]);
-    for (name, Lines { code, comments, tests }) in rows.into_iter().chain([all]) {
+    let cells = |(name, Lines { code, comments, tests }): (String, Lines)| {
         let numbers = [code, comments, tests, code + comments + tests].map(|it| it.to_string());
-        table.add_row(std::iter::once(name).chain(numbers));
-    }
-    table.column_iter_mut().skip(1).for_each(|it| it.set_cell_alignment(CellAlignment::Right));
-    println!("{table}");
+        std::iter::once(name).chain(numbers).collect()
+    };
+    let head = ["crate", "code", "comments", "tests", "sum"];
+    let rows = rows.into_iter().chain([all]).map(cells).collect();
+    println!("{}", listing(Style::Markdown, &head, 1, rows));
     Ok(())
 }
 

@@ -9,11 +9,9 @@ mod published;
 pub(crate) mod states;
 pub(crate) mod workload;
 
-use comfy_table::{Table, presets};
-
 use crate::{
     analysis::{Analysis, Metric},
-    document::{Block, Document},
+    document::{Block, Column, Document, Paint, Table},
     generators, pairs, published_rows,
 };
 
@@ -77,23 +75,20 @@ pub(crate) fn conclusion(analysis: &Analysis<'_>) -> Option<String> {
     published::conclusion(published_rows::document(analysis.journal)?, &analysis.workloads)
 }
 
-/// An empty table in `style` with `head` as its first row.
+/// A table by itself, without a line feed at its end. Columns from `figures` on are aligned to the right.
 #[must_use]
-pub fn new_table(style: Style, head: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(match style {
-        Style::Text => presets::NOTHING,
-        Style::Markdown => presets::ASCII_MARKDOWN,
-    });
-    table.set_header(head);
-    table
-}
-
-/// A table without spaces at the ends of its lines.
-#[must_use]
-pub fn table_text(table: &Table) -> String {
-    let table = table.to_string();
-    table.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+pub fn listing(style: Style, head: &[&str], figures: usize, rows: Vec<Vec<String>>) -> String {
+    let column = |(place, head): (usize, &&str)| {
+        if place < figures { Column::left(*head) } else { Column::right(*head) }
+    };
+    let rows = rows.into_iter().map(|row| row.into_iter().map(Into::into).collect());
+    let table = Table::new(head.iter().enumerate().map(column).collect(), rows);
+    let document = Document { blocks: vec![Block::Table(table)], ..Document::default() };
+    let text = match style {
+        Style::Text => document.text(Paint::FILE),
+        Style::Markdown => document.markdown(),
+    };
+    text.trim_end().to_owned()
 }
 
 #[cfg(test)]

@@ -16,10 +16,8 @@ pub(crate) use wirebench::{LATENCY_PERCENTILES, LoadResult, below, histogram, pa
 pub(crate) type Attempt<T> = Result<T, String>;
 
 use anyhow::Context;
-use comfy_table::{CellAlignment, Table};
 use std::path::PathBuf;
 use wirebench_host::neighbours::Programs;
-use wirebench_report::table::{Style, new_table};
 
 use crate::step::{built, cargo, step};
 
@@ -30,14 +28,6 @@ pub(crate) fn build(packages: &[&str]) -> anyhow::Result<PathBuf> {
     step("build", &argv, &[])?;
     let program = built("wirebench")?;
     Ok(program.parent().context("a program lies in a folder")?.to_owned())
-}
-
-/// A table whose columns after the first `left` are numbers.
-pub(crate) fn table(style: Style, head: &[&str], left: usize) -> Table {
-    let mut table = new_table(style, head);
-    let numbers = table.column_iter_mut().skip(left);
-    numbers.for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    table
 }
 
 /// The programs that ran beside the bench since `before`, if they used enough of its CPUs to report.

@@ -1,8 +1,7 @@
 //! Counts verdicts over repetitions.
 
-use comfy_table::Table;
 use std::collections::BTreeMap;
-use wirebench_report::table::{Style, new_table};
+use wirebench_report::table::{Style, listing};
 use wirebench_stats::median;
 
 /// One of this many tries with equal servers may find a difference.
@@ -58,13 +57,12 @@ impl Tally {
     }
 
     /// Rows that are slower by the same amount, counted together.
-    pub(super) fn table(&self) -> Table {
+    pub(super) fn table(&self) -> String {
         let mut by_percent: BTreeMap<String, Vec<&Judged>> = BTreeMap::new();
         for (_, it) in &self.judged {
             by_percent.entry(format!("{} %", it.slower_percent)).or_default().push(it);
         }
-        let mut table = new_table(Style::Text, &HEAD);
-        for (percent, rows) in by_percent {
+        let line = |(percent, rows): (String, Vec<&Judged>)| {
             let counted = |claim: &str| rows.iter().filter(|it| it.claim == claim).count();
             let (higher, lower, same) = (counted("higher"), counted("lower"), counted("same"));
             let of = |value: fn(&Judged) -> Option<f64>| {
@@ -73,7 +71,7 @@ impl Tally {
             let shown = |value: Option<f64>, digits: usize| {
                 value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
             };
-            table.add_row([
+            vec![
                 percent,
                 rows.len().to_string(),
                 higher.to_string(),
@@ -83,9 +81,10 @@ impl Tally {
                 shown(of(|it| Some(it.ratio)), 4),
                 shown(of(|it| it.half_width), 4),
                 shown(of(|it| Some(it.seconds)), 0),
-            ]);
-        }
-        table
+            ]
+        };
+        let rows = by_percent.into_iter().map(line).collect();
+        listing(Style::Text, &HEAD, HEAD.len(), rows)
     }
 
     /// The errors: more differences of equal servers than chance explains. A missed difference is
@@ -139,7 +138,7 @@ mod tests {
     fn rows_are_counted_by_how_much_slower_they_are() {
         let mut tally = Tally::default();
         tally.add(1, vec![judged(0.0, "same"), judged(5.0, "higher"), judged(5.0, "cannot-tell")]);
-        let table = tally.table().to_string();
+        let table = tally.table();
         let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let lines: Vec<Vec<String>> = table.lines().map(cells).collect();
         assert_eq!(lines[1][..7], ["0", "%", "1", "0", "0", "1", "0"]);

@@ -13,13 +13,13 @@ use std::{
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
-use wirebench_report::table::Style;
+use wirebench_report::table::{Style, listing};
 use wirebench_schema::load::{GeneratorPart, LoadEvent};
 use wirebench_stats::median;
 use wirebench_sys::affinity;
 
 use crate::{
-    bench::{Server, build, finish, table},
+    bench::{Server, build, finish},
     step::{at_root, root},
 };
 
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("a report has {} bytes", fs::metadata(&report)?.len());
     let names = COLUMNS.iter().map(|(name, _)| *name);
     let head: Vec<&str> = std::iter::once("agents").chain(names).collect();
-    let mut table = table(Style::Markdown, &head, 0);
+    let mut rows = Vec::new();
     for agents in &arguments.agents {
         let rounds =
             (0..arguments.rounds).map(|_| load(&program, &report, *agents, arguments.seconds));
@@ -74,9 +74,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let values: Vec<f64> = rounds.iter().map(|taken| taken[column]).collect();
             median(&values).map_or("-".to_owned(), |it| format!("{it:.digits$}"))
         });
-        table.add_row(std::iter::once(agents.to_string()).chain(cells));
+        rows.push(std::iter::once(agents.to_string()).chain(cells).collect());
     }
-    println!("{table}");
+    println!("{}", listing(Style::Markdown, &head, 0, rows));
     Ok(())
 }
 

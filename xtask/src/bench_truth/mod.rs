@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 use hdrhistogram::Histogram;
 use std::{path::PathBuf, time::Duration};
 use wirebench_host::neighbours::Programs;
-use wirebench_report::table::Style;
+use wirebench_report::table::{Style, listing};
 use wirebench_schema::load::LatencySummary;
 
 use self::{
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bench = Bench { programs, sides };
     println!();
     bench.sides.announce();
-    let mut table = bench::table(Style::Text, &HEAD, 3);
+    let mut lines = Vec::new();
     let (mut missed, mut complaints, mut measured) = (Vec::new(), Vec::new(), 0);
     let before = Programs::read();
     let rounds = if arguments.smoke { 1 } else { arguments.rounds };
@@ -107,11 +107,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             if verdict == Verdict::Missed {
                 missed.push(format!("{}, p{}", case.describe(), row[5]));
             }
-            table.add_row(row);
+            lines.push(row);
         }
     }
     let others = bench::complaint(&before, &bench.sides);
-    println!("\n{table}\n\n{LEGEND}");
+    println!("\n{}\n\n{LEGEND}", listing(Style::Text, &HEAD, 3, lines));
     calm.iter().for_each(|sentence| println!("{sentence}"));
     others.iter().for_each(|complaint| println!("warning: {complaint}"));
     complaints.iter().for_each(|complaint| println!("{complaint}"));

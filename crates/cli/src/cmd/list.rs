@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write};
 use wirebench_catalogue::{checkouts::Checkouts, requirement::Availability, subject::Subject};
-use wirebench_report::table::{Style, new_table};
+use wirebench_report::table::{Style, listing};
 use wirebench_schema::{argv::display, entry::Deviation, scenario::Scenario};
 
 use crate::{context::Context, embedded, exit::Exit, options::ProjectOption, out};
@@ -136,14 +136,13 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 
 fn in_markdown(rows: &[Row]) -> String {
     let head = ["entry", "class", "model", "mechanism", "sharing", "scenarios", "status"];
-    let mut table = new_table(Style::Markdown, &head);
-    for (subject, availability) in rows {
+    let cells = |(subject, availability): &Row| {
         let variant = &subject.variant;
         let status = match availability.reason() {
             None => state(availability).to_owned(),
             Some(reason) => format!("{}: {reason}", state(availability)),
         };
-        table.add_row([
+        vec![
             variant.id.to_string(),
             variant.class.to_string(),
             variant.model.to_string(),
@@ -151,9 +150,9 @@ fn in_markdown(rows: &[Row]) -> String {
             variant.sharing.to_string(),
             scenarios(subject),
             status,
-        ]);
-    }
-    table.to_string()
+        ]
+    };
+    listing(Style::Markdown, &head, head.len(), rows.iter().map(cells).collect())
 }
 
 fn in_json((subject, availability): &Row) -> Value {

@@ -7,7 +7,7 @@ use std::{net::Ipv4Addr, path::PathBuf};
 use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_report::{
     junit::{Case, CaseState},
-    table::{Style, new_table},
+    table::{Style, listing},
 };
 use wirebench_schema::scenario::Scenario;
 use wirebench_verify::catalogue;
@@ -166,10 +166,9 @@ fn scenarios(subject: &Subject, arguments: &Arguments) -> anyhow::Result<Vec<Sce
 
 fn list_checks() {
     for scenario in Scenario::ALL {
-        let mut table = new_table(Style::Text, &[scenario.name(), "requirement"]);
-        for check in catalogue(scenario) {
-            table.add_row([check.name, check.about]);
-        }
+        let checks = catalogue(scenario).into_iter();
+        let rows = checks.map(|check| vec![check.name.to_owned(), check.about.to_owned()]);
+        let table = listing(Style::Text, &[scenario.name(), "requirement"], 2, rows.collect());
         out::result(&format!("{table}\n"));
     }
 }

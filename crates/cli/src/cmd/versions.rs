@@ -1,7 +1,7 @@
 //! `wirebench versions`: languages, frameworks and compilers of every entry that can be built here.
 
 use wirebench_catalogue::version;
-use wirebench_report::table::{Style, new_table};
+use wirebench_report::table::{Style, listing};
 
 use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 
@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
     let style = if arguments.markdown { Style::Markdown } else { Style::Text };
-    let mut table = new_table(style, &["entry", "versions"]);
+    let mut rows = Vec::new();
     let mut exit = Exit::Fine;
     let subjects = context.select(&arguments.names)?;
     let survey = context.prober().survey(&subjects);
@@ -38,8 +38,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                 }
             },
         };
-        table.add_row([subject.variant.id.to_string(), text]);
+        rows.push(vec![subject.variant.id.to_string(), text]);
     }
-    out::result(&table.to_string());
+    out::result(&listing(style, &["entry", "versions"], 2, rows));
     Ok(context.interrupt.exit().unwrap_or(exit))
 }

@@ -86,7 +86,7 @@ fn setup_fetches_what_is_missing_and_remembers_what_failed() {
 fn versions_are_read_where_the_entry_says() {
     let world = World::new().with_entry("c/x", ENTRY);
     let text = world.stdout(&["versions"]);
-    assert!(text.lines().any(|line| line.starts_with(" c/x               cat ")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("c/x               cat ")), "{text}");
     assert!(world.stdout(&["versions", "--markdown"]).starts_with("| entry"));
 }
 
