@@ -256,7 +256,8 @@ impl Agents {
                 self.pool.tell(&AgentCommand::Stop)?;
             }
             lasting.limit.check(Instant::now())?;
-            events.extend(lasting.edges.as_mut().and_then(|it| it.pass(self.pool.now_ns())));
+            let edges = lasting.edges.as_mut();
+            events.extend(edges.map(|it| it.pass(self.pool.now_ns())).unwrap_or_default());
             if events.is_empty() {
                 let step = self.step_of(&lasting);
                 if let Some((place, event)) = self.next(step, stop_of_wait)? {

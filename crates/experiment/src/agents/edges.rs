@@ -40,10 +40,14 @@ impl Edges {
         self.pending.front().map(|(moment_ns, _)| self.start_ns + moment_ns)
     }
 
-    /// Reads the clocks for a moment that has come by now, and says which edge it is.
-    pub(super) fn pass(&mut self, now_ns: u64) -> Option<LoadEvent> {
-        self.next_ns().filter(|next_ns| *next_ns <= now_ns)?;
-        self.read_next()
+    /// Reads the clocks for each moment that has come by now, and says which edges have passed. All are read, also
+    /// where this thread is late: a window without one of them has no CPU time.
+    pub(super) fn pass(&mut self, now_ns: u64) -> Vec<LoadEvent> {
+        let mut events = Vec::new();
+        while self.next_ns().is_some_and(|next_ns| next_ns <= now_ns) {
+            events.extend(self.read_next());
+        }
+        events
     }
 
     /// A generator has reported: the window has ended, by its count or before its time. None if that is known.
@@ -144,9 +148,17 @@ mod tests {
     fn a_window_with_a_count_ends_with_the_first_report() {
         let order = order(Recording::Intervals, Stop::Requests(1));
         let mut edges = Edges::new(&order, 5 * MS);
-        assert_eq!(edges.pass(34 * MS), None);
-        assert_eq!(edges.pass(35 * MS), Some(LoadEvent::WindowStart));
-        assert_eq!((edges.next_ns(), edges.pass(u64::MAX)), (None, None));
+        assert_eq!(edges.pass(34 * MS), []);
+        assert_eq!(edges.pass(35 * MS), [LoadEvent::WindowStart]);
+        assert_eq!((edges.next_ns(), edges.pass(u64::MAX).len()), (None, 0));
         assert_eq!((edges.end(), edges.end()), (Some(LoadEvent::WindowEnd), None));
+    }
+
+    #[test]
+    fn a_late_reader_reads_all_edges_before_it_hears_a_report() {
+        let order = order(Recording::Series, Stop::After(Duration::from_millis(25)));
+        let mut edges = Edges::new(&order, 0);
+        assert_eq!(edges.pass(60 * MS), [LoadEvent::WindowStart, LoadEvent::WindowEnd]);
+        assert_eq!((edges.clocks.series_ns.len(), edges.end()), (3, None));
     }
 }
