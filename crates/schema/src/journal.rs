@@ -32,7 +32,7 @@ pub use placement::Placement;
 pub use program::{Owner, ProgramShare, next_step};
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, RunSide, Weight};
-pub use search::{Found, SearchLimit, SearchSpec};
+pub use search::{SearchLimit, SearchResult, SearchSpec};
 pub use slice::{Distances, Instance, Procedure, Slice, logarithms_by_round};
 pub use warm_up::WarmUp;
 
@@ -53,9 +53,11 @@ pub enum Record {
     /// The one rate at which the cost of all variants is measured in a workload.
     Rate(FixedRate),
     /// A search for the highest rate begins.
-    Sought(SearchSpec),
-    /// The run has ended.
-    Found(Found),
+    #[serde(rename = "sought")]
+    SearchStarted(SearchSpec),
+    /// The result of the search.
+    #[serde(rename = "found")]
+    SearchResult(SearchResult),
     /// One measurement of one cell.
     Run(Box<Run>),
     /// A block that was given to a pair of hosts.

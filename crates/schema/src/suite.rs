@@ -2,9 +2,9 @@
 
 mod phase;
 mod published;
+mod raw;
+mod raw_workload;
 mod scale;
-mod wire;
-mod wire_workload;
 mod workload;
 
 pub use phase::Phase;
@@ -17,8 +17,8 @@ pub use workload::Workload;
 use std::collections::BTreeMap;
 
 use self::{
+    raw::RawSuite,
     scale::{MachineRule, WorkloadRule},
-    wire::WireSuite,
 };
 use crate::id::VariantId;
 
@@ -69,9 +69,9 @@ pub const DEFAULT_BASELINE: &str = "c/epoll";
 impl Suite {
     /// Reads the text of a suite's file.
     pub fn parse(name: &str, text: &str) -> Result<Self, SuiteError> {
-        let wire: WireSuite = toml::from_str(text)
+        let raw: RawSuite = toml::from_str(text)
             .map_err(|error| SuiteError(crate::toml_error::sentence(text, &error)))?;
-        wire.resolve(name)
+        raw.resolve(name)
     }
 
     /// Whether the suite measures this variant by default.

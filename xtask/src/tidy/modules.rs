@@ -24,8 +24,8 @@ const ALLOWED: [(&str, &str, &str); 9] = [
     ("judge", "load::faults", "limit"),
     ("report", "analysis::comparison", "levels"),
     ("report", "screen::causes", "adapter"),
-    ("schema", "suite::wire_workload", "wire"),
-    ("schema", "suite::workload", "wire_workload"),
+    ("schema", "suite::raw_workload", "raw"),
+    ("schema", "suite::workload", "raw_workload"),
 ];
 /// What the tests of a file begin with.
 const TESTS: &str = "#[cfg(test)]\nmod ";

@@ -10,7 +10,7 @@
 //! high. A run that misses by accident is one of many.
 
 use wirebench_judge::objectives::Side;
-use wirebench_schema::journal::{Found, SearchLimit};
+use wirebench_schema::journal::{SearchLimit, SearchResult};
 use wirebench_stats::{Interval, Threshold, Trial};
 
 /// Between what a search goes on. All rates are requests per second.
@@ -88,7 +88,7 @@ impl Search {
 
     /// What is known: at the end of the search, or, with the reason, when it is cut off before.
     #[must_use]
-    pub fn found(&self, cut: Option<SearchLimit>) -> Found {
+    pub fn found(&self, cut: Option<SearchLimit>) -> SearchResult {
         let Plan { lowest, highest, precision, .. } = self.plan;
         let threshold = self.threshold();
         let missed = || {
@@ -110,7 +110,7 @@ impl Search {
             }
         };
         let above = missed().filter(|missed| rate.is_none_or(|rate| *missed > rate)).min();
-        Found {
+        SearchResult {
             requests_per_second: rate,
             low,
             high,

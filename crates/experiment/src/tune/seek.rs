@@ -10,7 +10,7 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
 use wirebench_schema::{
     journal::{
-        Counts, EndReason, Found, Measurement, Outcome, Record, Run, SearchLimit, SearchSpec,
+        Counts, EndReason, Measurement, Outcome, Record, Run, SearchLimit, SearchResult, SearchSpec,
     },
     suite::{Phase, Workload},
 };
@@ -64,7 +64,7 @@ pub fn seek(
 ) -> Result<Finished, ExperimentError> {
     let began = Instant::now();
     let mut begun = StartedExperiment::new(experiment, prepared, stop, watcher.as_observer())?;
-    begun.write(Record::Sought(quest.sought.clone()))?;
+    begun.write(Record::SearchStarted(quest.sought.clone()))?;
     let [closed, rated] = experiment.suite.workloads.as_slice() else {
         return Err(ExperimentError::Nothing("a search has two workloads".to_owned()));
     };
@@ -80,7 +80,7 @@ pub fn seek(
     let most_runs = most_runs.unwrap_or(RUNS_MOST);
     let plan = Plan { start, lowest, highest, precision, most_runs };
     let found = probing.search(plan, rated, &mut begun, watcher)?;
-    begun.write(Record::Found(found))?;
+    begun.write(Record::SearchResult(found))?;
     let out_of_time = found.limit == SearchLimit::Budget;
     begun.end(if out_of_time { EndReason::Budget } else { ending(stop) })
 }
@@ -140,7 +140,7 @@ impl Probing<'_> {
         rated: &Workload,
         begun: &mut StartedExperiment,
         watcher: &mut dyn Watcher,
-    ) -> Result<Found, ExperimentError> {
+    ) -> Result<SearchResult, ExperimentError> {
         let mut search = Search::new(plan);
         while let Some(rate) = search.next_rate() {
             let workload = rated.at_rate(rate);

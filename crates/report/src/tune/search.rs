@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
 use wirebench_schema::{
     id::VariantId,
-    journal::{Found, Journal, Measurement, Outcome, Run, SearchLimit, SearchSpec},
+    journal::{Journal, Measurement, Outcome, Run, SearchLimit, SearchResult, SearchSpec},
     load::Stop,
     objective::LatencyFigure,
     scenario::Scenario,
@@ -44,7 +44,7 @@ pub struct SearchReport {
     /// What was sought.
     pub sought: SearchSpec,
     /// What was found; absent when the search was cut off, or never began.
-    pub found: Option<Found>,
+    pub found: Option<SearchResult>,
     /// That as a sentence.
     pub sentence: String,
     /// What a closed loop with as many connections reached.
@@ -208,7 +208,7 @@ fn of(runs: &[&Measurement], value: impl Fn(&Measurement) -> Option<f64>) -> Opt
 fn notes(
     journal: &Journal,
     sought: &SearchSpec,
-    found: Option<Found>,
+    found: Option<SearchResult>,
     runs: &[&Run],
 ) -> Vec<String> {
     let mut notes = refusals(journal);
@@ -242,14 +242,14 @@ fn notes(
 
 /// Whether runs at this rate decide what was found. Where nothing was found, what speaks against the
 /// runs that missed may be why.
-fn decides(found: Option<Found>, rate: Option<u64>) -> bool {
+fn decides(found: Option<SearchResult>, rate: Option<u64>) -> bool {
     let (Some(found), Some(rate)) = (found, rate) else { return false };
     let Some(middle) = found.requests_per_second else { return found.missed == Some(rate) };
     (found.low.unwrap_or(middle)..=found.high.unwrap_or(middle)).contains(&rate)
 }
 
 /// That the server missed although it had time to spare: then the limit is none of its work.
-fn held_up(found: Found, runs: &[&Run]) -> Option<String> {
+fn held_up(found: SearchResult, runs: &[&Run]) -> Option<String> {
     let missed = found.missed.filter(|_| found.limit == SearchLimit::Server)?;
     let measured = runs.iter().filter_map(|run| run.outcome.measured());
     let at_missed = measured

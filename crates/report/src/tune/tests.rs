@@ -8,7 +8,7 @@ use crate::fixtures::{
 };
 use crate::format::Format;
 use wirebench_schema::{
-    journal::{Counts, Found, Outcome, ReasonKind, Run, SearchLimit, SearchSpec},
+    journal::{Counts, Outcome, ReasonKind, Run, SearchLimit, SearchResult, SearchSpec},
     load::{LatencySummary, Offered},
 };
 
@@ -176,7 +176,7 @@ fn at_rate(requests_per_second: u64, latency_ns: u64) -> Run {
     Run { workload: "rate".into(), counts: Counts::Pilot, ..run(0, "c/epoll", outcome) }
 }
 
-fn search(found: Option<Found>) -> Journal {
+fn search(found: Option<SearchResult>) -> Journal {
     let mut journal = journal_of(
         &SWEEP.replace("workers-1-connections-{connections}", "rate").replace("[10, 50]", "64"),
     );
@@ -202,7 +202,7 @@ fn search(found: Option<Found>) -> Journal {
     journal
 }
 
-const FOUND: Found = Found {
+const FOUND: SearchResult = SearchResult {
     requests_per_second: Some(61_000),
     low: Some(59_800),
     high: Some(62_100),
@@ -223,8 +223,8 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
         SearchLimit::Budget,
         SearchLimit::Interrupted,
     ];
-    let by_limit = limits.map(|limit| (format!("{limit:?}"), Found { limit, ..FOUND }));
-    let mut disturbed = search(Some(Found { limit: SearchLimit::Budget, ..FOUND }));
+    let by_limit = limits.map(|limit| (format!("{limit:?}"), SearchResult { limit, ..FOUND }));
+    let mut disturbed = search(Some(SearchResult { limit: SearchLimit::Budget, ..FOUND }));
     for run in &mut disturbed.runs {
         run.outcome = changed(run.outcome.clone(), |it| {
             it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.3), ""));
@@ -234,8 +234,8 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
     let disturbed = conclusion(&disturbed);
     assert!(disturbed.contains("(it misses at 62 000 because of other programs)"), "{disturbed}");
     let by_interval = [
-        ("no upper bound", Found { high: None, limit: SearchLimit::Generator, ..FOUND }),
-        ("no interval", Found { low: None, high: None, ..FOUND }),
+        ("no upper bound", SearchResult { high: None, limit: SearchLimit::Generator, ..FOUND }),
+        ("no interval", SearchResult { low: None, high: None, ..FOUND }),
     ];
     let by_interval = by_interval.map(|(name, found)| (name.to_owned(), found));
     let cases = by_limit.into_iter().chain(by_interval);
@@ -261,8 +261,9 @@ fn both_results_in_all_forms() {
 fn a_search_of_an_older_journal_says_how_it_was_confirmed() {
     let line = r#"{"requests_per_second":61000,"held":3,"confirmations":3,"missed":62000,
                    "limit":"server"}"#;
-    let found: Found = serde_json::from_str(line).unwrap();
-    let cases = [("confirmed", found), ("not", Found { confirmations: 0, held: 0, ..found })];
+    let found: SearchResult = serde_json::from_str(line).unwrap();
+    let cases =
+        [("confirmed", found), ("not", SearchResult { confirmations: 0, held: 0, ..found })];
     let shown = cases.map(|(name, found)| (name, conclusion(&search(Some(found)))));
     assert_golden_cases("tune/search-older.txt", shown);
     let line = r#"{"variant":"c/epoll","workload":"rate","objectives":["p99 < 2ms"],"precision":0.02,
@@ -273,11 +274,11 @@ fn a_search_of_an_older_journal_says_how_it_was_confirmed() {
 
 #[test]
 fn a_search_that_found_nothing_says_why() {
-    let nothing = Found { requests_per_second: None, low: None, high: None, ..FOUND };
+    let nothing = SearchResult { requests_per_second: None, low: None, high: None, ..FOUND };
     let limits =
         [SearchLimit::Server, SearchLimit::Generator, SearchLimit::Others, SearchLimit::Budget];
     let mut cases = Vec::from(limits.map(|limit| {
-        let mut journal = search(Some(Found { limit, ..nothing }));
+        let mut journal = search(Some(SearchResult { limit, ..nothing }));
         for run in &mut journal.runs {
             run.outcome = changed(run.outcome.clone(), |it| {
                 it.reasons.push(reason(Weight::Invalid, "it rained"));
@@ -291,7 +292,7 @@ fn a_search_that_found_nothing_says_why() {
 
 #[test]
 fn a_larger_limit_is_no_advice_where_replies_fail() {
-    let nothing = Found { requests_per_second: None, low: None, high: None, ..FOUND };
+    let nothing = SearchResult { requests_per_second: None, low: None, high: None, ..FOUND };
     for found in [nothing, FOUND] {
         let mut journal = search(Some(found));
         for run in &mut journal.runs {
@@ -343,7 +344,7 @@ fn a_server_that_did_not_start_is_no_rate_but_a_note() {
 #[test]
 fn a_server_that_misses_with_time_to_spare_was_held_up() {
     let of = |limit, share| {
-        let mut journal = search(Some(Found { limit, ..FOUND }));
+        let mut journal = search(Some(SearchResult { limit, ..FOUND }));
         for run in &mut journal.runs {
             run.outcome = changed(run.outcome.clone(), |it| {
                 (it.cost.cpu_share, it.cost.busiest_thread_share) = (share, share);

@@ -2,7 +2,7 @@
 
 use wirebench_schema::{
     id::VariantId,
-    journal::{Found, SearchLimit, SearchSpec},
+    journal::{SearchLimit, SearchResult, SearchSpec},
 };
 use wirebench_stats::MIN_COHORTS;
 
@@ -112,7 +112,7 @@ fn place(cell: &SweepCell) -> String {
 /// What was found, in one sentence; `shape` says with what.
 pub(super) fn sentence(
     sought: &SearchSpec,
-    found: Option<Found>,
+    found: Option<SearchResult>,
     shape: &str,
     rates: &[ProbedRate],
 ) -> String {
@@ -149,7 +149,7 @@ pub(super) fn sentence(
 }
 
 /// How well the rate is known.
-fn known(found: Found) -> String {
+fn known(found: SearchResult) -> String {
     let runs = count(found.runs, "run");
     let shown = |rate: u64| thousands(rate as f64);
     match (found.low, found.high, found.runs) {
@@ -169,7 +169,7 @@ fn known(found: Found) -> String {
 fn nothing_held(
     variant: &VariantId,
     objectives: &str,
-    found: Found,
+    found: SearchResult,
     shape: &str,
     missed: Option<&ProbedRate>,
 ) -> String {

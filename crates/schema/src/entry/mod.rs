@@ -1,10 +1,10 @@
 //! Entries: the checked description of a server program from `entry.toml`.
 //!
-//! [`Entry::parse`] reads the private wire form, which mirrors the file and rejects unknown keys,
+//! [`Entry::parse`] reads the private raw form, which mirrors the file and rejects unknown keys,
 //! and resolves what each variant inherits. `entries/README.md` documents the file.
 
+mod raw;
 pub mod source;
-mod wire;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -256,7 +256,7 @@ pub struct Entry {
 impl Entry {
     /// Reads the text of an `entry.toml`. `id` is the folder's path below `entries/`.
     pub fn parse(id: &str, text: &str) -> Result<Self, EntryError> {
-        toml::from_str::<wire::WireEntry>(text)
+        toml::from_str::<raw::RawEntry>(text)
             .map_err(|error| EntryError(crate::toml_error::sentence(text, &error)))?
             .resolve(id)
     }

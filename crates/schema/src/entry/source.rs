@@ -41,7 +41,7 @@ pub struct Repository(String);
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WireSource {
+pub(super) struct RawSource {
     repository: String,
     commit: String,
     name: Option<String>,
@@ -135,11 +135,11 @@ fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with(['-', '.']) && name.chars().all(good)
 }
 
-impl WireSource {
+impl RawSource {
     /// All sources of an entry, checked.
-    pub(super) fn resolve_all(wire: &[Self]) -> Result<Vec<Source>, EntryError> {
+    pub(super) fn resolve_all(raw: &[Self]) -> Result<Vec<Source>, EntryError> {
         let sources: Vec<Source> =
-            wire.iter().map(Self::resolve).collect::<Result<_, _>>().map_err(EntryError)?;
+            raw.iter().map(Self::resolve).collect::<Result<_, _>>().map_err(EntryError)?;
         let mut names = BTreeSet::new();
         match sources.iter().find(|it| !names.insert(&it.name)) {
             Some(twice) => Err(EntryError(format!(

@@ -1,7 +1,7 @@
 //! Reads a journal, including one whose last line is incomplete.
 
 use super::{
-    End, FixedRate, Found, JOURNAL_FORMAT, Part, Record, Resumed, Run, SearchSpec, Start,
+    End, FixedRate, JOURNAL_FORMAT, Part, Record, Resumed, Run, SearchResult, SearchSpec, Start,
     Unavailable, Verified,
 };
 use crate::load::LOAD_FORMAT;
@@ -66,7 +66,7 @@ pub struct Journal {
     /// The goal of a search for the highest rate.
     pub sought: Option<SearchSpec>,
     /// The result of that search.
-    pub found: Option<Found>,
+    pub found: Option<SearchResult>,
     /// All runs, in the order in which they were made.
     pub runs: Vec<Run>,
     /// The blocks that were given to pairs of hosts; empty if all were measured by one side.
@@ -129,8 +129,8 @@ impl Journal {
             Record::Unavailable(record) => self.unavailable.push(record),
             Record::Verified(record) => self.verified.push(record),
             Record::Rate(record) => self.rates.push(record),
-            Record::Sought(record) => self.sought = Some(record),
-            Record::Found(record) => self.found = Some(record),
+            Record::SearchStarted(record) => self.sought = Some(record),
+            Record::SearchResult(record) => self.found = Some(record),
             Record::Run(record) => self.runs.push(*record),
             Record::Part(record) => self.parts.push(record),
             // A resumed run has no end any more; only a later end counts.

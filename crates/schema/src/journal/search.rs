@@ -32,7 +32,7 @@ pub struct SearchSpec {
 
 /// What a search has found. It is written after the last run.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct Found {
+pub struct SearchResult {
     /// The highest rate that holds, in requests per second: at higher ones more than half of the
     /// runs miss. Absent when there is none.
     pub requests_per_second: Option<u64>,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::{Phase, wire_workload::default_pipeline};
+use super::{Phase, raw_workload::default_pipeline};
 use crate::{
     load::{
         Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop,

@@ -13,7 +13,7 @@ use wirebench_report::{
     tune::Tuned,
 };
 use wirebench_schema::{
-    journal::{Found, Measurement, SearchSpec},
+    journal::{Measurement, SearchResult, SearchSpec},
     load::Stop,
     objective::Objective,
     suite::Workload,
@@ -89,7 +89,7 @@ pub(super) fn run(
 
 /// A search that found no rate has failed, and so has one whose server failed its checks.
 fn has_found(finished: &Finished) -> bool {
-    let found: Option<Found> = finished.journal.found;
+    let found: Option<SearchResult> = finished.journal.found;
     found.is_some_and(|found| found.requests_per_second.is_some())
 }
 

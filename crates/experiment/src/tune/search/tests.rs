@@ -6,7 +6,7 @@ const PLAN: Plan =
     Plan { start: 1000, lowest: 100, highest: 10_000_000, precision: 0.05, most_runs: 40 };
 
 /// Searches to the end. The answer also has all rates, in their order.
-fn search(plan: Plan, mut server: impl FnMut(u64) -> ProbeResult) -> (Found, Vec<u64>) {
+fn search(plan: Plan, mut server: impl FnMut(u64) -> ProbeResult) -> (SearchResult, Vec<u64>) {
     let mut search = Search::new(plan);
     let mut rates = Vec::new();
     while let Some(rate) = search.next_rate() {

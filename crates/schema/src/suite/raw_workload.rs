@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::{
     Phase, SuiteError, Workload,
+    raw::{OneOrMany, duration},
     scale::WorkloadRule,
-    wire::{OneOrMany, duration},
     workload::{IDLE_PHASE_CONNECTIONS, rate_model},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 /// A workload as it is written. Lists are swept: they make a workload of every pair.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WireWorkload {
+pub(super) struct RawWorkload {
     name: String,
     scenario: Scenario,
     workers: Option<u32>,
@@ -52,13 +52,13 @@ pub(super) struct WireWorkload {
     count_per_connection: Option<u64>,
     #[serde(default = "default_timeout", with = "crate::units::duration_text")]
     timeout: Duration,
-    machine: Option<WireRule>,
+    machine: Option<RawRule>,
 }
 
 /// `[workload.machine]`: reductions of the published values for an ordinary machine.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WireRule {
+struct RawRule {
     connections: Option<usize>,
     payload: Option<String>,
     warmup_requests: Option<u64>,
@@ -81,23 +81,23 @@ const fn default_timeout() -> Duration {
     Duration::from_secs(2)
 }
 
-impl WireWorkload {
+impl RawWorkload {
     /// Overrides for an ordinary machine.
     pub(super) fn rule(&self) -> Result<Option<WorkloadRule>, SuiteError> {
-        let Some(wire) = &self.machine else { return Ok(None) };
+        let Some(raw) = &self.machine else { return Ok(None) };
         let wrong =
             |reason: String| SuiteError(format!("[workload.machine] of `{}`: {reason}", self.name));
-        let counts = (wire.requests, wire.count_per_connection);
-        let stop = match (&wire.duration, counts) {
+        let counts = (raw.requests, raw.count_per_connection);
+        let stop = match (&raw.duration, counts) {
             (None, (None, None)) => None,
             (text, (requests, each)) => Some(stop(text.as_deref(), requests, each).map_err(wrong)?),
         };
         Ok(Some(WorkloadRule {
-            connections: wire.connections,
-            payload_bytes: wire.payload.as_deref().map(size).transpose().map_err(wrong)?,
+            connections: raw.connections,
+            payload_bytes: raw.payload.as_deref().map(size).transpose().map_err(wrong)?,
             stop,
-            warmup_requests: wire.warmup_requests,
-            steady_within: wire.steady_within,
+            warmup_requests: raw.warmup_requests,
+            steady_within: raw.steady_within,
         }))
     }
 

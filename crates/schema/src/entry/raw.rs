@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     BuildStep, Class, Deviation, Entry, EntryError, Mechanism, Model, Need, RESERVED, Ready,
     Requirement, RunCommand, SHARED, Sharing, Variant, VersionProbe, VersionSource,
-    source::{Source, WireSource},
+    source::{RawSource, Source},
 };
 use crate::{
     id::{VariantId, is_published},
@@ -24,7 +24,7 @@ const CHECKOUTS: &str = "{checkouts}";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WireEntry {
+pub(super) struct RawEntry {
     title: String,
     description: String,
     url: Option<String>,
@@ -38,22 +38,22 @@ pub(super) struct WireEntry {
     known_issues: Vec<String>,
     max_workers: Option<u32>,
     #[serde(default)]
-    deviation: Vec<WireDeviation>,
+    deviation: Vec<RawDeviation>,
     #[serde(default)]
-    requires: Vec<WireRequirement>,
-    version: Vec<WireVersion>,
+    requires: Vec<RawRequirement>,
+    version: Vec<RawVersion>,
     #[serde(default)]
-    source: Vec<WireSource>,
+    source: Vec<RawSource>,
     #[serde(default)]
-    build: Vec<WireStep>,
-    run: WireRun,
+    build: Vec<RawStep>,
+    run: RawRun,
     #[serde(default)]
-    variant: Vec<WireVariant>,
+    variant: Vec<RawVariant>,
 }
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WireRequirement {
+struct RawRequirement {
     command: Option<String>,
     header: Option<String>,
     pkg_config: Option<String>,
@@ -69,7 +69,7 @@ struct WireRequirement {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WireVersion {
+struct RawVersion {
     name: String,
     command: Option<Vec<String>>,
     file: Option<String>,
@@ -78,7 +78,7 @@ struct WireVersion {
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WireStep {
+struct RawStep {
     command: Vec<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
@@ -86,7 +86,7 @@ struct WireStep {
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WireRun {
+struct RawRun {
     command: Vec<String>,
     ready: Ready,
     #[serde(default)]
@@ -95,14 +95,14 @@ struct WireRun {
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WireDeviation {
+struct RawDeviation {
     checks: Vec<String>,
     reason: String,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WireVariant {
+struct RawVariant {
     name: String,
     note: Option<String>,
     class: Option<Class>,
@@ -115,18 +115,18 @@ struct WireVariant {
     max_workers: Option<u32>,
     /// Added to the entry's own, as are the requirements.
     #[serde(default)]
-    deviation: Vec<WireDeviation>,
+    deviation: Vec<RawDeviation>,
     #[serde(default)]
-    requires: Vec<WireRequirement>,
-    build: Option<Vec<WireStep>>,
-    run: Option<WireRun>,
+    requires: Vec<RawRequirement>,
+    build: Option<Vec<RawStep>>,
+    run: Option<RawRun>,
 }
 
 fn error(message: impl Into<String>) -> EntryError {
     EntryError(message.into())
 }
 
-impl WireEntry {
+impl RawEntry {
     pub(super) fn resolve(self, id: &str) -> Result<Entry, EntryError> {
         if let Some(language) = RESERVED.iter().find(|name| id.starts_with(&format!("{name}/"))) {
             return Err(error(format!("`{language}/` is reserved: use another folder")));
@@ -144,10 +144,10 @@ impl WireEntry {
                 "no [[version]]: a number without a version misleads its reader; say how to read one",
             ));
         }
-        let versions: Result<Vec<_>, _> = self.version.iter().map(WireVersion::resolve).collect();
+        let versions: Result<Vec<_>, _> = self.version.iter().map(RawVersion::resolve).collect();
         // Published forms are additions: an entry that has nothing else keeps its plain name.
         let only_published = self.variant.iter().all(|it| is_published(&it.name));
-        let unnamed = only_published.then(WireVariant::default);
+        let unnamed = only_published.then(RawVariant::default);
         let mut names = BTreeSet::new();
         for variant in &self.variant {
             VariantId::new(id, Some(&variant.name)).map_err(|e| error(e.to_string()))?;
@@ -155,7 +155,7 @@ impl WireEntry {
                 return Err(error(format!("two variants are named `{}`", variant.name)));
             }
         }
-        let sources = WireSource::resolve_all(&self.source)?;
+        let sources = RawSource::resolve_all(&self.source)?;
         let forms = unnamed.iter().chain(&self.variant);
         let variants: Result<Vec<_>, _> =
             forms.map(|it| self.resolve_variant(id, it, &sources)).collect();
@@ -172,7 +172,7 @@ impl WireEntry {
     fn resolve_variant(
         &self,
         id: &str,
-        variant: &WireVariant,
+        variant: &RawVariant,
         sources: &[Source],
     ) -> Result<Variant, EntryError> {
         let name = (!variant.name.is_empty()).then_some(variant.name.as_str());
@@ -191,14 +191,14 @@ impl WireEntry {
             return Err(error(format!("{id}: `max_workers` of 0 leaves no worker")));
         }
         let requires: Result<Vec<_>, _> =
-            self.requires.iter().chain(&variant.requires).map(WireRequirement::resolve).collect();
+            self.requires.iter().chain(&variant.requires).map(RawRequirement::resolve).collect();
         let build = variant.build.as_ref().unwrap_or(&self.build);
         if sources.is_empty() && self.names_checkouts(build) {
             return Err(error(
                 "`{checkouts}` is the folder of the fetched sources, and there is no [[source]]: add one",
             ));
         }
-        let build: Result<Vec<_>, _> = build.iter().map(WireStep::resolve).collect();
+        let build: Result<Vec<_>, _> = build.iter().map(RawStep::resolve).collect();
         let run = variant.run.as_ref().unwrap_or(&self.run);
         let takes_port = |word: &String| word.contains("{port}");
         if run.ready == Ready::Connect && !run.command.iter().any(takes_port) {
@@ -226,14 +226,14 @@ impl WireEntry {
     }
 
     /// Whether a step of `build` or a version command names the folder of the sources.
-    fn names_checkouts(&self, build: &[WireStep]) -> bool {
+    fn names_checkouts(&self, build: &[RawStep]) -> bool {
         let steps = build.iter().flat_map(|step| step.command.iter().chain(step.env.values()));
         let versions = self.version.iter().flat_map(|version| version.command.iter().flatten());
         steps.chain(versions).any(|word| word.contains(CHECKOUTS))
     }
 }
 
-impl WireRun {
+impl RawRun {
     fn resolve(&self) -> Result<RunCommand, EntryError> {
         if self.command.iter().chain(self.env.values()).any(|word| word.contains(CHECKOUTS)) {
             return Err(error(
@@ -248,7 +248,7 @@ impl WireRun {
     }
 }
 
-impl WireStep {
+impl RawStep {
     fn resolve(&self) -> Result<BuildStep, EntryError> {
         Ok(BuildStep {
             command: early_command("build", &WITH_CHECKOUTS, &self.command)?,
@@ -299,10 +299,10 @@ fn checked_command(what: &str, command: &[String]) -> Result<Vec<String>, EntryE
 }
 
 fn deviations<'a>(
-    wire: impl Iterator<Item = &'a WireDeviation>,
+    raw: impl Iterator<Item = &'a RawDeviation>,
 ) -> Result<Vec<Deviation>, EntryError> {
     let mut deviations = Vec::new();
-    for WireDeviation { checks, reason } in wire {
+    for RawDeviation { checks, reason } in raw {
         if checks.is_empty() || reason.trim().is_empty() {
             return Err(error("each [[deviation]] names its `checks` and says its `reason`"));
         }
@@ -312,7 +312,7 @@ fn deviations<'a>(
     Ok(deviations)
 }
 
-impl WireRequirement {
+impl RawRequirement {
     fn resolve(&self) -> Result<Requirement, EntryError> {
         let needs = [
             self.command.clone().map(|name| Ok(Need::Command(name))),
@@ -383,7 +383,7 @@ fn parse_kernel(text: &str) -> Result<Need, EntryError> {
         .ok_or_else(|| error(format!("`{text}` is not a version of Linux: use one such as 5.19")))
 }
 
-impl WireVersion {
+impl RawVersion {
     fn resolve(&self) -> Result<VersionProbe, EntryError> {
         let source = match (&self.command, &self.file) {
             (Some(command), None) => {

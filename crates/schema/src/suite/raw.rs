@@ -8,13 +8,13 @@ use std::{
 
 use super::{
     BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, SuiteError,
+    raw_workload::RawWorkload,
     scale::{ConnectionsRule, MachineRule},
-    wire_workload::WireWorkload,
 };
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WireSuite {
+pub(super) struct RawSuite {
     description: String,
     #[serde(default)]
     entries: Vec<String>,
@@ -26,8 +26,8 @@ pub(super) struct WireSuite {
     workers: Option<u32>,
     published: Option<Document>,
     #[serde(default)]
-    scale: WireScale,
-    workload: Vec<WireWorkload>,
+    scale: RawScale,
+    workload: Vec<RawWorkload>,
 }
 
 fn default_baseline() -> OneOrMany<String> {
@@ -36,13 +36,13 @@ fn default_baseline() -> OneOrMany<String> {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WireScale {
-    machine: Option<WireMachine>,
+struct RawScale {
+    machine: Option<RawMachine>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WireMachine {
+struct RawMachine {
     blocks: Option<u32>,
     warmup_blocks: Option<u32>,
     #[serde(default)]
@@ -74,7 +74,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     crate::units::parse_duration(text).map_err(|error| error.to_string())
 }
 
-impl WireSuite {
+impl RawSuite {
     /// Converts the file to a suite, or explains why it is invalid.
     pub(super) fn resolve(self, name: &str) -> Result<Suite, SuiteError> {
         if self.blocks == 0 {
@@ -88,9 +88,9 @@ impl WireSuite {
         }
         let mut workloads = Vec::new();
         let mut workload_rules = BTreeMap::new();
-        for wire in self.workload {
-            let rule = wire.rule()?;
-            for workload in wire.resolve()? {
+        for raw in self.workload {
+            let rule = raw.rule()?;
+            for workload in raw.resolve()? {
                 workload_rules.extend(rule.clone().map(|rule| (workload.name.clone(), rule)));
                 workloads.push(workload);
             }
@@ -102,7 +102,7 @@ impl WireSuite {
                 twice.name
             )));
         }
-        let machine = self.scale.machine.map(WireMachine::resolve).transpose()?;
+        let machine = self.scale.machine.map(RawMachine::resolve).transpose()?;
         if self.published.is_none() && (machine.is_some() || !workload_rules.is_empty()) {
             return Err(SuiteError(
                 "a rule for this machine changes what was published: write [published] too"
@@ -129,7 +129,7 @@ impl WireSuite {
     }
 }
 
-impl WireMachine {
+impl RawMachine {
     fn resolve(self) -> Result<MachineRule, SuiteError> {
         let wrong = |reason: &str| SuiteError(format!("[scale.machine]: {reason}"));
         if self.blocks == Some(0) {
