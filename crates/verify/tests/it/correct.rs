@@ -8,8 +8,13 @@ use wirebench_schema::{
 };
 use wirebench_verify::{Checked, Verdict};
 
-/// Every check but `skipped` must pass.
+/// Every check but `skipped` must pass, at the latest the second time: on a busy machine a correct server may be late,
+/// and `wirebench verify` repeats a failed check too.
 fn expect_all_but(setup: &Setup, skipped: &[&str]) -> Result<(), String> {
+    expect_once(setup, skipped).or_else(|_| expect_once(setup, skipped))
+}
+
+fn expect_once(setup: &Setup, skipped: &[&str]) -> Result<(), String> {
     let as_expected = |checked: &Checked| match &checked.verdict {
         Verdict::Pass => !skipped.contains(&checked.name),
         Verdict::Skip { .. } => skipped.contains(&checked.name) || is_hidden(checked),
