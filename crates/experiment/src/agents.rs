@@ -1,5 +1,5 @@
 //! The load generators of a run or a cohort: one child of this program on the generator's CPUs, or an agent on
-//! each of several other hosts, which generate one load together. Everything is measured by [`Agents::window`].
+//! each of several other hosts, which generate one load together. Everything is measured by `Agents::window`.
 //!
 //! A child reads the clocks of the servers itself. For agents on other hosts `edges` reads them here, `clock` finds
 //! the offsets of their clocks, and `parts` puts their shares together. `pool` is the way to them, and `limit` says

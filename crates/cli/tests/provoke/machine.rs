@@ -194,7 +194,8 @@ fn shell(script: &str) -> Vec<String> {
 pub(crate) fn stop_generators(world: &World, done: impl Fn() -> bool) {
     let mut known = Vec::new();
     while !done() {
-        let loads = world.processes().into_iter().filter(|line| line.ends_with(" agent"));
+        let loads =
+            world.processes().into_iter().filter(|line| line.trim_end().ends_with(" agent"));
         let pids = loads.filter_map(|line| line.split_once(' ')?.0.parse().ok());
         if let Some(pid) = pids.filter_map(Pid::from_raw).find(|pid| !known.contains(pid)) {
             known.push(pid);
