@@ -29,8 +29,8 @@ use wirebench_schema::{
 
 use crate::guard::Exit;
 
-/// How long a server may take to end on SIGTERM.
-pub const STOP_GRACE: Duration = Duration::from_secs(2);
+/// How long a server may take to end on SIGTERM. On a machine with other work it may wait seconds for a CPU.
+pub const STOP_GRACE: Duration = Duration::from_secs(5);
 
 /// The same after Ctrl-C, which ends wirebench within a second.
 const HURRIED_GRACE: Duration = Duration::from_millis(300);
