@@ -85,6 +85,11 @@ pub(crate) fn step_beside(title: &str, argv: &[&str], env: &[(&str, &str)]) -> a
     passed(title, argv, attempt(title, argv, env, Shown::AtEnd)?)
 }
 
+/// The same for a compilation. Tests that run meanwhile get the CPUs first, because they have time limits.
+pub(crate) fn compile(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
+    step_beside(title, &[&["nice", "-n", "10"], argv].concat(), env)
+}
+
 fn passed(title: &str, argv: &[&str], end: End) -> anyhow::Result<()> {
     ensure!(end == End::Passed, "{title}: `{}` failed", argv.join(" "));
     Ok(())

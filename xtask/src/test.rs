@@ -6,7 +6,7 @@ use std::{process::Command, time::Instant};
 use crate::{
     axe, bench_load, bench_truth, package,
     queue::{Group, Queue},
-    step::{Shown, at_root, attempt, built_in, cargo, step, step_beside},
+    step::{Shown, at_root, attempt, built_in, cargo, compile, step, step_beside},
     test_programs, tidy,
 };
 
@@ -64,15 +64,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn add_lints(queue: &mut Queue<'_>) {
     queue.add(Group::Cpu, "clippy", &[], || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-        step_beside("clippy", &[&[cargo()], &clippy[..]].concat(), &[])?;
+        compile("clippy", &[&[cargo()], &clippy[..]].concat(), &[])?;
         let clippy = [&of_fibers(&["clippy"])[..], &["--all-targets", "--", "-D", "warnings"]];
-        step_beside("clippy of the fibers", &clippy.concat(), &[])
+        compile("clippy of the fibers", &clippy.concat(), &[])
     });
     queue.add(Group::Cpu, "docs", &[], || {
         let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-        step_beside("docs", &[&[cargo()], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
+        compile("docs", &[&[cargo()], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
     });
-    queue.add(Group::Cpu, "fibers", &[], || step_beside("fibers", &of_fibers(&["test"]), &[]));
+    queue.add(Group::Cpu, "fibers", &[], || compile("fibers", &of_fibers(&["test"]), &[]));
 }
 
 /// Adds the build and the checks of all entries. After the installation nothing may be missing that `setup` installs.
@@ -80,7 +80,7 @@ fn add_lints(queue: &mut Queue<'_>) {
 fn add_entries<'a>(queue: &mut Queue<'a>, program: &'a str, installed: &[&str]) {
     let strict: &[&str] = if installed.is_empty() { &[] } else { &["--strict"] };
     queue.add(Group::Cpu, "entries", installed, move || {
-        step_beside("build of the entries", &[&[program, "build"], strict].concat(), &[])
+        compile("build of the entries", &[&[program, "build"], strict].concat(), &[])
     });
     // `verify` itself repeats a failed check alone, so that a rare fault does not block an unrelated change.
     queue.add(Group::Waiting, "conformance", &["entries"], move || {
@@ -97,18 +97,18 @@ fn add_entries<'a>(queue: &mut Queue<'a>, program: &'a str, installed: &[&str]) 
 fn add_nightly(queue: &mut Queue<'_>, may_install: bool) {
     queue.add(Group::Cpu, "examples in the docs", &[], || {
         let test = [cargo(), "test", "--workspace", "--locked", "--doc"];
-        step_beside("examples in the docs", &test, &[])
+        compile("examples in the docs", &test, &[])
     });
     queue.add(Group::Cpu, "loom", &["fibers"], || {
         let loom = ["--features", "loom", "--lib", "loom"];
         let test = [&of_fibers(&["test"])[..], &loom].concat();
-        step_beside("fibers in all orders of their steps", &test, &[])
+        compile("fibers in all orders of their steps", &test, &[])
     });
     queue.add(Group::Cpu, "release build", &[], || {
         let packages =
             ["-p", "wirebench", "-p", "wirebench-delayserver", "-p", "wirebench-bareload"];
         let build = [&[cargo(), "build", "--release", "--locked"], &packages[..]].concat();
-        step_beside("release build", &build, &[])
+        compile("release build", &build, &[])
     });
     if may_install {
         queue.add(Group::Alone, "packages", &["release build"], package::test);
