@@ -34,11 +34,11 @@ use wirebench_server::{
 use self::{clock::Offset, edges::Edges, limit::WaitLimit, parts::Share, pool::AgentPool};
 use crate::remote::{Fleet, PATIENCE};
 
-/// How often a wait for a child looks whether a signal asked to end, and during a slice: one that is shorter is not
+/// Interval of the checks for a signal while waiting for a child, and the same during a slice: a shorter one is not
 /// disturbed at all.
 const STEP: Duration = Duration::from_millis(50);
 const SILENT_STEP: Duration = Duration::from_secs(1);
-/// The time between two looks whether one of several hosts has said something.
+/// Interval of the polls for events of several hosts.
 const HOSTS_STEP: Duration = Duration::from_millis(1);
 /// The time between an order to other hosts and its window, beside the way of the order: for a slice, and for a
 /// whole load. An order may take that many times the error of a clock, which is half of the way there and back.
@@ -69,8 +69,8 @@ pub(crate) struct Agents {
     clocks: Option<(Instant, Vec<Offset>)>,
 }
 
-/// A window that lasts.
-struct Lasting<'a> {
+/// A window whose reports have not all arrived.
+struct OpenWindow<'a> {
     order: &'a WindowOrder,
     limit: WaitLimit,
     /// Those of a window on other hosts.
@@ -181,8 +181,8 @@ impl Agents {
         }
         self.pool.tell(&AgentCommand::Window(Box::new(order.clone())))?;
         let limit = WaitLimit::window(&config, Instant::now());
-        let lasting = Lasting::new(order, limit, None, 1);
-        let (reports, _) = self.follow(lasting, (at_stop, stop), observe)?;
+        let window = OpenWindow::new(order, limit, None, 1);
+        let (reports, _) = self.follow(window, (at_stop, stop), observe)?;
         reports.into_iter().next().ok_or_else(|| "there is no report".to_owned())
     }
 
@@ -212,8 +212,8 @@ impl Agents {
         self.pool.tell_each(offsets.iter().map(order_at))?;
         let limit = WaitLimit::window(&config, Instant::now());
         let edges = Some(Edges::new(order, start_ns));
-        let lasting = Lasting::new(order, limit, edges, offsets.len());
-        let (reports, clocks) = self.follow(lasting, (at_stop, stop), observe)?;
+        let window = OpenWindow::new(order, limit, edges, offsets.len());
+        let (reports, clocks) = self.follow(window, (at_stop, stop), observe)?;
         let end_ns = self.pool.now_ns();
         let after = wait_for_rest(&order.processes);
         let used = used(&order.processes, &before, &after);
@@ -243,40 +243,40 @@ impl Agents {
     /// Follows a window to its end.
     fn follow(
         &mut self,
-        mut lasting: Lasting<'_>,
+        mut window: OpenWindow<'_>,
         (at_stop, stop): (AtStop, &AtomicBool),
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<(Vec<WindowReport>, EdgeClocks), String> {
         let (never, mut has_stopped) = (AtomicBool::new(false), false);
         let stop_of_wait = if at_stop == AtStop::Report { &never } else { stop };
         let mut events = VecDeque::new();
-        while lasting.reports.iter().any(Option::is_none) {
+        while window.reports.iter().any(Option::is_none) {
             if at_stop == AtStop::Report && !has_stopped && stop.load(Ordering::Relaxed) {
                 has_stopped = true;
                 self.pool.tell(&AgentCommand::Stop)?;
             }
-            lasting.limit.check(Instant::now())?;
-            let edges = lasting.edges.as_mut();
+            window.limit.check(Instant::now())?;
+            let edges = window.edges.as_mut();
             events.extend(edges.map(|it| it.pass(self.pool.now_ns())).unwrap_or_default());
             if events.is_empty() {
-                let step = self.step_of(&lasting);
+                let step = self.step_of(&window);
                 if let Some((place, event)) = self.next(step, stop_of_wait)? {
-                    lasting.hear(place, event, &mut events);
+                    window.hear(place, event, &mut events);
                 }
             }
             while let Some(event) = events.pop_front() {
-                lasting.limit.hear(&event, Instant::now());
+                window.limit.hear(&event, Instant::now());
                 observe(event);
             }
         }
-        let clocks = lasting.edges.map(|it| it.clocks).unwrap_or_default();
-        Ok((lasting.reports.into_iter().flatten().collect(), clocks))
+        let clocks = window.edges.map(|it| it.clocks).unwrap_or_default();
+        Ok((window.reports.into_iter().flatten().collect(), clocks))
     }
 
     /// How long to wait for the next event of a window. Between the edges of a slice nothing runs here.
-    fn step_of(&self, lasting: &Lasting<'_>) -> Instant {
-        let is_slice = lasting.order.recording != Recording::Intervals;
-        let Some(edges) = &lasting.edges else {
+    fn step_of(&self, window: &OpenWindow<'_>) -> Instant {
+        let is_slice = window.order.recording != Recording::Intervals;
+        let Some(edges) = &window.edges else {
             return Instant::now() + if is_slice { SILENT_STEP } else { STEP };
         };
         let edge = edges.next_ns().map(|edge_ns| self.pool.instant(edge_ns));
@@ -341,13 +341,13 @@ impl Agents {
     }
 }
 
-impl<'a> Lasting<'a> {
+impl<'a> OpenWindow<'a> {
     fn new(order: &'a WindowOrder, limit: WaitLimit, edges: Option<Edges>, agents: usize) -> Self {
         let (intervals, reports) = (vec![VecDeque::new(); agents], vec![None; agents]);
         Self { order, limit, edges, intervals, reports }
     }
 
-    /// Takes in what one agent has said. `events` gets what that means for the window.
+    /// Records the event of one agent. `events` receives the events of the whole window that follow from it.
     fn hear(&mut self, place: usize, event: AgentEvent, events: &mut VecDeque<LoadEvent>) {
         match (event, &mut self.edges) {
             (AgentEvent::WindowStart, None) => events.push_back(LoadEvent::WindowStart),
