@@ -1,9 +1,10 @@
 //! The project's chores. One chore, one file.
 //!
 //! They are not part of what users run; `cargo xtask` is for developers of the project.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod axe;
+mod bare_load;
 mod bench;
 mod bench_difference;
 mod bench_fiber;
@@ -45,6 +46,15 @@ enum Chore {
     /// Answer as an agent does (internal)
     #[command(hide = true)]
     FakeAgent { report: std::path::PathBuf, host: String, script: String },
+    /// Run one bare loop against a server and print one line of JSON (internal)
+    #[command(hide = true)]
+    BareLoad(bare_load::Arguments),
+    /// Answer HTTP/1.1 requests on the loopback interface after known delays (internal)
+    #[command(hide = true)]
+    DelayServer {
+        #[command(subcommand)]
+        mode: bench_truth::mode::Mode,
+    },
     /// Hold what `wirebench load` measures against a server whose delays are known
     BenchTruth(bench_truth::Arguments),
     /// Count the lines of code, comments and tests of each crate
@@ -68,6 +78,8 @@ fn main() -> ExitCode {
         Chore::BenchLoad(arguments) => bench_load::run(&arguments),
         Chore::BenchScale(arguments) => bench_scale::run(&arguments),
         Chore::FakeAgent { report, script, .. } => bench_scale::fake_agent(&report, &script),
+        Chore::BareLoad(arguments) => bare_load::run(&arguments),
+        Chore::DelayServer { mode } => bench_truth::server::run(mode),
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
         Chore::Lines => lines::run(),
         Chore::Package(arguments) => package::run(&arguments),

@@ -105,10 +105,8 @@ fn add_nightly(queue: &mut Queue<'_>, may_install: bool) {
         compile("fibers in all orders of their steps", &test, &[])
     });
     queue.add(Group::Cpu, "release build", &[], || {
-        let packages =
-            ["-p", "wirebench", "-p", "wirebench-delayserver", "-p", "wirebench-bareload"];
-        let build = [&[cargo(), "build", "--release", "--locked"], &packages[..]].concat();
-        compile("release build", &build, &[])
+        let build = ["build", "--release", "--locked", "-p", "wirebench", "-p", "xtask"];
+        compile("release build", &[&[cargo()], &build[..]].concat(), &[])
     });
     if may_install {
         queue.add(Group::Alone, "packages", &["release build"], package::test);

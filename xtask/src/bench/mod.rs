@@ -12,9 +12,6 @@ pub(crate) use machine::Sides;
 pub(crate) use process::{Server, finish};
 pub(crate) use wirebench::{LATENCY_PERCENTILES, LoadResult, below, histogram, parse_load};
 
-/// What a run gave, or why `wirebench load` would not make it.
-pub(crate) type Attempt<T> = Result<T, String>;
-
 use anyhow::Context;
 use std::path::PathBuf;
 use wirebench_host::neighbours::Programs;

@@ -79,17 +79,7 @@ pub(crate) struct Finished {
     pub(crate) shown: String,
 }
 
-/// The exit code with which `wirebench load` refuses an option.
-const REFUSED: i32 = 2;
-
 impl Finished {
-    /// Why `wirebench load` would not make this load, if that is how it ended.
-    pub(crate) fn refusal(&self) -> Option<String> {
-        let reason = self.stderr.lines().next().unwrap_or("it does not say why");
-        let is_refused = self.status.code() == Some(REFUSED);
-        is_refused.then(|| reason.trim_start_matches("error: ").to_owned())
-    }
-
     /// What it printed. A program that failed is an error with all of its output.
     pub(crate) fn output(self) -> anyhow::Result<String> {
         let Self { status, stdout, stderr, shown, .. } = self;

@@ -1,26 +1,29 @@
 //! The generators that are compared: their names and their command lines. Each gets the same
 //! server, one CPU, one thread, and the same shape.
 
+use clap::ValueEnum;
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     time::Duration,
 };
+use wirebench_server::executable::exists;
 
 use super::shape::Shape;
 
 /// One generator in one way of working.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Contestant {
     /// `wirebench load` without further options: the reference for the others.
     Wirebench,
+    #[value(name = "wirebench-io_uring")]
     WirebenchIoUring,
     WirebenchEpoll,
     Wrk,
     H2load,
     Oha,
     Hey,
+    #[value(name = "bare-io_uring")]
     BareIoUring,
     BareEpoll,
 }
@@ -37,30 +40,8 @@ pub(crate) struct Task<'task> {
 }
 
 impl Contestant {
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Wirebench,
-        Self::WirebenchIoUring,
-        Self::WirebenchEpoll,
-        Self::Wrk,
-        Self::H2load,
-        Self::Oha,
-        Self::Hey,
-        Self::BareIoUring,
-        Self::BareEpoll,
-    ];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Wirebench => "wirebench",
-            Self::WirebenchIoUring => "wirebench-io_uring",
-            Self::WirebenchEpoll => "wirebench-epoll",
-            Self::Wrk => "wrk",
-            Self::H2load => "h2load",
-            Self::Oha => "oha",
-            Self::Hey => "hey",
-            Self::BareIoUring => "bare-io_uring",
-            Self::BareEpoll => "bare-epoll",
-        }
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |it| it.get_name().to_owned())
     }
 
     /// Whether it is `wirebench load`.
@@ -73,29 +54,15 @@ impl Contestant {
         matches!(self, Self::WirebenchIoUring | Self::BareIoUring)
     }
 
-    /// Why this one cannot make this shape at all.
-    pub(crate) fn unable(self, shape: Shape) -> Option<&'static str> {
-        (shape.depth > 1 && matches!(self, Self::Oha | Self::Hey)).then_some("has no pipelining")
+    /// Whether it can make this shape: some have no pipelining.
+    pub(crate) fn can_make(self, shape: Shape) -> bool {
+        shape.depth == 1 || !matches!(self, Self::Oha | Self::Hey)
     }
 
     /// Whether it is installed. The project's own are, because they were built.
     pub(crate) fn is_there(self) -> bool {
-        let argument = match self {
-            Self::Wrk | Self::H2load | Self::Oha => "--version",
-            // It has no such option, and says how to use it.
-            Self::Hey => "-h",
-            _ => return true,
-        };
-        let mut command = Command::new(self.name());
-        command.arg(argument).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok()
-    }
-
-    pub(crate) const fn remedy(self) -> &'static str {
-        match self {
-            Self::Oha => "cargo install --locked oha, or `cargo xtask bench-load --install`",
-            _ => "`cargo xtask bench-load --install` installs it",
-        }
+        let is_third_party = matches!(self, Self::Wrk | Self::H2load | Self::Oha | Self::Hey);
+        !is_third_party || exists(&self.name())
     }
 
     pub(crate) fn command_line(self, task: &Task<'_>) -> (PathBuf, Vec<String>) {
@@ -142,8 +109,9 @@ impl Contestant {
                 let address = task.address.to_string();
                 let seconds = task.duration.as_secs_f64().to_string();
                 let reply_bytes = task.reply_bytes.to_string();
-                let line = [engine, &address, &connections, &seconds, &reply_bytes, &depth];
-                (own("wirebench-bare-load"), words(&line))
+                let line =
+                    ["bare-load", engine, &address, &connections, &seconds, &reply_bytes, &depth];
+                (own("xtask"), words(&line))
             }
         }
     }
@@ -188,7 +156,7 @@ mod tests {
             (Contestant::H2load, "h2load --h1 -t 1 -c 64 -m 16 -D 1500ms http://127.0.0.1:80/"),
             (
                 Contestant::BareIoUring,
-                "/release/wirebench-bare-load io_uring 127.0.0.1:80 64 1.5 77 16",
+                "/release/xtask bare-load io_uring 127.0.0.1:80 64 1.5 77 16",
             ),
         ] {
             assert_eq!(line(contestant, "pipeline-16"), expected);

@@ -1,5 +1,7 @@
 //! Installs the other generators: on request, and Debian's for the tests.
 
+use clap::ValueEnum as _;
+
 use super::contestant::Contestant;
 use crate::step::{cargo, step};
 
@@ -20,7 +22,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     } else {
         step("oha", &[cargo(), "install", "--locked", "oha"], &[])?;
     }
-    for contestant in Contestant::ALL {
+    for contestant in Contestant::value_variants() {
         anyhow::ensure!(
             contestant.is_there(),
             "{} is installed and yet not in PATH: add cargo's bin folder to it",

@@ -14,12 +14,9 @@ mod shape;
 mod table;
 
 use anyhow::{Context, bail, ensure};
+use clap::ValueEnum as _;
 use serde::Serialize;
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, path::PathBuf, time::Duration};
 use wirebench_host::neighbours::Programs;
 use wirebench_stats::MIN_COHORTS;
 
@@ -57,8 +54,8 @@ pub(crate) struct Arguments {
     #[arg(long = "shape", value_name = "NAME", value_parser = SHAPES.map(|shape| shape.name))]
     shapes: Vec<String>,
     /// Only this contestant, beside wirebench; may be given more than once
-    #[arg(long, value_name = "NAME", value_parser = Contestant::ALL.map(Contestant::name))]
-    only: Vec<String>,
+    #[arg(long, value_name = "NAME")]
+    only: Vec<Contestant>,
     /// Seed of the order [default: another one each time; it is printed]
     #[arg(long)]
     seed: Option<u64>,
@@ -76,14 +73,6 @@ pub(crate) struct Arguments {
     install: bool,
 }
 
-/// A contestant that could not be measured in a shape, and why.
-#[derive(Debug, Serialize)]
-struct LeftOut {
-    shape: &'static str,
-    contestant: &'static str,
-    reason: String,
-}
-
 /// Everything that a bench found out, as it is written with `--json`.
 #[derive(Serialize)]
 struct Results<'results> {
@@ -93,7 +82,6 @@ struct Results<'results> {
     server_cpus: &'results [u32],
     generator_cpus: &'results [u32],
     samples: &'results [Sample],
-    left_out: &'results [LeftOut],
 }
 
 /// The smoke runs: everything that is there, and this build against itself.
@@ -114,9 +102,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (None, Ok(())) => "io_uring",
         (None, Err(_)) => "epoll",
     };
-    let other = arguments.against.as_deref().map(against::Build::find).transpose()?;
     let sides = Sides::choose()?;
-    let programs = build(&["wirebench", "wirebench-bareload"])?;
+    // The build below may replace the file.
+    let copies = tempfile::tempdir()?;
+    let other = arguments.against.as_deref().map(|program| {
+        let copy = copies.path().join("against");
+        fs::copy(program, &copy).with_context(|| format!("--against {}", program.display()))?;
+        anyhow::Ok(copy)
+    });
+    let other = other.transpose()?;
+    let programs = build(&["wirebench", "xtask"])?;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
     let duration = match (arguments.smoke, &other) {
         (true, _) => SMOKE_DURATION,
@@ -130,46 +125,31 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let shapes = shapes(arguments);
     let mut order = fastrand::Rng::with_seed(seed);
     let before = Programs::read();
-    let (mut samples, mut left_out) = (Vec::new(), Vec::new());
+    let mut samples = Vec::new();
     if let Some(other) = &other {
         samples = against::measure(&bench, other, &shapes, blocks, &mut order)?;
         println!("\n{}", against::describe(&shapes, &samples));
     } else {
         let contestants = contestants(&arguments.only, io_uring.err().as_deref());
         for block in 1..=blocks {
-            let out = (&mut samples, &mut left_out);
-            run_block(block, &bench, &shapes, &contestants, &mut order, out)?;
+            run_block(block, &bench, &shapes, &contestants, &mut order, &mut samples)?;
         }
         print_tables(&shapes, &samples);
     }
     complaint(&before, &bench.sides).iter().for_each(|it| println!("warning: {it}"));
-    for LeftOut { shape, contestant, reason } in &left_out {
-        println!("left out: {contestant} in {shape}: {reason}");
-    }
     if let Some(path) = &arguments.json {
-        write_json(path, seed, &bench, &samples, &left_out)?;
+        let results = Results {
+            seed,
+            server: &bench.server,
+            seconds: bench.duration.as_secs_f64(),
+            server_cpus: &bench.sides.server_cpus,
+            generator_cpus: &bench.sides.generator_cpus,
+            samples: &samples,
+        };
+        let text = serde_json::to_string_pretty(&results)?;
+        fs::write(path, text).with_context(|| path.display().to_string())?;
     }
-    if arguments.smoke { judge_smoke(&samples, &left_out) } else { Ok(()) }
-}
-
-fn write_json(
-    path: &Path,
-    seed: u64,
-    bench: &Bench,
-    samples: &[Sample],
-    left_out: &[LeftOut],
-) -> anyhow::Result<()> {
-    let results = Results {
-        seed,
-        server: &bench.server,
-        seconds: bench.duration.as_secs_f64(),
-        server_cpus: &bench.sides.server_cpus,
-        generator_cpus: &bench.sides.generator_cpus,
-        samples,
-        left_out,
-    };
-    let text = serde_json::to_string_pretty(&results)?;
-    fs::write(path, text).with_context(|| path.display().to_string())
+    if arguments.smoke { judge_smoke(&samples) } else { Ok(()) }
 }
 
 fn print_tables(shapes: &[Shape], samples: &[Sample]) {
@@ -202,22 +182,22 @@ fn shapes(arguments: &Arguments) -> Vec<Shape> {
     }
 }
 
-/// The requested and installed ones; the others are listed with the command that installs them.
-fn contestants(only: &[String], no_io_uring: Option<&str>) -> Vec<Contestant> {
-    let asked = |contestant: &Contestant| {
-        only.is_empty()
-            || *contestant == Contestant::Wirebench
-            || only.iter().any(|name| name == contestant.name())
-    };
-    let mut contestants = Vec::new();
-    for contestant in Contestant::ALL.into_iter().filter(asked) {
-        let name = contestant.name();
-        match no_io_uring {
-            Some(reason) if contestant.needs_io_uring() => println!("left out: {name}: {reason}"),
-            _ if contestant.is_there() => contestants.push(contestant),
-            _ => println!("left out: {name} is not in PATH: {}", contestant.remedy()),
+/// The requested and installed ones; the others are listed.
+fn contestants(only: &[Contestant], no_io_uring: Option<&str>) -> Vec<Contestant> {
+    let is_requested =
+        |it: &Contestant| only.is_empty() || *it == Contestant::Wirebench || only.contains(it);
+    let mut contestants = Contestant::value_variants().to_vec();
+    contestants.retain(|it| is_requested(it) && match no_io_uring {
+        Some(reason) if it.needs_io_uring() => {
+            println!("left out: {}: {reason}", it.name());
+            false
         }
-    }
+        _ if it.is_there() => true,
+        _ => {
+            println!("left out: {} is not in PATH: `cargo xtask bench-load --install` installs it", it.name());
+            false
+        }
+    });
     contestants
 }
 
@@ -228,7 +208,7 @@ fn run_block(
     shapes: &[Shape],
     contestants: &[Contestant],
     order: &mut fastrand::Rng,
-    (samples, left_out): (&mut Vec<Sample>, &mut Vec<LeftOut>),
+    samples: &mut Vec<Sample>,
 ) -> anyhow::Result<()> {
     let (mut shapes, mut contestants) = (shapes.to_vec(), contestants.to_vec());
     order.shuffle(&mut shapes);
@@ -236,46 +216,22 @@ fn run_block(
         // Fresh for each block, and the same for all that are compared.
         let server = bench.start_server(shape)?;
         order.shuffle(&mut contestants);
-        for &contestant in &contestants {
-            let known =
-                |out: &LeftOut| (out.shape, out.contestant) == (shape.name, contestant.name());
-            if left_out.iter().any(known) || contestant.unable(shape).is_some() {
-                continue;
-            }
-            match bench.attempt(block, shape, contestant, None, &server)? {
-                Ok(sample) => {
-                    println!("block {block}, {sample}");
-                    samples.push(sample);
-                }
-                Err(reason) => left_out.push(LeftOut {
-                    shape: shape.name,
-                    contestant: contestant.name(),
-                    reason,
-                }),
-            }
+        for contestant in contestants.iter().filter(|it| it.can_make(shape)) {
+            let sample = bench.attempt(block, shape, *contestant, None, &server)?;
+            println!("block {block}, {sample}");
+            samples.push(sample);
         }
     }
     Ok(())
 }
 
-/// A smoke run fails when a contestant answered nothing, and when wirebench reported errors or
-/// refused an option.
-fn judge_smoke(samples: &[Sample], left_out: &[LeftOut]) -> anyhow::Result<()> {
-    let mut complaints: Vec<String> = left_out
-        .iter()
-        .map(|out| format!("{} refused {}: {}", out.contestant, out.shape, out.reason))
-        .collect();
-    for sample in samples {
-        if sample.requests == 0 {
-            complaints.push(format!("{} got no reply in {}", sample.contestant, sample.shape));
-        }
-        if sample.is_ours && sample.errors > 0 {
-            let Sample { contestant, shape, errors, .. } = sample;
-            complaints.push(format!("{contestant} reported {errors} errors in {shape}"));
-        }
-    }
+/// A smoke run fails when a contestant answered nothing, and when wirebench reported errors.
+fn judge_smoke(samples: &[Sample]) -> anyhow::Result<()> {
     ensure!(!samples.is_empty(), "nothing was measured");
-    ensure!(complaints.is_empty(), "{}", complaints.join("\n"));
+    for Sample { contestant, shape, requests, errors, is_ours, .. } in samples {
+        ensure!(*requests > 0, "{contestant} got no reply in {shape}");
+        ensure!(!is_ours || *errors == 0, "{contestant} reported {errors} errors in {shape}");
+    }
     println!("smoke: {} samples, all of them with replies", samples.len());
     Ok(())
 }
@@ -283,23 +239,19 @@ fn judge_smoke(samples: &[Sample], left_out: &[LeftOut]) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::expect;
-
-    fn sample(contestant: Contestant, requests: u64, errors: u64) -> Sample {
-        Sample { requests, errors, ..Sample::example(1, contestant, 1000.0) }
-    }
 
     #[test]
     fn a_smoke_run_fails_for_each_reason_by_itself() {
+        let sample = |contestant, requests, errors| Sample {
+            requests,
+            errors,
+            ..Sample::example(1, contestant, 1000.0)
+        };
         let good = sample(Contestant::Wirebench, 5, 0);
         // Errors of others are shown in the table; they say nothing of wirebench.
-        assert!(judge_smoke(&[good.clone(), sample(Contestant::Wrk, 5, 1)], &[]).is_ok());
-        assert!(judge_smoke(&[], &[]).is_err());
-        assert!(judge_smoke(&[good.clone(), sample(Contestant::Wrk, 0, 0)], &[]).is_err());
-        assert!(judge_smoke(&[sample(Contestant::WirebenchEpoll, 5, 1)], &[]).is_err());
-        let reason = "unexpected argument".to_owned();
-        let refused = LeftOut { shape: "pipeline-16", contestant: "wirebench", reason };
-        let message = judge_smoke(&[good], &[refused]).unwrap_err().to_string();
-        expect!["wirebench refused pipeline-16: unexpected argument"].assert_eq(&message);
+        assert!(judge_smoke(&[good.clone(), sample(Contestant::Wrk, 5, 1)]).is_ok());
+        assert!(judge_smoke(&[]).is_err());
+        assert!(judge_smoke(&[good, sample(Contestant::Wrk, 0, 0)]).is_err());
+        assert!(judge_smoke(&[sample(Contestant::WirebenchEpoll, 5, 1)]).is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use wirebench_schema::journal::Generator;
 
 use super::contestant::Contestant;
-use crate::bench::parse_load;
+use crate::{bare_load::Counts, bench::parse_load};
 
 /// The figures that every generator has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,14 +84,8 @@ fn oha(output: &str) -> anyhow::Result<Counted> {
     })
 }
 
-#[derive(Deserialize)]
-struct Bare {
-    requests: u64,
-    requests_per_second: f64,
-}
-
 fn bare(output: &str) -> anyhow::Result<Counted> {
-    let Bare { requests, requests_per_second } = serde_json::from_str(output)?;
+    let Counts { requests, requests_per_second } = serde_json::from_str(output)?;
     Ok(Counted { requests, requests_per_second, errors: 0 })
 }
 

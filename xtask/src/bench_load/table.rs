@@ -1,5 +1,6 @@
 //! The table of one shape. Pure: samples in, text out.
 
+use clap::ValueEnum as _;
 use wirebench_report::{
     table::{Style, listing},
     table_units::thousands,
@@ -35,11 +36,11 @@ const HEAD: [&str; 9] = [
 /// One row for each contestant that has samples in this shape.
 pub(crate) fn table(shape: Shape, samples: &[Sample]) -> String {
     let mut rows = Vec::new();
-    let ours = of(samples, shape, Contestant::Wirebench.name());
-    for contestant in Contestant::ALL {
-        let samples = of(samples, shape, contestant.name());
+    let ours = of(samples, shape, &Contestant::Wirebench.name());
+    for contestant in Contestant::value_variants() {
+        let samples = of(samples, shape, &contestant.name());
         if !samples.is_empty() {
-            rows.push(row(contestant, &samples, &ours));
+            rows.push(row(*contestant, &samples, &ours));
         }
     }
     listing(Style::Text, &HEAD, 1, rows)
@@ -54,7 +55,7 @@ fn row(contestant: Contestant, samples: &[&Sample], ours: &[&Sample]) -> Vec<Str
     };
     let absent = || "-".to_owned();
     vec![
-        contestant.name().to_owned(),
+        contestant.name(),
         thousands(middle(|sample| sample.requests_per_second)),
         median(&ratios).map_or_else(absent, |ratio| format!("{ratio:.2}")),
         range(&ratios).map_or_else(absent, |(least, most)| format!("({least:.2}..{most:.2})")),

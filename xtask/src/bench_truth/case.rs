@@ -1,7 +1,8 @@
 //! A case: a server's mode, and the load model.
 
 use std::{num::NonZeroU64, time::Duration};
-use wirebench_delayserver::Mode;
+
+use super::mode::Mode;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Model {

@@ -81,8 +81,8 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mode::Mode;
     use super::*;
-    use wirebench_delayserver::Mode;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 

@@ -5,6 +5,8 @@
 
 mod case;
 mod judge;
+pub(crate) mod mode;
+pub(crate) mod server;
 mod truth;
 
 use anyhow::{Context, ensure};
@@ -19,8 +21,8 @@ use self::{
     judge::{Comparison, Verdict},
 };
 use crate::bench::{
-    self, Attempt, LATENCY_PERCENTILES, LoadResult, Server, Sides, below, build, finish, gaps,
-    histogram, parse_load,
+    self, LATENCY_PERCENTILES, LoadResult, Server, Sides, below, build, finish, gaps, histogram,
+    parse_load,
 };
 use crate::step::at_root;
 
@@ -75,7 +77,7 @@ pub(crate) fn smoke() -> anyhow::Result<()> {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let sides = Sides::choose()?;
-    let programs = build(&["wirebench", "wirebench-delayserver"])?;
+    let programs = build(&["wirebench", "xtask"])?;
     let cases = if arguments.smoke {
         case::smoke()
     } else {
@@ -85,19 +87,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!();
     bench.sides.announce();
     let mut lines = Vec::new();
-    let (mut missed, mut complaints, mut measured) = (Vec::new(), Vec::new(), 0);
+    let (mut missed, mut complaints) = (Vec::new(), Vec::new());
     let before = Programs::read();
     let rounds = if arguments.smoke { 1 } else { arguments.rounds };
     let calm = (!arguments.smoke).then(|| bench.gaps()).transpose()?;
     for case in &cases {
-        let results = match bench.rounds(case, rounds)? {
-            Err(reason) => {
-                complaints.push(format!("left out: {}: refused: {reason}", case.describe()));
-                continue;
-            }
-            Ok(results) => results,
-        };
-        measured += 1;
+        let results = (0..rounds).map(|_| bench.measure(case));
+        let results: Vec<LoadResult> = results.collect::<anyhow::Result<_>>()?;
         let requests: u64 = results.iter().map(|result| result.requests).sum();
         println!("{}: {requests} requests", case.describe());
         for result in &results {
@@ -115,7 +111,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     calm.iter().for_each(|sentence| println!("{sentence}"));
     others.iter().for_each(|complaint| println!("warning: {complaint}"));
     complaints.iter().for_each(|complaint| println!("{complaint}"));
-    ensure!(measured > 0, "nothing was measured");
     if arguments.smoke || arguments.strict {
         ensure!(complaints.is_empty(), "{} of {} cases failed", complaints.len(), cases.len());
     }
@@ -137,36 +132,16 @@ impl Bench {
         Ok(gaps::sentence(&gaps::watch(&self.sides.generator_cpus, time)?, time))
     }
 
-    fn rounds(&self, case: &Case, rounds: u32) -> anyhow::Result<Attempt<Vec<LoadResult>>> {
-        let mut results = Vec::new();
-        for _ in 0..rounds {
-            match self.attempt(case)? {
-                Ok(result) => results.push(result),
-                Err(reason) => return Ok(Err(reason)),
-            }
-        }
-        Ok(Ok(results))
-    }
-
     /// Measures a server that is fresh, so that its stalls and its counts begin anew.
-    fn attempt(&self, case: &Case) -> anyhow::Result<Attempt<LoadResult>> {
-        let server = self.start_server(case)?;
+    fn measure(&self, case: &Case) -> anyhow::Result<LoadResult> {
+        let words = format!("delay-server {}", case.mode);
+        let server = at_root(self.programs.join("xtask"), words.split(' '));
+        let server = Server::start(server, &self.sides.server_cpus)?;
         let mut options = case.options();
         options.push(format!("http://{}/", server.address));
         let command = at_root(self.programs.join("wirebench"), options);
         let limit = case.window + PATIENCE;
-        let finished = finish(command, &self.sides.generator_cpus, limit)?;
-        match finished.refusal() {
-            Some(reason) => Ok(Err(reason)),
-            None => Ok(Ok(parse_load(&finished.output()?)?)),
-        }
-    }
-
-    /// It never sleeps, so that it sees a request when it arrives.
-    fn start_server(&self, case: &Case) -> anyhow::Result<Server> {
-        let words = format!("--spin 0 {}", case.mode);
-        let program = self.programs.join("wirebench-delay-server");
-        Server::start(at_root(program, words.split(' ')), &self.sides.server_cpus)
+        parse_load(&finish(command, &self.sides.generator_cpus, limit)?.output()?)
     }
 }
 

@@ -4,7 +4,8 @@
 //! from independent users. The overhead of the machine is not included.
 
 use std::time::Duration;
-use wirebench_delayserver::Mode;
+
+use super::mode::Mode;
 
 /// The latency that this share of all requests, 0 to 1, does not exceed.
 pub(crate) fn quantile(mode: Mode, share: f64) -> Duration {

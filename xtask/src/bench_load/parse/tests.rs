@@ -53,6 +53,6 @@ fn whatever_is_not_understood_is_an_error_that_shows_it() {
     ];
     for (contestant, output) in broken {
         let message = format!("{:#}", parse(contestant, &output).unwrap_err());
-        assert!(message.contains(contestant.name()) && message.contains(&output), "{message}");
+        assert!(message.contains(&contestant.name()) && message.contains(&output), "{message}");
     }
 }

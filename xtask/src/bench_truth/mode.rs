@@ -1,14 +1,11 @@
 //! When a request is answered. Pure: arrivals go in as times, due times come out.
 
-use std::fmt;
-use std::num::NonZeroU64;
-use std::time::Duration;
-
+use std::{fmt, num::NonZeroU64, time::Duration};
 use wirebench_schema::units::{parse_duration, write_duration};
 
 /// The delays of a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::Subcommand)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// Answer each request after the same delay, such as 500us
     Constant {
         /// Delay
@@ -38,23 +35,9 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Checks that the delays fit each other.
-    ///
-    /// # Errors
-    /// A sentence if a stall is not shorter than its period.
-    pub const fn check(&self) -> Result<(), &'static str> {
-        match *self {
-            Self::Stall { period, length } if length.as_nanos() >= period.as_nanos() => {
-                Err("LENGTH must be shorter than PERIOD")
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// When the request with this number, from 1, is to be answered, given when it arrived. Both
     /// times count from the start of the server.
-    #[must_use]
-    pub fn due(&self, number: u64, arrival: Duration) -> Duration {
+    pub(crate) fn due(&self, number: u64, arrival: Duration) -> Duration {
         match *self {
             Self::Constant { delay } => arrival + delay,
             Self::TwoPoint { long, every, .. } if number.is_multiple_of(every.get()) => {
@@ -71,8 +54,7 @@ impl Mode {
     }
 
     /// The least delay of any request.
-    #[must_use]
-    pub fn least_delay(&self) -> Duration {
+    pub(crate) fn least_delay(&self) -> Duration {
         match *self {
             Self::Constant { delay } => delay,
             Self::TwoPoint { short, long, .. } => short.min(long),

@@ -14,8 +14,8 @@ use ::io_uring::{cqueue, opcode, squeue, types};
 use rustix::io::Errno;
 use wirebench_uring::{BufferRing, GROUP, Ring, SILENT, SILENT_SEND_FLAGS, Shape, Wait};
 
-use crate::broken;
-use crate::tally::{Requests, Tally};
+use super::broken;
+use super::tally::{Requests, Tally};
 
 /// One round of 512 connections fits with a re-armed receive for each.
 const SUBMISSION_ENTRIES: u32 = 1024;
@@ -170,7 +170,7 @@ impl Loop {
             self.buffers.give_back(lent);
         }
         if completion.result() == 0 {
-            return Err(broken("a connection was closed"));
+            return Err(broken());
         }
         let bytes = bytes(completion)?;
         let completed = tally.received(connection, bytes);

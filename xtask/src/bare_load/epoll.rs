@@ -13,8 +13,8 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
-use crate::broken;
-use crate::tally::{Requests, Tally};
+use super::broken;
+use super::tally::{Requests, Tally};
 
 /// Maximum size of a read. A reply of 64 KiB fits with its head, so it takes one read once it has
 /// arrived completely.
@@ -51,7 +51,7 @@ pub(crate) fn run(
             // A read that stops at the last reply does not see the end that follows it.
             let flags = event.flags;
             if flags.contains(epoll::EventFlags::RDHUP) {
-                return Err(broken("a connection was closed"));
+                return Err(broken());
             }
             let connection =
                 usize::try_from(event.data.u64()).expect("it was the index of a connection");
@@ -73,7 +73,7 @@ fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     let mut received = 0;
     loop {
         match rustix::net::recv(socket, &mut *buffer, RecvFlags::empty()) {
-            Ok((_, 0)) => return Err(broken("a connection was closed")),
+            Ok((_, 0)) => return Err(broken()),
             Ok((_, count)) => {
                 received += count;
                 if count < buffer.len() {

@@ -1,0 +1,99 @@
+//! A bare closed loop over HTTP/1.1: it sends a constant request, counts the bytes of the replies, and does nothing
+//! else. The difference to a load generator is the price of checks and records.
+//!
+//! It shares the ring with the generator and no more: a yardstick that changes with the generator shows no difference.
+//! The caller gives the length of the replies, which is not checked.
+
+mod epoll;
+#[allow(
+    unsafe_code,
+    reason = "a ring shares memory with the kernel, which no safe interface covers"
+)]
+mod io_uring;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+use anyhow::Context;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+use std::{
+    io,
+    net::{SocketAddr, TcpStream},
+    num::NonZeroUsize,
+    os::fd::OwnedFd,
+    time::{Duration, Instant},
+};
+
+use self::tally::{Requests, Tally};
+
+/// For a connection: long enough for a full listen backlog.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The I/O engine.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum Engine {
+    Epoll,
+    #[value(name = "io_uring")]
+    IoUring,
+}
+
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    engine: Engine,
+    address: SocketAddr,
+    connections: usize,
+    seconds: f64,
+    /// Length of each reply, with its head
+    reply_bytes: NonZeroUsize,
+    /// Requests of each connection in flight
+    depth: NonZeroUsize,
+}
+
+/// The counts of a bare loop.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Counts {
+    pub(crate) requests: u64,
+    pub(crate) requests_per_second: f64,
+}
+
+/// Prints the counts as one line of JSON.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    println!("{}", serde_json::to_string(&load(arguments)?)?);
+    Ok(())
+}
+
+/// Connects, loads for the duration, and counts. There is no partial outcome, because it would be no reference.
+fn load(arguments: &Arguments) -> anyhow::Result<Counts> {
+    let Arguments { engine, address, connections, seconds, reply_bytes, depth } = *arguments;
+    let duration = Duration::try_from_secs_f64(seconds)?;
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;
+    let sockets = (0..connections).map(|_| connect(address)).collect::<io::Result<Vec<OwnedFd>>>();
+    let sockets = sockets.with_context(|| address.to_string())?;
+    let mut tally = Tally::new(connections, reply_bytes.get());
+    let requests = Requests::new(address, depth.get());
+    let began = Instant::now();
+    match engine {
+        Engine::Epoll => epoll::run(&sockets, requests, &mut tally, began + duration)?,
+        Engine::IoUring => {
+            let shape = io_uring::shape_for(reply_bytes, depth);
+            io_uring::run(&sockets, requests, &mut tally, duration, shape)?;
+        }
+    }
+    let requests = tally.replies();
+    Ok(Counts { requests, requests_per_second: requests as f64 / began.elapsed().as_secs_f64() })
+}
+
+fn connect(address: SocketAddr) -> io::Result<OwnedFd> {
+    let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(true)?;
+    Ok(stream.into())
+}
+
+/// The server closed a connection, or it broke.
+fn broken() -> io::Error {
+    let text = "a connection was closed: the server must answer every request and keep the connection open";
+    io::Error::new(io::ErrorKind::ConnectionAborted, text)
+}

@@ -1,0 +1,202 @@
+//! An HTTP/1.1 server that answers after known delays. One thread, one epoll instance, one ordered list of timers;
+//! replies of a connection come in the order in which they are due. It never sleeps, so that it sees a request at once.
+//!
+//! The connection of a client that does not read its replies is closed.
+
+use anyhow::Context;
+use memchr::memmem;
+use rustix::{
+    buffer::spare_capacity,
+    event::{Timespec, epoll},
+    io::Errno,
+    net::{RecvFlags, SendFlags},
+};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap},
+    convert::Infallible,
+    io,
+    net::{TcpListener, TcpStream},
+    os::fd::OwnedFd,
+    time::{Duration, Instant},
+};
+
+use super::mode::Mode;
+
+const REPLY: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
+/// The listening socket's event data; no connection gets that far.
+const LISTENER: u64 = u64::MAX;
+
+struct Server<'listener> {
+    listener: &'listener TcpListener,
+    epoll: OwnedFd,
+    mode: Mode,
+    began: Instant,
+    /// Connections by number, which is never used twice, each with the received part of an incomplete head.
+    connections: HashMap<u64, (TcpStream, Vec<u8>)>,
+    connections_made: u64,
+    /// Requests so far, on all connections.
+    requests: u64,
+    /// Due time, number of the request, connection, which may be gone. The number keeps requests that are due at the
+    /// same time in the order of their arrival.
+    timers: BinaryHeap<Reverse<(Duration, u64, u64)>>,
+}
+
+/// Prints where it listens, and serves until the process ends.
+pub(crate) fn run(mode: Mode) -> anyhow::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    println!("listening {}", listener.local_addr()?);
+    match serve(&listener, mode, Duration::ZERO).context("the delay server")? {}
+}
+
+/// Serves until the process ends; it waits at most this long at a time.
+fn serve(listener: &TcpListener, mode: Mode, wait: Duration) -> io::Result<Infallible> {
+    listener.set_nonblocking(true)?;
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    epoll::add(&epoll, listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)?;
+    let mut server = Server {
+        listener,
+        epoll,
+        mode,
+        began: Instant::now(),
+        connections: HashMap::new(),
+        connections_made: 0,
+        requests: 0,
+        timers: BinaryHeap::new(),
+    };
+    let wait = Timespec::try_from(wait).map_err(io::Error::other)?;
+    let mut events = Vec::with_capacity(256);
+    loop {
+        events.clear();
+        match epoll::wait(&server.epoll, spare_capacity(&mut events), Some(&wait)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        for event in &events {
+            match event.data.u64() {
+                LISTENER => server.accept()?,
+                number => server.receive(number),
+            }
+        }
+        server.answer();
+    }
+}
+
+impl Server<'_> {
+    fn accept(&mut self) -> io::Result<()> {
+        while let Ok((stream, _)) = self.listener.accept() {
+            stream.set_nodelay(true)?;
+            stream.set_nonblocking(true)?;
+            let data = epoll::EventData::new_u64(self.connections_made);
+            epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN)?;
+            self.connections.insert(self.connections_made, (stream, Vec::new()));
+            self.connections_made += 1;
+        }
+        Ok(())
+    }
+
+    /// Reads once, and notes when the requests are due whose heads that completed.
+    fn receive(&mut self, number: u64) {
+        let Some((stream, head)) = self.connections.get_mut(&number) else { return };
+        let mut buffer = [0; 16 * 1024];
+        match rustix::net::recv(stream, &mut buffer, RecvFlags::empty()) {
+            Ok((_, count)) if count > 0 => head.extend_from_slice(&buffer[..count]),
+            Err(Errno::AGAIN | Errno::INTR) => return,
+            // Closing the socket also removes it from the epoll instance.
+            Ok(_) | Err(_) => return drop(self.connections.remove(&number)),
+        }
+        // Read afterwards, because a delay must not begin before its request is there.
+        let now = self.began.elapsed();
+        let mut end = 0;
+        for start in memmem::find_iter(head, b"\r\n\r\n") {
+            end = start + 4;
+            self.requests += 1;
+            let due = self.mode.due(self.requests, now);
+            self.timers.push(Reverse((due, self.requests, number)));
+        }
+        head.drain(..end);
+    }
+
+    /// Sends the replies that are due by now.
+    fn answer(&mut self) {
+        while let Some(Reverse((due, _, number))) = self.timers.peek().copied() {
+            if due > self.began.elapsed() {
+                return;
+            }
+            self.timers.pop();
+            let Some((stream, _)) = self.connections.get(&number) else { continue };
+            if rustix::net::send(stream, REPLY, SendFlags::NOSIGNAL) != Ok(REPLY.len()) {
+                self.connections.remove(&number);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{Read, Write},
+        thread,
+    };
+
+    use super::*;
+
+    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+    /// Connections to a server in this process.
+    fn connect(mode: Mode, connections: usize) -> Vec<TcpStream> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || serve(&listener, mode, Duration::from_millis(1)));
+        let connect = |_| {
+            let stream = TcpStream::connect(address).unwrap();
+            stream.set_nodelay(true).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            stream
+        };
+        (0..connections).map(connect).collect()
+    }
+
+    fn expect_reply(stream: &mut TcpStream) {
+        let mut reply = [0; REPLY.len()];
+        stream.read_exact(&mut reply).unwrap();
+        assert_eq!(reply, *REPLY);
+    }
+
+    /// A late reply is not a failure, because the test does not measure the machine.
+    #[test]
+    fn no_reply_comes_before_its_delay_on_any_connection() {
+        let (short, long) = (Duration::from_millis(1), Duration::from_millis(60));
+        let every = std::num::NonZeroU64::new(4).unwrap();
+        let mut streams = connect(Mode::TwoPoint { short, long, every }, 2);
+        for number in 1..=16_usize {
+            let began = Instant::now();
+            let stream = &mut streams[number % 2];
+            stream.write_all(REQUEST).unwrap();
+            expect_reply(stream);
+            let least = if number % 4 == 0 { long } else { short };
+            assert!(began.elapsed() >= least, "request {number} took {:?}", began.elapsed());
+        }
+    }
+
+    #[test]
+    fn requests_that_wait_at_the_same_time_and_come_in_pieces_are_answered_once() {
+        let delay = Duration::from_millis(100);
+        let mut streams = connect(Mode::Constant { delay }, 100);
+        let began = Instant::now();
+        for stream in &mut streams {
+            for piece in REQUEST.repeat(3).chunks(77) {
+                stream.write_all(piece).unwrap();
+            }
+        }
+        for stream in &mut streams {
+            (0..3).for_each(|_| expect_reply(stream));
+        }
+        assert!(began.elapsed() >= delay);
+        // One after the other they would take 30 seconds.
+        assert!(began.elapsed() < Duration::from_secs(10));
+        streams[0].set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        streams[0].read(&mut [0]).expect_err("nothing more was asked for");
+    }
+}
