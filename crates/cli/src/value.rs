@@ -8,25 +8,17 @@ use wirebench_schema::{
     load::{RateCurve, SourceRange},
     suggest,
     target::Target,
-    units,
+    units::parse_size,
 };
 use wirebench_server::launch::ReadyWhen;
 
 use crate::exit::usage;
-
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    units::parse_duration(text).map_err(|error| error.to_string())
-}
 
 /// A time in which something can be measured.
 pub(crate) fn budget(text: &str) -> Result<Duration, String> {
     let budget = duration(text)?;
     let none = || format!("`{text}` leaves no time: use a longer one, such as 20m");
     (!budget.is_zero()).then_some(budget).ok_or_else(none)
-}
-
-pub(crate) fn count(text: &str) -> Result<u64, String> {
-    units::parse_count(text).map_err(|error| error.to_string())
 }
 
 /// Requests per second, with at most three digits of a fraction.
@@ -88,7 +80,7 @@ pub(crate) fn connections(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn size(text: &str) -> Result<usize, String> {
-    let size = units::parse_size(text).map_err(|error| error.to_string())?;
+    let size = parse_size(text)?;
     usize::try_from(size).map_err(|_| format!("`{text}` is too large"))
 }
 
@@ -173,7 +165,10 @@ pub(crate) fn address(text: &str) -> Result<Target, String> {
     target.map_err(|_| format!("`{text}` is not HOST:PORT: write it like 127.0.0.1:8443"))
 }
 
-pub(crate) use wirebench_schema::load::parse_header as header;
+pub(crate) use wirebench_schema::{
+    load::parse_header as header,
+    units::{parse_count as count, parse_duration as duration},
+};
 
 #[cfg(test)]
 pub(crate) mod tests {

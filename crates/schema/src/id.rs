@@ -7,16 +7,6 @@ use std::{fmt, str::FromStr};
 /// Names become names of files, with something before and behind.
 const MOST_BYTES: usize = 100;
 
-/// Why a text is not the name of an entry or a variant.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error(
-    "`{text}` is not an entry's name: write LANGUAGE/NAME or LANGUAGE/NAME:VARIANT in letters, digits, `.`, `_` and \
-     `-`, each part of at most {MOST_BYTES} bytes"
-)]
-pub struct IdError {
-    text: String,
-}
-
 /// The name of one variant of an entry; an entry without variants has one unnamed variant.
 ///
 /// A variant named `published`, or `published-` and more, is the form of the entry that produced a
@@ -34,9 +24,13 @@ crate::names::as_text!(VariantId);
 
 impl VariantId {
     /// The variant `variant` of the entry `entry`, for example `cpp/boost-asio` and `prefork`.
-    pub fn new(entry: &str, variant: Option<&str>) -> Result<Self, IdError> {
-        let error = || IdError {
-            text: variant.map_or_else(|| entry.to_owned(), |variant| format!("{entry}:{variant}")),
+    pub fn new(entry: &str, variant: Option<&str>) -> Result<Self, String> {
+        let error = || {
+            let variant = variant.map(|variant| format!(":{variant}")).unwrap_or_default();
+            format!(
+                "`{entry}{variant}` is not an entry's name: write LANGUAGE/NAME or LANGUAGE/NAME:VARIANT in letters, \
+                 digits, `.`, `_` and `-`, each part of at most {MOST_BYTES} bytes"
+            )
         };
         let (language, name) = entry.split_once('/').ok_or_else(error)?;
         if [Some(language), Some(name), variant].into_iter().flatten().all(is_word) {
@@ -100,9 +94,9 @@ impl fmt::Display for VariantId {
 }
 
 impl FromStr for VariantId {
-    type Err = IdError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, IdError> {
+    fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             Some((entry, variant)) => Self::new(entry, Some(variant)),
             None => Self::new(text, None),

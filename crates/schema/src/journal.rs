@@ -69,7 +69,7 @@ pub enum Record {
 }
 
 /// The head of a journal.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Start {
     /// [`JOURNAL_FORMAT`] of the writer.
     pub format: u32,
@@ -91,10 +91,8 @@ pub struct Start {
     #[serde(default)]
     pub procedure: Procedure,
     /// The ratio up to which two servers count as equal, such as 0.03, if it is not the usual one.
-    #[serde(default)]
     pub margin: Option<f64>,
     /// The metric of the verdict of `ab`, as on the command line, if it is not the usual one.
-    #[serde(default)]
     pub metric: Option<String>,
     /// Number of counted runs per cell; more with a precision, fewer with a budget.
     pub blocks: u32,
@@ -114,7 +112,6 @@ pub struct Start {
     #[serde(default)]
     pub scale: Scale,
     /// The published document that the suite repeats, if any.
-    #[serde(default)]
     pub published: Option<Box<Published>>,
     /// The load generator.
     #[serde(default)]
@@ -238,7 +235,6 @@ pub struct Described {
     /// Versions by name.
     pub versions: BTreeMap<String, String>,
     /// A digest of what its command runs, 16 hexadecimal digits. The same program has the same.
-    #[serde(default)]
     pub fingerprint: Option<String>,
 }
 

@@ -77,7 +77,7 @@ impl FromStr for Objective {
         if limit.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
             return Err(wrong("the limit has no unit: write for example 'p99 < 2ms'"));
         }
-        let below = parse_duration(limit).map_err(|error| wrong(&error.to_string()))?;
+        let below = parse_duration(limit).map_err(|error| wrong(&error))?;
         if below.is_zero() {
             return Err(wrong("nothing is faster than 0: write for example 'p99 < 2ms'"));
         }

@@ -21,22 +21,12 @@ pub const PLACEHOLDERS: [(&str, &str); 9] = [
 /// Why a command cannot be filled in.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum PlaceholderError {
-    /// The braces hold no known word.
-    #[error("in `{argument}`: {message}")]
-    Unknown {
-        /// The argument with the braces.
-        argument: String,
-        /// The unknown word with the nearest known one.
-        message: String,
-    },
-    /// The placeholder is known but has no value here, such as `{port}` in a build.
-    #[error("in `{argument}`: `{{{name}}}` has no value here")]
-    NoValue {
-        /// The argument with the braces.
-        argument: String,
-        /// The placeholder.
-        name: String,
-    },
+    /// The braces of this argument hold no known word, of which there is a message.
+    #[error("in `{0}`: {1}")]
+    Unknown(String, String),
+    /// The argument has a placeholder that is known but has no value here, such as `{port}` in a build.
+    #[error("in `{0}`: `{{{1}}}` has no value here")]
+    NoValue(String, String),
 }
 
 /// The placeholders that an argument names, or the error that one of them is unknown.
@@ -53,7 +43,7 @@ pub fn names(argument: &str) -> Result<Vec<&str>, PlaceholderError> {
         if !PLACEHOLDERS.iter().any(|(name, _)| *name == word) {
             let message =
                 crate::suggest::unknown("placeholder", word, PLACEHOLDERS.iter().map(|(n, _)| *n));
-            return Err(PlaceholderError::Unknown { argument: argument.to_owned(), message });
+            return Err(PlaceholderError::Unknown(argument.to_owned(), message));
         }
         found.push(word);
         rest = &rest[close + 1..];
@@ -66,10 +56,7 @@ pub fn fill(argument: &str, values: &[(&str, String)]) -> Result<String, Placeho
     let mut filled = argument.to_owned();
     for name in names(argument)? {
         let Some((_, value)) = values.iter().find(|(known, _)| *known == name) else {
-            return Err(PlaceholderError::NoValue {
-                argument: argument.to_owned(),
-                name: name.to_owned(),
-            });
+            return Err(PlaceholderError::NoValue(argument.to_owned(), name.to_owned()));
         };
         filled = filled.replace(&format!("{{{name}}}"), value);
     }
@@ -114,6 +101,6 @@ mod tests {
 
     #[test]
     fn a_placeholder_without_a_value_is_an_error() {
-        assert!(matches!(fill("{port}", &[]), Err(PlaceholderError::NoValue { .. })));
+        assert!(matches!(fill("{port}", &[]), Err(PlaceholderError::NoValue(..))));
     }
 }

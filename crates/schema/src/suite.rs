@@ -89,7 +89,7 @@ impl Suite {
             return Err(SuiteError("no baseline: write at least one".to_owned()));
         }
         for name in self.entries.iter().filter(|name| !name.ends_with('/')) {
-            name.parse::<VariantId>().map_err(|error| SuiteError(error.to_string()))?;
+            name.parse::<VariantId>().map_err(SuiteError)?;
         }
         for scale in Scale::ALL.into_iter().filter(|_| self.document.is_some()) {
             for workload in &self.at_scale(scale, 1)?.workloads {

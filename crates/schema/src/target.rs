@@ -7,64 +7,6 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use crate::scenario::{Protocol, Scenario};
 
-/// Why a text is not a target. Each message says what to write instead.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum TargetError {
-    /// There is no `http://`, `https://`, `tcp://` or `unix:` in front.
-    #[error("`{text}` has no scheme: write http://{text} for HTTP/1.1 or tcp://{text} for echo")]
-    NoScheme {
-        /// The input.
-        text: String,
-    },
-    /// The scheme is one that wirebench does not speak.
-    #[error(
-        "`{text}`: wirebench does not speak `{scheme}`; write http://HOST:PORT/PATH or https://HOST:PORT/PATH for \
-         HTTP/1.1, tcp://HOST:PORT or unix:PATH for echo"
-    )]
-    Scheme {
-        /// The input.
-        text: String,
-        /// The unknown scheme.
-        scheme: String,
-    },
-    /// The port is missing where none can be assumed.
-    #[error(
-        "`{text}` has no port: write {scheme}://{host}:PORT, for example {scheme}://{host}:8080"
-    )]
-    NoPort {
-        /// The input.
-        text: String,
-        /// Its scheme.
-        scheme: &'static str,
-        /// Its host.
-        host: String,
-    },
-    /// A `tcp://` target with a path.
-    #[error("`{text}`: an echo target has no path; write tcp://{authority}")]
-    Path {
-        /// The input.
-        text: String,
-        /// The part that counts.
-        authority: String,
-    },
-    /// A `unix:` target without a path, or with one that no socket can have.
-    #[error("`{text}` names no Unix socket ({reason}): write unix:/run/server.socket")]
-    UnixPath {
-        /// The input.
-        text: String,
-        /// The mistake.
-        reason: &'static str,
-    },
-    /// Not a URL at all.
-    #[error("`{text}` is not a URL ({reason}): write http://HOST:PORT/PATH or tcp://HOST:PORT")]
-    Malformed {
-        /// The input.
-        text: String,
-        /// The parser's message.
-        reason: String,
-    },
-}
-
 /// The longest path of a Unix socket (unix(7)): 108 bytes with the one that ends it.
 const UNIX_PATH_LIMIT_BYTES: usize = 107;
 
@@ -219,26 +161,37 @@ impl fmt::Display for Target {
 }
 
 impl FromStr for Target {
-    type Err = TargetError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, TargetError> {
-        let owned = || text.to_owned();
+    fn from_str(text: &str) -> Result<Self, String> {
+        let given = text;
         let is_unix = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("unix:"));
         if is_unix {
-            return unix(&text[5..])
-                .map_err(|reason| TargetError::UnixPath { text: owned(), reason });
+            return unix(&text[5..]).map_err(|reason| {
+                format!("`{given}` names no Unix socket ({reason}): write unix:/run/server.socket")
+            });
         }
         let Some((scheme, _)) = text.split_once("://") else {
-            return Err(TargetError::NoScheme { text: owned() });
+            return Err(format!(
+                "`{given}` has no scheme: write http://{given} for HTTP/1.1 or tcp://{given} for echo"
+            ));
         };
         let scheme = match scheme.to_ascii_lowercase().as_str() {
             "http" => Scheme::Http,
             "https" => Scheme::Https,
             "tcp" => Scheme::Tcp,
-            other => return Err(TargetError::Scheme { text: owned(), scheme: other.to_owned() }),
+            other => {
+                return Err(format!(
+                    "`{given}`: wirebench does not speak `{other}`; write http://HOST:PORT/PATH or \
+                     https://HOST:PORT/PATH for HTTP/1.1, tcp://HOST:PORT or unix:PATH for echo"
+                ));
+            }
         };
-        let malformed =
-            |reason: &str| TargetError::Malformed { text: owned(), reason: reason.to_owned() };
+        let malformed = |reason: &str| {
+            format!(
+                "`{given}` is not a URL ({reason}): write http://HOST:PORT/PATH or tcp://HOST:PORT"
+            )
+        };
         let (text, zone) = without_zone(text);
         let uri: http::Uri =
             text.parse().map_err(|e: http::uri::InvalidUri| malformed(&e.to_string()))?;
@@ -261,17 +214,16 @@ impl FromStr for Target {
                 // A colon announces a port, so one that is missing behind it was forgotten.
                 Some(port) if !authority.as_str().ends_with(':') => port,
                 _ => {
-                    return Err(TargetError::NoPort {
-                        text: owned(),
-                        scheme: scheme.name(),
-                        host: bracketed.to_owned(),
-                    });
+                    let url = format!("{}://{bracketed}", scheme.name());
+                    return Err(format!(
+                        "`{given}` has no port: write {url}:PORT, for example {url}:8080"
+                    ));
                 }
             },
         };
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         if scheme == Scheme::Tcp && path != "/" && !path.is_empty() {
-            return Err(TargetError::Path { text: owned(), authority: authority.to_string() });
+            return Err(format!("`{given}`: an echo target has no path; write tcp://{authority}"));
         }
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let host = zone.map_or_else(|| host.clone(), |zone| format!("{host}%{zone}"));

@@ -152,11 +152,13 @@ pub enum Need {
 }
 
 /// One command of a build.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct BuildStep {
     /// Program and arguments with placeholders.
     pub command: Vec<String>,
     /// Environment variables beyond the inherited ones; the values may have placeholders.
+    #[serde(default)]
     pub env: BTreeMap<String, String>,
 }
 
@@ -191,13 +193,15 @@ pub enum Ready {
 }
 
 /// The command that starts a server.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct RunCommand {
     /// Program and arguments with placeholders.
     pub command: Vec<String>,
     /// The signal that it is ready.
     pub ready: Ready,
     /// Environment variables beyond the inherited ones; the values may have placeholders.
+    #[serde(default)]
     pub env: BTreeMap<String, String>,
 }
 

@@ -45,8 +45,8 @@ pub(super) struct RawEntry {
     #[serde(default)]
     source: Vec<RawSource>,
     #[serde(default)]
-    build: Vec<RawStep>,
-    run: RawRun,
+    build: Vec<BuildStep>,
+    run: RunCommand,
     #[serde(default)]
     variant: Vec<RawVariant>,
 }
@@ -78,23 +78,6 @@ struct RawVersion {
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawStep {
-    command: Vec<String>,
-    #[serde(default)]
-    env: BTreeMap<String, String>,
-}
-
-#[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawRun {
-    command: Vec<String>,
-    ready: Ready,
-    #[serde(default)]
-    env: BTreeMap<String, String>,
-}
-
-#[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RawDeviation {
     checks: Vec<String>,
     reason: String,
@@ -118,8 +101,8 @@ struct RawVariant {
     deviation: Vec<RawDeviation>,
     #[serde(default)]
     requires: Vec<RawRequirement>,
-    build: Option<Vec<RawStep>>,
-    run: Option<RawRun>,
+    build: Option<Vec<BuildStep>>,
+    run: Option<RunCommand>,
 }
 
 fn error(message: impl Into<String>) -> EntryError {
@@ -150,7 +133,7 @@ impl RawEntry {
         let unnamed = only_published.then(RawVariant::default);
         let mut names = BTreeSet::new();
         for variant in &self.variant {
-            VariantId::new(id, Some(&variant.name)).map_err(|e| error(e.to_string()))?;
+            VariantId::new(id, Some(&variant.name)).map_err(error)?;
             if !names.insert(&variant.name) {
                 return Err(error(format!("two variants are named `{}`", variant.name)));
             }
@@ -176,7 +159,7 @@ impl RawEntry {
         sources: &[Source],
     ) -> Result<Variant, EntryError> {
         let name = (!variant.name.is_empty()).then_some(variant.name.as_str());
-        let id = VariantId::new(id, name).map_err(|e| error(e.to_string()))?;
+        let id = VariantId::new(id, name).map_err(error)?;
         let scenarios = variant.scenarios.as_ref().unwrap_or(&self.scenarios);
         if scenarios.is_empty() {
             return Err(error(format!("{id} has no scenario: write at least one of them")));
@@ -198,8 +181,9 @@ impl RawEntry {
                 "`{checkouts}` is the folder of the fetched sources, and there is no [[source]]: add one",
             ));
         }
-        let build: Result<Vec<_>, _> = build.iter().map(RawStep::resolve).collect();
+        build.iter().try_for_each(check_step)?;
         let run = variant.run.as_ref().unwrap_or(&self.run);
+        check_run(run)?;
         let takes_port = |word: &String| word.contains("{port}");
         if run.ready == Ready::Connect && !run.command.iter().any(takes_port) {
             return Err(error(format!(
@@ -219,42 +203,33 @@ impl RawEntry {
             deviations: deviations(self.deviation.iter().chain(&variant.deviation))?,
             requires: requires?,
             sources: sources.to_vec(),
-            build: build?,
-            run: run.resolve()?,
+            build: build.clone(),
+            run: run.clone(),
             id,
         })
     }
 
     /// Whether a step of `build` or a version command names the folder of the sources.
-    fn names_checkouts(&self, build: &[RawStep]) -> bool {
+    fn names_checkouts(&self, build: &[BuildStep]) -> bool {
         let steps = build.iter().flat_map(|step| step.command.iter().chain(step.env.values()));
         let versions = self.version.iter().flat_map(|version| version.command.iter().flatten());
         steps.chain(versions).any(|word| word.contains(CHECKOUTS))
     }
 }
 
-impl RawRun {
-    fn resolve(&self) -> Result<RunCommand, EntryError> {
-        if self.command.iter().chain(self.env.values()).any(|word| word.contains(CHECKOUTS)) {
-            return Err(error(
-                "the run command: `{checkouts}` has no value here: copy what it needs to {build}",
-            ));
-        }
-        Ok(RunCommand {
-            command: checked_command("run", &self.command)?,
-            ready: self.ready,
-            env: checked_env("run", &self.env)?,
-        })
+fn check_run(run: &RunCommand) -> Result<(), EntryError> {
+    if run.command.iter().chain(run.env.values()).any(|word| word.contains(CHECKOUTS)) {
+        return Err(error(
+            "the run command: `{checkouts}` has no value here: copy what it needs to {build}",
+        ));
     }
+    check_command("run", &run.command)?;
+    check_env("run", &run.env)
 }
 
-impl RawStep {
-    fn resolve(&self) -> Result<BuildStep, EntryError> {
-        Ok(BuildStep {
-            command: early_command("build", &WITH_CHECKOUTS, &self.command)?,
-            env: checked_env("build", &self.env)?,
-        })
-    }
+fn check_step(step: &BuildStep) -> Result<(), EntryError> {
+    early_command("build", &WITH_CHECKOUTS, &step.command)?;
+    check_env("build", &step.env)
 }
 
 /// A command that runs without a server: of the placeholders it may use `known`, which are folders,
@@ -265,19 +240,16 @@ fn early_command(
     command: &[String],
 ) -> Result<Vec<String>, EntryError> {
     let values: Vec<_> = known.iter().map(|&name| (name, String::new())).collect();
-    let command = checked_command(what, command)?;
-    for argument in &command {
+    check_command(what, command)?;
+    for argument in command {
         placeholder::fill(argument, &values).map_err(|e| {
             error(format!("the {what} command: {e}: use one of {}", known.join(", ")))
         })?;
     }
-    Ok(command)
+    Ok(command.to_vec())
 }
 
-fn checked_env(
-    what: &str,
-    env: &BTreeMap<String, String>,
-) -> Result<BTreeMap<String, String>, EntryError> {
+fn check_env(what: &str, env: &BTreeMap<String, String>) -> Result<(), EntryError> {
     for (name, value) in env {
         let wrong = |reason: String| error(format!("`env` of the {what} command: {reason}"));
         if name.is_empty() || name.contains(['=', '\0']) {
@@ -285,17 +257,17 @@ fn checked_env(
         }
         placeholder::names(value).map_err(|e| wrong(e.to_string()))?;
     }
-    Ok(env.clone())
+    Ok(())
 }
 
-fn checked_command(what: &str, command: &[String]) -> Result<Vec<String>, EntryError> {
+fn check_command(what: &str, command: &[String]) -> Result<(), EntryError> {
     if command.first().is_none_or(String::is_empty) {
         return Err(error(format!("the {what} command is empty: write the program first")));
     }
     for argument in command {
         placeholder::names(argument).map_err(|e| error(format!("the {what} command: {e}")))?;
     }
-    Ok(command.to_vec())
+    Ok(())
 }
 
 fn deviations<'a>(

@@ -31,22 +31,17 @@ pub struct Environment {
     pub host: String,
     /// A digest of the installation's number (`/etc/machine-id`). Clones of a disk share it, and
     /// containers may have their own.
-    #[serde(default)]
     pub machine: Option<String>,
     /// A digest of the number that the kernel drew when it started. All containers of a machine
     /// share it until the machine starts again.
-    #[serde(default)]
     pub boot: Option<String>,
     /// The vendor's name of the machine, or the hypervisor's name of the virtual one.
-    #[serde(default)]
     pub product: Option<String>,
     /// The kernel's release.
     pub kernel: String,
     /// Which build of that release, and with what kind of preemption.
-    #[serde(default)]
     pub kernel_version: Option<String>,
     /// The options of the kernel's command line that change how servers run, in their order.
-    #[serde(default)]
     pub kernel_options: Option<Vec<String>>,
     /// The architecture, for example `x86_64`.
     pub architecture: String,
@@ -55,14 +50,12 @@ pub struct Environment {
     /// The model name of the first CPU.
     pub cpu_model: Option<String>,
     /// The microcode's revision of the first CPU.
-    #[serde(default)]
     pub microcode: Option<String>,
     /// The CPUs that wirebench may use.
     pub cpus: Vec<Cpu>,
     /// All CPUs of the machine that are online.
     pub cpus_online: usize,
     /// The CPUs that the kernel's scheduler leaves alone (`isolcpus`).
-    #[serde(default)]
     pub isolated_cpus: Option<Vec<u32>>,
     /// The CPUs of each NUMA node, of those that wirebench may use.
     #[serde(default)]
@@ -71,7 +64,6 @@ pub struct Environment {
     #[serde(default)]
     pub caches: Vec<Cache>,
     /// The kernel's state of SMT: `on`, `off`, `notsupported` and others.
-    #[serde(default)]
     pub smt: Option<String>,
     /// The frequency settings of the CPUs that wirebench may use.
     #[serde(default)]
@@ -79,37 +71,29 @@ pub struct Environment {
     /// Whether the machine says that it runs under a hypervisor.
     pub virtualised: Option<bool>,
     /// Which hypervisor, if something names it.
-    #[serde(default)]
     pub hypervisor: Option<String>,
     /// The variables of the environment that change how servers run, which servers inherit.
-    #[serde(default)]
     pub variables: Option<BTreeMap<String, String>>,
     /// Mitigations of the CPU's vulnerabilities, by name.
     pub mitigations: BTreeMap<String, String>,
     /// The kernel's clock source.
-    #[serde(default)]
     pub clock_source: Option<String>,
     /// The mode of transparent huge pages: `always`, `madvise` or `never`.
-    #[serde(default)]
     pub transparent_huge_pages: Option<String>,
     /// Memory in bytes.
     pub memory_bytes: u64,
     /// Space for what does not fit memory, in bytes.
-    #[serde(default)]
     pub swap_bytes: Option<u64>,
     /// Swap space in use before the start.
-    #[serde(default)]
     pub swap_used_bytes: Option<u64>,
     /// The resource limits of this process and its children.
     #[serde(default)]
     pub limits: Limits,
     /// The limits of this process's control groups, if there are any.
-    #[serde(default)]
     pub cgroup: Option<Cgroup>,
     /// Kernel settings that matter to network servers, by their path below `/proc/sys`.
     pub sysctls: BTreeMap<String, String>,
     /// The largest packet of the loopback interface, in bytes.
-    #[serde(default)]
     pub loopback_mtu_bytes: Option<u32>,
     /// Compilers, runtimes and build tools by the name of their program: the first line of what
     /// each says of its version. A program that is not there has no line.
@@ -119,17 +103,13 @@ pub struct Environment {
     pub load_average_1m: f64,
     /// The part of the CPUs' time since the machine started that the hypervisor gave to others, 0
     /// to 1.
-    #[serde(default)]
     pub steal_share: Option<f64>,
     /// Extra CPU time of the slowest tenth of repetitions of equal work of about 0.5 ms over the
     /// fastest tenth, before the start: 0.5 means 50 % more.
-    #[serde(default)]
     pub speed_spread: Option<f64>,
     /// Uptime of the machine.
-    #[serde(default)]
     pub uptime_s: Option<f64>,
     /// The warmest thermal sensor before the start, in degrees Celsius.
-    #[serde(default)]
     pub temperature_celsius: Option<f64>,
 }
 

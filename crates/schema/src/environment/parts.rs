@@ -31,21 +31,17 @@ pub struct Cache {
 
 /// The frequency settings of the CPUs that wirebench may use: every value that one of them has.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
 pub struct Frequency {
     /// The governors, for example `performance`. Empty if unknown.
-    #[serde(default)]
     pub governors: BTreeSet<String>,
     /// The kernel's drivers that set it.
-    #[serde(default)]
     pub drivers: BTreeSet<String>,
     /// Whether the CPUs may run faster than their nominal frequency for a while.
-    #[serde(default)]
     pub turbo: Option<Turbo>,
     /// The lowest frequency that one of them is allowed, in kHz.
-    #[serde(default)]
     pub lowest_khz: Option<u64>,
     /// The highest frequency that one of them is allowed, in kHz.
-    #[serde(default)]
     pub highest_khz: Option<u64>,
 }
 
@@ -65,10 +61,8 @@ crate::names! { Turbo: On = "on", Off = "off" }
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Program {
     /// Its build profile.
-    #[serde(default)]
     pub profile: Option<BuildProfile>,
     /// The first 16 hexadecimal digits of the SHA-256 of its file.
-    #[serde(default)]
     pub digest: Option<String>,
 }
 
@@ -88,14 +82,11 @@ crate::names! { BuildProfile: Debug = "debug", Release = "release" }
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Limits {
     /// Open files.
-    #[serde(default)]
     pub open_files: Option<Limit>,
     /// Memory that stays in memory, in bytes. Buffers that are registered with a ring of io_uring
     /// count.
-    #[serde(default)]
     pub locked_memory_bytes: Option<Limit>,
     /// Processes and threads of the user.
-    #[serde(default)]
     pub processes: Option<Limit>,
 }
 
@@ -114,22 +105,16 @@ pub struct Cgroup {
     /// The kernel interface that reported it.
     pub version: CgroupVersion,
     /// CPU time per time, in CPUs. Absent means that nothing bounds it.
-    #[serde(default)]
     pub cpu_quota_cpus: Option<f64>,
     /// The CPUs that may be used.
-    #[serde(default)]
     pub cpuset: Option<Vec<u32>>,
     /// Memory in bytes. Absent means that nothing bounds it.
-    #[serde(default)]
     pub memory_bytes: Option<u64>,
     /// Processes and threads. Absent means that nothing bounds them.
-    #[serde(default)]
     pub processes: Option<u64>,
     /// Periods so far in which the quota was looked at, of the group whose quota counts.
-    #[serde(default)]
     pub periods: Option<u64>,
     /// Periods among those in which processes had to wait because the quota was used up.
-    #[serde(default)]
     pub throttled_periods: Option<u64>,
 }
 

@@ -7,7 +7,7 @@ use super::Reason;
 
 /// The cost of a server with idle-phase connections. Each connection had one request answered
 /// first, so that the server has set it up completely.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct IdleMeasurement {
     /// Connections that were asked for.
     pub connections: u64,

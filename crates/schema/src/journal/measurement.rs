@@ -7,19 +7,17 @@ use super::{Bound, Distances, Instance, Reason, Slice, ToolReport, WarmUp};
 use crate::load::LoadReport;
 
 /// The figures of a run.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Measurement {
     /// The generator's report. A third-party generator gives only requests, window and errors.
     pub load: LoadReport,
     /// Further figures of a third-party generator.
-    #[serde(default)]
     pub tool: Option<Box<ToolReport>>,
     /// The cost of the server.
     pub cost: Cost,
     /// Which side was at its limit.
     pub bound: Bound,
     /// The warm-up before the measured load, if there was one.
-    #[serde(default)]
     pub warm_up: Option<WarmUp>,
     /// In a cohort: the slices of which this is the sum, including dropped ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -36,7 +34,7 @@ pub struct Measurement {
 
 /// The resources used by the server's process tree in the measured window; with a third-party
 /// generator, in its whole run.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Cost {
     /// CPU time of all processes of the tree.
     pub cpu_ns: u64,

@@ -10,46 +10,26 @@ use std::collections::HashMap;
 /// Why a journal cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// A line is no record.
-    #[error("line {line} of the journal is damaged: {reason}")]
-    Line {
-        /// From 1.
-        line: usize,
-        /// The parser's message.
-        reason: String,
-    },
+    /// A line, counted from 1, is no record.
+    #[error("line {0} of the journal is damaged: {1}")]
+    Line(usize, String),
     /// The same run twice, or a second head: journals were put together, and runs would count twice.
-    #[error(
-        "line {line} of the journal repeats line {first}: remove it, or read each result by itself"
-    )]
-    Repeated {
-        /// From 1.
-        line: usize,
-        /// The line that was there before.
-        first: usize,
-    },
+    #[error("line {0} of the journal repeats line {1}: remove it, or read each result by itself")]
+    Repeated(usize, usize),
     /// The first line is no `start` record.
     #[error("the journal does not begin with a `start` record")]
     NoStart,
     /// Another version of the load generator wrote the report in a line.
     #[error(
-        "line {line} of the journal has a load's report of format {found}, this wirebench reads \
-         format {LOAD_FORMAT}: use the version that wrote it"
+        "line {0} of the journal has a load's report of format {1}, this wirebench reads format {LOAD_FORMAT}: use \
+         the version that wrote it"
     )]
-    Load {
-        /// From 1.
-        line: usize,
-        /// The writer's format.
-        found: u64,
-    },
+    Load(usize, u64),
     /// Another version wrote it.
     #[error(
-        "the journal has format {found}, this wirebench reads format {JOURNAL_FORMAT}: use the version that wrote it"
+        "the journal has format {0}, this wirebench reads format {JOURNAL_FORMAT}: use the version that wrote it"
     )]
-    Format {
-        /// The writer's format.
-        found: u32,
-    },
+    Format(u32),
 }
 
 /// A journal that was read back.
@@ -107,12 +87,12 @@ impl Journal {
             if let Record::Start(_) | Record::Run(_) = record {
                 let text = if let Record::Run(_) = record { line } else { "" };
                 if let Some(first) = seen.insert(text, index + 1) {
-                    return Err(JournalError::Repeated { line: index + 1, first });
+                    return Err(JournalError::Repeated(index + 1, first));
                 }
             }
             match (&mut journal, record) {
                 (None, Record::Start(start)) if start.format != JOURNAL_FORMAT => {
-                    return Err(JournalError::Format { found: start.format });
+                    return Err(JournalError::Format(start.format));
                 }
                 (None, Record::Start(start)) => journal = Some(Self::new(start)),
                 (None, _) => return Err(JournalError::NoStart),
@@ -151,56 +131,32 @@ fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
     let head = value.as_ref().filter(is_head).and_then(|it| it["format"].as_u64());
     let head = head.and_then(|format| u32::try_from(format).ok());
     if let Some(found) = head.filter(|format| *format != JOURNAL_FORMAT) {
-        return JournalError::Format { found };
+        return JournalError::Format(found);
     }
     let format = value.as_ref().and_then(|it| it.pointer("/outcome/measured/load/format"));
     match format.and_then(serde_json::Value::as_u64) {
-        Some(found) if found != u64::from(LOAD_FORMAT) => JournalError::Load { line, found },
-        _ => JournalError::Line { line, reason: error.to_string() },
+        Some(found) if found != u64::from(LOAD_FORMAT) => JournalError::Load(line, found),
+        _ => JournalError::Line(line, error.to_string()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        journal::{Cause, EndReason, GeneratorVersion, Goal, Placement, Procedure},
-        suite::Scale,
-    };
+    use crate::journal::{Cause, EndReason, Goal, Placement, Procedure};
     use expect_test::expect;
     use std::time::Duration;
 
     fn start() -> Start {
         Start {
             format: JOURNAL_FORMAT,
-            started: "2026-01-02T03:04:05Z".into(),
             command: vec!["wirebench".into(), "run".into()],
             suite: "quick".into(),
             baselines: vec!["c/epoll".parse().unwrap()],
-            seed: 7,
-            folder: "/".into(),
-            blocks: 3,
-            warmup_blocks: 1,
-            copies: 1,
-            procedure: Procedure::Process,
-            margin: None,
-            metric: None,
-            baseline_copies: 2,
+            procedure: Procedure::Cohorts,
             goal: Goal { precision: Some(0.01), budget: Some(Duration::from_secs(60)) },
-            scale: Scale::Machine,
-            published: None,
-            generator: GeneratorVersion::default(),
-            left_out: Vec::new(),
-            variants: Vec::new(),
-            workloads: Vec::new(),
-            placement: Placement {
-                server_cpus: vec![0],
-                generator_cpus: vec![1],
-                pinned: true,
-                disjoint: true,
-                split_cores: Vec::new(),
-                one_cache: false,
-            },
+            placement: Placement { server_cpus: vec![0], one_cache: true, ..Placement::default() },
+            ..Start::default()
         }
     }
 
@@ -287,10 +243,10 @@ mod tests {
     #[test]
     fn another_format_is_refused() {
         let text = line(&Record::Start(Start { format: 99, ..start() }));
-        assert!(matches!(Journal::parse(&text), Err(JournalError::Format { found: 99 })));
+        assert!(matches!(Journal::parse(&text), Err(JournalError::Format(99))));
         // A head of another format need not have the fields of this one.
         let older = "{\"record\":\"start\",\"format\":1,\"suite\":\"quick\"}\n";
-        assert!(matches!(Journal::parse(older), Err(JournalError::Format { found: 1 })));
+        assert!(matches!(Journal::parse(older), Err(JournalError::Format(1))));
         assert!(matches!(Journal::parse(""), Err(JournalError::NoStart)));
         assert!(matches!(Journal::parse(&line(&unavailable())), Err(JournalError::NoStart)));
     }

@@ -66,7 +66,6 @@ struct StoredReason {
     /// Its effect on the figures.
     weight: Weight,
     /// The figure that decided, in the unit that the kind says.
-    #[serde(default)]
     figure: Option<f64>,
     /// A sentence with its figures, for people: what was seen, what that means, and what to do.
     text: String,

@@ -19,7 +19,6 @@ pub struct SearchSpec {
     /// older journals: how far the lowest rate that misses may be above the rate that is found.
     pub precision: f64,
     /// No more runs are made. Absent in older journals.
-    #[serde(default)]
     pub most_runs: Option<u32>,
     /// Of older journals: runs that must confirm what is found.
     #[serde(default)]
@@ -37,10 +36,8 @@ pub struct SearchResult {
     /// runs miss. Absent when there is none.
     pub requests_per_second: Option<u64>,
     /// The lower end of the 95 % interval of that rate. Absent when it is not known.
-    #[serde(default)]
     pub low: Option<u64>,
     /// The upper end.
-    #[serde(default)]
     pub high: Option<u64>,
     /// Runs of which all this is made.
     #[serde(default)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What set the rate. A load knows its own side alone, a run both.
 #[derive(
-    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+    Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -18,6 +18,7 @@ pub enum Bound {
     /// Of a load: what was requested, a rate that was kept, or pauses.
     Schedule,
     /// Of a load: unknown.
+    #[default]
     Unknown,
 }
 

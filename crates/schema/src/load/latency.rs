@@ -25,7 +25,7 @@ use super::{Estimate, LatencyFigure, Samples, samples::rank};
 /// that could not be sent before the window ended has an age instead of a latency. The histogram is the
 /// product-limit estimate (Kaplan, Meier 1958) from replies and ages, in counts of requests: an age never
 /// lowers a percentile. Replies and ages are kept, because estimates cannot be added up.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LatencySummary {
     /// Number of samples.
     pub count: u64,

@@ -1,15 +1,11 @@
 //! The raw form of a suite's file: its keys and their meaning. It makes no measuring decisions.
 
 use serde::Deserialize;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, SuiteError,
-    raw_workload::RawWorkload,
-    scale::{ConnectionsRule, MachineRule},
+    BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, SuiteError, raw_workload::RawWorkload,
+    scale::MachineRule,
 };
 
 #[derive(Deserialize)]
@@ -37,20 +33,7 @@ fn default_baseline() -> OneOrMany<String> {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawScale {
-    machine: Option<RawMachine>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawMachine {
-    blocks: Option<u32>,
-    warmup_blocks: Option<u32>,
-    #[serde(default)]
-    connections: ConnectionsRule,
-    duration: Option<String>,
-    requests: Option<u64>,
-    count_per_connection: Option<u64>,
-    warmup_requests: Option<u64>,
+    machine: Option<MachineRule>,
 }
 
 /// One value, or a list of values to be swept.
@@ -68,10 +51,6 @@ impl<T: Clone> OneOrMany<T> {
             Self::Many(values) => values.clone(),
         }
     }
-}
-
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    crate::units::parse_duration(text).map_err(|error| error.to_string())
 }
 
 impl RawSuite {
@@ -102,7 +81,11 @@ impl RawSuite {
                 twice.name
             )));
         }
-        let machine = self.scale.machine.map(RawMachine::resolve).transpose()?;
+        let machine = self.scale.machine;
+        if machine.as_ref().is_some_and(|it| it.blocks == Some(0)) {
+            let reason = "[scale.machine]: `blocks = 0` measures nothing: write at least 1";
+            return Err(SuiteError(reason.to_owned()));
+        }
         if self.published.is_none() && (machine.is_some() || !workload_rules.is_empty()) {
             return Err(SuiteError(
                 "a rule for this machine changes what was published: write [published] too"
@@ -126,24 +109,5 @@ impl RawSuite {
         };
         suite.check()?;
         Ok(suite)
-    }
-}
-
-impl RawMachine {
-    fn resolve(self) -> Result<MachineRule, SuiteError> {
-        let wrong = |reason: &str| SuiteError(format!("[scale.machine]: {reason}"));
-        if self.blocks == Some(0) {
-            return Err(wrong("`blocks = 0` measures nothing: write at least 1"));
-        }
-        let duration = self.duration.as_deref().map(duration).transpose();
-        Ok(MachineRule {
-            blocks: self.blocks,
-            warmup_blocks: self.warmup_blocks,
-            connections: self.connections,
-            duration: duration.map_err(|reason| wrong(&reason))?,
-            requests: self.requests,
-            count_per_connection: self.count_per_connection,
-            warmup_requests: self.warmup_requests,
-        })
     }
 }

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use super::{
     Phase, SuiteError, Workload,
-    raw::{OneOrMany, duration},
+    raw::OneOrMany,
     scale::WorkloadRule,
     workload::{IDLE_PHASE_CONNECTIONS, rate_model},
 };
 use crate::{
     load::{Arrivals, ClosedPolicy, LoadModel, Stop, parse_header},
     scenario::Scenario,
+    units::parse_duration,
 };
 
 /// A workload as it is written. Lists are swept: they make a workload of every pair.
@@ -237,13 +238,13 @@ fn short_rate(rate: u64) -> String {
 }
 
 fn size(text: &str) -> Result<usize, String> {
-    let size = crate::units::parse_size(text).map_err(|error| error.to_string())?;
+    let size = crate::units::parse_size(text)?;
     usize::try_from(size).map_err(|error| error.to_string())
 }
 
 fn stop(time: Option<&str>, requests: Option<u64>, each: Option<u64>) -> Result<Stop, String> {
     match (time, requests, each) {
-        (Some(text), None, None) => duration(text).map(Stop::After),
+        (Some(text), None, None) => parse_duration(text).map(Stop::After),
         (None, Some(requests), None) => Ok(Stop::Requests(requests)),
         (None, None, Some(requests)) => Ok(Stop::RequestsPerConnection(requests)),
         _ => Err("write exactly one of duration, requests and count_per_connection".to_owned()),

@@ -41,11 +41,14 @@ pub(super) enum ConnectionsRule {
 }
 
 /// `[scale.machine]`: reductions in all workloads.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub(super) struct MachineRule {
     pub(super) blocks: Option<u32>,
     pub(super) warmup_blocks: Option<u32>,
+    #[serde(default)]
     pub(super) connections: ConnectionsRule,
+    #[serde(default, with = "crate::units::optional_duration_text")]
     pub(super) duration: Option<Duration>,
     pub(super) requests: Option<u64>,
     pub(super) count_per_connection: Option<u64>,

@@ -25,7 +25,6 @@ pub struct Workload {
     #[serde(default)]
     pub phase: Phase,
     /// Workers of each server in this workload; absent means as many as in the others.
-    #[serde(default)]
     pub workers: Option<u32>,
     /// The load model. A closed loop in a cost phase represents a rate that a pilot will find.
     #[serde(default)]
@@ -33,7 +32,6 @@ pub struct Workload {
     /// Connections in total that carry requests; in an idle phase the idle connections.
     pub connections: usize,
     /// Threads of the generator; absent means one for each of its CPUs.
-    #[serde(default)]
     pub threads: Option<usize>,
     /// Additional connections that stay idle during the load.
     #[serde(default)]
@@ -42,7 +40,6 @@ pub struct Workload {
     #[serde(default = "default_pipeline")]
     pub pipeline: usize,
     /// The client closes and reopens a connection after this many requests.
-    #[serde(default)]
     pub requests_per_connection: Option<u64>,
     /// For HTTP: what becomes of a request whose connection the server closes before its reply.
     #[serde(default)]
@@ -57,7 +54,6 @@ pub struct Workload {
     #[schemars(with = "String")]
     pub warmup: Duration,
     /// Requests of a separate load before the measured one, on the same server.
-    #[serde(default)]
     pub warmup_requests: Option<u64>,
     /// The limit of the warm-up until steady, a separate load before the measured one. Zero means
     /// none.

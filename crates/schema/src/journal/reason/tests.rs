@@ -43,19 +43,8 @@ fn a_run_has_the_weight_of_its_reasons_and_without_figures_none() {
     };
     assert_eq!(run.weight(), None);
     let idle = |weight| crate::journal::IdleMeasurement {
-        connections: 1,
-        made: 1,
-        lost: 0,
-        memory_rest_bytes: 0,
-        memory_bytes: 0,
-        memory_bytes_per_connection: 0.0,
-        window_ns: 1,
-        cpu_ns: 0,
-        context_switches_voluntary: 0,
-        context_switches_involuntary: 0,
-        processes: 1,
-        threads: 1,
         reasons: vec![ReasonKind::NotSteady.reason(weight, None, "")],
+        ..Default::default()
     };
     for weight in [Weight::Note, Weight::Invalid] {
         run.outcome = Outcome::Idle(Box::new(idle(weight)));
