@@ -95,10 +95,10 @@ pub fn of_gate(gate: &Gate) -> Vec<Case> {
             });
         }
     }
-    cases.extend(gate.lost.iter().map(|(cell, reason)| Case {
+    cases.extend(gate.lost.iter().map(|it| Case {
         class: "has figures".to_owned(),
-        name: cell.to_string(),
-        state: CaseState::Failed(reason.clone()),
+        name: it.cell.to_string(),
+        state: CaseState::Failed(it.reason.clone()),
     }));
     cases
 }

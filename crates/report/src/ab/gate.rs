@@ -4,7 +4,7 @@ use super::{Figure, Side, Verdict, side::State};
 use crate::{
     analysis::{Metric, SideRatio, WorkloadRows},
     compare::{
-        Cell, Change, Condition, Figure as SideFigure, Gate, Hit, LeftOut, Presence,
+        Cell, Change, Condition, Figure as SideFigure, Gate, Hit, LeftOut, Movement, Presence,
         gate::judge as decide,
     },
 };
@@ -72,10 +72,12 @@ fn change(
     Some(Change {
         cell: cell.clone(),
         metric: figure.metric,
+        verdict: Movement::of(figure.metric, ratio.claim),
+        words: ratio.claim.words(figure.metric),
+        estimate: ratio.estimate,
         old: of_side(0)?,
         new: of_side(1)?,
         relative_to: Some(sides[0].described.variant.clone()),
-        estimate: ratio.estimate,
         p_adjusted: ratio.p_adjusted,
         margin: ratio.margin,
         reads: ratio.reads,

@@ -9,7 +9,7 @@ use wirebench_schema::journal::Procedure;
 use super::{Ab, Figure, Side, State};
 use crate::{
     analysis::{Analysis, BaselineCheck, Inconclusive, SideRatio},
-    compare::json::{GateReport, gate},
+    compare::{self, Gate, json::GateReport},
     json::{self, Report},
 };
 
@@ -41,7 +41,9 @@ pub(crate) struct AbReport<'a> {
     /// Figures by metric.
     figures: BTreeMap<&'static str, FigureReport<'a>>,
     /// The result of the conditions; null without conditions.
-    gate: Option<GateReport<'a>>,
+    #[serde(serialize_with = "compare::json::gate")]
+    #[schemars(with = "Option<GateReport<'static>>")]
+    gate: &'a Option<Gate>,
     /// The report of the run.
     report: &'a Report<'a>,
 }
@@ -145,7 +147,7 @@ impl Ab<'_> {
             b,
             same_program: Side::same_program(&self.sides),
             figures: self.figures.iter().map(|it| (it.metric.field(), figure(it))).collect(),
-            gate: self.gate.as_ref().map(gate),
+            gate: &self.gate,
             report: &json::report(&analysis),
         };
         json::pretty(&object)

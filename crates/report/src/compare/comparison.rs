@@ -11,32 +11,36 @@ use wirebench_schema::{
 };
 use wirebench_stats::Estimate;
 
-use super::{Difference, Gate, Side};
+use super::{Difference, Gate, Side, json};
 use crate::{
     analysis::{Claim, Direction, Inconclusive, Metric, Reads},
-    names::names,
     notes::Remark,
 };
 
 /// Two results compared with each other.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Comparison {
+    /// The older result.
     pub old: Summary,
+    /// The newer one.
     pub new: Summary,
-    /// What refuses a comparison and was overruled.
+    /// Differences that `--force` overruled.
     pub forced: Vec<Difference>,
     /// What may be the cause of changes, or keep them from being seen, each as a sentence.
     pub warnings: Vec<String>,
     /// Versions of entries that differ, each as a sentence. Often they are what is compared.
     pub versions: Vec<String>,
-    /// The baselines that are the same program in both results, and what they did by themselves.
+    /// How much the baselines themselves changed that are the same program in both results.
+    #[serde(rename = "baseline_drift")]
     pub yardsticks: Vec<Yardstick>,
     /// All changes that were looked at: first those that count, the largest first; then what is
     /// inconclusive, and last what is the same.
     pub changes: Vec<Change>,
     /// Cells that were not compared.
     pub left_out: Vec<LeftOut>,
-    /// What became of the conditions; none without conditions.
+    /// The result of the conditions; null without conditions.
+    #[serde(serialize_with = "json::gate")]
+    #[schemars(with = "Option<json::GateReport<'static>>")]
     pub gate: Option<Gate>,
 }
 
@@ -69,28 +73,38 @@ pub struct Cell {
 }
 
 /// One figure of one cell in both results.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Change {
+    #[serde(flatten)]
     pub cell: Cell,
+    /// The figure with its unit.
+    #[schemars(with = "String")]
     pub metric: Metric,
-    pub old: Figure,
-    pub new: Figure,
-    /// The baseline whose ratios are compared; none where figures are.
-    pub relative_to: Option<VariantId>,
+    pub verdict: Movement,
+    /// The claim in the words of the figure, such as `slower`.
+    pub words: String,
     /// New over old, with its interval if there are enough cohorts, which holds for all changes of
     /// the figure in the workload at once. It need not be the quotient of the two medians: a relative
     /// change is without the machine's drift.
+    #[serde(flatten, serialize_with = "json::ratio")]
+    #[schemars(with = "json::RatioReport")]
     pub estimate: Estimate,
-    /// The p value of "nothing changed", adjusted for the same changes.
+    /// In the older result.
+    pub old: Figure,
+    /// In the newer one.
+    pub new: Figure,
+    /// The baseline whose ratios are compared; null if the figures are.
+    pub relative_to: Option<VariantId>,
+    /// The p value of "no change", adjusted for all changes of the figure in the workload.
     pub p_adjusted: Option<f64>,
     /// The change below which the two count as the same: 0.03 is 3 %.
     pub margin: f64,
     /// How the ratio is to be read.
     pub reads: Reads,
     pub claim: Claim,
-    /// Why the claim is inconclusive, where it is.
+    /// Why the claim is inconclusive; otherwise null.
     pub inconclusive: Option<Inconclusive>,
-    /// Whether the variant is the same program in both; none where that is not known.
+    /// Whether the variant is the same program in both; null if unknown.
     pub same_program: Option<bool>,
 }
 
@@ -110,44 +124,46 @@ pub struct Figure {
     pub(crate) doubts: Vec<Remark>,
 }
 
-/// In which direction something moved that counts.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// In which direction something moved.
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Movement {
     Worse,
     Better,
+    Same,
+    Inconclusive,
+}
+
+impl Movement {
+    pub(crate) fn of(metric: Metric, claim: Claim) -> Self {
+        let better = match claim {
+            Claim::Higher => Direction::MoreIsBetter,
+            Claim::Lower => Direction::LessIsBetter,
+            Claim::Same => return Self::Same,
+            _ => return Self::Inconclusive,
+        };
+        if metric.direction() == better { Self::Better } else { Self::Worse }
+    }
 }
 
 impl Change {
     /// In which direction it moved; none without a significant change.
     #[must_use]
     pub fn movement(&self) -> Option<Movement> {
-        let better = match self.claim {
-            Claim::Higher => Direction::MoreIsBetter,
-            Claim::Lower => Direction::LessIsBetter,
-            _ => return None,
-        };
-        let is_better = self.metric.direction() == better;
-        Some(if is_better { Movement::Better } else { Movement::Worse })
+        let is_significant = matches!(self.verdict, Movement::Worse | Movement::Better);
+        is_significant.then_some(self.verdict)
     }
-
-    /// New over old, less one: -0.05 is 5 % less.
-    #[must_use]
-    pub fn share(&self) -> f64 {
-        self.estimate.value - 1.0
-    }
-}
-
-names! {
-    /// The name in texts and files.
-    pub name of Movement: Worse = "worse", Better = "better";
 }
 
 /// A baseline that is the same program in both results. What it did is the machine's doing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Yardstick {
     pub workload: String,
     pub variant: VariantId,
+    #[schemars(with = "String")]
     pub metric: Metric,
+    #[serde(flatten, serialize_with = "json::ratio")]
+    #[schemars(with = "json::RatioReport")]
     pub estimate: Estimate,
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Not here: what becomes of it.
 
+use serde::{Serialize, Serializer};
 use std::{cmp::Ordering, fmt, str::FromStr};
 
 use crate::analysis::{Metric, unknown};
@@ -85,6 +86,12 @@ impl fmt::Display for Condition {
             LimitSide::Below => write!(formatter, "{metric} < {percent}%"),
             LimitSide::Above => write!(formatter, "{metric} > {percent:+}%"),
         }
+    }
+}
+
+impl Serialize for Condition {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

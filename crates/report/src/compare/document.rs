@@ -136,10 +136,9 @@ fn cells(change: &Change) -> Vec<Cell> {
 }
 
 fn verdict(change: &Change) -> String {
-    let words = change.claim.words(change.metric);
     match change.inconclusive {
-        None | Some(Inconclusive::WideInterval) => words,
-        Some(reason) => format!("{words}: {}", reason.words()),
+        None | Some(Inconclusive::WideInterval) => change.words.clone(),
+        Some(reason) => format!("{}: {}", change.words, reason.words()),
     }
 }
 
@@ -159,7 +158,7 @@ pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
         }
     }
     let lost = gate.lost.iter();
-    lines.extend(lost.map(|(cell, why)| format!("FAILED: {cell} has no figures: {why}")));
+    lines.extend(lost.map(|it| format!("FAILED: {} has no figures: {}", it.cell, it.reason)));
     lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
     if gate.verdict() == GateVerdict::Inconclusive {
         lines.push(NOT_PASSED.to_owned());

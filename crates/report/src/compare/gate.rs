@@ -16,32 +16,48 @@ use super::{
 use crate::{
     analysis::{Inconclusive, Metric, Reads},
     interval,
-    names::names,
 };
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Gate {
     /// In the order in which they were given.
     pub conditions: Vec<ConditionResult>,
-    /// Cells that had figures and have none any more, or not one that a condition names, with the
-    /// reason. Each fails the gate: what is worse than any figure must not pass for want of one.
-    pub lost: Vec<(Cell, String)>,
+    /// Cells that had figures and have none any more, or not one that a condition names. Each fails the
+    /// gate: what is worse than any figure must not pass for want of one.
+    pub lost: Vec<Lost>,
     /// Why it cannot fail, or not everywhere, each as a sentence.
     pub warnings: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct ConditionResult {
+    /// As in `--fail-if`.
+    #[schemars(with = "String")]
     pub condition: Condition,
+    /// Cells that have its figure.
     pub looked_at: usize,
     /// Of those, cells that keep it.
+    #[serde(serialize_with = "super::json::count")]
+    #[schemars(with = "usize")]
     pub passed: Vec<Hit>,
+    /// Cells that violate it.
     pub failed: Vec<Hit>,
+    /// All other cells.
     pub inconclusive: Vec<Hit>,
 }
 
+/// A cell that lost figures.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct Lost {
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// What is missing, and why.
+    pub reason: String,
+}
+
 /// What a gate says as a whole.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum GateVerdict {
     /// Every cell that a condition concerns keeps it, and each condition concerns one.
     Passed,
@@ -94,11 +110,6 @@ impl Gate {
     }
 }
 
-names! {
-    /// The name in texts and files.
-    pub name of GateVerdict: Passed = "passed", Inconclusive = "inconclusive", Failed = "failed";
-}
-
 /// Looks at all conditions; none without conditions. Cells that were not compared and figures that are
 /// in the older result alone count as well.
 pub(crate) fn judge(
@@ -110,12 +121,13 @@ pub(crate) fn judge(
         return None;
     }
     let lost = left_out.iter().filter(|it| it.presence == Presence::Lost);
-    let lost = lost.map(|it| (it.cell.clone(), it.reason.clone()));
+    let lost = lost.map(|it| Lost { cell: it.cell.clone(), reason: it.reason.clone() });
     let is_named = |(cell, metric): &&(Cell, Metric)| {
         conditions.iter().any(|it| looked_at(it.metric, cell.phase) == Some(*metric))
     };
-    let figures = lost_figures.iter().filter(is_named).map(|(cell, metric)| {
-        (cell.clone(), format!("{} is missing in the newer result", metric.title()))
+    let figures = lost_figures.iter().filter(is_named).map(|(cell, metric)| Lost {
+        cell: cell.clone(),
+        reason: format!("{} is missing in the newer result", metric.title()),
     });
     let mut gate =
         Gate { conditions: Vec::new(), lost: lost.chain(figures).collect(), warnings: Vec::new() };

@@ -8,7 +8,7 @@ use wirebench_schema::{id::VariantId, suite::Phase};
 use wirebench_stats::{Contrast, judge_changes, median, range};
 
 use super::{
-    Basis, Cell, Change, CompareOptions, Figure, Side, Yardstick,
+    Basis, Cell, Change, CompareOptions, Figure, Movement, Side, Yardstick,
     cells::{Half, Pair, doubts},
     grounds::same_program,
     yardstick::{Baseline, Fits, of_levels},
@@ -167,10 +167,12 @@ impl Family<'_> {
             Some(Change {
                 cell: cell.clone(),
                 metric: self.metric,
+                verdict: Movement::of(self.metric, claim),
+                words: claim.words(self.metric),
+                estimate: estimate(&judged),
                 old: Figure::of(old, self.metric)?,
                 new: Figure::of(new, self.metric)?,
                 relative_to: open.relative_to.map(|pair| pair.cell.variant.clone()),
-                estimate: estimate(&judged),
                 p_adjusted: judged.p_adjusted,
                 margin: self.margin,
                 reads,

@@ -30,7 +30,7 @@ pub use comparison::{
 pub use condition::{Condition, GRAMMAR};
 pub use document::Rows;
 pub(crate) use document::gate_lines;
-pub use gate::{ConditionResult, Gate, GateVerdict, Hit};
+pub use gate::{ConditionResult, Gate, GateVerdict, Hit, Lost};
 pub use grounds::Difference;
 pub use json::json;
 

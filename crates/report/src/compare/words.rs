@@ -7,7 +7,7 @@ use wirebench_stats::Estimate;
 
 use super::{Change, Comparison, Movement, Yardstick};
 use crate::{
-    analysis::{Claim, Metric, Reads},
+    analysis::{Metric, Reads},
     interval,
 };
 
@@ -45,12 +45,8 @@ pub(super) const SCOPE: &str = "each result is one session; the intervals do not
 
 /// `10 figures compared: 2 worse, 1 better, 7 the same`
 pub(super) fn summary(comparison: &Comparison) -> String {
-    let count = |wanted: fn(&Change) -> bool| {
-        comparison.changes.iter().filter(|change| wanted(change)).count()
-    };
-    let worse = count(|it| it.movement() == Some(Movement::Worse));
-    let better = count(|it| it.movement() == Some(Movement::Better));
-    let same = count(|it| it.claim == Claim::Same);
+    let [worse, better, same] = [Movement::Worse, Movement::Better, Movement::Same]
+        .map(|wanted| comparison.changes.iter().filter(|it| it.verdict == wanted).count());
     let all = comparison.changes.len();
     if all == 0 {
         return "nothing compared: no cell has the requested metrics in both results".to_owned();
