@@ -1,18 +1,16 @@
 //! Synthetic results. Not here: what is expected of them.
 
-use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
     environment::Environment,
-    journal::{
-        Bound, Cost, Counts, Described, FixedRate, GeneratorVersion, Goal, IdleMeasurement,
-        JOURNAL_FORMAT, Journal, Measurement, Outcome, Placement, Procedure, Run, Start,
-    },
-    load::{EngineChoice, LatencySummary, LoadConfig, LoadReport},
-    suite::{Phase, Scale, Suite},
+    journal::{FixedRate, Journal, Measurement, Outcome, Run},
+    suite::Phase,
 };
 
-use crate::compare::{CompareOptions, Comparison, NotComparable, Side, compare};
+use crate::{
+    compare::{CompareOptions, Comparison, NotComparable, Side, compare},
+    fixtures::{self, changed, journal_of, silence},
+};
 
 const SUITE: &str = r#"
 description = "An example."
@@ -26,7 +24,7 @@ phases = ["saturate", "cost", "idle"]
 "#;
 
 pub(super) const BASE: &str = "c/epoll";
-const VARIANTS: [&str; 3] = [BASE, "go/net", "rust/tokio"];
+const TOKIO: &str = "rust/tokio";
 
 #[derive(Clone, Copy)]
 pub(super) struct Figures {
@@ -73,10 +71,19 @@ pub(super) fn noise(place: Place<'_>, seed: u64, size: f64) -> f64 {
 
 /// A result whose runs have the figures that `figures` says.
 pub(super) fn result(blocks: u32, figures: impl Fn(Place<'_>) -> Figures) -> Journal {
-    let mut journal = Journal::new(start());
+    let mut journal = journal_of(SUITE);
+    let start = &mut journal.start;
+    start.baselines.truncate(1);
+    start.baseline_copies = 2;
+    start.variants[2].variant = TOKIO.parse().unwrap();
+    for described in &mut start.variants {
+        described.class = Some(Class::Raw);
+        described.versions.insert("library".into(), "1.0".into());
+        described.fingerprint = Some("0011".into());
+    }
     for block in 0..blocks {
         for workload in journal.start.workloads.clone() {
-            for (variant, copy) in [(BASE, 0), (BASE, 1), ("go/net", 0), ("rust/tokio", 0)] {
+            for (variant, copy) in [(BASE, 0), (BASE, 1), ("go/net", 0), (TOKIO, 0)] {
                 let place = Place { variant, copy, block };
                 let outcome = outcome(workload.phase, figures(place));
                 journal.runs.push(run(place, &workload.name, outcome));
@@ -110,140 +117,22 @@ pub(super) fn rate(requests_per_second: u64) -> FixedRate {
     }
 }
 
-fn start() -> Start {
-    let described = |name: &str| Described {
-        variant: name.parse().unwrap(),
-        title: name.to_owned(),
-        class: Some(Class::Raw),
-        model: None,
-        mechanism: None,
-        sharing: None,
-        skips: Vec::new(),
-        versions: BTreeMap::from([("library".into(), "1.0".into())]),
-        fingerprint: Some("0011".into()),
-    };
-    Start {
-        format: JOURNAL_FORMAT,
-        started: "2026-01-02T03:04:05Z".into(),
-        command: vec!["wirebench".into()],
-        suite: "example".into(),
-        baselines: vec![BASE.parse().unwrap()],
-        seed: 7,
-        folder: "/".into(),
-        copies: 1,
-        procedure: Procedure::Process,
-        margin: None,
-        metric: None,
-        baseline_copies: 2,
-        goal: Goal::default(),
-        blocks: 10,
-        warmup_blocks: 0,
-        scale: Scale::Machine,
-        published: None,
-        generator: GeneratorVersion::default(),
-        left_out: Vec::new(),
-        variants: VARIANTS.map(described).to_vec(),
-        workloads: Suite::parse("example", SUITE).unwrap().workloads,
-        placement: Placement {
-            server_cpus: vec![0],
-            generator_cpus: vec![1],
-            pinned: true,
-            disjoint: true,
-            split_cores: Vec::new(),
-            one_cache: false,
-        },
-    }
-}
-
-pub(super) fn run(place: Place<'_>, workload: &str, outcome: Outcome) -> Run {
-    Run {
-        block: place.block,
-        group: 0,
-        counts: Counts::Yes,
-        position: 0,
-        copy: place.copy,
-        variant: place.variant.parse().unwrap(),
-        workload: workload.into(),
-        started: String::new(),
-        workers: 1,
-        server_command: Vec::new(),
-        generator_command: Vec::new(),
-        outcome,
-    }
+fn run(place: Place<'_>, workload: &str, outcome: Outcome) -> Run {
+    let run = fixtures::run(place.block, place.variant, outcome);
+    Run { copy: place.copy, workload: workload.into(), ..run }
 }
 
 fn outcome(phase: Phase, figures: Figures) -> Outcome {
     if phase == Phase::Idle {
-        return Outcome::Idle(Box::new(IdleMeasurement {
-            connections: 1000,
-            made: 1000,
-            lost: 0,
-            memory_rest_bytes: 1 << 20,
-            memory_bytes: 3 << 20,
-            memory_bytes_per_connection: figures.memory,
-            window_ns: 1_000_000_000,
-            cpu_ns: 1_000_000,
-            context_switches_voluntary: 0,
-            context_switches_involuntary: 0,
-            processes: 1,
-            threads: 1,
-            reasons: Vec::new(),
-        }));
+        return silence(figures.memory);
     }
-    Outcome::Measured(Box::new(Measurement {
-        load: load(figures),
-        tool: None,
-        cost: Cost {
-            cpu_ns: 1,
-            sampled_ns: 1,
-            cpu_ns_per_request: Some(figures.cpu_ns),
-            cpu_share: 0.99,
-            busiest_thread_share: 0.5,
-            generator_cpu_share: 0.5,
-            memory_peak_bytes: 3 << 20,
-            processes: 1,
-            threads: 1,
-            context_switches_voluntary: 0,
-            context_switches_involuntary: 0,
-        },
-        bound: Bound::Server,
-        warm_up: None,
-        slices: Vec::new(),
-        distances: wirebench_schema::journal::Distances::default(),
-        instance: None,
-        reasons: Vec::new(),
-    }))
-}
-
-fn load(figures: Figures) -> LoadReport {
-    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
-    let p99 = figures.p99_ns as u64;
-    LoadReport {
-        window_ns: 1_000_000_000,
-        requests: figures.rate as u64,
-        requests_per_second: figures.rate,
-        latency: Some(LatencySummary {
-            count: 1,
-            censored: 0,
-            lower_bounds: None,
-            latency_ns_mean_answered: None,
-            latency_ns_mean: 1.0,
-            latency_ns_stdev: 0.0,
-            within_stdev: 1.0,
-            latency_ns_min: 1,
-            latency_ns_p50: p99 / 4,
-            latency_ns_p75: p99 / 3,
-            latency_ns_p90: p99 / 2,
-            latency_ns_p95: p99 / 2,
-            latency_ns_p99: p99,
-            latency_ns_p999: p99 * 2,
-            latency_ns_max: p99 * 3,
-            histogram: String::new(),
-            replies: None,
-            ages: None,
-        }),
-        ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
-    }
+    changed(fixtures::rate(figures.rate), |it| {
+        it.cost.cpu_ns_per_request = Some(figures.cpu_ns);
+        let latency = it.load.latency.as_mut().unwrap();
+        let p99 = figures.p99_ns as u64;
+        (latency.latency_ns_p50, latency.latency_ns_p99) = (p99 / 4, p99);
+        (latency.latency_ns_p999, latency.latency_ns_max) = (p99 * 2, p99 * 3);
+    })
 }
 
 /// The measurements of `variant` in `workload`.
