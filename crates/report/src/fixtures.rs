@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
     journal::{
-        Bound, Cost, Counts, Described, GeneratorVersion, Goal, IdleMeasurement, JOURNAL_FORMAT,
-        Journal, Measurement, Outcome, Placement, Procedure, Reason, ReasonKind, Run, Start,
-        Weight,
+        Bound, Cost, Counts, Described, FixedRate, GeneratorVersion, Goal, IdleMeasurement,
+        JOURNAL_FORMAT, Journal, Measurement, Outcome, Placement, Procedure, Reason, ReasonKind,
+        Run, Start, Verified, Weight,
     },
     load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport},
+    scenario::Scenario,
     suite::{Scale, Suite},
 };
 
@@ -160,10 +161,24 @@ pub(crate) fn rate(value: f64) -> Outcome {
 pub(crate) fn pair(ratio: f64) -> Journal {
     let mut journal = journal();
     journal.start.blocks = 6;
-    add(&mut journal, "hello", ("c/epoll", 0), noisy(100e3, 1), rate);
-    add(&mut journal, "hello", ("c/epoll", 1), noisy(100e3, 5), rate);
-    add(&mut journal, "hello", ("go/net", 0), noisy(100e3 * ratio, 5), rate);
+    trio(&mut journal, "hello", (100e3, 100e3 * ratio), rate);
     journal
+}
+
+/// The same of a cost phase, by CPU time.
+pub(crate) fn cost_pair(ratio: f64) -> Journal {
+    let mut journal = journal_of(COST);
+    journal.start.workloads.truncate(1);
+    trio(&mut journal, "hello", (4000.0, 4000.0 * ratio), cost);
+    journal
+}
+
+/// A journal of an idle phase without a run, and the name of its workload.
+pub(crate) fn silent() -> (Journal, String) {
+    let mut journal = journal_of(COST);
+    journal.start.workloads.remove(0);
+    let name = journal.start.workloads[0].name.clone();
+    (journal, name)
 }
 
 pub(crate) fn reason(weight: Weight, text: &str) -> Reason {
@@ -179,6 +194,16 @@ pub(crate) fn changed(outcome: Outcome, change: impl FnOnce(&mut Measurement)) -
 /// Changes the figures of all runs of a variant that have some.
 pub(crate) fn alter(journal: &mut Journal, variant: &str, change: impl Fn(&mut Measurement)) {
     alter_runs(journal, |run| run.variant.to_string() == variant, change);
+}
+
+/// The same of all variants.
+pub(crate) fn alter_all(journal: &mut Journal, change: impl Fn(&mut Measurement)) {
+    alter_runs(journal, |_| true, change);
+}
+
+/// Adds a reason to the runs that are meant and have figures.
+pub(crate) fn add_reason(journal: &mut Journal, is_meant: impl Fn(&Run) -> bool, reason: &Reason) {
+    alter_runs(journal, is_meant, |it| it.reasons.push(reason.clone()));
 }
 
 /// The same of the runs that are meant.
@@ -236,6 +261,37 @@ pub(crate) fn failed(reason: &str) -> Outcome {
     Outcome::Failed { reason: reason.to_owned(), server_stderr: String::new() }
 }
 
+/// A rate that was found for a workload, and which servers cannot hold it.
+pub(crate) fn fixed_rate(workload: &str, rate: u64, too_slow: &[(&str, &str)]) -> FixedRate {
+    let slow = |(variant, why): &(&str, &str)| (variant.parse().unwrap(), (*why).to_owned());
+    FixedRate {
+        workload: workload.into(),
+        requests_per_second: rate,
+        reason: "half of what go/net reached".into(),
+        reached: Vec::new(),
+        too_slow: too_slow.iter().map(slow).collect(),
+    }
+}
+
+/// The checks of a variant: those that failed, and those that failed as declared.
+pub(crate) fn verified(
+    variant: &str,
+    failed: &[(&str, &str)],
+    deviates: &[(&str, &str)],
+) -> Verified {
+    let owned = |checks: &[(&str, &str)]| {
+        checks.iter().map(|(check, why)| ((*check).into(), (*why).into())).collect()
+    };
+    Verified {
+        variant: variant.parse().unwrap(),
+        scenario: Scenario::Hello,
+        passed: 3,
+        failed: owned(failed),
+        deviates: owned(deviates),
+        skipped: Vec::new(),
+    }
+}
+
 /// A run of `variant` in the first workload of [`journal`].
 pub(crate) fn run(block: u32, variant: &str, outcome: Outcome) -> Run {
     Run {
@@ -265,6 +321,20 @@ pub(crate) fn add(
     for (block, value) in (0..).zip(values) {
         let run = run(block, variant, outcome(value));
         journal.runs.push(Run { copy, workload: workload.to_owned(), ..run });
+    }
+}
+
+/// Adds six blocks of the baseline twice at about `base`, and of `go/net` at about `other`.
+pub(crate) fn trio(
+    journal: &mut Journal,
+    workload: &str,
+    (base, other): (f64, f64),
+    outcome: impl Fn(f64) -> Outcome,
+) {
+    for (row, middle, turn) in
+        [(("c/epoll", 0), base, 1), (("c/epoll", 1), base, 5), (("go/net", 0), other, 5)]
+    {
+        add(journal, workload, row, noisy(middle, turn), &outcome);
     }
 }
 

@@ -7,16 +7,14 @@ use crate::{
     analysis::Claim,
     compare::GateVerdict,
     fixtures::{
-        add, assert_golden, assert_golden_cases, assert_golden_page, changed, cost, failed,
-        journal_of, limited, rate, reason,
+        add, add_reason, alter, alter_runs, assert_golden, assert_golden_cases, assert_golden_page,
+        cost, failed, fixed_rate, journal_of, limited, rate, reason, verified,
     },
     format::Format,
 };
 use expect_test::expect;
 use std::time::Duration;
-use wirebench_schema::journal::{
-    End, EndReason, FixedRate, Goal, Outcome, ReasonKind, Verified, Weight,
-};
+use wirebench_schema::journal::{Bound, End, EndReason, Goal, Outcome, ReasonKind, Run, Weight};
 
 mod page;
 mod verdicts;
@@ -57,13 +55,7 @@ fn two(phase: &str) -> Journal {
     start.goal = Goal { precision: None, budget: Some(Duration::from_secs(40)) };
     ended(&mut journal, EndReason::Budget);
     if phase == "cost" {
-        journal.rates.push(FixedRate {
-            workload: "hello".into(),
-            requests_per_second: 40_000,
-            reason: "half of what ab/A reached".into(),
-            reached: Vec::new(),
-            too_slow: Vec::new(),
-        });
+        journal.rates.push(fixed_rate("hello", 40_000, &[]));
     }
     journal
 }
@@ -134,11 +126,11 @@ fn conditions_of_a_bound_are_neither_passed_nor_failed() {
 fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
     let mut journal = costs(1.2, 1.0);
     assert!(of(&journal, &["cpu > +3%"]).gate.unwrap().fails());
-    for run in journal.runs.iter_mut().filter(|it| it.block < 8 && it.variant.entry() == "ab/A") {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(reason(Weight::Invalid, "others used the CPU"));
-        });
-    }
+    add_reason(
+        &mut journal,
+        |it| it.block < 8 && it.variant.entry() == "ab/A",
+        &reason(Weight::Invalid, "others used the CPU"),
+    );
     let ab = of(&journal, &["cpu > +3%"]);
     assert_eq!(ab.verdict, Verdict::NotValid);
     let gate = ab.gate.as_ref().unwrap();
@@ -152,11 +144,7 @@ fn most_runs_not_valid_make_no_verdict_and_fail_no_condition() {
 fn other_work_on_the_machine_hides_differences_and_causes_none() {
     let disturbed = |ratio: f64, loudness: f64, kind: ReasonKind| {
         let mut journal = costs(ratio, loudness);
-        for run in &mut journal.runs {
-            run.outcome = changed(run.outcome.clone(), |it| {
-                it.reasons.push(kind.reason(Weight::Invalid, Some(0.31), ""));
-            });
-        }
+        add_reason(&mut journal, |_| true, &kind.reason(Weight::Invalid, Some(0.31), ""));
         journal
     };
     let journal = disturbed(2.68, 1.0, ReasonKind::Neighbour);
@@ -184,11 +172,11 @@ fn other_work_on_the_machine_hides_differences_and_causes_none() {
 fn a_gate_looks_at_the_validity_of_its_own_figure() {
     let mut journal = two("cost");
     runs(&mut journal, 14, (10_000.0, 20_000.0), 1.0, cost);
-    for run in &mut journal.runs {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(ReasonKind::Timeouts.reason(Weight::Tail, Some(2.0), "2 timeouts"));
-        });
-    }
+    add_reason(
+        &mut journal,
+        |_| true,
+        &ReasonKind::Timeouts.reason(Weight::Tail, Some(2.0), "2 timeouts"),
+    );
     let gate = of(&journal, &["cpu > +3%", "p99 > +3%"]).gate.unwrap();
     assert_eq!(gate.conditions[0].failed.len(), 1, "{gate:?}");
     assert_eq!(
@@ -200,11 +188,11 @@ fn a_gate_looks_at_the_validity_of_its_own_figure() {
 #[test]
 fn a_spoiled_tail_withholds_verdicts_on_the_tail_and_no_others() {
     let mut journal = costs(1.2, 1.0);
-    for run in &mut journal.runs {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(ReasonKind::ScheduleLag.reason(Weight::Tail, Some(2e6), "late"));
-        });
-    }
+    add_reason(
+        &mut journal,
+        |_| true,
+        &ReasonKind::ScheduleLag.reason(Weight::Tail, Some(2e6), "late"),
+    );
     let of = |metric| by(&journal, Some(metric), &[]).verdict;
     assert_eq!(of(Metric::Cpu), Verdict::Claimed(Claim::Higher));
     assert_ne!(of(Metric::LatencyP50), Verdict::NotValid);
@@ -214,11 +202,7 @@ fn a_spoiled_tail_withholds_verdicts_on_the_tail_and_no_others() {
 #[test]
 fn conditions_that_the_user_asked_for_are_reported_and_withhold_no_verdict() {
     let mut journal = costs(1.2, 1.0);
-    for run in &mut journal.runs {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(ReasonKind::NotVerified.reason(Weight::Invalid, None, ""));
-        });
-    }
+    add_reason(&mut journal, |_| true, &ReasonKind::NotVerified.reason(Weight::Invalid, None, ""));
     let ab = of(&journal, &[]);
     assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));
     assert_golden("ab/not-verified.txt", &ab.details());
@@ -227,11 +211,7 @@ fn conditions_that_the_user_asked_for_are_reported_and_withhold_no_verdict() {
 #[test]
 fn one_cpu_withholds_the_verdict_unless_both_options_ask_for_it() {
     let mut journal = costs(1.2, 1.0);
-    for run in &mut journal.runs {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(ReasonKind::SharedCpu.reason(Weight::Invalid, None, ""));
-        });
-    }
+    add_reason(&mut journal, |_| true, &ReasonKind::SharedCpu.reason(Weight::Invalid, None, ""));
     let line = "all runs: server and load generator shared a CPU";
     let mut found = |options: &[&str]| {
         journal.start.command = options.iter().map(|word| (*word).to_owned()).collect();
@@ -246,14 +226,7 @@ fn one_cpu_withholds_the_verdict_unless_both_options_ask_for_it() {
 #[test]
 fn a_side_that_was_refused_or_failed_is_named_with_the_reason_and_fails_every_condition() {
     let mut refused = two("cost");
-    refused.verified.push(Verified {
-        variant: "ab/B".parse().unwrap(),
-        scenario: wirebench_schema::scenario::Scenario::Hello,
-        passed: 3,
-        failed: vec![("reply-once".into(), "it sent two".into())],
-        deviates: Vec::new(),
-        skipped: Vec::new(),
-    });
+    refused.verified.push(verified("ab/B", &[("reply-once", "it sent two")], &[]));
     let ab = of(&refused, &["cpu > +3%"]);
     expect!["not measured: A was not run; B fails the check `reply-once`: it sent two"]
         .assert_eq(&ab.sentence());
@@ -330,12 +303,8 @@ fn the_result_in_all_forms() {
 #[test]
 fn a_side_with_some_runs_that_are_not_valid_says_so_in_csv() {
     let mut journal = costs(0.98, 1.0);
-    let of_b = journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B");
-    for run in of_b.take(3) {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(reason(Weight::Invalid, "disturbed"));
-        });
-    }
+    let first = |run: &Run| run.variant.entry() == "ab/B" && run.copy == 0 && run.block < 3;
+    add_reason(&mut journal, first, &reason(Weight::Invalid, "disturbed"));
     let ab = of(&journal, &[]);
     assert_eq!((&ab.sides[1].state, ab.sides[1].invalid), (&State::Valid, 3));
     let csv = Format::Csv.write(&ab, None).text;

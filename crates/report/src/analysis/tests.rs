@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::fixtures::{
-    COST, add, alter, alter_runs, cost, failed, journal, journal_of, limited, noisy, pair, rate,
-    reason, run, silence,
+    COST, add, alter, alter_runs, cost, cost_pair, failed, fixed_rate, journal, journal_of,
+    limited, noisy, pair, rate, reason, run, silence, silent, trio,
 };
 use wirebench_schema::{
-    journal::{Bound, Counts, FixedRate, Journal, Outcome, Run, Weight},
+    journal::{Bound, Counts, Journal, Outcome, Run, Weight},
     suite::Phase,
 };
 use wirebench_stats::Rank;
@@ -162,18 +162,8 @@ fn warm_up_blocks_and_pilots_never_count() {
 
 #[test]
 fn cost_is_compared_by_cpu_time_at_the_rate_that_was_found() {
-    let mut journal = journal_of(COST);
-    let slow = ("own/server".parse().unwrap(), "it reached 900 requests/s".to_owned());
-    journal.rates.push(FixedRate {
-        workload: "hello".into(),
-        requests_per_second: 40_000,
-        reason: "half of what go/net reached".into(),
-        reached: Vec::new(),
-        too_slow: vec![slow],
-    });
-    add(&mut journal, "hello", ("c/epoll", 0), noisy(4000.0, 1), cost);
-    add(&mut journal, "hello", ("c/epoll", 1), noisy(4000.0, 5), cost);
-    add(&mut journal, "hello", ("go/net", 0), noisy(4400.0, 5), cost);
+    let mut journal = cost_pair(1.1);
+    journal.rates.push(fixed_rate("hello", 40_000, &[("own/server", "it reached 900 requests/s")]));
     let workload = rows(&journal).remove(0);
     assert_eq!(workload.workload, journal.start.workloads[0].at_rate(40_000));
     assert_eq!(workload.rows.len(), 4, "who is too slow has a row");
@@ -184,13 +174,8 @@ fn cost_is_compared_by_cpu_time_at_the_rate_that_was_found() {
 
 #[test]
 fn silence_is_compared_by_memory_per_connection() {
-    let mut journal = journal_of(COST);
-    journal.start.workloads.remove(0);
-    let name = journal.start.workloads[0].name.clone();
-    assert_eq!(journal.start.workloads[0].phase, Phase::Idle);
-    add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
-    add(&mut journal, &name, ("c/epoll", 1), noisy(100.0, 5), silence);
-    add(&mut journal, &name, ("go/net", 0), noisy(4000.0, 5), silence);
+    let (mut journal, name) = silent();
+    trio(&mut journal, &name, (100.0, 4000.0), silence);
     assert_eq!(claim(&journal, "go/net"), Claim::Higher);
     let workload = rows(&journal).remove(0);
     let cpu = workload.compare(Metric::IdleCpu);
@@ -201,9 +186,7 @@ fn silence_is_compared_by_memory_per_connection() {
 #[test]
 fn the_widest_interval_is_that_of_the_noisiest_row_and_none_before_three_cohorts() {
     let mut journal = self::journal();
-    for (row, shift) in [(("c/epoll", 0), 1), (("c/epoll", 1), 5), (("go/net", 0), 5)] {
-        add(&mut journal, "hello", row, noisy(4000.0, shift), cost);
-    }
+    trio(&mut journal, "hello", (4000.0, 4000.0), cost);
     let quiet = widest_interval(&journal).unwrap();
     assert!(quiet > 0.002 && quiet < 0.02, "{quiet}");
     let loud = [3600.0, 4400.0, 3800.0, 3200.0, 4200.0, 3960.0];
@@ -231,9 +214,7 @@ fn who_used_no_time_in_some_blocks_is_not_judged_by_the_others() {
         Outcome::Idle(measurement)
     };
     let of = |baseline: [f64; 6], row: [f64; 6]| {
-        let mut journal = journal_of(COST);
-        journal.start.workloads.remove(0);
-        let name = journal.start.workloads[0].name.clone();
+        let (mut journal, name) = silent();
         add(&mut journal, &name, ("c/epoll", 0), baseline, idle);
         add(&mut journal, &name, ("c/epoll", 1), [1e6, 0.0, 1.3e6, 1e6, 1e6, 1e6], idle);
         add(&mut journal, &name, ("go/net", 0), row, idle);
@@ -250,9 +231,7 @@ fn who_used_no_time_in_some_blocks_is_not_judged_by_the_others() {
     // The second instance of the baseline has a hole too, so that the baseline is not checked.
     assert_eq!(of(one, holes), (None, None, CheckState::Absent));
     assert_eq!(of(holes, two).0, None);
-    let mut journal = journal_of(COST);
-    journal.start.workloads.remove(0);
-    let name = journal.start.workloads[0].name.clone();
+    let (mut journal, name) = silent();
     add(&mut journal, &name, ("c/epoll", 0), one, idle);
     add(&mut journal, &name, ("go/net", 0), holes, idle);
     let text = text(&journal, Metric::IdleCpu);

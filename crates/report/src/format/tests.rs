@@ -4,14 +4,11 @@ use super::*;
 use crate::{
     Details,
     analysis::Analysis,
-    fixtures::{assert_golden, changed, failed, journal, limited, pair, reason, run},
+    fixtures::{add_reason, alter, assert_golden, failed, journal, pair, reason, run, verified},
     screen::Facts,
 };
 use serde_json::Value;
-use wirebench_schema::{
-    journal::{Journal, Verified, Weight},
-    scenario::Scenario,
-};
+use wirebench_schema::journal::{Bound, Journal, Run, Weight};
 
 fn write(format: Format, journal: &Journal, metric: Option<Metric>) -> Written {
     let (analysis, facts) = (&Analysis::of(journal), Facts::default());
@@ -60,10 +57,7 @@ fn csv_has_a_line_for_each_row_with_as_many_cells_as_names() {
 fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
     let mut journal = pair(0.9);
     let invalidate = |journal: &mut Journal, weight: Weight| {
-        for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
-            run.outcome =
-                changed(run.outcome.clone(), |it| it.reasons.push(reason(weight, "disturbed")));
-        }
+        alter(journal, "go/net", |it| it.reasons.push(reason(weight, "disturbed")));
     };
     let all = parsed(&written(&journal, Format::Bencher));
     assert_eq!(
@@ -86,14 +80,7 @@ fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
 fn a_server_that_failed_its_checks_is_valid_in_no_form_and_named_where_it_has_no_row() {
     let mut journal = pair(0.9);
     journal.runs.retain(|run| run.variant.to_string() != "go/net");
-    journal.verified.push(Verified {
-        variant: "go/net".parse().unwrap(),
-        scenario: Scenario::Hello,
-        passed: 3,
-        failed: vec![("reply-once".into(), "it sent two".into())],
-        deviates: Vec::new(),
-        skipped: Vec::new(),
-    });
+    journal.verified.push(verified("go/net", &[("reply-once", "it sent two")], &[]));
     let why = "not measured, fails `reply-once`: it sent two";
     let csv = written(&journal, Format::Csv);
     let row = csv.lines().find(|line| line.contains(",go/net,")).unwrap();
@@ -112,9 +99,7 @@ fn a_server_that_failed_its_checks_is_valid_in_no_form_and_named_where_it_has_no
 #[test]
 fn trackers_name_the_servers_whose_figures_are_bounds() {
     let mut journal = pair(0.9);
-    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "go/net") {
-        run.outcome = limited(run.outcome.clone());
-    }
+    alter(&mut journal, "go/net", |it| it.bound = Bound::Generator);
     let written = write(Format::GithubActionBenchmark, &journal, None);
     assert_eq!(written.remarks, [format!("hello go/net: {}", crate::flat::BOUND)]);
     let points: Vec<Value> = serde_json::from_str(&written.text).unwrap();
@@ -128,9 +113,8 @@ fn trackers_name_the_servers_whose_figures_are_bounds() {
 #[test]
 fn trackers_get_no_ratio_to_a_baseline_that_is_not_valid() {
     let mut journal = pair(0.9);
-    let first = journal.runs.iter_mut().find(|run| run.variant.to_string() == "c/epoll").unwrap();
-    first.outcome =
-        changed(first.outcome.clone(), |it| it.reasons.push(reason(Weight::Invalid, "x")));
+    let first = |run: &Run| run.variant.to_string() == "c/epoll" && (run.block, run.copy) == (0, 0);
+    add_reason(&mut journal, first, &reason(Weight::Invalid, "x"));
     let all = parsed(&written(&journal, Format::Bencher));
     let measures = all["hello go/net"].as_object().unwrap();
     assert_eq!((all.as_object().unwrap().len(), measures.len()), (1, 7), "{all:#}");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::fixtures::{
-    alter, alter_last, alter_runs, assert_golden, failed, journal, pair, reason, run,
+    add_reason, alter, alter_last, assert_golden, failed, journal, pair, reason, run,
 };
 use wirebench_schema::journal::{Bound, Journal, ReasonKind, Run, Weight};
 
@@ -70,7 +70,7 @@ fn what_is_not_valid_and_what_is_a_bound_is_said_of_the_row() {
         let is_meant = |run: &Run| run.variant.to_string() == "go/net" && run.block == block;
         let count = Some(f64::from(block + 1));
         let invalid = ReasonKind::Errors.reason(Weight::Invalid, count, "late");
-        alter_runs(&mut journal, is_meant, |it| it.reasons.push(invalid.clone()));
+        add_reason(&mut journal, is_meant, &invalid);
     }
     alter_last(&mut journal, |it| {
         it.bound = Bound::Generator;

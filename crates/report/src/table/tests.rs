@@ -4,18 +4,17 @@ use super::{Metric, *};
 use crate::{
     Details, Report as _,
     fixtures::{
-        COST, NOISE, add, alter, alter_last, assert_golden, assert_golden_cases, cost, failed,
-        journal, journal_of, limited, measured, noisy, pair, rate, reason, run, silence,
+        COST, NOISE, add, alter, alter_last, assert_golden, assert_golden_cases, cost, cost_pair,
+        failed, fixed_rate, journal, journal_of, limited, measured, noisy, pair, rate, reason, run,
+        silence, silent, verified,
     },
     screen::Facts,
 };
 use wirebench_schema::{
     journal::{
-        Cause, Counts, Described, End, EndReason, FixedRate, Generator, GeneratorVersion, Journal,
-        LeftOut, Outcome, ReasonKind, Resumed, Run, ToolLatency, ToolReport, Unavailable, Verified,
-        Weight,
+        Cause, Counts, Described, End, EndReason, Generator, GeneratorVersion, Journal, LeftOut,
+        Outcome, ReasonKind, Resumed, Run, ToolLatency, ToolReport, Unavailable, Weight,
     },
-    scenario::Scenario,
     suite::Phase,
 };
 
@@ -61,20 +60,6 @@ fn first_block(runs: impl IntoIterator<Item = (&'static str, Outcome)>) -> Journ
     let mut journal = journal();
     journal.runs.extend(runs.into_iter().map(|(variant, outcome)| run(0, variant, outcome)));
     journal
-}
-
-fn verified(failed: &[(&str, &str)], deviates: &[(&str, &str)]) -> Verified {
-    let owned = |checks: &[(&str, &str)]| {
-        checks.iter().map(|(check, why)| ((*check).into(), (*why).into())).collect()
-    };
-    Verified {
-        variant: "go/net".parse().unwrap(),
-        scenario: Scenario::Hello,
-        passed: 3,
-        failed: owned(failed),
-        deviates: owned(deviates),
-        skipped: Vec::new(),
-    }
 }
 
 #[test]
@@ -156,7 +141,7 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
         Outcome::Failed { reason: "the server ended".into(), server_stderr: "boom\n".into() };
     let errors = measured(1000.0, 2, &["2 errors: late"]);
     let mut journal = first_block([("c/epoll", errors), ("own/server", ended)]);
-    journal.verified.push(verified(&[("reply-once", "it sent more")], &[]));
+    journal.verified.push(verified("go/net", &[("reply-once", "it sent more")], &[]));
     let (variant, reason) = ("go/net".parse().unwrap(), "no compiler".into());
     journal.unavailable.push(Unavailable { variant, reason, cause: Cause::Missing });
     check("failures-flags-and-refusals-are-notes-of-their-rows", &journal);
@@ -165,7 +150,11 @@ fn failures_flags_and_refusals_are_notes_of_their_rows() {
 #[test]
 fn a_check_that_fails_as_declared_is_a_note_of_the_row_that_was_measured() {
     let mut journal = first_block([("go/net", rate(1000.0))]);
-    journal.verified.push(verified(&[], &[("half-close", "by design (it closed at once)")]));
+    journal.verified.push(verified(
+        "go/net",
+        &[],
+        &[("half-close", "by design (it closed at once)")],
+    ));
     check("a-check-that-fails-as-declared-is-a-note", &journal);
 }
 
@@ -287,26 +276,10 @@ fn copies_have_numbers() {
     check_rate("copies-have-numbers", &journal);
 }
 
-fn cost_journal() -> Journal {
-    let mut journal = journal_of(COST);
-    journal.start.workloads.truncate(1);
-    add(&mut journal, "hello", ("c/epoll", 0), noisy(4000.0, 1), cost);
-    add(&mut journal, "hello", ("c/epoll", 1), noisy(4000.0, 5), cost);
-    add(&mut journal, "hello", ("go/net", 0), noisy(4400.0, 5), cost);
-    journal
-}
-
 #[test]
 fn a_table_of_the_cost_tells_its_rate_who_chose_it_and_who_cannot_hold_it() {
-    let mut journal = cost_journal();
-    let slow = ("own/server".parse().unwrap(), "it reached 900 requests/s".to_owned());
-    journal.rates.push(FixedRate {
-        workload: "hello".into(),
-        requests_per_second: 40_000,
-        reason: "half of what go/net reached".into(),
-        reached: Vec::new(),
-        too_slow: vec![slow],
-    });
+    let mut journal = cost_pair(1.1);
+    journal.rates.push(fixed_rate("hello", 40_000, &[("own/server", "it reached 900 requests/s")]));
     check("a-table-of-the-cost-tells-its-rate-who", &journal);
     let markdown = report(&journal, Style::Markdown);
     assert!(markdown.contains("| CPU us/request |"), "{markdown}");
@@ -319,9 +292,7 @@ fn a_table_of_the_cost_tells_its_rate_who_chose_it_and_who_cannot_hold_it() {
 
 #[test]
 fn a_table_of_silence_has_memory_and_cpu_time() {
-    let mut journal = journal_of(COST);
-    journal.start.workloads.remove(0);
-    let name = journal.start.workloads[0].name.clone();
+    let (mut journal, name) = silent();
     add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
     add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
     let name = "a-table-of-silence-has-memory-and-cpu-time";
@@ -336,7 +307,7 @@ fn a_table_of_silence_has_memory_and_cpu_time() {
 #[test]
 fn no_figure_of_a_load_stands_below_a_name_of_silence() {
     for metric in Metric::of_phase(Phase::Idle) {
-        for (journal, phase) in [(cost_journal(), "cost"), (pair(0.9), "saturate")] {
+        for (journal, phase) in [(cost_pair(1.1), "cost"), (pair(0.9), "saturate")] {
             let text = report_by(&journal, Style::Text, Some(*metric));
             let absent = format!(
                 "the phase {phase} has no {metric}, but throughput, cpu, p50, p99, p999, switches, \

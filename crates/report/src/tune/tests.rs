@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::fixtures::{
-    NOISE, assert_golden, assert_golden_cases, assert_golden_page, changed, failed, journal_of,
-    limited, measured, noisy, rate, reason, run,
+    NOISE, add_reason, alter_all, assert_golden, assert_golden_cases, assert_golden_page, changed,
+    failed, journal_of, limited, measured, noisy, rate, reason, run,
 };
 use crate::format::Format;
 use wirebench_schema::{
@@ -225,12 +225,10 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
     ];
     let by_limit = limits.map(|limit| (format!("{limit:?}"), SearchResult { limit, ..FOUND }));
     let mut disturbed = search(Some(SearchResult { limit: SearchLimit::Budget, ..FOUND }));
-    for run in &mut disturbed.runs {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.3), ""));
-            (it.cost.cpu_share, it.cost.busiest_thread_share) = (0.5, 0.5);
-        });
-    }
+    alter_all(&mut disturbed, |it| {
+        it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.3), ""));
+        (it.cost.cpu_share, it.cost.busiest_thread_share) = (0.5, 0.5);
+    });
     let disturbed = conclusion(&disturbed);
     assert!(disturbed.contains("(it misses at 62 000 because of other programs)"), "{disturbed}");
     let by_interval = [
@@ -279,11 +277,7 @@ fn a_search_that_found_nothing_says_why() {
         [SearchLimit::Server, SearchLimit::Generator, SearchLimit::Others, SearchLimit::Budget];
     let mut cases = Vec::from(limits.map(|limit| {
         let mut journal = search(Some(SearchResult { limit, ..nothing }));
-        for run in &mut journal.runs {
-            run.outcome = changed(run.outcome.clone(), |it| {
-                it.reasons.push(reason(Weight::Invalid, "it rained"));
-            });
-        }
+        add_reason(&mut journal, |_| true, &reason(Weight::Invalid, "it rained"));
         (format!("{limit:?}"), conclusion(&journal))
     }));
     cases.push(("not finished".to_owned(), conclusion(&search(None))));
@@ -295,15 +289,11 @@ fn a_larger_limit_is_no_advice_where_replies_fail() {
     let nothing = SearchResult { requests_per_second: None, low: None, high: None, ..FOUND };
     for found in [nothing, FOUND] {
         let mut journal = search(Some(found));
-        for run in &mut journal.runs {
-            run.outcome = changed(run.outcome.clone(), |it| {
-                (it.cost.cpu_share, it.cost.busiest_thread_share) = (0.5, 0.5);
-            });
-        }
+        alter_all(&mut journal, |it| {
+            (it.cost.cpu_share, it.cost.busiest_thread_share) = (0.5, 0.5);
+        });
         assert!(conclusion(&journal).contains("try a larger limit"), "{found:?}");
-        for run in &mut journal.runs {
-            run.outcome = changed(run.outcome.clone(), |it| it.load.errors.status = 3);
-        }
+        alter_all(&mut journal, |it| it.load.errors.status = 3);
         let text = text(&journal);
         assert!(!text.contains("larger limit"), "{text}");
         assert_eq!(text.contains("find out why replies fail"), found == nothing, "{text}");
@@ -323,11 +313,9 @@ fn every_rate_that_was_tried_has_its_row() {
 #[test]
 fn too_few_samples_for_the_objective_are_reported() {
     let mut journal = search(Some(FOUND));
-    for run in &mut journal.runs {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.load.latency.as_mut().unwrap().count = 999;
-        });
-    }
+    alter_all(&mut journal, |it| {
+        it.load.latency.as_mut().unwrap().count = 999;
+    });
     assert_golden("tune/search-few-samples.txt", &conclusion(&journal));
 }
 
@@ -345,11 +333,9 @@ fn a_server_that_did_not_start_is_no_rate_but_a_note() {
 fn a_server_that_misses_with_time_to_spare_was_held_up() {
     let of = |limit, share| {
         let mut journal = search(Some(SearchResult { limit, ..FOUND }));
-        for run in &mut journal.runs {
-            run.outcome = changed(run.outcome.clone(), |it| {
-                (it.cost.cpu_share, it.cost.busiest_thread_share) = (share, share);
-            });
-        }
+        alter_all(&mut journal, |it| {
+            (it.cost.cpu_share, it.cost.busiest_thread_share) = (share, share);
+        });
         conclusion(&journal)
     };
     let cases = [

@@ -7,11 +7,11 @@ fn the_page_has_the_usual_figures_two_findings_and_the_sentence() {
     let mut journal = costs(1.052, 1.0);
     let ab = of(&journal, &[]);
     let figures = ab.page(None);
-    for run in &mut journal.runs {
-        run.outcome = changed(run.outcome.clone(), |it| {
-            it.reasons.push(ReasonKind::SplitCore.reason(Weight::Note, None, "a shared core"));
-        });
-    }
+    add_reason(
+        &mut journal,
+        |_| true,
+        &ReasonKind::SplitCore.reason(Weight::Note, None, "a shared core"),
+    );
     let page = of(&journal, &["cpu > +3%", "p99 > +3%"]).page(None);
     let lines: Vec<&str> = page.lines().collect();
     assert!(

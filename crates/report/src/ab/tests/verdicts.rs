@@ -41,11 +41,10 @@ fn an_inconclusive_result_has_a_next_step() {
 #[test]
 fn a_side_whose_cost_is_unknown_has_no_verdict_but_the_reason() {
     let mut journal = costs(1.1, 1.0);
-    for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
-        let Outcome::Measured(measured) = &mut run.outcome else { continue };
-        measured.cost.cpu_ns_per_request = None;
-        measured.reasons.push(ReasonKind::NoCost.reason(Weight::Note, Some(7.0), ""));
-    }
+    alter(&mut journal, "ab/B", |it| {
+        it.cost.cpu_ns_per_request = None;
+        it.reasons.push(ReasonKind::NoCost.reason(Weight::Note, Some(7.0), ""));
+    });
     expect![
         "inconclusive: no cohort has the CPU per request of both A and B: CPU time unknown: server processes \
          started or ended unseen. Make the server wait for its children, or use --procedure process."
@@ -77,9 +76,7 @@ fn a_generator_at_its_limit_leaves_a_bound_of_the_throughput_and_the_cost_as_it_
     assert_eq!(of(&journal, &[]).verdict, Verdict::Claimed(Claim::Same));
     let mut journal = two("saturate");
     runs(&mut journal, 14, (1e5, 1.2e5), 1.0, rate);
-    for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
-        run.outcome = limited(run.outcome.clone());
-    }
+    alter(&mut journal, "ab/B", |it| it.bound = Bound::Generator);
     assert_golden("ab/sentence-bound-of-b.txt", &throughput(&journal));
     for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/A") {
         run.outcome = rate(1.2e5);
@@ -92,9 +89,7 @@ fn a_server_that_was_not_saturated_is_named() {
     let mut journal = two("saturate");
     runs(&mut journal, 4, (10_000.0, 10_500.0), 1.0, cost);
     let saturated = of(&journal, &[]).page(None);
-    for run in journal.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
-        run.outcome = changed(run.outcome.clone(), |it| it.cost.cpu_share = 0.71);
-    }
+    alter(&mut journal, "ab/B", |it| it.cost.cpu_share = 0.71);
     let ab = of(&journal, &[]);
     // At a rate no server is saturated.
     let at_rate = of(&costs(1.05, 1.0), &[]).page(None);
@@ -109,15 +104,10 @@ fn two_instances_of_a_side_that_differ_withhold_the_verdict() {
     for side in ["A", "B"] {
         let mut journal = costs(1.2, 1.0);
         let name = format!("ab/{side}");
-        let second = |run: &&mut wirebench_schema::journal::Run| {
-            run.variant.entry() == name && run.copy == 1
-        };
-        for run in journal.runs.iter_mut().filter(second) {
-            run.outcome = changed(run.outcome.clone(), |it| {
-                let cpu = &mut it.cost.cpu_ns_per_request;
-                *cpu = cpu.map(|cpu| cpu * 1.05);
-            });
-        }
+        let is_second = |run: &Run| run.variant.entry() == name && run.copy == 1;
+        alter_runs(&mut journal, is_second, |it| {
+            it.cost.cpu_ns_per_request = it.cost.cpu_ns_per_request.map(|cpu| cpu * 1.05);
+        });
         let ab = of(&journal, &["cpu > +3%"]);
         assert_golden(&format!("ab/withheld-{side}.txt"), &ab.details());
         assert!(!ab.gate.as_ref().unwrap().fails(), "{:?}", ab.gate);

@@ -77,18 +77,10 @@ fn instances_that_may_differ_by_the_margin_either_way_are_too_noisy_to_tell() {
 
 #[test]
 fn the_same_is_what_lies_within_the_margin_of_the_phase() {
-    let cost_of = |ratio: f64| {
-        let mut journal = journal_of(COST);
-        add(&mut journal, "hello", ("c/epoll", 0), noisy(4000.0, 1), cost);
-        add(&mut journal, "hello", ("c/epoll", 1), noisy(4000.0, 5), cost);
-        add(&mut journal, "hello", ("go/net", 0), noisy(4000.0 * ratio, 5), cost);
-        claim(&journal, "go/net")
-    };
     // 4 % is within the 5 % of a cost phase, and beyond the 3 % of a saturated one.
-    assert_eq!(cost_of(1.04), Claim::Same);
-    assert_eq!(cost_of(1.08), Claim::Higher);
-    assert_eq!(claim(&pair(1.02), "go/net"), Claim::Same);
-    assert_eq!(claim(&pair(1.04), "go/net"), Claim::Higher);
+    let claims = [cost_pair(1.04), cost_pair(1.08), pair(1.02), pair(1.04)];
+    let claims = claims.map(|journal| claim(&journal, "go/net"));
+    assert_eq!(claims, [Claim::Same, Claim::Higher, Claim::Same, Claim::Higher]);
 }
 
 /// The runs of `go/net` in the first blocks, of which there are six.

@@ -9,7 +9,7 @@ use wirebench_schema::{
 
 use crate::{
     compare::{CompareOptions, Comparison, NotComparable, Side, compare},
-    fixtures::{self, changed, journal_of, silence},
+    fixtures::{self, changed, fixed_rate, journal_of, silence},
 };
 
 const SUITE: &str = r#"
@@ -108,13 +108,7 @@ pub(super) fn with_go(blocks: u32, seed: u64, (rate, rest): (f64, f64)) -> Journ
 }
 
 pub(super) fn rate(requests_per_second: u64) -> FixedRate {
-    FixedRate {
-        workload: "hello-cost".into(),
-        requests_per_second,
-        reason: "half of the slowest".into(),
-        reached: Vec::new(),
-        too_slow: Vec::new(),
-    }
+    fixed_rate("hello-cost", requests_per_second, &[])
 }
 
 fn run(place: Place<'_>, workload: &str, outcome: Outcome) -> Run {

@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::fixtures::{
-    COST, add, alter_last, alter_runs, cost, failed, journal_of, noisy, pair, rate, reason, silence,
+    add, alter_last, alter_runs, cost, failed, noisy, pair, rate, reason, silence, silent, trio,
+    verified,
 };
 use wirebench_schema::journal::{
     Bound, Cause, End, EndReason, Journal, Measurement, Owner, ProgramShare, ReasonKind, Run,
-    RunSide, Unavailable, Verified, Weight,
+    RunSide, Unavailable, Weight,
 };
 
 /// Six blocks of three servers: hello saturated, and at two rates.
@@ -19,9 +20,7 @@ fn two_rates() -> Journal {
         workload.name.clone_from(&name);
         workload.phase = wirebench_schema::suite::Phase::Cost;
         journal.start.workloads.push(workload);
-        add(&mut journal, &name, ("c/epoll", 0), noisy(4000.0, 1), cost);
-        add(&mut journal, &name, ("c/epoll", 1), noisy(4000.0, 5), cost);
-        add(&mut journal, &name, ("go/net", 0), noisy(4800.0, 5), cost);
+        trio(&mut journal, &name, (4000.0, 4800.0), cost);
         add(&mut journal, &name, ("own/server", 0), noisy(3200.0, 2), cost);
     }
     journal.end = Some(End { ended: String::new(), reason: EndReason::Complete });
@@ -176,14 +175,7 @@ fn what_was_not_measured_is_listed_with_its_reason() {
         run.outcome = ended();
     }
     journal.runs.retain(|run| run.variant.to_string() != "go/net");
-    journal.verified.push(Verified {
-        variant: "go/net".parse().unwrap(),
-        scenario: wirebench_schema::scenario::Scenario::Hello,
-        passed: 3,
-        failed: vec![("reply-once".into(), "it sent more".into())],
-        deviates: Vec::new(),
-        skipped: Vec::new(),
-    });
+    journal.verified.push(verified("go/net", &[("reply-once", "it sent more")], &[]));
     let (variant, reason) = ("d/vibe".parse().unwrap(), "no compiler".into());
     journal.unavailable.push(Unavailable { variant, reason, cause: Cause::Missing });
     let text = shown(&journal);
@@ -192,12 +184,8 @@ fn what_was_not_measured_is_listed_with_its_reason() {
 
 #[test]
 fn idle_connections_have_columns_of_memory() {
-    let mut journal = journal_of(COST);
-    journal.start.workloads.remove(0);
-    let name = journal.start.workloads[0].name.clone();
-    add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
-    add(&mut journal, &name, ("c/epoll", 1), noisy(100.0, 5), silence);
-    add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
+    let (mut journal, name) = silent();
+    trio(&mut journal, &name, (100.0, 4096.0), silence);
     let text = shown(&journal);
     assert_golden("page/idle-connections-have-columns-of-memory.txt", &text);
 }
