@@ -12,7 +12,7 @@ use wirebench_schema::{
     agent::{
         AGENT_PROTOCOL, AgentCommand, AgentEvent, LoadProcesses, Recording, WindowOrder, Windows,
     },
-    load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
+    load::{LoadConfig, LoadModel, RateCurve, Stop},
 };
 
 /// An agent on a thread, and the two ends of its pipes.
@@ -107,8 +107,7 @@ fn order(load: u32, model: LoadModel, recording: Recording) -> WindowOrder {
 }
 
 fn rate(requests_per_second: u64) -> LoadModel {
-    let curve = RateCurve::Constant(requests_per_second);
-    LoadModel::Rate { curve, arrivals: Arrivals::Even, latency_from: LatencyOrigin::Due }
+    LoadModel::rate(RateCurve::Constant(requests_per_second))
 }
 
 #[test]

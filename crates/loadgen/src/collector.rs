@@ -228,10 +228,7 @@ impl Collector {
             errors: open.errors,
             bytes_received: open.bytes_received,
             latency: latency.flatten().map(Box::new),
-            latency_ns_p50: None,
-            latency_ns_p99: None,
-            latency_ns_max: None,
-            lower_bounds: Vec::new(),
+            ..Interval::default()
         };
         interval.with_latency(&open.latency.estimate())
     }

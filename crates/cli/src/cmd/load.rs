@@ -181,17 +181,11 @@ fn print_event(event: &LoadEvent) {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use wirebench_schema::load::{
-        Arrivals, EngineChoice, LatencyOrigin, LatencySummary, LoadConfig, LoadModel, RateCurve,
-    };
+    use wirebench_schema::load::{EngineChoice, LatencySummary, LoadConfig, LoadModel, RateCurve};
 
     fn replies_after_the_window(count: u64) -> LoadReport {
         let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
-        config.model = LoadModel::Rate {
-            curve: RateCurve::Constant(10),
-            arrivals: Arrivals::Even,
-            latency_from: LatencyOrigin::Due,
-        };
+        config.model = LoadModel::rate(RateCurve::Constant(10));
         let mut report = LoadReport::new("0".into(), config, EngineChoice::Epoll);
         report.latency = Some(LatencySummary {
             count,

@@ -174,20 +174,9 @@ mod tests {
         let mut limit = WaitLimit::window(&config, begun);
         limit.hear(&LoadEvent::WindowStart, begun);
         let interval = |phase| {
-            LoadEvent::Interval(Interval {
-                phase,
-                start_ns: 0,
-                length_ns: 1,
-                requests: 99_000,
-                requests_per_second: 0.0,
-                errors: 1000,
-                bytes_received: 0,
-                latency_ns_p50: None,
-                latency_ns_p99: None,
-                latency_ns_max: None,
-                lower_bounds: Vec::new(),
-                latency: None,
-            })
+            let interval =
+                Interval { phase, requests: 99_000, errors: 1000, ..Interval::default() };
+            LoadEvent::Interval(interval)
         };
         limit.hear(&interval(Phase::Warmup), begun);
         assert_eq!(limit.check(begun + 19 * SECOND), Ok(()));

@@ -59,25 +59,18 @@ pub(super) fn interval(parts: &[Interval]) -> Option<Interval> {
 mod tests {
     use super::*;
     use hdrhistogram::Histogram;
-    use wirebench_schema::load::{Phase, Samples};
+    use wirebench_schema::load::Samples;
 
     /// An interval in which a host had this many replies after this time.
     fn of_host(replies: u64, latency_ns: u64) -> Interval {
         let mut samples = Samples::new(Histogram::new_with_bounds(1, 1 << 31, 3).unwrap());
         (0..replies).for_each(|_| samples.reply(latency_ns));
         let interval = Interval {
-            phase: Phase::Window,
-            start_ns: 0,
             length_ns: 1_000_000_000,
             requests: replies,
             requests_per_second: replies as f64,
-            errors: 0,
-            bytes_received: 0,
-            latency_ns_p50: None,
-            latency_ns_p99: None,
-            latency_ns_max: None,
-            lower_bounds: Vec::new(),
             latency: LatencySummary::of_samples(&samples).map(Box::new),
+            ..Interval::default()
         };
         interval.with_latency(&samples.estimate())
     }

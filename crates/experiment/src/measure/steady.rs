@@ -72,15 +72,11 @@ pub(super) fn complaint(warm_up: &WarmUp) -> Option<Reason> {
 
 /// The load that warms up before the load `config`.
 fn load(config: &LoadConfig, within: Duration) -> LoadConfig {
-    let model = match &config.model {
-        LoadModel::Rate { curve, arrivals, latency_from } => LoadModel::Rate {
-            // A rate that changes is never steady.
-            curve: curve.constant(),
-            arrivals: *arrivals,
-            latency_from: *latency_from,
-        },
-        other => other.clone(),
-    };
+    let mut model = config.model.clone();
+    if let LoadModel::Rate { curve, .. } = &mut model {
+        // A rate that changes is never steady.
+        *curve = curve.constant();
+    }
     LoadConfig {
         model,
         warmup: Duration::ZERO,
@@ -184,22 +180,15 @@ impl RunSettings {
 mod tests {
     use super::*;
     use wirebench_schema::journal::{ReasonKind, Weight};
-    use wirebench_schema::load::{Arrivals, LatencyOrigin, Phase, RateCurve};
+    use wirebench_schema::load::RateCurve;
 
     fn interval(number: u64, requests: u64) -> Interval {
         Interval {
-            phase: Phase::Window,
             start_ns: number * 100_000_000,
             length_ns: 100_000_000,
             requests,
             requests_per_second: requests as f64 * 10.0,
-            errors: 0,
-            bytes_received: 0,
-            latency_ns_p50: None,
-            latency_ns_p99: None,
-            latency_ns_max: None,
-            lower_bounds: Vec::new(),
-            latency: None,
+            ..Interval::default()
         }
     }
 
@@ -269,11 +258,7 @@ mod tests {
     fn the_load_is_the_one_that_is_measured_at_a_constant_rate() {
         let mut config = LoadConfig::new("tcp://127.0.0.1:7".parse().unwrap());
         (config.warmup, config.idle_connections) = (Duration::from_secs(1), 1000);
-        let at = |curve| LoadModel::Rate {
-            curve,
-            arrivals: Arrivals::Poisson,
-            latency_from: LatencyOrigin::Due,
-        };
+        let at = LoadModel::rate;
         let think = LoadModel::Think { delay: Duration::from_millis(1) };
         for (measured, expected) in [
             (LoadModel::Closed, LoadModel::Closed),

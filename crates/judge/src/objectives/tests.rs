@@ -6,21 +6,14 @@ use crate::fixtures::summary;
 use expect_test::expect;
 use wirebench_schema::{
     journal::{Bound, Cost},
-    load::{
-        Arrivals, EngineChoice, ErrorCounts, LatencyOrigin, LatencySummary, LoadConfig, LoadModel,
-        Offered, RateCurve,
-    },
+    load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadModel, Offered, RateCurve},
 };
 
 /// 64 connections at 40 000 requests/s, all answered after `latency_ns`, of which the generator
 /// made `lag_ns`.
 fn run(latency_ns: u64, lag_ns: u64) -> Measurement {
     let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
-    config.model = LoadModel::Rate {
-        curve: RateCurve::Constant(40_000),
-        arrivals: Arrivals::Even,
-        latency_from: LatencyOrigin::Due,
-    };
+    config.model = LoadModel::rate(RateCurve::Constant(40_000));
     config.connections = 64;
     let load = LoadReport {
         requests: 40_000,

@@ -5,8 +5,8 @@ use expect_test::expect_file;
 use wirebench_schema::{
     journal::{ReasonKind, Weight},
     load::{
-        Arrivals, EngineChoice, ErrorCounts, Fairness, LatencyOrigin, LatencySummary, LoadConfig,
-        LoadModel, LoadReport, Offered, RateCurve, Stop,
+        EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, LoadModel, LoadReport,
+        Offered, RateCurve, Stop,
     },
 };
 
@@ -114,11 +114,7 @@ fn at_a_rate_that_was_kept_a_generator_that_never_sleeps_is_no_limit() {
         let mut load = LoadReport::new(
             String::new(),
             LoadConfig {
-                model: LoadModel::Rate {
-                    curve: RateCurve::Constant(1000),
-                    arrivals: Arrivals::Even,
-                    latency_from: LatencyOrigin::Due,
-                },
+                model: LoadModel::rate(RateCurve::Constant(1000)),
                 ..LoadConfig::new("http://127.0.0.1:80/".parse().unwrap())
             },
             EngineChoice::Epoll,

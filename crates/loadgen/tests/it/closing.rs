@@ -13,12 +13,12 @@ use std::{
 use wirebench_loadgen::{Load, ServerClocks};
 use wirebench_schema::{
     agent::Recording,
-    load::{Arrivals, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
+    load::{LoadConfig, LoadModel, RateCurve, Stop},
 };
 
 use crate::{
-    PATIENCE, counted, each_engine, load,
-    server::{HELLO, LAST, Server, one_at_a_time, read_request, stall},
+    PATIENCE, counted, each_engine, flawless, load,
+    server::{HELLO, LAST, Server, answer, one_at_a_time, read_request, stall},
     timed,
 };
 
@@ -31,23 +31,16 @@ fn a_thread_without_requests_left_holds_no_connection_that_the_server_waits_for(
                 stall(stream);
             }
         });
-        let report = load(&counted(&server.http(), engine, 100));
-        assert_eq!((report.requests, report.errors.total()), (100, 0), "{report:?}");
+        flawless(&counted(&server.http(), engine, 100));
     });
 }
 
 #[test]
 fn a_thread_without_requests_left_holds_no_idle_connection_either() {
     each_engine(|engine| {
-        let (server, _) =
-            one_at_a_time(
-                |_, mut stream| {
-                    while read_request(stream) && stream.write_all(HELLO).is_ok() {}
-                },
-            );
+        let (server, _) = one_at_a_time(|_, stream| answer(stream, HELLO));
         // One request for each of two threads, which have two connections each.
-        let report = load(&counted(&server.http(), engine, 2));
-        assert_eq!((report.requests, report.errors.total()), (2, 0), "{report:?}");
+        flawless(&counted(&server.http(), engine, 2));
     });
 }
 
@@ -109,8 +102,7 @@ fn requests_pipelined_behind_an_announced_close_are_sent_again_and_are_no_failur
             });
             let mut config = counted(&server.http(), engine, 200);
             (config.pipeline, config.method) = (16, "POST".to_owned());
-            let report = load(&config);
-            assert_eq!((report.requests, report.errors.total()), (200, 0), "{report:?}");
+            let report = flawless(&config);
             // Each connection carries four of them.
             assert!(report.server_closes >= 200 / 4 - 4, "{report:?}");
             let retried = report.retried_requests.unwrap();
@@ -140,12 +132,9 @@ fn a_close_without_an_announcement_still_loses_pipelined_requests() {
 #[test]
 fn a_server_that_serves_one_at_a_time_gets_no_connection_without_a_request() {
     let think = LoadModel::Think { delay: Duration::from_millis(1) };
-    let rate = |latency_from| LoadModel::Rate {
-        curve: RateCurve::Constant(1000),
-        arrivals: Arrivals::Poisson,
-        latency_from,
-    };
-    for model in [LoadModel::Closed, think, rate(LatencyOrigin::Due), rate(LatencyOrigin::Sent)] {
+    let curve = RateCurve::Constant(1000);
+    let rates = [LoadModel::rate(curve.clone()), LoadModel::slipping(curve)];
+    for model in [LoadModel::Closed, think].into_iter().chain(rates) {
         each_engine(|engine| {
             let (server, accepted) = one_at_a_time(|_, mut stream| {
                 if read_request(stream) {
@@ -153,8 +142,7 @@ fn a_server_that_serves_one_at_a_time_gets_no_connection_without_a_request() {
                 }
             });
             let config = counted(&server.http(), engine, 60);
-            let report = load(&LoadConfig { model: model.clone(), ..config.clone() });
-            assert_eq!((report.requests, report.errors.total()), (60, 0), "{report:?}");
+            let report = flawless(&LoadConfig { model: model.clone(), ..config.clone() });
             assert_eq!(report.connections_made, 4);
             // The preflight is one more.
             assert_eq!(accepted.load(Ordering::SeqCst), 61, "{model:?}");
@@ -162,8 +150,7 @@ fn a_server_that_serves_one_at_a_time_gets_no_connection_without_a_request() {
                 return;
             }
             let each = Stop::RequestsPerConnection(5);
-            let report = load(&LoadConfig { model: model.clone(), stop: each, ..config });
-            assert_eq!((report.requests, report.errors.total()), (20, 0), "{report:?}");
+            flawless(&LoadConfig { model: model.clone(), stop: each, ..config });
             assert_eq!(accepted.load(Ordering::SeqCst), 61 + 21, "{model:?}");
         });
     }
@@ -172,21 +159,13 @@ fn a_server_that_serves_one_at_a_time_gets_no_connection_without_a_request() {
 #[test]
 fn connections_that_the_client_closes_behind_each_reply_are_made_for_a_request() {
     each_engine(|engine| {
-        let (server, accepted) =
-            one_at_a_time(
-                |_, mut stream| {
-                    while read_request(stream) && stream.write_all(HELLO).is_ok() {}
-                },
-            );
-        let (arrivals, latency_from) = (Arrivals::Even, LatencyOrigin::Due);
-        let curve = RateCurve::Constant(1000);
+        let (server, accepted) = one_at_a_time(|_, stream| answer(stream, HELLO));
         let config = LoadConfig {
             requests_per_connection: Some(1),
-            model: LoadModel::Rate { curve, arrivals, latency_from },
+            model: LoadModel::rate(RateCurve::Constant(1000)),
             ..counted(&server.http(), engine, 60)
         };
-        let report = load(&config);
-        assert_eq!((report.requests, report.errors.total()), (60, 0), "{report:?}");
+        flawless(&config);
         assert_eq!(accepted.load(Ordering::SeqCst), 61);
     });
 }

@@ -1,65 +1,135 @@
-//! Each kind of failure is counted under its own kind only.
+//! Servers with wrong or awkward replies: each fault is counted under its own kind only, and none
+//! blocks the load.
 
 use std::{
     io::{Read, Write},
-    sync::atomic::{AtomicUsize, Ordering},
+    net::TcpStream,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
-use wirebench_schema::load::ErrorCounts;
+use wirebench_schema::load::ErrorKind;
 
 use crate::{
-    counted, each_engine, load,
-    server::{HELLO, Server, answer, answering, echo, read_request, stall},
+    counted, each_engine, failing, flawless, load,
+    server::{
+        HELLO, Server, after_preflight, answer_with, answering, echo, read_request, reset, stall,
+    },
     try_load,
 };
 
-/// Loads ten requests, all of which fail, in this way and no other. Each engine gets a server of
-/// its own, since the first connection to it is the preflight.
-fn only(serve: impl Fn() -> Server, kind: fn(&mut ErrorCounts) -> &mut u64, example: &str) {
+/// Two for each connection: after three timeouts without any reply the load would give up.
+const REQUESTS: u64 = 8;
+
+#[test]
+fn each_fault_is_of_its_kind() {
+    const EARLY: &str = "the server closed while a reply was due";
+    const RESET: &str = "the server reset the connection";
+    let faults: [(fn(&TcpStream), _, _); 4] = [
+        (|_| (), ErrorKind::ClosedEarly, EARLY),
+        (
+            |mut stream| drop(stream.write_all(&HELLO[..HELLO.len() - 1])),
+            ErrorKind::ClosedEarly,
+            EARLY,
+        ),
+        (reset, ErrorKind::Reset, RESET),
+        (
+            |mut stream| {
+                let _ = stream.write_all(&HELLO[..HELLO.len() - 4]);
+                reset(stream);
+            },
+            ErrorKind::Reset,
+            RESET,
+        ),
+    ];
     each_engine(|engine| {
-        let server = serve();
-        let report = load(&counted(&server.http(), engine, 10));
-        let mut errors = report.errors;
-        let count = std::mem::take(kind(&mut errors));
-        assert_eq!(errors, ErrorCounts::default(), "{:?}", report.error_examples);
-        assert_eq!((count, report.requests), (10, 0), "{:?}", report.error_examples);
-        assert_eq!(report.error_examples, [example.to_owned().into()]);
+        for (fault, kind, example) in faults {
+            let server = after_preflight(move |stream| {
+                if read_request(stream) {
+                    fault(stream);
+                }
+            });
+            failing(&counted(&server.http(), engine, REQUESTS), kind, example);
+        }
+    });
+}
+
+/// Each is found as soon as it has come, although the connection stays open.
+#[test]
+fn a_wrong_reply_is_one_and_so_is_a_status_of_an_error() {
+    let replies: [(&'static [u8], _, _); 9] = [
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello",
+            ErrorKind::WrongReply,
+            "the body has 5 bytes instead of 12; if bodies may differ, give --any-body to check \
+             the framing alone",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!",
+            ErrorKind::WrongReply,
+            "the body differs from the expected one at byte 6; if bodies may differ, give \
+             --any-body to check the framing alone",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551616\r\n\r\nHello",
+            ErrorKind::WrongReply,
+            "Content-Length is \"18446744073709551616\"",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000\r\nHello",
+            ErrorKind::WrongReply,
+            "the chunked body is broken: a size is too large",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello world!\r\n0\r\n\r\n",
+            ErrorKind::WrongReply,
+            "the chunked body is broken: a chunk is longer than its size says",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nServer: a\0b\r\nContent-Length: 12\r\n\r\nHello world!",
+            ErrorKind::WrongReply,
+            "the head cannot be read: invalid header value",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nServer: a\rb\r\nContent-Length: 12\r\n\r\nHello world!",
+            ErrorKind::WrongReply,
+            "the head cannot be read: invalid header value",
+        ),
+        (
+            b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n",
+            ErrorKind::Status,
+            "a reply had status 500",
+        ),
+        (
+            b"HTTP/1.1 400 Bad Request\r\nContent-Length: 88\r\n\r\n<html>\r\n<title>400 The plain \
+              HTTP request was sent to HTTPS port</title>\x1b[2J\r\n</html>\r\n ",
+            ErrorKind::Status,
+            "a reply had status 400: \"400 The plain HTTP request was sent to HTTPS port \
+             \\u{1b}[2J\"; write https://",
+        ),
+    ];
+    each_engine(|engine| {
+        for (reply, kind, example) in replies {
+            let report =
+                failing(&counted(&answering(reply).http(), engine, REQUESTS), kind, example);
+            if kind == ErrorKind::Status {
+                assert_eq!((report.status_classes.iter().sum(), report.reconnects), (REQUESTS, 0));
+            }
+        }
     });
 }
 
 #[test]
-fn a_connection_that_is_closed_before_the_reply_is_closed_early() {
-    let server = || {
-        Server::start(|number, stream, _| {
-            if number == 0 {
-                return answer(stream, HELLO);
-            }
-            read_request(stream);
-        })
-    };
-    only(
-        server,
-        |errors| &mut errors.closed_early,
-        "closed early: the server closed while a reply was due",
-    );
-}
-
-#[test]
-fn a_connection_that_is_closed_within_the_reply_is_closed_early() {
-    let server = || {
-        Server::start(|number, mut stream, _| {
-            if number == 0 {
-                return answer(stream, HELLO);
-            }
-            read_request(stream);
-            let _ = stream.write_all(&HELLO[..HELLO.len() - 1]);
-        })
-    };
-    only(
-        server,
-        |errors| &mut errors.closed_early,
-        "closed early: the server closed while a reply was due",
-    );
+fn a_body_other_than_the_given_one_is_reported_without_advice_to_ignore_it() {
+    each_engine(|engine| {
+        let server = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!");
+        let mut config = counted(&server.http(), engine, REQUESTS);
+        config.expect_body = Some("Hello world!".to_owned());
+        let example = "the body differs from the expected one at byte 6";
+        failing(&config, ErrorKind::WrongReply, example);
+    });
 }
 
 #[test]
@@ -81,87 +151,41 @@ fn impossible_numbers_are_refused_before_anything_is_allocated() {
 }
 
 #[test]
-fn a_reset_is_a_reset() {
-    let server = || {
-        Server::start(|number, stream, _| {
-            if number == 0 {
-                return answer(stream, HELLO);
-            }
-            read_request(stream);
-            // To close without lingering is to reset.
-            rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO)).unwrap();
-        })
-    };
-    only(server, |errors| &mut errors.reset, "reset: the server reset the connection");
-}
-
-#[test]
-fn a_server_that_never_replies_times_out_and_its_requests_are_censored_samples() {
-    let server = || {
-        Server::start(|number, stream, _| {
-            if number == 0 {
-                return answer(stream, HELLO);
-            }
-            stall(stream);
-        })
-    };
+fn a_server_that_stalls_times_out_wherever_it_does_and_its_requests_are_censored_samples() {
     each_engine(|engine| {
-        let server = server();
-        let mut config = counted(&server.http(), engine, 8);
-        config.timeout = Duration::from_millis(500);
-        let report = load(&config);
-        assert_eq!((report.errors.timeout, report.errors.total(), report.requests), (8, 8, 0));
-        let latency = report.latency.unwrap();
-        assert_eq!((latency.count, latency.censored), (8, 8));
-        assert!(latency.latency_ns_min >= 499_000_000, "{}", latency.latency_ns_min);
-        assert!(report.reconnects >= 4, "{}", report.reconnects);
+        for length in [0, 1, 20, HELLO.len() - 12, HELLO.len() - 1] {
+            let server = after_preflight(move |mut stream| {
+                if read_request(stream) {
+                    let _ = stream.write_all(&HELLO[..length]);
+                    stall(stream);
+                }
+            });
+            let mut config = counted(&server.http(), engine, REQUESTS);
+            config.timeout = Duration::from_millis(500);
+            let report = failing(&config, ErrorKind::Timeout, "no reply in time");
+            let latency = report.latency.unwrap();
+            assert_eq!((latency.count, latency.censored), (REQUESTS, REQUESTS));
+            assert!(latency.latency_ns_min >= 499_000_000, "{}", latency.latency_ns_min);
+            assert!(report.reconnects >= 4, "{}", report.reconnects);
+        }
     });
 }
 
 #[test]
-fn bytes_behind_the_reply_are_surplus_and_the_reply_counts() {
-    let server = || answering(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello world!and more");
+fn bytes_behind_a_reply_are_surplus_and_the_reply_counts() {
+    let replies: [&[u8]; 2] = [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello world!and more",
+        // One that was announced as the last.
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 12\r\n\r\nHello world!HTTP/1.1",
+    ];
     each_engine(|engine| {
-        let server = server();
-        let report = load(&counted(&server.http(), engine, 10));
-        assert_eq!(report.requests, 10);
-        assert_eq!(report.errors.surplus, report.errors.total());
-        // The reply that completes a thread's share ends its load; bytes after it are not read.
-        assert!(report.errors.surplus >= 8, "{:?}", report.errors);
-    });
-}
-
-#[test]
-fn a_body_of_another_length_is_a_wrong_reply() {
-    let server = || answering(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello");
-    only(
-        server,
-        |errors| &mut errors.wrong_reply,
-        "wrong reply: the body has 5 bytes instead of 12; if bodies may differ, \
-         give --any-body to check the framing alone",
-    );
-}
-
-#[test]
-fn a_body_of_other_bytes_is_a_wrong_reply() {
-    let server = || answering(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!");
-    only(
-        server,
-        |errors| &mut errors.wrong_reply,
-        "wrong reply: the body differs from the expected one at byte 6; if bodies may differ, \
-         give --any-body to check the framing alone",
-    );
-}
-
-#[test]
-fn a_body_other_than_the_given_one_is_reported_without_advice_to_ignore_it() {
-    each_engine(|engine| {
-        let server = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!");
-        let mut config = counted(&server.http(), engine, 10);
-        config.expect_body = Some("Hello world!".to_owned());
-        let examples = load(&config).error_examples;
-        let expected = "wrong reply: the body differs from the expected one at byte 6";
-        assert_eq!(examples, [expected.to_owned().into()]);
+        for reply in replies {
+            let report = load(&counted(&answering(reply).http(), engine, REQUESTS));
+            assert_eq!(report.requests, REQUESTS);
+            assert_eq!(report.errors.surplus, report.errors.total(), "{:?}", report.error_examples);
+            // The reply that completes a thread's share ends its load; bytes after it are not read.
+            assert!(report.errors.surplus >= REQUESTS - 2, "{:?}", report.errors);
+        }
     });
 }
 
@@ -173,9 +197,7 @@ fn line_feeds_alone_folded_lines_and_long_heads_are_no_failures() {
     for reply in [long, folded] {
         each_engine(|engine| {
             let server = answering(reply.clone().leak().as_bytes());
-            let report = load(&counted(&server.http(), engine, 20));
-            assert_eq!(report.error_examples, [], "{engine:?}");
-            assert_eq!((report.requests, report.errors.total()), (20, 0), "{engine:?}");
+            flawless(&counted(&server.http(), engine, 20));
         });
     }
 }
@@ -186,8 +208,7 @@ fn an_expected_status_is_no_failure_and_every_other_one_is() {
         let server = answering(b"HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno");
         let mut config = counted(&server.http(), engine, 20);
         config.expect_status = vec![401, 404];
-        let report = load(&config);
-        assert_eq!((report.requests, report.errors.total()), (20, 0), "{engine:?}");
+        flawless(&config);
         config.expect_status = vec![200];
         let report = load(&config);
         assert_eq!((report.requests, report.errors.status), (0, 20), "{engine:?}");
@@ -195,41 +216,16 @@ fn an_expected_status_is_no_failure_and_every_other_one_is() {
 }
 
 #[test]
-fn a_status_of_an_error_is_counted_as_such_and_the_connection_goes_on() {
-    let server = || answering(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n");
-    only(server, |errors| &mut errors.status, "status: a reply had status 500");
-    let page = || {
-        answering(
-            b"HTTP/1.1 400 Bad Request\r\nContent-Length: 88\r\n\r\n<html>\r\n<title>400 The plain HTTP \
-              request was sent to HTTPS port</title>\x1b[2J\r\n</html>\r\n ",
-        )
-    };
-    only(
-        page,
-        |errors| &mut errors.status,
-        "status: a reply had status 400: \"400 The plain HTTP request was sent to HTTPS port \
-         \\u{1b}[2J\"; write https://",
-    );
-    each_engine(|engine| {
-        let server = server();
-        let report = load(&counted(&server.http(), engine, 20));
-        assert_eq!((report.status_classes, report.reconnects), ([0, 0, 0, 0, 20], 0));
-    });
-}
-
-#[test]
 fn a_server_that_dies_while_a_count_is_due_ends_the_load() {
     each_engine(|engine| {
         let served = AtomicUsize::new(0);
-        let server = Server::start(move |_, mut stream, server| {
-            while read_request(stream) {
+        let server = Server::start(move |_, stream, server| {
+            answer_with(stream, || {
                 if served.fetch_add(1, Ordering::SeqCst) == 100 {
-                    return server.die();
+                    server.die();
                 }
-                if stream.write_all(HELLO).is_err() {
-                    return;
-                }
-            }
+                HELLO
+            });
         });
         let mut config = counted(&server.http(), engine, 1_000_000);
         config.timeout = Duration::from_millis(300);
@@ -257,8 +253,8 @@ fn a_server_that_refuses_after_the_preflight_gets_a_sentence() {
 
 #[test]
 fn an_echo_that_changes_a_byte_is_a_wrong_reply() {
-    let server = || {
-        Server::start(|number, mut stream, _| {
+    each_engine(|engine| {
+        let server = Server::start(|number, mut stream, _| {
             if number == 0 {
                 return echo(stream);
             }
@@ -267,10 +263,7 @@ fn an_echo_that_changes_a_byte_is_a_wrong_reply() {
                 message[63] ^= 1;
                 let _ = stream.write_all(&message);
             }
-        })
-    };
-    each_engine(|engine| {
-        let server = server();
+        });
         let report = load(&counted(&server.tcp(), engine, 10));
         assert_eq!((report.errors.wrong_reply, report.errors.total()), (10, 10));
         let example = report.error_examples[0].to_string();
@@ -279,36 +272,14 @@ fn an_echo_that_changes_a_byte_is_a_wrong_reply() {
 }
 
 #[test]
-fn a_body_without_end_is_a_wrong_reply_and_does_not_hold_up_the_load() {
-    let server = || {
-        Server::start(|number, mut stream, _| {
-            if number == 0 {
-                return answer(stream, HELLO);
-            }
-            read_request(stream);
-            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
-            while stream.write_all(&[b'x'; 65536]).is_ok() {}
-        })
-    };
-    each_engine(|engine| {
-        let server = server();
-        let report = load(&counted(&server.http(), engine, 10));
-        assert_eq!((report.errors.wrong_reply, report.errors.total()), (10, 10));
-    });
-}
-
-#[test]
 fn the_body_of_an_unsafe_method_is_learned_from_the_first_reply_of_the_load() {
     each_engine(|engine| {
         let count = AtomicUsize::new(0);
-        let server = Server::start(move |_, mut stream, _| {
-            while read_request(stream) {
+        let server = Server::start(move |_, stream, _| {
+            answer_with(stream, || {
                 let body = if count.fetch_add(1, Ordering::SeqCst) < 9 { "same" } else { "else" };
-                let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n{body}");
-                if stream.write_all(reply.as_bytes()).is_err() {
-                    return;
-                }
-            }
+                format!("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n{body}")
+            });
         });
         let mut config = counted(&server.http(), engine, 10);
         (config.method, config.threads, config.connections) = ("POST".to_owned(), 1, 1);
@@ -317,5 +288,65 @@ fn the_body_of_an_unsafe_method_is_learned_from_the_first_reply_of_the_load() {
         let expected = "wrong reply: the body differs from the expected one at byte 0; if bodies may \
                         differ, give --any-body to check the framing alone";
         assert_eq!(report.error_examples, [expected.to_owned().into()]);
+    });
+}
+
+#[test]
+fn an_endless_reply_is_wrong_and_is_not_read_on() {
+    /// Room for what lies in the buffers of both sockets.
+    const LIMIT_BYTES: usize = 32 * 1024 * 1024;
+    let endless: [(&[u8], &[u8], &str); 4] = [
+        (
+            b"HTTP/1.1 200 OK\r\n",
+            b"X: abcdefgh\r\n",
+            "the head is longer than 1048576 bytes: give a larger --head-limit",
+        ),
+        (
+            b"",
+            b"HTTP/1.1 103 x\r\nX: y\r\n\r\n",
+            "the head is longer than 1048576 bytes: give a larger --head-limit",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=",
+            b"abcdefghijkl",
+            "the line with a chunk size is longer than 1048576 bytes: give a larger --head-limit",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+            b"X: abcdefgh\r\n",
+            "the trailer is longer than 1048576 bytes: give a larger --head-limit",
+        ),
+    ];
+    each_engine(|engine| {
+        for (start, again, example) in endless {
+            let most = Arc::new(AtomicUsize::new(0));
+            let sent = Arc::clone(&most);
+            let server = after_preflight(move |mut stream| {
+                if !read_request(stream) || stream.write_all(start).is_err() {
+                    return;
+                }
+                let piece = again.repeat(1000);
+                let mut bytes = 0;
+                while bytes < LIMIT_BYTES && stream.write_all(&piece).is_ok() {
+                    bytes += piece.len();
+                }
+                sent.fetch_max(bytes, Ordering::SeqCst);
+            });
+            failing(&counted(&server.http(), engine, REQUESTS), ErrorKind::WrongReply, example);
+            assert!(most.load(Ordering::SeqCst) < LIMIT_BYTES, "{example}");
+        }
+    });
+}
+
+#[test]
+fn a_body_without_end_is_a_wrong_reply_and_does_not_hold_up_the_load() {
+    each_engine(|engine| {
+        let server = after_preflight(|mut stream| {
+            read_request(stream);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+            while stream.write_all(&[b'x'; 65536]).is_ok() {}
+        });
+        let report = load(&counted(&server.http(), engine, REQUESTS));
+        assert_eq!((report.errors.wrong_reply, report.errors.total()), (REQUESTS, REQUESTS));
     });
 }

@@ -4,11 +4,11 @@
 //! No test depends on speed; time limits only prevent hanging.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod bodies;
 mod closing;
 mod edges;
 mod engine;
 mod errors;
-mod lies;
 mod many;
 mod models;
 mod network;
@@ -25,7 +25,9 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_loadgen::{LoadError, run};
-use wirebench_schema::load::{EngineChoice, LoadConfig, LoadEvent, LoadReport, Stop};
+use wirebench_schema::load::{
+    EngineChoice, ErrorCounts, ErrorKind, LoadConfig, LoadEvent, LoadReport, Stop,
+};
 
 /// The engines that must behave the same.
 const ENGINES: [EngineChoice; 2] = [EngineChoice::Epoll, EngineChoice::IoUring];
@@ -71,6 +73,39 @@ fn try_load(config: &LoadConfig) -> Result<LoadReport, LoadError> {
 
 fn load(config: &LoadConfig) -> LoadReport {
     try_load(config).unwrap()
+}
+
+/// What a load is refused with, with `PORT` for the port of its target.
+fn refusal(config: &LoadConfig) -> String {
+    let port = format!(":{}", config.target.port());
+    try_load(config).unwrap_err().to_string().replace(&port, ":PORT")
+}
+
+/// Loads, and no request fails.
+#[track_caller]
+fn flawless(config: &LoadConfig) -> LoadReport {
+    let report = load(config);
+    assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+    let requests = match config.stop {
+        Stop::Requests(requests) => requests,
+        Stop::RequestsPerConnection(requests) => requests * config.connections as u64,
+        Stop::After(_) => report.requests,
+    };
+    assert_eq!(report.requests, requests);
+    report
+}
+
+/// Loads, and every request fails in this way and no other.
+#[track_caller]
+fn failing(config: &LoadConfig, kind: ErrorKind, sentence: &str) -> LoadReport {
+    let report = load(config);
+    let example = &report.error_examples[0];
+    assert_eq!((example.kind, example.sentence.as_str()), (Some(kind), sentence));
+    let errors = report.errors.kinds().into_iter().filter(|(_, count)| *count > 0);
+    let Stop::Requests(requests) = config.stop else { panic!("{:?}", config.stop) };
+    assert_eq!(errors.collect::<Vec<_>>(), [(kind, requests)], "{:?}", report.error_examples);
+    assert_eq!(report.requests, 0);
+    report
 }
 
 /// Loads and says how many connections stood when the load began.

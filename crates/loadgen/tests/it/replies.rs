@@ -1,67 +1,45 @@
 //! Correct replies of every form count, others do not.
 
-use std::{io::Write, thread, time::Duration};
-use wirebench_schema::load::ErrorCounts;
+use std::{io::Write, time::Duration};
 
 use crate::{
-    counted, each_engine, load,
-    server::{HELLO, Server, answer, answering, echo, read_request},
+    counted, each_engine, flawless, load,
+    server::{HELLO, LAST, Server, answer, answering, echo, read_request, slow},
 };
 
-/// Loads thirty requests, all of which succeed.
-fn all_count(server: &Server) {
-    each_engine(|engine| {
-        let report = load(&counted(&server.http(), engine, 30));
-        assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
-        assert_eq!(report.requests, 30);
-        assert_eq!(report.latency.unwrap().count, 30);
-        assert_eq!(report.status_classes, [0, 30, 0, 0, 0]);
-        assert_eq!((report.reconnects, report.connections_made), (0, 4));
-    });
-}
-
 #[test]
-fn sized_replies_count() {
-    all_count(&answering(HELLO));
-}
-
-#[test]
-fn chunked_replies_count() {
-    all_count(&answering(
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n7\r\n world!\r\n0\r\n\r\n",
-    ));
-}
-
-#[test]
-fn replies_that_arrive_byte_by_byte_count() {
-    all_count(&Server::start(|number, mut stream, _| {
+fn correct_replies_of_every_form_count() {
+    let byte_by_byte = Server::start(|number, mut stream, _| {
+        let pieces = if number == 0 { HELLO.len() } else { 1 };
         while read_request(stream) {
-            let pieces = if number == 0 { HELLO.len() } else { 1 };
-            for piece in HELLO.chunks(pieces) {
-                if stream.write_all(piece).is_err() {
-                    return;
-                }
+            if HELLO.chunks(pieces).any(|piece| stream.write_all(piece).is_err()) {
+                return;
             }
         }
-    }));
-}
-
-#[test]
-fn a_connection_that_the_server_closes_as_announced_is_made_again_without_an_error() {
-    all_count(&Server::start(|_, mut stream, _| {
-        read_request(stream);
-        let _ = stream.write_all(
-            b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 12\r\n\r\nHello world!",
-        );
-    }));
-}
-
-#[test]
-fn a_body_that_ends_with_the_connection_counts() {
-    all_count(&Server::start(|_, mut stream, _| {
-        read_request(stream);
-        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nHello world!");
-    }));
+    });
+    // A connection that the server closes as announced is made again without an error.
+    let closing = |reply: &'static [u8]| {
+        Server::start(move |_, mut stream, _| {
+            read_request(stream);
+            let _ = stream.write_all(reply);
+        })
+    };
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n7\r\n world!\r\n0\r\n\r\n";
+    let servers = [
+        answering(HELLO),
+        answering(chunked),
+        byte_by_byte,
+        closing(LAST),
+        closing(b"HTTP/1.1 200 OK\r\n\r\nHello world!"),
+    ];
+    each_engine(|engine| {
+        for server in &servers {
+            let report = flawless(&counted(&server.http(), engine, 30));
+            assert_eq!(report.latency.unwrap().count, 30);
+            assert_eq!(report.status_classes, [0, 30, 0, 0, 0]);
+            assert_eq!((report.reconnects, report.connections_made), (0, 4));
+        }
+    });
 }
 
 #[test]
@@ -72,7 +50,7 @@ fn a_head_request_is_answered_without_a_body() {
     each_engine(|engine| {
         let mut config = counted(&server.http(), engine, 10);
         config.method = "HEAD".to_owned();
-        assert_eq!(load(&config).requests, 10);
+        flawless(&config);
     });
 }
 
@@ -83,9 +61,7 @@ fn echoes_of_every_size_count_also_when_they_do_not_fit_into_the_sockets() {
         for payload_bytes in [1, 7, 64, 100_000, 8 * 1024 * 1024] {
             let mut config = counted(&server.tcp(), engine, 6);
             config.payload_bytes = payload_bytes;
-            let report = load(&config);
-            assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
-            assert_eq!(report.requests, 6);
+            let report = flawless(&config);
             assert_eq!(report.bytes_sent, 6 * payload_bytes as u64);
             assert_eq!(report.bytes_received, 6 * payload_bytes as u64);
         }
@@ -97,25 +73,18 @@ fn echoes_of_every_size_count_also_when_they_do_not_fit_into_the_sockets() {
 fn an_address_works_like_an_ipv4_address_with_ipv6() {
     let server = Server::listen("[::1]:0", |_, stream, _| answer(stream, HELLO)).unwrap();
     each_engine(|engine| {
-        assert_eq!(load(&counted(&server.http(), engine, 10)).requests, 10);
+        flawless(&counted(&server.http(), engine, 10));
     });
     let server = answering(HELLO);
     each_engine(|engine| {
         let target = server.http().replace("127.0.0.1", "localhost");
-        assert_eq!(load(&counted(&target, engine, 10)).requests, 10);
+        flawless(&counted(&target, engine, 10));
     });
 }
 
 #[test]
 fn the_delay_of_a_server_is_in_the_latency() {
-    let server = Server::start(|_, mut stream, _| {
-        while read_request(stream) {
-            thread::sleep(Duration::from_millis(20));
-            if stream.write_all(HELLO).is_err() {
-                return;
-            }
-        }
-    });
+    let server = slow(Duration::from_millis(20));
     each_engine(|engine| {
         let latency = load(&counted(&server.http(), engine, 12)).latency.unwrap();
         // Three digits: the least value may be rounded down by a thousandth.
@@ -130,9 +99,7 @@ fn more_connections_than_a_backlog_takes_are_all_made() {
     each_engine(|engine| {
         let mut config = counted(&server.http(), engine, 600);
         config.connections = 300;
-        let report = load(&config);
-        assert_eq!((report.connections_made, report.requests), (300, 600));
-        assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
+        assert_eq!(flawless(&config).connections_made, 300);
     });
 }
 
@@ -142,6 +109,6 @@ fn the_longest_times_that_can_be_written_do_not_overflow() {
     each_engine(|engine| {
         let mut config = counted(&server.http(), engine, 10);
         config.timeout = Duration::MAX;
-        assert_eq!(load(&config).requests, 10);
+        flawless(&config);
     });
 }

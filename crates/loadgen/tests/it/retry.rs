@@ -12,28 +12,19 @@ use std::{
 use wirebench_loadgen::{Load, ServerClocks};
 use wirebench_schema::{
     agent::Recording,
-    load::{
-        Arrivals, ClosedPolicy, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop,
-    },
+    load::{ClosedPolicy, EngineChoice, ErrorKind, LoadConfig, LoadModel, RateCurve, Stop},
 };
 
 use crate::{
-    counted, each_engine, load,
-    server::{HELLO, Server, answer, read_request},
+    counted, each_engine, failing, flawless, load,
+    server::{
+        HELLO, Server, after_preflight, answer, answer_some, answer_with, read_request, reset,
+    },
     timed,
 };
 
 fn retrying(config: LoadConfig) -> LoadConfig {
     LoadConfig { on_closed: ClosedPolicy::Retry, ..config }
-}
-
-/// Answers this many requests, and closes without having announced it.
-fn answer_some(mut stream: &TcpStream, requests: usize) {
-    for _ in 0..requests {
-        if !read_request(stream) || stream.write_all(HELLO).is_err() {
-            return;
-        }
-    }
 }
 
 /// Closes each connection after this many complete replies. Counts its connections.
@@ -50,10 +41,7 @@ fn closing_after(requests: usize) -> (Server, Arc<AtomicUsize>) {
 /// Treats the preflight well, answers one request of every other connection, and then ends it in
 /// this way when it has read the second.
 fn ending(end: impl Fn(&TcpStream) + Send + Sync + 'static) -> Server {
-    Server::start(move |number, stream, _| {
-        if number == 0 {
-            return answer(stream, HELLO);
-        }
+    after_preflight(move |stream| {
         answer_some(stream, 1);
         if read_request(stream) {
             end(stream);
@@ -65,8 +53,7 @@ fn ending(end: impl Fn(&TcpStream) + Send + Sync + 'static) -> Server {
 fn requests_on_connections_closed_after_a_reply_are_repeated_and_are_no_errors() {
     each_engine(|engine| {
         let (server, connections) = closing_after(1);
-        let report = load(&retrying(counted(&server.http(), engine, 101)));
-        assert_eq!((report.requests, report.errors.total()), (101, 0), "{report:?}");
+        let report = flawless(&retrying(counted(&server.http(), engine, 101)));
         // All but the first of each of four connections.
         assert_eq!((report.retried_requests, report.reconnects), (Some(97), 0));
         assert_eq!(report.latency.unwrap().count, 101);
@@ -92,12 +79,8 @@ fn every_load_model_repeats_and_loses_nothing() {
     each_engine(|engine| {
         let (server, _) = closing_after(3);
         let think = LoadModel::Think { delay: Duration::from_millis(1) };
-        let rate = |latency_from| LoadModel::Rate {
-            curve: RateCurve::Constant(2000),
-            arrivals: Arrivals::Even,
-            latency_from,
-        };
-        for model in [think, rate(LatencyOrigin::Due), rate(LatencyOrigin::Sent)] {
+        let curve = RateCurve::Constant(2000);
+        for model in [think, LoadModel::rate(curve.clone()), LoadModel::slipping(curve)] {
             let load_of = |stop| {
                 let config = retrying(counted(&server.http(), engine, 1));
                 load(&LoadConfig { model: model.clone(), stop, ..config })
@@ -112,8 +95,7 @@ fn every_load_model_repeats_and_loses_nothing() {
         }
         let each = Stop::RequestsPerConnection(10);
         let report =
-            load(&LoadConfig { stop: each, ..retrying(counted(&server.http(), engine, 1)) });
-        assert_eq!((report.requests, report.errors.total()), (40, 0), "{report:?}");
+            flawless(&LoadConfig { stop: each, ..retrying(counted(&server.http(), engine, 1)) });
         assert_eq!((report.fairness.replies_least, report.fairness.replies_most), (10, 10));
     });
 }
@@ -121,12 +103,8 @@ fn every_load_model_repeats_and_loses_nothing() {
 #[test]
 fn a_reset_before_the_reply_is_repeated_too() {
     each_engine(|engine| {
-        let server = ending(|stream| {
-            // To close without lingering is to reset.
-            rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO)).unwrap();
-        });
-        let report = load(&retrying(counted(&server.http(), engine, 40)));
-        assert_eq!((report.requests, report.errors.total()), (40, 0), "{report:?}");
+        let server = ending(reset);
+        let report = flawless(&retrying(counted(&server.http(), engine, 40)));
         assert_eq!(report.retried_requests, Some(36));
     });
 }
@@ -149,15 +127,11 @@ fn a_connection_closed_within_a_reply_is_an_error() {
 #[test]
 fn a_connection_closed_at_its_first_request_is_an_error() {
     each_engine(|engine| {
-        let server = Server::start(|number, stream, _| {
-            if number == 0 {
-                return answer(stream, HELLO);
-            }
-            read_request(stream);
-        });
-        let report = load(&retrying(counted(&server.http(), engine, 10)));
-        assert_eq!((report.requests, report.errors.closed_early), (0, 10), "{report:?}");
-        assert_eq!((report.errors.total(), report.retried_requests), (10, Some(0)));
+        let server = after_preflight(|stream| _ = read_request(stream));
+        let config = retrying(counted(&server.http(), engine, 10));
+        let sentence = "the server closed while a reply was due";
+        let report = failing(&config, ErrorKind::ClosedEarly, sentence);
+        assert_eq!(report.retried_requests, Some(0));
     });
 }
 
@@ -183,14 +157,12 @@ fn a_server_that_is_gone_fails_what_was_to_be_repeated() {
     each_engine(|engine| {
         let served = AtomicUsize::new(0);
         let server = Server::start(move |_, stream, server| {
-            while read_request(stream) {
+            answer_with(stream, || {
                 if served.fetch_add(1, Ordering::SeqCst) == 100 {
-                    return server.die();
+                    server.die();
                 }
-                if (&*stream).write_all(HELLO).is_err() {
-                    return;
-                }
-            }
+                HELLO
+            });
         });
         let mut config = retrying(counted(&server.http(), engine, 1000));
         config.timeout = Duration::from_millis(200);

@@ -107,8 +107,37 @@ pub(crate) fn read_request(mut stream: &TcpStream) -> bool {
 }
 
 /// Answers every request with these bytes.
-pub(crate) fn answer(mut stream: &TcpStream, reply: &[u8]) {
-    while read_request(stream) && stream.write_all(reply).is_ok() {}
+pub(crate) fn answer(stream: &TcpStream, reply: &[u8]) {
+    answer_with(stream, || reply);
+}
+
+/// Answers every request with what this gives.
+pub(crate) fn answer_with<R: AsRef<[u8]>>(mut stream: &TcpStream, mut reply: impl FnMut() -> R) {
+    while read_request(stream) && stream.write_all(reply().as_ref()).is_ok() {}
+}
+
+/// Answers this many requests.
+pub(crate) fn answer_some(mut stream: &TcpStream, requests: usize) {
+    for _ in 0..requests {
+        if !read_request(stream) || stream.write_all(HELLO).is_err() {
+            return;
+        }
+    }
+}
+
+/// A server that answers every request after this time.
+pub(crate) fn slow(delay: Duration) -> Server {
+    Server::start(move |_, stream, _| {
+        answer_with(stream, || {
+            thread::sleep(delay);
+            HELLO
+        });
+    })
+}
+
+/// Closes without lingering, which is to reset.
+pub(crate) fn reset(stream: &TcpStream) {
+    rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO)).unwrap();
 }
 
 /// A server that serves one connection at a time, in the order in which they were made.
@@ -144,9 +173,15 @@ pub(crate) fn echo(mut stream: &TcpStream) {
     {}
 }
 
-/// A server that treats the preflight well and answers every other request with these bytes.
-pub(crate) fn answering(reply: &'static [u8]) -> Server {
-    Server::start(move |number, stream, _| {
-        answer(stream, if number == 0 { HELLO } else { reply });
+/// A server that treats the preflight well and serves every other connection so.
+pub(crate) fn after_preflight(serve: impl Fn(&TcpStream) + Send + Sync + 'static) -> Server {
+    Server::start(move |number, stream, _| match number {
+        0 => answer(stream, HELLO),
+        _ => serve(stream),
     })
+}
+
+/// The same that answers every other request with these bytes.
+pub(crate) fn answering(reply: &'static [u8]) -> Server {
+    after_preflight(move |stream| answer(stream, reply))
 }

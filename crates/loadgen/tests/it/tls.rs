@@ -10,22 +10,19 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
-use wirebench_schema::load::{
-    BodyCheck, ClosedPolicy, EngineChoice, ErrorCounts, ErrorKind, LoadConfig, LoadReport, Trust,
-};
+use wirebench_schema::load::{BodyCheck, ClosedPolicy, EngineChoice, ErrorKind, LoadConfig, Trust};
 
 use self::server::{Identity, Tls};
 use crate::{
-    assert_golden, counted, each_engine, load,
-    server::{HELLO, Server, answer, stall},
-    try_load,
+    assert_golden, counted, each_engine, failing, flawless, load, refusal,
+    server::{HELLO, LAST, Server, answer, stall},
 };
-
-const CLOSING: &[u8] =
-    b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 12\r\n\r\nHello world!";
 
 /// A reply whose body ends with the connection.
 const UNFRAMED: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nHello world!";
+
+/// The sentence on a connection that ends too early.
+const CUT: &str = "the server closed while a reply was due";
 
 fn https(server: &Server) -> String {
     format!("https://127.0.0.1:{}/", server.port())
@@ -43,17 +40,6 @@ fn trusting(
     config
 }
 
-fn assert_flawless(report: &LoadReport, requests: u64) {
-    assert_eq!(report.errors, ErrorCounts::default(), "{:?}", report.error_examples);
-    assert_eq!(report.requests, requests);
-}
-
-/// What a load of this target is refused with, with `PORT` for its port.
-fn sentence(config: &LoadConfig) -> String {
-    let port = format!(":{}", config.target.port());
-    try_load(config).unwrap_err().to_string().replace(&port, ":PORT")
-}
-
 /// One server says that it ends the connection, as TLS has it, the other one does not.
 #[test]
 fn a_request_is_repeated_where_the_server_closed_after_a_reply() {
@@ -66,8 +52,7 @@ fn a_request_is_repeated_where_the_server_closed_after_a_reply() {
             });
             let mut config = trusting(&identity, &server, engine, 40);
             config.on_closed = ClosedPolicy::Retry;
-            let report = load(&config);
-            assert_flawless(&report, 40);
+            let report = flawless(&config);
             assert_eq!(report.retried_requests, Some(36));
         }
     });
@@ -81,8 +66,7 @@ fn every_reply_counts_and_the_report_has_the_negotiated_parameters() {
             let server = identity.serve_versions(&[versions], |_, tls| tls.answer(HELLO));
             let mut config = trusting(&identity, &server, engine, 200);
             config.idle_connections = 3;
-            let report = load(&config);
-            assert_flawless(&report, 200);
+            let report = flawless(&config);
             assert_eq!((report.idle.made, report.idle.lost), (3, 0));
             let plaintext = 200 * HELLO.len() as u64;
             assert_eq!((report.connections_made, report.bytes_received), (4, plaintext));
@@ -109,7 +93,7 @@ fn sixteen_requests_may_be_in_flight_on_a_connection() {
         let server = identity.serve(|_, tls| tls.answer(HELLO));
         let mut config = trusting(&identity, &server, engine, 500);
         config.pipeline = 16;
-        assert_flawless(&load(&config), 500);
+        flawless(&config);
     });
 }
 
@@ -125,17 +109,13 @@ fn a_body_of_many_records_is_checked_as_a_whole() {
     each_engine(|engine| {
         let reply = large(1);
         let server = identity.serve(move |_, tls| tls.answer(&reply));
-        assert_flawless(&load(&trusting(&identity, &server, engine, 20)), 20);
+        flawless(&trusting(&identity, &server, engine, 20));
         let (first, other) = (large(1), large(2));
         let server = identity
             .serve(move |number, tls| tls.answer(if number == 0 { &first } else { &other }));
-        let report = load(&trusting(&identity, &server, engine, 8));
-        assert_eq!((report.errors.wrong_reply, report.errors.total()), (8, 8));
-        assert_eq!(
-            report.error_examples[0].sentence,
-            "the body differs from the expected one at byte 1048575; if bodies may differ, give \
-             --any-body to check the framing alone"
-        );
+        let example = "the body differs from the expected one at byte 1048575; if bodies may \
+                       differ, give --any-body to check the framing alone";
+        failing(&trusting(&identity, &server, engine, 8), ErrorKind::WrongReply, example);
     });
 }
 
@@ -144,10 +124,9 @@ fn a_server_that_closes_after_each_reply_is_met_again_with_the_session_of_before
     let identity = Identity::local();
     each_engine(|engine| {
         for version in [&TLS12, &TLS13] {
-            let closing = |_: usize, tls: &mut Tls<'_>| tls.answer_once(CLOSING);
+            let closing = |_: usize, tls: &mut Tls<'_>| tls.answer_once(LAST);
             let server = identity.serve_versions(&[version], closing);
-            let report = load(&trusting(&identity, &server, engine, 40));
-            assert_flawless(&report, 40);
+            let report = flawless(&trusting(&identity, &server, engine, 40));
             let tls = report.tls.unwrap();
             assert!(tls.handshakes >= 40, "{tls:?}");
             assert!(tls.resumed > 0 && tls.resumed <= tls.handshakes, "{tls:?}");
@@ -169,8 +148,7 @@ fn a_client_that_closes_tells_the_server_so() {
         });
         let mut config = trusting(&identity, &server, engine, 40);
         config.requests_per_connection = Some(2);
-        let report = load(&config);
-        assert_flawless(&report, 40);
+        let report = flawless(&config);
         // The last ones are cut off with the load, and servers are still reading the others.
         assert!(report.client_closes >= 16, "{}", report.client_closes);
         let began = std::time::Instant::now();
@@ -192,14 +170,13 @@ fn a_cut_in_the_middle_of_a_reply_is_closed_early_and_one_between_replies_is_not
             tls.read_request();
             tls.write(&HELLO[..HELLO.len() - 1]);
         });
-        let report = load(&trusting(&identity, &server, engine, 10));
-        assert_eq!((report.errors.closed_early, report.errors.total()), (10, 10));
+        failing(&trusting(&identity, &server, engine, 10), ErrorKind::ClosedEarly, CUT);
 
         let server = identity.serve(|_, tls| {
             tls.read_request();
-            tls.write(CLOSING);
+            tls.write(LAST);
         });
-        assert_flawless(&load(&trusting(&identity, &server, engine, 20)), 20);
+        flawless(&trusting(&identity, &server, engine, 20));
     });
 }
 
@@ -208,7 +185,7 @@ fn a_body_that_ends_with_the_connection_needs_its_end_announced() {
     let identity = Identity::local();
     each_engine(|engine| {
         let server = identity.serve(|_, tls| tls.answer_once(UNFRAMED));
-        assert_flawless(&load(&trusting(&identity, &server, engine, 10)), 10);
+        flawless(&trusting(&identity, &server, engine, 10));
 
         let server = identity.serve(|number, tls| match number {
             0 => tls.answer_once(UNFRAMED),
@@ -217,14 +194,13 @@ fn a_body_that_ends_with_the_connection_needs_its_end_announced() {
                 tls.write(UNFRAMED);
             }
         });
-        let report = load(&trusting(&identity, &server, engine, 10));
-        assert_eq!((report.errors.closed_early, report.errors.total()), (10, 10));
+        failing(&trusting(&identity, &server, engine, 10), ErrorKind::ClosedEarly, CUT);
 
         let server = identity.serve(|_, tls| {
             tls.read_request();
             tls.write(UNFRAMED);
         });
-        let told = sentence(&trusting(&identity, &server, engine, 10));
+        let told = refusal(&trusting(&identity, &server, engine, 10));
         assert_golden("tls-middle", &told);
     });
 }
@@ -240,8 +216,7 @@ fn a_request_of_many_records_arrives_whole() {
         let mut config = trusting(&identity, &server, engine, 12);
         config.method = "POST".to_owned();
         config.body = Some(wirebench_schema::load::Body::Text("x".repeat(BODY_BYTES)));
-        let report = load(&config);
-        assert_flawless(&report, 12);
+        let report = flawless(&config);
         assert!(report.bytes_sent >= 12 * BODY_BYTES as u64);
     });
 }
@@ -252,9 +227,9 @@ fn an_untrusted_server_is_refused_unless_any_certificate_is_accepted() {
     each_engine(|engine| {
         let server = identity.serve(|_, tls| tls.answer(HELLO));
         let mut config = trusting(&other, &server, engine, 10);
-        assert_golden("tls-untrusted", &sentence(&config));
+        assert_golden("tls-untrusted", &refusal(&config));
         config.trust = Trust::Anybody;
-        assert_flawless(&load(&config), 10);
+        flawless(&config);
     });
 }
 
@@ -265,7 +240,7 @@ fn an_authority_unknown_to_the_system_is_refused() {
     let config = counted(&https(&server), EngineChoice::Auto, 1);
     assert_eq!(config.trust, Trust::System);
     // Whether this system trusts anybody or not.
-    let message = sentence(&config);
+    let message = refusal(&config);
     assert!(message.contains("certificate") && message.contains("--ca FILE"), "{message}");
     assert!(message.contains("--insecure"), "{message}");
 }
@@ -277,7 +252,7 @@ fn even_an_insecure_client_refuses_a_server_without_the_key_of_its_certificate()
         let server = impostor.serve(|_, tls| tls.answer(HELLO));
         let mut config = counted(&https(&server), engine, 1);
         config.trust = Trust::Anybody;
-        assert_golden("tls-wrong-key", &sentence(&config));
+        assert_golden("tls-wrong-key", &refusal(&config));
     });
 }
 
@@ -287,7 +262,7 @@ fn a_certificate_for_another_name_is_refused_with_the_names() {
     each_engine(|engine| {
         let server = identity.serve(|_, tls| tls.answer(HELLO));
         let config = trusting(&identity, &server, engine, 10);
-        assert_golden("tls-other-name", &sentence(&config));
+        assert_golden("tls-other-name", &refusal(&config));
     });
 }
 
@@ -299,11 +274,11 @@ fn the_certificate_itself_may_be_named_also_when_it_claims_to_be_an_authority() 
         let server = identity.serve(|_, tls| tls.answer(HELLO));
         let mut config = trusting(&identity, &server, engine, 10);
         config.target = format!("https://localhost:{}/", server.port()).parse().unwrap();
-        assert_flawless(&load(&config), 10);
+        flawless(&config);
         config.target = https(&server).parse().unwrap();
-        assert_golden("tls-other-name-of-authority", &sentence(&config));
+        assert_golden("tls-other-name-of-authority", &refusal(&config));
         config.trust = Trust::File(other.path());
-        assert_golden("tls-other-authority", &sentence(&config));
+        assert_golden("tls-other-authority", &refusal(&config));
     });
 }
 
@@ -313,9 +288,9 @@ fn a_file_without_a_certificate_is_named() {
     let mut config = counted("https://127.0.0.1:9/", EngineChoice::Auto, 1);
     let path = file.path().to_str().unwrap();
     config.trust = Trust::File(path.to_owned());
-    assert_golden("tls-no-certificate", &sentence(&config).replace(path, "FILE"));
+    assert_golden("tls-no-certificate", &refusal(&config).replace(path, "FILE"));
     config.trust = Trust::File("/no/such/file".to_owned());
-    assert_golden("tls-no-file", &sentence(&config));
+    assert_golden("tls-no-file", &refusal(&config));
 }
 
 #[test]
@@ -329,12 +304,12 @@ fn a_server_without_tls_is_recognised() {
     each_engine(|engine| {
         let mut config = counted(&https(&plain), engine, 1);
         config.trust = Trust::File(identity.path());
-        assert_golden("tls-no-tls", &sentence(&config));
+        assert_golden("tls-no-tls", &refusal(&config));
         config.target = https(&closing).parse().unwrap();
-        assert_golden("tls-closes", &sentence(&config));
+        assert_golden("tls-closes", &refusal(&config));
 
         let server = identity.serve(|_, tls| tls.answer(HELLO));
-        let told = sentence(&counted(&server.http(), engine, 1));
+        let told = refusal(&counted(&server.http(), engine, 1));
         assert_eq!(told, "127.0.0.1:PORT answers with TLS: write https://127.0.0.1:PORT/");
     });
 }
@@ -349,12 +324,12 @@ fn a_server_that_stalls_in_the_handshake_is_a_connection_not_made_in_time() {
         });
         let mut config = trusting(&identity, &server, engine, 10);
         config.timeout = Duration::from_millis(500);
-        let message = sentence(&config);
+        let message = refusal(&config);
         let begin = "none of 4 connections could be made (timeout: no connection in time)";
         assert!(message.starts_with(begin), "{message}");
         let server = Server::start(|_, stream, _| stall(stream));
         config.target = https(&server).parse().unwrap();
-        assert_golden("tls-stalls", &sentence(&config));
+        assert_golden("tls-stalls", &refusal(&config));
     });
 }
 
@@ -363,7 +338,7 @@ fn a_handshake_that_fails_while_the_load_runs_is_counted_with_its_reason() {
     let identity = Identity::local();
     each_engine(|engine| {
         let server = identity.serve(|number, tls| match number {
-            0..10 => tls.answer_once(CLOSING),
+            0..10 => tls.answer_once(LAST),
             _ => drop(tls.stream().write_all(b"HTTP/1.1 503 Later\r\n\r\n")),
         });
         let report = load(&trusting(&identity, &server, engine, 40));
@@ -391,7 +366,6 @@ fn garbage_in_the_middle_of_a_connection_is_a_failure_of_tls() {
         });
         let mut config = trusting(&identity, &server, engine, 10);
         config.body_check = BodyCheck::Any;
-        let report = load(&config);
-        assert_eq!((report.errors.tls, report.errors.total(), report.requests), (10, 10, 0));
+        failing(&config, ErrorKind::Tls, "received corrupt message of type InvalidContentType");
     });
 }

@@ -10,27 +10,21 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_loadgen::run;
-use wirebench_schema::load::{
-    Arrivals, LatencyFigure, LatencyOrigin, LoadConfig, LoadModel, RateCurve,
-};
+use wirebench_schema::load::{LatencyFigure, LoadConfig, LoadModel, RateCurve};
 
 use crate::{
     counted, each_engine, load,
-    server::{HELLO, LAST, Server, answer, answering, read_request, stall},
+    server::{
+        HELLO, LAST, Server, after_preflight, answer, answer_some, answer_with, answering,
+        read_request, reset, slow, stall,
+    },
     timed,
 };
 
 /// Answers this many requests on each connection, and never again.
 fn falls_silent(replies: usize) -> Server {
-    Server::start(move |number, mut stream, _| {
-        if number == 0 {
-            return answer(stream, HELLO);
-        }
-        for _ in 0..replies {
-            if !read_request(stream) || stream.write_all(HELLO).is_err() {
-                return;
-            }
-        }
+    after_preflight(move |stream| {
+        answer_some(stream, replies);
         stall(stream);
     })
 }
@@ -50,22 +44,21 @@ fn requests_in_flight_when_a_closed_loop_ends_are_samples_with_their_age() {
 
 /// Resets every second connection after this time and answers the others after 20 ms.
 fn resets(after: Duration) -> Server {
-    Server::start(move |number, mut stream, _| {
+    Server::start(move |number, stream, _| {
         if number == 0 {
             return answer(stream, HELLO);
         }
-        while read_request(stream) {
-            if number % 2 == 0 {
+        if number % 2 == 0 {
+            if read_request(stream) {
                 thread::sleep(after);
-                // To close without lingering is to reset.
-                return rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO))
-                    .unwrap();
+                reset(stream);
             }
-            thread::sleep(Duration::from_millis(20));
-            if stream.write_all(HELLO).is_err() {
-                return;
-            }
+            return;
         }
+        answer_with(stream, || {
+            thread::sleep(Duration::from_millis(20));
+            HELLO
+        });
     })
 }
 
@@ -93,10 +86,7 @@ fn a_request_that_fails_early_is_not_the_fastest_sample() {
     });
 }
 
-fn a_billion_per_second(latency_from: LatencyOrigin) -> LoadModel {
-    let (curve, arrivals) = (RateCurve::Constant(1_000_000_000), Arrivals::Even);
-    LoadModel::Rate { curve, arrivals, latency_from }
-}
+const A_BILLION_PER_SECOND: RateCurve = RateCurve::Constant(1_000_000_000);
 
 /// Ends the test program instead of keeping it for hours where a load does not end.
 fn at_most(limit: Duration, work: impl FnOnce() + Send + 'static) {
@@ -115,7 +105,7 @@ fn a_rate_that_no_machine_can_send_ends_with_its_window() {
         each_engine(|engine| {
             let server = answering(HELLO);
             let mut config = timed(&server.http(), engine, 3000);
-            config.model = a_billion_per_second(LatencyOrigin::Due);
+            config.model = LoadModel::rate(A_BILLION_PER_SECOND);
             let report = load(&config);
             let offered = report.offered.unwrap();
             assert!(offered.due.abs_diff(3_000_000_000) <= 1_000_000, "{offered:?}");
@@ -130,7 +120,7 @@ fn a_slipping_schedule_that_no_machine_can_follow_is_stopped_like_any_other() {
         each_engine(|engine| {
             let server = answering(HELLO);
             let mut config = timed(&server.http(), engine, 3_600_000);
-            config.model = a_billion_per_second(LatencyOrigin::Sent);
+            config.model = LoadModel::slipping(A_BILLION_PER_SECOND);
             let stop = AtomicBool::new(false);
             thread::scope(|scope| {
                 scope.spawn(|| {
@@ -144,8 +134,7 @@ fn a_slipping_schedule_that_no_machine_can_follow_is_stopped_like_any_other() {
 }
 
 fn at_rate(rate: u64) -> LoadModel {
-    let (curve, arrivals) = (RateCurve::Constant(rate), Arrivals::Even);
-    LoadModel::Rate { curve, arrivals, latency_from: LatencyOrigin::Due }
+    LoadModel::rate(RateCurve::Constant(rate))
 }
 
 /// Answers with `first` this many times in all, after a good reply to the first connection.
@@ -155,10 +144,7 @@ fn answers_first(
     then: impl Fn(&TcpStream) + Send + Sync + 'static,
 ) -> Server {
     let left = AtomicUsize::new(replies);
-    Server::start(move |number, mut stream, _| {
-        if number == 0 {
-            return answer(stream, HELLO);
-        }
+    after_preflight(move |mut stream| {
         let take = |left: usize| left.checked_sub(1);
         while read_request(stream) {
             if left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_err() {
@@ -246,20 +232,9 @@ fn connections_that_get_no_more_replies_are_counted_and_others_are_not() {
 #[test]
 fn percentiles_of_a_rate_that_was_not_kept_are_lower_bounds() {
     each_engine(|engine| {
-        let server = Server::start(|_, mut stream, _| {
-            while read_request(stream) {
-                thread::sleep(Duration::from_millis(5));
-                if stream.write_all(HELLO).is_err() {
-                    return;
-                }
-            }
-        });
+        let server = slow(Duration::from_millis(5));
         let mut config = timed(&server.http(), engine, 300);
-        config.model = LoadModel::Rate {
-            curve: RateCurve::Constant(10_000),
-            arrivals: Arrivals::Even,
-            latency_from: LatencyOrigin::Due,
-        };
+        config.model = LoadModel::rate(RateCurve::Constant(10_000));
         let report = load(&config);
         let (owed, latency) = (report.offered.unwrap().owed_at_end, report.latency.unwrap());
         // 200 replies a second on each of four connections at most.

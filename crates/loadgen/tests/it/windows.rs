@@ -11,14 +11,12 @@ use std::{
 use wirebench_loadgen::{Load, LoadError, Measured, ServerClocks};
 use wirebench_schema::{
     agent::Recording,
-    load::{
-        Arrivals, EdgeClocks, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop,
-    },
+    load::{EdgeClocks, EngineChoice, LoadConfig, LoadModel, RateCurve, Stop},
 };
 
 use crate::{
     each_engine,
-    server::{HELLO, Server, answer, echo, read_request, stall},
+    server::{HELLO, Server, answer, echo, slow, stall},
     timed,
 };
 
@@ -44,9 +42,8 @@ fn counting() -> (Server, Arc<AtomicUsize>) {
 }
 
 fn at_rate(config: &LoadConfig, requests_per_second: u64) -> LoadConfig {
-    let curve = RateCurve::Constant(requests_per_second);
-    let (arrivals, latency_from) = (Arrivals::Even, LatencyOrigin::Due);
-    LoadConfig { model: LoadModel::Rate { curve, arrivals, latency_from }, ..config.clone() }
+    let model = LoadModel::rate(RateCurve::Constant(requests_per_second));
+    LoadConfig { model, ..config.clone() }
 }
 
 #[test]
@@ -78,14 +75,7 @@ fn windows_of_different_loads_use_the_same_connections() {
 #[test]
 fn a_reply_that_is_due_at_the_end_of_a_window_is_no_surplus_in_the_next() {
     each_engine(|engine| {
-        let server = Server::start(|_, stream, _| {
-            while read_request(stream) {
-                thread::sleep(Duration::from_millis(15));
-                if std::io::Write::write_all(&mut &*stream, HELLO).is_err() {
-                    return;
-                }
-            }
-        });
+        let server = slow(Duration::from_millis(15));
         let config = timed(&server.http(), engine, 50);
         let mut load = connect(&config);
         for _ in 0..4 {
@@ -119,13 +109,10 @@ fn a_connection_that_the_server_closes_between_windows_is_made_again_and_not_cou
 #[test]
 fn a_request_without_a_reply_ends_with_its_connection_and_the_next_window_is_whole() {
     each_engine(|engine| {
-        let connections = AtomicUsize::new(0);
-        let server = Server::start(move |_, stream, _| {
-            // The first four after the preflight fall silent.
-            match connections.fetch_add(1, Ordering::SeqCst) {
-                1..=4 => stall(stream),
-                _ => answer(stream, HELLO),
-            }
+        // The first four after the preflight fall silent.
+        let server = Server::start(|number, stream, _| match number {
+            1..=4 => stall(stream),
+            _ => answer(stream, HELLO),
         });
         let mut config = timed(&server.http(), engine, 50);
         config.timeout = Duration::from_millis(200);

@@ -93,11 +93,7 @@ const CASES: [Case; 12] = [
     ("a rate", |it| *it = at_rate()),
     ("a rate that lets the schedule slip", |it| {
         *it = at_rate();
-        it.config.model = LoadModel::Rate {
-            curve: RateCurve::Constant(150_000),
-            arrivals: Arrivals::Even,
-            latency_from: LatencyOrigin::Sent,
-        };
+        it.config.model = LoadModel::slipping(RateCurve::Constant(150_000));
         it.offered =
             Some(Offered { due: 1_124_000, owed_at_end: 0, requests_per_second: 112_400.0 });
     }),
@@ -186,11 +182,7 @@ fn everything_adds_the_distribution_and_what_is_known_of_the_load() {
 
 #[test]
 fn a_heading_says_what_was_asked_for() {
-    let rate = |curve| LoadModel::Rate {
-        curve,
-        arrivals: Arrivals::Even,
-        latency_from: LatencyOrigin::Due,
-    };
+    let rate = LoadModel::rate;
     let closed = || LoadModel::Closed;
     let think = LoadModel::Think { delay: Duration::from_millis(5) };
     let cases = [

@@ -29,6 +29,20 @@ pub enum LoadModel {
     },
 }
 
+impl LoadModel {
+    /// Requests at equal distances, with latencies from the moments at which they were due.
+    #[must_use]
+    pub const fn rate(curve: RateCurve) -> Self {
+        Self::Rate { curve, arrivals: Arrivals::Even, latency_from: LatencyOrigin::Due }
+    }
+
+    /// The same with latencies from the times of sending.
+    #[must_use]
+    pub const fn slipping(curve: RateCurve) -> Self {
+        Self::Rate { curve, arrivals: Arrivals::Even, latency_from: LatencyOrigin::Sent }
+    }
+}
+
 /// A rate in requests per second over the time of the window. The warm-up has the rate at which the
 /// window begins.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

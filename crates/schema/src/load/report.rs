@@ -69,17 +69,18 @@ pub struct IdleCounts {
 }
 
 /// A part of the load.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Before the window; it does not count.
     Warmup,
     /// The window.
+    #[default]
     Window,
 }
 
 /// One interval of the load, over all threads.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Interval {
     /// Which part of the load it belongs to.
     pub phase: Phase,

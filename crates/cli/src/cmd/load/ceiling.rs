@@ -134,7 +134,7 @@ fn other_cpus(own: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use wirebench_schema::load::{Arrivals, Body, EngineChoice, LatencyOrigin, RateCurve};
+    use wirebench_schema::load::{Body, EngineChoice, RateCurve};
 
     fn config(target: &str) -> LoadConfig {
         LoadConfig::new(target.parse().unwrap())
@@ -168,11 +168,7 @@ mod tests {
     fn the_shape_stays_and_the_rate_goes() {
         let mut config = config("http://h:1/x?y");
         (config.pipeline, config.connections, config.idle_connections) = (16, 64, 1000);
-        config.model = LoadModel::Rate {
-            curve: RateCurve::Constant(5),
-            arrivals: Arrivals::Even,
-            latency_from: LatencyOrigin::Due,
-        };
+        config.model = LoadModel::rate(RateCurve::Constant(5));
         config.expect_body = Some("x".into());
         let shape = shape(&config, "127.0.0.1:80".parse().unwrap());
         assert_eq!(shape.target.to_string(), "http://127.0.0.1:80/x?y");

@@ -151,17 +151,12 @@ mod tests {
     fn interval(phase: Phase, requests: u64) -> Interval {
         Interval {
             phase,
-            start_ns: 0,
             length_ns: 1_000_000_000,
             requests,
             requests_per_second: 12_340.0,
             errors: 1,
-            bytes_received: 0,
-            latency_ns_p50: Some(1_000),
             latency_ns_p99: Some(1_200_000),
-            latency_ns_max: Some(2_000_000),
-            lower_bounds: Vec::new(),
-            latency: None,
+            ..Interval::default()
         }
     }
 

@@ -18,9 +18,10 @@ use crate::{
 };
 use hdrhistogram::Histogram;
 use rustix::io::Errno;
-use wirebench_schema::load::{ErrorCounts, LoadConfig};
+use wirebench_schema::load::{ErrorCounts, LoadConfig, LoadModel, RateCurve};
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: h:1\r\n\r\n";
 const MS: u64 = 1_000_000;
 const TIMEOUT_NS: u64 = 1000 * MS;
@@ -37,15 +38,24 @@ fn config(connections: usize) -> LoadConfig {
     config
 }
 
+fn rate(connections: usize, per_second: u64) -> LoadConfig {
+    let model = LoadModel::rate(RateCurve::Constant(per_second));
+    LoadConfig { model, ..config(connections) }
+}
+
 fn session(connections: usize, quota: Option<u64>) -> Session<Http1> {
     session_of(&config(connections), quota)
 }
 
 fn session_of(config: &LoadConfig, quota: Option<u64>) -> Session<Http1> {
-    let plan = Plan::new(config).unwrap();
+    let mut plan = Plan::new(config).unwrap();
+    plan.shares[0].quota = quota;
+    session_of_plan(&plan)
+}
+
+fn session_of_plan(plan: &Plan) -> Session<Http1> {
     let CodecKind::Http1(codec) = &plan.codec else { panic!("an http target speaks HTTP") };
-    let share = Share { quota, ..plan.shares[0] };
-    Session::new(&share, plan.params, codec, || 0)
+    Session::new(&plan.shares[0], plan.params.clone(), codec, || 0)
 }
 
 /// The combined results of a session.
@@ -95,6 +105,33 @@ fn left_with(mut session: Session<Http1>, mut collector: Collector) -> Left {
 fn commands(session: &mut Session<Http1>, now_ns: u64) -> Vec<Command> {
     session.tick(now_ns);
     std::iter::from_fn(|| session.next_command(now_ns)).collect()
+}
+
+/// Makes the connections that the session asks for.
+fn stand(session: &mut Session<Http1>) {
+    for command in commands(session, 0) {
+        let Command::Connect(slot) = command else { panic!("{command:?}") };
+        session.connected(slot, 1);
+    }
+}
+
+/// A session whose connections are made and whose load begins.
+fn running(config: &LoadConfig, quota: Option<u64>, edges: Edges) -> Session<Http1> {
+    let mut session = session_of(config, quota);
+    stand(&mut session);
+    session.start(edges);
+    session
+}
+
+/// Sends the requests that are due, and says on which connections.
+fn send_all(session: &mut Session<Http1>, now_ns: u64) -> Vec<usize> {
+    let sends = commands(session, now_ns).into_iter().filter_map(|command| match command {
+        Command::Send(slot) => Some(slot),
+        _ => None,
+    });
+    let slots = sends.collect::<Vec<_>>();
+    slots.iter().for_each(|slot| send(session, *slot));
+    slots
 }
 
 /// A session whose connections are all established and have been asked to send at the start of the

@@ -6,24 +6,7 @@ use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
-use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadModel, RateCurve, Stop};
-
-pub(super) fn rate(connections: usize, per_second: u64) -> LoadConfig {
-    let mut config = config(connections);
-    config.model = LoadModel::Rate {
-        curve: RateCurve::Constant(per_second),
-        arrivals: Arrivals::Even,
-        latency_from: LatencyOrigin::Due,
-    };
-    config
-}
-
-pub(super) fn stand(session: &mut Session<Http1>) {
-    for command in commands(session, 0) {
-        let Command::Connect(slot) = command else { panic!("{command:?}") };
-        session.connected(slot, 1);
-    }
-}
+use wirebench_schema::load::{LoadModel, Stop};
 
 /// The clocks of a server show when they were read, in virtual time.
 #[test]
@@ -42,11 +25,7 @@ fn the_servers_clocks_are_read_at_the_edges_of_the_window() {
         session.start(edges);
         for now_ns in (edges.start_ns..2 * EDGES.window_end_ns).step_by(MS as usize) {
             now.store(now_ns, Ordering::Relaxed);
-            for command in commands(&mut session, now_ns) {
-                if let Command::Send(slot) = command {
-                    send(&mut session, slot);
-                }
-            }
+            send_all(&mut session, now_ns);
             if session.slots[0].connection.in_flight() > 0 {
                 exchange(&mut session, 0, now_ns);
             }
@@ -78,18 +57,13 @@ fn a_pause_longer_than_three_timeouts_is_not_the_servers_silence() {
     let mut config = config(1);
     config.model = LoadModel::Think { delay: std::time::Duration::from_secs(5) };
     config.stop = Stop::Requests(3);
-    let mut session = session_of(&config, Some(3));
-    stand(&mut session);
-    session.start(COUNT_EDGES);
+    let mut session = running(&config, Some(3), COUNT_EDGES);
     let mut now = COUNT_EDGES.start_ns;
     let mut replies = 0;
     while now < 30_000 * MS && !session.is_over() {
-        for command in commands(&mut session, now) {
-            if let Command::Send(slot) = command {
-                send(&mut session, slot);
-                session.received(slot, HELLO, now + 1000);
-                replies += 1;
-            }
+        for slot in send_all(&mut session, now) {
+            session.received(slot, HELLO, now + 1000);
+            replies += 1;
         }
         now = session.wakes_at().max(now + 1);
     }
@@ -99,18 +73,9 @@ fn a_pause_longer_than_three_timeouts_is_not_the_servers_silence() {
 
 #[test]
 fn a_connection_that_fails_while_draining_is_no_drained_request() {
-    let mut session = session_of(&rate(2, 1000), None);
-    stand(&mut session);
-    session.start(EDGES);
+    let mut session = running(&rate(2, 1000), None, EDGES);
     let now = EDGES.window_end_ns - 5 * MS;
-    let mut busy = Vec::new();
-    for command in commands(&mut session, now) {
-        if let Command::Send(slot) = command {
-            send(&mut session, slot);
-            busy.push(slot);
-        }
-    }
-    assert_eq!(busy, [0, 1]);
+    assert_eq!(send_all(&mut session, now), [0, 1]);
     // One fails and is being made again when the window ends.
     session.failed(1, Errno::CONNRESET, now);
     assert_eq!(commands(&mut session, now), [Command::Connect(1)]);
@@ -122,22 +87,12 @@ fn a_connection_that_fails_while_draining_is_no_drained_request() {
 
 #[test]
 fn an_event_of_a_connection_that_has_just_expired_is_not_a_second_failure() {
-    let mut session = session_of(&rate(2, 1000), None);
-    stand(&mut session);
     let end = EDGES.start_ns + TIMEOUT_NS + 5 * MS;
     let edges = Edges { window_end_ns: end, ..EDGES };
-    session.start(edges);
-    for command in commands(&mut session, EDGES.start_ns) {
-        if let Command::Send(slot) = command {
-            send(&mut session, slot);
-        }
-    }
+    let mut session = running(&rate(2, 1000), None, edges);
+    send_all(&mut session, EDGES.start_ns);
     // The other one is younger.
-    for command in commands(&mut session, EDGES.start_ns + 100 * MS) {
-        if let Command::Send(slot) = command {
-            send(&mut session, slot);
-        }
-    }
+    send_all(&mut session, EDGES.start_ns + 100 * MS);
     // The last look before the end is before the timeout, then the reply comes behind the end.
     commands(&mut session, EDGES.start_ns + TIMEOUT_NS - 1);
     session.received(0, HELLO, end + 1);
@@ -147,15 +102,9 @@ fn an_event_of_a_connection_that_has_just_expired_is_not_a_second_failure() {
 
 #[test]
 fn it_sleeps_while_draining() {
-    let mut session = session_of(&rate(2, 1000), None);
-    stand(&mut session);
-    session.start(EDGES);
+    let mut session = running(&rate(2, 1000), None, EDGES);
     let now = EDGES.window_end_ns - 5 * MS;
-    for command in commands(&mut session, now) {
-        if let Command::Send(slot) = command {
-            send(&mut session, slot);
-        }
-    }
+    send_all(&mut session, now);
     let end = EDGES.window_end_ns;
     commands(&mut session, end);
     session.failed(1, Errno::CONNRESET, end + MS);
@@ -168,9 +117,8 @@ fn it_sleeps_while_draining() {
 fn a_count_that_is_stopped_in_the_warm_up_has_not_given_up() {
     let mut config = config(1);
     config.stop = Stop::Requests(100);
-    let mut session = session_of(&config, Some(100));
-    stand(&mut session);
-    session.start(Edges { window_start_ns: 1000 * MS, ..COUNT_EDGES });
+    let mut session =
+        running(&config, Some(100), Edges { window_start_ns: 1000 * MS, ..COUNT_EDGES });
     commands(&mut session, 20 * MS);
     session.limit_end(30 * MS);
     commands(&mut session, 31 * MS);
@@ -195,15 +143,9 @@ fn bytes_before_the_window_are_not_in_it() {
 
 #[test]
 fn a_timeout_of_a_request_of_the_warm_up_is_no_sample_of_service() {
-    let mut session = session_of(&rate(1, 1000), None);
-    stand(&mut session);
     let edges = Edges { window_end_ns: 3000 * MS, ..EDGES };
-    session.start(edges);
-    for command in commands(&mut session, EDGES.start_ns) {
-        if let Command::Send(slot) = command {
-            send(&mut session, slot);
-        }
-    }
+    let mut session = running(&rate(1, 1000), None, edges);
+    send_all(&mut session, EDGES.start_ns);
     commands(&mut session, EDGES.start_ns + TIMEOUT_NS - 1);
     commands(&mut session, EDGES.start_ns + TIMEOUT_NS + 200 * MS);
     let left = left(session);
@@ -228,14 +170,11 @@ fn a_thread_that_came_late_while_connecting_is_no_stall_of_the_load() {
 /// start, each time after a request for the next time. Every request is answered at once, until the
 /// server pauses.
 fn stalls(connections: usize, moments_ms: &[u64], pauses_at_ms: u64) -> (u64, u64) {
-    let mut session = session_of(&rate(connections, 1000), None);
-    stand(&mut session);
-    session.start(Edges { window_start_ns: EDGES.start_ns, ..EDGES });
+    let edges = Edges { window_start_ns: EDGES.start_ns, ..EDGES };
+    let mut session = running(&rate(connections, 1000), None, edges);
     for moment_ms in moments_ms {
         let now_ns = EDGES.start_ns + moment_ms * MS;
-        for command in commands(&mut session, now_ns) {
-            let Command::Send(slot) = command else { panic!("{command:?}") };
-            send(&mut session, slot);
+        for slot in send_all(&mut session, now_ns) {
             if *moment_ms < pauses_at_ms {
                 session.received(slot, HELLO, now_ns);
             }
@@ -327,10 +266,8 @@ fn overdue_requests_are_looked_for_a_few_connections_at_a_time() {
 
 #[test]
 fn nothing_breaks_when_a_send_of_an_expired_connection_is_reported() {
-    let mut session = session_of(&rate(2, 1000), None);
-    stand(&mut session);
     let end = EDGES.start_ns + TIMEOUT_NS + 5 * MS;
-    session.start(Edges { window_end_ns: end, ..EDGES });
+    let mut session = running(&rate(2, 1000), None, Edges { window_end_ns: end, ..EDGES });
     commands(&mut session, EDGES.start_ns);
     commands(&mut session, EDGES.start_ns + 100 * MS);
     commands(&mut session, EDGES.start_ns + TIMEOUT_NS - 1);
@@ -372,11 +309,7 @@ fn a_rest_waits_for_replies_while_some_come_and_makes_silent_connections_again()
     session.params.keeps_connections = true;
     stand(&mut session);
     session.start(EDGES);
-    for command in commands(&mut session, EDGES.start_ns) {
-        if let Command::Send(slot) = command {
-            send(&mut session, slot);
-        }
-    }
+    send_all(&mut session, EDGES.start_ns);
     let end = EDGES.window_end_ns;
     commands(&mut session, end);
     session.begin_rest();

@@ -1,20 +1,14 @@
 //! Connections that are made when a request needs them.
 
-use super::{
-    moments::{rate, stand},
-    *,
-};
+use super::*;
 use std::time::Duration;
-use wirebench_schema::{agent::Recording, load::LoadModel};
-
-const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
+use wirebench_schema::agent::Recording;
 
 /// A session whose server announces the end of a connection behind each reply.
 fn closing(config: &LoadConfig) -> Session<Http1> {
     let mut plan = Plan::new(config).unwrap();
     plan.params.one_request_each = true;
-    let CodecKind::Http1(codec) = &plan.codec else { panic!("an http target speaks HTTP") };
-    Session::new(&plan.shares[0], plan.params, codec, || 0)
+    session_of_plan(&plan)
 }
 
 /// The connection is made, and its request sent and answered.
@@ -54,9 +48,7 @@ fn a_closed_loop_makes_them_all_before_it_begins() {
 
 #[test]
 fn a_free_connection_that_the_server_closes_is_made_again_when_its_turn_comes() {
-    let mut session = session_of(&rate(2, 100), None);
-    stand(&mut session);
-    session.start(EDGES);
+    let mut session = running(&rate(2, 100), None, EDGES);
     assert_eq!(session.finished(0, EDGES.start_ns - MS), Action::Close);
     assert_eq!(commands(&mut session, EDGES.start_ns - MS), []);
     assert_eq!(commands(&mut session, EDGES.start_ns), [Command::Connect(0)]);
@@ -109,8 +101,7 @@ fn over_several_windows_those_of_one_request_each_are_made_only_within_them() {
     let mut plan = Plan::new(&rate(2, 100)).unwrap();
     plan.params.one_request_each = true;
     plan.params.keeps_connections = true;
-    let CodecKind::Http1(codec) = &plan.codec else { panic!("an http target speaks HTTP") };
-    let mut session = Session::new(&plan.shares[0], plan.params.clone(), codec, || 0);
+    let mut session = session_of_plan(&plan);
     assert_eq!((session.is_settled(), session.made()), (true, 2));
     session.begin_rest();
     assert_eq!((commands(&mut session, 0), session.is_rested()), (Vec::new(), true));

@@ -1,9 +1,6 @@
 //! A request that is sent once more, in every phase and with its new connection in trouble.
 
-use super::{
-    moments::{rate, stand},
-    *,
-};
+use super::*;
 use wirebench_schema::load::ClosedPolicy;
 
 fn retrying(config: LoadConfig) -> LoadConfig {
@@ -12,16 +9,10 @@ fn retrying(config: LoadConfig) -> LoadConfig {
 
 #[test]
 fn a_request_is_repeated_after_the_window_and_keeps_the_time_when_it_was_due() {
-    let mut session = session_of(&retrying(rate(1, 1000)), None);
-    stand(&mut session);
-    session.start(EDGES);
+    let mut session = running(&retrying(rate(1, 1000)), None, EDGES);
     let end = EDGES.window_end_ns;
     for now in [EDGES.window_start_ns, end - 2 * MS] {
-        for command in commands(&mut session, now) {
-            if let Command::Send(slot) = command {
-                send(&mut session, slot);
-            }
-        }
+        send_all(&mut session, now);
         if now < end - 2 * MS {
             session.received(0, HELLO, now);
             send(&mut session, 0);
@@ -44,9 +35,7 @@ fn a_request_is_repeated_after_the_window_and_keeps_the_time_when_it_was_due() {
 
 #[test]
 fn a_repeated_request_that_finds_no_connection_in_time_has_timed_out() {
-    let mut session = session_of(&retrying(config(1)), Some(3));
-    stand(&mut session);
-    session.start(COUNT_EDGES);
+    let mut session = running(&retrying(config(1)), Some(3), COUNT_EDGES);
     commands(&mut session, EDGES.start_ns);
     send(&mut session, 0);
     exchange(&mut session, 0, 30 * MS);
@@ -61,9 +50,7 @@ fn a_repeated_request_that_finds_no_connection_in_time_has_timed_out() {
 #[test]
 fn the_last_request_of_a_count_is_repeated_although_nothing_is_left_to_send() {
     let edges = Edges { window_start_ns: COUNT_EDGES.start_ns, ..COUNT_EDGES };
-    let mut session = session_of(&retrying(config(1)), Some(2));
-    stand(&mut session);
-    session.start(edges);
+    let mut session = running(&retrying(config(1)), Some(2), edges);
     commands(&mut session, EDGES.start_ns);
     send(&mut session, 0);
     assert_eq!(exchange(&mut session, 0, 30 * MS), Action::Send);
@@ -84,14 +71,8 @@ fn the_last_request_of_a_count_is_repeated_although_nothing_is_left_to_send() {
 
 #[test]
 fn it_sleeps_while_draining_although_it_repeats_requests() {
-    let mut session = session_of(&retrying(rate(2, 1000)), None);
-    stand(&mut session);
-    session.start(EDGES);
-    for command in commands(&mut session, EDGES.window_end_ns - 5 * MS) {
-        if let Command::Send(slot) = command {
-            send(&mut session, slot);
-        }
-    }
+    let mut session = running(&retrying(rate(2, 1000)), None, EDGES);
+    send_all(&mut session, EDGES.window_end_ns - 5 * MS);
     let end = EDGES.window_end_ns;
     commands(&mut session, end);
     // Its first request is not repeated, and no connection is made for later ones.
@@ -100,13 +81,13 @@ fn it_sleeps_while_draining_although_it_repeats_requests() {
     assert!(session.wakes_at() > end + 2 * MS, "busy loop: wakes at {}", session.wakes_at());
 }
 
-const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
-
 #[test]
 fn requests_behind_an_announced_close_go_out_first_on_the_next_connection() {
-    let mut session = session_of(&LoadConfig { pipeline: 3, ..config(1) }, Some(4));
-    stand(&mut session);
-    session.start(Edges { window_start_ns: EDGES.start_ns, ..COUNT_EDGES });
+    let mut session = running(
+        &LoadConfig { pipeline: 3, ..config(1) },
+        Some(4),
+        Edges { window_start_ns: EDGES.start_ns, ..COUNT_EDGES },
+    );
     commands(&mut session, EDGES.start_ns);
     send(&mut session, 0);
     assert_eq!(session.received(0, LAST, 30 * MS), Action::Close);
@@ -130,9 +111,7 @@ fn requests_behind_an_announced_close_go_out_first_on_the_next_connection() {
 
 #[test]
 fn requests_behind_an_announced_close_are_sent_again_after_the_window_too() {
-    let mut session = session_of(&LoadConfig { pipeline: 2, ..rate(1, 1000) }, None);
-    stand(&mut session);
-    session.start(EDGES);
+    let mut session = running(&LoadConfig { pipeline: 2, ..rate(1, 1000) }, None, EDGES);
     let end = EDGES.window_end_ns;
     assert_eq!(commands(&mut session, end - 5 * MS), [Command::Send(0)]);
     send(&mut session, 0);

@@ -4,7 +4,7 @@
 use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
 
 use super::*;
-use wirebench_schema::load::{Arrivals, LatencyOrigin, LoadModel, RateCurve, Stop};
+use wirebench_schema::load::Stop;
 
 /// The reply time of a server for a request that arrives at a given time.
 type Server = fn(u64) -> u64;
@@ -93,10 +93,9 @@ fn simulate(config: &LoadConfig, server: Server, edges: Edges) -> Left {
     Simulation::new(server).run(session_of(config, quota), edges)
 }
 
-fn rate(connections: usize, curve: RateCurve) -> LoadConfig {
-    let (arrivals, latency_from) = (Arrivals::Even, LatencyOrigin::Due);
+fn at_rate(connections: usize, curve: RateCurve) -> LoadConfig {
     LoadConfig {
-        model: LoadModel::Rate { curve, arrivals, latency_from },
+        model: LoadModel::rate(curve),
         warmup: Duration::from_millis(100),
         stop: Stop::After(Duration::from_secs(1)),
         ..config(connections)
@@ -167,7 +166,7 @@ fn with_think_time_a_connection_sends_so_long_after_each_reply() {
 
 #[test]
 fn at_a_constant_rate_all_that_was_due_was_sent_when_it_was() {
-    let left = simulate(&rate(10, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
+    let left = simulate(&at_rate(10, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
     let counts = &left.collected.total.counts;
     assert_eq!((counts.due, counts.unsent), (1000, 0));
     // Two are in flight at the end, and are waited for; as many were at the beginning, and are no
@@ -182,7 +181,7 @@ fn at_a_constant_rate_all_that_was_due_was_sent_when_it_was() {
 
 #[test]
 fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
-    let left = simulate(&rate(200, RateCurve::Constant(500)), STALLING, SECOND);
+    let left = simulate(&at_rate(200, RateCurve::Constant(500)), STALLING, SECOND);
     // A fifth of the second: waits spread evenly from 200 ms down to nothing.
     assert_near(&left.latency, 0.79, MS);
     assert_near(&left.latency, 0.90, 101 * MS);
@@ -191,7 +190,7 @@ fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
 
 #[test]
 fn a_connection_alone_cannot_hide_a_stall_behind_the_one_request_that_it_had_sent() {
-    let left = simulate(&rate(1, RateCurve::Constant(500)), STALLING, SECOND);
+    let left = simulate(&at_rate(1, RateCurve::Constant(500)), STALLING, SECOND);
     let times = left.collected.total.schedule.unwrap();
     assert_near(&times.service.replies, 0.99, MS);
     assert_near(&times.service.replies, 1.0, 200 * MS);
@@ -203,10 +202,8 @@ fn a_connection_alone_cannot_hide_a_stall_behind_the_one_request_that_it_had_sen
 
 #[test]
 fn counted_from_the_sending_the_same_stall_is_seen_by_one_request() {
-    let mut slipping = rate(1, RateCurve::Constant(500));
-    if let LoadModel::Rate { latency_from, .. } = &mut slipping.model {
-        *latency_from = LatencyOrigin::Sent;
-    }
+    let curve = RateCurve::Constant(500);
+    let slipping = LoadConfig { model: LoadModel::slipping(curve.clone()), ..at_rate(1, curve) };
     let left = simulate(&slipping, STALLING, SECOND);
     assert_near(&left.latency, 0.99, MS);
     assert_near(&left.latency, 1.0, 200 * MS);
@@ -217,7 +214,7 @@ fn counted_from_the_sending_the_same_stall_is_seen_by_one_request() {
 
 #[test]
 fn requests_unsent_because_of_a_slow_server_are_samples_with_their_age() {
-    let left = simulate(&rate(1, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
+    let left = simulate(&at_rate(1, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
     let counts = &left.collected.total.counts;
     assert_eq!(left.requests, 500);
     // A backlog of 50 of the warm-up is worked off first.
@@ -229,9 +226,9 @@ fn requests_unsent_because_of_a_slow_server_are_samples_with_their_age() {
 
 #[test]
 fn a_ramp_and_steps_offer_the_integral_of_their_rate() {
-    let ramp = simulate(&rate(100, RateCurve::Ramp(1000, 3000)), AFTER_2_MS, SECOND);
+    let ramp = simulate(&at_rate(100, RateCurve::Ramp(1000, 3000)), AFTER_2_MS, SECOND);
     assert_eq!(ramp.collected.total.counts.due, 2000);
-    let steps = simulate(&rate(100, RateCurve::Steps(vec![100, 400])), AFTER_2_MS, SECOND);
+    let steps = simulate(&at_rate(100, RateCurve::Steps(vec![100, 400])), AFTER_2_MS, SECOND);
     assert_eq!(steps.collected.total.counts.due, 250);
     let pieces = &steps.collected.reply_series.replies;
     assert!(pieces[1].abs_diff(10) <= 1 && pieces[8].abs_diff(40) <= 1, "{pieces:?}");

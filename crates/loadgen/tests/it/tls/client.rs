@@ -4,8 +4,8 @@ use rcgen::IsCa;
 use rustls::version::{TLS12, TLS13};
 use wirebench_schema::load::{ClientCertificate, EngineChoice, Trust};
 
-use super::{assert_flawless, sentence, server::Identity, trusting};
-use crate::{assert_golden, counted, each_engine, load, server::HELLO, try_load};
+use super::{server::Identity, trusting};
+use crate::{assert_golden, counted, each_engine, flawless, refusal, server::HELLO, try_load};
 
 #[test]
 fn a_client_shows_its_certificate_and_a_missing_one_is_named() {
@@ -15,7 +15,7 @@ fn a_client_shows_its_certificate_and_a_missing_one_is_named() {
         each_engine(|engine| {
             let server = identity.serve_only(&client, version);
             let mut config = trusting(&identity, &server, engine, 12);
-            assert_golden("tls-no-client-certificate", &sentence(&config));
+            assert_golden("tls-no-client-certificate", &refusal(&config));
             // The load meets the same where nothing is sent before it.
             config.method = "POST".to_owned();
             let told = try_load(&config).map(|report| format!("{:?}", report.error_examples));
@@ -24,7 +24,7 @@ fn a_client_shows_its_certificate_and_a_missing_one_is_named() {
 
             let key = key.path().to_str().unwrap().to_owned();
             config.client_certificate = Some(ClientCertificate { certificate: client.path(), key });
-            assert_flawless(&load(&config), 12);
+            flawless(&config);
         });
     }
 }
@@ -36,7 +36,7 @@ fn the_url_names_the_server_wherever_the_connection_leads() {
     let mut config = trusting(&identity, &server, EngineChoice::Auto, 12);
     config.target = "https://shop.example/".parse().unwrap();
     config.connect_to = Some(format!("tcp://127.0.0.1:{}", server.port()).parse().unwrap());
-    assert_flawless(&load(&config), 12);
+    flawless(&config);
 }
 
 #[test]
@@ -49,5 +49,5 @@ fn a_key_that_does_not_belong_to_the_certificate_is_refused() {
         Trust::Anybody,
         Some(ClientCertificate { certificate: client.path(), key: path.to_owned() }),
     );
-    assert_golden("tls-other-client-key", &sentence(&config).replace(path, "FILE"));
+    assert_golden("tls-other-client-key", &refusal(&config).replace(path, "FILE"));
 }

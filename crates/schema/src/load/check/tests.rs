@@ -1,15 +1,11 @@
 //! Loads that are refused, each with the option to change.
 
 use super::*;
-use crate::load::{Arrivals, ClientCertificate, ClosedPolicy, RateCurve};
+use crate::load::{ClientCertificate, ClosedPolicy, RateCurve};
 use expect_test::{expect, expect_file};
 
 fn config() -> LoadConfig {
     LoadConfig::new("http://127.0.0.1:80/".parse().unwrap())
-}
-
-fn rate(curve: RateCurve) -> LoadModel {
-    LoadModel::Rate { curve, arrivals: Arrivals::Even, latency_from: LatencyOrigin::Due }
 }
 
 #[test]
@@ -40,10 +36,10 @@ fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         |c| c.pipeline = 0,
         |c| c.requests_per_connection = Some(0),
         |c| c.model = LoadModel::Think { delay: Duration::ZERO },
-        |c| c.model = rate(RateCurve::Constant(0)),
-        |c| c.model = rate(RateCurve::Steps(Vec::new())),
+        |c| c.model = LoadModel::rate(RateCurve::Constant(0)),
+        |c| c.model = LoadModel::rate(RateCurve::Steps(Vec::new())),
         |c| {
-            c.model = rate(RateCurve::Ramp(1, 2));
+            c.model = LoadModel::rate(RateCurve::Ramp(1, 2));
             c.stop = Stop::Requests(5);
         },
         |c| {
