@@ -11,9 +11,10 @@ use std::{
     thread,
     time::Duration,
 };
+use wirebench_schema::load::LoadReport;
 
 use crate::{
-    bench::{LoadResult, Server, Sides, build, finish, parse_load},
+    bench::{Server, Sides, build, finish, parse_load},
     step::{root, step},
     test::of_fibers,
 };
@@ -127,12 +128,8 @@ impl Bench {
         counted(server)?;
         let result = load_once(&self.wirebench, server, load, &self.sides.generator_cpus)?;
         let counted = counted(server)?;
-        ensure!(
-            result.error_count() == 0,
-            "{} of {} requests failed",
-            result.error_count(),
-            result.requests
-        );
+        let errors = result.errors.total();
+        ensure!(errors == 0, "{errors} of {} requests failed", result.requests);
         Ok((counted, result.requests))
     }
 }
@@ -142,7 +139,7 @@ fn load_once(
     server: &Server,
     load: &[&str],
     cpus: &[u32],
-) -> anyhow::Result<LoadResult> {
+) -> anyhow::Result<LoadReport> {
     let mut command = Command::new(wirebench);
     let url = format!("http://{}/", server.address);
     command.args(["load", &url, "--duration", "3s", "--warmup", "0s", "--threads", "1", "--json"]);

@@ -3,7 +3,6 @@
 mod guards;
 mod modules;
 mod phrases;
-mod verbs;
 
 use anyhow::{Context, ensure};
 use std::{
@@ -124,7 +123,6 @@ fn complaints(root: &Path) -> anyhow::Result<Vec<String>> {
     complaints.extend(guards::complaints(root));
     complaints.extend(modules::complaints(root));
     complaints.extend(phrases::complaints(root));
-    complaints.extend(verbs::complaints(root));
     Ok(complaints)
 }
 

@@ -3,20 +3,24 @@
 //!
 //! The benchmarks examine `wirebench load` itself; they measure no entry.
 
-pub(crate) mod gaps;
 mod machine;
 mod process;
-mod wirebench;
 
 pub(crate) use machine::Sides;
 pub(crate) use process::{Server, finish};
-pub(crate) use wirebench::{LATENCY_PERCENTILES, LoadResult, below, histogram, parse_load};
 
 use anyhow::Context;
 use std::path::PathBuf;
 use wirebench_host::neighbours::Programs;
+use wirebench_schema::load::LoadReport;
 
 use crate::step::{built, cargo, step};
+
+/// Parses the whole output of `wirebench load --json`, or returns an error that shows it.
+pub(crate) fn parse_load(output: &str) -> anyhow::Result<LoadReport> {
+    serde_json::from_str(output)
+        .with_context(|| format!("`wirebench load --json` was not understood:\n{output}"))
+}
 
 /// Builds these packages as they are released, and returns the folder of the programs.
 pub(crate) fn build(packages: &[&str]) -> anyhow::Result<PathBuf> {

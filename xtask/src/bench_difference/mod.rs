@@ -87,7 +87,7 @@ impl Laboratory {
             Experiment::SlowedSuites => self.suites(&self.slowed_suite()?, tries, &mut tally)?,
             Experiment::Neighbour => {
                 let suite = self.slowed_suite()?;
-                let _neighbour = Neighbour::start(&self.sides);
+                let _neighbour = Neighbour::start(&self.sides)?;
                 self.suites(&suite, tries, &mut tally)?;
             }
             Experiment::States => self.suites(&self.changing_suite()?, tries, &mut tally)?,

@@ -1,55 +1,32 @@
-//! Another program that takes a part of each second from the CPUs in turn.
+//! Another program that takes 300 ms of each second from the CPUs in turn.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::{self, JoinHandle},
-    time::{Duration, Instant},
-};
-use wirebench_sys::affinity::bind;
+use anyhow::Context;
+use std::process::{Child, Command};
+use wirebench_sys::child::die_with_parent;
 
 use crate::bench::Sides;
 
-const PERIOD: Duration = Duration::from_secs(1);
-const BUSY: Duration = Duration::from_millis(300);
+/// Busy on the CPU of its first argument in one second and on that of its second one in the next.
+const SCRIPT: &str = "while :; do for cpu in \"$@\"; do
+    taskset --cpu-list $cpu timeout 0.3 sh -c 'while :; do :; done'; sleep 0.7
+done; done";
 
-pub(super) struct Neighbour {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
+pub(super) struct Neighbour(Child);
 
 impl Neighbour {
-    /// Busy on the server's CPU in one second and on the generator's in the next.
-    pub(super) fn start(sides: &Sides) -> Self {
-        let cpus = [sides.server_cpus.clone(), sides.generator_cpus.clone()];
-        let stop = Arc::new(AtomicBool::new(false));
-        let end = Arc::clone(&stop);
-        let thread = thread::spawn(move || {
-            for cpu in cpus.iter().cycle() {
-                if end.load(Ordering::Relaxed) {
-                    return;
-                }
-                if let Err(error) = bind(cpu) {
-                    eprintln!("warning: the neighbour cannot be bound to CPU {cpu:?}: {error}");
-                    return;
-                }
-                let began = Instant::now();
-                while began.elapsed() < BUSY {
-                    std::hint::spin_loop();
-                }
-                thread::sleep(PERIOD.saturating_sub(began.elapsed()));
-            }
-        });
-        Self { stop, thread: Some(thread) }
+    pub(super) fn start(sides: &Sides) -> anyhow::Result<Self> {
+        let cpus = [&sides.server_cpus, &sides.generator_cpus].map(|cpus| cpus[0].to_string());
+        let mut command = Command::new("sh");
+        command.args(["-c", SCRIPT, "neighbour"]).args(cpus);
+        die_with_parent(&mut command);
+        command.spawn().map(Self).context("the neighbour")
     }
 }
 
 impl Drop for Neighbour {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        // A thread that panicked has printed why.
-        let _ = self.thread.take().map(JoinHandle::join);
+        // Both fail harmlessly when it has ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

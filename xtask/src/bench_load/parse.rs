@@ -25,7 +25,7 @@ pub(crate) fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Coun
             return checked(Counted {
                 requests: result.requests,
                 requests_per_second: result.requests_per_second,
-                errors: result.error_count(),
+                errors: result.errors.total(),
             });
         }
         Contestant::Wrk => third_party(Generator::Wrk, output),

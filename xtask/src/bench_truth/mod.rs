@@ -14,18 +14,17 @@ use hdrhistogram::Histogram;
 use std::{path::PathBuf, time::Duration};
 use wirebench_host::neighbours::Programs;
 use wirebench_report::table::{Style, listing};
-use wirebench_schema::load::LatencySummary;
+use wirebench_schema::load::{LatencySummary, LoadReport};
 
 use self::{
     case::Case,
     judge::{Comparison, Verdict},
 };
-use crate::bench::{
-    self, LATENCY_PERCENTILES, LoadResult, Server, Sides, below, build, finish, gaps, histogram,
-    parse_load,
-};
+use crate::bench::{self, Server, Sides, build, finish, parse_load};
 use crate::step::at_root;
 
+/// The percentiles that are shown, in percent.
+const LATENCY_PERCENTILES: [f64; 3] = [50.0, 90.0, 99.0];
 /// Beyond the window, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -90,12 +89,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (mut missed, mut complaints) = (Vec::new(), Vec::new());
     let before = Programs::read();
     let rounds = if arguments.smoke { 1 } else { arguments.rounds };
-    let calm = (!arguments.smoke).then(|| bench.gaps()).transpose()?;
+    let mut stall_ns = 0;
     for case in &cases {
         let results = (0..rounds).map(|_| bench.measure(case));
-        let results: Vec<LoadResult> = results.collect::<anyhow::Result<_>>()?;
+        let results: Vec<LoadReport> = results.collect::<anyhow::Result<_>>()?;
         let requests: u64 = results.iter().map(|result| result.requests).sum();
         println!("{}: {requests} requests", case.describe());
+        stall_ns = results.iter().map(|it| it.stall_ns_max).fold(stall_ns, u64::max);
         for result in &results {
             complaints.extend(complaint(case, result)?);
         }
@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let others = bench::complaint(&before, &bench.sides);
     println!("\n{}\n\n{LEGEND}", listing(Style::Text, &HEAD, 3, lines));
-    calm.iter().for_each(|sentence| println!("{sentence}"));
+    println!("a thread of the generator was at most {:.1} ms late", stall_ns as f64 / 1e6);
     others.iter().for_each(|complaint| println!("warning: {complaint}"));
     complaints.iter().for_each(|complaint| println!("{complaint}"));
     if arguments.smoke || arguments.strict {
@@ -126,14 +126,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// The quality of the generator's CPU without load.
-    fn gaps(&self) -> anyhow::Result<String> {
-        let time = Duration::from_secs(3);
-        Ok(gaps::sentence(&gaps::watch(&self.sides.generator_cpus, time)?, time))
-    }
-
     /// Measures a server that is fresh, so that its stalls and its counts begin anew.
-    fn measure(&self, case: &Case) -> anyhow::Result<LoadResult> {
+    fn measure(&self, case: &Case) -> anyhow::Result<LoadReport> {
         let words = format!("delay-server {}", case.mode);
         let server = at_root(self.programs.join("xtask"), words.split(' '));
         let server = Server::start(server, &self.sides.server_cpus)?;
@@ -146,10 +140,10 @@ impl Bench {
 }
 
 /// Errors of a result that do not depend on the machine.
-fn complaint(case: &Case, result: &LoadResult) -> anyhow::Result<Option<String>> {
+fn complaint(case: &Case, result: &LoadReport) -> anyhow::Result<Option<String>> {
     let described = case.describe();
-    if result.requests == 0 || result.error_count() > 0 {
-        let errors = result.error_count();
+    if result.requests == 0 || result.errors.total() > 0 {
+        let errors = result.errors.total();
         return Ok(Some(format!("{described}: {} requests, {errors} errors", result.requests)));
     }
     let latency = result.latency.as_ref().context("a result with requests has no latency")?;
@@ -169,7 +163,7 @@ fn complaint(case: &Case, result: &LoadResult) -> anyhow::Result<Option<String>>
 }
 
 /// One row per percentile, with its verdict.
-fn rows(case: &Case, results: &[LoadResult]) -> anyhow::Result<Vec<(Vec<String>, Verdict)>> {
+fn rows(case: &Case, results: &[LoadReport]) -> anyhow::Result<Vec<(Vec<String>, Verdict)>> {
     let mut rounds = Vec::new();
     for result in results {
         if let Some(latency) = &result.latency {
@@ -190,7 +184,7 @@ fn rows(case: &Case, results: &[LoadResult]) -> anyhow::Result<Vec<(Vec<String>,
 
 fn row(
     case: &Case,
-    round: &LoadResult,
+    round: &LoadReport,
     latency: &Histogram<u64>,
     percentile: f64,
 ) -> anyhow::Result<(Vec<String>, Verdict)> {
@@ -223,4 +217,34 @@ fn row(
         beside(&round.lag)?,
     ];
     Ok((cells, comparison.verdict))
+}
+
+/// How many samples are certainly below this. The histogram keeps three digits, so one counts when
+/// all of its bucket is.
+fn below(latency: &LatencySummary, bound: Duration) -> anyhow::Result<u64> {
+    let histogram = histogram(latency)?;
+    ensure!(histogram.len() == latency.count, "the histogram does not hold as many as it says");
+    let is_below = |value| u128::from(histogram.highest_equivalent(value)) < bound.as_nanos();
+    let recorded = histogram.iter_recorded();
+    let below = recorded.filter(|bucket| is_below(bucket.value_iterated_to()));
+    Ok(below.map(|bucket| bucket.count_at_value()).sum())
+}
+
+/// The whole distribution, in nanoseconds.
+fn histogram(latency: &LatencySummary) -> anyhow::Result<Histogram<u64>> {
+    latency.decoded().context("the histogram is not understood")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_below_a_bound_are_counted() {
+        let mut histogram = Histogram::<u64>::new(3).unwrap();
+        (1..=1000).for_each(|millisecond| histogram.record(millisecond * 1_000_000).unwrap());
+        let latency = LatencySummary::of(&histogram);
+        assert_eq!(below(&latency, Duration::from_micros(10_500)).unwrap(), 10);
+        assert_eq!(below(&latency, Duration::from_millis(1)).unwrap(), 0);
+    }
 }

@@ -27,6 +27,8 @@ const ALLOWED: [(&str, &str, &str); 9] = [
     ("schema", "suite::raw_workload", "raw"),
     ("schema", "suite::workload", "raw_workload"),
 ];
+/// The folder with one module per verb of the program. No verb may use another one.
+const VERBS: &str = "crates/cli/cmd";
 /// What the tests of a file begin with.
 const TESTS: &str = "#[cfg(test)]\nmod ";
 
@@ -84,6 +86,11 @@ pub(super) fn complaints(root: &Path) -> Vec<String> {
         complaints.extend(circles(graph).iter().map(|modules| {
             format!("{shown}: modules use each other in a circle: {}", modules.join(", "))
         }));
+        if shown == VERBS {
+            complaints.extend(graph.iter().filter(|it| !it.1.is_empty()).map(|(verb, used)| {
+                format!("{shown}: the verb `{verb}` uses {used:?}: move what both need into a shared module")
+            }));
+        }
     }
     complaints
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     golden, servers,
-    world::{Outcome, World, program},
+    world::{Outcome, World, assert_has, program},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -186,8 +186,7 @@ fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
     let world = World::new();
     let server = null_server("hello");
     let gate = ["--cohorts=1", "--fail-if=cpu > +3%", "--junit=nowhere/x.xml"];
-    let outcome = ab(&world, [&server, &server], &gate);
-    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+    let outcome = ab(&world, [&server, &server], &gate).ended(2);
     assert!(outcome.stderr.contains("--junit `nowhere/x.xml` cannot be written"), "{outcome:#?}");
     assert!(!world.folder.path().join("target/wirebench").exists(), "{outcome:#?}");
 }
@@ -197,8 +196,7 @@ fn a_server_that_answers_wrongly_is_refused_and_nothing_is_measured() {
     let world = World::new();
     let (right, wrong) = (null_server("hello"), null_server("echo"));
     let sides = ["ab", "--a", &right, "--b", &wrong, "-d50ms", "--steady=0s", "-c2", "-q"];
-    let outcome = world.wirebench(&[&sides[..], &["--fail-if=cpu > +3%"]].concat());
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome = world.wirebench(&[&sides[..], &["--fail-if=cpu > +3%"]].concat()).ended(1);
     let reason = "not measured: A was not run; B fails the check `reply-exact`: ";
     assert!(last_line(&outcome).starts_with(reason), "{outcome:#?}");
     let failed = "FAILED: hello ab/B has no figures: B fails the check `reply-exact`: a ... \
@@ -216,8 +214,7 @@ fn what_was_interrupted_has_a_verdict_and_goes_on() {
     let running = world.start(&[&SHORT, &sides[..]].concat());
     let folder = world.wait_for_records("run", 4).display().to_string();
     running.signal(rustix::process::Signal::INT);
-    let outcome = running.end();
-    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    let outcome = running.end().ended(130);
     outcome.assert_line(&format!("Resume with: wirebench run --resume {folder}"));
     let line = last_line(&outcome);
     assert!(line.starts_with("inconclusive: ") || line.starts_with("not "), "{line}");
@@ -318,10 +315,10 @@ fn an_entry_is_compared_between_two_revisions_with_git() {
     let outcome = world.wirebench(&[&SHORT[..], &options].concat());
     assert_fine(&outcome);
     let details = fs::read_to_string(world.results().join("report.txt")).unwrap();
-    for part in ["old: c/mine, HEAD (First), 2 runs", "[v 1]", "new: c/mine, as it is now (Second)"]
-    {
-        assert!(details.contains(part), "{part} {details}");
-    }
+    assert_has(
+        &details,
+        &["old: c/mine, HEAD (First), 2 runs", "[v 1]", "new: c/mine, as it is now (Second)"],
+    );
     assert_eq!(world.journal().start.variants[1].versions["v"], "2");
     let branches = Command::new("git").arg("-C").arg(folder).args(["worktree", "list"]).output();
     let branches = String::from_utf8(branches.unwrap().stdout).unwrap();

@@ -1,7 +1,10 @@
 //! The action in `action/` and the Dockerfile. The shell that a forge uses runs the scripts of the
 //! action's steps.
 
-use crate::{forge::Forge, workflow::result, world::World};
+use crate::{
+    forge::Forge,
+    world::{World, result_in},
+};
 use saphyr::{LoadableYamlNode as _, Yaml};
 use std::{
     fs,
@@ -81,7 +84,7 @@ fn the_steps_of_the_action_leave_a_result_and_a_summary() {
         let variables = action.variables(step, &[("arguments", ARGUMENTS)]);
         forge.carry_out(&step.name, &step.script, &variables);
     }
-    let result = result(&world.folder.path().join("wirebench-results"));
+    let result = result_in(&world.folder.path().join("wirebench-results"));
     let report = fs::read_to_string(result.join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let summary = fs::read_to_string(&forge.summary).unwrap();

@@ -2,19 +2,12 @@
 //! folder of its own, and the carrier a shell.
 
 use rustix::process::{Pid, Signal, kill_process};
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt as _,
-    path::PathBuf,
-    process::Command,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf, process::Command, time::Instant};
 use wirebench_schema::journal::{Counts, EndReason, Journal};
 
 use crate::{
     from::carrier,
-    world::{Outcome, Running, World, assert_ended, falling_silent_server},
+    world::{Outcome, Running, World, assert_ended, entries, read, records, result_in},
 };
 
 /// A suite that only this project has.
@@ -33,35 +26,24 @@ fn words(carrier: &str) -> Vec<&str> {
 }
 
 fn results(world: &World) -> PathBuf {
-    let mut folders = fs::read_dir(world.folder.path().join("out")).unwrap().flatten();
-    folders.next().unwrap().path()
+    result_in(&world.folder.path().join("out"))
 }
 
 fn journal(world: &World) -> Journal {
-    wirebench_experiment::journal::read(&results(world)).unwrap()
+    read(&results(world))
 }
 
 /// The results that are left on the host of the servers.
 fn left(world: &World) -> Vec<PathBuf> {
-    let projects = world.folder.path().join("s/wirebench/projects");
-    let folders = fs::read_dir(projects).unwrap().flatten().map(|it| it.path().join("results"));
-    folders.flat_map(fs::read_dir).flatten().flatten().map(|it| it.path()).collect()
+    let projects = entries(&world.folder.path().join("s/wirebench/projects"));
+    projects.iter().flat_map(|it| entries(&it.join("results"))).collect()
 }
 
 /// Starts a run, and waits until it measures.
 fn measuring(world: &World, carrier: &str) -> Running {
     let run = world.start(&words(carrier));
-    let until = Instant::now() + crate::world::PATIENCE;
-    let has_record = |folder: &PathBuf| {
-        let runs = fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut texts = runs.filter_map(|it| fs::read_to_string(it.path().join("runs.jsonl")).ok());
-        texts.any(|text| text.contains("{\"record\":\"run\""))
-    };
-    let projects = world.folder.path().join("s/wirebench/projects");
-    while !projects.is_dir() || !left(world).iter().any(has_record) {
-        assert!(Instant::now() < until, "{:#?}", world.processes());
-        thread::sleep(Duration::from_millis(20));
-    }
+    let has_record = |folder: PathBuf| entries(&folder).iter().any(|it| records(it, "run") > 0);
+    world.wait(|| left(world).into_iter().any(has_record).then_some(()));
     run
 }
 
@@ -150,17 +132,10 @@ fn a_generator_that_dies_fails_its_slice_and_the_suite_goes_on() {
     let carrier = carrier(&world);
     let run = measuring(&world, &carrier);
     let is_agent = |it: &String| it.ends_with(" agent ") && it.contains("/b/wirebench/");
-    let until = Instant::now() + crate::world::PATIENCE;
-    let agent = loop {
-        if let Some(agent) = world.processes().into_iter().find(is_agent) {
-            break agent;
-        }
-        assert!(Instant::now() < until, "{:#?}", world.processes());
-    };
+    let agent = world.wait(|| world.processes().into_iter().find(is_agent));
     let pid = Pid::from_raw(agent.split(' ').next().unwrap().parse().unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
-    let outcome = run.end();
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    run.end().ended(1);
     let journal = journal(&world);
     assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
     let failed = journal.runs.iter().filter_map(|run| match &run.outcome {
@@ -219,21 +194,10 @@ fn pairs_of_hosts_that_are_interrupted_go_on_with_the_cohorts_that_are_missing()
     let words = "run own --pairs s:a,t:b --address 127.0.0.1 --no-pin --no-verify -o out --blocks 8 --carrier";
     let words: Vec<&str> = words.split(' ').chain([&*carrier]).collect();
     let run = world.start(&words);
-    let until = Instant::now() + crate::world::PATIENCE;
     let out = world.folder.path().join("out");
-    let parts = || {
-        let folders = fs::read_dir(&out).into_iter().flatten().flatten();
-        let mut texts =
-            folders.filter_map(|it| fs::read_to_string(it.path().join("runs.jsonl")).ok());
-        texts.next().map_or(0, |text| text.matches("{\"record\":\"part\"").count())
-    };
-    while parts() < 2 {
-        assert!(Instant::now() < until, "{:#?}", world.processes());
-        thread::sleep(Duration::from_millis(20));
-    }
+    world.wait(|| entries(&out).iter().any(|it| records(it, "part") >= 2).then_some(()));
     run.signal(Signal::INT);
-    let outcome = run.end();
-    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    run.end().ended(130);
     let before = journal(&world);
     assert_eq!(before.end.as_ref().unwrap().reason, EndReason::Interrupted);
     let outcome = world.wirebench(&["run", "--resume", results(&world).to_str().unwrap()]);
@@ -298,7 +262,7 @@ fn results_that_do_not_arrive_stay_on_the_host_and_the_command_printed_fetches_t
 
 #[test]
 fn ctrl_c_ends_the_first_contact_with_a_silent_host() {
-    let load = format!("load http://{}/ --from s", falling_silent_server(u32::MAX));
+    let load = format!("load http://{}/ --from s", crate::servers::falling_silent_server(u32::MAX));
     for (verb, script) in [
         ("run own --server-on s", "sleep 7193"),
         ("run own --server-on s", "case \"$1\" in *host) sleep 7193;; *) cat > /dev/null;; esac"),
@@ -310,8 +274,7 @@ fn ctrl_c_ends_the_first_contact_with_a_silent_host() {
         let run = world.start(&words);
         world.wait_for_process(" sleep 7193 ");
         run.signal(Signal::INT);
-        let outcome = run.end();
-        assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+        let outcome = run.end().ended(130);
         let is_said = outcome.stderr.contains("s: interrupted");
         assert!(is_said || verb.starts_with("load"), "{outcome:#?}");
         world.wait_for_silence();

@@ -9,7 +9,7 @@ use wirebench_schema::{
 
 use crate::{
     journals::{self, BASELINE, ROWS},
-    world::{Outcome as Ended, World},
+    world::{Outcome as Ended, World, assert_has},
 };
 
 const SUITE: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"hello\"\n\
@@ -244,14 +244,15 @@ fn junit_has_a_case_for_each_condition_and_cell() {
     let options = ["--fail-if", "throughput < -3%", "--fail-if", "cpu > +3%", "--junit", "x.xml"];
     assert_says(&compared(&world, &options), 4, &["FAILED 'throughput < -3%'"]);
     let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
-    for part in [
-        "name=\"wirebench compare\" tests=\"2\" failures=\"1\"",
-        "<testcase classname=\"throughput &lt; -3%\" name=\"hello go/net\">",
-        "<failure message=\"hello go/net: requests/s -5.",
-        "<testcase classname=\"cpu &gt; +3%\" name=\"hello go/net\"></testcase>",
-    ] {
-        assert!(xml.contains(part), "{part} is missing in {xml}");
-    }
+    assert_has(
+        &xml,
+        &[
+            "name=\"wirebench compare\" tests=\"2\" failures=\"1\"",
+            "<testcase classname=\"throughput &lt; -3%\" name=\"hello go/net\">",
+            "<failure message=\"hello go/net: requests/s -5.",
+            "<testcase classname=\"cpu &gt; +3%\" name=\"hello go/net\"></testcase>",
+        ],
+    );
     assert_says(&compared(&world, &["--junit", "x.xml"]), 2, &["--fail-if"]);
     let unwritable = [&options[..5], &["no/folder.xml"]].concat();
     assert_says(
@@ -322,8 +323,7 @@ fn a_site_skips_what_is_no_result_and_says_so() {
     none.assert_refused(2, &["empty has no result: name folders with a runs.jsonl"]);
     fs::create_dir(world.folder.path().join("broken")).unwrap();
     fs::write(world.folder.path().join("broken/runs.jsonl"), "{}\n").unwrap();
-    let outcome = world.wirebench(&["site", "a", "broken", "-o", "out"]);
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome = world.wirebench(&["site", "a", "broken", "-o", "out"]).ended(1);
     assert_eq!(outcome.stdout, "1 run, 0 with significant changes: out/index.html\n");
     // A name that is too long for the name of a page spoils its own result and no other.
     MADE.write(&world, "long");

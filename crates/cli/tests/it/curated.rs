@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::world::World;
+use crate::world::{World, entries};
 
 const README: &str = "README.md";
 const BEGIN: &str = "<!-- wirebench report ";
@@ -22,13 +22,6 @@ fn world() -> World {
     let world = World::new();
     unix::fs::symlink(project().join("results"), world.folder.path().join("results")).unwrap();
     world
-}
-
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    found.sort();
-    found
 }
 
 #[test]

@@ -7,14 +7,12 @@ use expect_test::expect_file;
 fn make_and_verify(language: &str) {
     let world = World::new();
     let name = format!("{language}/mine");
-    let made = world.wirebench(&["new", &name]);
-    assert_eq!(made.code, Some(0), "{made:#?}");
+    let made = world.wirebench(&["new", &name]).ended(0);
     assert!(made.stdout.contains(&format!("1. wirebench verify {name}")), "{made:#?}");
     let listed = world.stdout(&["list", &format!("{language}/")]);
     let count = "1 entry with 1 variant: 1 ready; `wirebench list ENTRY` shows details";
     assert_eq!(listed.lines().last(), Some(count), "{listed}");
-    let verified = world.wirebench(&["verify", &name, "--quiet"]);
-    assert_eq!(verified.code, Some(0), "{verified:#?}");
+    let verified = world.wirebench(&["verify", &name, "--quiet"]).ended(0);
     assert!(verified.stdout.contains(", 0 failed, "), "{verified:#?}");
     let taken = format!("entries/{name} exists already: choose another name, or remove it first");
     world.wirebench(&["new", &name]).assert_error(2, &taken);

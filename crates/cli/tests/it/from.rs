@@ -2,10 +2,10 @@
 //! carrier a shell.
 
 use rustix::process::{Pid, Signal, kill_process};
-use std::{fs, time::Instant};
+use std::time::Instant;
 use wirebench_schema::{journal::Outcome, load::LoadReport};
 
-use crate::world::{PATIENCE, World, falling_silent_server};
+use crate::world::{World, entries, read, result_in};
 
 /// A carrier whose hosts have their own folders of copied programs.
 pub(crate) fn carrier(world: &World) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn carrier(world: &World) -> String {
 }
 
 fn url() -> String {
-    format!("http://{}/", falling_silent_server(u32::MAX))
+    format!("http://{}/", crate::servers::falling_silent_server(u32::MAX))
 }
 
 /// What a load prints. Where other tests run, generators may begin too far apart, which it says then.
@@ -41,10 +41,7 @@ fn two_generators_make_one_load_and_are_copied_once() {
     assert!(report.requests > 0 && report.thread_cpu_ns.len() == 2, "{report:?}");
     let copies: Vec<_> = ["a", "b"]
         .iter()
-        .flat_map(|host| {
-            fs::read_dir(world.folder.path().join(host).join("wirebench/agents")).unwrap()
-        })
-        .map(|entry| entry.unwrap())
+        .flat_map(|host| entries(&world.folder.path().join(host).join("wirebench/agents")))
         .collect();
     assert_eq!(copies.len(), 2, "{copies:?}");
     let times = || copies.iter().map(|it| it.metadata().unwrap().modified().unwrap());
@@ -90,14 +87,10 @@ fn a_generator_that_is_killed_ends_the_load_with_its_name() {
         let mine = world.processes();
         mine.into_iter().filter(|it| it.ends_with(" agent ")).collect()
     };
-    let until = Instant::now() + PATIENCE;
-    while agents().len() < 2 {
-        assert!(Instant::now() < until, "{:#?}", world.processes());
-    }
+    world.wait(|| (agents().len() >= 2).then_some(()));
     let pid = agents()[0].split(' ').next().unwrap().parse().unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
-    let outcome = load.end();
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome = load.end().ended(1);
     let named = ["a", "b"].map(|host| {
         format!("error: {host}: the load generator ended without a report (signal: 9 (SIGKILL))\n")
     });
@@ -172,16 +165,13 @@ fn a_run_takes_its_load_from_elsewhere_in_cohorts_and_in_processes() {
         ];
         world.wirebench(&[&first[..], options].concat())
     };
-    let outcome = run(&[]);
-    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+    let outcome = run(&[]).ended(2);
     assert!(outcome.stderr.contains("--from needs --address"), "{outcome:#?}");
     for procedure in ["cohorts", "process"] {
         let outcome =
             run(&["--address=127.0.0.1", "--procedure", procedure, "--output", procedure]);
         outcome.assert_reported();
-        let results = fs::read_dir(world.folder.path().join(procedure)).unwrap().next();
-        let journal =
-            wirebench_experiment::journal::read(&results.unwrap().unwrap().path()).unwrap();
+        let journal = read(&result_in(&world.folder.path().join(procedure)));
         let measured = journal.runs.iter().filter_map(|run| match &run.outcome {
             Outcome::Measured(measured) => Some((run, measured)),
             // Where several tests run, an agent may be so late that a slice says nothing.

@@ -1,7 +1,7 @@
 //! When a run is over: after its blocks, when it is precise enough, or when its time is up; and what
 //! is measured as though it were several.
 
-use crate::world::World;
+use crate::world::{World, assert_has};
 use wirebench_schema::{
     journal::{Counts, EndReason},
     load::LoadModel,
@@ -75,9 +75,7 @@ fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_four() {
     let outcome = world.wirebench(&loose);
     outcome.assert_reported();
     outcome.assert_line("--precision needs an even number of cohorts, at least 3: 4 instead of 2");
-    for part in ["then pairs of cohorts", "widest interval +-"] {
-        assert!(outcome.stderr.contains(part), "{part}\n{outcome:#?}");
-    }
+    assert_has(&outcome.stderr, &["then pairs of cohorts", "widest interval +-"]);
     let journal = world.journal();
     assert_eq!((journal.start.blocks, journal.start.goal.precision), (4, Some(0.99)));
     match journal.end.unwrap().reason {
@@ -103,9 +101,10 @@ fn every_variant_can_be_measured_as_though_it_were_several() {
         .flat_map(|name| (0..3).map(|copy| ((*name).to_owned(), copy)));
     assert_eq!((cells, journal.start.copies), (expected.collect(), 3));
     let plan = world.wirebench(&[&SHORT[..], &["--copies", "3", "--dry-run"]].concat());
-    for name in [" builtin/epoll (A/A)", " builtin/epoll #3", " builtin/io_uring #2"] {
-        assert!(plan.stdout.contains(name), "{name}{plan:#?}");
-    }
+    assert_has(
+        &plan.stdout,
+        &[" builtin/epoll (A/A)", " builtin/epoll #3", " builtin/io_uring #2"],
+    );
 }
 
 #[test]
@@ -125,17 +124,18 @@ fn phases_are_made_of_a_suite_that_has_none() {
 fn the_plan_of_a_goal_is_shown_before_anything_is_measured() {
     let world = World::new();
     let options = ["--dry-run", "--precision", "2%", "--budget", "10m", "--phase", "cost"];
-    let outcome =
-        world.wirebench(&[&["run", "builtin/", "--scenario", "hello"], &options[..]].concat());
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    for part in [
-        "workload hello-cost: hello, cost, 64 connections at a rate found by pilot runs",
-        "2 pilots to find rates",
-        "until every interval is within +-2 %; at most 200 cohorts",
-        "no cohort starts that would end later than 10m after the first run",
-        " cohorts: 12 runs, about ",
-    ] {
-        assert!(outcome.stdout.contains(part), "{part}\n{outcome:#?}");
-    }
+    let outcome = world
+        .wirebench(&[&["run", "builtin/", "--scenario", "hello"], &options[..]].concat())
+        .ended(0);
+    assert_has(
+        &outcome.stdout,
+        &[
+            "workload hello-cost: hello, cost, 64 connections at a rate found by pilot runs",
+            "2 pilots to find rates",
+            "until every interval is within +-2 %; at most 200 cohorts",
+            "no cohort starts that would end later than 10m after the first run",
+            " cohorts: 12 runs, about ",
+        ],
+    );
     assert!(!world.folder.path().join("target").exists());
 }

@@ -17,7 +17,7 @@ use wirebench_schema::{
 
 use crate::{
     from::loaded,
-    world::{PATIENCE, World, program},
+    world::{World, program, read, result_in, wait_for},
 };
 
 const SERVER: &str = "198.18.0.2:8080";
@@ -173,15 +173,8 @@ impl Network {
     }
 
     fn wait_for(&self, command: &str) {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let output = Command::new("sh").args(["-c", command]).output().unwrap();
-            if output.status.success() {
-                return;
-            }
-            assert!(Instant::now() < until, "{command}: {output:?}");
-            thread::sleep(Duration::from_millis(50));
-        }
+        let run = || Command::new("sh").args(["-c", command]).output().unwrap();
+        wait_for(|| format!("{:?}", run()), || run().status.success().then_some(()));
     }
 }
 
@@ -229,8 +222,8 @@ fn generators_on_two_hosts_load_a_server_on_a_third_over_ssh_with_hosts() {
     let client = fs::read_to_string(world.folder.path().join("ssh/client")).unwrap();
     let strict = client.replace("ssh/known", "ssh/none");
     fs::write(world.folder.path().join("ssh/strict"), strict).unwrap();
-    let outcome = world.wirebench(&["load", "--from", "g1", "--carrier", &other, "-d1s", &url]);
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome =
+        world.wirebench(&["load", "--from", "g1", "--carrier", &other, "-d1s", &url]).ended(1);
     assert!(outcome.stderr.starts_with("error: g1: "), "{outcome:#?}");
     assert!(outcome.stderr.contains("Host key verification failed"), "{outcome:#?}");
     world.wait_for_silence();
@@ -253,13 +246,7 @@ fn a_link_that_is_cut_ends_the_load_and_the_agents_with_hosts() {
         let lines = lines.map(|it| fs::read(it.path().join("cmdline")).unwrap_or_default());
         lines.filter(|line| is_agent(line)).count()
     };
-    let wait = |count: usize| {
-        let until = Instant::now() + PATIENCE;
-        while agents() != count {
-            assert!(Instant::now() < until, "{} agents", agents());
-            thread::sleep(Duration::from_millis(20));
-        }
-    };
+    let wait = |count: usize| wait_for(agents, || (agents() == count).then_some(()));
     wait(1);
     thread::sleep(Duration::from_secs(1));
     network.within("g1", &["link", "set", "eth0", "down"]);
@@ -297,9 +284,7 @@ fn a_suite_runs_with_server_and_generators_on_three_hosts_over_ssh_with_hosts() 
         let words: Vec<&str> = words.split(' ').chain([&*carrier]).collect();
         let outcome = world.wirebench(&[&words[..], options].concat());
         outcome.assert_reported();
-        let results = fs::read_dir(world.folder.path().join("out")).unwrap().next();
-        let folder = results.unwrap().unwrap().path();
-        let journal = wirebench_experiment::journal::read(&folder).unwrap();
+        let journal = read(&result_in(&world.folder.path().join("out")));
         assert_eq!(journal.end.as_ref().unwrap().reason, EndReason::Complete);
         assert_eq!(journal.runs.len(), runs, "{:#?}", journal.runs);
         let generators = generators(&journal);
@@ -328,20 +313,13 @@ fn a_link_to_the_server_that_is_cut_ends_the_run_and_all_of_its_processes_with_h
             .filter(|it| it.contains("null-server") || it.contains("\0host\0"))
             .count()
     };
-    let wait = |is_so: &dyn Fn(usize) -> bool| {
-        let until = Instant::now() + PATIENCE;
-        while !is_so(servers()) {
-            assert!(Instant::now() < until, "{} processes", servers());
-            thread::sleep(Duration::from_millis(20));
-        }
-    };
-    wait(&|count| count >= 2);
+    wait_for(servers, || (servers() >= 2).then_some(()));
     network.within("s", &["link", "set", "eth0", "down"]);
     let cut = Instant::now();
     let outcome = run.end();
     assert!(cut.elapsed() < Duration::from_secs(10), "{:?}", cut.elapsed());
     outcome.assert_refused(1, &["error: s: no sign of life"]);
-    wait(&|count| count == 0);
+    wait_for(servers, || (servers() == 0).then_some(()));
     assert!(cut.elapsed() < Duration::from_secs(20), "{:?}", cut.elapsed());
     world.wait_for_silence();
 }

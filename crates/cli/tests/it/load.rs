@@ -1,40 +1,30 @@
 //! `wirebench load` against real servers.
 
-use crate::world::{Outcome, Running, World};
+use crate::world::{Outcome, Running, World, assert_has};
 use rustix::process::Signal;
-use std::{
-    fs,
-    io::{Read, Write},
-    net::{SocketAddr, TcpListener},
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{fs, path::PathBuf};
 use wirebench_schema::load::{Interval, LoadReport, Phase};
 
-/// A built-in server behind `wirebench serve`, and its address.
+/// A built-in server behind `wirebench serve`, and its URL.
 fn serve(world: &World, scenario: &str) -> (Running, String) {
     let mut server = world.start(&["serve", "builtin/epoll", "--scenario", scenario]);
     let line = server.first_line();
-    let address = line.strip_prefix("listening ").expect("a ready line").to_owned();
-    (server, address)
+    let address = line.strip_prefix("listening ").expect("a ready line");
+    let url =
+        if scenario == "echo" { format!("tcp://{address}") } else { format!("http://{address}/") };
+    (server, url)
 }
 
 fn report(world: &World, arguments: &[&str]) -> LoadReport {
-    let outcome = world.wirebench(&[&["load", "--json"], arguments].concat());
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let outcome = world.wirebench(&[&["load", "--json"], arguments].concat()).ended(0);
     serde_json::from_str(&outcome.stdout).unwrap()
 }
 
 #[test]
 fn text_has_the_layout_that_scripts_read() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
-    let url = format!("http://{address}/");
-    let outcome = world.wirebench(&["load", "-t1", "-c4", "-d100ms", "-L", &url]);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let (_server, url) = serve(&world, "hello");
+    let outcome = world.wirebench(&["load", "-t1", "-c4", "-d100ms", "-L", &url]).ended(0);
     let running = format!("Running 100ms test @ {url}");
     let parts = [
         &running,
@@ -44,16 +34,14 @@ fn text_has_the_layout_that_scripts_read() {
         "Requests/sec:",
         "Transfer/sec:",
     ];
-    for part in parts {
-        assert!(outcome.stdout.contains(part), "{part:?} is missing in {outcome:#?}");
-    }
+    assert_has(&outcome.stdout, &parts);
 }
 
 #[test]
 fn a_count_is_kept_to_the_request() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
-    let report = report(&world, &["-t2", "-c8", "-n", "10k", &format!("http://{address}/")]);
+    let (_server, url) = serve(&world, "hello");
+    let report = report(&world, &["-t2", "-c8", "-n", "10k", &url]);
     assert_eq!((report.requests, report.errors.total()), (10_000, 0));
     assert_eq!(report.latency.unwrap().count, 10_000);
 }
@@ -61,9 +49,8 @@ fn a_count_is_kept_to_the_request() {
 #[test]
 fn echoes_of_any_size_are_checked() {
     let world = World::new();
-    let (_server, address) = serve(&world, "echo");
+    let (_server, url) = serve(&world, "echo");
     for size in ["1", "64", "256KiB"] {
-        let url = format!("tcp://{address}");
         let report = report(&world, &["-c4", "-n", "200", "--payload", size, &url]);
         assert_eq!((report.requests, report.errors.total()), (200, 0), "{size}");
     }
@@ -72,8 +59,7 @@ fn echoes_of_any_size_are_checked() {
 #[test]
 fn a_reply_that_is_not_the_expected_one_is_an_error() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
-    let url = format!("http://{address}/");
+    let (_server, url) = serve(&world, "hello");
     let arguments = ["load", "-d", "10s", "--expect-body", "Hello moon!!", &url];
     let outcome = world.wirebench(&arguments);
     let expected = format!(
@@ -86,8 +72,7 @@ fn a_reply_that_is_not_the_expected_one_is_an_error() {
 #[test]
 fn events_are_json_lines_with_the_report_last() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
-    let url = format!("http://{address}/");
+    let (_server, url) = serve(&world, "hello");
     let outcome =
         world.wirebench(&["load", "--events", "-c2", "-d250ms", "--interval", "100ms", &url]);
     let events: Vec<serde_json::Value> =
@@ -127,16 +112,13 @@ fn intervals(path: &PathBuf) -> Vec<Interval> {
 
 fn assert_contains(outcome: &Outcome, code: i32, parts: &[&str]) {
     assert_eq!(outcome.code, Some(code), "{outcome:#?}");
-    for part in parts {
-        assert!(outcome.stdout.contains(part), "{part:?} is missing in {outcome:#?}");
-    }
+    assert_has(&outcome.stdout, parts);
 }
 
 #[test]
 fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
-    let url = format!("http://{address}/");
+    let (_server, url) = serve(&world, "hello");
     let outcome = world.wirebench(&["load", "-c4", "-d1s", "-R", "500", "--poisson", &url]);
     let parts = [
         "  500 requests/s at random (Poisson), latency from the due time",
@@ -154,8 +136,7 @@ fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
 #[test]
 fn percentiles_of_ones_own_replace_those_of_wrk() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
-    let url = format!("http://{address}/");
+    let (_server, url) = serve(&world, "hello");
     let outcome = world.wirebench(&["load", "-c4", "-n2000", "--percentiles", "42,99.99", &url]);
     assert_contains(&outcome, 0, &["     42% ", "  99.99% ", "  Engine: ", "  Generator: "]);
     assert!(!outcome.stdout.contains("     50%"), "{outcome:#?}");
@@ -164,12 +145,10 @@ fn percentiles_of_ones_own_replace_those_of_wrk() {
 #[test]
 fn the_files_of_a_load_hold_what_it_prints() {
     let world = World::new();
-    let (_server, address) = serve(&world, "echo");
-    let url = format!("tcp://{address}");
+    let (_server, url) = serve(&world, "echo");
     let (words, [csv, hgrm, lines]) = with_files(&world, &["--json", "-d350ms", &url]);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let outcome = world.wirebench(&words);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let outcome = world.wirebench(&words).ended(0);
     let report: LoadReport = serde_json::from_str(&outcome.stdout).unwrap();
     let row = fs::read_to_string(csv).unwrap();
     assert_eq!(cell(&row, "requests"), report.requests.to_string());
@@ -192,8 +171,8 @@ fn the_files_of_a_load_hold_what_it_prints() {
 #[test]
 fn json_carries_the_verdict_beside_the_report() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
-    let outcome = world.wirebench(&["load", "--json", "-n100", &format!("http://{address}/")]);
+    let (_server, url) = serve(&world, "hello");
+    let outcome = world.wirebench(&["load", "--json", "-n100", &url]);
     let value: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     let limit = value["verdict"]["limit"].as_str().unwrap();
     assert!(["generator", "server", "unknown"].contains(&limit), "{value}");
@@ -204,8 +183,7 @@ fn json_carries_the_verdict_beside_the_report() {
 #[test]
 fn ctrl_c_gives_a_partial_report_and_writes_the_files() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
-    let url = format!("http://{address}/");
+    let (_server, url) = serve(&world, "hello");
     let (words, [csv, hgrm, lines]) = with_files(&world, &["-c2", "-d60s", &url]);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut load = world.start(&words);
@@ -224,9 +202,9 @@ fn ctrl_c_gives_a_partial_report_and_writes_the_files() {
 #[test]
 fn a_second_ctrl_c_soon_after_the_first_does_not_discard_the_result() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
+    let (_server, url) = serve(&world, "hello");
     let lines = world.folder.path().join("x.jsonl");
-    let (path, url) = (lines.display().to_string(), format!("http://{address}/"));
+    let path = lines.display().to_string();
     let mut load = world.start(&["load", "-d60s", "--interval=100ms", "--intervals", &path, &url]);
     load.first_line();
     world.wait_for_content(&lines);
@@ -244,8 +222,7 @@ fn a_load_that_cannot_start_leaves_old_results_alone() {
         fs::write(path, "an old result").unwrap();
     }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let outcome = world.wirebench(&words);
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    world.wirebench(&words).ended(1);
     for path in &paths[1..] {
         assert_eq!(fs::read_to_string(path).unwrap(), "an old result");
     }
@@ -254,8 +231,7 @@ fn a_load_that_cannot_start_leaves_old_results_alone() {
 #[test]
 fn a_file_that_cannot_be_written_leaves_the_result_and_fails() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
-    let url = format!("http://{address}/");
+    let (_server, url) = serve(&world, "hello");
     let arguments = ["load", "-d250ms", "--interval", "100ms", "--intervals", "/dev/full", &url];
     let outcome = world.wirebench(&arguments);
     assert_contains(&outcome, 1, &["Requests/sec:"]);
@@ -274,8 +250,7 @@ fn a_file_that_cannot_be_written_leaves_the_result_and_fails() {
 #[test]
 fn the_ceiling_is_measured_on_a_server_that_is_gone_afterwards() {
     let world = World::new();
-    let (server, address) = serve(&world, "echo");
-    let url = format!("tcp://{address}");
+    let (server, url) = serve(&world, "echo");
     let report = report(&world, &["--ceiling", "-c2", "-n", "1000", &url]);
     assert!(report.ceiling_requests_per_second.is_some_and(|ceiling| ceiling > 0.0));
     drop(server);
@@ -285,8 +260,7 @@ fn the_ceiling_is_measured_on_a_server_that_is_gone_afterwards() {
 #[test]
 fn a_ceiling_that_cannot_be_measured_is_reported_and_the_load_goes_on() {
     let world = World::new();
-    let (_server, address) = serve(&world, "hello");
-    let url = format!("http://{address}/");
+    let (_server, url) = serve(&world, "hello");
     let outcome = world.wirebench(&["load", "--ceiling", "-n50", "--body", "x", &url]);
     assert_contains(&outcome, 0, &["  50 requests in "]);
     outcome.assert_line("no ceiling: the built-in servers read no body of a request");
@@ -295,36 +269,17 @@ fn a_ceiling_that_cannot_be_measured_is_reported_and_the_load_goes_on() {
 #[test]
 fn failures_among_good_replies_are_reported_and_the_load_succeeds() {
     let world = World::new();
-    let url = format!("http://{}/", crate::world::forgetful_server());
+    let url = format!("http://{}/", crate::servers::forgetful_server());
     let outcome = world.wirebench(&["load", "-c1", "-t1", "-n10", &url]);
     assert_contains(&outcome, 0, &["  Errors: ", "  Caution: "]);
     assert!(outcome.stderr.contains(" of 10 requests failed"), "{outcome:#?}");
 }
 
-/// Answers this many requests correctly, and all others with an error status.
-fn failing_server(good: usize) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        let served = Arc::new(AtomicUsize::new(0));
-        for mut stream in listener.incoming().flatten() {
-            let served = Arc::clone(&served);
-            std::thread::spawn(move || {
-                while stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
-                    let is_good = served.fetch_add(1, Ordering::SeqCst) < good;
-                    let status = if is_good { "200 OK" } else { "503 Busy" };
-                    let _ = write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nok");
-                }
-            });
-        }
-    });
-    address
-}
-
 #[test]
 fn a_load_most_of_whose_requests_failed_is_not_valid() {
     let world = World::new();
-    let url = format!("http://{}/", failing_server(12));
+    let busy = "HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\nok";
+    let url = format!("http://{}/", crate::servers::failing_server(12, busy));
     let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", &url]);
     assert_contains(&outcome, 3, &["Latency of 5xx ", "Non-2xx or 3xx responses: ", "  Caution: "]);
     let failed = "of 100 requests failed, so rate and latency are those of a minority";
@@ -334,7 +289,7 @@ fn a_load_most_of_whose_requests_failed_is_not_valid() {
 #[test]
 fn a_load_that_gave_up_has_failed_and_says_so() {
     let world = World::new();
-    let url = format!("http://{}/", crate::world::falling_silent_server(50));
+    let url = format!("http://{}/", crate::servers::falling_silent_server(50));
     let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", "--timeout=200ms", &url]);
     assert_contains(&outcome, 1, &["  Caution: gave up: no reply came for three timeouts"]);
     assert!(!outcome.stdout.contains("for example: gave up"), "{outcome:#?}");

@@ -2,7 +2,7 @@
 //! anything starts, and parts of a default or a suite are skipped. The tests set the limit, so that
 //! it is the same on every machine.
 
-use crate::world::{Outcome, World};
+use crate::world::{Outcome, World, assert_has};
 
 /// More than the checks need, and less than a thousand connections do.
 const LIMIT: u32 = 600;
@@ -32,9 +32,7 @@ fn what_was_asked_for_and_needs_too_many_files_is_refused_before_anything_is_sta
         assert_eq!(outcome.code, Some(2), "{options:?} {outcome:#?}");
         let sentence = outcome.stderr.lines().find(|line| line.starts_with("error: "));
         let sentence = sentence.unwrap_or_default();
-        for part in [begin, "may have 600", "at most ", "ulimit -Hn"] {
-            assert!(sentence.contains(part), "{part:?}: {options:?} {outcome:#?}");
-        }
+        assert_has(sentence, &[begin, "may have 600", "at most ", "ulimit -Hn"]);
         assert_eq!(outcome.stderr.matches(begin).count(), 1, "{outcome:#?}");
     }
     assert!(!world.folder.path().join("target").exists());
@@ -80,11 +78,9 @@ fn a_suite_is_carried_out_without_the_workloads_that_need_too_many_files() {
     let both = head.to_owned() + &workload("few", 8) + &workload("many", 5000);
     let none = head.to_owned() + &workload("many", 5000);
     let world = World::new().with_suite("both.toml", &both).with_suite("none.toml", &none);
-    let planned = limited(&world, &["run", "both", "--dry-run"]);
-    assert_eq!(planned.code, Some(0), "{planned:#?}");
+    let planned = limited(&world, &["run", "both", "--dry-run"]).ended(0);
     assert!(planned.stdout.starts_with("skipped many: 5000 connections need "), "{planned:#?}");
     planned.assert_line("workload few: hello, saturate, 8 connections; baseline builtin/epoll");
-    let outcome = limited(&world, &["run", "none"]);
-    assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+    let outcome = limited(&world, &["run", "none"]).ended(2);
     outcome.assert_line("error: cannot run any workload of `none`:");
 }

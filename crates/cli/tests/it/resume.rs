@@ -41,8 +41,7 @@ fn resume(world: &World, folder: &Path) -> Outcome {
 
 /// The errors for a folder that cannot be resumed, without the places of this machine.
 fn refusal(world: &World, folder: &Path) -> String {
-    let outcome = resume(world, folder);
-    assert_eq!(outcome.code, Some(3), "{outcome:#?}");
+    let outcome = resume(world, folder).ended(3);
     world.without_places(&outcome.stderr)
 }
 
@@ -237,8 +236,7 @@ fn ctrl_c_names_the_command_that_goes_on_from_anywhere() {
     let running = world.start(&BEGIN);
     world.wait_for_records("run", 2);
     running.signal(Signal::INT);
-    let outcome = running.end();
-    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    let outcome = running.end().ended(130);
     let command = outcome.stdout.lines().last().unwrap();
     let command = command.strip_prefix("Resume with: wirebench ").unwrap();
     assert_eq!(world.journal().end.unwrap().reason, EndReason::Interrupted);

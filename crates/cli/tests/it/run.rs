@@ -1,6 +1,6 @@
 //! `wirebench run`: tables, journals, refusals.
 
-use crate::world::{ENTRY, World, program};
+use crate::world::{ENTRY, World, assert_has, program};
 use wirebench_schema::{
     environment::Environment,
     journal::{EndReason, Outcome},
@@ -24,11 +24,11 @@ fn own(engine: &str, scenario: &str) -> String {
 #[test]
 fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
     let world = World::new();
-    let outcome = world.wirebench(&run(&["builtin/epoll", "--seed", "7"]));
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    for part in ["quick: 1 server, ", "\nhello: ", "saturated", "\necho: ", "\nbuiltin/epoll "] {
-        assert!(outcome.stdout.contains(part), "{part:?} is missing in {outcome:#?}");
-    }
+    let outcome = world.wirebench(&run(&["builtin/epoll", "--seed", "7"])).ended(0);
+    assert_has(
+        &outcome.stdout,
+        &["quick: 1 server, ", "\nhello: ", "saturated", "\necho: ", "\nbuiltin/epoll "],
+    );
     let folder = world.results();
     let name = folder.file_name().unwrap().to_str().unwrap();
     assert!(outcome.stdout.ends_with(&format!("/{name}/report.html\n")), "{outcome:#?}");
@@ -61,17 +61,17 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
     assert_eq!(outcome.stdout, again.stdout);
     let explained = world.wirebench(&["report", path, "--explain"]).stdout;
     assert_eq!(std::fs::read_to_string(folder.join("report.txt")).unwrap(), explained);
-    for part in ["hello: hello, closed loop, 8 connections", "builtin/epoll (baseline)", "raw"] {
-        assert!(explained.contains(part), "{part:?} is missing in {explained}");
-    }
+    assert_has(
+        &explained,
+        &["hello: hello, closed loop, 8 connections", "builtin/epoll (baseline)", "raw"],
+    );
     world.wait_for_silence();
 }
 
 #[test]
 fn a_command_line_is_measured_beside_the_baseline() {
     let world = World::new();
-    let outcome = world.wirebench(&run(&["--server", &own("io_uring", "{scenario}")]));
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    world.wirebench(&run(&["--server", &own("io_uring", "{scenario}")])).ended(0);
     let journal = world.journal();
     let mut names: Vec<String> = journal.runs.iter().map(|run| run.variant.to_string()).collect();
     names.sort();
@@ -91,8 +91,7 @@ fn servers_have_the_names_that_were_given_to_them() {
         (["--name=x", "--name=x", "-q"], "two servers are named `x`: use another --name"),
         (["--name=a b", "--dry-run", "-q"], "`a b` is not a valid name: use at most 100 letters"),
     ] {
-        let outcome = world.wirebench(&run(&[&servers[..], &names].concat()));
-        assert_eq!(outcome.code, Some(2), "{outcome:#?}");
+        let outcome = world.wirebench(&run(&[&servers[..], &names].concat())).ended(2);
         assert!(outcome.stderr.contains(message), "{outcome:#?}");
     }
 }
@@ -101,8 +100,7 @@ fn servers_have_the_names_that_were_given_to_them() {
 fn a_server_that_fails_its_checks_is_refused_and_the_row_says_why() {
     let world = World::new();
     // An echo server is no HTTP server.
-    let outcome = world.wirebench(&run(&["--server", &own("epoll", "echo")]));
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome = world.wirebench(&run(&["--server", &own("epoll", "echo")])).ended(1);
     assert!(outcome.stdout.contains("not measured, fails `reply-exact`"), "{outcome:#?}");
     // The baseline alone would be compared with nothing.
     assert!(world.journal().runs.is_empty());
@@ -112,8 +110,7 @@ fn a_server_that_fails_its_checks_is_refused_and_the_row_says_why() {
 fn a_failed_run_is_a_record_and_the_others_go_on() {
     let world = World::new();
     let command = own("epoll", "echo");
-    let outcome = world.wirebench(&run(&["--server", &command, "--no-verify"]));
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome = world.wirebench(&run(&["--server", &command, "--no-verify"])).ended(1);
     let journal = world.journal();
     let failed = |name: &str| {
         let run = journal.runs.iter().find(|run| run.variant.to_string() == name).unwrap();
@@ -127,8 +124,7 @@ fn a_failed_run_is_a_record_and_the_others_go_on() {
 #[test]
 fn a_server_that_ends_at_once_is_a_finding_and_not_a_hang() {
     let world = World::new();
-    let outcome = world.wirebench(&run(&["--server", "ls {port}"]));
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome = world.wirebench(&run(&["--server", "ls {port}"])).ended(1);
     assert!(outcome.stdout.contains("the server ended with exit code 2"), "{outcome:#?}");
 }
 
@@ -180,8 +176,7 @@ fn a_baseline_whose_build_fails_is_replaced_and_its_run_goes_on_after_an_interru
 fn a_build_that_fails_shows_its_last_lines_and_fails_the_run() {
     let step = "[[build]]\ncommand = [\"ls\", \"no-such-source.c\"]\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{step}"));
-    let outcome = world.wirebench(&run(&["smoke", "--scenario", "hello"]));
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome = world.wirebench(&run(&["smoke", "--scenario", "hello"])).ended(1);
     assert!(outcome.stdout.contains("no-such-source.c"), "{outcome:#?}");
     assert!(!world.journal().runs.is_empty());
 }
@@ -189,8 +184,8 @@ fn a_build_that_fails_shows_its_last_lines_and_fails_the_run() {
 #[test]
 fn without_pinning_every_run_is_flagged() {
     let world = World::new();
-    let outcome = world.wirebench(&run(&["builtin/epoll", "--scenario", "hello", "--no-pin"]));
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let outcome =
+        world.wirebench(&run(&["builtin/epoll", "--scenario", "hello", "--no-pin"])).ended(0);
     outcome.assert_line(NOT_PINNED);
     assert!(!world.journal().start.placement.pinned);
 }
@@ -198,17 +193,17 @@ fn without_pinning_every_run_is_flagged() {
 #[test]
 fn a_dry_run_prints_the_plan_and_makes_nothing() {
     let world = World::new();
-    let outcome = world.wirebench(&["run", "builtin/epoll", "--dry-run"]);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    for part in [
-        "cohort 3  hello 10 x 100ms  2 servers: builtin/epoll",
-        "plan: 1 server, 2 loads, 3 cohorts: 12 runs, about ",
-        "A/A runs: 6 repeat a server within its cohort\n",
-        " for checks, ",
-        "; done at ",
-    ] {
-        assert!(outcome.stdout.contains(part), "{part}\n{outcome:#?}");
-    }
+    let outcome = world.wirebench(&["run", "builtin/epoll", "--dry-run"]).ended(0);
+    assert_has(
+        &outcome.stdout,
+        &[
+            "cohort 3  hello 10 x 100ms  2 servers: builtin/epoll",
+            "plan: 1 server, 2 loads, 3 cohorts: 12 runs, about ",
+            "A/A runs: 6 repeat a server within its cohort\n",
+            " for checks, ",
+            "; done at ",
+        ],
+    );
     assert!(!world.folder.path().join("target").exists());
 }
 
@@ -227,8 +222,7 @@ fn a_dry_run_skips_what_the_run_would_skip() {
 #[test]
 fn a_language_may_be_named_without_its_slash() {
     for verb in [&["run", "builtin", "--dry-run"][..], &["list", "builtin"]] {
-        let outcome = World::new().wirebench(verb);
-        assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+        let outcome = World::new().wirebench(verb).ended(0);
         assert!(outcome.stdout.contains("builtin/io_uring"), "{outcome:#?}");
     }
     // All of a language is a list, and not all that each of its entries declares.
@@ -239,14 +233,12 @@ fn a_language_may_be_named_without_its_slash() {
 #[test]
 fn strictness_names_each_row_that_is_not_valid_and_exits_with_3() {
     let world = World::new();
-    let outcome = world.wirebench(&run(&["builtin/epoll", "--no-pin", "--strict"]));
-    assert_eq!(outcome.code, Some(3), "{outcome:#?}");
+    let outcome = world.wirebench(&run(&["builtin/epoll", "--no-pin", "--strict"])).ended(3);
     for workload in ["hello", "echo"] {
         let row = format!(" runs: builtin/epoll {workload}: ");
         assert!(outcome.stderr.contains(&row), "{outcome:#?}");
     }
     outcome.assert_line(NOT_PINNED);
     // Without being asked to be strict, the same is fine.
-    let lax = World::new().wirebench(&run(&["builtin/epoll", "--no-pin"]));
-    assert_eq!(lax.code, Some(0), "{lax:#?}");
+    World::new().wirebench(&run(&["builtin/epoll", "--no-pin"])).ended(0);
 }

@@ -5,12 +5,12 @@
 
 use std::{
     io::{Read, Write},
-    net::{TcpListener, TcpStream},
+    net::{SocketAddr, TcpListener, TcpStream},
     os::fd::{AsFd, OwnedFd},
     process::{Command, Stdio},
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU32, AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -128,4 +128,49 @@ fn work(mode: &str, since: Duration) {
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
+}
+
+/// A reply to a request.
+const GOOD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// A server that sends what `reply` gives for a request and closes the connection where that is nothing. It is given
+/// the number of requests before that one, on the same connection and on all.
+fn answering(
+    reply: impl Fn(u32, u32) -> Option<&'static str> + Copy + Send + 'static,
+) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let all = Arc::new(AtomicU32::new(0));
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let all = Arc::clone(&all);
+            thread::spawn(move || {
+                let mut own = 0;
+                // A request of these tests arrives in one piece.
+                while stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
+                    let Some(text) = reply(own, all.fetch_add(1, Ordering::Relaxed)) else {
+                        return;
+                    };
+                    let _ = stream.write_all(text.as_bytes());
+                    own += 1;
+                }
+            });
+        }
+    });
+    address
+}
+
+/// A server that answers the first two requests of a connection correctly and closes on the third.
+pub(crate) fn forgetful_server() -> SocketAddr {
+    answering(|own, _| (own < 2).then_some(GOOD))
+}
+
+/// A server that answers this many requests correctly and then sends `rest` for each, which may be nothing.
+pub(crate) fn failing_server(good: u32, rest: &'static str) -> SocketAddr {
+    answering(move |_, all| Some(if all < good { GOOD } else { rest }))
+}
+
+/// A server that answers this many requests correctly and then says nothing any more.
+pub(crate) fn falling_silent_server(requests: u32) -> SocketAddr {
+    failing_server(requests, "")
 }

@@ -12,7 +12,7 @@ use std::{
 };
 use wirebench_schema::journal::EndReason;
 
-use crate::world::{Outcome, PATIENCE, Running, World, program};
+use crate::world::{Outcome, Running, World, program, read, result_in, wait_for};
 
 /// A cluster that ends when it is dropped.
 struct Cluster {
@@ -89,15 +89,8 @@ impl Cluster {
 
     /// Waits until what a command of Slurm prints is as it should be.
     fn wait(&self, program: &str, arguments: &[&str], is_so: impl Fn(&str) -> bool) {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let text = self.read(program, arguments);
-            if is_so(&text) {
-                return;
-            }
-            assert!(Instant::now() < until, "{program} {arguments:?}: {text}");
-            thread::sleep(Duration::from_millis(50));
-        }
+        let text = || self.read(program, arguments);
+        wait_for(text, || is_so(&text()).then_some(()));
     }
 
     /// Waits until there is no job.
@@ -133,8 +126,7 @@ fn a_run_takes_its_host_from_slurm_and_a_cancelled_job_leaves_nothing_with_slurm
     let cluster = Cluster::new(world.folder.path());
     let outcome = cluster.run(&world, "1").end();
     outcome.assert_reported();
-    let folder = fs::read_dir(world.folder.path().join("out")).unwrap().next();
-    let journal = wirebench_experiment::journal::read(&folder.unwrap().unwrap().path()).unwrap();
+    let journal = read(&result_in(&world.folder.path().join("out")));
     assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
     cluster.wait_for_rest();
     world.wait_for_silence();

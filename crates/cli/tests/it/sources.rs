@@ -104,8 +104,7 @@ fn setup_fetches_a_source_and_the_entry_is_built_from_it_with_git() {
 fn a_source_that_cannot_be_fetched_is_remembered_with_git() {
     let world = world();
     fs::create_dir(world.folder.path().join("empty")).unwrap();
-    let failed = world.wirebench(&["setup", "c/x", "--mirror=empty", "--yes"]);
-    assert_eq!(failed.code, Some(1), "{failed:#?}");
+    world.wirebench(&["setup", "c/x", "--mirror=empty", "--yes"]).ended(1);
     let list = world.wirebench(&["list", "c/"]);
     expect![[r#"
         c
@@ -117,8 +116,7 @@ fn a_source_that_cannot_be_fetched_is_remembered_with_git() {
     "#]]
     .assert_eq(&shown(&world, &list));
     // The next setup tries again.
-    let again = world.wirebench(&["setup", "c/x", "--mirror=mirror"]);
-    assert_eq!(again.code, Some(0), "{again:#?}");
+    world.wirebench(&["setup", "c/x", "--mirror=mirror"]).ended(0);
     assert!(world.stdout(&["list", "c/"]).contains("c/x  ready"));
 }
 
@@ -132,8 +130,7 @@ fn addresses_are_replaced_as_the_settings_of_git_say_with_git() {
         format!("[url \"{}/\"]\n\tinsteadOf = https://example.invalid/\n", mirror.display());
     fs::write(&settings, section).unwrap();
     let variables = [("GIT_CONFIG_GLOBAL", settings.to_str().unwrap())];
-    let outcome = world.wirebench_with(&variables, &["setup", "c/x"]);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    world.wirebench_with(&variables, &["setup", "c/x"]).ended(0);
     assert!(world.stdout(&["list", "c/"]).contains("c/x  ready"));
 }
 

@@ -54,9 +54,7 @@ impl Alone {
 
     #[track_caller]
     fn list(&self, env: &[(&str, &Path)]) -> Outcome {
-        let outcome = self.wirebench(&["list"], env);
-        assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-        outcome
+        self.wirebench(&["list"], env).ended(0)
     }
 }
 
@@ -143,8 +141,7 @@ fn a_home_that_cannot_be_written_is_an_error_with_the_next_step() {
 #[test]
 fn own_entries_and_suites_are_used_next_to_the_embedded_ones() {
     let alone = Alone::new();
-    let made = alone.wirebench(&["new", "c/mine"], &[]);
-    assert_eq!(made.code, Some(0), "{made:#?}");
+    alone.wirebench(&["new", "c/mine"], &[]).ended(0);
     assert!(alone.work().join("entries/c/mine/main.c").is_file());
     let listed = alone.list(&[]);
     assert!(shows(&listed, "c/mine") && shows(&listed, "c/epoll"), "{listed:#?}");
@@ -156,8 +153,7 @@ fn own_entries_and_suites_are_used_next_to_the_embedded_ones() {
     let suite = "description = \"An example.\"\nentries = [\"c/mine\", \"c/epoll\"]\nblocks = 3\n[[workload]]\n\
                  name = \"hello\"\nscenario = \"hello\"\nconnections = 8\nduration = \"1s\"\n";
     fs::write(alone.work().join("suites/mine.toml"), suite).unwrap();
-    let plan = alone.wirebench(&["run", "mine", "--dry-run"], &[]);
-    assert_eq!(plan.code, Some(0), "{plan:#?}");
+    let plan = alone.wirebench(&["run", "mine", "--dry-run"], &[]).ended(0);
     assert!(plan.stdout.contains("c/mine") && plan.stdout.contains("c/epoll"), "{plan:#?}");
 }
 

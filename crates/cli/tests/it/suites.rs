@@ -1,7 +1,7 @@
 //! Suites: those of the project against their documents, scales, entries that are not there, and
 //! load generators of other people.
 
-use crate::world::World;
+use crate::world::{World, assert_has};
 use std::{fs, path::PathBuf};
 use wirebench_schema::{
     journal::{Counts, Generator, Outcome},
@@ -167,16 +167,16 @@ warmup_requests = 100
 #[test]
 fn a_suite_that_names_what_is_not_there_says_so_and_goes_on() {
     let world = World::new().with_suite("mine.toml", REPEATED);
-    let outcome = world.wirebench(&["run", "mine", "--workers", "1"]);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    for part in [
-        "c/nowhere: the project has no entry `c/nowhere`",
-        "builtin/epoll:fast: the entry `builtin/epoll` has no variant `fast`",
-        "d/: the project has no entry of this language",
-        "mine at machine scale: 1 server, ",
-    ] {
-        assert!(outcome.stdout.contains(part), "{part}\n{outcome:#?}");
-    }
+    let outcome = world.wirebench(&["run", "mine", "--workers", "1"]).ended(0);
+    assert_has(
+        &outcome.stdout,
+        &[
+            "c/nowhere: the project has no entry `c/nowhere`",
+            "builtin/epoll:fast: the entry `builtin/epoll` has no variant `fast`",
+            "d/: the project has no entry of this language",
+            "mine at machine scale: 1 server, ",
+        ],
+    );
     let details = std::fs::read_to_string(world.results().join("report.txt")).unwrap();
     let parts = ["suite mine at machine scale, 1 block after 1 warm-up", "1 block instead of 30"];
     assert!(parts.iter().all(|part| details.contains(part)), "{details}");
@@ -194,8 +194,7 @@ fn an_entry_with_a_wrong_description_keeps_a_suite_that_names_it_from_nothing_el
     let suite = REPEATED.replace("c/nowhere", "c/wrong:a\", \"c/wrong:b");
     let suite = suite.replace("= \"builtin/epoll\"", "= [\"c/wrong\", \"builtin/epoll\"]");
     let world = World::new().with_suite("mine.toml", &suite).with_entry("c/wrong", "title = 1");
-    let outcome = world.wirebench(&["run", "mine", "--scale", "smoke", "--no-verify"]);
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    world.wirebench(&["run", "mine", "--scale", "smoke", "--no-verify"]).ended(1);
     let details = std::fs::read_to_string(world.results().join("report.txt")).unwrap();
     let lines: Vec<_> = details.lines().filter(|line| line.starts_with("  c/wrong: ")).collect();
     let expected = "  c/wrong: entries/c/wrong/entry.toml: line 1: invalid type: integer `1`, \
@@ -209,8 +208,7 @@ fn an_entry_with_a_wrong_description_keeps_a_suite_that_names_it_from_nothing_el
 fn another_generator_warms_a_server_up_with_wrk() {
     let world = World::new().with_suite("mine.toml", REPEATED);
     let arguments = ["run", "mine", "--generator", "wrk", "-d1s", "--workers", "1", "--no-verify"];
-    let outcome = world.wirebench(&arguments);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    world.wirebench(&arguments).ended(0);
     let journal = world.journal();
     assert!(journal.runs.iter().all(|run| matches!(run.outcome, Outcome::Measured(_))));
 }
@@ -218,8 +216,7 @@ fn another_generator_warms_a_server_up_with_wrk() {
 #[test]
 fn the_smallest_scale_runs_each_cell_once() {
     let world = World::new().with_suite("mine.toml", REPEATED);
-    let outcome = world.wirebench(&["run", "mine", "--scale", "smoke", "--no-verify"]);
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    world.wirebench(&["run", "mine", "--scale", "smoke", "--no-verify"]).ended(0);
     let journal = world.journal();
     assert_eq!((journal.start.scale, journal.runs.len()), (Scale::Smoke, 1));
 }
@@ -228,8 +225,7 @@ fn the_smallest_scale_runs_each_cell_once() {
 fn the_scale_of_the_paper_is_as_written_and_says_what_the_machine_lacks() {
     let world = World::new().with_suite("mine.toml", REPEATED);
     let arguments = ["run", "mine", "--scale", "paper", "--blocks", "1", "--no-verify"];
-    let outcome = world.wirebench(&[&arguments[..], &["--workers", "1"]].concat());
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let outcome = world.wirebench(&[&arguments[..], &["--workers", "1"]].concat()).ended(0);
     for begin in ["paper scale: 4 runs, about ", "the published machine had 100000 CPUs and "] {
         assert!(outcome.stderr.lines().any(|line| line.starts_with(begin)), "{outcome:#?}");
     }
@@ -257,11 +253,12 @@ fn load_with(generator: Generator) {
     let world = World::new();
     let name = generator.name();
     let arguments = ["run", "builtin/epoll", "--generator", name, "--blocks", "1", "-d1s"];
-    let outcome = world.wirebench(&[&arguments[..], &["-c8", "--warmup", "100ms"]].concat());
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    for part in [format!("load by {name}"), format!("echo: {name} supports HTTP only")] {
-        assert!(outcome.stdout.contains(&part), "{part}\n{outcome:#?}");
-    }
+    let outcome =
+        world.wirebench(&[&arguments[..], &["-c8", "--warmup", "100ms"]].concat()).ended(0);
+    assert_has(
+        &outcome.stdout,
+        &[format!("load by {name}"), format!("echo: {name} supports HTTP only")],
+    );
     let details = std::fs::read_to_string(world.results().join("report.txt")).unwrap();
     let note = format!("[1] a third-party load generator does not compare replies ({name} ");
     assert!(details.contains(&note), "{details}");
@@ -303,8 +300,7 @@ fn an_interrupt_ends_another_generator_and_keeps_its_runs_with_wrk() {
     let running = world.start(&arguments);
     world.wait_for_process("wrk -t1");
     running.signal(rustix::process::Signal::INT);
-    let outcome = running.end();
-    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    let outcome = running.end().ended(130);
     assert!(outcome.stdout.contains("(interrupted)"), "{outcome:#?}");
     world.wait_for_silence();
 }

@@ -90,8 +90,7 @@ fn a_load_ends_with_a_partial_report_on_ctrl_c() {
     let mut load = world.start(&["load", "-c2", "--events", "-d60s", &url]);
     assert!(load.first_line().contains("connected"));
     load.signal(Signal::INT);
-    let outcome = load.end();
-    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    let outcome = load.end().ended(130);
     assert!(outcome.stdout.contains("\"interrupted\":true"), "{outcome:#?}");
 }
 

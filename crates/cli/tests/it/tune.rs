@@ -2,7 +2,7 @@
 
 use crate::{
     golden,
-    world::{ENTRY, Outcome, World},
+    world::{ENTRY, Outcome, World, assert_has},
 };
 use rustix::process::Signal;
 use std::{collections::BTreeSet, fs};
@@ -18,17 +18,17 @@ fn a_sweep_measures_every_cell_and_draws_it() {
     let world = World::new();
     let arguments = ["tune", "builtin/epoll", "--workers", "1-2", "-c", "4,8", "-d", "100ms"];
     let rest = ["--warmup", "20ms", "--blocks", "2", "--seed", "7"];
-    let outcome = world.wirebench(&[&arguments[..], &rest].concat());
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
-    for part in [
-        "tune builtin/epoll: hello over workers and connections",
-        "\nconnections ",
-        "\n2 workers ",
-        "highest: ",
-        "2 runs per cell: comparing cells needs 3",
-    ] {
-        assert!(outcome.stdout.contains(part), "{part:?} is missing in {outcome:#?}");
-    }
+    let outcome = world.wirebench(&[&arguments[..], &rest].concat()).ended(0);
+    assert_has(
+        &outcome.stdout,
+        &[
+            "tune builtin/epoll: hello over workers and connections",
+            "\nconnections ",
+            "\n2 workers ",
+            "highest: ",
+            "2 runs per cell: comparing cells needs 3",
+        ],
+    );
     assert!(outcome.stdout.is_ascii(), "no terminal, so plain characters: {outcome:#?}");
     let folder = world.results();
     assert!(outcome.stdout.ends_with(&format!("results: {}\n", folder.display())));
@@ -70,8 +70,7 @@ fn a_server_that_dies_in_a_sweep_fails_its_run_and_is_started_again() {
     let server = crate::servers::command("dies");
     let arguments = ["tune", "--server", &server, "-c", "2,4", "--no-verify"];
     let rest = ["-d", "1s", "--warmup", "20ms", "--blocks", "1", "-q"];
-    let outcome = world.wirebench(&[&arguments[..], &rest].concat());
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    world.wirebench(&[&arguments[..], &rest].concat()).ended(1);
     let runs = world.journal().runs;
     // Without a place for it in the command, the number of workers is not swept.
     assert_eq!(runs.len(), 2, "{runs:#?}");
@@ -89,8 +88,7 @@ fn the_messages_of_an_echo_have_the_length_that_was_asked_for() {
     let world = World::new();
     let echo = ["tune", "builtin/epoll", "--scenario", "echo", "--payload", "2KiB"];
     let sweep = ["--workers", "1", "-c", "4", "-d", "100ms", "--blocks", "1", "--no-verify"];
-    let outcome = world.wirebench(&[&echo[..], &sweep].concat());
-    assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+    let outcome = world.wirebench(&[&echo[..], &sweep].concat()).ended(0);
     assert!(outcome.stdout.contains("1 run per cell, 2048 bytes per message, "), "{outcome:#?}");
     let journal = world.journal();
     assert_eq!(journal.start.workloads[0].payload_bytes, 2048);
@@ -129,8 +127,7 @@ fn an_objective_that_even_the_lowest_rate_misses_fails_with_a_sentence() {
     let world = World::new();
     let arguments = ["tune", "builtin/epoll", "--objective", "mean < 1ns", "--rates", "200-300"];
     let rest = ["-c4", "-d", "100ms", "--warmup", "20ms", "-q"];
-    let outcome = world.wirebench(&[&arguments[..], &rest].concat());
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome = world.wirebench(&[&arguments[..], &rest].concat()).ended(1);
     outcome.assert_line("tune builtin/epoll: hello at constant rates, latency from the due time");
     let found = world.journal().found.unwrap();
     assert_eq!((found.requests_per_second, found.missed), (None, Some(200)));
@@ -143,8 +140,7 @@ fn a_search_without_time_ends_in_order_and_says_so() {
     let world = World::new();
     let arguments = ["tune", "builtin/epoll", "--objective", "p50 < 1s", "--rates", "200-300"];
     let rest = ["-c4", "-d", "100ms", "--warmup", "20ms", "--budget", "1ms"];
-    let outcome = world.wirebench(&[&arguments[..], &rest].concat());
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome = world.wirebench(&[&arguments[..], &rest].concat()).ended(1);
     let none = "no rate at which builtin/epoll holds p50 < 1 s was found within the budget \
                 (4 connections): use a larger --budget or a shorter -d";
     outcome.assert_line(none);
@@ -161,8 +157,7 @@ fn a_signal_ends_a_search_with_what_is_known() {
     // The first run is that of the closed loop.
     world.wait_for_process(" agent");
     running.signal(Signal::INT);
-    let outcome = running.end();
-    assert_eq!(outcome.code, Some(130), "{outcome:#?}");
+    let outcome = running.end().ended(130);
     outcome.assert_line(&format!("results: {}", world.results().display()));
     assert_eq!(world.journal().end.unwrap().reason, EndReason::Interrupted);
     world.wait_for_silence();
@@ -210,9 +205,9 @@ fn a_server_that_fails_its_checks_is_not_tuned() {
     let command = format!("{program} null-server epoll echo {{host}} {{port}} {{workers}}");
     for rest in [&["-c", "4", "--workers", "1"][..], &["--objective", "p50 < 1s", "-c4"]] {
         let world = World::new();
-        let outcome =
-            world.wirebench(&[&["tune", "--server", &command, "-d", "100ms"], rest].concat());
-        assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+        let outcome = world
+            .wirebench(&[&["tune", "--server", &command, "-d", "100ms"], rest].concat())
+            .ended(1);
         assert!(outcome.stdout.contains("not measured, fails `reply-exact`"), "{outcome:#?}");
         assert!(world.journal().runs.is_empty());
     }

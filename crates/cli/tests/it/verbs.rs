@@ -1,6 +1,6 @@
 //! The small verbs.
 
-use crate::world::{ENTRY, World};
+use crate::world::{ENTRY, World, assert_has};
 use expect_test::{expect, expect_file};
 
 const NEEDY: &str = "[[requires]]\ncommand = \"no-such-program\"\ndebian = [\"some-package\"]\n";
@@ -94,9 +94,7 @@ fn versions_are_read_where_the_entry_says() {
 fn doctor_looks_at_everything_and_changes_nothing() {
     let world = World::new();
     let text = world.stdout(&["doctor"]);
-    for name in ["cpus", "governor", "io_uring", "open-files", "ports", "backlog", "load"] {
-        assert!(text.contains(name), "{name} is missing in {text}");
-    }
+    assert_has(&text, &["cpus", "governor", "io_uring", "open-files", "ports", "backlog", "load"]);
     assert!(!world.folder.path().join("target").exists());
 }
 
@@ -162,13 +160,10 @@ fn a_build_that_fails_shows_its_errors_and_stops_no_other() {
     let world = World::new()
         .with_entry("c/x", &format!("{ENTRY}{fails}"))
         .with_entry("c/y", &format!("{ENTRY}{works}"));
-    let outcome = world.wirebench(&["build", "-j", "1"]);
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+    let outcome = world.wirebench(&["build", "-j", "1"]).ended(1);
     let is_built = |line: &str| line.starts_with("c/y: built in ");
     assert!(outcome.stdout.lines().any(is_built), "{outcome:#?}");
-    for part in ["building c/x", "c/x: `sh -c", "\n    x.c: error: no"] {
-        assert!(outcome.stderr.contains(part), "{part} is missing in {outcome:#?}");
-    }
+    assert_has(&outcome.stderr, &["building c/x", "c/x: `sh -c", "\n    x.c: error: no"]);
 }
 
 #[test]
@@ -198,8 +193,8 @@ fn verify_names_each_check_and_counts_them() {
 #[test]
 fn repeated_checks_are_counted_for_each_that_failed() {
     let world = World::new();
-    let failing = world.wirebench(&["verify", "--server", "false {port}", "--repeat", "3", "-q"]);
-    assert_eq!(failing.code, Some(1), "{failing:?}");
+    let failing =
+        world.wirebench(&["verify", "--server", "false {port}", "--repeat", "3", "-q"]).ended(1);
     let end = "failed 3 of 3 times: own/false hello ready\n0 passed, 3 failed, 57 skipped\n";
     assert!(failing.stdout.ends_with(end), "{failing:?}");
 }

@@ -2,12 +2,12 @@
 //! out by the shell that a forge uses, with servers that are built like anybody's. What the forge
 //! itself does, checking out and keeping files, is no part of this.
 
-use crate::{forge::Forge, world::World};
-use saphyr::{LoadableYamlNode as _, Yaml};
-use std::{
-    fs,
-    path::{Path, PathBuf},
+use crate::{
+    forge::Forge,
+    world::{World, read, result_in},
 };
+use saphyr::{LoadableYamlNode as _, Yaml};
+use std::{fs, path::Path};
 
 /// The budget of the text, and what makes so little of it that a test has the time.
 const BUDGET: &str = "--budget 3m";
@@ -46,14 +46,6 @@ fn check_out(folder: &Path) {
     }
 }
 
-/// The only result below `folder`.
-pub(crate) fn result(folder: &Path) -> PathBuf {
-    let results: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    let [result] = results.as_slice() else { panic!("{results:?}") };
-    result.clone()
-}
-
 #[test]
 #[ignore = "needs make"]
 fn the_workflow_of_the_manual_builds_both_sides_and_leaves_a_verdict_with_make() {
@@ -68,9 +60,8 @@ fn the_workflow_of_the_manual_builds_both_sides_and_leaves_a_verdict_with_make()
     assert_eq!(compare.matches(BUDGET).count(), 1, "{compare}");
     forge.carry_out("compare", &compare.replace(BUDGET, SHORT), &[]);
 
-    let result = result(&folder.join("results"));
-    assert!(result.join("runs.jsonl").is_file());
-    let journal = wirebench_experiment::journal::read(&result).unwrap();
+    let result = result_in(&folder.join("results"));
+    let journal = read(&result);
     for side in ["base", "head"] {
         let runs = || journal.runs.iter().filter(|it| it.variant.entry() == format!("ab/{side}"));
         assert!(runs().count() >= 2, "{side}");

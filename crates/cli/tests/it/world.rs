@@ -3,9 +3,9 @@
 
 use assert_cmd::Command;
 use std::{
+    fmt::Display,
     fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpListener},
+    io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Child, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -60,6 +60,13 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// This outcome, if it ended with this exit code.
+    #[track_caller]
+    pub(crate) fn ended(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
     /// Whether a run went through to its reports. On a machine that is busy with other tests a
     /// short window may stay without a reply, which is a run that failed and no fault of the rest.
     #[track_caller]
@@ -88,9 +95,7 @@ impl Outcome {
     #[track_caller]
     pub(crate) fn assert_refused(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:#?}");
-        for part in parts {
-            assert!(self.stderr.contains(part), "{part:?} is missing in {self:#?}");
-        }
+        assert_has(&self.stderr, parts);
         assert!(!self.stderr.contains("panicked"), "{self:#?}");
     }
 }
@@ -140,8 +145,7 @@ impl World {
     /// What a verb that succeeds prints.
     #[track_caller]
     pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
-        let outcome = self.wirebench(arguments);
-        assert_eq!(outcome.code, Some(0), "{outcome:#?}");
+        let outcome = self.wirebench(arguments).ended(0);
         outcome.stdout
     }
 
@@ -205,64 +209,88 @@ impl World {
 
     /// Waits until a process whose command line contains `part` runs.
     pub(crate) fn wait_for_process(&self, part: &str) {
-        self.wait_until(|processes| processes.iter().any(|process| process.contains(part)));
+        self.wait(|| self.processes().iter().any(|it| it.contains(part)).then_some(()));
     }
 
     /// Waits until nothing of this world runs any more.
     pub(crate) fn wait_for_silence(&self) {
-        self.wait_until(<[String]>::is_empty);
+        self.wait(|| self.processes().is_empty().then_some(()));
     }
 
     /// Waits until this file holds a whole line.
-    #[allow(clippy::unused_self, reason = "all waiting of a world is in one place")]
     pub(crate) fn wait_for_content(&self, path: &Path) {
-        let until = Instant::now() + PATIENCE;
-        while !fs::read_to_string(path).is_ok_and(|text| text.contains('\n')) {
-            assert!(Instant::now() < until, "nothing was written to {}", path.display());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let text = || fs::read_to_string(path).unwrap_or_default();
+        self.wait(|| text().contains('\n').then_some(()));
     }
 
     /// Waits until the journal contains `count` records of this kind, and returns the run's folder.
     pub(crate) fn wait_for_records(&self, kind: &str, count: usize) -> PathBuf {
-        let until = Instant::now() + PATIENCE;
-        let part = format!("{{\"record\":\"{kind}\"");
-        loop {
-            let folders = fs::read_dir(self.folder.path().join("target/wirebench"));
-            for folder in folders.into_iter().flatten().flatten() {
-                let text = fs::read_to_string(folder.path().join("runs.jsonl")).unwrap_or_default();
-                if text.matches(&part).count() >= count {
-                    return folder.path();
-                }
-            }
-            assert!(Instant::now() < until, "no {count} records `{kind}` were written");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let has_them = |folder: &PathBuf| records(folder, kind) >= count;
+        let results = self.folder.path().join("target/wirebench");
+        self.wait(|| entries(&results).into_iter().find(has_them))
     }
 
-    fn wait_until(&self, done: impl Fn(&[String]) -> bool) {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let processes = self.processes();
-            if done(&processes) {
-                return;
-            }
-            assert!(Instant::now() < until, "still: {processes:#?}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+    /// Looks until there is something.
+    #[track_caller]
+    pub(crate) fn wait<T>(&self, look: impl Fn() -> Option<T>) -> T {
+        wait_for(|| format!("{:#?}", self.processes()), look)
     }
 
     /// The only folder of results below `target/wirebench`.
     pub(crate) fn results(&self) -> PathBuf {
-        let folders = fs::read_dir(self.folder.path().join("target/wirebench")).unwrap().flatten();
-        let mut runs: Vec<PathBuf> =
-            folders.map(|f| f.path()).filter(|path| path.join("runs.jsonl").is_file()).collect();
-        assert_eq!(runs.len(), 1, "{runs:?}");
-        runs.remove(0)
+        result_in(&self.folder.path().join("target/wirebench"))
     }
 
     pub(crate) fn journal(&self) -> Journal {
-        wirebench_experiment::journal::read(&self.results()).unwrap()
+        read(&self.results())
+    }
+}
+
+/// Whether `text` has each of these parts.
+#[track_caller]
+pub(crate) fn assert_has(text: &str, parts: &[impl AsRef<str>]) {
+    for part in parts.iter().map(AsRef::as_ref) {
+        assert!(text.contains(part), "{part:?} is missing in {text}");
+    }
+}
+
+/// What is in a folder, in order; nothing, if there is none.
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = all.map(|it| it.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The only folder with a result in `folder`.
+pub(crate) fn result_in(folder: &Path) -> PathBuf {
+    let mut runs = entries(folder);
+    runs.retain(|path| path.join("runs.jsonl").is_file());
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    runs.remove(0)
+}
+
+/// The journal of a result.
+pub(crate) fn read(result: &Path) -> Journal {
+    wirebench_experiment::journal::read(result).unwrap()
+}
+
+/// How many records of a kind the journal in `folder` has.
+pub(crate) fn records(folder: &Path, kind: &str) -> usize {
+    let text = fs::read_to_string(folder.join("runs.jsonl")).unwrap_or_default();
+    text.matches(&format!("{{\"record\":\"{kind}\"")).count()
+}
+
+/// Looks until there is something; `state` is shown when that takes too long.
+#[track_caller]
+pub(crate) fn wait_for<T, S: Display>(state: impl Fn() -> S, look: impl Fn() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "waited in vain: {}", state());
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -275,50 +303,6 @@ pub(crate) fn assert_ended(code: Option<i32>, journal: &Journal) {
         code == Some(0) || code == Some(1) && journal.runs.iter().any(is_failed),
         "{code:?}: {journal:#?}"
     );
-}
-
-/// A server that answers the first two requests of a connection correctly and closes on the third.
-pub(crate) fn forgetful_server() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            std::thread::spawn(move || {
-                // A request of these tests arrives in one piece.
-                for _ in 0..2 {
-                    if stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
-                        let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-                        let _ = stream.write_all(reply);
-                    }
-                }
-                let _ = stream.read(&mut [0; 1024]);
-            });
-        }
-    });
-    address
-}
-
-/// A server that answers this many requests correctly and then says nothing any more.
-pub(crate) fn falling_silent_server(requests: u32) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let left = std::sync::Arc::new(AtomicU32::new(requests));
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (mut stream, left) = (stream.unwrap(), std::sync::Arc::clone(&left));
-            std::thread::spawn(move || {
-                while stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
-                    let one_less = |left: u32| left.checked_sub(1);
-                    if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok() {
-                        let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-                        let _ = stream.write_all(reply);
-                    }
-                }
-            });
-        }
-    });
-    address
 }
 
 pub(crate) fn program() -> &'static Path {
