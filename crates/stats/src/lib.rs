@@ -49,7 +49,7 @@ pub use mean::geometric_mean_interval;
 pub use outlier::outliers;
 pub use pairs::{PairLevel, pair_levels};
 pub use ranks::{Better, Rank, rank_levels};
-pub use slices::{InstanceValue, Trend, instance_values};
+pub use slices::{FEWEST_TRIMMED, InstanceValue, Trend, instance_values};
 pub use summary::{median, range, ratios_by_block};
 pub use threshold::{Threshold, Trial};
 pub use two_way::{Contrast, TwoWay};

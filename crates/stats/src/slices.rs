@@ -15,7 +15,7 @@ use crate::summary::median;
 /// The share of slices that are cut off at each end, rounded down.
 const TRIMMED: f64 = 0.2;
 /// With fewer slices none is cut off, with this many one at each end at least.
-const FEWEST_TRIMMED: usize = 3;
+pub const FEWEST_TRIMMED: usize = 3;
 /// A round has no median of its own with fewer instances.
 const MIN_INSTANCES: usize = 3;
 /// A line has no error with fewer slices.

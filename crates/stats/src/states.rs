@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::summary::median;
+use crate::{FEWEST_TRIMMED, MIN_COHORTS, summary::median};
 
 /// Readings on both sides of a gap of this factor belong to different states. Within one state the largest
 /// ratio that was seen between neighbours is 1.34, and states differ by 3 to 5.
@@ -107,6 +107,18 @@ pub fn least(cohort: &[Vec<usize>], state: usize) -> usize {
     cohort.iter().map(of).min().unwrap_or(0)
 }
 
+/// How many slices of `state` an instance has at least, or it has no value in its cohort: as many as a trimmed mean
+/// needs, where enough cohorts have so many of every instance, because one that stalled would decide among fewer;
+/// else one. None if too few cohorts have one of every instance.
+#[must_use]
+pub fn fewest_slices<'a>(
+    cohorts: impl Iterator<Item = &'a Vec<Vec<usize>>> + Clone,
+    state: usize,
+) -> Option<usize> {
+    let have = |fewest| cohorts.clone().filter(|cohort| least(cohort, state) >= fewest).count();
+    [FEWEST_TRIMMED, 1].into_iter().find(|fewest| have(*fewest) >= MIN_COHORTS)
+}
+
 /// Whether distances of the same pairs are of different states.
 #[must_use]
 pub fn are_apart(one: &[f64], other: &[f64]) -> bool {
@@ -189,6 +201,18 @@ mod tests {
         assert_eq!((one.count(), one.choose(&[vec![vec![9]]])), (1, None));
         let none = states(&[]);
         assert_eq!((none.count(), during(&none, &[], &[]), none.choose(&[])), (0, None, None));
+    }
+
+    #[test]
+    fn an_instance_needs_three_slices_where_enough_cohorts_have_them_of_all() {
+        let cohort = |slices: usize| vec![vec![slices], vec![slices + 1]];
+        let fewest = |slices: &[usize]| {
+            let cohorts: Vec<_> = slices.iter().map(|it| cohort(*it)).collect();
+            fewest_slices(cohorts.iter(), 0)
+        };
+        assert_eq!(fewest(&[3, 3, 3, 2]), Some(3));
+        assert_eq!(fewest(&[3, 3, 2, 2]), Some(1));
+        assert_eq!(fewest(&[3, 1, 0]), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::journal::{Distances, Slice, logarithms_by_round};
 use wirebench_stats::{InstanceValue, instance_values, median};
 
-use super::{Machine, Metric, Row};
+use super::{Machine, Metric, Row, states::Filter};
 
 /// The metrics of which each slice has a figure.
 const SLICED: [Metric; 2] = [Metric::Cpu, Metric::Throughput];
@@ -17,13 +17,16 @@ pub(super) const OF_ONE_STATE: [Metric; 3] = [Metric::Cpu, Metric::Throughput, M
 pub(super) type FromSlices = BTreeMap<Metric, BTreeMap<u32, f64>>;
 
 /// Gives each row its values, of all slices or of those in one state of the machine.
-pub(super) fn fill(rows: &mut [Row<'_>], machine: &Machine<'_>, state: Option<usize>) {
-    let keep = |it: &Distances| state.is_none() || machine.states.during(it.readings()) == state;
+pub(super) fn fill(rows: &mut [Row<'_>], machine: &Machine<'_>, filter: Option<Filter>) {
+    let keep = |it: &Distances| {
+        filter.is_none_or(|filter| machine.states.during(it.readings()) == Some(filter.state))
+    };
+    let fewest = filter.map_or(1, |filter| filter.fewest);
     let cohorts: BTreeSet<u32> =
         rows.iter().flat_map(|row| &row.runs).map(|run| run.cohort()).collect();
     for metric in SLICED {
         for cohort in &cohorts {
-            let values = of_cohort(rows, metric, *cohort, &keep);
+            let values = of_cohort(rows, metric, *cohort, fewest, &keep);
             for (row, value) in rows.iter_mut().zip(values) {
                 if let Some(value) = value {
                     let of_metric = row.from_slices.entry(metric).or_default();
@@ -32,14 +35,14 @@ pub(super) fn fill(rows: &mut [Row<'_>], machine: &Machine<'_>, state: Option<us
             }
         }
     }
-    if state.is_some() {
-        fill_rest(rows, &keep);
+    if filter.is_some() {
+        fill_rest(rows, fewest, &keep);
     }
 }
 
 /// The values of each row in a state of the machine that slices do not give: of runs that are one window, and the
 /// median latency of slices.
-fn fill_rest(rows: &mut [Row<'_>], keep: &impl Fn(&Distances) -> bool) {
+fn fill_rest(rows: &mut [Row<'_>], fewest: usize, keep: &impl Fn(&Distances) -> bool) {
     for row in rows {
         row.in_one_state = true;
         for run in &row.runs {
@@ -50,7 +53,8 @@ fn fill_rest(rows: &mut [Row<'_>], keep: &impl Fn(&Distances) -> bool) {
             for metric in OF_ONE_STATE {
                 let value = match measured.slices.is_empty() {
                     true => metric.of(&run.outcome).filter(|_| keep(&measured.distances)),
-                    false => median(&p50).filter(|_| metric == Metric::LatencyP50),
+                    false if metric == Metric::LatencyP50 && p50.len() >= fewest => median(&p50),
+                    false => None,
                 };
                 if let Some(value) = value {
                     row.from_slices.entry(metric).or_default().insert(run.cohort(), value);
@@ -64,11 +68,14 @@ fn of_cohort(
     rows: &[Row<'_>],
     metric: Metric,
     cohort: u32,
+    fewest: usize,
     keep: &impl Fn(&Distances) -> bool,
 ) -> Vec<Option<InstanceValue>> {
     let slices = |row: &Row<'_>| {
         let run = row.runs.iter().find(|run| run.cohort() == cohort);
-        run.map_or_else(Vec::new, |run| by_round(run.outcome.slices(), metric, keep))
+        let slices = run.map(|run| by_round(run.outcome.slices(), metric, keep));
+        let is_enough = |it: &Vec<Option<f64>>| it.iter().flatten().count() >= fewest;
+        slices.filter(is_enough).unwrap_or_default()
     };
     let matrix: Vec<Vec<Option<f64>>> = rows.iter().map(slices).collect();
     instance_values(&matrix)

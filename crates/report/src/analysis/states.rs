@@ -5,10 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wirebench_schema::journal::{Counts, Distances, Journal, Measurement, Run, Slice};
-use wirebench_stats::{
-    MIN_COHORTS,
-    states::{States, least},
-};
+use wirebench_stats::states::{States, fewest_slices, least};
 
 /// Slices that every instance of a cohort has in the chosen state, for the cohort to be complete.
 const COMPLETE: usize = 2;
@@ -20,6 +17,14 @@ pub(crate) struct Machine<'a> {
     chosen: Option<usize>,
     cohorts: Cohorts<'a>,
     pub(super) journal: &'a Journal,
+}
+
+/// Which slices of a workload are compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filter {
+    pub(super) state: usize,
+    /// How many of them an instance has at least, or it has no value in its cohort.
+    pub(super) fewest: usize,
 }
 
 /// The states in which one workload was measured.
@@ -71,14 +76,13 @@ impl<'a> Machine<'a> {
     }
 
     /// The state whose slices alone are compared of this workload; none if all are.
-    pub(crate) fn filter(&self, workload: &str) -> Option<usize> {
-        let chosen = self.chosen?;
-        (self.cohorts_with(workload, chosen, 1) >= MIN_COHORTS).then_some(chosen)
+    pub(crate) fn filter(&self, workload: &str) -> Option<Filter> {
+        let state = self.chosen?;
+        fewest_slices(self.cohorts_of(workload), state).map(|fewest| Filter { state, fewest })
     }
 
-    fn cohorts_with(&self, workload: &str, state: usize, slices: usize) -> usize {
-        let cohorts = self.cohorts.iter().filter(|((name, ..), _)| *name == workload);
-        cohorts.filter(|(_, cohort)| least(cohort, state) >= slices).count()
+    fn cohorts_of(&self, workload: &str) -> impl Iterator<Item = &Vec<Vec<usize>>> + Clone {
+        self.cohorts.iter().filter(move |((name, ..), _)| *name == workload).map(|(_, it)| it)
     }
 
     /// In which states this workload was measured.
@@ -92,13 +96,15 @@ impl<'a> Machine<'a> {
             distance_ns: self.states.distance_ns(state).to_vec(),
             slices: counts.get(&Some(state)).copied().unwrap_or(0),
         };
+        let complete =
+            |state| self.cohorts_of(workload).filter(|it| least(it, state) >= COMPLETE).count();
         let states = self.states.count();
         let compared = self.chosen.or((states == 1).then_some(0));
         MachineStates {
             compared: compared.map(of),
             others: (0..states).filter(|it| Some(*it) != compared).map(of).collect(),
             mixed: counts.get(&None).copied().filter(|_| states > 0).unwrap_or(0),
-            cohorts_complete: compared.map_or(0, |it| self.cohorts_with(workload, it, COMPLETE)),
+            cohorts_complete: compared.map_or(0, complete),
             is_mixed: states > 1 && self.filter(workload).is_none(),
         }
     }

@@ -7,8 +7,8 @@
 use super::normal;
 use fastrand::Rng;
 use wirebench_stats::{
-    Interval, MIN_COHORTS, TwoWay, instance_values, judge_against, median,
-    states::{States, least},
+    Interval, TwoWay, instance_values, judge_against, median,
+    states::{States, fewest_slices, least},
 };
 
 /// CPU time per request in us with near CPUs, what far ones add, and the deviation between slices.
@@ -189,29 +189,34 @@ impl Machine {
             // All slices are in one state.
             return [plain, self.judge(&cohorts, None, Some(states.distance_ns(0)[0]))];
         };
-        let with_all = counts.iter().filter(|of| least(of, chosen) > 0).count();
+        let fewest = fewest_slices(counts.iter(), chosen);
         let distance = Some(states.distance_ns(chosen)[0]);
-        let filtered = || self.judge(&cohorts, Some((&states, chosen)), distance);
-        [plain, (with_all >= MIN_COHORTS).then(filtered).flatten()]
+        let filtered = |fewest| self.judge(&cohorts, Some((&states, chosen, fewest)), distance);
+        [plain, fewest.and_then(filtered)]
     }
 
     /// The verdicts from the slices that the filter keeps, next to the truth in the state of this distance.
     fn judge(
         self,
         cohorts: &[Cohort],
-        filter: Option<(&States, usize)>,
+        filter: Option<(&States, usize, usize)>,
         distance: Option<f64>,
     ) -> Option<Verdicts> {
         let counts = |slice: &Slice| {
-            filter.is_none_or(|(states, chosen)| {
+            filter.is_none_or(|(states, chosen, _)| {
                 states.during(Some([&slice.before, &slice.after])) == Some(chosen)
             })
         };
+        let fewest = filter.map_or(1, |(.., fewest)| fewest);
         let mut cells = vec![Vec::new(); 2 + ROWS.len()];
         for cohort in cohorts {
             let one = |slice: &Slice| counts(slice).then_some(slice.log);
-            let slices: Vec<Vec<Option<f64>>> =
-                cohort.iter().map(|of| of.iter().map(one).collect()).collect();
+            let kept = |of: &Vec<Slice>| -> Vec<Option<f64>> {
+                let kept: Vec<_> = of.iter().map(one).collect();
+                let is_enough = kept.iter().flatten().count() >= fewest;
+                if is_enough { kept } else { Vec::new() }
+            };
+            let slices: Vec<Vec<Option<f64>>> = cohort.iter().map(kept).collect();
             for (row, value) in cells.iter_mut().zip(instance_values(&slices)) {
                 row.push(value.map_or(f64::NAN, |it| it.value));
             }
