@@ -40,49 +40,49 @@ pub fn text(name: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::fixtures;
     use expect_test::expect_file;
 
-    const GOLDEN: [(&str, &str); 6] = [
+    const GOLDEN: [(&str, &str); 4] = [
         ("load", "load/report.json"),
-        ("report", "run/report.json"),
-        ("ab", "ab/report.json"),
         ("compare", "compare/comparison.json"),
         ("tune", "tune/sweep.json"),
         ("tune", "tune/search.json"),
     ];
 
+    /// The value of a JSON text, which keeps to the schema of its kind.
+    #[track_caller]
+    pub(crate) fn valid(name: &str, json: &str) -> Value {
+        let schema: Value = serde_json::from_str(&text(name).unwrap()).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        assert!(!validator.is_valid(&serde_json::json!({})), "{name}");
+        let value: Value = serde_json::from_str(json).unwrap();
+        let errors = validator.iter_errors(&value);
+        let errors: Vec<String> =
+            errors.map(|it| format!("{}: {it}", it.instance_path())).collect();
+        assert_eq!(errors, [""; 0], "{name}");
+        value
+    }
+
     #[test]
     fn golden_files_keep_to_their_schemas_and_other_objects_do_not() {
         for (name, file) in GOLDEN {
-            let schema: Value = serde_json::from_str(&text(name).unwrap()).unwrap();
-            let validator = jsonschema::validator_for(&schema).unwrap();
-            assert!(!validator.is_valid(&serde_json::json!({})), "{name}");
             let path = format!("{}/tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
-            let value: Value = serde_json::from_str(&expect_file![path].data()).unwrap();
-            let errors: Vec<String> = validator
-                .iter_errors(&value)
-                .map(|it| format!("{}: {it}", it.instance_path()))
-                .collect();
-            assert_eq!(errors, [""; 0], "{file}");
+            valid(name, &expect_file![path].data());
         }
     }
 
     #[test]
     fn every_line_of_a_journal_keeps_to_its_schema() {
-        let validator = jsonschema::validator_for(&schema::<Record>()).unwrap();
         let journal = fixtures::pair(0.9);
         let idle = fixtures::run(0, "go/net", fixtures::silence(100.0));
         let failed = fixtures::run(0, "go/net", fixtures::failed("it ended"));
         let runs =
             journal.runs.into_iter().chain([idle, failed]).map(|run| Record::Run(Box::new(run)));
         for record in std::iter::once(Record::Start(journal.start)).chain(runs) {
-            let value = serde_json::to_value(&record).unwrap();
-            let errors: Vec<String> =
-                validator.iter_errors(&value).map(|it| it.to_string()).collect();
-            assert_eq!(errors, [""; 0], "{value:#}");
+            valid("journal", &serde_json::to_string(&record).unwrap());
         }
     }
 }

@@ -36,24 +36,6 @@ fn the_forms_of_a_run() {
 }
 
 #[test]
-fn csv_has_a_line_for_each_row_with_as_many_cells_as_names() {
-    let text = written(&pair(0.9), Format::Csv);
-    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-    let names = reader.headers().unwrap().clone();
-    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), 3, "{text}");
-    let cell = |row: usize, name: &str| {
-        let column = names.iter().position(|it| it == name).unwrap();
-        rows[row][column].to_owned()
-    };
-    assert_eq!(cell(1, "role"), "second-of-baseline");
-    assert_eq!(cell(2, "entry"), "go/net");
-    assert_eq!(cell(2, "requests_per_second_claim"), "lower");
-    assert_eq!(cell(0, "requests_per_second_ratio"), "");
-    assert_eq!(cell(0, "memory_rest_bytes"), "");
-}
-
-#[test]
 fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
     let mut journal = pair(0.9);
     let invalidate = |journal: &mut Journal, weight: Weight| {

@@ -1,15 +1,17 @@
 //! `report.json` of fixture journals, read as another program would read it.
 
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 use super::*;
 use crate::fixtures::{
     add_reason, alter, alter_last, assert_golden, failed, journal, pair, reason, run,
 };
+use crate::schemas::tests::valid;
 use wirebench_schema::journal::{Bound, Journal, ReasonKind, Run, Weight};
 
 fn parsed(journal: &Journal) -> Value {
-    serde_json::from_str(&text(&Analysis::of(journal))).unwrap()
+    valid("report", &text(&Analysis::of(journal)))
 }
 
 fn row_of<'a>(report: &'a Value, variant: &str, copy: u32) -> &'a Value {
@@ -46,9 +48,26 @@ fn every_ratio_is_there_by_block_with_what_follows_from_it() {
     assert_eq!(second["figures"]["requests_per_second"]["ratio"]["claim"], Value::Null);
 }
 
+/// The names of all values, without numbers in lists and without the names of metrics.
+fn names(value: &Value, place: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            let is_metric = Metric::ALL.iter().any(|metric| metric.field() == name);
+            let is_block = name.parse::<u32>().is_ok();
+            let name = if is_metric { "METRIC" } else { name };
+            let name = if is_block { "BLOCK" } else { name };
+            names(value, &format!("{place}.{name}"), found);
+        }),
+        Value::Array(items) => items.iter().for_each(|it| names(it, &format!("{place}[]"), found)),
+        _ => drop(found.insert(format!("{place}\n"))),
+    }
+}
+
 #[test]
-fn the_whole_of_a_report() {
-    assert_golden("run/report.json", &text(&Analysis::of(&pair(0.9))));
+fn names_of_values_do_not_change() {
+    let mut found = BTreeSet::new();
+    names(&parsed(&pair(0.9)), "", &mut found);
+    assert_golden("run/names.txt", &found.into_iter().collect::<String>());
 }
 
 #[test]

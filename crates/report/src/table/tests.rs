@@ -64,7 +64,6 @@ fn first_block(runs: impl IntoIterator<Item = (&'static str, Outcome)>) -> Journ
 
 #[test]
 fn the_details_as_text_and_markdown() {
-    check_rate("six-blocks-have-ranks-intervals-and-verdicts-and-the", &pair(0.9));
     assert_golden("run/details.txt", &by_rate(&pair(0.9), Style::Text));
     assert_golden("run/details.md", &by_rate(&pair(0.9), Style::Markdown));
     let one = report(&first_block([("c/epoll", rate(1000.0))]), Style::Markdown);

@@ -153,46 +153,34 @@ fn a_condition_on_a_figure_that_is_not_there_warns() {
 
 #[test]
 fn a_bound_claims_only_what_lies_on_its_own_side() {
-    let limited = |mut journal: Journal, is_limited: bool| {
-        for it in measurements(&mut journal, "go/net", "hello").filter(|_| is_limited) {
-            it.bound = Bound::Generator;
-        }
+    use Claim::{CannotTell, Higher, Lower, NotHigher};
+    let limited = |mut journal: Journal, variant, is_limited: bool| {
+        let measured = measurements(&mut journal, variant, "hello").filter(|_| is_limited);
+        measured.for_each(|it| it.bound = Bound::Generator);
         journal
     };
-    let claim = |rate: f64, old_is_limited, new_is_limited| {
-        let old = limited(with_go(10, 1, (1.0, 1.0)), old_is_limited);
-        let new = limited(with_go(10, 2, (rate, 1.0)), new_is_limited);
-        let comparison = compared(&old, &new, &CompareOptions::default());
-        go(&comparison, "hello", Metric::Throughput).claim
-    };
-    assert_eq!(claim(0.9, false, false), Claim::Lower);
-    assert_eq!(claim(0.9, true, false), Claim::Lower);
-    assert_eq!(claim(0.9, false, true), Claim::CannotTell);
-    assert_eq!(claim(0.9, true, true), Claim::CannotTell);
-    assert_eq!(claim(1.1, false, true), Claim::Higher);
-    assert_eq!(claim(1.1, true, false), Claim::CannotTell);
-    assert_eq!(claim(1.0, true, false), Claim::NotHigher);
-}
-
-#[test]
-fn a_baseline_that_is_a_bound_in_one_result_makes_the_change_of_ratios_a_bound() {
-    let limited = |mut journal: Journal, is_limited: bool| {
-        for it in measurements(&mut journal, BASE, "hello").filter(|_| is_limited) {
-            it.bound = Bound::Generator;
-        }
-        journal
-    };
-    let claim = |rate: f64, old_is_limited, new_is_limited| {
-        let old = limited(with_go(10, 1, (1.0, 1.0)), old_is_limited);
-        let new = limited(with_go(10, 2, (rate, 1.0)), new_is_limited);
-        go(&compared(&old, &new, &CompareOptions::default()), "hello", Metric::Throughput).claim
-    };
-    // The old ratio is at most what was found, so the change is at least that.
-    assert_eq!(claim(0.9, true, false), Claim::CannotTell);
-    assert_eq!(claim(1.1, true, false), Claim::Higher);
-    assert_eq!(claim(0.9, false, true), Claim::Lower);
-    assert_eq!(claim(1.1, false, true), Claim::CannotTell);
-    assert_eq!(claim(0.9, true, true), Claim::Lower);
+    for (variant, rate, [old, new], claim) in [
+        ("go/net", 0.9, [false, false], Lower),
+        ("go/net", 0.9, [true, false], Lower),
+        ("go/net", 0.9, [false, true], CannotTell),
+        ("go/net", 0.9, [true, true], CannotTell),
+        ("go/net", 1.1, [false, true], Higher),
+        ("go/net", 1.1, [true, false], CannotTell),
+        ("go/net", 1.0, [true, false], NotHigher),
+        // The old ratio to a baseline that is a bound is at most what was found, so the change is at
+        // least that.
+        (BASE, 0.9, [true, false], CannotTell),
+        (BASE, 1.1, [true, false], Higher),
+        (BASE, 0.9, [false, true], Lower),
+        (BASE, 1.1, [false, true], CannotTell),
+        (BASE, 0.9, [true, true], Lower),
+    ] {
+        let old_result = limited(with_go(10, 1, (1.0, 1.0)), variant, old);
+        let new_result = limited(with_go(10, 2, (rate, 1.0)), variant, new);
+        let comparison = compared(&old_result, &new_result, &CompareOptions::default());
+        let found = go(&comparison, "hello", Metric::Throughput).claim;
+        assert_eq!(found, claim, "{variant} {rate} {old} {new}");
+    }
 }
 
 #[test]

@@ -113,29 +113,6 @@ fn loads_that_differ_in_their_connections_have_a_picture() {
 }
 
 #[test]
-fn each_ratio_that_may_be_compared_has_a_picture_with_a_ring_for_each_cohort() {
-    let page = page_of(&run());
-    assert_eq!(page.matches("class=\"band\"").count(), 2, "go/net and own/server, saturated");
-    assert_eq!(page.matches("class=\"cohort\"").count(), 2 * 6);
-}
-
-#[test]
-fn a_scenario_has_its_pictures() {
-    let page = page_of(&run());
-    for (mark, count) in [
-        // Two servers have two loads, by CPU and by latency, and a distribution; one of them was
-        // disturbed at the rate.
-        ("class=\"line\"", 4),
-        ("class=\"line grey\"", 3),
-        ("class=\"estimate user\"", 3),
-        ("class=\"estimate slice quiet\"", 1),
-        ("class=\"estimate slice stolen\"", 1),
-    ] {
-        assert_eq!(page.matches(mark).count(), count, "{mark}");
-    }
-}
-
-#[test]
 fn names_from_elsewhere_are_only_text() {
     let mut journal = run();
     journal.start.suite = "<script>alert(1)</script>\u{202e}".to_owned();

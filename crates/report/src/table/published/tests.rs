@@ -70,42 +70,47 @@ fn repeated_with(tables: &str, rows: &str) -> Journal {
 }
 
 fn rates(rows: &str) -> String {
-    format!(
-        "[[table]]\nsection = \"A\"\nworkloads = [\"hello\"]\n\
-         columns = [\"requests_per_second\"]\n[table.rows]\n{rows}\n"
-    )
+    table("workloads = [\"hello\"]\ncolumns = [\"requests_per_second\"]", rows)
+}
+
+fn table(keys: &str, rows: &str) -> String {
+    format!("[[table]]\nsection = \"A\"\n{keys}\n[table.rows]\n{rows}\n")
+}
+
+/// Compares the report of each journal with its golden file.
+#[track_caller]
+fn check<const N: usize>(cases: [(&str, Journal); N]) {
+    for (name, journal) in cases {
+        assert_golden(&format!("published/{name}.txt"), &report(&journal, Style::Text));
+    }
 }
 
 #[test]
 fn the_header_says_all_that_is_not_as_published() {
-    let text = report(&repeated(&rates("\"c/epoll\" = [1]")), Style::Text);
-    assert_golden("published/differences.txt", &text);
-}
-
-#[test]
-fn a_load_as_published_is_said_to_be_so_but_for_its_generator() {
-    let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
-    let published = journal.start.published.clone().unwrap();
-    journal.start.blocks = published.blocks;
-    journal.start.warmup_blocks = published.warmup_blocks;
-    journal.start.workloads = published.workloads;
-    journal.start.placement.pinned = false;
-    let text = report(&journal, Style::Text);
-    assert_golden("published/as-published.txt", &text);
-}
-
-#[test]
-fn what_options_take_away_or_add_is_a_difference_too() {
-    let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
-    journal.start.workloads[0].warmup = Duration::from_millis(200);
-    let published = journal.start.published.as_mut().unwrap();
+    let of_one = || repeated(&rates("\"c/epoll\" = [1]"));
+    let mut as_published = of_one();
+    let start = &mut as_published.start;
+    let published = start.published.clone().unwrap();
+    start.blocks = published.blocks;
+    start.warmup_blocks = published.warmup_blocks;
+    start.workloads = published.workloads;
+    start.placement.pinned = false;
+    let mut changed = of_one();
+    changed.start.workloads[0].warmup = Duration::from_millis(200);
+    changed.start.placement.disjoint = false;
+    let published = changed.start.published.as_mut().unwrap();
     published.document.placement = DocumentPlacement::Apart;
-    journal.start.placement.disjoint = false;
     let mut other = published.workloads[0].clone();
     other.name = "other".to_owned();
     published.workloads.push(other);
-    let text = report(&journal, Style::Text);
-    assert_golden("published/changed-by-options.txt", &text);
+    let mut versions = of_one();
+    versions.start.variants[1].versions.insert("go".into(), "1.25".into());
+    check([
+        ("differences", of_one()),
+        ("as-published", as_published),
+        ("changed-by-options", changed),
+        ("versions", versions),
+    ]);
 }
 
 #[test]
@@ -126,64 +131,44 @@ fn requests_that_differ_are_a_difference() {
 }
 
 #[test]
-fn a_published_figure_is_next_to_the_one_measured_with_both_ratios() {
-    let figures = rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]");
-    let shown = report(&repeated(&figures), Style::Text);
-    assert_golden("published/both-ratios.txt", &shown);
-    let shown = report(&repeated(&figures), Style::Markdown);
-    assert_golden("published/both-ratios.md", &shown);
-}
-
-#[test]
-fn without_a_published_pair_no_published_ratio_is_shown() {
-    let text = report(&repeated(&rates("\"go/net\" = [2000]")), Style::Text);
-    assert_golden("published/without-pair.txt", &text);
-}
-
-#[test]
-fn a_table_of_latencies_has_the_columns_of_the_document() {
-    let figures = "[[table]]\nsection = \"A\"\nworkloads = [\"hello\"]\n\
-                   columns = [\"latency_ns_mean\", \"latency_ns_p50\", \"latency_ns_p9999\"]\n\
-                   [table.rows]\n\
-                   \"c/epoll\" = [9_000, 10_000, 20_000]\n\"go/net\" = [14_000, 15_000, 50_000]\n";
-    let text = report(&repeated(figures), Style::Text);
-    assert_golden("published/latencies.txt", &text);
-}
-
-#[test]
-fn percentages_refer_to_the_row_of_the_document() {
-    let figures = "[[table]]\nsection = \"A\"\nworkloads = [\"hello\"]\n\
-                   relative_to = \"c/epoll\"\n\
-                   columns = [\"requests_per_second\", \"requests_per_second_percent\"]\n\
-                   [table.rows]\n\"c/epoll\" = [2000, 100]\n\"go/net\" = [1000, 50]\n";
-    let text = report(&repeated(figures), Style::Text);
-    assert_golden("published/percentages.txt", &text);
-}
-
-#[test]
-fn a_table_of_several_workloads_has_a_line_for_each() {
-    let figures = "[[table]]\nsection = \"A\"\nworkloads = [\"hello\", \"other\"]\n\
-                   relative_to = \"c/epoll\"\ncolumns = [\"requests_per_second_ratio\"]\n\
-                   [table.rows]\n\"go/net\" = [1.6]\n";
-    let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
-    let two = SUITE.replace("[scale.machine]", &format!("{OTHER}[scale.machine]"));
-    let suite = Suite::parse("example", &two).unwrap();
-    let published = journal.start.published.as_mut().unwrap();
-    published.figures = PublishedFigures::parse(&format!("{STATES}\n{figures}"), &suite).unwrap();
-    let text = report(&journal, Style::Text);
-    assert_golden("published/workloads.txt", &text);
+fn tables_have_the_columns_of_the_document_with_both_figures_and_ratios() {
+    let both = repeated(&rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]"));
+    assert_golden("published/both-ratios.md", &report(&both, Style::Markdown));
+    let latencies = table(
+        "workloads = [\"hello\"]\n\
+         columns = [\"latency_ns_mean\", \"latency_ns_p50\", \"latency_ns_p9999\"]",
+        "\"c/epoll\" = [9_000, 10_000, 20_000]\n\"go/net\" = [14_000, 15_000, 50_000]",
+    );
+    let percentages = table(
+        "workloads = [\"hello\"]\nrelative_to = \"c/epoll\"\n\
+         columns = [\"requests_per_second\", \"requests_per_second_percent\"]",
+        "\"c/epoll\" = [2000, 100]\n\"go/net\" = [1000, 50]",
+    );
+    let of_several = table(
+        "workloads = [\"hello\", \"other\"]\nrelative_to = \"c/epoll\"\n\
+         columns = [\"requests_per_second_ratio\"]",
+        "\"go/net\" = [1.6]",
+    );
+    let mut several = repeated(&rates("\"c/epoll\" = [1]"));
+    let other = SUITE.replace("[scale.machine]", &format!("{OTHER}[scale.machine]"));
+    let suite = Suite::parse("example", &other).unwrap();
+    let figures = PublishedFigures::parse(&format!("{STATES}\n{of_several}"), &suite);
+    several.start.published.as_mut().unwrap().figures = figures.unwrap();
+    let mut smoke = both.clone();
+    smoke.start.scale = Scale::Smoke;
+    check([
+        ("both-ratios", both),
+        ("without-pair", repeated(&rates("\"go/net\" = [2000]"))),
+        ("latencies", repeated(&latencies)),
+        ("percentages", repeated(&percentages)),
+        ("workloads", several),
+        // The smallest scale shows no published figures and says that figures mean nothing.
+        ("smoke", smoke),
+    ]);
 }
 
 const OTHER: &str = "[[workload]]\nname = \"other\"\nscenario = \"hello\"\nconnections = 1\n\
                      duration = \"1s\"\n";
-
-#[test]
-fn the_versions_of_the_entries_are_listed() {
-    let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
-    journal.start.variants[1].versions.insert("go".into(), "1.25".into());
-    let text = report(&journal, Style::Text);
-    assert_golden("published/versions.txt", &text);
-}
 
 #[test]
 fn one_sentence_counts_the_published_differences_that_hold() {
@@ -193,12 +178,4 @@ fn one_sentence_counts_the_published_differences_that_hold() {
     };
     let cases = [0.5, 2.0, 1.01].map(|ratio| (format!("published ratio {ratio}"), text(ratio)));
     assert_golden_cases("published/conclusion.txt", cases);
-}
-
-#[test]
-fn the_smallest_scale_shows_no_published_figures_and_says_that_figures_mean_nothing() {
-    let mut journal = repeated(&rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]"));
-    journal.start.scale = Scale::Smoke;
-    let text = report(&journal, Style::Text);
-    assert_golden("published/smoke.txt", &text);
 }
