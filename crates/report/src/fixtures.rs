@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
     journal::{
-        Bound, Cost, Counts, Described, FixedRate, GeneratorVersion, Goal, IdleMeasurement,
-        JOURNAL_FORMAT, Journal, Measurement, Outcome, Placement, Procedure, Reason, ReasonKind,
-        Run, Start, Verified, Weight,
+        Bound, Cost, Counts, Described, FixedRate, IdleMeasurement, JOURNAL_FORMAT, Journal,
+        Measurement, Outcome, Placement, Reason, ReasonKind, Run, Start, Verified, Weight,
     },
     load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport},
     scenario::Scenario,
-    suite::{Scale, Suite},
+    suite::Suite,
 };
 
 const SUITE: &str = r#"
@@ -66,17 +65,8 @@ pub(crate) fn journal_of(suite: &str) -> Journal {
         seed: 7,
         folder: "/".into(),
         copies: 1,
-        procedure: Procedure::Process,
-        margin: None,
-        metric: None,
         baseline_copies: 1,
-        goal: Goal::default(),
         blocks: suite.blocks,
-        warmup_blocks: 0,
-        scale: Scale::Machine,
-        published: None,
-        generator: GeneratorVersion::default(),
-        left_out: Vec::new(),
         variants: vec![
             described("c/epoll", Some(Class::Raw)),
             described("go/net", Some(Class::Library)),
@@ -88,9 +78,9 @@ pub(crate) fn journal_of(suite: &str) -> Journal {
             generator_cpus: vec![1],
             pinned: true,
             disjoint: true,
-            split_cores: Vec::new(),
-            one_cache: false,
+            ..Placement::default()
         },
+        ..Start::default()
     })
 }
 
@@ -102,11 +92,7 @@ fn load(rate: f64, errors: u64) -> LoadReport {
         requests_per_second: rate,
         latency: Some(LatencySummary {
             count: 100_000,
-            censored: 0,
-            lower_bounds: None,
-            latency_ns_mean_answered: None,
             latency_ns_mean: 1.0,
-            latency_ns_stdev: 0.0,
             within_stdev: 1.0,
             latency_ns_min: 1,
             latency_ns_p50: 50_000,
@@ -116,9 +102,7 @@ fn load(rate: f64, errors: u64) -> LoadReport {
             latency_ns_p99: 1_500_000,
             latency_ns_p999: 2_000_000,
             latency_ns_max: 3_000_000,
-            histogram: String::new(),
-            replies: None,
-            ages: None,
+            ..LatencySummary::default()
         }),
         errors: ErrorCounts { timeout: errors, ..ErrorCounts::default() },
         ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
@@ -129,7 +113,6 @@ fn load(rate: f64, errors: u64) -> LoadReport {
 pub(crate) fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
     Outcome::Measured(Box::new(Measurement {
         load: load(rate, errors),
-        tool: None,
         cost: Cost {
             cpu_ns: 1_000_000,
             sampled_ns: 1_000_000_000,
@@ -141,14 +124,11 @@ pub(crate) fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
             processes: 1,
             threads: 1,
             context_switches_voluntary: 100,
-            context_switches_involuntary: 0,
+            ..Cost::default()
         },
         bound: Bound::Server,
-        warm_up: None,
-        slices: Vec::new(),
-        distances: wirebench_schema::journal::Distances::default(),
-        instance: None,
         reasons: flags.iter().map(|&flag| reason(Weight::Invalid, flag)).collect(),
+        ..Measurement::default()
     }))
 }
 
@@ -243,17 +223,15 @@ pub(crate) fn silence(bytes: f64) -> Outcome {
     Outcome::Idle(Box::new(IdleMeasurement {
         connections: 1000,
         made: 1000,
-        lost: 0,
         memory_rest_bytes: 1 << 20,
         memory_bytes: (1 << 20) + (bytes * 1000.0) as u64,
         memory_bytes_per_connection: bytes,
         window_ns: 1_000_000_000,
         cpu_ns: 2_500_000,
         context_switches_voluntary: 1,
-        context_switches_involuntary: 0,
         processes: 1,
         threads: 1,
-        reasons: Vec::new(),
+        ..IdleMeasurement::default()
     }))
 }
 

@@ -81,20 +81,10 @@ pub(crate) fn measured(rate: f64) -> Outcome {
         memory_peak_bytes: 1 << 20,
         processes: 1,
         threads: 1,
-        context_switches_voluntary: 0,
-        context_switches_involuntary: 0,
+        ..Cost::default()
     };
-    Outcome::Measured(Box::new(Measurement {
-        load,
-        tool: None,
-        cost,
-        bound: Bound::Server,
-        warm_up: None,
-        slices: Vec::new(),
-        distances: wirebench_schema::journal::Distances::default(),
-        instance: None,
-        reasons: Vec::new(),
-    }))
+    let bound = Bound::Server;
+    Outcome::Measured(Box::new(Measurement { load, cost, bound, ..Measurement::default() }))
 }
 
 /// Compares `old` with `new`.

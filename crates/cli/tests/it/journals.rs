@@ -8,10 +8,9 @@ use std::{
 };
 use wirebench_schema::{
     journal::{
-        Counts, Described, End, EndReason, GeneratorVersion, Goal, JOURNAL_FORMAT, Outcome,
-        Placement, Procedure, Record, Run, Start,
+        Counts, Described, End, EndReason, JOURNAL_FORMAT, Outcome, Placement, Record, Run, Start,
     },
-    suite::{Scale, Suite},
+    suite::Suite,
 };
 
 /// The baseline, and the other entry.
@@ -33,17 +32,8 @@ pub(crate) fn start(suite: &str) -> Start {
         seed: 7,
         folder: "/".into(),
         copies: 1,
-        procedure: Procedure::Process,
-        margin: None,
-        metric: None,
         baseline_copies: 2,
-        goal: Goal::default(),
         blocks: suite.blocks,
-        warmup_blocks: 0,
-        scale: Scale::Machine,
-        published: None,
-        generator: GeneratorVersion::default(),
-        left_out: Vec::new(),
         variants: vec![described(BASELINE), described(OTHER)],
         workloads: suite.workloads,
         placement: Placement {
@@ -51,9 +41,9 @@ pub(crate) fn start(suite: &str) -> Start {
             generator_cpus: vec![1],
             pinned: true,
             disjoint: true,
-            split_cores: Vec::new(),
-            one_cache: false,
+            ..Placement::default()
         },
+        ..Start::default()
     }
 }
 

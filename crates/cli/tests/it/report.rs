@@ -31,17 +31,14 @@ fn silent(bytes: f64) -> Outcome {
     Outcome::Idle(Box::new(IdleMeasurement {
         connections: 1000,
         made: 1000,
-        lost: 0,
         memory_rest_bytes: 1 << 20,
         memory_bytes: 2 << 20,
         memory_bytes_per_connection: bytes,
         window_ns: 1_000_000_000,
         cpu_ns: 1_000_000,
-        context_switches_voluntary: 0,
-        context_switches_involuntary: 0,
         processes: 1,
         threads: 1,
-        reasons: Vec::new(),
+        ..IdleMeasurement::default()
     }))
 }
 

@@ -11,9 +11,6 @@ use wirebench_schema::load::{
 fn latency() -> LatencySummary {
     LatencySummary {
         count: 1_124_000,
-        censored: 0,
-        lower_bounds: None,
-        latency_ns_mean_answered: None,
         latency_ns_mean: 635_910.0,
         latency_ns_stdev: 890_000.0,
         within_stdev: 0.9369,
@@ -25,9 +22,7 @@ fn latency() -> LatencySummary {
         latency_ns_p99: 5_800_000,
         latency_ns_p999: 9_000_000,
         latency_ns_max: 12_920_000,
-        histogram: String::new(),
-        replies: None,
-        ages: None,
+        ..LatencySummary::default()
     }
 }
 
