@@ -68,21 +68,11 @@ pub struct FlatFigure {
 /// The ratio of a figure to that of the reference.
 #[derive(Clone, Copy, Debug)]
 pub struct FlatRatio {
-    pub value: f64,
-    /// Its interval; absent with few cohorts.
-    pub interval: Option<Interval>,
+    pub estimate: Estimate,
     /// Whether the figures of both sides are what they claim to be.
     pub valid: bool,
-    /// `exactly`, or the kind of bound.
-    pub reads: &'static str,
-    pub claim: Option<&'static str>,
-}
-
-impl FlatRatio {
-    pub(crate) fn of(estimate: &Estimate, reads: Reads, claim: Claim, valid: bool) -> Self {
-        let (value, interval) = (estimate.value, estimate.interval);
-        Self { value, interval, valid, reads: reads.name(), claim: Some(claim.name()) }
-    }
+    pub reads: Reads,
+    pub claim: Option<Claim>,
 }
 
 impl Flat {
@@ -161,11 +151,10 @@ fn of_row(workload: &WorkloadReport<'_>, row: &json::Row<'_>) -> FlatRow {
         let figure = row.figures.get(metric.field())?.compared;
         let (value, interval, valid) = (figure.median, figure.interval, is_valid(row, metric));
         let ratio = figure.ratio.as_ref().map(|it| FlatRatio {
-            value: it.estimate.value,
-            interval: it.estimate.interval,
+            estimate: it.estimate,
             valid: valid && reference.is_some_and(|row| is_valid(row, metric)),
-            reads: it.reads.name(),
-            claim: it.claim.map(Claim::name),
+            reads: it.reads,
+            claim: it.claim,
         });
         Some(FlatFigure { metric, value, interval, valid, ratio })
     };

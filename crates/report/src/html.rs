@@ -59,12 +59,20 @@ impl Cells {
 }
 
 /// A table of figures, which `words` describe. It scrolls by itself where it is wider than the page.
-pub(crate) fn table(words: &str, heads: &[(Cells, String)], rows: &[Vec<Markup>]) -> Markup {
+pub(crate) fn table(
+    words: &str,
+    heads: &[(Cells, impl AsRef<str>)],
+    rows: &[Vec<Markup>],
+) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(safe(words)) {
             table {
                 thead {
-                    tr { @for (cells, head) in heads { th class=[cells.class()] scope="col" { (safe(head)) } } }
+                    tr {
+                        @for (cells, head) in heads {
+                            th class=[cells.class()] scope="col" { (safe(head.as_ref())) }
+                        }
+                    }
                 }
                 tbody {
                     @for row in rows {

@@ -72,7 +72,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
     text(&adapter::model(analysis, Stage::Final), facts)
 }
 
-fn text(model: &Model, facts: &Facts<'_>) -> String {
+fn text(model: &Model<'_>, facts: &Facts<'_>) -> String {
     let width = facts.width();
     let mut lines = wrap(&headline::setting(model, facts), width, "");
     lines.extend(wrap(&headline::result(model), width, ""));
@@ -100,13 +100,13 @@ pub fn live_page(journal: &Journal, facts: &Facts<'_>) -> String {
     lines.join("\n") + "\n"
 }
 
-fn table(model: &Model, paint: Paint) -> Vec<String> {
+fn table(model: &Model<'_>, paint: Paint) -> Vec<String> {
     let tables = model.blocks.iter().map(|block| grid::table(block).text(paint));
     tables.flat_map(|table| [String::new(), table]).collect()
 }
 
 /// What the marks mean that are in the table.
-fn marks(model: &Model, width: usize) -> Vec<String> {
+fn marks(model: &Model<'_>, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut add = |mark: &str, meaning| {
         let wrapped = wrap(&format!("{INDENT}{meaning}"), width, INDENT);
@@ -122,7 +122,7 @@ fn marks(model: &Model, width: usize) -> Vec<String> {
     lines
 }
 
-fn causes(model: &Model, width: usize) -> Vec<String> {
+fn causes(model: &Model<'_>, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for (place, cause) in model.causes.iter().enumerate() {
         let wrapped = cause_lines(cause, width);

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_schema::{
     id::VariantId,
-    journal::{Counts, EndReason, Journal},
+    journal::{Counts, Journal},
     suite::Phase,
 };
 use wirebench_stats::Estimate;
@@ -15,6 +15,7 @@ use super::{Difference, Gate, Side, json};
 use crate::{
     analysis::{Claim, Direction, Inconclusive, Metric, Reads},
     notes::Remark,
+    table::headline::ended,
 };
 
 /// Two results compared with each other.
@@ -202,13 +203,7 @@ impl Summary {
             suite: journal.start.suite.clone(),
             started: journal.start.started.clone(),
             blocks: blocks(journal),
-            end: match journal.end.as_ref().map(|end| end.reason) {
-                Some(EndReason::Complete) => "complete",
-                Some(EndReason::Interrupted) => "interrupted",
-                Some(EndReason::Precise) => "precise",
-                Some(EndReason::Budget) => "budget used up",
-                None => "cut off",
-            },
+            end: ended(journal),
         }
     }
 }

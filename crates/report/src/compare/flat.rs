@@ -24,7 +24,12 @@ fn row(cell: &Cell, changes: &[&Change]) -> FlatRow {
         value: it.new.median,
         interval: None,
         valid: is_valid(it),
-        ratio: Some(FlatRatio::of(&it.estimate, it.reads, it.claim, is_valid(it))),
+        ratio: Some(FlatRatio {
+            estimate: it.estimate,
+            valid: is_valid(it),
+            reads: it.reads,
+            claim: Some(it.claim),
+        }),
     };
     let mut doubts = changes.iter().flat_map(|it| it.old.doubts.iter().chain(&it.new.doubts));
     FlatRow {

@@ -46,10 +46,10 @@ const FIGURE_COLUMNS: &[(&str, FigureCell)] = &[
     ("", |it| Some(it.value.to_string())),
     ("_low", |it| low(it.interval)),
     ("_high", |it| high(it.interval)),
-    ("_ratio", |it| Some(it.ratio?.value.to_string())),
-    ("_ratio_low", |it| low(it.ratio?.interval)),
-    ("_ratio_high", |it| high(it.ratio?.interval)),
-    ("_claim", |it| Some(it.ratio?.claim?.to_owned())),
+    ("_ratio", |it| Some(it.ratio?.estimate.value.to_string())),
+    ("_ratio_low", |it| low(it.ratio?.estimate.interval)),
+    ("_ratio_high", |it| high(it.ratio?.estimate.interval)),
+    ("_claim", |it| Some(it.ratio?.claim?.name().to_owned())),
 ];
 
 /// All of it, with a first line of names.

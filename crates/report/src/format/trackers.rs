@@ -88,8 +88,8 @@ fn values(figure: &FlatFigure) -> Vec<Value> {
     let ratio = ratio.filter(|it| it.valid).map(|it| Value {
         measure: format!("{}_ratio", metric.field()),
         unit: "ratio",
-        value: it.value,
-        interval: it.interval,
+        value: it.estimate.value,
+        interval: it.estimate.interval,
     });
     std::iter::once(own).chain(ratio).collect()
 }
@@ -102,8 +102,9 @@ fn extra(flat: &Flat, row: &FlatRow, figure: &FlatFigure) -> String {
         text += &format!("\n{BOUND}");
     }
     if let Some(ratio) = figure.ratio {
-        let claim = ratio.claim.map_or_else(String::new, |claim| format!(", {claim}"));
-        text += &format!("\nratio {:.3} ({}){claim}", ratio.value, ratio.reads);
+        let claim = ratio.claim.map_or_else(String::new, |it| format!(", {}", it.name()));
+        let (value, reads) = (ratio.estimate.value, ratio.reads.name());
+        text += &format!("\nratio {value:.3} ({reads}){claim}");
     }
     text
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
-    journal::{EndReason, Generator, Journal},
     load::{Arrivals, LoadModel, RateCurve},
     suite::{Phase, Workload},
 };
@@ -12,7 +11,7 @@ use super::{
     Stage,
     causes::{Causes, causes},
     figures::rate,
-    model::{Block, Column, Group, Model, Outcome, Repetitions, Sides, Value},
+    model::{Block, Column, Group, Model, Outcome, Value},
     row::{Shown, is_listed, name, shown},
 };
 use crate::{
@@ -21,11 +20,15 @@ use crate::{
     load_words::{describe_model, describe_payload, describe_shape},
     order::grouped,
     published_rows,
-    table::{conclusion, headline::suite, states::sentences},
+    table::{
+        conclusion,
+        headline::{ended, made},
+        states::sentences,
+    },
 };
 
 /// What the first screen shows of a result.
-pub(super) fn model(analysis: &Analysis<'_>, stage: Stage) -> Model {
+pub(super) fn model<'a>(analysis: &Analysis<'a>, stage: Stage) -> Model<'a> {
     let Analysis { journal, workloads, .. } = analysis;
     let measured = workloads.iter().flat_map(|it| &it.rows).filter(|row| row.measured() > 0);
     let servers: BTreeSet<String> = measured.map(|row| row.variant.to_string()).collect();
@@ -34,30 +37,15 @@ pub(super) fn model(analysis: &Analysis<'_>, stage: Stage) -> Model {
         .map(|it| (format!("{} {}", it.workload.scenario, title(it)), it))
         .collect();
     let Causes { lines, disturbed } = causes(journal, &labelled);
-    let start = &journal.start;
-    let placement = &start.placement;
     Model {
-        suite: suite(start),
-        generator: (start.generator.name != Generator::Wirebench)
-            .then(|| start.generator.to_string()),
-        scale: start.scale,
+        start: &journal.start,
         servers: servers.len(),
-        repetitions: Repetitions {
-            made: workloads.iter().map(|it| it.blocks).max().unwrap_or(0),
-            planned: start.blocks,
-            noun: start.repetition(),
-            ended: ended(journal, stage),
+        made: made(workloads),
+        ended: match ended(journal) {
+            "complete" | "precise" => None,
+            "cut off" if stage == Stage::Live => None,
+            end => Some(end),
         },
-        cpus: placement.pinned.then(|| Sides {
-            one_cache: placement.one_cache,
-            server: placement.server_cpus.len(),
-            generator: placement.generator_cpus.len(),
-            shared: placement
-                .server_cpus
-                .iter()
-                .filter(|it| placement.generator_cpus.contains(it))
-                .count(),
-        }),
         blocks: blocks(workloads),
         causes: [sentences(workloads), lines].concat(),
         published: published_rows::summary(journal)
@@ -65,16 +53,6 @@ pub(super) fn model(analysis: &Analysis<'_>, stage: Stage) -> Model {
             .chain(conclusion(analysis))
             .collect(),
         disturbed,
-    }
-}
-
-/// Why it is over before its plan was completed.
-fn ended(journal: &Journal, stage: Stage) -> Option<&'static str> {
-    match (journal.end.as_ref().map(|end| end.reason), stage) {
-        (Some(EndReason::Complete | EndReason::Precise), _) | (None, Stage::Live) => None,
-        (Some(EndReason::Interrupted), _) => Some("interrupted"),
-        (Some(EndReason::Budget), _) => Some("budget used up"),
-        (None, Stage::Final) => Some("cut off"),
     }
 }
 

@@ -1,45 +1,54 @@
 //! The sentences above the table: what was measured, where and for how long; then the result.
 
+use wirebench_schema::journal::{Generator, Placement};
+
 use super::{
     Facts,
     figures::{elapsed, factor, subject, word},
-    model::{Block, Group, Model, Outcome, Repetitions, Sides},
+    model::{Block, Group, Model, Outcome},
 };
-use crate::{analysis::Metric, table::count, table_units::percent};
+use crate::{
+    analysis::Metric,
+    table::{count, headline::suite},
+    table_units::percent,
+};
 
 /// Rows that a sentence names; the others are counted.
 const NAMED: usize = 3;
 
 /// What was measured, how often, where and for how long.
-pub(super) fn setting(model: &Model, facts: &Facts<'_>) -> String {
-    let mut parts = vec![format!("{}: {}", model.suite, count(model.servers, "server"))];
-    parts.extend(repetitions(model.repetitions));
+pub(super) fn setting(model: &Model<'_>, facts: &Facts<'_>) -> String {
+    let start = model.start;
+    let mut parts = vec![format!("{}: {}", suite(start), count(model.servers, "server"))];
+    let end = model.ended.map_or_else(String::new, |why| format!(" ({why})"));
+    if model.made < start.blocks || !end.is_empty() {
+        let planned = start.blocks.max(model.made);
+        parts.push(format!("{} of {planned} {}s{end}", model.made, start.repetition()));
+    }
     parts.extend(facts.elapsed.map(elapsed));
     parts.extend(facts.machine.map(str::to_owned));
-    parts.push(match model.cpus {
-        None => "not pinned".to_owned(),
-        Some(Sides { server, generator, shared, one_cache }) => {
-            let all = server + generator - shared;
-            let all = count(all, "CPU");
-            let shared = if shared == 0 { String::new() } else { format!(", {shared} shared") };
-            let cache = if one_cache { ", under one last-level cache" } else { "" };
-            format!("{all} ({server} server, {generator} load generator{shared}{cache})")
-        }
-    });
-    parts.extend(model.generator.as_ref().map(|it| format!("load by {it}")));
+    parts.push(cpus(&start.placement));
+    if start.generator.name != Generator::Wirebench {
+        parts.push(format!("load by {}", start.generator));
+    }
     parts.join(", ")
 }
 
-/// How many repetitions were made, where that is not as planned.
-fn repetitions(repetitions: Repetitions) -> Option<String> {
-    let Repetitions { made, planned, noun, ended } = repetitions;
-    let ended = ended.map_or_else(String::new, |why| format!(" ({why})"));
-    (made < planned || !ended.is_empty())
-        .then(|| format!("{made} of {} {noun}s{ended}", planned.max(made)))
+fn cpus(placement: &Placement) -> String {
+    if !placement.pinned {
+        return "not pinned".to_owned();
+    }
+    let Placement { server_cpus: server, generator_cpus: generator, .. } = placement;
+    let shared = server.iter().filter(|it| generator.contains(it)).count();
+    let all = count(server.len() + generator.len() - shared, "CPU");
+    let shared = if shared == 0 { String::new() } else { format!(", {shared} shared") };
+    let cache = if placement.one_cache { ", under one last-level cache" } else { "" };
+    let (server, generator) = (server.len(), generator.len());
+    format!("{all} ({server} server, {generator} load generator{shared}{cache})")
 }
 
 /// Which servers differ from the baseline, and which do not.
-pub(super) fn result(model: &Model) -> String {
+pub(super) fn result(model: &Model<'_>) -> String {
     let Some((block, group)) = model.main() else { return "Nothing was measured.".to_owned() };
     let Some(baseline) = &group.baseline else {
         return "No baseline has figures, so nothing is compared.".to_owned();
@@ -73,7 +82,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// Which load the sentences are about, unless there is only one.
-fn load(model: &Model, block: &Block, group: &Group) -> String {
+fn load(model: &Model<'_>, block: &Block, group: &Group) -> String {
     let loads: usize = model.blocks.iter().map(|block| block.groups.len()).sum();
     if loads < 2 { String::new() } else { format!("{}, {}: ", block.title, group.title) }
 }

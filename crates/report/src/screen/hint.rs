@@ -7,12 +7,11 @@ use super::model::{Model, Outcome, Value};
 /// With fewer repetitions than this an interval is rarely narrow.
 const USUAL: u32 = 6;
 
-pub(super) fn hint(model: &Model) -> Option<String> {
-    if model.scale == Scale::Smoke {
+pub(super) fn hint(model: &Model<'_>) -> Option<String> {
+    if model.start.scale == Scale::Smoke {
         return None;
     }
     let inconclusive = model.count(|it| *it == Value::Compared(Outcome::Inconclusive));
-    let made = model.repetitions;
     if let Some(step) = model.disturbed {
         return Some(format!("Next: {step}."));
     }
@@ -20,9 +19,9 @@ pub(super) fn hint(model: &Model) -> Option<String> {
         return None;
     }
     let (is, s) = if inconclusive == 1 { ("is", "") } else { ("are", "s") };
-    let more = made.planned.max(made.made).saturating_mul(2).max(USUAL);
+    let more = model.start.blocks.max(model.made).saturating_mul(2).max(USUAL);
     Some(format!(
         "Next: {inconclusive} comparison{s} {is} inconclusive; `--{}s {more}` narrows the intervals.",
-        made.noun
+        model.start.repetition()
     ))
 }

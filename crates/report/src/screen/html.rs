@@ -25,7 +25,7 @@ use crate::{
     generators,
     html::{document, ratio::LEGEND, safe},
     pairs,
-    table::of_suite,
+    table::{headline::suite, of_suite},
 };
 
 /// The result of a run as one file.
@@ -34,9 +34,10 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
     let Analysis { journal, workloads, .. } = analysis;
     let model = adapter::model(analysis, Stage::Final);
     let members = adapter::members(workloads);
+    let suite = suite(&journal.start);
     let body = html! {
         header {
-            h1 { (safe(&model.suite)) }
+            h1 { (safe(&suite)) }
             p.setting { (safe(&headline::setting(&model, facts))) br; (safe(&origin(journal))) }
             p.result { (safe(&headline::result(&model))) }
         }
@@ -57,7 +58,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
         (lines("Load generators", &generators::lines(journal)))
         (servers::section(journal))
     };
-    document(&model.suite, &body)
+    document(&suite, &body)
 }
 
 fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> Markup {
@@ -81,7 +82,7 @@ fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> 
 }
 
 /// The document of the suite: its rows by their state, and its tables with the figures from here.
-fn published(analysis: &Analysis<'_>, model: &Model) -> Markup {
+fn published(analysis: &Analysis<'_>, model: &Model<'_>) -> Markup {
     let sections = of_suite(analysis);
     html! {
         @if !sections.is_empty() {
@@ -112,7 +113,7 @@ fn lines(title: &str, lines: &[String]) -> Markup {
     }
 }
 
-fn legend(journal: &Journal, model: &Model) -> Markup {
+fn legend(journal: &Journal, model: &Model<'_>) -> Markup {
     let variants = || journal.start.variants.iter().map(|it| &it.variant);
     let has_known = variants().any(|it| table::deviates(journal, it));
     html! {

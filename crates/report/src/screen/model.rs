@@ -2,26 +2,21 @@
 //! the other files turn it into text and know no analysis.
 
 use std::collections::BTreeSet;
-use wirebench_schema::suite::Scale;
+use wirebench_schema::journal::Start;
 use wirebench_stats::Interval;
 
 use crate::{analysis::Metric, html::ratio::Ratio};
 
 /// A result, as far as the first screen shows it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Model {
-    /// The suite's name, and its scale if it is not the usual one.
-    pub(super) suite: String,
-    /// The program that made the load, if it is not wirebench.
-    pub(super) generator: Option<String>,
-    /// How much of it was carried out.
-    pub(super) scale: Scale,
+pub(super) struct Model<'a> {
+    pub(super) start: &'a Start,
     /// Variants with at least one figure.
     pub(super) servers: usize,
-    /// How many repetitions of everything there are.
-    pub(super) repetitions: Repetitions,
-    /// Absent when nothing was pinned.
-    pub(super) cpus: Option<Sides>,
+    /// Repetitions of everything: blocks, or cohorts.
+    pub(super) made: u32,
+    /// Why there are no more, if the plan was not completed.
+    pub(super) ended: Option<&'static str>,
     /// The parts of the table, in the order of the suite.
     pub(super) blocks: Vec<Block>,
     /// What hides or qualifies figures, grouped by cause.
@@ -30,25 +25,6 @@ pub(super) struct Model {
     pub(super) published: Vec<String>,
     /// What to do about rows that were disturbed, if there are any.
     pub(super) disturbed: Option<&'static str>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Sides {
-    pub(super) server: usize,
-    pub(super) generator: usize,
-    pub(super) shared: usize,
-    /// Whether all are under one last-level cache, of several.
-    pub(super) one_cache: bool,
-}
-
-/// How many repetitions of everything there are: blocks, or cohorts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Repetitions {
-    pub(super) made: u32,
-    pub(super) planned: u32,
-    pub(super) noun: &'static str,
-    /// Why there are no more, if the plan was not completed.
-    pub(super) ended: Option<&'static str>,
 }
 
 /// Rows with the figures of one scenario, under one shape of load.
@@ -117,7 +93,7 @@ pub(super) enum Outcome {
     Withheld,
 }
 
-impl Model {
+impl Model<'_> {
     /// The load that the first sentence is about: the first saturated one, or else the first.
     pub(super) fn main(&self) -> Option<(&Block, &Group)> {
         self.blocks.iter().find_map(|block| Some((block, block.groups.first()?)))

@@ -2,11 +2,18 @@
 
 use super::{
     adapter,
-    model::{Block, Column, Group, Outcome, Repetitions, Sides},
+    model::{Block, Column, Group, Outcome},
     *,
 };
-use crate::{analysis::Metric, fixtures::assert_golden};
-use wirebench_schema::suite::Scale;
+use crate::{
+    analysis::Metric,
+    fixtures::{assert_golden, journal},
+};
+use std::sync::LazyLock;
+use wirebench_schema::{
+    journal::{Procedure, Start},
+    suite::Scale,
+};
 use wirebench_stats::Interval;
 
 mod journals;
@@ -87,18 +94,21 @@ fn block(title: &str, groups: Vec<Group>) -> Block {
     Block { title: title.to_owned(), rows: NAMES.map(str::to_owned).to_vec(), groups }
 }
 
+static QUICK: LazyLock<Start> = LazyLock::new(|| {
+    let start = journal().start;
+    Start { suite: "quick".to_owned(), blocks: 4, procedure: Procedure::Cohorts, ..start }
+});
+
 /// Nine servers in `quick`: hello saturated and at two rates, echo at one.
-fn quick() -> Model {
+fn quick() -> Model<'static> {
     let mut echo = block("echo", vec![at("40k")]);
     // A server without the scenario takes no part.
     echo.groups[0].cells[8] = None;
     Model {
-        suite: "quick".to_owned(),
-        generator: None,
-        scale: Scale::Machine,
+        start: &QUICK,
         servers: 9,
-        repetitions: Repetitions { made: 4, planned: 4, noun: "cohort", ended: None },
-        cpus: Some(Sides { server: 1, generator: 1, shared: 0, one_cache: false }),
+        made: 4,
+        ended: None,
         blocks: vec![block("hello", vec![saturated(), at("20k"), at("40k")]), echo],
         published: Vec::new(),
         causes: vec!["p99 of 5 rows: disturbed by python3 on CPU 0".to_owned()],
@@ -167,7 +177,7 @@ fn a_mark_has_its_line_only_if_it_occurs() {
     let mut model = quick();
     let limit = "the load generator was saturated";
     let hidden = "not valid";
-    let replace = |model: &mut Model, by: fn(Value) -> Value| {
+    let replace = |model: &mut Model<'_>, by: fn(Value) -> Value| {
         let groups = model.blocks.iter_mut().flat_map(|block| &mut block.groups);
         for value in groups.flat_map(|group| group.cells.iter_mut().flatten().flatten()) {
             *value = by(*value);
@@ -270,37 +280,35 @@ fn the_page_stays_below_forty_lines_whatever_went_wrong() {
 #[test]
 fn the_hint_is_about_what_helps_most() {
     let quiet = || Model { disturbed: None, ..quick() };
-    let hint = |model: &Model| hint::hint(model).unwrap_or_default();
+    let hint = |model: &Model<'_>| hint::hint(model).unwrap_or_default();
     assert!(hint(&quick()).contains("stop these programs and measure again"));
     assert_eq!(
         hint(&quiet()),
         "Next: 4 comparisons are inconclusive; `--cohorts 8` narrows the intervals."
     );
-    assert_eq!(hint(&Model { scale: Scale::Smoke, ..quiet() }), "");
+    let smoke = &Start { scale: Scale::Smoke, ..QUICK.clone() };
+    assert_eq!(hint(&Model { start: smoke, ..quiet() }), "");
     assert_eq!(hint(&Model { blocks: Vec::new(), ..quiet() }), "");
 }
 
 #[test]
 fn a_run_that_is_not_complete_says_so() {
-    let of = |repetitions: Repetitions| {
-        let model = Model { repetitions, cpus: None, ..quick() };
-        headline::setting(
-            &model,
-            &Facts { machine: None, elapsed: None, look: Look::Plain, columns: None },
-        )
+    let mut start = QUICK.clone();
+    start.placement.pinned = false;
+    let of = |made, ended| {
+        let model = Model { start: &start, made, ended, ..quick() };
+        headline::setting(&model, &Facts::default())
     };
-    let some = Repetitions { made: 2, planned: 4, noun: "cohort", ended: Some("interrupted") };
-    assert_eq!(of(some), "quick: 9 servers, 2 of 4 cohorts (interrupted), not pinned");
-    let live = Repetitions { ended: None, ..some };
-    assert_eq!(of(live), "quick: 9 servers, 2 of 4 cohorts, not pinned");
-    let all = Repetitions { made: 4, ..live };
-    assert_eq!(of(all), "quick: 9 servers, not pinned");
+    let interrupted = of(2, Some("interrupted"));
+    assert_eq!(interrupted, "quick: 9 servers, 2 of 4 cohorts (interrupted), not pinned");
+    assert_eq!(of(2, None), "quick: 9 servers, 2 of 4 cohorts, not pinned");
+    assert_eq!(of(4, None), "quick: 9 servers, not pinned");
 }
 
 #[test]
 fn a_cpu_that_both_sides_use_counts_once() {
-    let cpus = Some(Sides { server: 2, generator: 2, shared: 2, one_cache: false });
-    let facts = Facts { machine: None, elapsed: None, look: Look::Plain, columns: None };
-    let text = headline::setting(&Model { cpus, ..quick() }, &facts);
+    let mut start = QUICK.clone();
+    (start.placement.server_cpus, start.placement.generator_cpus) = (vec![0, 1], vec![0, 1]);
+    let text = headline::setting(&Model { start: &start, ..quick() }, &Facts::default());
     assert!(text.ends_with(", 2 CPUs (2 server, 2 load generator, 2 shared)"), "{text}");
 }

@@ -147,7 +147,7 @@ fn run_table(runs: &[Summary], root: &str, more: impl Fn(&Summary) -> Option<Str
     };
     let rows: Vec<Vec<Markup>> = runs.iter().rev().map(row).collect();
     let heads = [(Cells::Figures, "started"), (Cells::Words, "suite"), (Cells::Words, "result")];
-    table("runs", &heads.map(|(cells, head)| (cells, head.to_owned())), &rows)
+    table("runs", &heads, &rows)
 }
 
 /// The history of a server under each load.
@@ -215,7 +215,7 @@ fn history_table(load: &str, points: &[(&Summary, &Point)]) -> Markup {
         ]
     };
     let rows: Vec<Vec<Markup>> = points.iter().enumerate().rev().map(row).collect();
-    table(load, &heads.map(|(cells, head)| (cells, head.to_owned())), &rows)
+    table(load, &heads, &rows)
 }
 
 /// The noise of a machine over time.

@@ -31,7 +31,7 @@ pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Str
         Generator::Wirebench => String::new(),
         _ => format!(", load by {}", start.generator),
     };
-    let (ended, resumed) = (ended(journal), resumed(journal));
+    let (ended, resumed) = (end(journal), resumed(journal));
     let (suite, seed) = (suite(start), start.seed);
     format!("suite {suite}, {blocks}{before}, seed {seed}, {sides}{generator}{resumed}{ended}")
 }
@@ -62,7 +62,7 @@ pub(super) fn cautions(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
 }
 
 /// The most blocks that a workload has.
-fn made(workloads: &[WorkloadRows<'_>]) -> u32 {
+pub(crate) fn made(workloads: &[WorkloadRows<'_>]) -> u32 {
     workloads.iter().map(|rows| rows.blocks).max().unwrap_or(0)
 }
 
@@ -71,7 +71,18 @@ fn blocks(planned: u32, made: u32, noun: &str) -> String {
     if made < planned { format!("{made} of {}", count(planned, noun)) } else { count(made, noun) }
 }
 
-fn ended(journal: &Journal) -> String {
+/// How it ended, in a word or two.
+pub(crate) fn ended(journal: &Journal) -> &'static str {
+    match journal.end.as_ref().map(|end| end.reason) {
+        Some(EndReason::Complete) => "complete",
+        Some(EndReason::Interrupted) => "interrupted",
+        Some(EndReason::Precise) => "precise",
+        Some(EndReason::Budget) => "budget used up",
+        None => "cut off",
+    }
+}
+
+fn end(journal: &Journal) -> String {
     let goal = journal.start.goal;
     match journal.end.as_ref().map(|end| end.reason) {
         Some(EndReason::Complete) => String::new(),
@@ -88,8 +99,7 @@ fn ended(journal: &Journal) -> String {
             }
             _ => "; stopped after the budget".to_owned(),
         },
-        Some(EndReason::Interrupted) => "; interrupted".to_owned(),
-        None => "; cut off".to_owned(),
+        Some(EndReason::Interrupted) | None => format!("; {}", ended(journal)),
     }
 }
 

@@ -50,7 +50,7 @@ fn overview(journal: &Journal) -> Markup {
         cells.map(|it| text(it.as_deref().unwrap_or("-"))).to_vec()
     };
     let rows: Vec<Vec<Markup>> = journal.start.variants.iter().map(row).collect();
-    html::table("Servers", &heads.map(|(cells, head)| (cells, head.to_owned())), &rows)
+    html::table("Servers", &heads, &rows)
 }
 
 /// Its class, its model, and its mechanism with how workers share connections.

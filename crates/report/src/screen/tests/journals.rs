@@ -27,15 +27,12 @@ fn two_rates() -> Journal {
     journal
 }
 
-fn model(journal: &Journal, stage: Stage) -> Model {
+fn model(journal: &Journal, stage: Stage) -> Model<'_> {
     adapter::model(&Analysis::of(journal), stage)
 }
 
 fn shown(journal: &Journal) -> String {
-    let text = page(
-        &Analysis::of(journal),
-        &Facts { machine: None, elapsed: None, look: Look::Plain, columns: None },
-    );
+    let text = page(&Analysis::of(journal), &Facts::default());
     assert!(width(&text) <= WIDTH, "{text}");
     text
 }
@@ -181,7 +178,7 @@ fn a_run_that_goes_on_has_its_table_and_nothing_else() {
     journal.end = None;
     journal.start.blocks = 10;
     journal.runs.retain(|run| run.workload == "hello");
-    let facts = Facts { machine: None, elapsed: None, look: Look::Plain, columns: None };
+    let facts = Facts::default();
     let text = live_page(&journal, &facts);
     assert_golden("page/a-run-that-goes-on-has-its-table-and.txt", &text);
     journal.runs.clear();
