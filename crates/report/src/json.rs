@@ -4,11 +4,10 @@
 
 mod published;
 mod row;
-mod states;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, mem::take, time::Duration};
 use wirebench_schema::{
     journal::{EndReason, FixedRate, Generator, LeftOut, Placement, Resumed, Unavailable},
     suite::{Phase, Scale, Workload},
@@ -17,7 +16,7 @@ use wirebench_stats::{CONFIDENCE, MIN_COHORTS};
 
 pub use self::{
     published::{PublishedRatio, PublishedReport, PublishedRowReport},
-    row::{Figure, Reasons, Row, Runs},
+    row::{Figure, OtherState, Reasons, Row, Runs},
 };
 use crate::{
     analysis::{Analysis, BaselineCheck, Comparison, MachineStates, Metric, WorkloadRows},
@@ -162,7 +161,7 @@ fn workload<'a, 'j>(analysis: &'a Analysis<'j>, rows: &'a WorkloadRows<'j>) -> W
     let primary = Metric::primary(phase);
     let comparisons: Vec<&Comparison> =
         Metric::of_phase(phase).iter().map(|metric| rows.compare(*metric)).collect();
-    let others = states::others(analysis, rows, primary);
+    let mut others = others(analysis, rows, primary);
     WorkloadReport {
         name: rows.workload.name.clone(),
         phase,
@@ -180,11 +179,28 @@ fn workload<'a, 'j>(analysis: &'a Analysis<'j>, rows: &'a WorkloadRows<'j>) -> W
         rows: in_order(rows, primary)
             .into_iter()
             .map(|index| Row {
-                other_states: states::of_row(&others, index),
+                other_states: take(&mut others[index]),
                 ..row::row(analysis.journal, rows, index, &comparisons)
             })
             .collect(),
     }
+}
+
+/// The ratios of each row in each other state of the machine of which there are enough cohorts.
+fn others(
+    analysis: &Analysis<'_>,
+    rows: &WorkloadRows<'_>,
+    metric: Metric,
+) -> Vec<Vec<OtherState>> {
+    let mut found = vec![Vec::new(); rows.rows.len()];
+    for state in rows.states.others.iter().map(|it| it.state) {
+        let Some(there) = analysis.in_state(rows, state) else { continue };
+        for (found, row) in found.iter_mut().zip(&there.compare(metric).rows) {
+            let ratio = row.as_ref().and_then(|it| it.ratio.as_ref());
+            found.extend(ratio.map(|it| OtherState { state, ratio: it.estimate }));
+        }
+    }
+    found
 }
 
 #[cfg(test)]

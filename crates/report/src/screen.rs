@@ -9,7 +9,6 @@ mod causes;
 mod figures;
 mod grid;
 mod headline;
-mod hint;
 pub mod html;
 mod model;
 mod points;
@@ -77,7 +76,7 @@ fn text(model: &Model<'_>, facts: &Facts<'_>) -> String {
     let mut lines = wrap(&headline::setting(model, facts), width, "");
     lines.extend(wrap(&headline::result(model), width, ""));
     lines.extend(table(model, Paint(facts.look, width)));
-    let hint = hint::hint(model).map_or_else(Vec::new, |hint| wrap(&hint, width, ""));
+    let hint = headline::hint(model).map_or_else(Vec::new, |hint| wrap(&hint, width, ""));
     let notes = [marks(model, width), causes(model, width), hint].concat();
     if !notes.is_empty() {
         lines.push(String::new());

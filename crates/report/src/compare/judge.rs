@@ -4,7 +4,7 @@
 //! Not here: which cells there are, and whether the results may be compared at all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_schema::{id::VariantId, suite::Phase};
+use wirebench_schema::suite::Phase;
 use wirebench_stats::{Contrast, judge_changes, median, range};
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{CheckState, Claim, Limited, Metric, Reads, claim, estimate, rows},
+    analysis::{Claim, Limited, Metric, Reads, claim, estimate, rows},
     notes::Remark,
 };
 
@@ -34,14 +34,6 @@ struct Open<'a> {
     change: Contrast,
     /// The cell whose ratios are compared; none where figures are.
     relative_to: Option<&'a Pair<'a>>,
-}
-
-/// Changes of one figure in one workload.
-struct Family<'a> {
-    metric: Metric,
-    margin: f64,
-    check: CheckState,
-    open: Vec<Open<'a>>,
 }
 
 pub(super) fn judge(
@@ -65,8 +57,7 @@ pub(super) fn judge(
         let baseline = baseline.ok();
         let Some(fits) = Fits::of(&results, workload, metric, baseline.as_ref()) else { continue };
         let relative = baseline.filter(|_| wishes.basis == Basis::Relative);
-        let mut family =
-            Family { metric, margin: fits.margin, check: fits.check(), open: Vec::new() };
+        let mut family = Vec::new();
         for pair in pairs_here {
             if relative.as_ref().is_some_and(|baseline| baseline.is(pair)) {
                 continue;
@@ -79,12 +70,12 @@ pub(super) fn judge(
             let of_figures =
                 || Some(Open { pair, change: of_levels(pair, metric)?, relative_to: None });
             if let Some(open) = of_ratios.or_else(of_figures) {
-                family.open.push(open);
+                family.push(open);
             } else {
                 without_change(&mut judged, pair, metric);
             }
         }
-        judged.changes.extend(family.settle(|variant| same_program(old, new, variant)));
+        judged.changes.extend(settle((old, new), metric, &fits, &family));
     }
     judged.warnings.extend(without.into_iter().map(|(reason, workloads)| {
         let workloads = workloads.into_iter().collect::<Vec<_>>().join(", ");
@@ -155,34 +146,38 @@ fn without_change(judged: &mut Judged, pair: &Pair<'_>, metric: Metric) {
     }
 }
 
-impl Family<'_> {
-    /// Judges all changes of the family together.
-    fn settle(&self, same_program: impl Fn(&VariantId) -> Option<bool>) -> Vec<Change> {
-        let changes: Vec<Contrast> = self.open.iter().map(|open| open.change).collect();
-        let judged = self.open.iter().zip(judge_changes(&changes, self.margin));
-        let change = |(open, judged): (&Open<'_>, wirebench_stats::Judged)| {
-            let Pair { cell, old, new } = open.pair;
-            let reads = reads(self.metric, open.pair, open.relative_to);
-            let (claim, inconclusive) = claim(&judged, reads, self.check, self.margin);
-            Some(Change {
-                cell: cell.clone(),
-                metric: self.metric,
-                verdict: Movement::of(self.metric, claim),
-                words: claim.words(self.metric),
-                estimate: estimate(&judged),
-                old: Figure::of(old, self.metric)?,
-                new: Figure::of(new, self.metric)?,
-                relative_to: open.relative_to.map(|pair| pair.cell.variant.clone()),
-                p_adjusted: judged.p_adjusted,
-                margin: self.margin,
-                reads,
-                claim,
-                inconclusive,
-                same_program: same_program(&cell.variant),
-            })
-        };
-        judged.filter_map(change).collect()
-    }
+/// Judges all changes of one figure in one workload together.
+fn settle(
+    (old_side, new_side): (&Side<'_>, &Side<'_>),
+    metric: Metric,
+    fits: &Fits<'_>,
+    family: &[Open<'_>],
+) -> Vec<Change> {
+    let changes: Vec<Contrast> = family.iter().map(|open| open.change).collect();
+    let (margin, check) = (fits.margin, fits.check());
+    let judged = family.iter().zip(judge_changes(&changes, margin));
+    let change = |(open, judged): (&Open<'_>, wirebench_stats::Judged)| {
+        let Pair { cell, old, new } = open.pair;
+        let reads = reads(metric, open.pair, open.relative_to);
+        let (claim, inconclusive) = claim(&judged, reads, check, margin);
+        Some(Change {
+            cell: cell.clone(),
+            metric,
+            verdict: Movement::of(metric, claim),
+            words: claim.words(metric),
+            estimate: estimate(&judged),
+            old: Figure::of(old, metric)?,
+            new: Figure::of(new, metric)?,
+            relative_to: open.relative_to.map(|pair| pair.cell.variant.clone()),
+            p_adjusted: judged.p_adjusted,
+            margin,
+            reads,
+            claim,
+            inconclusive,
+            same_program: same_program(old_side, new_side, &cell.variant),
+        })
+    };
+    judged.filter_map(change).collect()
 }
 
 /// How the change of a cell is to be read.

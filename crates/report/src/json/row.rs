@@ -8,9 +8,8 @@ use wirebench_schema::{
     journal::{Bound, Journal, ReasonKind, Weight},
     suite::Phase,
 };
-use wirebench_stats::Rank;
+use wirebench_stats::{Estimate, Rank};
 
-use super::states::OtherState;
 use crate::{
     analysis::{self, Compared, Comparison, Limited, Metric, Role, WorkloadRows},
     notes::Notes,
@@ -61,6 +60,15 @@ pub struct Figure<'a> {
     pub compared: &'a Compared,
     /// Which ranks the row may have; absent with few blocks, and of the baseline's second run.
     pub rank: Option<Rank>,
+}
+
+/// The ratio of a row in another state.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct OtherState {
+    /// Its number in `machine_states`.
+    pub state: usize,
+    /// The ratio to the baseline.
+    pub ratio: Estimate,
 }
 
 /// Numbers of runs.

@@ -1,11 +1,14 @@
-//! The sentences above the table: what was measured, where and for how long; then the result.
+//! The sentences around the table: what was measured, where and for how long; the result; the next step.
 
-use wirebench_schema::journal::{Generator, Placement};
+use wirebench_schema::{
+    journal::{Generator, Placement},
+    suite::Scale,
+};
 
 use super::{
     Facts,
     figures::{elapsed, factor, subject, word},
-    model::{Block, Group, Model, Outcome},
+    model::{Block, Group, Model, Outcome, Value},
 };
 use crate::{
     analysis::Metric,
@@ -15,6 +18,8 @@ use crate::{
 
 /// Rows that a sentence names; the others are counted.
 const NAMED: usize = 3;
+/// With fewer repetitions than this an interval is rarely narrow.
+const USUAL: u32 = 6;
 
 /// What was measured, how often, where and for how long.
 pub(super) fn setting(model: &Model<'_>, facts: &Facts<'_>) -> String {
@@ -45,6 +50,26 @@ fn cpus(placement: &Placement) -> String {
     let cache = if placement.one_cache { ", under one last-level cache" } else { "" };
     let (server, generator) = (server.len(), generator.len());
     format!("{all} ({server} server, {generator} load generator{shared}{cache})")
+}
+
+/// The one next step that helps most, if there is one.
+pub(super) fn hint(model: &Model<'_>) -> Option<String> {
+    if model.start.scale == Scale::Smoke {
+        return None;
+    }
+    let inconclusive = model.count(|it| *it == Value::Compared(Outcome::Inconclusive));
+    if let Some(step) = model.disturbed {
+        return Some(format!("Next: {step}."));
+    }
+    if inconclusive == 0 {
+        return None;
+    }
+    let (is, s) = if inconclusive == 1 { ("is", "") } else { ("are", "s") };
+    let more = model.start.blocks.max(model.made).saturating_mul(2).max(USUAL);
+    Some(format!(
+        "Next: {inconclusive} comparison{s} {is} inconclusive; `--{}s {more}` narrows the intervals.",
+        model.start.repetition()
+    ))
 }
 
 /// Which servers differ from the baseline, and which do not.

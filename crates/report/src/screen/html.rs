@@ -16,7 +16,7 @@ use wirebench_schema::journal::Journal;
 use super::{
     Facts, Stage, adapter,
     figures::{BOUND, BOUND_MEANING, HIDDEN},
-    headline, hint,
+    headline,
     model::{Block, Model, Value},
 };
 use crate::{
@@ -49,7 +49,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
         }
         (legend(journal, &model))
         (lines("What disturbed or qualifies the measurement", &model.causes))
-        @if let Some(hint) = hint::hint(&model) { p { (safe(&hint)) } }
+        @if let Some(hint) = headline::hint(&model) { p { (safe(&hint)) } }
         (published(analysis, &model))
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
         @if let Some(scaling) = scaling::section(journal, workloads) { (scaling) }

@@ -280,7 +280,7 @@ fn the_page_stays_below_forty_lines_whatever_went_wrong() {
 #[test]
 fn the_hint_is_about_what_helps_most() {
     let quiet = || Model { disturbed: None, ..quick() };
-    let hint = |model: &Model<'_>| hint::hint(model).unwrap_or_default();
+    let hint = |model: &Model<'_>| headline::hint(model).unwrap_or_default();
     assert!(hint(&quick()).contains("stop these programs and measure again"));
     assert_eq!(
         hint(&quiet()),
