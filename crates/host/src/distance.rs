@@ -151,8 +151,7 @@ mod tests {
             generator_cpus: generator.to_vec(),
             pinned,
             disjoint: server.iter().all(|cpu| !generator.contains(cpu)),
-            split_cores: Vec::new(),
-            one_cache: false,
+            ..Placement::default()
         }
     }
 

@@ -6,11 +6,7 @@ use wirebench_schema::load::LatencySummary;
 pub(crate) fn summary(count: u64, latency_ns: u64) -> LatencySummary {
     LatencySummary {
         count,
-        censored: 0,
-        lower_bounds: None,
-        latency_ns_mean_answered: None,
         latency_ns_mean: latency_ns as f64,
-        latency_ns_stdev: 0.0,
         within_stdev: 1.0,
         latency_ns_min: latency_ns,
         latency_ns_p50: latency_ns,
@@ -20,8 +16,6 @@ pub(crate) fn summary(count: u64, latency_ns: u64) -> LatencySummary {
         latency_ns_p99: latency_ns,
         latency_ns_p999: latency_ns,
         latency_ns_max: latency_ns,
-        histogram: String::new(),
-        replies: None,
-        ages: None,
+        ..LatencySummary::default()
     }
 }

@@ -187,26 +187,7 @@ mod tests {
         let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
         config.model = LoadModel::rate(RateCurve::Constant(10));
         let mut report = LoadReport::new("0".into(), config, EngineChoice::Epoll);
-        report.latency = Some(LatencySummary {
-            count,
-            censored: 1,
-            lower_bounds: None,
-            latency_ns_mean_answered: None,
-            latency_ns_mean: 1e9,
-            latency_ns_stdev: 0.0,
-            within_stdev: 1.0,
-            latency_ns_min: 1,
-            latency_ns_p50: 1,
-            latency_ns_p75: 1,
-            latency_ns_p90: 1,
-            latency_ns_p95: 1,
-            latency_ns_p99: 1,
-            latency_ns_p999: 1,
-            latency_ns_max: 1,
-            histogram: String::new(),
-            replies: None,
-            ages: None,
-        });
+        report.latency = Some(LatencySummary { count, censored: 1, ..LatencySummary::default() });
         report
     }
 

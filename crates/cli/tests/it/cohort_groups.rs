@@ -35,7 +35,7 @@ fn a_cohort_that_is_too_large_is_measured_in_groups_with_the_baseline_in_each() 
     let running = world.start(&[&["run"], &names[..], &long, &SHORT].concat());
     let folder = world.wait_for_records("run", 3);
     running.signal(Signal::INT);
-    assert_eq!(running.end().code, Some(130));
+    running.end().ended(130);
     let before = world.journal();
     assert_eq!(before.runs.len() % 3, 0, "{:#?}", before.runs.len());
     world.wirebench(&["run", "--resume", folder.to_str().unwrap(), "--quiet"]).assert_reported();

@@ -99,48 +99,36 @@ fn compared(world: &World, options: &[&str]) -> Ended {
     world.wirebench(&[&["compare", "old", "newer"], options].concat())
 }
 
-fn assert_says(outcome: &Ended, code: i32, parts: &[&str]) {
-    assert_eq!(outcome.code, Some(code), "{outcome:#?}");
-    for part in parts {
-        let found = outcome.stdout.contains(part) || outcome.stderr.contains(part);
-        assert!(found, "{part:?} is missing in {outcome:#?}");
-    }
-    assert!(!outcome.stderr.contains("panicked"), "{outcome:#?}");
-}
-
 const SLOWER: Made = Made { rate: 76_000.0, ..MADE };
 
 #[test]
 fn a_regression_is_shown_and_fails_only_where_a_condition_asks_for_it() {
     let parts = ["go/net", "requests/s", "-5.", "slower"];
     let shown = compare(MADE, SLOWER, &[]);
-    assert_says(&shown, 0, &["2 figures compared: 1 worse", "slower", "complete"]);
+    shown.assert_prints(0, &["2 figures compared: 1 worse", "slower", "complete"]);
     assert!(parts.iter().all(|part| shown.stdout.contains(part)), "{shown:#?}");
     let failed = compare(MADE, SLOWER, &["--fail-if", "throughput < -3%"]);
-    assert_says(&failed, 4, &["FAILED 'throughput < -3%': hello go/net: requests/s -5."]);
+    failed.assert_prints(4, &["FAILED 'throughput < -3%': hello go/net: requests/s -5."]);
     let passed = compare(MADE, SLOWER, &["--fail-if", "throughput < -10%"]);
-    assert_says(&passed, 0, &["passed 'throughput < -10%' in 1 cell"]);
-    assert_says(
-        &compare(MADE, MADE, &["--fail-if", "throughput < -3%"]),
-        0,
-        &["no significant change"],
-    );
+    passed.assert_prints(0, &["passed 'throughput < -10%' in 1 cell"]);
+    compare(MADE, MADE, &["--fail-if", "throughput < -3%"])
+        .assert_prints(0, &["no significant change"]);
 }
 
 #[test]
 fn a_gate_with_too_few_cohorts_fails_nothing_and_says_loudly_that_it_cannot() {
     let few = Made { blocks: 2, ..SLOWER };
     let outcome = compare(MADE, few, &["--fail-if", "throughput < -3%", "--json"]);
-    assert_says(&outcome, 0, &["\"passed\": false", "\"verdict\": \"inconclusive\""]);
+    outcome.assert_prints(0, &["\"passed\": false", "\"verdict\": \"inconclusive\""]);
     let warning = "warning: 'throughput < -3%' cannot fail";
     assert!(outcome.stderr.contains(warning), "{outcome:#?}");
     let condition = ["--fail-if", "throughput < -3%"];
     for (option, code) in [("--strict", 3), ("--fail-if-inconclusive", 4)] {
         let outcome = compare(MADE, few, &[&condition[..], &[option]].concat());
-        assert_says(&outcome, code, &["NOT PASSED"]);
-        assert_says(&compare(MADE, few, &[option]), 2, &["--fail-if"]);
-        assert_says(&compare(MADE, SLOWER, &[&condition[..], &[option]].concat()), 4, &["FAILED"]);
-        assert_says(&compare(MADE, MADE, &[&condition[..], &[option]].concat()), 0, &["passed"]);
+        outcome.assert_prints(code, &["NOT PASSED"]);
+        compare(MADE, few, &[option]).assert_refused(2, &["--fail-if"]);
+        compare(MADE, SLOWER, &[&condition[..], &[option]].concat()).assert_prints(4, &["FAILED"]);
+        compare(MADE, MADE, &[&condition[..], &[option]].concat()).assert_prints(0, &["passed"]);
     }
 }
 
@@ -154,16 +142,15 @@ fn another_machine_and_another_workload_are_refused_with_all_that_differs() {
         "`connections` of the workload hello was `64` and is `32`",
         "use --force to compare anyway",
     ];
-    assert_says(&outcome, 3, &parts);
+    outcome.assert_refused(3, &parts);
     assert_eq!(outcome.stdout, "");
     let forced = compare(MADE, moved, &["--force"]);
-    assert_says(
-        &forced,
+    forced.assert_prints(
         0,
         &["compared with --force despite these differences", "no significant change"],
     );
     let updated = Made { kernel: "6.2.0", ..MADE };
-    assert_says(&compare(MADE, updated, &[]), 0, &["kernel was `6.1.0` and is `6.2.0`"]);
+    compare(MADE, updated, &[]).assert_prints(0, &["kernel was `6.1.0` and is `6.2.0`"]);
 }
 
 #[test]
@@ -172,11 +159,12 @@ fn without_the_file_of_the_machine_results_are_compared_with_a_warning() {
     MADE.write(&world, "old");
     MADE.write(&world, "newer");
     fs::remove_file(world.folder.path().join("newer/environment.json")).unwrap();
-    assert_says(&compared(&world, &[]), 0, &["newer has no environment.json"]);
+    compared(&world, &[]).assert_prints(0, &["newer has no environment.json"]);
     let journals = ["compare", "old/runs.jsonl", "newer/runs.jsonl"];
-    assert_says(&world.wirebench(&journals), 0, &["old/runs.jsonl, suite example", "newer/runs"]);
+    world.wirebench(&journals).assert_prints(0, &["old/runs.jsonl, suite example", "newer/runs"]);
     fs::write(world.folder.path().join("old/environment.json"), "{").unwrap();
-    assert_says(&compared(&world, &[]), 2, &["old/environment.json: ", "remove the file to go on"]);
+    compared(&world, &[])
+        .assert_refused(2, &["old/environment.json: ", "remove the file to go on"]);
 }
 
 #[test]
@@ -188,16 +176,13 @@ fn what_cannot_be_meant_is_answered_with_what_can() {
         (&["--metric", "thruput"], "did you mean `throughput`?"),
         (&["--json", "--markdown"], "cannot be used with"),
     ] {
-        assert_says(&compare(MADE, MADE, options), 2, &[part]);
+        compare(MADE, MADE, options).assert_refused(2, &[part]);
     }
     let world = World::new();
     MADE.write(&world, "old");
-    assert_says(
-        &compared(&world, &[]),
-        2,
-        &["newer", "give the folder that `wirebench run` named"],
-    );
-    assert_says(&world.wirebench(&["compare", "old"]), 2, &["<NEW>"]);
+    compared(&world, &[])
+        .assert_refused(2, &["newer", "give the folder that `wirebench run` named"]);
+    world.wirebench(&["compare", "old"]).assert_refused(2, &["<NEW>"]);
 }
 
 #[test]
@@ -208,16 +193,16 @@ fn a_result_of_tune_is_named_and_not_compared() {
     let journal = world.folder.path().join("newer/runs.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, text.replace("\"suite\":\"example\"", "\"suite\":\"tune\"")).unwrap();
-    assert_says(&compared(&world, &[]), 2, &["newer is a result of `wirebench tune`"]);
+    compared(&world, &[]).assert_refused(2, &["newer is a result of `wirebench tune`"]);
 }
 
 #[test]
 fn every_form_says_the_same() {
     let options = ["--fail-if", "throughput < -3%"];
     let all = compare(MADE, SLOWER, &[&options[..], &["--all", "--metric", "cpu"]].concat());
-    assert_says(&all, 4, &["CPU/request", "same", "slower"]);
+    all.assert_prints(4, &["CPU/request", "same", "slower"]);
     let markdown = compare(MADE, SLOWER, &[&options[..], &["--markdown"]].concat());
-    assert_says(&markdown, 4, &["1 worse, 1 the same**; **FAILED**", "| hello ", "<details>"]);
+    markdown.assert_prints(4, &["1 worse, 1 the same**; **FAILED**", "| hello ", "<details>"]);
     let json = compare(MADE, SLOWER, &[&options[..], &["--json"]].concat());
     assert_eq!(json.code, Some(4));
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
@@ -232,7 +217,7 @@ fn junit_has_a_case_for_each_condition_and_cell() {
     MADE.write(&world, "old");
     SLOWER.write(&world, "newer");
     let options = ["--fail-if", "throughput < -3%", "--fail-if", "cpu > +3%", "--junit", "x.xml"];
-    assert_says(&compared(&world, &options), 4, &["FAILED 'throughput < -3%'"]);
+    compared(&world, &options).assert_prints(4, &["FAILED 'throughput < -3%'"]);
     let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
     assert_has(
         &xml,
@@ -243,20 +228,17 @@ fn junit_has_a_case_for_each_condition_and_cell() {
             "<testcase classname=\"cpu &gt; +3%\" name=\"hello go/net\"></testcase>",
         ],
     );
-    assert_says(&compared(&world, &["--junit", "x.xml"]), 2, &["--fail-if"]);
+    compared(&world, &["--junit", "x.xml"]).assert_refused(2, &["--fail-if"]);
     let unwritable = [&options[..5], &["no/folder.xml"]].concat();
-    assert_says(
-        &compared(&world, &unwritable),
-        1,
-        &["cannot write the file of --junit, no/folder"],
-    );
+    compared(&world, &unwritable)
+        .assert_refused(1, &["cannot write the file of --junit, no/folder"]);
 }
 
 #[test]
 fn machine_drift_is_reported_and_absolute_figures_are_available() {
     let outcome = compare(MADE, SLOWER, &["--absolute"]);
     let parts = ["include machine drift", "the same program in both"];
-    assert_says(&outcome, 0, &parts);
+    outcome.assert_prints(0, &parts);
 }
 
 /// What is in the site, by path.

@@ -81,16 +81,20 @@ fn a_completion_script_names_every_verb_and_the_manual_has_a_page_for_each() {
         let script = world.stdout(&["completions", shell]);
         let missing: Vec<_> = VERBS.iter().filter(|verb| !script.contains(**verb)).collect();
         assert_eq!(missing, [&""; 0], "{shell}");
+        assert!(!script.contains("null-server"), "{shell} completes an internal verb: {script}");
     }
-    world.stdout(&["man", "pages"]);
-    let folder = world.folder.path().join("pages");
-    for page in
-        VERBS.map(|verb| format!("wirebench-{verb}.1")).iter().chain([&"wirebench.1".into()])
-    {
-        let text = fs::read_to_string(folder.join(page)).unwrap();
-        assert!(text.lines().any(|line| line == ".SH SYNOPSIS"), "{page}: {text}");
+    assert_eq!(world.stdout(&["man", "pages"]), "manual pages written to pages\n");
+    let page = |name: &str| {
+        let text = fs::read_to_string(world.folder.path().join("pages").join(name)).unwrap();
+        assert!(text.lines().any(|line| line == ".SH SYNOPSIS"), "{name}: {text}");
+        text
+    };
+    for verb in VERBS {
+        assert!(page(&format!("wirebench-{verb}.1")).contains(&format!(".TH wirebench-{verb} 1")));
     }
-    assert!(!folder.join("wirebench-guard.1").exists());
+    let main = page("wirebench.1");
+    assert!(main.contains("wirebench\\-load(1)") && !main.contains("null\\-server"), "{main}");
+    assert!(!world.folder.path().join("pages/wirebench-guard.1").exists());
 }
 
 /// A checkout with an entry that is ready to build, one that needs setup and one that is wrong.

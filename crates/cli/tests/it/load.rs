@@ -1,18 +1,19 @@
 //! `wirebench load` against real servers.
 
-use crate::world::{Outcome, Running, World, assert_has};
+use crate::world::{Running, World, assert_has};
 use rustix::process::Signal;
 use std::{fs, path::PathBuf};
 use wirebench_schema::load::{Interval, LoadReport, Phase};
 
 /// A built-in server behind `wirebench serve`, and its URL.
-fn serve(world: &World, scenario: &str) -> (Running, String) {
+fn served(scenario: &str) -> (World, Running, String) {
+    let world = World::new();
     let mut server = world.start(&["serve", "builtin/epoll", "--scenario", scenario]);
     let line = server.first_line();
     let address = line.strip_prefix("listening ").expect("a ready line");
     let url =
         if scenario == "echo" { format!("tcp://{address}") } else { format!("http://{address}/") };
-    (server, url)
+    (world, server, url)
 }
 
 fn report(world: &World, arguments: &[&str]) -> LoadReport {
@@ -22,8 +23,7 @@ fn report(world: &World, arguments: &[&str]) -> LoadReport {
 
 #[test]
 fn text_has_the_layout_that_scripts_read() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let outcome = world.wirebench(&["load", "-t1", "-c4", "-d100ms", "-L", &url]).ended(0);
     let running = format!("Running 100ms test @ {url}");
     let parts = [
@@ -39,8 +39,7 @@ fn text_has_the_layout_that_scripts_read() {
 
 #[test]
 fn a_count_is_kept_to_the_request() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let report = report(&world, &["-t2", "-c8", "-n", "10k", &url]);
     assert_eq!((report.requests, report.errors.total()), (10_000, 0));
     assert_eq!(report.latency.unwrap().count, 10_000);
@@ -48,8 +47,7 @@ fn a_count_is_kept_to_the_request() {
 
 #[test]
 fn echoes_of_any_size_are_checked() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "echo");
+    let (world, _server, url) = served("echo");
     for size in ["1", "64", "256KiB"] {
         let report = report(&world, &["-c4", "-n", "200", "--payload", size, &url]);
         assert_eq!((report.requests, report.errors.total()), (200, 0), "{size}");
@@ -58,8 +56,7 @@ fn echoes_of_any_size_are_checked() {
 
 #[test]
 fn a_reply_that_is_not_the_expected_one_is_an_error() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let arguments = ["load", "-d", "10s", "--expect-body", "Hello moon!!", &url];
     let outcome = world.wirebench(&arguments);
     let expected = format!(
@@ -71,8 +68,7 @@ fn a_reply_that_is_not_the_expected_one_is_an_error() {
 
 #[test]
 fn events_are_json_lines_with_the_report_last() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let outcome =
         world.wirebench(&["load", "--events", "-c2", "-d250ms", "--interval", "100ms", &url]);
     let events: Vec<serde_json::Value> =
@@ -110,15 +106,9 @@ fn intervals(path: &PathBuf) -> Vec<Interval> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn assert_contains(outcome: &Outcome, code: i32, parts: &[&str]) {
-    assert_eq!(outcome.code, Some(code), "{outcome:#?}");
-    assert_has(&outcome.stdout, parts);
-}
-
 #[test]
 fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let outcome = world.wirebench(&["load", "-c4", "-d1s", "-R", "500", "--poisson", &url]);
     let parts = [
         "  500 requests/s at random (Poisson), latency from the due time",
@@ -130,22 +120,20 @@ fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
         "  Limit: ",
         "\nRequests/sec: ",
     ];
-    assert_contains(&outcome, 0, &parts);
+    outcome.assert_prints(0, &parts);
 }
 
 #[test]
 fn percentiles_of_ones_own_replace_those_of_wrk() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let outcome = world.wirebench(&["load", "-c4", "-n2000", "--percentiles", "42,99.99", &url]);
-    assert_contains(&outcome, 0, &["     42% ", "  99.99% ", "  Engine: ", "  Generator: "]);
+    outcome.assert_prints(0, &["     42% ", "  99.99% ", "  Engine: ", "  Generator: "]);
     assert!(!outcome.stdout.contains("     50%"), "{outcome:#?}");
 }
 
 #[test]
 fn the_files_of_a_load_hold_what_it_prints() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "echo");
+    let (world, _server, url) = served("echo");
     let (words, [csv, hgrm, lines]) = with_files(&world, &["--json", "-d350ms", &url]);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = world.wirebench(&words).ended(0);
@@ -170,8 +158,7 @@ fn the_files_of_a_load_hold_what_it_prints() {
 
 #[test]
 fn json_carries_the_verdict_beside_the_report() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let outcome = world.wirebench(&["load", "--json", "-n100", &url]);
     let value: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     let limit = value["verdict"]["limit"].as_str().unwrap();
@@ -182,8 +169,7 @@ fn json_carries_the_verdict_beside_the_report() {
 
 #[test]
 fn ctrl_c_gives_a_partial_report_and_writes_the_files() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let (words, [csv, hgrm, lines]) = with_files(&world, &["-c2", "-d60s", &url]);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut load = world.start(&words);
@@ -193,7 +179,7 @@ fn ctrl_c_gives_a_partial_report_and_writes_the_files() {
     load.signal(Signal::INT);
     let outcome = load.end();
     let parts = ["  Interrupted: the 1m test was stopped early", "  Caution: interrupted"];
-    assert_contains(&outcome, 130, &parts);
+    outcome.assert_prints(130, &parts);
     assert_eq!(cell(&fs::read_to_string(csv).unwrap(), "interrupted"), "true");
     assert!(fs::read_to_string(hgrm).unwrap().contains("#[Mean "));
     assert!(!intervals(&lines).is_empty());
@@ -201,8 +187,7 @@ fn ctrl_c_gives_a_partial_report_and_writes_the_files() {
 
 #[test]
 fn a_second_ctrl_c_soon_after_the_first_does_not_discard_the_result() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let lines = world.folder.path().join("x.jsonl");
     let path = lines.display().to_string();
     let mut load = world.start(&["load", "-d60s", "--interval=100ms", "--intervals", &path, &url]);
@@ -211,7 +196,7 @@ fn a_second_ctrl_c_soon_after_the_first_does_not_discard_the_result() {
     load.signal(Signal::INT);
     std::thread::sleep(std::time::Duration::from_millis(5));
     load.signal(Signal::INT);
-    assert_contains(&load.end(), 130, &["  Interrupted: ", "Requests/sec:"]);
+    load.end().assert_prints(130, &["  Interrupted: ", "Requests/sec:"]);
 }
 
 #[test]
@@ -230,18 +215,17 @@ fn a_load_that_cannot_start_leaves_old_results_alone() {
 
 #[test]
 fn a_file_that_cannot_be_written_leaves_the_result_and_fails() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let arguments = ["load", "-d250ms", "--interval", "100ms", "--intervals", "/dev/full", &url];
     let outcome = world.wirebench(&arguments);
-    assert_contains(&outcome, 1, &["Requests/sec:"]);
+    outcome.assert_prints(1, &["Requests/sec:"]);
     let full = "error: `/dev/full` could not be written (No space left on device (os error 28)): \
                 make room there, or give";
     outcome.assert_line(&format!("{full} --intervals another file"));
     // What is known before the load begins costs no load.
     for option in ["--csv", "--hgrm"] {
         let outcome = world.wirebench(&["load", "-d60s", option, "/dev/full", &url]);
-        assert_contains(&outcome, 1, &[]);
+        outcome.assert_prints(1, &[]);
         assert_eq!(outcome.stdout, "", "{outcome:#?}");
         outcome.assert_line(&format!("{full} {option} another file"));
     }
@@ -249,8 +233,7 @@ fn a_file_that_cannot_be_written_leaves_the_result_and_fails() {
 
 #[test]
 fn the_ceiling_is_measured_on_a_server_that_is_gone_afterwards() {
-    let world = World::new();
-    let (server, url) = serve(&world, "echo");
+    let (world, server, url) = served("echo");
     let report = report(&world, &["--ceiling", "-c2", "-n", "1000", &url]);
     assert!(report.ceiling_requests_per_second.is_some_and(|ceiling| ceiling > 0.0));
     drop(server);
@@ -259,10 +242,9 @@ fn the_ceiling_is_measured_on_a_server_that_is_gone_afterwards() {
 
 #[test]
 fn a_ceiling_that_cannot_be_measured_is_reported_and_the_load_goes_on() {
-    let world = World::new();
-    let (_server, url) = serve(&world, "hello");
+    let (world, _server, url) = served("hello");
     let outcome = world.wirebench(&["load", "--ceiling", "-n50", "--body", "x", &url]);
-    assert_contains(&outcome, 0, &["  50 requests in "]);
+    outcome.assert_prints(0, &["  50 requests in "]);
     outcome.assert_line("no ceiling: the built-in servers read no body of a request");
 }
 
@@ -271,7 +253,7 @@ fn failures_among_good_replies_are_reported_and_the_load_succeeds() {
     let world = World::new();
     let url = format!("http://{}/", crate::servers::forgetful_server());
     let outcome = world.wirebench(&["load", "-c1", "-t1", "-n10", &url]);
-    assert_contains(&outcome, 0, &["  Errors: ", "  Caution: "]);
+    outcome.assert_prints(0, &["  Errors: ", "  Caution: "]);
     assert!(outcome.stderr.contains(" of 10 requests failed"), "{outcome:#?}");
 }
 
@@ -281,7 +263,7 @@ fn a_load_most_of_whose_requests_failed_is_not_valid() {
     let busy = "HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\nok";
     let url = format!("http://{}/", crate::servers::failing_server(12, busy));
     let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", &url]);
-    assert_contains(&outcome, 3, &["Latency of 5xx ", "Non-2xx or 3xx responses: ", "  Caution: "]);
+    outcome.assert_prints(3, &["Latency of 5xx ", "Non-2xx or 3xx responses: ", "  Caution: "]);
     let failed = "of 100 requests failed, so rate and latency are those of a minority";
     outcome.assert_refused(3, &["error: not valid: ", failed]);
 }
@@ -291,7 +273,7 @@ fn a_load_that_gave_up_has_failed_and_says_so() {
     let world = World::new();
     let url = format!("http://{}/", crate::servers::falling_silent_server(50));
     let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", "--timeout=200ms", &url]);
-    assert_contains(&outcome, 1, &["  Caution: gave up: no reply came for three timeouts"]);
+    outcome.assert_prints(1, &["  Caution: gave up: no reply came for three timeouts"]);
     assert!(!outcome.stdout.contains("for example: gave up"), "{outcome:#?}");
     assert!(outcome.stderr.starts_with("error: gave up: no reply came for three timeouts, so "));
 }

@@ -49,10 +49,7 @@ fn settings() -> RunSettings {
         placement: Placement {
             server_cpus: vec![0],
             generator_cpus: vec![0],
-            pinned: false,
-            disjoint: false,
-            split_cores: Vec::new(),
-            one_cache: false,
+            ..Placement::default()
         },
         workers: 1,
         seed: 1,

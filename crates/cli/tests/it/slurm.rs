@@ -146,7 +146,7 @@ fn a_run_takes_its_host_from_slurm_and_a_cancelled_job_leaves_nothing_with_slurm
     let run = cluster.run(&world, "50");
     world.wait_for_process("null-server");
     run.signal(Signal::INT);
-    assert_eq!(run.end().code, Some(130));
+    run.end().ended(130);
     cluster.wait_for_rest();
     world.wait_for_silence();
 }

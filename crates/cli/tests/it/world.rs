@@ -91,11 +91,22 @@ impl Outcome {
         assert!(lines.any(|it| it == line), "{line:?} is missing in {self:#?}");
     }
 
+    /// Whether it ended with this exit code and printed these parts, without a panic.
+    #[track_caller]
+    pub(crate) fn assert_prints(&self, code: i32, parts: &[&str]) {
+        self.assert_parts(code, &self.stdout, parts);
+    }
+
     /// Whether it ended with this exit code and a clear sentence with these parts, without a panic.
     #[track_caller]
     pub(crate) fn assert_refused(&self, code: i32, parts: &[&str]) {
+        self.assert_parts(code, &self.stderr, parts);
+    }
+
+    #[track_caller]
+    fn assert_parts(&self, code: i32, text: &str, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:#?}");
-        assert_has(&self.stderr, parts);
+        assert_has(text, parts);
         assert!(!self.stderr.contains("panicked"), "{self:#?}");
     }
 }
@@ -145,8 +156,7 @@ impl World {
     /// What a verb that succeeds prints.
     #[track_caller]
     pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
-        let outcome = self.wirebench(arguments).ended(0);
-        outcome.stdout
+        self.wirebench(arguments).ended(0).stdout
     }
 
     /// The same with these environment variables.

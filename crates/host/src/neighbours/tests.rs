@@ -46,8 +46,7 @@ fn reasons_of(
         generator_cpus: vec![1],
         pinned: true,
         disjoint: true,
-        split_cores: Vec::new(),
-        one_cache: false,
+        ..Placement::default()
     };
     let threads = (&threads.0, &threads.1);
     after.reasons(&before, &placement, (ran_ms * MS, 0), threads, arrivals)

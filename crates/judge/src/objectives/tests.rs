@@ -35,23 +35,9 @@ fn run(latency_ns: u64, lag_ns: u64) -> Measurement {
         cpu_share: 0.5,
         busiest_thread_share: 0.5,
         generator_cpu_share: 0.99,
-        memory_peak_bytes: 1 << 20,
-        processes: 1,
-        threads: 1,
-        context_switches_voluntary: 0,
-        context_switches_involuntary: 0,
+        ..Cost::default()
     };
-    Measurement {
-        load,
-        tool: None,
-        cost,
-        bound: Bound::Generator,
-        warm_up: None,
-        slices: Vec::new(),
-        distances: wirebench_schema::journal::Distances::default(),
-        instance: None,
-        reasons: Vec::new(),
-    }
+    Measurement { load, cost, bound: Bound::Generator, ..Measurement::default() }
 }
 
 fn objectives() -> [Objective; 2] {

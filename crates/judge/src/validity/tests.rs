@@ -1,28 +1,23 @@
 //! Each verdict, provoked.
 
 use super::*;
+use crate::fixtures::summary;
 use expect_test::expect_file;
 use wirebench_schema::{
     journal::{ReasonKind, Weight},
     load::{
-        EngineChoice, ErrorCounts, Fairness, LatencySummary, LoadConfig, LoadModel, LoadReport,
-        Offered, RateCurve, Stop,
+        EngineChoice, ErrorCounts, Fairness, LoadConfig, LoadModel, LoadReport, Offered, RateCurve,
+        Stop,
     },
 };
 
 fn cost(server: f64, generator: f64) -> Cost {
     Cost {
-        cpu_ns: 0,
         sampled_ns: 1,
-        cpu_ns_per_request: None,
         cpu_share: server,
         busiest_thread_share: server.min(0.5),
         generator_cpu_share: generator,
-        memory_peak_bytes: 0,
-        processes: 1,
-        threads: 1,
-        context_switches_voluntary: 0,
-        context_switches_involuntary: 0,
+        ..Cost::default()
     }
 }
 
@@ -40,26 +35,7 @@ fn good_load() -> LoadReport {
             replies_most: 10_000,
             jain_index: 1.0,
         },
-        latency: Some(LatencySummary {
-            count: 100_000,
-            censored: 0,
-            lower_bounds: None,
-            latency_ns_mean_answered: None,
-            latency_ns_mean: 100_000.0,
-            latency_ns_stdev: 0.0,
-            within_stdev: 1.0,
-            latency_ns_min: 100_000,
-            latency_ns_p50: 100_000,
-            latency_ns_p75: 100_000,
-            latency_ns_p90: 100_000,
-            latency_ns_p95: 100_000,
-            latency_ns_p99: 100_000,
-            latency_ns_p999: 100_000,
-            latency_ns_max: 100_000,
-            histogram: String::new(),
-            replies: None,
-            ages: None,
-        }),
+        latency: Some(summary(100_000, 100_000)),
         ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
     }
 }
@@ -70,29 +46,42 @@ fn good_placement() -> Placement {
         generator_cpus: vec![1],
         pinned: true,
         disjoint: true,
-        split_cores: Vec::new(),
-        one_cache: false,
+        ..Placement::default()
     }
+}
+
+/// A run without anything to complain of but what is given, in a phase of saturation.
+fn evidence<'a>(
+    load: &'a LoadReport,
+    cost: &'a Cost,
+    placement: &'a Placement,
+    end: &'a ServerEnd,
+) -> Evidence<'a> {
+    Evidence {
+        phase: Phase::Saturate,
+        load,
+        windows: 1,
+        tool: None,
+        cost,
+        bound: Bound::Server,
+        placement,
+        end,
+        others: Vec::new(),
+        programs: Vec::new(),
+        verification: Verification::Full,
+        processes: Processes::Same,
+    }
+}
+
+/// The costs of both sides, and one for each request.
+fn counted(server: f64, generator: f64) -> Cost {
+    Cost { cpu_ns_per_request: Some(1.0), ..cost(server, generator) }
 }
 
 fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut ServerEnd)) -> Vec<Reason> {
     let (mut load, mut placement, mut end) = (good_load(), good_placement(), ServerEnd::default());
     spoil(&mut load, &mut placement, &mut end);
-    let evidence = Evidence {
-        phase: Phase::Saturate,
-        load: &load,
-        windows: 1,
-        tool: None,
-        cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.99, 0.6) },
-        bound: Bound::Server,
-        placement: &placement,
-        end: &end,
-        others: Vec::new(),
-        programs: Vec::new(),
-        verification: Verification::Full,
-        processes: Processes::Same,
-    };
-    evidence.reasons()
+    evidence(&load, &counted(0.99, 0.6), &placement, &end).reasons()
 }
 
 #[test]
@@ -186,21 +175,12 @@ fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
 fn of_bound(phase: Phase, bound: Bound, model: &LoadModel) -> Option<(ReasonKind, Weight, f64)> {
     let mut load = good_load();
     load.config.model = model.clone();
-    let evidence = Evidence {
+    let reasons = Evidence {
         phase,
-        load: &load,
-        windows: 1,
-        tool: None,
-        cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.6, 0.97) },
         bound,
-        placement: &good_placement(),
-        end: &ServerEnd::default(),
-        others: Vec::new(),
-        programs: Vec::new(),
-        verification: Verification::Full,
-        processes: Processes::Same,
-    };
-    let reasons = evidence.reasons();
+        ..evidence(&load, &counted(0.6, 0.97), &good_placement(), &ServerEnd::default())
+    }
+    .reasons();
     assert!(reasons.len() <= 1, "{reasons:?}");
     reasons.first().map(|it| (it.kind, it.weight, it.figure.unwrap()))
 }
@@ -223,21 +203,13 @@ fn a_rate_that_is_not_the_servers_is_reported_where_the_rate_is_the_figure() {
 #[test]
 fn a_cost_that_was_not_measured_spoils_a_phase_of_cost_alone() {
     for (phase, weight) in [(Phase::Saturate, Weight::Note), (Phase::Cost, Weight::Invalid)] {
-        let evidence = Evidence {
+        let reasons = Evidence {
             phase,
-            load: &good_load(),
-            windows: 1,
-            tool: None,
-            cost: &cost(0.99, 0.5),
-            bound: Bound::Server,
-            placement: &good_placement(),
-            end: &ServerEnd::default(),
-            others: Vec::new(),
-            programs: Vec::new(),
             verification: Verification::LeftOut,
             processes: Processes::Lost(3),
-        };
-        let reasons = evidence.reasons();
+            ..evidence(&good_load(), &cost(0.99, 0.5), &good_placement(), &ServerEnd::default())
+        }
+        .reasons();
         let told: Vec<_> = reasons.iter().map(|reason| (reason.kind, reason.weight)).collect();
         let expected = [
             (ReasonKind::NotVerified, Weight::Invalid),
@@ -267,21 +239,14 @@ fn a_limit_of_the_control_group_comes_first_and_no_other_is_blamed() {
         vec![waited, ReasonKind::Throttled.reason(weight, Some(1e9), "paused")]
     };
     let kinds = |weight| {
-        let evidence = Evidence {
-            phase: Phase::Saturate,
-            load: &good_load(),
-            windows: 1,
-            tool: None,
-            cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.3, 0.3) },
+        let reasons = Evidence {
             bound: Bound::Neither,
-            placement: &good_placement(),
-            end: &ServerEnd::default(),
             others: others(weight),
-            programs: Vec::new(),
             verification: Verification::LeftOut,
-            processes: Processes::Same,
-        };
-        evidence.reasons().iter().map(|reason| reason.kind).collect::<Vec<_>>()
+            ..evidence(&good_load(), &counted(0.3, 0.3), &good_placement(), &ServerEnd::default())
+        }
+        .reasons();
+        reasons.iter().map(|reason| reason.kind).collect::<Vec<_>>()
     };
     let spoiled = [ReasonKind::Throttled, ReasonKind::NotVerified];
     assert_eq!(kinds(Weight::Invalid), spoiled);
@@ -292,43 +257,30 @@ fn a_limit_of_the_control_group_comes_first_and_no_other_is_blamed() {
 #[test]
 fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other_side() {
     for (weight, count) in [(Weight::Note, 2), (Weight::Invalid, 1)] {
-        let evidence = Evidence {
-            phase: Phase::Saturate,
-            load: &good_load(),
-            windows: 1,
-            tool: None,
-            cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.3, 0.3) },
+        let reasons = Evidence {
             bound: Bound::Neither,
-            placement: &good_placement(),
-            end: &ServerEnd::default(),
             others: vec![ReasonKind::Neighbour.reason(weight, Some(0.5), "others were there")],
-            programs: Vec::new(),
-            verification: Verification::Full,
-            processes: Processes::Same,
-        };
-        assert_eq!(evidence.reasons().len(), count);
+            ..evidence(&good_load(), &counted(0.3, 0.3), &good_placement(), &ServerEnd::default())
+        }
+        .reasons();
+        assert_eq!(reasons.len(), count);
     }
 }
 
 #[test]
 fn a_server_that_writes_much_is_named_instead_of_the_program_that_reads_it() {
     let reasons = |stderr_bytes| {
-        let evidence = Evidence {
-            phase: Phase::Saturate,
-            load: &good_load(),
-            windows: 1,
-            tool: None,
-            cost: &Cost { cpu_ns_per_request: Some(1.0), ..cost(0.99, 0.6) },
-            bound: Bound::Server,
-            placement: &good_placement(),
-            end: &ServerEnd { stderr_bytes, ..ServerEnd::default() },
+        let reasons = Evidence {
             others: vec![ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.5), "others")],
-            programs: Vec::new(),
-            verification: Verification::Full,
-            processes: Processes::Same,
-        };
-        let reasons = evidence.reasons().into_iter();
-        reasons.map(|reason| (reason.kind, reason.weight)).collect::<Vec<_>>()
+            ..evidence(
+                &good_load(),
+                &counted(0.99, 0.6),
+                &good_placement(),
+                &ServerEnd { stderr_bytes, ..ServerEnd::default() },
+            )
+        }
+        .reasons();
+        reasons.into_iter().map(|reason| (reason.kind, reason.weight)).collect::<Vec<_>>()
     };
     assert_eq!(reasons(1000), [(ReasonKind::Neighbour, Weight::Invalid)]);
     assert_eq!(reasons(1 << 20), [(ReasonKind::Stderr, Weight::Invalid)]);

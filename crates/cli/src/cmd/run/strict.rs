@@ -57,10 +57,7 @@ fn same_row(a: &Run, b: &Run) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_schema::journal::{
-        GeneratorVersion, Goal, IdleMeasurement, JOURNAL_FORMAT, Outcome, Placement, Procedure,
-        ReasonKind, Start,
-    };
+    use wirebench_schema::journal::{IdleMeasurement, Outcome, ReasonKind, Start};
 
     fn run(workload: &str, counts: Counts, weights: &[Weight]) -> Run {
         let reason = |weight: &Weight| ReasonKind::Errors.reason(*weight, None, weight.name());
@@ -77,56 +74,14 @@ mod tests {
             server_command: Vec::new(),
             generator_command: Vec::new(),
             outcome: Outcome::Idle(Box::new(IdleMeasurement {
-                connections: 1,
-                made: 1,
-                lost: 0,
-                memory_rest_bytes: 0,
-                memory_bytes: 0,
-                memory_bytes_per_connection: 0.0,
-                window_ns: 1,
-                cpu_ns: 0,
-                context_switches_voluntary: 0,
-                context_switches_involuntary: 0,
-                processes: 1,
-                threads: 1,
                 reasons: weights.iter().map(reason).collect(),
+                ..IdleMeasurement::default()
             })),
         }
     }
 
     fn journal(runs: Vec<Run>) -> Journal {
-        let start = Start {
-            format: JOURNAL_FORMAT,
-            started: String::new(),
-            command: Vec::new(),
-            suite: "quick".into(),
-            baselines: Vec::new(),
-            seed: 7,
-            folder: String::new(),
-            blocks: 1,
-            warmup_blocks: 0,
-            copies: 1,
-            procedure: Procedure::Process,
-            margin: None,
-            metric: None,
-            baseline_copies: 1,
-            goal: Goal::default(),
-            scale: wirebench_schema::suite::Scale::Machine,
-            published: None,
-            generator: GeneratorVersion::default(),
-            left_out: Vec::new(),
-            variants: Vec::new(),
-            workloads: Vec::new(),
-            placement: Placement {
-                server_cpus: vec![0],
-                generator_cpus: vec![1],
-                pinned: true,
-                disjoint: true,
-                split_cores: Vec::new(),
-                one_cache: false,
-            },
-        };
-        Journal { runs, ..Journal::new(start) }
+        Journal { runs, ..Journal::new(Start::default()) }
     }
 
     #[test]
