@@ -10,7 +10,7 @@ use std::{
 use wirebench_catalogue::{
     discover,
     project::Project,
-    requirement::Prober,
+    requirement::{Availability, Prober},
     subject::{self, Subject},
 };
 use wirebench_schema::{journal::Placement, scenario::Scenario};
@@ -20,11 +20,7 @@ use wirebench_server::{
     launch::{Launcher, ReadyWhen},
 };
 
-use crate::{
-    exit::{Usage, usage},
-    interrupt::Interrupt,
-    options::ProjectOption,
-};
+use crate::{exit::usage, interrupt::Interrupt, options::ProjectOption};
 
 /// How long a server may take to be ready; a virtual machine on a loaded system takes seconds.
 const READY_TIMEOUT: Duration = Duration::from_secs(15);
@@ -100,6 +96,28 @@ impl Context {
         discover::select(&self.subjects()?, names).map_err(usage)
     }
 
+    /// The one subject that `name` means.
+    pub(crate) fn select_one(&self, name: &str) -> anyhow::Result<Subject> {
+        only_one(self.select(&[name.to_owned()])?, name)
+    }
+
+    /// The subjects that can be measured. `skip` reports why each other one cannot.
+    pub(crate) fn available(
+        &self,
+        subjects: Vec<Subject>,
+        mut skip: impl FnMut(&Subject, &Availability, &str),
+    ) -> Vec<Subject> {
+        let survey = self.prober().survey(&subjects);
+        let mut there = Vec::new();
+        for (subject, availability) in subjects.into_iter().zip(survey) {
+            match availability.reason() {
+                None => there.push(subject),
+                Some(reason) => skip(&subject, &availability, &reason),
+            }
+        }
+        there
+    }
+
     /// The subjects of the command lines `lines`.
     pub(crate) fn own(
         &self,
@@ -108,7 +126,7 @@ impl Context {
     ) -> anyhow::Result<Vec<Subject>> {
         let mut subjects: Vec<Subject> = Vec::new();
         for line in lines {
-            let own = Subject::own(line, scenarios, &self.project).map_err(Usage)?;
+            let own = Subject::own(line, scenarios, &self.project).map_err(usage)?;
             require_program(
                 &own.variant.run.command[0],
                 "write its path; the command runs without a shell, so `~`, variables and redirections \
@@ -116,7 +134,7 @@ impl Context {
             )?;
             subjects.push(own);
         }
-        subject::distinguish(&mut subjects).map_err(Usage)?;
+        subject::distinguish(&mut subjects).map_err(usage)?;
         Ok(subjects)
     }
 
@@ -132,6 +150,28 @@ impl Context {
             ready_when: ReadyWhen::Connect,
         }
     }
+}
+
+/// The only one of `subjects`, which `name` means.
+pub(crate) fn only_one(mut subjects: Vec<Subject>, name: &str) -> anyhow::Result<Subject> {
+    if subjects.len() > 1 {
+        let names: Vec<String> = subjects.iter().map(|it| it.variant.id.to_string()).collect();
+        return Err(usage(format!(
+            "`{name}` matches {} servers: name one of {}",
+            names.len(),
+            names.join(", ")
+        )));
+    }
+    subjects.pop().ok_or_else(|| usage(format!("there is no entry `{name}`")))
+}
+
+/// Refuses a subject whose description is wrong, or that lacks the scenario.
+pub(crate) fn checked(subject: Subject, scenario: Scenario) -> anyhow::Result<Subject> {
+    if let Some(reason) = subject.broken() {
+        return Err(usage(reason));
+    }
+    subject.variant.check_scenario(scenario).map_err(usage)?;
+    Ok(subject)
 }
 
 /// Refuses a program that cannot be executed. `remedy` is what to do if there is no such file.

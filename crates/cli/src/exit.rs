@@ -46,21 +46,9 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Marks an error as the user's, so that the exit code is 2.
-#[derive(Debug)]
-pub(crate) struct Usage(pub(crate) String);
-
-impl fmt::Display for Usage {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
-
 /// An error of the user's, made of anything that is a sentence.
 pub(crate) fn usage(message: impl fmt::Display) -> anyhow::Error {
-    Usage(message.to_string()).into()
+    Ended(Exit::Usage, message.to_string()).into()
 }
 
 /// An error of figures that do not belong together, made of anything that is a sentence.
@@ -86,15 +74,7 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             crate::out::error(&format!("{error:#}"));
-            exit_of(&error).into()
+            error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.0).into()
         }
-    }
-}
-
-fn exit_of(error: &anyhow::Error) -> Exit {
-    if error.is::<Usage>() {
-        Exit::Usage
-    } else {
-        error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.0)
     }
 }

@@ -10,15 +10,14 @@ use wirebench_catalogue::build::Built;
 use wirebench_experiment::experiment::{Observer, Progress};
 use wirebench_report::table_units::percent;
 use wirebench_schema::{
-    id::VariantId,
-    journal::{Journal, Outcome, Run, Verified},
+    journal::{Journal, Run, Verified},
     printable::printable,
 };
 
 use self::heartbeat::Heartbeat;
 use crate::{
     out,
-    plan::{outlook_lines, show},
+    plan::{count, outlook_lines, show},
 };
 
 /// The bar while the number of runs is not known yet, and while it is.
@@ -78,11 +77,11 @@ impl Reporter {
 
     /// A skipped part of the suite.
     pub(crate) fn skipped(&self, what: &str, reason: &str) {
-        self.line(&format!("skipped {what}: {reason}"));
+        self.note(&format!("skipped {what}: {reason}"));
     }
 
     /// A line that stays, above the bar if there is one.
-    fn line(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         if !self.bar.is_hidden() || self.verbosity == Verbosity::Normal {
             self.problem(text);
         }
@@ -93,12 +92,6 @@ impl Reporter {
         self.bar.set_message(text);
     }
 
-    fn built(&self, variant: &VariantId, built: Built) {
-        if built == Built::Made {
-            self.line(&format!("built {variant}"));
-        }
-    }
-
     fn problem(&self, text: &str) {
         match self.bar.is_hidden() {
             false => self.bar.println(printable(text)),
@@ -106,27 +99,17 @@ impl Reporter {
         }
     }
 
-    pub(crate) fn note(&self, text: &str) {
-        self.line(text);
-    }
-
     fn measuring(&mut self, runs: usize, left: Duration) {
         self.runs = runs;
         if self.bar.is_hidden() && self.conforming > 0 {
-            let s = if self.conforming == 1 { "" } else { "s" };
-            self.line(&format!("conformance checks: {} scenario{s} passed", self.conforming));
+            let passed = count(self.conforming, "scenario");
+            self.note(&format!("conformance checks: {passed} passed"));
         }
         self.bar.set_length(runs as u64);
         self.bar.set_style(style(MEASURING));
         if self.bar.is_hidden() {
-            let s = if runs == 1 { "" } else { "s" };
-            self.line(&format!("{runs} run{s}, about {}", show(left)));
+            self.note(&format!("{}, about {}", count(runs, "run"), show(left)));
         }
-    }
-
-    fn further(&mut self, runs: usize) {
-        self.runs += runs;
-        self.bar.set_length(self.runs as u64);
     }
 
     fn precision(&mut self, widest: Option<f64>, goal: f64) {
@@ -134,23 +117,21 @@ impl Reporter {
         let Some(widest) = widest else { return };
         let text = format!("widest interval +-{}, goal {goal}", percent(widest));
         if self.bar.is_hidden() {
-            self.line(&text);
+            self.note(&text);
         }
         self.precision = format!("  ({text})");
     }
 
-    fn piloted(&self, name: &str, run: &Run) {
-        let name = format!("{name} {}", run.workload);
-        match &run.outcome {
-            Outcome::Failed { reason, .. } => self.problem(&format!("FAILED {name}: {reason}")),
-            Outcome::Measured(_) | Outcome::Idle(_) => {}
+    fn failed(&self, name: &str, run: &Run) {
+        if let Some(reason) = run.outcome.failure() {
+            self.problem(&format!("FAILED {name} {}: {reason}", run.workload));
         }
     }
 
     /// A line if nothing was shown for a while.
     fn beat(&mut self, text: &str) {
         if self.bar.is_hidden() && self.heartbeat.is_due(Instant::now()) {
-            self.line(text);
+            self.note(text);
         }
     }
 
@@ -173,9 +154,7 @@ impl Reporter {
             self.table = self.view.map_or_else(String::new, |view| view(journal));
             self.bar.set_message(format!("{}\n\n{}", self.precision, self.table));
         }
-        if let Outcome::Failed { reason, .. } = &run.outcome {
-            self.problem(&format!("FAILED {name} {}: {reason}", run.workload));
-        }
+        self.failed(name, run);
     }
 
     fn verified(&mut self, verified: &Verified) {
@@ -194,9 +173,12 @@ impl Observer for Reporter {
     fn on(&mut self, progress: &Progress<'_>) {
         match progress {
             Progress::Building { variant } => self.now(format!("building {variant}")),
-            Progress::Built { variant, built } => self.built(variant, *built),
+            Progress::Built { variant, built: Built::Made } => {
+                self.note(&format!("built {variant}"));
+            }
+            Progress::Built { .. } => {}
             Progress::Unavailable(it) => {
-                self.line(&format!("skipped {}: {}", it.variant, it.reason));
+                self.note(&format!("skipped {}: {}", it.variant, it.reason));
             }
             Progress::Verifying { variant, scenario } => {
                 self.now(format!("verifying {variant} {scenario}"));
@@ -204,29 +186,32 @@ impl Observer for Reporter {
             Progress::VerifyingAgain(first) => {
                 for (check, _) in &first.failed {
                     let name = format!("{} {}", first.variant, first.scenario);
-                    self.line(&format!("{name}: `{check}` failed, all is checked again alone"));
+                    self.note(&format!("{name}: `{check}` failed, all is checked again alone"));
                 }
             }
             Progress::Verified(verified) => self.verified(verified),
             Progress::Started { folder } => {
-                self.line(&format!("results: {}", folder.display()));
+                self.note(&format!("results: {}", folder.display()));
             }
             Progress::Resumed { folder, runs, torn } => {
-                let s = if *runs == 1 { "" } else { "s" };
-                self.line(&format!("resuming {}: {runs} run{s} recorded", folder.display()));
+                let runs = count(*runs, "run");
+                self.note(&format!("resuming {}: {runs} recorded", folder.display()));
                 if *torn > 0 {
-                    self.line(&format!("incomplete last record ({torn} bytes) moved aside"));
+                    self.note(&format!("incomplete last record ({torn} bytes) moved aside"));
                 }
             }
             Progress::Planned(forecast) => {
                 for line in outlook_lines(forecast, &Zoned::now()) {
-                    self.line(&line);
+                    self.note(&line);
                 }
             }
             Progress::Measuring { runs, left } => self.measuring(*runs, *left),
             Progress::Precision { widest, goal } => self.precision(*widest, *goal),
-            Progress::Piloted { name, run } => self.piloted(name, run),
-            Progress::Further { runs } => self.further(*runs),
+            Progress::Piloted { name, run } => self.failed(name, run),
+            Progress::Further { runs } => {
+                self.runs += runs;
+                self.bar.set_length(self.runs as u64);
+            }
             Progress::Running { name, workload, left } => self.running(name, workload, *left),
             Progress::Round { name, round, rounds } => {
                 self.round(&format!("{name}, round {} of {rounds}", round + 1));

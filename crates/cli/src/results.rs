@@ -7,10 +7,11 @@ use std::{fs, io, path::Path, time::Duration};
 use wirebench_experiment::{experiment::Finished, journal};
 use wirebench_report::{
     Report, commands,
+    compare::Side,
     document::Look,
     screen::{Facts, live_page},
 };
-use wirebench_schema::{journal::Journal, printable::printable};
+use wirebench_schema::{environment::Environment, journal::Journal, printable::printable};
 
 use crate::{exit::usage, format::redacted, out};
 
@@ -39,6 +40,23 @@ pub(crate) fn write(finished: &Finished, report: &dyn Report) -> anyhow::Result<
         })?;
     }
     Ok(())
+}
+
+/// A result that is compared with another one.
+pub(crate) struct Stored {
+    pub(crate) journal: Journal,
+    environment: Option<Environment>,
+}
+
+impl Stored {
+    pub(crate) fn read(result: &Path) -> Result<Self, String> {
+        let journal = journal::read(result)?;
+        Ok(Self { journal, environment: journal::environment(folder(result))? })
+    }
+
+    pub(crate) fn side<'a>(&'a self, name: &'a str) -> Side<'a> {
+        Side { name, journal: &self.journal, environment: self.environment.as_ref() }
+    }
 }
 
 /// What a page shows besides the figures of a journal.

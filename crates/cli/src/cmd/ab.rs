@@ -1,14 +1,20 @@
 //! `wirebench ab`: compares two servers and prints one sentence about B compared with A. This file has
 //! its options; the crate `report` decides what counts as a difference.
 
-mod conclude;
 mod revision;
 mod setting;
 mod side;
 
+use anyhow::Context as _;
 use std::{path::PathBuf, time::Duration};
-use wirebench_experiment::experiment::{Finished, conduct};
-use wirebench_report::analysis::Metric;
+use wirebench_experiment::{
+    experiment::{Finished, conduct},
+    journal,
+};
+use wirebench_report::{
+    ab::{Ab, AbOptions},
+    analysis::Metric,
+};
 use wirebench_schema::{scenario::Scenario, suite::Phase};
 
 use crate::{
@@ -21,6 +27,7 @@ use crate::{
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     pairs::{Pairs, PairsOptions},
     preparation::ready,
+    results,
     session::{Resumable, Setting},
     value,
 };
@@ -49,7 +56,6 @@ const STRICT: &str =
     "Exit with 3 if the verdict is not valid or only a bound, or a condition is inconclusive";
 const DURATION: &str = "Length of the measurement window, filled by slices [default: 800ms]";
 
-/// Arguments of `wirebench ab`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = AFTER_HELP,
@@ -162,7 +168,24 @@ impl Resumable for Arguments {
     }
 
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
-        self.report(interrupt, finished)
+        let wishes = AbOptions { metric: self.metric, conditions: self.gate.fail_if.clone() };
+        let ab = Ab::of(&finished.journal, &wishes)
+            .context("the journal does not hold two servers in pairs")?;
+        let exit = interrupt.exit();
+        let mut place = results::place(&finished.folder);
+        if exit.is_some() {
+            let resume = journal::resume_command(&finished.folder);
+            place += &format!("\nResume with: {resume}");
+        }
+        self.format.print(&ab, place, |place| ab.page(Some(place)));
+        results::write(finished, &ab)?;
+        let of_gate = self.gate.conclude("ab", ab.gate.as_ref())?;
+        Ok(exit.unwrap_or(match of_gate {
+            Exit::Regression => of_gate,
+            _ if !finished.all_well() => Exit::Failed,
+            Exit::Fine if self.gate.strict && !ab.is_valid() => Exit::NotValid,
+            _ => of_gate,
+        }))
     }
 }
 
@@ -184,5 +207,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
-    arguments.report(&context.interrupt, &finished?)
+    arguments.conclude(&context.interrupt, &finished?)
 }

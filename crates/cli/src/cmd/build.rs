@@ -11,7 +11,6 @@ use crate::{
     out, value,
 };
 
-/// Arguments of `wirebench build`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Entries, variants or languages [default: all]
@@ -33,13 +32,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
     let mut exit = Exit::Fine;
     let selected = context.select(&arguments.names)?;
-    let survey = context.prober().survey(&selected);
-    let mut there = Vec::new();
-    for (subject, availability) in selected.into_iter().zip(survey) {
-        let Some(reason) = availability.reason() else {
-            there.push(subject);
-            continue;
-        };
+    let there = context.available(selected, |subject, availability, reason| {
         out::result(&format!("{}: skipped, {reason}", subject.variant.id));
         let left_undone = matches!(availability, Availability::NeedsSetup { .. });
         // A named entry must be built; among unnamed ones, broken ones are skipped.
@@ -48,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         if wanted || subject.broken().is_some() {
             exit = Exit::Failed;
         }
-    }
+    });
     let freshness = if arguments.force { Freshness::Anew } else { Freshness::Stamped };
     let manner = BuildOptions { freshness, jobs: arguments.jobs, telling: BuildOutput::All };
     if !build_all(&context, &there, manner).is_empty() {

@@ -2,19 +2,18 @@
 //! defined in the crate `report`.
 
 use std::{path::Path, path::PathBuf};
-use wirebench_experiment::journal;
 use wirebench_report::{
     analysis::Metric,
-    compare::{Basis, CompareOptions, Differences, NotComparable, Rows, Side, compare},
+    compare::{Basis, CompareOptions, Differences, NotComparable, Rows, compare},
     tune::SUITE,
 };
-use wirebench_schema::{environment::Environment, journal::Journal};
 
 use crate::{
     exit::{Exit, incomparable, usage},
     format::{FormatOption, GROUP},
     gate::GateOptions,
     out,
+    results::Stored,
 };
 
 const AFTER_HELP: &str = "\
@@ -33,7 +32,6 @@ comparable, or with --strict a condition is inconclusive; 4 a condition is viola
 
 Manual, with an example for continuous integration: docs/compare.md";
 
-/// Arguments of `wirebench compare`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, mut_arg("strict", |it| it.requires("fail_if")))]
 pub(crate) struct Arguments {
@@ -61,44 +59,31 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let (old, new) = (Stored::read(&arguments.old)?, Stored::read(&arguments.new)?);
+    let [old_name, new_name] = [&arguments.old, &arguments.new].map(|it| it.display().to_string());
+    let (old, new) = (stored(&arguments.old)?, stored(&arguments.new)?);
     let wishes = CompareOptions {
         metrics: arguments.metric.clone(),
         basis: if arguments.absolute { Basis::Absolute } else { Basis::Relative },
         differences: if arguments.force { Differences::Force } else { Differences::Refuse },
         conditions: arguments.gate.fail_if.clone(),
     };
-    let comparison = compare(&old.side(), &new.side(), &wishes)
-        .map_err(|reason| incomparable(refusal(&reason, &old.name, &new.name)))?;
+    let comparison = compare(&old.side(&old_name), &new.side(&new_name), &wishes)
+        .map_err(|reason| incomparable(refusal(&reason, &old_name, &new_name)))?;
     let rows = if arguments.all { Rows::All } else { Rows::ThatCount };
     out::result(&arguments.format.text(&comparison, None, || comparison.text(rows)));
     arguments.gate.conclude("compare", comparison.gate.as_ref())
 }
 
-struct Stored {
-    name: String,
-    journal: Journal,
-    environment: Option<Environment>,
-}
-
-impl Stored {
-    fn read(path: &Path) -> anyhow::Result<Self> {
-        let journal = journal::read(path).map_err(usage)?;
-        if journal.start.suite == SUITE {
-            return Err(usage(format!(
-                "{} is a result of `wirebench tune`, and only results of `wirebench run` can be compared",
-                path.display()
-            )));
-        }
-        let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new(".")) };
-        let environment = journal::environment(folder).map_err(usage)?;
-        Ok(Self { name: path.display().to_string(), journal, environment })
+/// A result of `wirebench run`.
+fn stored(result: &Path) -> anyhow::Result<Stored> {
+    let stored = Stored::read(result).map_err(usage)?;
+    if stored.journal.start.suite == SUITE {
+        return Err(usage(format!(
+            "{} is a result of `wirebench tune`, and only results of `wirebench run` can be compared",
+            result.display()
+        )));
     }
-
-    fn side(&self) -> Side<'_> {
-        let environment = self.environment.as_ref();
-        Side { name: &self.name, journal: &self.journal, environment }
-    }
+    Ok(stored)
 }
 
 fn refusal(reason: &NotComparable, old: &str, new: &str) -> String {

@@ -4,7 +4,6 @@ use clap_complete::{Shell, generate};
 
 use crate::{exit::Exit, out};
 
-/// Arguments of `wirebench completions`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Bash: wirebench completions bash > ~/.local/share/bash-completion/completions/wirebench"

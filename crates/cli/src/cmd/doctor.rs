@@ -11,7 +11,6 @@ use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 /// The version of what `--json` prints. It grows whenever a field changes its meaning or goes away.
 const FORMAT: u32 = 2;
 
-/// Arguments of `wirebench doctor`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Print JSON: the environment, as in environment.json, and all findings

@@ -8,7 +8,6 @@ use wirebench_schema::{argv::display, entry::Deviation, scenario::Scenario};
 
 use crate::{context::Context, embedded, exit::Exit, options::ProjectOption, out};
 
-/// Arguments of `wirebench list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Entries such as c/epoll, variants such as cpp/boost-asio:prefork, or languages such as go;

@@ -5,7 +5,6 @@ use std::{fs, path::PathBuf};
 
 use crate::{exit::Exit, out};
 
-/// Arguments of `wirebench man`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Install: wirebench man ~/.local/share/man/man1")]
 pub(crate) struct Arguments {

@@ -10,7 +10,6 @@ use crate::{
     out,
 };
 
-/// Arguments of `wirebench new`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Language and name of the new entry, such as rust/mine

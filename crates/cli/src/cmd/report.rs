@@ -30,7 +30,6 @@ use crate::{
 const FAIL_IF: &str = "Exit with 4 if the whole interval of a change from A to B is beyond this, such as 'cpu > \
                        +3%'; for results of `ab`; repeatable";
 
-/// Arguments of `wirebench report`.
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("fail_if", |it| it.help(FAIL_IF).conflicts_with_all(["archive", "svg"])),

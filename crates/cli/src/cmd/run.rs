@@ -53,7 +53,6 @@ const BESIDE_RESUME: [&str; 10] = [
     "no_copy",
 ];
 
-/// Arguments of `wirebench run`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     mut_arg("count", |it| it.help(COUNT)),

@@ -5,7 +5,6 @@ use wirebench_report::schemas;
 
 use crate::{exit::Exit, out};
 
-/// Arguments of `wirebench schema`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Check a result: wirebench schema report > schema.json, with any validator")]
 pub(crate) struct Arguments {

@@ -17,7 +17,6 @@ use crate::{
 /// How often the wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Arguments of `wirebench serve`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Entry or variant
@@ -37,15 +36,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
-    let subjects = context.select(std::slice::from_ref(&arguments.name))?;
-    let [subject] = subjects.as_slice() else {
-        let ids: Vec<String> = subjects.iter().map(|s| s.variant.id.to_string()).collect();
-        return Err(usage(format!(
-            "`{}` has several variants: name one of {}",
-            arguments.name,
-            ids.join(", ")
-        )));
-    };
+    let subject = &context.select_one(&arguments.name)?;
     subject.variant.check_scenario(arguments.scenario).map_err(usage)?;
     if arguments.workers == 0 {
         return Err(usage("--workers must be at least 1"));

@@ -31,7 +31,6 @@ use crate::{
 /// How often something that was brought may show that more is missing.
 const ROUNDS: usize = 8;
 
-/// Arguments of `wirebench setup`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Entries, variants or languages [default: all]

@@ -15,18 +15,18 @@ use wirebench_experiment::{
 };
 use wirebench_report::{
     analysis::Analysis,
-    compare::Side,
     document::Look,
     site::{self, Changes, FORMAT, Summary},
 };
-use wirebench_schema::{environment::Environment, journal::Journal};
+use wirebench_schema::journal::Journal;
 use wirebench_server::{digest, parallel};
 
 use crate::{
     exit::{Exit, usage},
     format::redacted,
     out,
-    results::Known,
+    plan::count,
+    results::{Known, Stored},
 };
 
 /// The depth of result folders below those that are given.
@@ -34,7 +34,6 @@ const DEPTH: usize = 3;
 const SUMMARY_FILE: &str = "summary.json";
 const PAGE_FILE: &str = "index.html";
 
-/// Arguments of `wirebench site`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The site has a page with all significant changes, and one for each run, server and machine. It works without \
@@ -85,12 +84,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         write(&arguments.out.join(page.path), &page.text)?;
     }
     let significant = changes.iter().filter(|it| !it.changes.is_empty()).count();
-    out::result(&format!(
-        "{} run{}, {significant} with significant changes: {}\n",
-        summaries.len(),
-        if summaries.len() == 1 { "" } else { "s" },
-        first_page.display()
-    ));
+    let runs = count(summaries.len(), "run");
+    let page = first_page.display();
+    out::result(&format!("{runs}, {significant} with significant changes: {page}\n"));
     Ok(if failed.is_empty() { Exit::Fine } else { Exit::Failed })
 }
 
@@ -134,7 +130,8 @@ impl Arguments {
             pairs.iter().filter(|(old, new)| !file(old, new).is_file()).copied().collect();
         let failed = in_parallel(&missing, |(old, new)| {
             let [one, other] = [old, new].map(|it| Stored::read(&runs.join(&it.id)));
-            let (one, other) = (one?, other?);
+            let (one, other) =
+                (one.map_err(anyhow::Error::msg)?, other.map_err(anyhow::Error::msg)?);
             let changes = site::changes(&one.side(&old.id), &other.side(&new.id));
             write_json(&file(old, new), &changes)
         });
@@ -142,23 +139,6 @@ impl Arguments {
             return Err(why);
         }
         Ok(pairs.iter().filter_map(|(old, new)| read(&file(old, new))).collect())
-    }
-}
-
-struct Stored {
-    journal: Journal,
-    environment: Option<Environment>,
-}
-
-impl Stored {
-    fn read(folder: &Path) -> anyhow::Result<Self> {
-        let journal = journal::read(folder).map_err(anyhow::Error::msg)?;
-        let environment = journal::environment(folder).map_err(anyhow::Error::msg)?;
-        Ok(Self { journal, environment })
-    }
-
-    fn side<'a>(&'a self, name: &'a str) -> Side<'a> {
-        Side { name, journal: &self.journal, environment: self.environment.as_ref() }
     }
 }
 

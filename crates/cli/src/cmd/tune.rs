@@ -6,7 +6,6 @@ mod lists;
 mod search;
 mod sweep;
 
-use anyhow::Context as _;
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
@@ -25,7 +24,7 @@ use wirebench_schema::{
 
 use crate::{
     away,
-    context::{Context, command_line},
+    context::{Context, checked, command_line, only_one},
     exit::{Exit, usage},
     format::FormatOption,
     options::{self, Conditions, ProjectOption, ResultOptions},
@@ -46,7 +45,6 @@ warmup = "200ms"
 duration = "1s"
 "#;
 
-/// Arguments of `wirebench tune`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Without --objective, tune sweeps: it measures every combination of workers and \
@@ -130,28 +128,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 impl Arguments {
     /// The one server that is tuned.
     fn subject(&self, context: &Context) -> anyhow::Result<Subject> {
-        let mut subjects = match (&self.server, &self.entry) {
-            (Some(line), _) => context.own(std::slice::from_ref(line), &[self.scenario])?,
-            (None, entry) => {
-                let names: Vec<String> = entry.iter().cloned().collect();
-                context.select(&names)?
+        let subject = match (&self.server, &self.entry) {
+            (Some(line), _) => {
+                only_one(context.own(std::slice::from_ref(line), &[self.scenario])?, line)?
             }
+            (None, entry) => context.select_one(entry.as_deref().unwrap_or_default())?,
         };
-        if subjects.len() > 1 {
-            let names = subjects.iter().map(|subject| subject.variant.id.to_string());
-            let names: Vec<String> = names.collect();
-            return Err(usage(format!(
-                "`tune` needs one server, not {1}: name one of {0}",
-                names.join(", "),
-                names.len()
-            )));
-        }
-        let subject = subjects.pop().context("no server was named")?;
-        if let Some(reason) = subject.broken() {
-            return Err(usage(reason));
-        }
-        subject.variant.check_scenario(self.scenario).map_err(usage)?;
-        Ok(subject)
+        checked(subject, self.scenario)
     }
 
     /// The workload that all others are like.

@@ -22,7 +22,6 @@ use crate::{
 };
 use course::{Again, Pair, Shown, Starter, Tally, check_all};
 
-/// Arguments of `wirebench verify`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Entries, variants or languages [default: all]

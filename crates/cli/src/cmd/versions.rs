@@ -5,7 +5,6 @@ use wirebench_report::table::{Style, listing};
 
 use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 
-/// Arguments of `wirebench versions`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Entries, variants or languages [default: all]

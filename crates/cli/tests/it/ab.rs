@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 use wirebench_schema::{
-    journal::{Counts, EndReason, Journal, Outcome as Ran, Procedure},
+    journal::{Counts, EndReason, Journal, Procedure},
     suite::Phase,
 };
 
@@ -77,7 +77,7 @@ fn a_cohort_has_two_instances_of_either_side_and_two_cohorts_claim_nothing() {
     let workload = &journal.start.workloads[0];
     assert_eq!((workload.phase, workload.name.as_str()), (Phase::Saturate, "hello"));
     for run in &journal.runs {
-        let Ran::Measured(measured) = &run.outcome else { continue };
+        let Some(measured) = run.outcome.measured() else { continue };
         assert_eq!(measured.slices.len(), 2, "{run:#?}");
     }
     let line = last_line(&outcome);
@@ -252,11 +252,7 @@ fn messages_of_an_echo_are_as_long_as_was_asked_for() {
     assert_fine(&ab(&world, [&server, &server], &options));
     let journal = world.journal();
     assert_eq!(journal.start.workloads[0].payload_bytes, 2048);
-    let measured = journal.runs.iter().filter_map(|run| match &run.outcome {
-        Ran::Measured(it) => Some(&it.load),
-        _ => None,
-    });
-    for load in measured {
+    for load in journal.runs.iter().filter_map(|run| Some(&run.outcome.measured()?.load)) {
         assert_eq!(load.config.payload_bytes, 2048);
         // A reply may lie across an edge of the window.
         assert!(load.bytes_received + 2 * 2048 >= load.requests * 2048, "{load:#?}");

@@ -60,11 +60,9 @@ fn a_run_on_another_host_comes_back_as_if_it_had_been_made_here() {
     assert!(folder.join("report.html").is_file());
     let journal = journal(&world);
     assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
-    let hosts = |run: &wirebench_schema::journal::Run| match &run.outcome {
-        wirebench_schema::journal::Outcome::Measured(it) => {
-            it.load.generators.iter().map(|it| it.host.clone()).collect()
-        }
-        _ => vec!["a".to_owned(), "b".to_owned()],
+    let hosts = |run: &wirebench_schema::journal::Run| match run.outcome.measured() {
+        Some(it) => it.load.generators.iter().map(|it| it.host.clone()).collect(),
+        None => vec!["a".to_owned(), "b".to_owned()],
     };
     let runs = journal.runs.iter().filter(|run| run.counts != Counts::Pilot);
     assert!(runs.map(hosts).all(|hosts| hosts == ["a", "b"]), "{:#?}", journal.runs);
@@ -138,10 +136,7 @@ fn a_generator_that_dies_fails_its_slice_and_the_suite_goes_on() {
     run.end().ended(1);
     let journal = journal(&world);
     assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
-    let failed = journal.runs.iter().filter_map(|run| match &run.outcome {
-        wirebench_schema::journal::Outcome::Failed { reason, .. } => Some((run.block, reason)),
-        _ => None,
-    });
+    let failed = journal.runs.iter().filter_map(|run| Some((run.block, run.outcome.failure()?)));
     let failed: Vec<_> = failed.filter(|(_, reason)| reason.contains("b: ")).collect();
     assert!(!failed.is_empty(), "{:#?}", journal.runs);
     assert!(failed.iter().all(|(block, _)| *block == failed[0].0), "{failed:?}");

@@ -88,8 +88,7 @@ pub(crate) fn run(subject: &Subject, workload: &Workload) -> Run {
 }
 
 pub(crate) fn measured(run: &Run) -> &Measurement {
-    let Outcome::Measured(measured) = &run.outcome else { panic!("{run:#?}") };
-    measured
+    run.outcome.measured().unwrap_or_else(|| panic!("{run:#?}"))
 }
 
 fn idle(run: &Run) -> &IdleMeasurement {
@@ -98,8 +97,7 @@ fn idle(run: &Run) -> &IdleMeasurement {
 }
 
 fn failure(run: &Run) -> &str {
-    let Outcome::Failed { reason, .. } = &run.outcome else { panic!("{run:#?}") };
-    reason
+    run.outcome.failure().unwrap_or_else(|| panic!("{run:#?}"))
 }
 
 pub(crate) fn find(reasons: &[Reason], kind: ReasonKind) -> Option<&Reason> {

@@ -307,8 +307,7 @@ pub(crate) fn wait_for<T, S: Display>(state: impl Fn() -> S, look: impl Fn() -> 
 /// Whether a run ended with 0, or with 1 because of a failure that its journal has.
 #[track_caller]
 pub(crate) fn assert_ended(code: Option<i32>, journal: &Journal) {
-    let is_failed =
-        |run: &Run| matches!(run.outcome, wirebench_schema::journal::Outcome::Failed { .. });
+    let is_failed = |run: &Run| run.outcome.failure().is_some();
     assert!(
         code == Some(0) || code == Some(1) && journal.runs.iter().any(is_failed),
         "{code:?}: {journal:#?}"

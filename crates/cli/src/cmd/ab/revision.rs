@@ -14,8 +14,10 @@ use wirebench_catalogue::{
     subject::Subject,
 };
 
-use super::side::only_one;
-use crate::{context::Context, exit::usage};
+use crate::{
+    context::{Context, only_one},
+    exit::usage,
+};
 
 /// Digits of a commit's name that tell it from all others in a project.
 const DIGITS: usize = 16;

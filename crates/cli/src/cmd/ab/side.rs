@@ -8,7 +8,7 @@ use wirebench_schema::scenario::Scenario;
 
 use super::{Arguments, revision};
 use crate::{
-    context::{Context, require_program},
+    context::{Context, checked, only_one, require_program},
     exit::usage,
     value,
 };
@@ -41,7 +41,7 @@ impl Arguments {
         let at = |revision: Option<&str>| {
             let subject = match revision {
                 Some(revision) => revision::subject(context, entry, revision)?,
-                None => known(context, entry)?,
+                None => context.select_one(entry)?,
             };
             checked(subject, self.scenario)
         };
@@ -71,7 +71,7 @@ fn written(
             "{option}-folder needs a command with {{port}}, and `{text}` is an entry: omit {option}-folder"
         )));
     }
-    let subject = known(context, text).map_err(|error| {
+    let subject = context.select_one(text).map_err(|error| {
         usage(format!(
             "{option}: {error:#}; to run a command, write {{port}} for its port, such as './my-server \
              {{port}}'"
@@ -89,8 +89,7 @@ fn own(
     scenario: Scenario,
 ) -> anyhow::Result<Subject> {
     let Some(folder) = folder else {
-        let mut own = context.own(&[line.to_owned()], &[scenario])?;
-        return own.pop().ok_or_else(|| usage("the server command is empty"));
+        return only_one(context.own(&[line.to_owned()], &[scenario])?, line);
     };
     let at = folder
         .canonicalize()
@@ -103,32 +102,6 @@ fn own(
     require_program(program, "build it first, or write its path")?;
     subject.title = format!("{} in {}", subject.title, folder.display());
     subject.source = at;
-    Ok(subject)
-}
-
-/// The one server that `name` means.
-fn known(context: &Context, name: &str) -> anyhow::Result<Subject> {
-    only_one(context.select(&[name.to_owned()])?, name)
-}
-
-/// The only one of `subjects`.
-pub(super) fn only_one(mut subjects: Vec<Subject>, name: &str) -> anyhow::Result<Subject> {
-    if subjects.len() > 1 {
-        let names: Vec<String> = subjects.iter().map(|it| it.variant.id.to_string()).collect();
-        return Err(usage(format!(
-            "`{name}` matches {} servers: name one of {}",
-            names.len(),
-            names.join(", ")
-        )));
-    }
-    subjects.pop().ok_or_else(|| usage(format!("there is no entry `{name}`")))
-}
-
-fn checked(subject: Subject, scenario: Scenario) -> anyhow::Result<Subject> {
-    if let Some(reason) = subject.broken() {
-        return Err(usage(reason));
-    }
-    subject.variant.check_scenario(scenario).map_err(usage)?;
     Ok(subject)
 }
 

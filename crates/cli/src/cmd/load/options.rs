@@ -18,7 +18,6 @@ const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
 /// Names of this program's standard input.
 const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
 
-/// Arguments of `wirebench load`.
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = "Load",

@@ -29,7 +29,9 @@ pub(super) fn print(context: &Context, setting: Setting) {
     for it in &experiment.left_out {
         out::result(&format!("skipped {}: {}", it.what, it.reason));
     }
-    let subjects = available(context, subjects);
+    let subjects = context.available(subjects, |subject, _, reason| {
+        out::result(&format!("skipped {}: {reason}", subject.variant.id));
+    });
     let (suite, settings) = (&experiment.suite, &experiment.settings);
     for line in summary(suite, &subjects) {
         out::result(&line);
@@ -109,19 +111,4 @@ fn summary(suite: &Suite, subjects: &[Subject]) -> Vec<String> {
         ));
     }
     lines
-}
-
-/// The subjects that can be measured; prints why the others are skipped.
-fn available(context: &Context, subjects: Vec<Subject>) -> Vec<Subject> {
-    let survey = context.prober().survey(&subjects);
-    let mut there = Vec::new();
-    for (subject, availability) in subjects.into_iter().zip(survey) {
-        match availability.reason() {
-            None => there.push(subject),
-            Some(reason) => {
-                out::result(&format!("skipped {}: {reason}", subject.variant.id));
-            }
-        }
-    }
-    there
 }
