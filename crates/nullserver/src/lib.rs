@@ -146,13 +146,4 @@ mod tests {
             assert!(message.contains(name), "{line:?} gave {message:?}");
         }
     }
-
-    #[test]
-    fn names_are_those_of_the_command_line() {
-        assert_eq!(
-            [Engine::Epoll, Engine::IoUring].map(|it| it.to_string()),
-            ["epoll", "io_uring"]
-        );
-        assert_eq!([Scenario::Hello, Scenario::Echo].map(|it| it.to_string()), ["hello", "echo"]);
-    }
 }

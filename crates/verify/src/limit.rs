@@ -216,10 +216,7 @@ fn round(
             looks.push(running(&pids));
             thread::sleep(PAUSE);
         }
-        let since = |(thread, now): (PathBuf, u64)| {
-            now.saturating_sub(before.get(&thread).copied().unwrap_or(0))
-        };
-        let ran_ns = ran(&pids).into_iter().map(since).collect();
+        let ran_ns = ran_since(&before, &pids);
         for client in clients {
             client.join().map_err(|_| "a client of the check has panicked")??;
         }
@@ -257,6 +254,14 @@ pub(super) fn ran(pids: &[Pid]) -> BTreeMap<PathBuf, u64> {
         (!is_helper(&stat)).then(|| (PathBuf::from(folder), ran_ns))
     };
     threads(pids).into_iter().filter_map(time).collect()
+}
+
+/// For how long each thread that is no helper ran after `before`, in nanoseconds.
+pub(super) fn ran_since(before: &BTreeMap<PathBuf, u64>, pids: &[Pid]) -> Vec<u64> {
+    let since = |(thread, now): (PathBuf, u64)| {
+        now.saturating_sub(before.get(&thread).copied().unwrap_or(0))
+    };
+    ran(pids).into_iter().map(since).collect()
 }
 
 /// Whether the line of a thread says that it wants to run and is nobody's helper.

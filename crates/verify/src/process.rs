@@ -1,55 +1,18 @@
-//! What `/proc` tells of a server's processes: their CPUs, their threads, what of them ran, and its
-//! connections.
+//! What `/proc` tells of a server's processes: their CPUs, their threads, and its connections.
 
 use procfs::net::{TcpNetEntry, TcpState};
 use rustix::process::Pid;
 use std::{
-    collections::BTreeMap,
     fs,
     time::{Duration, Instant},
 };
 use wirebench_host::topology::parse_list;
 
 /// One thread of a tree: the numbers of its process and its own.
-pub(super) type ThreadId = (i32, i32);
-
-/// CPU time that each thread of a tree has used so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RunTimes(BTreeMap<ThreadId, u64>);
+type ThreadId = (i32, i32);
 
 /// Threads of the kernel that work for `io_uring` are listed among the process's own.
 pub(super) const KERNEL_THREAD_PREFIX: &str = "iou-";
-
-impl RunTimes {
-    /// Reads them. Threads that cannot be read any more have ended. `None` when the kernel does not
-    /// count.
-    pub(super) fn read(pids: &[Pid]) -> Option<Self> {
-        fs::metadata("/proc/self/schedstat").ok()?;
-        let mut times = BTreeMap::new();
-        for (id, folder) in threads(pids) {
-            let name = fs::read_to_string(format!("{folder}/comm")).unwrap_or_default();
-            if name.starts_with(KERNEL_THREAD_PREFIX) {
-                continue;
-            }
-            let text = fs::read_to_string(format!("{folder}/schedstat")).unwrap_or_default();
-            if let Some(time) = text.split_whitespace().next().and_then(|word| word.parse().ok()) {
-                times.insert(id, time);
-            }
-        }
-        Some(Self(times))
-    }
-
-    /// How long each thread ran since `earlier`, longest first.
-    pub(super) fn since(&self, earlier: &Self) -> Vec<(ThreadId, u64)> {
-        let mut ran: Vec<_> = self
-            .0
-            .iter()
-            .map(|(id, now)| (*id, now - earlier.0.get(id).copied().unwrap_or(0).min(*now)))
-            .collect();
-        ran.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
-        ran
-    }
-}
 
 /// All threads of the processes, with their folders below `/proc`.
 pub(super) fn threads(pids: &[Pid]) -> Vec<(ThreadId, String)> {
@@ -196,15 +159,5 @@ mod tests {
         assert_eq!(connection_inode(port, 0), Ok(None));
         drop(server);
         assert_eq!(waiting(port, client_port), Ok(None));
-    }
-
-    #[test]
-    fn a_thread_that_works_is_distinguished_from_one_that_waits() {
-        let own = [rustix::process::getpid()];
-        let Some(before) = RunTimes::read(&own) else { return };
-        let sum = (0..20_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n));
-        std::hint::black_box(sum);
-        let ran = RunTimes::read(&own).unwrap().since(&before);
-        assert!(ran[0].1 > 0, "{ran:?}");
     }
 }

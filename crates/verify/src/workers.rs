@@ -4,11 +4,18 @@
 use rustix::process::Pid;
 use std::{
     net::SocketAddr,
+    path::Path,
     time::{Duration, Instant},
 };
 use wirebench_schema::scenario::Protocol;
 
-use super::{Verdict, process::RunTimes, protocol::RequestStream, protocols::support, show};
+use super::{
+    Verdict,
+    limit::{ran, ran_since},
+    protocol::RequestStream,
+    protocols::support,
+    show,
+};
 
 /// Connections that keep the workers busy.
 const BUSY_CONNECTIONS: usize = 32;
@@ -31,6 +38,10 @@ pub(super) fn check(
     protocol: Protocol,
     workers: u32,
 ) -> Result<Verdict, String> {
+    if !Path::new("/proc/self/schedstat").exists() {
+        let reason = "this kernel does not count the CPU time of threads".into();
+        return Ok(Verdict::Skip { reason });
+    }
     let mut finding = String::new();
     for _ in 0..BUSY_ROUNDS {
         let mut streams = Vec::new();
@@ -39,16 +50,15 @@ pub(super) fn check(
             stream.exchange()?;
             streams.push(stream);
         }
-        let Some(before) = RunTimes::read(&tree()) else { return Ok(not_counted()) };
+        let before = ran(&tree());
         keep_busy(&mut streams)?;
-        let Some(after) = RunTimes::read(&tree()) else { return Ok(not_counted()) };
-        let ran = after.since(&before);
-        let total: u64 = ran.iter().map(|(_, time)| time).sum();
+        let ran = ran_since(&before, &tree());
+        let total: u64 = ran.iter().sum();
         if total == 0 {
             return Err("no thread of the server used CPU time while requests were served".into());
         }
         let parts = WORKED_PART * u64::from(workers);
-        let worked = ran.iter().filter(|(_, time)| time * parts >= total).count();
+        let worked = ran.iter().filter(|time| *time * parts >= total).count();
         if worked >= WORKED_LEAST {
             return Ok(Verdict::Pass);
         }
@@ -59,10 +69,6 @@ pub(super) fn check(
         );
     }
     Ok(Verdict::Fail { finding })
-}
-
-fn not_counted() -> Verdict {
-    Verdict::Skip { reason: "this kernel does not count the CPU time of threads".into() }
 }
 
 fn keep_busy(streams: &mut [Box<dyn RequestStream>]) -> Result<(), String> {

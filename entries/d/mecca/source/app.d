@@ -104,7 +104,7 @@ void acceptForever() {
 
 int main(string[] arguments) {
     try {
-        options = parseOptions(arguments[1 .. $]);
+        options = parseOptions(arguments[1 .. $], 1);
     } catch (Exception failure) {
         stderr.writeln(failure.msg);
         exit(2);

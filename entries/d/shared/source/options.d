@@ -1,4 +1,4 @@
-/* The arguments: SCENARIO HOST PORT WORKERS [TIMEOUT_MS]. */
+/* The arguments: SCENARIO HOST PORT WORKERS [TIMEOUT_MS]. Builds copy this folder next to the entry's own files. */
 module options;
 
 import core.time : Duration, msecs;
@@ -47,14 +47,14 @@ private Address parseHost(string host, ushort port) {
 }
 
 /* Throws a message for the user. */
-Options parseOptions(const string[] arguments) {
+Options parseOptions(const string[] arguments, uint mostWorkers = 1024) {
     enforce(arguments.length == 4 || arguments.length == 5,
         "usage: server SCENARIO HOST PORT WORKERS [TIMEOUT_MS]");
     Options options;
     options.scenario = parseScenario(arguments[0]);
     options.port = cast(ushort) parseNumber(arguments[2], "PORT", 0, ushort.max);
     options.address = parseHost(arguments[1], options.port);
-    options.workers = parseNumber(arguments[3], "WORKERS", 1, 1024);
+    options.workers = parseNumber(arguments[3], "WORKERS", 1, mostWorkers);
     immutable timeout = arguments.length == 5 ? arguments[4] : "5000";
     options.timeout = parseNumber(timeout, "TIMEOUT_MS", 1, int.max).msecs;
     return options;
