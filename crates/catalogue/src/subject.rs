@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use wirebench_schema::{
-    entry::{Class, Mechanism, Model, Ready, RunCommand, Sharing, Variant, VersionProbe},
+    entry::{Class, Mechanism, Ready, RunCommand, Sharing, Variant, VersionProbe},
     id::VariantId,
     journal::Described,
     placeholder,
@@ -87,7 +87,7 @@ impl Subject {
     ) -> Option<Self> {
         let word = |text: &str| safe_word(text).trim_start_matches('.').to_owned();
         let id = VariantId::new(&format!("{}/{}", word(language), word(name)), None).ok()?;
-        let variant = plain_variant(id, vec!["false".to_owned()], Ready::Line);
+        let variant = Variant::of_command(id, vec!["false".to_owned()], Ready::Line);
         Some(Self {
             title: "An entry that cannot be used".to_owned(),
             description: String::new(),
@@ -152,7 +152,7 @@ impl Subject {
                 let words = ["null-server", name, "{scenario}", "{host}", "{port}", "{workers}"];
                 let mut command = vec![program.display().to_string()];
                 command.extend(words.map(str::to_owned));
-                let mut variant = plain_variant(id, command, Ready::Line);
+                let mut variant = Variant::of_command(id, command, Ready::Line);
                 variant.class = Class::Raw;
                 variant.mechanism = mechanism;
                 variant.sharing = Sharing::Prefork;
@@ -189,7 +189,7 @@ impl Subject {
             ));
         }
         let mut variant =
-            plain_variant(own_id(&program_name(&command[0]))?, command, Ready::Connect);
+            Variant::of_command(own_id(&program_name(&command[0]))?, command, Ready::Connect);
         variant.scenarios = scenarios.to_vec();
         Ok(Self {
             title: format!("`{line}`"),
@@ -271,27 +271,6 @@ fn program_name(program: &str) -> String {
 
 fn own_id(name: &str) -> Result<VariantId, String> {
     VariantId::new(&format!("own/{name}"), None).map_err(|error| error.to_string())
-}
-
-/// A variant of which nothing is known but its command.
-fn plain_variant(id: VariantId, command: Vec<String>, ready: Ready) -> Variant {
-    Variant {
-        id,
-        note: None,
-        class: Class::Framework,
-        model: Model::EventLoop,
-        mechanism: Mechanism::Epoll,
-        sharing: Sharing::Shared,
-        scenarios: Vec::new(),
-        skips: Vec::new(),
-        known_issues: Vec::new(),
-        max_workers: None,
-        deviations: Vec::new(),
-        requires: Vec::new(),
-        sources: Vec::new(),
-        build: Vec::new(),
-        run: RunCommand { command, ready, env: BTreeMap::new() },
-    }
 }
 
 #[cfg(test)]

@@ -83,18 +83,6 @@ fn what_a_build_leaves_running_on_purpose_outlives_wirebench() {
 }
 
 #[test]
-fn a_load_ends_with_a_partial_report_on_ctrl_c() {
-    let world = World::new();
-    let mut server = world.start(&["serve", "builtin/epoll"]);
-    let url = format!("http://{}/", server.first_line().trim_start_matches("listening "));
-    let mut load = world.start(&["load", "-c2", "--events", "-d60s", &url]);
-    assert!(load.first_line().contains("connected"));
-    load.signal(Signal::INT);
-    let outcome = load.end().ended(130);
-    assert!(outcome.stdout.contains("\"interrupted\":true"), "{outcome:#?}");
-}
-
-#[test]
 fn serve_stays_until_ctrl_c_and_takes_its_server_along() {
     let world = World::new();
     let mut running = world.start(&["serve", "builtin/epoll", "--scenario", "echo"]);

@@ -13,7 +13,7 @@ use wirebench_schema::journal::{Journal, Reason, ReasonKind, Run};
 
 use crate::{
     cases::{Case, Expected, GOOD},
-    faulty::FAULTS,
+    faulty::Fault,
     machine::{self, Around},
     world::{World, program},
 };
@@ -143,7 +143,7 @@ fn run(case: &Case, cpus: &[u32]) -> Result<Journal, Stop> {
     }
     let mut servers: Vec<&str> = case.expected.iter().map(|it| it.who).collect();
     servers.dedup();
-    for name in servers.iter().filter(|name| FAULTS.iter().any(|(known, _)| known == *name)) {
+    for name in servers.iter().filter(|name| Fault::of(name).is_some()) {
         let path = machine::as_program(&world, name);
         words.extend(["--server".to_owned(), format!("'{}' {{port}}", path.display())]);
     }

@@ -29,15 +29,13 @@ const STALL: Duration = Duration::from_millis(500);
 const IGNORING: &str = "WIREBENCH_TEST_IGNORING";
 
 /// What is wrong with a server, by the name under which its program is started.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(crate) enum Fault {
     /// Sends no replies for half a second.
     Stalls,
     /// Every fourth connection waits long for each reply.
     Starves,
     AnswersWrong,
-    /// Closes connections that are silent for a fifth of a second.
-    HangsUp,
     Noisy,
     Deaf,
     LeavesChild,
@@ -52,29 +50,9 @@ pub(crate) enum Fault {
     WarmsUp,
     /// Uses a tenth of a CPU all the time.
     BurnsIdle,
-    /// Has a thread that never rests.
-    Spins,
     /// Works for a while when it has had no request for a moment.
     DefersWork,
 }
-
-pub(crate) const FAULTS: [(&str, Fault); 15] = [
-    ("stalls", Fault::Stalls),
-    ("starves", Fault::Starves),
-    ("answers-wrong", Fault::AnswersWrong),
-    ("hangs-up", Fault::HangsUp),
-    ("noisy", Fault::Noisy),
-    ("deaf", Fault::Deaf),
-    ("leaves-child", Fault::LeavesChild),
-    ("starts-child", Fault::StartsChild),
-    ("forgets-children", Fault::ForgetsChildren),
-    ("effortless", Fault::Effortless),
-    ("settles-late", Fault::SettlesLate),
-    ("warms-up", Fault::WarmsUp),
-    ("burns-idle", Fault::BurnsIdle),
-    ("spins", Fault::Spins),
-    ("defers-work", Fault::DefersWork),
-];
 
 /// What all connections have in common.
 #[derive(Debug, Default)]
@@ -137,8 +115,6 @@ fn talk(fault: Fault, number: usize, shared: &Shared, mut stream: TcpStream) -> 
     if fault == Fault::Effortless {
         return answer_by_length(&mut stream);
     }
-    let quiet = (fault == Fault::HangsUp).then_some(Duration::from_millis(200));
-    stream.set_read_timeout(quiet)?;
     let mut buffer = [0; 4096];
     let mut head = Vec::new();
     let mut replies = 0;
@@ -195,6 +171,10 @@ fn answer_by_length(stream: &mut TcpStream) -> io::Result<()> {
 }
 
 impl Fault {
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        <Self as clap::ValueEnum>::from_str(name, false).ok()
+    }
+
     /// How late reply number `replies` of connection `number` is, when the first request came `since` ago.
     fn delay(self, number: usize, replies: usize, since: Duration) -> Duration {
         match self {

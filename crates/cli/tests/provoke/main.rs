@@ -23,8 +23,8 @@ use std::{path::Path, process::ExitCode};
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().collect();
     let name = Path::new(&words[0]).file_name().unwrap().to_string_lossy().into_owned();
-    if let Some((_, fault)) = faulty::FAULTS.iter().find(|(known, _)| *known == name) {
-        return faulty::serve(*fault, &words[1]);
+    if let Some(fault) = faulty::Fault::of(&name) {
+        return faulty::serve(fault, &words[1]);
     }
     if name == machine::SPINNER {
         return machine::spin(&words[1..]);

@@ -74,9 +74,6 @@ impl Pace {
 /// What a server with this fault does besides answering, if anything.
 pub(crate) fn background(fault: Fault, shared: &Shared) {
     match fault {
-        Fault::Spins => loop {
-            spin(Duration::from_secs(1));
-        },
         Fault::BurnsIdle => loop {
             spin(BURN.0);
             thread::sleep(BURN.1);

@@ -267,6 +267,28 @@ impl Entry {
 }
 
 impl Variant {
+    /// A variant of which nothing is known but its command.
+    #[must_use]
+    pub const fn of_command(id: VariantId, command: Vec<String>, ready: Ready) -> Self {
+        Self {
+            id,
+            note: None,
+            class: Class::Framework,
+            model: Model::EventLoop,
+            mechanism: Mechanism::Epoll,
+            sharing: Sharing::Shared,
+            scenarios: Vec::new(),
+            skips: Vec::new(),
+            known_issues: Vec::new(),
+            max_workers: None,
+            deviations: Vec::new(),
+            requires: Vec::new(),
+            sources: Vec::new(),
+            build: Vec::new(),
+            run: RunCommand { command, ready, env: BTreeMap::new() },
+        }
+    }
+
     /// Features that it skips, changes of ours to its sources, and deviations from the contract, for
     /// readers of its figures.
     #[must_use]

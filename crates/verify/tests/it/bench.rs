@@ -1,7 +1,6 @@
 //! Runs `verify` against one mode of the wrong server and looks for what is left of it afterwards.
 
 use std::{
-    collections::BTreeMap,
     fs,
     net::{IpAddr, Ipv4Addr},
     sync::{
@@ -12,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    entry::{Class, Deviation, Mechanism, Model, Ready, RunCommand, Sharing, Variant},
+    entry::{Deviation, Mechanism, Ready, Sharing, Variant},
     id::VariantId,
     scenario::Scenario,
 };
@@ -71,27 +70,16 @@ impl Setup {
     pub(crate) fn variant(&self, mark: &str) -> Variant {
         let mut command = vec![WRONG_SERVER.to_owned(), self.mode.to_owned()];
         command.extend(self.arguments.iter().map(|&argument| argument.to_owned()));
-        Variant {
-            id: VariantId::new("rust/wrong", None).unwrap(),
-            note: None,
-            class: Class::Raw,
-            model: Model::Threads,
+        let id = VariantId::new("rust/wrong", None).unwrap();
+        let mut variant = Variant {
             mechanism: self.declared.unwrap_or(Mechanism::Blocking),
             sharing: self.sharing,
             scenarios: Scenario::ALL.to_vec(),
-            skips: Vec::new(),
-            known_issues: Vec::new(),
-            max_workers: None,
             deviations: self.deviations.clone(),
-            requires: Vec::new(),
-            sources: Vec::new(),
-            build: Vec::new(),
-            run: RunCommand {
-                command,
-                ready: self.ready,
-                env: BTreeMap::from([(MARK.to_owned(), mark.to_owned())]),
-            },
-        }
+            ..Variant::of_command(id, command, self.ready)
+        };
+        variant.run.env.insert(MARK.to_owned(), mark.to_owned());
+        variant
     }
 
     pub(crate) fn launcher(&self) -> Launcher {

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    entry::{Class, Mechanism, Model, Ready, RunCommand, Sharing, Variant},
+    entry::{Ready, Variant},
     id::VariantId,
     scenario::Scenario,
 };
@@ -140,21 +140,6 @@ pub(crate) fn launcher(words: &[String]) -> ExitCode {
 fn variant(program: &str, mode: &str) -> Variant {
     let mut command = [program, mode].map(str::to_owned).to_vec();
     command.extend(["{scenario}", "{host}", "{port}", "{workers}"].map(str::to_owned));
-    Variant {
-        id: VariantId::new("rust/wrong", None).expect("it is an entry's name"),
-        note: None,
-        class: Class::Raw,
-        model: Model::Threads,
-        mechanism: Mechanism::Blocking,
-        sharing: Sharing::PerConnection,
-        scenarios: vec![Scenario::Hello],
-        skips: Vec::new(),
-        known_issues: Vec::new(),
-        max_workers: None,
-        deviations: Vec::new(),
-        requires: Vec::new(),
-        sources: Vec::new(),
-        build: Vec::new(),
-        run: RunCommand { command, ready: Ready::Line, env: std::collections::BTreeMap::new() },
-    }
+    let id = VariantId::new("rust/wrong", None).expect("it is an entry's name");
+    Variant::of_command(id, command, Ready::Line)
 }
