@@ -108,11 +108,11 @@ pub fn least(cohort: &[Vec<usize>], state: usize) -> usize {
 }
 
 /// How many slices of `state` an instance has at least, or it has no value in its cohort: as many as a trimmed mean
-/// needs, where enough cohorts have so many of every instance, because one that stalled would decide among fewer;
+/// needs, where enough cohorts have that number of every instance, because one that stalled would decide among fewer;
 /// else one. None if too few cohorts have one of every instance.
 #[must_use]
 pub fn fewest_slices<'a>(
-    cohorts: impl Iterator<Item = &'a Vec<Vec<usize>>> + Clone,
+    cohorts: &(impl Iterator<Item = &'a Vec<Vec<usize>>> + Clone),
     state: usize,
 ) -> Option<usize> {
     let have = |fewest| cohorts.clone().filter(|cohort| least(cohort, state) >= fewest).count();
@@ -208,7 +208,7 @@ mod tests {
         let cohort = |slices: usize| vec![vec![slices], vec![slices + 1]];
         let fewest = |slices: &[usize]| {
             let cohorts: Vec<_> = slices.iter().map(|it| cohort(*it)).collect();
-            fewest_slices(cohorts.iter(), 0)
+            fewest_slices(&cohorts.iter(), 0)
         };
         assert_eq!(fewest(&[3, 3, 3, 2]), Some(3));
         assert_eq!(fewest(&[3, 3, 2, 2]), Some(1));

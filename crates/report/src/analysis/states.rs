@@ -78,7 +78,7 @@ impl<'a> Machine<'a> {
     /// The state whose slices alone are compared of this workload; none if all are.
     pub(crate) fn filter(&self, workload: &str) -> Option<Filter> {
         let state = self.chosen?;
-        fewest_slices(self.cohorts_of(workload), state).map(|fewest| Filter { state, fewest })
+        fewest_slices(&self.cohorts_of(workload), state).map(|fewest| Filter { state, fewest })
     }
 
     fn cohorts_of(&self, workload: &str) -> impl Iterator<Item = &Vec<Vec<usize>>> + Clone {

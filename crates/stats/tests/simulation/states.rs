@@ -189,7 +189,7 @@ impl Machine {
             // All slices are in one state.
             return [plain, self.judge(&cohorts, None, Some(states.distance_ns(0)[0]))];
         };
-        let fewest = fewest_slices(counts.iter(), chosen);
+        let fewest = fewest_slices(&counts.iter(), chosen);
         let distance = Some(states.distance_ns(chosen)[0]);
         let filtered = |fewest| self.judge(&cohorts, Some((&states, chosen, fewest)), distance);
         [plain, fewest.and_then(filtered)]
