@@ -67,48 +67,31 @@ pub(crate) fn describe_stop(stop: Stop) -> String {
     }
 }
 
-/// What is not usual about the connections.
-struct Connections<'a> {
+/// What is not usual about the connections and belongs to the name of a load.
+fn shape(
     idle: usize,
     pipeline: usize,
     requests: Option<u64>,
-    heavy: Option<&'a HeavyConnections>,
-    on_closed: ClosedPolicy,
+    heavy: Option<&HeavyConnections>,
+) -> Vec<String> {
+    let idle = (idle > 0).then(|| format!("plus {idle} idle"));
+    let pipeline = (pipeline > 1).then(|| format!("{pipeline} requests in flight each"));
+    let requests = requests.map(|requests| format!("reopened after {requests} requests"));
+    let heavy = heavy.map(|HeavyConnections { every, path }| {
+        format!("of which one in {every} requests {path} and is no part of latencies")
+    });
+    [idle, pipeline, requests, heavy].into_iter().flatten().collect()
 }
 
-impl Connections<'_> {
-    /// What belongs to the name of a load.
-    fn shape(&self) -> Vec<String> {
-        let idle = (self.idle > 0).then(|| format!("plus {} idle", self.idle));
-        let pipeline =
-            (self.pipeline > 1).then(|| format!("{} requests in flight each", self.pipeline));
-        let requests = self.requests.map(|requests| format!("reopened after {requests} requests"));
-        let heavy = self.heavy.map(|HeavyConnections { every, path }| {
-            format!("of which one in {every} requests {path} and is no part of latencies")
-        });
-        [idle, pipeline, requests, heavy].into_iter().flatten().collect()
-    }
-
-    fn retries(&self) -> Option<String> {
-        let retries = self.on_closed == ClosedPolicy::Retry;
-        retries.then(|| "requests repeated where the server closes".to_owned())
-    }
-}
-
-fn connections<'a>(workload: &Workload, heavy: Option<&'a HeavyConnections>) -> Connections<'a> {
-    Connections {
-        idle: workload.idle_connections,
-        pipeline: workload.pipeline,
-        requests: workload.requests_per_connection,
-        heavy,
-        on_closed: workload.on_closed,
-    }
+fn retries(on_closed: ClosedPolicy) -> Option<&'static str> {
+    (on_closed == ClosedPolicy::Retry).then_some("requests repeated where the server closes")
 }
 
 /// What is not usual about the connections, after their number.
 pub(crate) fn describe_shape(workload: &Workload) -> String {
+    let Workload { idle_connections, pipeline, requests_per_connection, .. } = workload;
     let heavy = workload.scenario.heavy();
-    let shape = connections(workload, heavy.as_ref()).shape();
+    let shape = shape(*idle_connections, *pipeline, *requests_per_connection, heavy.as_ref());
     shape.iter().map(|part| format!(", {part}")).collect()
 }
 
@@ -132,7 +115,7 @@ pub(crate) fn describe(workload: &Workload) -> String {
     let mut text = format!("{name}: {scenario}, {}, ", describe_model(&workload.model));
     text += &format!("{number} connections{}", describe_shape(workload));
     // The same for all workloads of a document, and too long for the first screen.
-    if let Some(retries) = connections(workload, None).retries() {
+    if let Some(retries) = retries(workload.on_closed) {
         text += &format!(", {retries}");
     }
     if !workload.headers.is_empty() {
@@ -168,12 +151,8 @@ pub(crate) fn particulars(config: &LoadConfig) -> Vec<String> {
             Some(format!("{} {spaced}, {counted}", rates(curve)))
         }
     };
-    let connections = Connections {
-        idle: config.idle_connections,
-        pipeline: config.pipeline,
-        requests: config.requests_per_connection,
-        heavy: config.heavy.as_ref(),
-        on_closed: config.on_closed,
-    };
-    model.into_iter().chain(connections.shape()).chain(connections.retries()).collect()
+    let LoadConfig { idle_connections, pipeline, requests_per_connection, heavy, .. } = config;
+    let shape = shape(*idle_connections, *pipeline, *requests_per_connection, heavy.as_ref());
+    let retries = retries(config.on_closed).map(str::to_owned);
+    model.into_iter().chain(shape).chain(retries).collect()
 }

@@ -8,7 +8,7 @@ use wirebench_schema::journal::Procedure;
 
 use super::{Ab, Figure, Side, State};
 use crate::{
-    analysis::{Analysis, BaselineCheck, Inconclusive, SideRatio},
+    analysis::{Analysis, SideRatio},
     compare::{self, Gate, json::GateReport},
     json::{self, Report},
 };
@@ -97,33 +97,8 @@ struct RatioReport<'a> {
     plain_high: Option<f64>,
     /// Cohorts with a figure of either side.
     samples: usize,
-    /// The ratio of each cohort.
-    by_block: &'a BTreeMap<u32, f64>,
-    /// The difference below which both count as the same: 0.01 is 1 %.
-    margin: f64,
-    /// The two instances of A compared with each other, and those of B.
-    checks: [CheckReport; 2],
-    /// `exactly`, `at-least`, `at-most` or `either`.
-    reads: &'static str,
-    /// The p value of "the ratio is 1".
-    p_adjusted: Option<f64>,
-    /// `higher`, `lower`, `same`, `not-higher`, `not-lower` or `inconclusive`.
-    outcome: &'static str,
-    /// Why the outcome is `inconclusive`; otherwise null.
-    inconclusive: Option<&'static str>,
-}
-
-/// Two instances of a side compared with each other.
-#[derive(JsonSchema, Serialize)]
-struct CheckReport {
-    /// `passed`, `failed` or `absent`.
-    state: &'static str,
-    /// Second over first.
-    value: Option<f64>,
-    /// The lower end of its 99 % interval.
-    low: Option<f64>,
-    /// The upper end.
-    high: Option<f64>,
+    #[serde(flatten)]
+    ratio: &'a SideRatio,
 }
 
 impl Ab<'_> {
@@ -187,22 +162,6 @@ fn ratio(ratio: &SideRatio) -> RatioReport<'_> {
         plain_low: ratio.plain_interval.map(|it| it.low),
         plain_high: ratio.plain_interval.map(|it| it.high),
         samples: ratio.estimate.samples,
-        by_block: &ratio.by_block,
-        margin: ratio.margin,
-        checks: ratio.checks.each_ref().map(check),
-        reads: ratio.reads.name(),
-        p_adjusted: ratio.p_adjusted,
-        outcome: ratio.claim.name(),
-        inconclusive: ratio.inconclusive.map(Inconclusive::name),
-    }
-}
-
-fn check(check: &BaselineCheck) -> CheckReport {
-    let found = check.second_over_first;
-    CheckReport {
-        state: check.state.name(),
-        value: found.map(|it| it.value),
-        low: found.and_then(|it| it.interval).map(|it| it.low),
-        high: found.and_then(|it| it.interval).map(|it| it.high),
+        ratio,
     }
 }

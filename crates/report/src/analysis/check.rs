@@ -1,11 +1,10 @@
 //! The check of a program: its two instances compared with each other (A/A).
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use wirebench_stats::{AaCheck, Estimate, Interval, Outcome};
 
 use super::comparison::estimate;
-use crate::names::names;
 
 /// The second instance of the baseline, or of a side of `ab`, compared with its first (A/A).
 #[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
@@ -31,12 +30,6 @@ pub enum CheckState {
     Absent,
 }
 
-names! {
-    /// The name in texts and files.
-    pub name of CheckState: Passed = "passed", TooNoisy = "too-noisy", Failed = "failed",
-        Absent = "absent";
-}
-
 impl BaselineCheck {
     pub(crate) fn of(check: Option<AaCheck>, margin: f64) -> Self {
         let is_wide = |it: Interval| Interval::of_margin(margin).lies_within(&it);
@@ -53,4 +46,29 @@ impl BaselineCheck {
         };
         Self { second_over_first, state }
     }
+}
+
+/// Two instances of a program compared with each other, as `ab` writes it.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct FlatCheck {
+    state: CheckState,
+    /// Second over first.
+    value: Option<f64>,
+    /// The lower end of its 99 % interval.
+    low: Option<f64>,
+    /// The upper end.
+    high: Option<f64>,
+}
+
+pub(super) fn flat<S: Serializer>(
+    checks: &[BaselineCheck; 2],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let report = checks.map(|BaselineCheck { state, second_over_first: found }| FlatCheck {
+        state,
+        value: found.map(|it| it.value),
+        low: found.and_then(|it| it.interval).map(|it| it.low),
+        high: found.and_then(|it| it.interval).map(|it| it.high),
+    });
+    report.serialize(serializer)
 }

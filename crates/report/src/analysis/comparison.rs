@@ -91,10 +91,6 @@ pub enum Inconclusive {
 }
 
 names! {
-    /// The name in texts and files.
-    pub name of Inconclusive: TooFewCohorts = "too-few-cohorts",
-        BaselineCheckFailed = "baseline-check-failed", Bound = "bound",
-        WideInterval = "wide-interval";
     /// The reason as a part of a sentence.
     pub words of Inconclusive: TooFewCohorts = "fewer than three cohorts",
         BaselineCheckFailed = "the two instances of the baseline differ",

@@ -172,6 +172,13 @@ fn has_remarks(
     is_too_slow || was_checked
 }
 
+impl WorkloadRows<'_> {
+    /// The row of the first copy of a variant.
+    pub(crate) fn first_of(&self, variant: &VariantId) -> Option<usize> {
+        self.rows.iter().position(|row| row.variant == variant && row.copy == 0)
+    }
+}
+
 impl Role {
     /// Whether something is claimed of its ratio to the baseline.
     #[must_use]

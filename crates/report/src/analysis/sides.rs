@@ -1,34 +1,41 @@
 //! One program of a workload against another: the instances of both in every cohort, by one metric.
 //! `ab` compares its two servers so. Where a workload has a baseline, see `comparison`.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use wirebench_stats::{Estimate, Interval, TwoWay, check_baseline, judge_sides};
 
 use super::{
-    BaselineCheck, CheckState, Claim, Inconclusive, Limited, Metric, Reads, WorkloadRows,
+    BaselineCheck, CheckState, Claim, Inconclusive, Limited, Metric, Reads, WorkloadRows, check,
     comparison::{self, Values, claim},
     levels::cells,
 };
 
 /// The second program over the first.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct SideRatio {
-    /// The ratio in each cohort, of the geometric means of the instances.
-    pub by_block: BTreeMap<u32, f64>,
     /// The ratio of the fitted levels. Its interval of 95 % confidence holds for all metrics that are
     /// compared together; absent with fewer than three cohorts.
+    #[serde(skip)]
     pub estimate: Estimate,
     /// The interval of 90 % confidence of this metric by itself, which decides on "same".
+    #[serde(skip)]
     pub plain_interval: Option<Interval>,
-    /// The p value of "the ratio is 1", adjusted for all metrics that are compared together.
-    pub p_adjusted: Option<f64>,
-    /// The difference below which the programs count as the same.
+    /// The ratio in each cohort, of the geometric means of the instances.
+    pub by_block: BTreeMap<u32, f64>,
+    /// The difference below which both count as the same: 0.01 is 1 %.
     pub margin: f64,
+    /// A/A: the two instances of either program compared with each other.
+    #[serde(serialize_with = "check::flat")]
+    #[schemars(with = "[check::FlatCheck; 2]")]
+    pub checks: [BaselineCheck; 2],
     /// How the ratio is to be read.
     pub reads: Reads,
-    /// A/A: the two instances of either program compared with each other.
-    pub checks: [BaselineCheck; 2],
+    /// The p value of "the ratio is 1", adjusted for all metrics that are compared together.
+    pub p_adjusted: Option<f64>,
     /// What is claimed of the ratio; nothing when a check has failed.
+    #[serde(rename = "outcome")]
     pub claim: Claim,
     /// Why the claim is inconclusive, where it is.
     pub inconclusive: Option<Inconclusive>,

@@ -6,14 +6,11 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
 };
-use wirebench_schema::{
-    journal::{Journal, Run},
-    suite::Workload,
-};
+use wirebench_schema::journal::{Journal, Run};
 
 use super::{Cell, LeftOut, Presence, Side};
 use crate::{
-    analysis::{MachineStates, Metric, Role, Row, rows},
+    analysis::{Metric, Role, Row, WorkloadRows},
     notes::{Notes, Remark},
 };
 
@@ -24,13 +21,14 @@ pub(super) struct Pair<'a> {
     pub(super) new: Half<'a>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Half<'a> {
-    /// At the rate that a pilot has found.
-    pub(super) workload: Workload,
-    pub(super) row: Row<'a>,
-    pub(super) states: MachineStates,
+    pub(super) rows: &'a WorkloadRows<'a>,
+    pub(super) row: &'a Row<'a>,
 }
+
+/// The rows of the older and of the newer result.
+pub(super) type Results<'a> = [Vec<WorkloadRows<'a>>; 2];
 
 pub(super) struct Cells<'a> {
     pub(super) pairs: Vec<Pair<'a>>,
@@ -38,8 +36,9 @@ pub(super) struct Cells<'a> {
 }
 
 /// Finds the cells that have figures in both results, and those that have them in one.
-pub(super) fn pair<'a>(old: &Side<'a>, new: &Side<'a>) -> Cells<'a> {
-    let (mut olds, mut news) = (halves(old.journal), halves(new.journal));
+pub(super) fn pair<'a>(old: &Side<'_>, new: &Side<'_>, results: &'a Results<'a>) -> Cells<'a> {
+    let [mut olds, mut news] =
+        [(old, &results[0]), (new, &results[1])].map(|(side, rows)| halves(side.journal, rows));
     let all: BTreeSet<Cell> = olds.keys().chain(news.keys()).cloned().collect();
     let mut cells = Cells { pairs: Vec::new(), left_out: Vec::new() };
     for cell in all {
@@ -65,24 +64,22 @@ pub(super) fn pair<'a>(old: &Side<'a>, new: &Side<'a>) -> Cells<'a> {
 
 /// The cells of one result that have figures. The second run of a baseline is no cell: it tells the
 /// noise.
-fn halves(journal: &Journal) -> BTreeMap<Cell, Half<'_>> {
+fn halves<'a>(journal: &Journal, result: &'a [WorkloadRows<'a>]) -> BTreeMap<Cell, Half<'a>> {
     let mut halves = BTreeMap::new();
-    for workload in rows(journal) {
-        let measured = workload.rows.iter().filter(|row| {
+    for rows in result {
+        let measured = rows.rows.iter().filter(|row| {
             // Without its first run a baseline's second one still is no cell.
             let is_second = row.role == Role::SecondOfBaseline || row.copy >= journal.start.copies;
             !is_second && row.measured() > 0
         });
         for row in measured {
             let cell = Cell {
-                workload: workload.workload.name.clone(),
-                phase: workload.workload.phase,
+                workload: rows.workload.name.clone(),
+                phase: rows.workload.phase,
                 variant: row.variant.clone(),
                 copy: row.copy,
             };
-            let (states, row) = (workload.states.clone(), row.clone());
-            let half = Half { workload: workload.workload.clone(), row, states };
-            halves.insert(cell, half);
+            halves.insert(cell, Half { rows, row });
         }
     }
     halves

@@ -57,7 +57,7 @@ pub(super) fn take_apart<'a>(rates: &Rates, pairs: Vec<Pair<'a>>) -> (Vec<Pair<'
     let differs = |pair: &Pair<'_>| rates.contains_key(&pair.cell.workload);
     let (apart, kept): (Vec<_>, Vec<_>) = pairs.into_iter().partition(differs);
     let why = |pair: Pair<'_>| {
-        let reason = rate_sentence(&pair.old.workload, &pair.new.workload);
+        let reason = rate_sentence(&pair.old.rows.workload, &pair.new.rows.workload);
         LeftOut { cell: pair.cell, presence: Presence::Both, reason }
     };
     (kept, apart.into_iter().map(why).collect())
@@ -82,7 +82,7 @@ pub(super) fn differences(
     let mut rates = Rates::default();
     let mut of_cells = BTreeSet::new();
     for pair in pairs {
-        let (differing, rate) = workload(&pair.old.workload, &pair.new.workload);
+        let (differing, rate) = workload(&pair.old.rows.workload, &pair.new.rows.workload);
         of_cells.extend(differing);
         let name = &pair.cell.workload;
         rates.extend(rate.map(|rate| (name.clone(), rate)));
@@ -118,7 +118,7 @@ fn placement(old: &Journal, new: &Journal) -> Vec<Difference> {
 /// Ratios of one state of the machine say nothing of those of another one.
 fn machine_state(pairs: &[Pair<'_>]) -> Option<Difference> {
     let apart = |pair: &Pair<'_>| {
-        let [old, new] = [&pair.old, &pair.new].map(|half| half.states.compared.as_ref());
+        let [old, new] = [&pair.old, &pair.new].map(|half| half.rows.states.compared.as_ref());
         let (old, new) = old.zip(new)?;
         are_apart(&old.distance_ns, &new.distance_ns).then(|| (distance(old), distance(new)))
     };

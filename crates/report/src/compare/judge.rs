@@ -9,12 +9,12 @@ use wirebench_stats::{Contrast, judge_changes, median, range};
 
 use super::{
     Basis, Cell, Change, CompareOptions, Figure, Movement, Side, Yardstick,
-    cells::{Half, Pair, doubts},
+    cells::{Half, Pair, Results, doubts},
     grounds::same_program,
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{Claim, Limited, Metric, Reads, claim, estimate, rows},
+    analysis::{Claim, Limited, Metric, Reads, claim, estimate},
     notes::Remark,
 };
 
@@ -39,10 +39,10 @@ struct Open<'a> {
 pub(super) fn judge(
     old: &Side<'_>,
     new: &Side<'_>,
+    results: &Results<'_>,
     pairs: &[Pair<'_>],
     wishes: &CompareOptions,
 ) -> Judged {
-    let results = [old, new].map(|side| rows(side.journal));
     let mut judged = Judged::default();
     let mut without: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for (workload, metric, pairs_here) in figures(pairs, wishes) {
@@ -55,7 +55,7 @@ pub(super) fn judge(
             Err(_) => {}
         }
         let baseline = baseline.ok();
-        let Some(fits) = Fits::of(&results, workload, metric, baseline.as_ref()) else { continue };
+        let Some(fits) = Fits::of(results, workload, metric, baseline.as_ref()) else { continue };
         let relative = baseline.filter(|_| wishes.basis == Basis::Relative);
         let mut family = Vec::new();
         for pair in pairs_here {
@@ -215,7 +215,7 @@ fn size(change: &Change) -> f64 {
 impl Figure {
     fn of(half: &Half<'_>, metric: Metric) -> Option<Self> {
         let values: Vec<f64> = half.row.values(metric).into_values().collect();
-        Self::of_values(&values, doubts(&half.row, metric))
+        Self::of_values(&values, doubts(half.row, metric))
     }
 
     /// The values of a row, in any order; none without any.
@@ -234,7 +234,7 @@ impl Judged {
             metric: baseline.metric,
             estimate: baseline.drift,
         });
-        let of = |metric| [&old.row, &new.row].map(|row| doubts(row, metric)).concat();
+        let of = |metric| [old.row, new.row].map(|row| doubts(row, metric)).concat();
         if let Some(doubt) = of(baseline.metric).first() {
             // What spoils only the tail says nothing of the other figures.
             let what = match of(Metric::Throughput).is_empty() {

@@ -36,7 +36,7 @@ pub use json::json;
 
 use wirebench_schema::{environment::Environment, journal::Journal};
 
-use crate::analysis::Metric;
+use crate::analysis::{Metric, rows};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
@@ -104,7 +104,8 @@ pub fn compare(
             new.name, old.name
         )
     });
-    let cells::Cells { pairs, mut left_out } = cells::pair(old, new);
+    let results = [old, new].map(|side| rows(side.journal));
+    let cells::Cells { pairs, mut left_out } = cells::pair(old, new, &results);
     let (mut differences, rates) = grounds::differences(old, new, &pairs);
     if !differences.is_empty() && wishes.differences == Differences::Refuse {
         return Err(NotComparable::Differ(differences));
@@ -125,7 +126,7 @@ pub fn compare(
         return Err(NotComparable::NothingInCommon(why));
     }
     let judge::Judged { changes, yardsticks, warnings, lost } =
-        judge::judge(old, new, &pairs, wishes);
+        judge::judge(old, new, &results, &pairs, wishes);
     Ok(Comparison {
         old: Summary::of(old),
         new: Summary::of(new),

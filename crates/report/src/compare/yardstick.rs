@@ -6,7 +6,11 @@
 use wirebench_schema::id::VariantId;
 use wirebench_stats::{Contrast, Estimate, judge_changes};
 
-use super::{Cell, Side, cells::Pair, grounds::same_program};
+use super::{
+    Cell, Side,
+    cells::{Pair, Results},
+    grounds::same_program,
+};
 use crate::analysis::{
     BaselineCheck, CheckState, Levels, Metric, Row, Values, WorkloadRows, estimate,
 };
@@ -90,7 +94,7 @@ pub(super) struct Fits<'a> {
 impl<'a> Fits<'a> {
     /// The models of a figure relative to `baseline`, or to that of each result.
     pub(super) fn of(
-        results: &'a [Vec<WorkloadRows<'a>>; 2],
+        results: &'a Results<'a>,
         workload: &str,
         metric: Metric,
         baseline: Option<&Baseline<'_>>,
@@ -99,10 +103,7 @@ impl<'a> Fits<'a> {
             let rows = result.iter().find(|it| it.workload.name == workload)?;
             let margin = rows.margins.of(metric, rows.workload.phase);
             let values: Vec<Values> = rows.rows.iter().map(|row| row.values(metric)).collect();
-            let first = baseline.map_or(rows.baseline, |it| {
-                let variant = &it.pair.cell.variant;
-                rows.rows.iter().position(|row| row.variant == variant && row.copy == 0)
-            });
+            let first = baseline.map_or(rows.baseline, |it| rows.first_of(&it.pair.cell.variant));
             let levels = Levels::against(first, rows, &values, margin);
             Some(((rows.rows.as_slice(), levels), margin))
         };
@@ -136,5 +137,5 @@ pub(super) fn of_levels(pair: &Pair<'_>, metric: Metric) -> Option<Contrast> {
         let logs: Option<Vec<f64>> = values.map(|it| (it > 0.0).then(|| it.ln())).collect();
         Contrast::of_level(&logs?)
     };
-    Some(level(&pair.new.row)?.since(&level(&pair.old.row)?))
+    Some(level(pair.new.row)?.since(&level(pair.old.row)?))
 }

@@ -104,9 +104,8 @@ fn ratio(
     let there =
         |(column, metric)| Some((published.figures.ratio(name, variant, base, column)?, metric));
     let (value, metric) = COLUMNS.into_iter().find_map(there)?;
-    let row = rows.rows.iter().position(|row| row.variant == variant && row.copy == 0);
     let comparison = rows.compare(metric);
-    let compared = row.and_then(|row| comparison.rows[row].as_ref());
+    let compared = rows.first_of(variant).and_then(|row| comparison.rows[row].as_ref());
     Some(PublishedRatio {
         workload: name.clone(),
         metric: metric.field(),

@@ -4,7 +4,7 @@
 use wirebench_schema::journal::{Bound, Journal, Reason, ReasonKind, Run, Weight};
 
 use crate::{
-    analysis::{Metric, Role, Row},
+    analysis::{Metric, Role, Row, WorkloadRows},
     table::has_few_samples,
 };
 
@@ -36,6 +36,13 @@ pub(super) fn place(journal: &Journal, row: &Row<'_>) -> usize {
 /// The rows that the first screen has. The baseline's second one is in the details.
 pub(super) fn is_listed(row: &Row<'_>) -> bool {
     row.role != Role::SecondOfBaseline
+}
+
+/// The rows of which the page has figures.
+pub(super) fn with_figures<'r, 'a>(
+    load: &'r WorkloadRows<'a>,
+) -> impl Iterator<Item = &'r Row<'a>> {
+    load.rows.iter().filter(|row| is_listed(row) && shown(row) != Shown::Nothing)
 }
 
 /// Whether this side was the limit in at least half of the runs.

@@ -5,7 +5,7 @@ use wirebench_schema::{journal::Journal, load::LatencySummary, suite::Phase};
 
 use super::super::{
     model::Block,
-    row::{Shown, is_listed, name, place, shown},
+    row::{Shown, name, place, shown, with_figures},
 };
 use crate::{
     analysis::{Row, WorkloadRows},
@@ -39,9 +39,8 @@ pub(super) fn section(
     if load.workload.phase != Phase::Cost {
         return None;
     }
-    let rows = load.rows.iter().filter(|row| is_listed(row) && shown(row) != Shown::Nothing);
     let mut merged: Vec<(&Row<'_>, LatencySummary)> =
-        rows.filter_map(|row| Some((row, merged(row)?))).collect();
+        with_figures(load).filter_map(|row| Some((row, merged(row)?))).collect();
     merged.sort_by_key(|(row, _)| block.place(&name(row)));
     let lines: Vec<Line> =
         merged.iter().map(|(row, summary)| line(journal, row, summary)).collect();

@@ -2,7 +2,7 @@
 
 use wirebench_schema::journal::Journal;
 
-use super::super::row::{Shown, is_listed, name, place, shown};
+use super::super::row::{name, place, with_figures};
 use crate::{
     analysis::{Row, WorkloadRows},
     html::chart::{Line, Point},
@@ -16,7 +16,7 @@ pub(super) fn lines<'a>(
 ) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for load in loads {
-        for row in load.rows.iter().filter(|row| is_listed(row) && shown(row) != Shown::Nothing) {
+        for row in with_figures(load) {
             let Some(point) = point(load, row) else { continue };
             let name = name(row);
             match lines.iter_mut().find(|line| line.name == name) {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::{
     model::Block,
-    row::{Shown, is_listed, name, shown},
+    row::{name, with_figures},
 };
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
@@ -78,8 +78,7 @@ fn bar(modes: &Modes) -> Markup {
 
 fn rows(members: &[(String, &WorkloadRows<'_>)]) -> Vec<(String, Modes)> {
     let listed = members.iter().enumerate().flat_map(|(index, (_, member))| {
-        let rows = member.rows.iter().filter(|row| is_listed(row) && shown(row) != Shown::Nothing);
-        rows.map(move |row| (name(row), (index, row)))
+        with_figures(member).map(move |row| (name(row), (index, row)))
     });
     let modes = |(name, rows): (String, Vec<(usize, &Row<'_>)>)| {
         let mut modes = Modes { switches: vec![None; members.len()], ..Modes::default() };

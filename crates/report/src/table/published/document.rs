@@ -121,7 +121,7 @@ fn cells(
     variant: &VariantId,
 ) -> (Vec<String>, Vec<String>) {
     let dash = || "-".to_owned();
-    let row = rows.rows.iter().find(|row| row.variant == variant && row.copy == 0);
+    let row = rows.first_of(variant).map(|row| &rows.rows[row]);
     let numbers = &table.rows[variant];
     let there = table.columns.iter().zip(numbers).map(|(column, number)| show(*column, *number));
     let own = table.columns.iter().map(|column| match is_relative(*column) {
@@ -156,7 +156,7 @@ fn by_workload(here: &[(&PublishedTable, &WorkloadRows<'_>)]) -> Vec<Vec<String>
         let scale = if is_large { 2.0 * size as f64 / 1e6 } else { 1.0 };
         let unit = if is_large { "MB/s" } else { "requests/s" };
         let figure = |variant: &&VariantId| {
-            let row = rows.rows.iter().find(|row| *row.variant == **variant && row.copy == 0);
+            let row = rows.first_of(variant).map(|row| &rows.rows[row]);
             let value = row.and_then(|row| measured(Column::RequestsPerSecond, row));
             value.map_or_else(|| "-".to_owned(), |value| thousands(value * scale))
         };
@@ -206,7 +206,7 @@ fn ratio(
     variant: &VariantId,
     column: Column,
 ) -> Option<String> {
-    let index = rows.rows.iter().position(|row| row.variant == variant && row.copy == 0)?;
+    let index = rows.first_of(variant)?;
     let baseline = rows.rows[rows.baseline?].variant;
     if reference(table, rows) != Some(baseline) {
         return None;
