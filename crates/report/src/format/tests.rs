@@ -38,9 +38,6 @@ fn the_forms_of_a_run() {
 #[test]
 fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
     let mut journal = pair(0.9);
-    let invalidate = |journal: &mut Journal, weight: Weight| {
-        alter(journal, "go/net", |it| it.reasons.push(reason(weight, "disturbed")));
-    };
     let all = parsed(&written(&journal, Format::Bencher));
     assert_eq!(
         all.as_object().unwrap().keys().collect::<Vec<_>>(),
@@ -49,10 +46,10 @@ fn trackers_get_neither_the_second_baseline_nor_figures_that_are_not_valid() {
     let ratio = &all["hello go/net"]["requests_per_second_ratio"];
     assert!(ratio["lower_value"].as_f64() < ratio["value"].as_f64(), "{ratio}");
     assert!(ratio["upper_value"].as_f64() > ratio["value"].as_f64(), "{ratio}");
-    invalidate(&mut journal, Weight::Tail);
+    alter(&mut journal, "go/net", |it| it.reasons.push(reason(Weight::Tail, "disturbed")));
     let measures = &parsed(&written(&journal, Format::Bencher))["hello go/net"];
     assert!(measures["latency_ns_p99"].is_null() && measures["latency_ns_p50"].is_object());
-    invalidate(&mut journal, Weight::Invalid);
+    alter(&mut journal, "go/net", |it| it.reasons.push(reason(Weight::Invalid, "disturbed")));
     assert!(parsed(&written(&journal, Format::Bencher))["hello go/net"].is_null());
     assert_eq!(write(Format::Bencher, &journal, None).skipped, 7, "one for each metric");
     assert!(written(&journal, Format::Csv).contains(",go/net,0,entrant,library,false,"));

@@ -20,12 +20,6 @@ use wirebench_schema::{
 
 mod width;
 
-#[derive(Clone, Copy)]
-pub(crate) enum Style {
-    Text,
-    Markdown,
-}
-
 fn report_by(journal: &Journal, style: Style, metric: Option<Metric>) -> String {
     let details = Details { analysis: &Analysis::of(journal), metric, facts: Facts::default() };
     match style {

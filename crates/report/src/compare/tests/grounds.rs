@@ -1,6 +1,12 @@
 //! What refuses a comparison, what only warns, and what force does.
 
 use super::*;
+use crate::compare::tests::made::{machine, rate};
+use wirebench_schema::{
+    environment::Environment,
+    journal::{Generator, GeneratorVersion},
+    load::EngineChoice,
+};
 
 #[test]
 fn servers_that_exchanged_their_names_are_compared_by_their_programs() {
@@ -19,15 +25,13 @@ fn servers_that_exchanged_their_names_are_compared_by_their_programs() {
     let warnings = found.warnings.iter().filter(|it| it.contains("their programs decide"));
     assert_eq!((warnings.count(), expected.warnings.len() + 2), (2, found.warnings.len()));
 }
-use crate::compare::tests::made::{machine, rate};
-use wirebench_schema::{
-    environment::Environment,
-    journal::{Generator, GeneratorVersion},
-    load::EngineChoice,
-};
 
 fn pair() -> (Journal, Journal) {
     (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (0.9, 1.0)))
+}
+
+fn forced() -> CompareOptions {
+    CompareOptions { differences: Differences::Force, ..CompareOptions::default() }
 }
 
 /// What refuses the comparison after `change` was made to the newer result.
@@ -36,9 +40,7 @@ fn refused(change: impl Fn(&mut Journal)) -> Vec<String> {
     change(&mut new);
     match try_compare(&old, &new, &CompareOptions::default()) {
         Err(NotComparable::Differ(differences)) => {
-            let forced =
-                CompareOptions { differences: Differences::Force, ..CompareOptions::default() };
-            assert_eq!(compared(&old, &new, &forced).forced, differences);
+            assert_eq!(compared(&old, &new, &forced()).forced, differences);
             differences.iter().map(ToString::to_string).collect()
         }
         other => panic!("{other:#?}"),
@@ -120,8 +122,7 @@ fn another_machine_refuses_another_kernel_warns_and_one_that_is_not_told_warns_t
     };
     let sentence = "the machine: cpu_model was `Model 1` and is `Model 2`";
     assert_eq!(differences.iter().map(ToString::to_string).collect::<Vec<_>>(), [sentence]);
-    let forced = CompareOptions { differences: Differences::Force, ..CompareOptions::default() };
-    let forced = with(Some(&moved), &forced).unwrap();
+    let forced = with(Some(&moved), &forced()).unwrap();
     assert_eq!(forced.forced, differences);
     assert!(forced.changes[0].movement().is_some());
     let updated = Environment { kernel: "6.2.0".into(), ..machine() };
@@ -143,8 +144,7 @@ fn costs_at_two_rates_are_kept_apart_and_say_how_to_get_one() {
     let expected = "hello-cost go/net: cost was measured at 20000 requests/s and then at 25000 \
                     requests/s: use the same rate in both runs with `wirebench run --rate N`";
     assert!(apart.contains(&expected.to_owned()), "{apart:#?}");
-    let forced = CompareOptions { differences: Differences::Force, ..CompareOptions::default() };
-    let forced = compared(&old, &new, &forced);
+    let forced = compared(&old, &new, &forced());
     assert!(forced.changes.iter().any(|it| it.cell.workload == "hello-cost"));
     assert!(forced.forced[0].to_string().starts_with("the rate of hello-cost was `"));
 }

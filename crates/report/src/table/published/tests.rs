@@ -7,7 +7,7 @@ mod states;
 
 use crate::{
     fixtures::{assert_golden, assert_golden_cases, journal, measured, run},
-    table::tests::{Style, report},
+    table::{Style, tests::report},
 };
 use std::time::Duration;
 use wirebench_schema::suite::{PublishedFigures, Scale, Suite};
@@ -47,17 +47,21 @@ fn repeated(tables: &str) -> Journal {
     repeated_with(tables, &rows.join("\n"))
 }
 
-fn repeated_with(tables: &str, rows: &str) -> Journal {
-    let suite = Suite::parse("example", SUITE).unwrap();
-    let mut journal = journal();
-    let figures = PublishedFigures::parse(&format!("{rows}\n{tables}"), &suite).unwrap();
-    journal.start.published = Some(Box::new(Published {
+fn published(suite: &Suite, figures: &str) -> Published {
+    Published {
         document: suite.document.clone().unwrap(),
         blocks: suite.blocks,
         warmup_blocks: suite.warmup_blocks,
         workloads: suite.workloads.clone(),
-        figures,
-    }));
+        figures: PublishedFigures::parse(figures, suite).unwrap(),
+    }
+}
+
+fn repeated_with(tables: &str, rows: &str) -> Journal {
+    let suite = Suite::parse("example", SUITE).unwrap();
+    let mut journal = journal();
+    let figures = format!("{rows}\n{tables}");
+    journal.start.published = Some(Box::new(published(&suite, &figures)));
     let here = suite.at_scale(Scale::Machine, 1).unwrap();
     journal.start.blocks = here.blocks;
     journal.start.warmup_blocks = here.warmup_blocks;

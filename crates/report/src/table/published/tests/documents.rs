@@ -19,7 +19,8 @@ use wirebench_schema::{
 /// those in Go have half of it, those in D twice as much.
 fn tables(name: &str, suite: &str, figures: &str) -> String {
     let suite = Suite::parse(name, suite).unwrap();
-    let figures = PublishedFigures::parse(figures, &suite).unwrap();
+    let published = published(&suite, figures);
+    let figures = &published.figures;
     let here = suite.at_scale(Scale::Machine, 2).unwrap();
     let variants: BTreeSet<VariantId> = figures
         .tables
@@ -37,9 +38,9 @@ fn tables(name: &str, suite: &str, figures: &str) -> String {
     for workload in &here.workloads {
         for (variant, block) in variants.iter().flat_map(|it| (0..4).map(move |block| (it, block)))
         {
-            let published = |column| figures.figure(&workload.name, variant, column);
-            let megabytes = published(Column::MegabytesPerSecond);
-            let own = published(Column::RequestsPerSecond).or(megabytes);
+            let published_figure = |column| figures.figure(&workload.name, variant, column);
+            let megabytes = published_figure(Column::MegabytesPerSecond);
+            let own = published_figure(Column::RequestsPerSecond).or(megabytes);
             let factor = match variant.entry().split_once('/').unwrap().0 {
                 "go" => 0.5,
                 "d" => 2.0,
@@ -55,13 +56,6 @@ fn tables(name: &str, suite: &str, figures: &str) -> String {
         }
     }
     journal.start.workloads = here.workloads;
-    let published = Published {
-        document: suite.document.clone().unwrap(),
-        blocks: suite.blocks,
-        warmup_blocks: suite.warmup_blocks,
-        workloads: suite.workloads.clone(),
-        figures,
-    };
     let workloads = crate::analysis::rows(&journal);
     let document = |blocks| Document { blocks, ..Document::default() };
     let sections = super::document::tables(&published, &workloads);
