@@ -40,7 +40,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("nullserver", &["uring"]),
     ("bundle", &[]),
     ("report", &["judge", "schema", "stats"]),
-    ("loadgen", &["schema", "uring"]),
+    ("loadgen", &["schema", "sys", "uring"]),
     ("server", &["schema", "sys"]),
     ("host", &["judge", "schema", "server", "sys"]),
     ("verify", &["host", "schema", "server", "stats", "sys"]),

@@ -38,7 +38,6 @@ pub fn serve(
                 loads.connect(load, *config, windows, &mut say)
             }
             Ok(AgentCommand::Window(order)) => loads.window(&order, &mut say),
-            Ok(AgentCommand::Close { load }) => loads.close(load),
             Ok(AgentCommand::Clock) => Ok(AgentEvent::Clock { now_ns: now_ns() }),
             // Those are handled as soon as they are read.
             Ok(AgentCommand::Heartbeat | AgentCommand::Stop) => continue,

@@ -46,7 +46,7 @@ impl Loads {
             .map_err(|error| error.to_string())?;
         let connections = load.connections();
         self.by_number.insert(number, OpenLoad { config, load, edges });
-        Ok(AgentEvent::Connected { load: number, connections })
+        Ok(AgentEvent::Connected { connections })
     }
 
     pub(crate) fn window(
@@ -62,13 +62,5 @@ impl Loads {
             self.by_number.insert(order.load, open);
         }
         measured.map(Box::new).map(AgentEvent::Window)
-    }
-
-    /// Closes the connections of a load.
-    pub(crate) fn close(&mut self, load: u32) -> Result<AgentEvent, String> {
-        match self.by_number.remove(&load) {
-            Some(_) => Ok(AgentEvent::Closed { load }),
-            None => Err(format!("there is no load {load} to close")),
-        }
     }
 }

@@ -157,7 +157,7 @@ impl Agents {
                     limit.hear(&event, Instant::now());
                     observe(event);
                 }
-                Some((place, AgentEvent::Connected { connections, .. })) => {
+                Some((place, AgentEvent::Connected { connections })) => {
                     made[place] = Some(connections);
                 }
                 _ => {}

@@ -4,7 +4,6 @@
 //! Everything that files tell is read below a root folder, which is `/` but in tests.
 
 pub(crate) mod cgroup;
-mod files;
 mod kernel;
 mod moment;
 mod processor;
@@ -25,7 +24,7 @@ use wirebench_server::{
 };
 
 use crate::topology;
-use files::Files;
+use wirebench_sys::files::Files;
 
 /// Kernel settings that change what a network server can do.
 pub const SYSCTLS: [&str; 30] = [

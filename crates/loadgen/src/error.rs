@@ -11,20 +11,6 @@ pub enum LoadError {
     /// The name of the host leads to no address.
     #[error("`{host}` has no address ({reason}): check the name, or write the address itself")]
     Resolve { host: String, reason: String },
-    /// More connections than the process may have files.
-    #[error(
-        "{connections} connections{also} need {needed} file descriptors and this process may have {limit}: \
-         {next_step}"
-    )]
-    FileDescriptors {
-        connections: usize,
-        /// The additional idle connections, as a part of the sentence.
-        also: String,
-        /// File descriptors that they and everything else need.
-        needed: u64,
-        limit: u64,
-        next_step: String,
-    },
     /// Every attempt to connect was refused.
     #[error("nothing listens on {addresses}: start the server first, or check the port")]
     NothingListens { addresses: String },

@@ -4,8 +4,8 @@
 pub(crate) mod memory;
 pub(crate) mod ports;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wirebench_schema::load::LoadConfig;
+use wirebench_sys::limits::{open_files, raise_open_files};
 
 use crate::error::LoadError;
 
@@ -34,48 +34,38 @@ impl ConnectionCounts {
 /// ones.
 ///
 /// # Errors
-/// [`LoadError::FileDescriptors`], with the hard limit and what to do.
+/// [`LoadError::Configuration`], with the hard limit and what to do.
 pub fn check_descriptors(config: &LoadConfig) -> Result<(), LoadError> {
-    new_soft_limit(ConnectionCounts::of(config), getrlimit(Resource::Nofile)).map(drop)
+    require(ConnectionCounts::of(config), open_files().1)
 }
 
-/// Raises the soft limit if the connections need it.
+/// Raises the soft limit, as the connections may need it.
 pub(crate) fn provide_descriptors(config: &LoadConfig) -> Result<(), LoadError> {
-    let limits = getrlimit(Resource::Nofile);
-    match new_soft_limit(ConnectionCounts::of(config), limits)? {
-        None => Ok(()),
-        Some(current) => setrlimit(Resource::Nofile, Rlimit { current, maximum: limits.maximum })
-            .map_err(|error| LoadError::Engine {
-                engine: "load",
-                action: "raise the limit of open files",
-                source: error.into(),
-            }),
-    }
+    check_descriptors(config)?;
+    raise_open_files().map(drop).map_err(|source| LoadError::Engine {
+        engine: "load",
+        action: "raise the limit of open files",
+        source,
+    })
 }
 
-/// The soft limit to set, if the present one is too low.
-fn new_soft_limit(
-    crowd: ConnectionCounts,
-    limits: Rlimit,
-) -> Result<Option<Option<u64>>, LoadError> {
+/// Refuses more connections than there are file descriptors within the limit.
+fn require(crowd: ConnectionCounts, limit: u64) -> Result<(), LoadError> {
     let others = (crowd.threads as u64).saturating_mul(PER_THREAD).saturating_add(RESERVED);
     let needed = others.saturating_add(crowd.active as u64).saturating_add(crowd.idle as u64);
-    if limits.current.is_none_or(|soft| needed <= soft) {
-        return Ok(None);
+    if needed <= limit {
+        return Ok(());
     }
-    match limits.maximum {
-        Some(limit) if limit < needed => Err(LoadError::FileDescriptors {
-            connections: crowd.active,
-            also: match crowd.idle {
-                0 => String::new(),
-                idle => format!(" and {idle} idle ones"),
-            },
-            needed,
-            limit,
-            next_step: next_step(crowd, limit, limit.saturating_sub(others)),
-        }),
-        hard => Ok(Some(hard)),
-    }
+    let also = match crowd.idle {
+        0 => String::new(),
+        idle => format!(" and {idle} idle ones"),
+    };
+    let next_step = next_step(crowd, limit, limit.saturating_sub(others));
+    Err(LoadError::Configuration(format!(
+        "{} connections{also} need {needed} file descriptors and this process may have {limit}: \
+         {next_step}",
+        crowd.active
+    )))
 }
 
 /// The next step if this many threads can have at most `possible` connections. No thread can be
@@ -109,23 +99,10 @@ mod tests {
         ConnectionCounts { active, idle: 0, threads }
     }
 
-    const LIMITS: Rlimit = Rlimit { current: Some(1000), maximum: Some(5000) };
-
-    #[test]
-    fn a_soft_limit_that_suffices_is_left_alone() {
-        assert_eq!(new_soft_limit(crowd(100, 2), LIMITS).unwrap(), None);
-        let unlimited = Rlimit { current: None, maximum: None };
-        assert_eq!(new_soft_limit(crowd(1_000_000, 2), unlimited).unwrap(), None);
-    }
-
-    #[test]
-    fn a_soft_limit_that_is_too_low_becomes_the_hard_one() {
-        assert_eq!(new_soft_limit(crowd(1000, 2), LIMITS).unwrap(), Some(Some(5000)));
-    }
-
     #[test]
     fn a_hard_limit_that_is_too_low_is_explained_with_the_numbers() {
-        let message = new_soft_limit(crowd(5000, 2), LIMITS).unwrap_err().to_string();
+        assert!(require(crowd(4932, 2), 5000).is_ok());
+        let message = require(crowd(5000, 2), 5000).unwrap_err().to_string();
         assert_eq!(
             message,
             "5000 connections need 5068 file descriptors and this process may have 5000: give -c \
@@ -136,12 +113,10 @@ mod tests {
     #[test]
     fn the_proposed_alternative_fits() {
         let refused = |connections, threads, limit| {
-            let limits = Rlimit { current: Some(limit), maximum: Some(limit) };
-            new_soft_limit(crowd(connections, threads), limits).unwrap_err().to_string()
+            require(crowd(connections, threads), limit).unwrap_err().to_string()
         };
-        let limits = Rlimit { current: Some(1024), maximum: Some(1024) };
-        assert_eq!(new_soft_limit(crowd(320, 320), limits).unwrap(), None);
-        assert!(new_soft_limit(crowd(321, 321), limits).is_err());
+        assert!(require(crowd(320, 320), 1024).is_ok());
+        assert!(require(crowd(321, 321), 1024).is_err());
         let refused = [(1024, 1024, 1024), (1, 1, 66), (usize::MAX, usize::MAX, 1024)]
             .map(|(connections, threads, limit)| refused(connections, threads, limit) + "\n");
         expect_file!["golden/limits.txt"].assert_eq(&refused.concat());
@@ -150,13 +125,11 @@ mod tests {
     #[test]
     fn idle_connections_count_and_are_reduced_first() {
         let refused = |active, idle| {
-            new_soft_limit(ConnectionCounts { active, idle, threads: 2 }, LIMITS)
-                .unwrap_err()
-                .to_string()
+            require(ConnectionCounts { active, idle, threads: 2 }, 5000).unwrap_err().to_string()
         };
         let refused = [(64, 10_000), (6000, 1)].map(|(active, idle)| refused(active, idle) + "\n");
         expect_file!["golden/limits-idle.txt"].assert_eq(&refused.concat());
         let fits = ConnectionCounts { active: 64, idle: 4868, threads: 2 };
-        assert_eq!(new_soft_limit(fits, LIMITS).unwrap(), Some(Some(5000)));
+        assert!(require(fits, 5000).is_ok());
     }
 }

@@ -54,16 +54,8 @@ pub struct Measured {
 
 impl Load {
     /// Makes the connections of `config`, which stay open until this is dropped. `observe` is called
-    /// with [`LoadEvent::Connecting`]. Where none could be made, the error says why.
-    pub fn connect(
-        config: &LoadConfig,
-        stop: &AtomicBool,
-        observe: &mut dyn FnMut(LoadEvent),
-    ) -> Result<Self, LoadError> {
-        Self::open(config, Windows::Many, &ServerClocks::default(), stop, observe)
-    }
-
-    /// The same for a known number of windows. Of a load that has one window, `clocks` are read at its edges.
+    /// with [`LoadEvent::Connecting`]. Where none could be made, the error says why. Of a load that has
+    /// one window, `clocks` are read at its edges.
     pub fn open(
         config: &LoadConfig,
         windows: Windows,

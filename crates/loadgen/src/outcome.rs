@@ -5,7 +5,7 @@ use wirebench_schema::load::EdgeClocks;
 
 use crate::{segment::Segment, server_clocks::Readings};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// The segments that have not been collected.
     pub(crate) rest: Vec<Segment>,
@@ -50,22 +50,9 @@ mod tests {
 
     fn outcome(window_end_ns: Option<u64>, start: &[u64], end: &[u64]) -> Outcome {
         let reading = |clocks: &[u64]| clocks.iter().copied().map(Some).collect();
-        Outcome {
-            rest: Vec::new(),
-            replies_per_connection: Vec::new(),
-            idle_made: 0,
-            idle_lost: 0,
-            window_end_ns,
-            in_flight: 0,
-            unanswered_connections: 0,
-            cpu_ns: 0,
-            server_cpu_ns: Readings {
-                start: reading(start),
-                end: reading(end),
-                series_ns: Vec::new(),
-            },
-            gave_up_requests: 0,
-        }
+        let server_cpu_ns =
+            Readings { start: reading(start), end: reading(end), ..Readings::default() };
+        Outcome { window_end_ns, server_cpu_ns, ..Outcome::default() }
     }
 
     #[test]

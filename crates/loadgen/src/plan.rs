@@ -187,9 +187,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Checks the configuration and computes each thread's share.
+    /// Computes each thread's share of a configuration that has been checked.
     pub(crate) fn new(config: &LoadConfig) -> Result<Self, LoadError> {
-        config.check().map_err(LoadError::Configuration)?;
         let codec = match config.target.protocol() {
             Protocol::Http1 => CodecKind::Http1(http1(config)?),
             Protocol::Echo => CodecKind::Echo(Echo::new(config.payload_bytes, config.seed)),

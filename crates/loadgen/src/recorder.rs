@@ -10,10 +10,10 @@
 use crate::{
     codec::{Check, Reply},
     connection::Stamp,
-    failure::{Failure, STATUS_PLACE},
+    failure::Failure,
     segment::{Histograms, Segment, refusal},
 };
-use wirebench_schema::load::Phase;
+use wirebench_schema::load::{ErrorKind, Phase};
 
 /// From this on, the times by which a thread came too late are added up. Shorter ones are its own
 /// work between two waits. With thousands of connections that may take as long, and then requests are
@@ -246,16 +246,16 @@ impl Recorder {
         if self.scope == Scope::Nothing {
             return;
         }
-        let (kind, count) = failure.count(&mut self.current.counts.errors);
-        *count += 1;
-        self.current.counts.errors.lost += lost;
-        self.current.counts.examples[kind].get_or_insert(failure);
+        let (kind, counts) = (failure.kind(), &mut self.current.counts);
+        *counts.errors.of_mut(kind) += 1;
+        counts.errors.lost += lost;
+        counts.examples[kind as usize].get_or_insert(failure);
     }
 
     /// A complete reply had this status, which is not one of a correct reply. Its page is read only as
     /// an example.
     pub(crate) fn refused(&mut self, status: u16, page: impl FnOnce() -> String) {
-        let is_known = self.current.counts.examples[STATUS_PLACE].is_some();
+        let is_known = self.current.counts.examples[ErrorKind::Status as usize].is_some();
         self.failed(Failure::Status(status, if is_known { String::new() } else { page() }), 0);
     }
 

@@ -1,9 +1,9 @@
 //! A part of one thread's load, with all its counts and measurements.
 
 use hdrhistogram::Histogram;
-use wirebench_schema::load::{ErrorCounts, LoadModel, Phase, Samples};
+use wirebench_schema::load::{ErrorCounts, ErrorKind, LoadModel, Phase, Samples};
 
-use crate::failure::{Failure, KINDS};
+use crate::failure::Failure;
 
 /// Significant decimal digits of a latency.
 const DIGITS: u8 = 3;
@@ -73,7 +73,7 @@ pub(crate) struct Counts {
     pub(crate) bytes_sent: u64,
     pub(crate) errors: ErrorCounts,
     /// The first failure of each kind.
-    pub(crate) examples: [Option<Failure>; KINDS],
+    pub(crate) examples: [Option<Failure>; ErrorKind::ALL.len()],
     /// HTTP replies by class of status.
     pub(crate) status_classes: [u64; 5],
     /// HTTP replies whose status is of no class.

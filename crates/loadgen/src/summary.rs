@@ -183,9 +183,7 @@ fn fairness(outcomes: &[Outcome]) -> Fairness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        collector::Collector, coordinator::Course, server_clocks::Readings, session::Edges,
-    };
+    use crate::{collector::Collector, coordinator::Course, session::Edges};
     use wirebench_schema::load::{PIECE_NS, Phase};
 
     const START_NS: u64 = 10 * PIECE_NS;
@@ -210,14 +208,10 @@ mod tests {
         Outcome {
             rest,
             replies_per_connection: replies.to_vec(),
-            idle_made: 0,
-            idle_lost: 0,
             window_end_ns: Some(END_NS),
             in_flight: 1,
-            unanswered_connections: 0,
             cpu_ns: 7,
-            server_cpu_ns: Readings::default(),
-            gave_up_requests: 0,
+            ..Outcome::default()
         }
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::load::{EdgeClocks, Interval, LoadConfig, LoadModel, LoadReport, Stop};
 
 /// The version of commands and events. Both sides must have the same.
-pub const AGENT_PROTOCOL: u32 = 5;
+pub const AGENT_PROTOCOL: u32 = 6;
 
 /// The distance of the values in the series of a slice that has one.
 pub const SERIES_NS: u64 = 20_000_000;
@@ -36,11 +36,6 @@ pub enum AgentCommand {
     },
     /// Measure one window.
     Window(Box<WindowOrder>),
-    /// Close the connections of a load.
-    Close {
-        /// Its number.
-        load: u32,
-    },
     /// Read the clock.
     Clock,
     /// The other side still exists. It is answered at once, also during a load.
@@ -147,8 +142,6 @@ pub enum AgentEvent {
     },
     /// The connections of a load are made.
     Connected {
-        /// The load.
-        load: u32,
         /// Number of connections that could be made.
         connections: usize,
     },
@@ -160,11 +153,6 @@ pub enum AgentEvent {
     Interval(Interval),
     /// A window is over.
     Window(Box<WindowReport>),
-    /// The connections of a load are closed.
-    Closed {
-        /// The load.
-        load: u32,
-    },
     /// The agent's monotonic clock.
     Clock {
         /// In nanoseconds.

@@ -27,8 +27,8 @@ pub(crate) fn run(report: &Path, script: &str) -> anyhow::Result<()> {
     say(&AgentEvent::Ready { protocol: AGENT_PROTOCOL, wirebench })?;
     for line in std::io::stdin().lock().lines() {
         match serde_json::from_str(&line?)? {
-            AgentCommand::Connect { load, config, .. } => {
-                say(&AgentEvent::Connected { load, connections: config.connections })?;
+            AgentCommand::Connect { config, .. } => {
+                say(&AgentEvent::Connected { connections: config.connections })?;
             }
             AgentCommand::Window(order) => {
                 let Stop::After(window) = order.stop else { continue };

@@ -14,13 +14,12 @@ use std::{
 use super::{ARROWS, dependencies, sources};
 
 /// Uses that close a circle and are allowed: the crate, the module and what it uses, which is next to it.
-const ALLOWED: [(&str, &str, &str); 9] = [
+const ALLOWED: [(&str, &str, &str); 8] = [
     // A context is made of options, and options choose one.
     ("cli", "context", "options"),
     // Known, and to be resolved.
     ("cli", "cmd::ab::side", "revision"),
     ("experiment", "cohort::course", "prepare"),
-    ("host", "environment::cgroup", "resources"),
     ("judge", "load::faults", "limit"),
     ("report", "analysis::comparison", "levels"),
     ("report", "screen::causes", "adapter"),

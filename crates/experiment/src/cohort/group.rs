@@ -1,56 +1,29 @@
 //! Which workloads are measured with the same instances over the same connections: those that differ
 //! in the load model alone. Pure.
 
-use std::time::Duration;
-use wirebench_schema::{load::ClosedPolicy, scenario::Scenario, suite::Workload};
+use wirebench_schema::suite::Workload;
 
 /// What the instances and connections of a cohort have in common.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Common {
-    scenario: Scenario,
-    workers: Option<u32>,
-    connections: usize,
-    threads: Option<usize>,
-    pipeline: usize,
-    on_closed: ClosedPolicy,
-    headers: Vec<(String, String)>,
-    payload_bytes: usize,
-    timeout: Duration,
+fn common(it: &Workload) -> impl PartialEq + '_ {
+    let connections = (it.connections, it.threads, it.pipeline, it.on_closed, it.timeout);
+    (it.scenario, it.workers, connections, &it.headers, it.payload_bytes)
 }
 
-impl Common {
-    /// Of a workload that can be measured in slices; none of one that needs a process and a window
-    /// of its own.
-    pub(crate) fn of(workload: &Workload) -> Option<Self> {
-        workload.has_slices().then_some(Self {
-            scenario: workload.scenario,
-            workers: workload.workers,
-            connections: workload.connections,
-            threads: workload.threads,
-            pipeline: workload.pipeline,
-            on_closed: workload.on_closed,
-            headers: workload.headers.clone(),
-            payload_bytes: workload.payload_bytes,
-            timeout: workload.timeout,
-        })
-    }
-}
-
-/// The groups of `workloads`, by their indices, and the workloads that are in none.
+/// The groups of `workloads`, by their indices, and the workloads that are in none: those that need a
+/// process and a window of their own.
 pub(crate) fn groups(workloads: &[Workload]) -> (Vec<Vec<usize>>, Vec<usize>) {
-    let mut groups: Vec<(Common, Vec<usize>)> = Vec::new();
-    let mut alone = Vec::new();
-    for (index, workload) in workloads.iter().enumerate() {
-        let Some(common) = Common::of(workload) else {
-            alone.push(index);
-            continue;
-        };
-        match groups.iter_mut().find(|(of_group, _)| *of_group == common) {
-            Some((_, members)) => members.push(index),
-            None => groups.push((common, vec![index])),
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let (sliced, alone): (Vec<_>, _) =
+        (0..workloads.len()).partition(|it| workloads[*it].has_slices());
+    for index in sliced {
+        let is_its =
+            |group: &&mut Vec<usize>| common(&workloads[group[0]]) == common(&workloads[index]);
+        match groups.iter_mut().find(is_its) {
+            Some(group) => group.push(index),
+            None => groups.push(vec![index]),
         }
     }
-    (groups.into_iter().map(|(_, members)| members).collect(), alone)
+    (groups, alone)
 }
 
 #[cfg(test)]

@@ -150,7 +150,8 @@ mod tests {
     }
 
     fn at(available: u64, swapped_pages: u64) -> Supply {
-        let memory = Some(Memory { total: 10_000 << 20, available: available << 20 });
+        let (total, is_of_group) = (10_000 << 20, false);
+        let memory = Some(Memory { total, available: available << 20, is_of_group });
         Supply { memory, swapped_pages: Some(swapped_pages) }
     }
 

@@ -6,8 +6,8 @@ use procfs::{
 };
 use wirebench_schema::environment::{Limit, Limits};
 
-use super::files::Files;
 use wirebench_server::digest;
+use wirebench_sys::files::Files;
 
 /// Options of the kernel's command line that change how servers run. All others are nobody's
 /// business, because they may hold what should not be in a file that is passed on.

@@ -1,6 +1,6 @@
 //! What varies from minute to minute: load, stolen time, uptime, heat.
 
-use super::files::Files;
+use wirebench_sys::files::Files;
 
 /// Sensors of CPUs; the others are of disks and mainboards.
 const CPU_SENSORS: [&str; 4] = ["coretemp", "cpu_thermal", "k10temp", "zenpower"];

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use wirebench_schema::environment::{Frequency, Turbo};
 
-use super::files::Files;
 use crate::topology::parse_list;
+use wirebench_sys::files::Files;
 
 /// The model name of the first CPU. ARM has only numbers for it.
 pub(super) fn model(files: &Files<'_>) -> Option<String> {

@@ -2,26 +2,8 @@
 //! frequency of CPUs. What cannot be read is absent.
 
 use std::path::Path;
-
-use super::{cgroup, files::Files, kibibytes};
-
-/// The memory of the machine, or of the control group with the least memory left, in bytes.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Memory {
-    /// What may be used.
-    pub total: u64,
-    pub available: u64,
-}
-
-/// The memory that is left now.
-pub fn memory(root: &Path) -> Option<Memory> {
-    let files = Files(root);
-    let of_machine = |key: &str| kibibytes(&files.value("proc/meminfo", key)?);
-    let machine = of_machine("MemTotal:").zip(of_machine("MemAvailable:"));
-    let machine = machine.map(|(total, available)| Memory { total, available });
-    let group = cgroup::memory(&files);
-    machine.into_iter().chain(group).min_by_key(|it| it.available)
-}
+use wirebench_sys::files::Files;
+pub use wirebench_sys::memory::{Memory, memory};
 
 /// Pages that were swapped in or out since the machine was started.
 pub fn swapped_pages(root: &Path) -> Option<u64> {
@@ -47,7 +29,8 @@ mod tests {
         let of_machine =
             ("proc/meminfo", "MemTotal: 8192 kB\nMemFree: 1 kB\nMemAvailable: 4096 kB\n");
         let mib = |total: u64, available: u64| {
-            Some(Memory { total: total << 20, available: available << 20 })
+            let is_of_group = total < 8;
+            Some(Memory { total: total << 20, available: available << 20, is_of_group })
         };
         assert_eq!(left(&[of_machine]), mib(8, 4));
         let second = [
@@ -73,8 +56,12 @@ mod tests {
             ("sys/fs/cgroup/memory/memory.usage_in_bytes", "4194304\n"),
             ("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "5242880\n"),
             ("sys/fs/cgroup/memory/x/memory.usage_in_bytes", "4194304\n"),
+            (
+                "sys/fs/cgroup/memory/x/memory.stat",
+                "inactive_file 7\ntotal_inactive_file 1048576\n",
+            ),
         ];
-        assert_eq!(left(&first), mib(5, 1));
+        assert_eq!(left(&first), mib(5, 2));
         assert_eq!(left(&[]), None);
         assert!(memory(Path::new("/")).is_some());
     }

@@ -1,7 +1,7 @@
 //! Whether the machine is virtual, and what it is called. Containers are no machines: what bounds
 //! them is in `cgroup.rs`.
 
-use super::files::Files;
+use wirebench_sys::files::Files;
 
 /// Makers and products that only hypervisors show, and whose they are.
 const SHOWN_BY: [(&str, &str); 10] = [

@@ -3,11 +3,9 @@
 //!
 //! It measures nothing, and does not include the memory of the server.
 
-mod cgroup;
-
-use procfs::{FromRead, Meminfo};
 use std::path::Path;
 use wirebench_schema::load::LoadConfig;
+use wirebench_sys::memory::{Memory, memory};
 
 use crate::{codec::http1::HEADS_LIMIT_BYTES, error::LoadError};
 
@@ -24,20 +22,7 @@ const REQUEST_BYTES: u64 = 16;
 /// Refuses a load that this machine has too little memory for. Where it does not say how much is
 /// free, nothing is refused.
 pub(crate) fn check(config: &LoadConfig) -> Result<(), LoadError> {
-    check_below(Path::new("/"), config)
-}
-
-/// The same with the kernel's files below `root`.
-fn check_below(root: &Path, config: &LoadConfig) -> Result<(), LoadError> {
-    let of_machine = Meminfo::from_file(root.join("proc/meminfo")).ok();
-    let of_machine = of_machine.and_then(|memory| memory.mem_available);
-    let of_machine = of_machine.map(|bytes| (bytes, ""));
-    let of_group = cgroup::free_bytes(root);
-    let of_group = of_group.map(|bytes| (bytes, " within the limit of the control group"));
-    match of_machine.into_iter().chain(of_group).min() {
-        None => Ok(()),
-        Some((bytes, place)) => refuse_if_short(config, bytes, place),
-    }
+    memory(Path::new("/")).map_or(Ok(()), |memory| refuse_if_short(config, memory))
 }
 
 /// Memory of the load regardless of its active connections.
@@ -54,8 +39,9 @@ const fn connection_bytes(config: &LoadConfig) -> u64 {
     KERNEL_BYTES + OWN_BYTES + REQUEST_BYTES * config.pipeline as u64
 }
 
-/// Refuses a load for which `free_bytes` are too few. `place` says where they are.
-fn refuse_if_short(config: &LoadConfig, free_bytes: u64, place: &str) -> Result<(), LoadError> {
+fn refuse_if_short(config: &LoadConfig, memory: Memory) -> Result<(), LoadError> {
+    let free_bytes = memory.available;
+    let place = if memory.is_of_group { " within the limit of the control group" } else { "" };
     let (active, idle) = (config.connections as u64, config.idle_connections as u64);
     let (base_bytes, each_bytes) = (base_bytes(config), connection_bytes(config));
     let needed_bytes = base_bytes.saturating_add(active.saturating_mul(each_bytes));
@@ -79,7 +65,11 @@ fn refuse_if_short(config: &LoadConfig, free_bytes: u64, place: &str) -> Result<
 mod tests {
     use super::*;
 
-    const GIBIBYTE: u64 = 1 << 30;
+    const GIBIBYTE: Memory = mebibytes(1024);
+
+    const fn mebibytes(available: u64) -> Memory {
+        Memory { total: u64::MAX, available: available << 20, is_of_group: false }
+    }
 
     fn config(connections: usize, idle_connections: usize) -> LoadConfig {
         let config = LoadConfig::new("tcp://127.0.0.1:7".parse().unwrap());
@@ -88,86 +78,13 @@ mod tests {
 
     #[test]
     fn a_load_that_fits_is_accepted() {
-        assert!(refuse_if_short(&config(100_000, 50_000), GIBIBYTE, "").is_ok());
+        assert!(refuse_if_short(&config(100_000, 50_000), GIBIBYTE).is_ok());
         assert!(check(&config(1, 0)).is_ok());
-    }
-
-    /// A file of the kernel: its path and its text.
-    type File = (&'static str, &'static str);
-
-    /// The kernel's files of a machine with 8 GiB free, whose process is in the group `/own`.
-    fn machine(mount: &str, cgroup: &str, files: &[File]) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        let given = [
-            (
-                "proc/meminfo",
-                "MemTotal: 16777216 kB\nMemFree: 1 kB\nBuffers: 1 kB\nCached: 1 kB\n\
-                              SwapCached: 0 kB\nActive: 1 kB\nInactive: 1 kB\nSwapTotal: 0 kB\n\
-                              SwapFree: 0 kB\nDirty: 0 kB\nWriteback: 0 kB\nMapped: 0 kB\n\
-                              Slab: 0 kB\nCommitted_AS: 0 kB\nVmallocTotal: 0 kB\n\
-                              VmallocUsed: 0 kB\nVmallocChunk: 0 kB\nMemAvailable: 8388608 kB\n",
-            ),
-            ("proc/self/mountinfo", mount),
-            ("proc/self/cgroup", cgroup),
-        ];
-        for (path, text) in given.iter().chain(files) {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        root
-    }
-
-    /// A group with a limit of 512 MiB of which 412 MiB are in use, 212 MiB of them by files that
-    /// can be dropped: 312 MiB are free. The group around it has no limit.
-    const GROUPS: [(&str, &str, &[File]); 2] = [
-        (
-            "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
-            "4:memory:/own\n0::/\n",
-            &[
-                ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
-                ("sys/fs/cgroup/memory/memory.usage_in_bytes", "4294967296\n"),
-                ("sys/fs/cgroup/memory/own/memory.limit_in_bytes", "536870912\n"),
-                ("sys/fs/cgroup/memory/own/memory.usage_in_bytes", "432013312\n"),
-                (
-                    "sys/fs/cgroup/memory/own/memory.stat",
-                    "inactive_file 7\ntotal_inactive_file 209715200\ntotal_active_file 12582912\n",
-                ),
-            ],
-        ),
-        (
-            "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
-            "0::/own\n",
-            &[
-                ("sys/fs/cgroup/memory.stat", "anon 1\n"),
-                ("sys/fs/cgroup/own/memory.max", "536870912\n"),
-                ("sys/fs/cgroup/own/memory.current", "432013312\n"),
-                (
-                    "sys/fs/cgroup/own/memory.stat",
-                    "anon 1\nfile 5\ninactive_file 209715200\nactive_file 12582912\n",
-                ),
-            ],
-        ),
-    ];
-
-    #[test]
-    fn the_limit_of_a_control_group_counts_where_it_is_lower() {
-        for (mount, cgroup, files) in GROUPS {
-            let root = machine(mount, cgroup, files);
-            assert!(check_below(root.path(), &config(50_000, 0)).is_ok());
-            let error = check_below(root.path(), &config(100_000, 0));
-            let message = error.expect_err(mount).to_string();
-            let begin = "100000 connections need about 490 MiB of memory and 312 MiB are free within \
-                         the limit of the control group";
-            assert!(message.starts_with(begin), "{message}");
-        }
-        let without = machine("", "", &[]);
-        assert!(check_below(without.path(), &config(100_000, 0)).is_ok());
     }
 
     #[test]
     fn heads_that_come_in_part_are_in_the_estimate() {
-        let fits = |config: &LoadConfig| refuse_if_short(config, 70 << 20, "").is_ok();
+        let fits = |config: &LoadConfig| refuse_if_short(config, mebibytes(70)).is_ok();
         let echo = config(2000, 0);
         let http =
             LoadConfig { target: "http://127.0.0.1:80/".parse().unwrap(), ..config(2000, 0) };
@@ -177,13 +94,17 @@ mod tests {
 
     #[test]
     fn a_load_that_does_not_fit_is_refused_with_the_numbers_and_an_alternative() {
-        let message = refuse_if_short(&config(300_000, 0), GIBIBYTE, "").unwrap_err().to_string();
+        let message = refuse_if_short(&config(300_000, 0), GIBIBYTE).unwrap_err().to_string();
         let begin = "300000 connections need about 1470 MiB of memory and 1024 MiB are free";
         assert!(message.starts_with(begin), "{message}");
         assert!(message.ends_with("give -c at most 209061"), "{message}");
-        assert!(refuse_if_short(&config(209_061, 0), GIBIBYTE, "").is_ok());
-        let message = refuse_if_short(&config(10, 300_000), GIBIBYTE, "").unwrap_err().to_string();
+        assert!(refuse_if_short(&config(209_061, 0), GIBIBYTE).is_ok());
+        let message = refuse_if_short(&config(10, 300_000), GIBIBYTE).unwrap_err().to_string();
         assert!(message.ends_with("give fewer connections"), "{message}");
-        assert!(refuse_if_short(&config(usize::MAX, usize::MAX), GIBIBYTE, "").is_err());
+        let of_group = Memory { is_of_group: true, ..GIBIBYTE };
+        let message = refuse_if_short(&config(300_000, 0), of_group).unwrap_err().to_string();
+        let place = "and 1024 MiB are free within the limit of the control group: give -c at most";
+        assert!(message.contains(place), "{message}");
+        assert!(refuse_if_short(&config(usize::MAX, usize::MAX), GIBIBYTE).is_err());
     }
 }

@@ -54,14 +54,3 @@ fn a_body_that_cannot_be_read_is_refused_with_the_option() {
     });
     expect_file!["golden/body.txt"].assert_eq(&messages.concat());
 }
-
-#[test]
-fn a_plan_is_refused_with_the_reason_of_the_check() {
-    let mut config = config("tcp://127.0.0.1:7");
-    config.payload_bytes = usize::MAX;
-    let large = Plan::new(&config).unwrap_err();
-    config.payload_bytes = 1;
-    config.connections = 0;
-    let none = Plan::new(&config).unwrap_err();
-    expect_file!["golden/check.txt"].assert_eq(&format!("{large}\n{none}\n"));
-}

@@ -5,21 +5,18 @@ use std::{
     net::{Shutdown, TcpStream},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
 };
-use wirebench_loadgen::{Load, ServerClocks};
-use wirebench_schema::{
-    agent::Recording,
-    load::{LoadConfig, LoadModel, RateCurve, Stop},
-};
+use wirebench_schema::load::{LoadConfig, LoadModel, RateCurve, Stop};
 
 use crate::{
     PATIENCE, counted, each_engine, flawless, load,
     server::{HELLO, LAST, Server, answer, one_at_a_time, read_request, stall},
     timed,
+    windows::{connect, window},
 };
 
 #[test]
@@ -46,7 +43,6 @@ fn a_thread_without_requests_left_holds_no_idle_connection_either() {
 
 #[test]
 fn a_connection_closed_in_a_window_ends_for_the_server_before_the_next_window() {
-    static NEVER: AtomicBool = AtomicBool::new(false);
     each_engine(|engine| {
         let (answered, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (answers, ends) = (Arc::clone(&answered), Arc::clone(&ended));
@@ -59,9 +55,8 @@ fn a_connection_closed_in_a_window_ends_for_the_server_before_the_next_window() 
             }
         });
         let config = timed(&server.http(), engine, 50);
-        let mut load = Load::connect(&config, &NEVER, &mut |_| {}).unwrap();
-        load.window(&config, Recording::Silent, &ServerClocks::default(), &NEVER, &mut |_| {})
-            .unwrap();
+        let mut load = connect(&config);
+        window(&mut load, &config);
         let began = Instant::now();
         while ended.load(Ordering::SeqCst) < answered.load(Ordering::SeqCst) {
             assert!(began.elapsed() < PATIENCE, "a connection stays open");

@@ -5,14 +5,12 @@ use std::{
     net::TcpStream,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
-use wirebench_loadgen::{Load, ServerClocks};
-use wirebench_schema::{
-    agent::Recording,
-    load::{ClosedPolicy, EngineChoice, ErrorKind, LoadConfig, LoadModel, RateCurve, Stop},
+use wirebench_schema::load::{
+    ClosedPolicy, EngineChoice, ErrorKind, LoadConfig, LoadModel, RateCurve, Stop,
 };
 
 use crate::{
@@ -21,6 +19,7 @@ use crate::{
         HELLO, Server, after_preflight, answer, answer_some, answer_with, read_request, reset,
     },
     timed,
+    windows::{connect, window},
 };
 
 fn retrying(config: LoadConfig) -> LoadConfig {
@@ -189,20 +188,12 @@ fn the_latency_of_a_repeated_request_begins_with_its_first_sending() {
 
 #[test]
 fn windows_over_connections_that_are_closed_all_the_time_begin_with_all_of_them() {
-    static NEVER: AtomicBool = AtomicBool::new(false);
     let check = |engine: EngineChoice| {
         let (server, _) = closing_after(1);
         let config = retrying(timed(&server.http(), engine, 50));
-        let mut load = Load::connect(&config, &NEVER, &mut |_| {}).unwrap();
+        let mut load = connect(&config);
         for _ in 0..4 {
-            let window = load.window(
-                &config,
-                Recording::Silent,
-                &ServerClocks::default(),
-                &NEVER,
-                &mut |_| {},
-            );
-            let report = window.unwrap().report;
+            let report = window(&mut load, &config).report;
             assert_eq!((report.errors.total(), report.connections_made), (0, 4), "{report:?}");
             assert!(report.retried_requests.unwrap() > 0, "{report:?}");
         }

@@ -10,7 +10,7 @@ use std::{
 };
 use wirebench_loadgen::{Load, LoadError, Measured, ServerClocks};
 use wirebench_schema::{
-    agent::Recording,
+    agent::{Recording, Windows},
     load::{EdgeClocks, EngineChoice, LoadConfig, LoadModel, RateCurve, Stop},
 };
 
@@ -22,11 +22,11 @@ use crate::{
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-fn connect(config: &LoadConfig) -> Load {
-    Load::connect(config, &NEVER, &mut |_| {}).unwrap()
+pub(crate) fn connect(config: &LoadConfig) -> Load {
+    Load::open(config, Windows::Many, &ServerClocks::default(), &NEVER, &mut |_| {}).unwrap()
 }
 
-fn window(load: &mut Load, config: &LoadConfig) -> Measured {
+pub(crate) fn window(load: &mut Load, config: &LoadConfig) -> Measured {
     load.window(config, Recording::Silent, &ServerClocks::default(), &NEVER, &mut |_| {}).unwrap()
 }
 

@@ -36,23 +36,29 @@ pub struct ErrorCounts {
 }
 
 impl ErrorCounts {
+    /// The count of this kind.
+    pub const fn of_mut(&mut self, kind: ErrorKind) -> &mut u64 {
+        match kind {
+            ErrorKind::Refused => &mut self.refused,
+            ErrorKind::Connect => &mut self.connect,
+            ErrorKind::Tls => &mut self.tls,
+            ErrorKind::Timeout => &mut self.timeout,
+            ErrorKind::Reset => &mut self.reset,
+            ErrorKind::ClosedEarly => &mut self.closed_early,
+            ErrorKind::WrongReply => &mut self.wrong_reply,
+            ErrorKind::Surplus => &mut self.surplus,
+            ErrorKind::Status => &mut self.status,
+            ErrorKind::Socket => &mut self.socket,
+            ErrorKind::Lost => &mut self.lost,
+            ErrorKind::NoPort => &mut self.no_port,
+        }
+    }
+
     /// Count of each kind, in the order of the fields.
     #[must_use]
-    pub const fn kinds(&self) -> [(ErrorKind, u64); 12] {
-        [
-            (ErrorKind::Refused, self.refused),
-            (ErrorKind::Connect, self.connect),
-            (ErrorKind::Tls, self.tls),
-            (ErrorKind::Timeout, self.timeout),
-            (ErrorKind::Reset, self.reset),
-            (ErrorKind::ClosedEarly, self.closed_early),
-            (ErrorKind::WrongReply, self.wrong_reply),
-            (ErrorKind::Surplus, self.surplus),
-            (ErrorKind::Status, self.status),
-            (ErrorKind::Socket, self.socket),
-            (ErrorKind::Lost, self.lost),
-            (ErrorKind::NoPort, self.no_port),
-        ]
+    pub fn kinds(&self) -> [(ErrorKind, u64); ErrorKind::ALL.len()] {
+        let mut counts = *self;
+        ErrorKind::ALL.map(|kind| (kind, *counts.of_mut(kind)))
     }
 
     /// All kinds together.
@@ -64,14 +70,9 @@ impl ErrorCounts {
     /// Requests that failed. A timeout is one of them, though it may have been that of a connection
     /// being made.
     #[must_use]
-    pub const fn requests(&self) -> u64 {
-        self.timeout
-            + self.reset
-            + self.closed_early
-            + self.wrong_reply
-            + self.status
-            + self.socket
-            + self.lost
+    pub fn requests(&self) -> u64 {
+        let failed = self.kinds().into_iter().filter(|(kind, _)| kind.is_of_request());
+        failed.map(|(_, count)| count).sum()
     }
 
     /// Connections that failed.
@@ -81,19 +82,8 @@ impl ErrorCounts {
     }
 
     /// Adds the counts of another thread.
-    pub const fn add(&mut self, other: &Self) {
-        self.refused += other.refused;
-        self.connect += other.connect;
-        self.tls += other.tls;
-        self.timeout += other.timeout;
-        self.reset += other.reset;
-        self.closed_early += other.closed_early;
-        self.wrong_reply += other.wrong_reply;
-        self.surplus += other.surplus;
-        self.status += other.status;
-        self.socket += other.socket;
-        self.lost += other.lost;
-        self.no_port += other.no_port;
+    pub fn add(&mut self, other: &Self) {
+        other.kinds().iter().for_each(|(kind, count)| *self.of_mut(*kind) += count);
     }
 }
 

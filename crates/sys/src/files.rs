@@ -8,40 +8,46 @@ use std::{
 
 /// The files below a root folder.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Files<'a>(pub(super) &'a Path);
+pub struct Files<'a>(pub &'a Path);
 
 impl Files<'_> {
     /// The place of `path`, absolute or not, below the root.
-    pub(super) fn at(&self, path: impl AsRef<Path>) -> PathBuf {
+    #[must_use]
+    pub fn at(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.0.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    pub(super) fn text(&self, path: impl AsRef<Path>) -> Option<String> {
+    #[must_use]
+    pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         fs::read_to_string(self.at(path)).ok()
     }
 
     /// The file as one value: without space around it, with spaces for tabs. Nothing when it is
     /// empty.
-    pub(super) fn line(&self, path: impl AsRef<Path>) -> Option<String> {
+    #[must_use]
+    pub fn line(&self, path: impl AsRef<Path>) -> Option<String> {
         let text = self.text(path)?;
         let line = text.trim().replace('\t', " ");
         (!line.is_empty()).then_some(line)
     }
 
-    pub(super) fn number<T: FromStr>(&self, path: impl AsRef<Path>) -> Option<T> {
+    #[must_use]
+    pub fn number<T: FromStr>(&self, path: impl AsRef<Path>) -> Option<T> {
         self.line(path)?.parse().ok()
     }
 
     /// The rest of the first line that begins with `key`.
-    pub(super) fn value(&self, path: impl AsRef<Path>, key: &str) -> Option<String> {
+    #[must_use]
+    pub fn value(&self, path: impl AsRef<Path>, key: &str) -> Option<String> {
         let text = self.text(path)?;
         let rest = text.lines().find_map(|line| line.strip_prefix(key))?;
         Some(rest.trim().to_owned())
     }
 
     /// The text after the colon of the first line that is named `key`.
-    pub(super) fn field(&self, path: impl AsRef<Path>, key: &str) -> Option<String> {
+    #[must_use]
+    pub fn field(&self, path: impl AsRef<Path>, key: &str) -> Option<String> {
         let text = self.text(path)?;
         let mut fields = text.lines().filter_map(|line| line.split_once(':'));
         let (_, value) = fields.find(|(name, _)| name.trim() == key)?;
@@ -49,7 +55,8 @@ impl Files<'_> {
     }
 
     /// The names in a folder, in order.
-    pub(super) fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
+    #[must_use]
+    pub fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
         let folder = fs::read_dir(self.at(path)).into_iter().flatten().flatten();
         let mut names: Vec<String> =
             folder.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
