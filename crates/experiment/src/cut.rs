@@ -57,13 +57,11 @@ impl Cut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_schema::suite::Suite;
 
     #[test]
     fn slices_fill_the_window_and_come_in_a_pair_at_least_and_more_at_a_rate() {
-        let suite = "description = \"\"\nblocks = 1\n[[workload]]\nname = \"a\"\nscenario = \"hello\"\n\
-                     connections = 8\nduration = \"700ms\"\nphases = [\"saturate\", \"cost\"]\nrate = 100\n";
-        let suite = Suite::parse("example", suite).unwrap();
+        let lines = "duration = \"700ms\"\nphases = [\"saturate\", \"cost\"]\nrate = 100";
+        let suite = crate::fixtures::suite("blocks = 1", &[lines]);
         let of = |cut: Cut| suite.workloads.iter().map(|it| cut.of(it)).collect::<Vec<_>>();
         let ms = Duration::from_millis;
         assert_eq!(of(Cut::default()), [(ms(100), 7), (RATE_LENGTH, ENOUGH_AT_RATE)]);

@@ -9,6 +9,8 @@ pub mod agents;
 pub mod cohort;
 pub mod cut;
 pub mod experiment;
+#[cfg(test)]
+mod fixtures;
 pub mod journal;
 pub mod measure;
 pub mod plan;

@@ -90,6 +90,13 @@ pub struct Cell<'a> {
     pub verification: Verification,
 }
 
+impl Cell<'_> {
+    /// Whether it is measured with this instance.
+    pub(crate) fn is_of(&self, subject: &Subject, copy: u32) -> bool {
+        self.subject.variant.id == subject.variant.id && self.copy == copy
+    }
+}
+
 /// What was seen of a run: the generator's report, and what both sides used.
 struct RunObservation {
     load: LoadReport,
@@ -103,14 +110,8 @@ struct RunObservation {
     programs: Vec<ProgramShare>,
     /// What another generator than our own has told.
     tool: Option<ToolReport>,
-}
-
-/// Result of a load on a server.
-struct Loaded {
-    seen: RunObservation,
     distances: Distances,
     warm_up: Option<WarmUp>,
-    workers: u32,
 }
 
 impl RunSettings {
@@ -236,7 +237,7 @@ impl RunSettings {
         run: &mut Run,
         server: &mut Server,
         stop: &AtomicBool,
-    ) -> Result<Loaded, String> {
+    ) -> Result<RunObservation, String> {
         let config = self.load_config(cell, server);
         run.generator_command = self.generator_command(&config);
         let warm_up = self.warm_until_steady(cell, &config, server, stop)?;
@@ -250,38 +251,29 @@ impl RunSettings {
         }?;
         let distances = Distances { distance_ns_before, distance_ns_after: probe.read() };
         let programs = Programs::read().since(&before, &self.cpus());
-        let seen = RunObservation { programs, ..seen };
-        Ok(Loaded { seen, distances, warm_up, workers: run.workers })
+        Ok(RunObservation { programs, distances, warm_up, ..seen })
     }
 
     /// From what was seen to the outcome of a run.
     fn outcome(
         &self,
         cell: &Cell<'_>,
-        loaded: Loaded,
+        seen: RunObservation,
         stopped: &Stopped,
     ) -> Result<Outcome, Failure> {
-        let Loaded { seen, distances, warm_up, workers } = loaded;
         if seen.load.requests == 0 {
             let reason = validity::nothing_answered(&seen.load);
             return Err(Failure { reason, stderr: stopped.stderr.clone() });
         }
-        let mut measured = self.judge(cell, workers, seen, stopped);
-        let complaint = warm_up.as_ref().and_then(steady::complaint);
+        let mut measured = self.judge(cell, seen, stopped);
+        let complaint = measured.warm_up.as_ref().and_then(steady::complaint);
         measured.reasons.extend(complaint);
-        (measured.warm_up, measured.distances) = (warm_up, distances);
         Ok(Outcome::Measured(Box::new(measured)))
     }
 
     /// From observations to figures, and to findings about them.
-    fn judge(
-        &self,
-        cell: &Cell<'_>,
-        workers: u32,
-        seen: RunObservation,
-        stopped: &Stopped,
-    ) -> Measurement {
-        let RunObservation { load, course, details, machine, tool, programs } = seen;
+    fn judge(&self, cell: &Cell<'_>, seen: RunObservation, stopped: &Stopped) -> Measurement {
+        let RunObservation { load, course, details, machine, tool, programs, .. } = seen;
         let window = match &tool {
             None => Window {
                 window_ns: load.window_ns,
@@ -291,7 +283,7 @@ impl RunSettings {
             Some(tool) => outside::window(&course, &load, tool, &self.placement),
         };
         let sharing = cell.subject.variant.sharing;
-        let busy_cpus = cost::busy_cpus(sharing, workers, &self.placement);
+        let busy_cpus = cost::busy_cpus(sharing, self.workers_of(cell), &self.placement);
         let cpu = course.cpu(&details.0.ignoring_with(&details.1));
         let cost = cost::cost(cpu, (&details.0, &details.1), window, busy_cpus);
         // Where the requests of another generator wait is not known; then its limit is the safe
@@ -329,9 +321,9 @@ impl RunSettings {
             load,
             tool: tool.map(Box::new),
             cost,
-            warm_up: None,
+            warm_up: seen.warm_up,
             slices: Vec::new(),
-            distances: Distances::default(),
+            distances: seen.distances,
             instance: None,
             reasons,
         }

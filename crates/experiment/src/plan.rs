@@ -156,9 +156,7 @@ pub fn scenarios(subject: &Subject, workloads: &[Workload]) -> Vec<Scenario> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_catalogue::project::Project;
-
-    use std::path::Path;
+    use crate::fixtures;
 
     const SUITE: &str = r#"
 description = "An example."
@@ -176,10 +174,7 @@ requests = 1000
 "#;
 
     fn subjects() -> Vec<Subject> {
-        let project = Project::without_entries(Path::new("/nowhere"));
-        let mut subjects = Subject::builtins(Path::new("wirebench"), &project).unwrap();
-        subjects.push(Subject::own("x {port}", &Scenario::ALL, &project).unwrap());
-        subjects
+        fixtures::subjects(&[&Scenario::ALL])
     }
 
     #[test]

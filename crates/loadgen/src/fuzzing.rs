@@ -33,7 +33,7 @@ impl<'a> Source<'a> {
 }
 
 /// The pieces of these lengths, again and again; one piece where there are no lengths.
-fn pieces<'a>(bytes: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
+pub(crate) fn pieces<'a>(bytes: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
     let mut rest = bytes;
     let mut pieces = Vec::new();
     let mut lengths = lengths.iter().map(|length| usize::from(*length) + 1).cycle();
@@ -99,9 +99,9 @@ fn http(choice: u8) -> Http1 {
     Http1::new(Requests::new(b"GET / HTTP/1.1\r\n\r\n", 1), rules, 1)
 }
 
-type Side = (Http1, <Http1 as Codec>::Connection);
+pub(crate) type Side = (Http1, <Http1 as Codec>::Connection);
 
-fn feed_both(remembering: &mut Side, parsing: &mut Side, piece: &[u8]) {
+pub(crate) fn feed_both(remembering: &mut Side, parsing: &mut Side, piece: &[u8]) {
     let mut rest = piece;
     while !rest.is_empty() {
         let found = without_check(remembering.0.feed(&mut remembering.1, rest));
@@ -120,7 +120,10 @@ fn feed_both(remembering: &mut Side, parsing: &mut Side, piece: &[u8]) {
 
 /// Ends and kinds of the replies, and the end of the stream; for a wrong reply only that it is
 /// wrong.
-fn course(http: &Http1, pieces: &[&[u8]]) -> (Vec<(usize, Reply)>, Option<Option<Reply>>) {
+pub(crate) fn course(
+    http: &Http1,
+    pieces: &[&[u8]],
+) -> (Vec<(usize, Reply)>, Option<Option<Reply>>) {
     let (mut http, mut connection) = (http.clone(), http.connection(0));
     let (mut replies, mut at) = (Vec::new(), 0);
     for piece in pieces {

@@ -189,8 +189,9 @@ impl<'a> Cohort<'a> {
                     continue;
                 }
                 for index in order.next() {
+                    let Member { subject, copy, .. } = members[index];
                     let has = self.cells.iter().any(|cell| {
-                        cell.workload.name == workload.name && is_instance(cell, &members[index])
+                        cell.workload.name == workload.name && cell.is_of(subject, copy)
                     });
                     if !has {
                         continue;
@@ -213,8 +214,4 @@ impl<'a> Cohort<'a> {
         let count = members.len();
         parallel::map(members, count, |member| (member.load, member.stop(grace)))
     }
-}
-
-fn is_instance(cell: &Cell<'_>, member: &Member<'_>) -> bool {
-    cell.subject.variant.id == member.subject.variant.id && cell.copy == member.copy
 }

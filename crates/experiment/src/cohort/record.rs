@@ -20,9 +20,7 @@ impl Cohort<'_> {
         programs: &[ProgramShare],
         started: &str,
     ) -> Vec<Run> {
-        let own = self.cells.iter().filter(|cell| {
-            cell.subject.variant.id == ended.subject.variant.id && cell.copy == ended.copy
-        });
+        let own = self.cells.iter().filter(|cell| cell.is_of(ended.subject, ended.copy));
         let outcome = |cell: &Cell<'_>| {
             let stderr = ended.stopped.stderr.clone();
             let failed = |reason| Outcome::Failed { reason, server_stderr: stderr };
@@ -32,14 +30,9 @@ impl Cohort<'_> {
             let none = Vec::new();
             let parts = Parts {
                 settings: self.settings,
-                subject: ended.subject,
-                workload: cell.workload,
-                workers: ended.workers,
-                verification: cell.verification,
-                instance: ended.instance,
+                cell,
+                ended,
                 processes,
-                stopped: &ended.stopped,
-                length_ratio: ended.length_ratio,
                 slices: slices.get(&(*load, cell.workload.name.clone())).unwrap_or(&none),
                 programs,
                 found: found.to_vec(),

@@ -31,7 +31,7 @@ impl<'a> Cohort<'a> {
             match self.start_one(&mut agent, cell, load) {
                 Ok(member) => members.push(member),
                 Err(reason) => {
-                    let own = self.cells.iter().filter(|it| is_same_instance(it, cell));
+                    let own = self.cells.iter().filter(|it| it.is_of(cell.subject, cell.copy));
                     runs.extend(own.map(|cell| self.failed(cell, &started, reason.clone())));
                 }
             }
@@ -49,7 +49,7 @@ impl<'a> Cohort<'a> {
     fn instances(&self) -> Vec<&'a Cell<'a>> {
         let mut firsts: Vec<&Cell<'_>> = Vec::new();
         for cell in self.cells {
-            if !firsts.iter().any(|first| is_same_instance(first, cell)) {
+            if !firsts.iter().any(|first| first.is_of(cell.subject, cell.copy)) {
                 firsts.push(cell);
             }
         }
@@ -74,7 +74,7 @@ impl<'a> Cohort<'a> {
             let stopped = server.stop(stop_grace(self.stop));
             return Err(format!("{reason} {}", stopped.stderr).trim_end().to_owned());
         }
-        let own = self.cells.iter().filter(|it| is_same_instance(it, cell));
+        let own = self.cells.iter().filter(|it| it.is_of(cell.subject, cell.copy));
         let command = |cell: &Cell<'_>| {
             let config = self.settings.load_config(cell, &server);
             (cell.workload.name.clone(), self.settings.generator_command(&config))
@@ -82,8 +82,4 @@ impl<'a> Cohort<'a> {
         let commands = own.map(command).collect();
         Ok(Member::new(cell.subject, cell.copy, (server, ready), (load, commands), workers))
     }
-}
-
-fn is_same_instance(one: &Cell<'_>, other: &Cell<'_>) -> bool {
-    one.subject.variant.id == other.subject.variant.id && one.copy == other.copy
 }

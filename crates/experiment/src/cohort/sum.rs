@@ -1,7 +1,6 @@
 //! The record of a run, made of its slices.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_catalogue::subject::Subject;
 use wirebench_judge::{
     instance::slice_length,
     neighbours::{self, Arrivals},
@@ -11,15 +10,16 @@ use wirebench_judge::{
     validity::{self, Evidence, Processes, ServerEnd, bound_of_run},
 };
 use wirebench_schema::{
-    journal::{Cost, Instance, Measurement, Owner, ProgramShare, Reason, RunSide, Slice},
+    journal::{Cost, Measurement, Owner, ProgramShare, Reason, RunSide, Slice},
     load::{LoadModel, LoadReport},
-    suite::Workload,
-    verification::Verification,
 };
-use wirebench_server::{cost, launch::Stopped};
+use wirebench_server::cost;
 
-use super::slice::{Done, share_of};
-use crate::measure::{RunSettings, server_end};
+use super::{
+    member::Ended,
+    slice::{Done, share_of},
+};
+use crate::measure::{Cell, RunSettings, server_end};
 
 /// Share of a CPU from which on wirebench is named among the programs that ran beside a load.
 const OWN_SHARE: f64 = 0.001;
@@ -27,16 +27,10 @@ const OWN_SHARE: f64 = 0.001;
 /// All that is known of a run.
 pub(super) struct Parts<'a> {
     pub(super) settings: &'a RunSettings,
-    pub(super) subject: &'a Subject,
-    pub(super) workload: &'a Workload,
-    pub(super) workers: u32,
-    pub(super) verification: Verification,
-    pub(super) instance: Instance,
+    pub(super) cell: &'a Cell<'a>,
+    pub(super) ended: &'a Ended<'a>,
     pub(super) processes: Processes,
-    pub(super) stopped: &'a Stopped,
     pub(super) slices: &'a [Done],
-    /// How slices of a closed loop compare with long ones, if they differ.
-    pub(super) length_ratio: Option<f64>,
     /// Other programs that were seen during the rounds.
     pub(super) programs: &'a [ProgramShare],
     /// What was found wrong over several slices.
@@ -59,9 +53,10 @@ impl Parts<'_> {
         let cost = self.cost(&kept, &own, &load);
         let bound = bound_of_run(&cost, load.ready_share, &load);
         let programs = self.programs();
-        let end = ServerEnd { stderr_bytes: self.output_bytes(), ..server_end(self.stopped) };
+        let end =
+            ServerEnd { stderr_bytes: self.output_bytes(), ..server_end(&self.ended.stopped) };
         let evidence = Evidence {
-            phase: self.workload.phase,
+            phase: self.cell.workload.phase,
             load: &load,
             windows: loads.len(),
             tool: None,
@@ -71,16 +66,16 @@ impl Parts<'_> {
             end: &end,
             others: self.disturbed(&kept, &slices, &programs),
             programs,
-            verification: self.verification,
+            verification: self.cell.verification,
             processes: self.processes,
         };
         let mut reasons = evidence.reasons();
         reasons.extend(self.found);
-        reasons.extend(rests(self.instance.rest_share));
-        if self.workload.model == LoadModel::Closed {
-            let sharing = self.subject.variant.sharing;
-            reasons.extend(uneven(sharing, self.workers, ran_ns(&kept)));
-            reasons.extend(self.length_ratio.map(slice_length));
+        reasons.extend(rests(self.ended.instance.rest_share));
+        if self.cell.workload.model == LoadModel::Closed {
+            let sharing = self.ended.subject.variant.sharing;
+            reasons.extend(uneven(sharing, self.ended.workers, ran_ns(&kept)));
+            reasons.extend(self.ended.length_ratio.map(slice_length));
         }
         if !self.processes.are_known() {
             // What is known is only a part.
@@ -94,7 +89,7 @@ impl Parts<'_> {
             warm_up: None,
             slices,
             distances: wirebench_schema::journal::Distances::default(),
-            instance: Some(self.instance),
+            instance: Some(self.ended.instance),
             reasons,
         })
     }
@@ -117,8 +112,11 @@ impl Parts<'_> {
         let sum = |of: fn(&Slice) -> u64| own.iter().map(|it| of(it)).sum::<u64>();
         let known: Option<u64> = own.iter().map(|it| it.cpu_ns).sum();
         let cpu_ns = known.unwrap_or(0);
-        let busy_cpus =
-            cost::busy_cpus(self.subject.variant.sharing, self.workers, &self.settings.placement);
+        let busy_cpus = cost::busy_cpus(
+            self.ended.subject.variant.sharing,
+            self.ended.workers,
+            &self.settings.placement,
+        );
         let busiest_ns: f64 = kept.iter().map(|it| busiest_ns(it)).sum();
         let generator_ns = load.thread_cpu_ns.iter().copied().max().unwrap_or(0);
         let last = kept.last().map(|it| &it.details.1);
@@ -164,7 +162,7 @@ impl Parts<'_> {
         slices: &[Slice],
         programs: &[ProgramShare],
     ) -> Vec<Reason> {
-        let arrivals = match self.workload.model {
+        let arrivals = match self.cell.workload.model {
             LoadModel::Rate { .. } => Arrivals::AtMoments,
             _ => Arrivals::AfterReplies,
         };

@@ -127,19 +127,13 @@ fn checks_time(scenario: Scenario) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_catalogue::project::Project;
-
-    use std::path::Path;
-
-    const SUITE: &str = "description = \"\"\nblocks = 3\nwarmup_blocks = 1\n[[workload]]\n\
-                         name = \"a\"\nscenario = \"hello\"\nconnections = 8\n\
-                         phases = [\"saturate\", \"cost\"]\nduration = \"1s\"\n";
+    use crate::fixtures;
 
     #[test]
     fn everything_that_takes_time_is_counted() {
-        let project = Project::without_entries(Path::new("/nowhere"));
-        let subjects = Subject::builtins(Path::new("wirebench"), &project).unwrap();
-        let suite = Suite::parse("example", SUITE).unwrap();
+        let subjects = fixtures::subjects(&[]);
+        let phases = "phases = [\"saturate\", \"cost\"]\nduration = \"1s\"";
+        let suite = fixtures::suite("blocks = 3\nwarmup_blocks = 1", &[phases]);
         let forecast = |verification| {
             let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
             Forecast::new(&subjects, &suite, verification, Goal::default()).with_units(

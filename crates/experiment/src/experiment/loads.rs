@@ -44,13 +44,10 @@ impl Loads {
 mod tests {
     use super::*;
 
-    const SUITE: &str = "description = \"\"\nblocks = 1\n[[workload]]\nname = \"a\"\n\
-                         scenario = \"hello\"\nconnections = 8\nduration = \"1s\"\n\
-                         phases = [\"saturate\", \"cost\"]\n";
-
     #[test]
     fn a_cost_phase_is_run_at_its_rate_by_those_that_can_hold_it() {
-        let suite = Suite::parse("example", SUITE).unwrap();
+        let phases = "duration = \"1s\"\nphases = [\"saturate\", \"cost\"]";
+        let suite = crate::fixtures::suite("blocks = 1", &[phases]);
         let [fast, slow]: [VariantId; 2] = ["c/a", "c/b"].map(|id| id.parse().unwrap());
         let unknown = Loads::new(&suite, &[]);
         assert!(unknown.has(&fast, &suite.workloads[0]));

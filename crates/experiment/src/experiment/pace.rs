@@ -91,18 +91,10 @@ fn time_until_next(journal: &Journal, number: usize) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan;
-    use wirebench_schema::suite::Suite;
+    use crate::{fixtures, plan};
 
     fn workloads() -> Vec<Workload> {
-        let workload = |name: &str| {
-            format!(
-                "[[workload]]\nname = \"{name}\"\nscenario = \"hello\"\nconnections = 1\n\
-                 duration = \"1s\"\n"
-            )
-        };
-        let text = format!("description = \"\"\nblocks = 1\n{}{}", workload("a"), workload("b"));
-        Suite::parse("example", &text).unwrap().workloads
+        fixtures::suite("blocks = 1", &["duration = \"1s\""; 2]).workloads
     }
 
     #[test]

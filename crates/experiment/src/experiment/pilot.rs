@@ -301,11 +301,8 @@ mod tests {
 
     #[test]
     fn a_rate_that_the_suite_gives_is_taken() {
-        let suite = "description = \"A.\"\nblocks = 1\n[[workload]]\nname = \"a\"\nscenario = \"hello\"\n\
-                     connections = 4\nduration = \"1s\"\nphases = [\"cost\"]\n";
-        let parse = |text: &str| {
-            wirebench_schema::suite::Suite::parse("a", text).unwrap().workloads.remove(0)
-        };
+        let suite = "duration = \"1s\"\nphases = [\"cost\"]\n";
+        let parse = crate::fixtures::workload;
         assert_eq!(given(&parse(suite)), None);
         let rate = given(&parse(&format!("{suite}rate = 12345\n"))).unwrap();
         assert_eq!(

@@ -110,31 +110,25 @@ fn instances<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<Vec<Step>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_catalogue::project::Project;
-
-    use std::{collections::BTreeSet, path::Path};
+    use crate::fixtures;
+    use std::collections::BTreeSet;
     use wirebench_schema::scenario::Scenario;
 
-    const SUITE: &str = "description = \"\"\nblocks = 2\n[[workload]]\nname = \"a\"\n\
-                         scenario = \"hello\"\nconnections = 8\nduration = \"1s\"\n\
-                         phases = [\"saturate\", \"cost\"]\nrate = 100\n[[workload]]\nname = \"count\"\n\
-                         scenario = \"hello\"\nconnections = 8\nrequests = 10\n";
+    fn suite() -> Suite {
+        let phases = "duration = \"1s\"\nphases = [\"saturate\", \"cost\"]\nrate = 100";
+        fixtures::suite("blocks = 2", &[phases, "requests = 10"])
+    }
 
     /// The built-in servers and more of the user's own: the baseline and `others` besides.
     fn subjects(others: usize) -> Vec<Subject> {
-        let project = Project::without_entries(Path::new("/nowhere"));
-        let mut subjects = Subject::builtins(Path::new("wirebench"), &project).unwrap();
-        for number in subjects.len()..=others {
-            let command = format!("x{number} {{port}}");
-            subjects.push(Subject::own(&command, &[Scenario::Hello], &project).unwrap());
-        }
-        subjects
+        let builtins = fixtures::subjects(&[]).len();
+        fixtures::subjects(&vec![&[Scenario::Hello][..]; (others + 1).saturating_sub(builtins)])
     }
 
     /// The groups of a block in which a cohort may have this many instances, each as the number of
     /// its instances.
     fn sizes(others: usize, most_instances: usize) -> Vec<usize> {
-        let (subjects, suite) = (subjects(others), Suite::parse("example", SUITE).unwrap());
+        let (subjects, suite) = (subjects(others), suite());
         let grouping =
             Grouping { subjects: &subjects, suite: &suite, in_cohorts: true, most_instances };
         let units = grouping.units(plan::block(&subjects, &suite, 7, 0), |_| false);
@@ -158,7 +152,7 @@ mod tests {
 
     #[test]
     fn every_cell_is_measured_once_and_the_baseline_in_every_group() {
-        let (subjects, suite) = (subjects(9), Suite::parse("example", SUITE).unwrap());
+        let (subjects, suite) = (subjects(9), suite());
         let grouping =
             Grouping { subjects: &subjects, suite: &suite, in_cohorts: true, most_instances: 5 };
         let steps = plan::block(&subjects, &suite, 7, 0);
@@ -185,12 +179,12 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_cohort_has_the_baseline_again_and_whole_groups_are_not_made_again() {
-        let (subjects, suite) = (subjects(9), Suite::parse("example", SUITE).unwrap());
+        let (subjects, suite) = (subjects(9), suite());
         let grouping =
             Grouping { subjects: &subjects, suite: &suite, in_cohorts: true, most_instances: 5 };
         let units = |made: &[Step]| {
             let steps = plan::block(&subjects, &suite, 7, 0);
-            let is_alone = |it: &Step| suite.workloads[it.workload].name == "count";
+            let is_alone = |it: &Step| suite.workloads[it.workload].name == "b";
             grouping.units(steps, |it| made.contains(it) || is_alone(it))
         };
         let all = units(&[]);

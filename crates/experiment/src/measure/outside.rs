@@ -4,7 +4,7 @@
 use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_host::neighbours::Machine;
 use wirebench_schema::{
-    journal::{Placement, ToolReport},
+    journal::{Distances, Placement, ToolReport},
     load::{EngineChoice, LoadConfig, LoadReport},
 };
 use wirebench_server::{
@@ -70,6 +70,8 @@ impl RunSettings {
             machine: (before.2, after.2),
             tool: Some(report),
             programs: Vec::new(),
+            distances: Distances::default(),
+            warm_up: None,
         })
     }
 }

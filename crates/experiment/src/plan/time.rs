@@ -67,14 +67,17 @@ fn time_of(workload: &Workload, requests: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_schema::{scenario::Scenario, suite::Suite};
+    use crate::fixtures;
+    use wirebench_schema::scenario::Scenario;
 
-    const SUITE: &str = "description = \"\"\nblocks = 1\n[[workload]]\nname = \"timeout\"\n\
-                         scenario = \"hello-timeout\"\nconnections = 64\nrequests = 1000\n";
+    fn workload() -> Workload {
+        let scenario = Scenario::HelloTimeout;
+        Workload { scenario, connections: 64, ..fixtures::workload("requests = 1000") }
+    }
 
     #[test]
     fn the_time_of_a_count_is_guessed_from_its_work() {
-        let mut workload = Suite::parse("example", SUITE).unwrap().workloads.remove(0);
+        let mut workload = workload();
         let seconds = |workload: &Workload| (estimate(workload) - OVERHEAD).as_secs_f64();
         assert!((seconds(&workload) - 0.01).abs() < 1e-6);
         workload.stop = Stop::RequestsPerConnection(1000);
@@ -87,8 +90,7 @@ mod tests {
 
     #[test]
     fn silent_connections_take_their_window_and_the_time_to_make_them() {
-        let workload = Suite::parse("example", SUITE).unwrap().workloads.remove(0);
-        let idle = Workload { stop: Stop::After(Duration::from_secs(1)), ..workload }
+        let idle = Workload { stop: Stop::After(Duration::from_secs(1)), ..workload() }
             .in_phase(Phase::Idle);
         let time = estimate(&idle);
         assert!(time > Duration::from_secs(1) && time < Duration::from_secs(3), "{time:?}");

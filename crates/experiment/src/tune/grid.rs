@@ -32,12 +32,9 @@ pub fn grid(model: &Workload, grid: &Grid) -> Result<Vec<Workload>, String> {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use wirebench_schema::suite::Suite;
 
     fn model() -> Workload {
-        let text = "description = \"An example.\"\nblocks = 1\n[[workload]]\nname = \"a\"\n\
-                    scenario = \"hello\"\nconnections = 1\nduration = \"1s\"\n";
-        Suite::parse("example", text).unwrap().workloads.remove(0)
+        crate::fixtures::workload("duration = \"1s\"")
     }
 
     #[test]

@@ -119,12 +119,9 @@ mod tests {
         super::{Grid, grid},
         *,
     };
-    use wirebench_schema::suite::Suite;
 
     fn workloads() -> Vec<Workload> {
-        let text = "description = \"An example.\"\nblocks = 1\n[[workload]]\nname = \"a\"\n\
-                    scenario = \"hello\"\nconnections = 1\nwarmup = \"100ms\"\nduration = \"1s\"\n";
-        let model = Suite::parse("example", text).unwrap().workloads.remove(0);
+        let model = crate::fixtures::workload("warmup = \"100ms\"\nduration = \"1s\"");
         let cells = Grid { workers: vec![1, 2, 4], connections: vec![10, 50, 100] };
         grid(&model, &cells).unwrap()
     }

@@ -1,7 +1,8 @@
 //! Property tests of the reply checker. The most important one: templates never change a verdict.
 
 use super::*;
-use proptest::prelude::*;
+use crate::fuzzing::{course, feed_both, pieces};
+use proptest::{collection::vec as some, prelude::*};
 
 const BODY: &[u8] = b"Hello world!";
 
@@ -12,7 +13,7 @@ fn reply_that_ends() -> impl Strategy<Value = Vec<u8>> {
         let value = if name == "Connection" { "keep-alive" } else { value.trim() };
         format!("{name}: {value}\r\n")
     });
-    let fields = proptest::collection::vec(field, 0..4);
+    let fields = some(field, 0..4);
     let interim = prop_oneof![4 => Just(false), 1 => Just(true)];
     (fields, 0usize..4, interim, 0usize..12, 0u8..4).prop_map(
         |(fields, before, interim, cut, framing)| {
@@ -57,53 +58,6 @@ fn valid_reply() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![4 => reply_that_ends(), 1 => until_close]
 }
 
-/// The pieces between the cuts, which may lie anywhere.
-fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
-    let mut places: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
-    places.extend([0, bytes.len()]);
-    places.sort_unstable();
-    let pieces = places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
-    pieces.filter(|piece| !piece.is_empty()).collect()
-}
-
-/// The result of a stream of replies on one connection: the end and kind of each, and the end of
-/// the stream. How the replies were checked is counted separately.
-#[derive(Debug, PartialEq)]
-struct Reading {
-    replies: Vec<(usize, Reply)>,
-    end: Result<Option<Reply>, ReplyError>,
-}
-
-fn reading(http: &Http1, connection: &mut Http1Connection, pieces: &[&[u8]]) -> Reading {
-    let mut http = http.clone();
-    reading_on(&mut http, connection, pieces).0
-}
-
-fn reading_on(
-    http: &mut Http1,
-    connection: &mut Http1Connection,
-    pieces: &[&[u8]],
-) -> (Reading, usize) {
-    let (mut replies, mut at, mut fast) = (Vec::new(), 0, 0);
-    for piece in pieces {
-        let mut rest = *piece;
-        while !rest.is_empty() {
-            match http.feed(connection, rest) {
-                Ok(fed) => {
-                    at += fed.consumed;
-                    rest = &rest[fed.consumed..];
-                    let Some(reply) = fed.reply else { continue };
-                    fast += usize::from(reply.check == Check::Fast);
-                    replies.push((at, Reply { check: Check::Slow, ..reply }));
-                }
-                Err(error) => return (Reading { replies, end: Err(error) }, fast),
-            }
-        }
-    }
-    let end = http.finish(connection);
-    (Reading { replies, end }, fast)
-}
-
 /// A codec that remembers these replies, as far as they are worth it.
 fn taught(http: &Http1, lessons: &[Vec<u8>]) -> Http1 {
     let mut http = http.clone();
@@ -123,17 +77,17 @@ proptest! {
 
     #[test]
     fn any_split_of_a_valid_reply_gives_the_same_verdict(
-        reply in valid_reply(), cuts in proptest::collection::vec(any::<usize>(), 0..12),
-        lessons in proptest::collection::vec(reply_that_ends(), 0..3)
+        reply in valid_reply(), lengths in some(any::<u8>(), 0..12),
+        lessons in some(reply_that_ends(), 0..3)
     ) {
         let alone = http(Some(BODY)).by_parser_alone();
-        let whole = reading(&alone, &mut alone.connection(0), &[&reply]);
+        let whole = course(&alone, &[&reply]);
         let remembering = taught(&http(Some(BODY)), &lessons);
-        let accepted = whole.replies.len() == 1 || matches!(whole.end, Ok(Some(_)));
+        let accepted = whole.0.len() == 1 || matches!(whole.1, Some(Some(_)));
         prop_assert!(accepted, "{:?}", whole);
         for codec in [&alone, &remembering] {
-            for pieces in [vec![&reply[..]], split(&reply, &cuts), reply.chunks(1).collect()] {
-                prop_assert_eq!(&whole, &reading(codec, &mut codec.connection(0), &pieces));
+            for lengths in [&[], &lengths[..], &[0]] {
+                prop_assert_eq!(&whole, &course(codec, &pieces(&reply, lengths)));
             }
         }
     }
@@ -141,9 +95,9 @@ proptest! {
     #[test]
     fn a_template_never_changes_a_verdict(
         codec in some_rules(),
-        lessons in proptest::collection::vec(reply_that_ends(), 1..4),
-        spoiled in proptest::collection::vec((any::<usize>(), any::<usize>(), spoiler()), 0..4),
-        cuts in proptest::collection::vec(any::<usize>(), 0..12)
+        lessons in some(reply_that_ends(), 1..4),
+        spoiled in some((any::<usize>(), any::<usize>(), spoiler()), 0..4),
+        lengths in some(any::<u8>(), 0..12)
     ) {
         // Streams of learned replies, some of them damaged: similar to the template, but wrong, or
         // right in another form.
@@ -152,13 +106,12 @@ proptest! {
             let which = which % stream.len();
             spoiler.spoil(&mut stream[which], at);
         }
-        let stream = stream.concat();
-        let pieces = split(&stream, &cuts);
-        let mut remembering = taught(&codec, &lessons);
-        let mut connection = remembering.connection(0);
-        let (found, _) = reading_on(&mut remembering, &mut connection, &pieces);
-        let alone = codec.by_parser_alone();
-        prop_assert_eq!(found, reading(&alone, &mut alone.connection(0), &pieces));
+        let mut remembering = (taught(&codec, &lessons), codec.connection(0));
+        let connection = codec.connection(0);
+        let mut parsing = (codec.by_parser_alone(), connection);
+        for piece in pieces(&stream.concat(), &lengths) {
+            feed_both(&mut remembering, &mut parsing, piece);
+        }
     }
 
     #[test]
@@ -166,31 +119,27 @@ proptest! {
         reply in reply_that_ends(), codec in some_rules()
     ) {
         let expects = codec.expects_body();
-        let mut codec = taught(&codec, &[reply.clone(), reply.clone()]);
-        let mut connection = codec.connection(0);
-        let (reading, fast) = reading_on(&mut codec, &mut connection, &[&reply]);
+        let mut checker = Checker::new(&taught(&codec, &[reply.clone(), reply.clone()]));
+        let check = checker.feed(&reply).unwrap().reply.unwrap().check;
         let text = String::from_utf8(reply).unwrap();
         let read = text.contains("100 Continue") || (!expects && text.contains("chunked"));
-        prop_assert_eq!((reading.replies.len(), fast), (1, usize::from(!read)));
+        prop_assert_eq!(check, if read { Check::Slow } else { Check::Fast });
     }
 
     #[test]
     fn a_spoiled_reply_is_judged_the_same_however_it_is_split(
         reply in valid_reply(), at in any::<usize>(), with in any::<u8>(),
-        cuts in proptest::collection::vec(any::<usize>(), 0..12)
+        lengths in some(any::<u8>(), 0..12)
     ) {
         let http = http(Some(BODY));
         let mut reply = reply;
         let at = at % reply.len();
         reply[at] = with;
-        let whole = reading(&http, &mut http.connection(0), &[&reply]);
-        let parts = reading(&http, &mut http.connection(0), &split(&reply, &cuts));
-        prop_assert_eq!(&whole.replies, &parts.replies);
-        prop_assert_eq!(whole.end.as_ref().ok(), parts.end.as_ref().ok());
+        prop_assert_eq!(course(&http, &[&reply]), course(&http, &pieces(&reply, &lengths)));
     }
 
     #[test]
-    fn no_input_panics(pieces in proptest::collection::vec(any::<Vec<u8>>(), 0..8)) {
+    fn no_input_panics(pieces in some(any::<Vec<u8>>(), 0..8)) {
         let mut checker = Checker::new(&http(Some(BODY)));
         for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
             if checker.feed(piece).is_err() {
