@@ -5,14 +5,14 @@ pub mod command;
 mod ending;
 mod generators;
 mod idle;
+mod idle_connections;
 mod observe;
 mod outside;
-mod silence;
 mod steady;
 
 pub(crate) use ending::server_end;
+pub use idle_connections::require_files;
 pub(crate) use observe::settled_look;
-pub use silence::require_files;
 
 use std::{
     io,

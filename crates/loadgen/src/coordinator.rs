@@ -37,7 +37,7 @@ const START_DELAY_NS: u64 = 2_000_000;
 const STOP_DELAY_NS: u64 = 10_000_000;
 
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Course {
+pub(crate) struct LoadStatus {
     pub(crate) connections_made: usize,
     /// Start of the load and its window, if a start was set.
     pub(crate) edges: Option<Edges>,
@@ -50,7 +50,7 @@ pub(crate) struct Course {
 /// The combined results of all threads.
 #[derive(Debug)]
 pub(crate) struct LoadOutcome {
-    pub(crate) course: Course,
+    pub(crate) status: LoadStatus,
     /// The final outcome of each thread.
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) collected: Collected,
@@ -58,9 +58,9 @@ pub(crate) struct LoadOutcome {
 
 impl LoadOutcome {
     /// The outcome of a load that ended before its start.
-    pub(crate) fn nothing(plan: &Plan, course: Course) -> Self {
+    pub(crate) fn nothing(plan: &Plan, status: LoadStatus) -> Self {
         let collector = Collector::new(plan.params.histograms, plan.interval_ns, 0);
-        Self { course, outcomes: Vec::new(), collected: collector.finish().1 }
+        Self { status, outcomes: Vec::new(), collected: collector.finish().1 }
     }
 }
 
@@ -92,12 +92,12 @@ enum NextEdge {
 
 impl Coordinator {
     /// Waits until every thread has made its connections, as far as they can be made.
-    pub(crate) fn wait_until_ready(&self, outside: &mut Outside<'_>) -> Course {
-        let mut course = Course::default();
+    pub(crate) fn wait_until_ready(&self, outside: &mut Outside<'_>) -> LoadStatus {
+        let mut status = LoadStatus::default();
         let mut waiting = self.orders.len();
         let (mut settled, mut told, mut tell_ns) = (0, 0, self.clock.now_ns() + CONNECTING_NS);
         while waiting > 0 {
-            self.heed_stop(outside, &mut course);
+            self.heed_stop(outside, &mut status);
             let now_ns = self.clock.now_ns();
             if settled > told && now_ns >= tell_ns {
                 (outside.observe)(LoadEvent::Connecting { settled });
@@ -105,22 +105,22 @@ impl Coordinator {
             }
             match self.next_note(LOOK_NS) {
                 Some(Note::Ready { made }) => {
-                    course.connections_made += made;
+                    status.connections_made += made;
                     waiting -= 1;
                 }
                 Some(Note::Settled { more }) => settled += more,
                 Some(Note::Gone) => {
-                    course.failed = true;
-                    return course;
+                    status.failed = true;
+                    return status;
                 }
                 Some(Note::Segment { .. } | Note::Done { .. }) | None => {}
             }
         }
-        course
+        status
     }
 
     /// Has every thread make ready for a window of `plan` over the connections that it has.
-    pub(crate) fn prepare(&self, plan: &Plan, outside: &mut Outside<'_>) -> Course {
+    pub(crate) fn prepare(&self, plan: &Plan, outside: &mut Outside<'_>) -> LoadStatus {
         self.limits.lift();
         for (thread, order) in self.orders.iter().enumerate() {
             let params = Box::new(plan.params.clone());
@@ -134,11 +134,11 @@ impl Coordinator {
     pub(crate) fn load(
         &self,
         plan: &Plan,
-        course: Course,
+        status: LoadStatus,
         outside: &mut Outside<'_>,
     ) -> LoadOutcome {
         let edges = edges(plan, self.clock.now_ns());
-        let course = Course { edges: Some(edges), ..course };
+        let status = LoadStatus { edges: Some(edges), ..status };
         let mut collector =
             Collector::new(plan.params.histograms, plan.interval_ns, self.orders.len());
         collector.start(edges.start_ns, edges.window_start_ns);
@@ -147,21 +147,21 @@ impl Coordinator {
             let _ = order.send(Order::Start(edges));
         }
         let mut window =
-            Window { coordinator: self, edges, course, outcomes: Vec::new(), collector, outside };
+            Window { coordinator: self, edges, status, outcomes: Vec::new(), collector, outside };
         match plan.interval_ns {
             Some(_) => window.watch(NextEdge::WindowStart, LOOK_NS),
             None => window.watch(NextEdge::Nothing, SILENT_LOOK_NS),
         }
-        let Window { course, mut outcomes, collector, outside, .. } = window;
+        let Window { status, mut outcomes, collector, outside, .. } = window;
         outcomes.sort_by_key(|(thread, _)| *thread);
         let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| *outcome).collect();
         let (last, collected) = collector.finish();
         last.into_iter().for_each(|interval| (outside.observe)(LoadEvent::Interval(interval)));
-        LoadOutcome { course, outcomes, collected }
+        LoadOutcome { status, outcomes, collected }
     }
 
     /// Ends all threads before the first window, and collects their records.
-    pub(crate) fn give_up(&mut self, plan: &Plan, course: Course) -> LoadOutcome {
+    pub(crate) fn give_up(&mut self, plan: &Plan, status: LoadStatus) -> LoadOutcome {
         let threads = self.orders.len();
         self.orders.clear();
         let mut collector = Collector::new(plan.params.histograms, plan.interval_ns, threads);
@@ -172,7 +172,7 @@ impl Coordinator {
                 outcomes.push(*outcome);
             }
         }
-        LoadOutcome { course, outcomes, collected: collector.finish().1 }
+        LoadOutcome { status, outcomes, collected: collector.finish().1 }
     }
 
     fn next_note(&self, wait_ns: u64) -> Option<Note> {
@@ -183,9 +183,9 @@ impl Coordinator {
         }
     }
 
-    fn heed_stop(&self, outside: &Outside<'_>, course: &mut Course) {
-        if outside.stop.load(Ordering::Relaxed) && !course.interrupted {
-            course.interrupted = true;
+    fn heed_stop(&self, outside: &Outside<'_>, status: &mut LoadStatus) {
+        if outside.stop.load(Ordering::Relaxed) && !status.interrupted {
+            status.interrupted = true;
             self.limits.end_at(self.clock.now_ns() + STOP_DELAY_NS);
         }
     }
@@ -195,7 +195,7 @@ impl Coordinator {
 struct Window<'a, 'b> {
     coordinator: &'a Coordinator,
     edges: Edges,
-    course: Course,
+    status: LoadStatus,
     outcomes: Vec<(usize, Box<Outcome>)>,
     collector: Collector,
     outside: &'a mut Outside<'b>,
@@ -206,7 +206,7 @@ impl Window<'_, '_> {
     fn watch(&mut self, mut ahead: NextEdge, look_ns: u64) {
         let mut working = self.coordinator.orders.len();
         while working > 0 {
-            self.coordinator.heed_stop(self.outside, &mut self.course);
+            self.coordinator.heed_stop(self.outside, &mut self.status);
             let now_ns = self.coordinator.clock.now_ns();
             let end_ns = self.edges.window_end_ns.min(self.coordinator.limits.end_ns());
             let edge_ns = match ahead {
@@ -224,7 +224,7 @@ impl Window<'_, '_> {
                     self.done(thread, outcome);
                 }
                 Some(Note::Gone) => {
-                    self.course.failed = true;
+                    self.status.failed = true;
                     return;
                 }
                 Some(Note::Segment { thread, segment }) => self.collect(thread, *segment),

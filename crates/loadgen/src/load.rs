@@ -12,7 +12,7 @@ use wirebench_schema::{
 use crate::{
     clock,
     codec::{Codec, Persistence},
-    coordinator::{Course, LoadOutcome, Outside},
+    coordinator::{LoadOutcome, LoadStatus, Outside},
     dial::{Dialer, sources::Sources},
     engine::{epoll::EpollEngine, io_uring::IoUringEngine},
     error::LoadError,
@@ -37,8 +37,8 @@ pub struct Load {
     plan: Plan,
     connector: Option<Arc<Connector>>,
     /// None when the load was stopped before there was a thread.
-    crew: Option<LoadThreads>,
-    course: Course,
+    threads: Option<LoadThreads>,
+    status: LoadStatus,
 }
 
 /// The measurement of one window of a [`Load`].
@@ -82,36 +82,36 @@ impl Load {
         let config = config.clone();
         let found = preflight::preflight(&config, route, &mut plan.codec, stop)?;
         let Preflight::Answered { endpoint, took, persistence } = found else {
-            let course = Course { interrupted: true, ..Course::default() };
-            return Ok(Self { config, plan, connector, crew: None, course });
+            let status = LoadStatus { interrupted: true, ..LoadStatus::default() };
+            return Ok(Self { config, plan, connector, threads: None, status });
         };
         plan.params.one_request_each |= persistence == Persistence::Close;
         plan.params.round_trip_ns = clock::nanoseconds(took);
         plan.chosen = plan.chosen.clone().suited(config.engine, plan.codec.reply_bytes());
         let dialer = Dialer::new(endpoint, sources);
-        let mut crew = crew(&plan, connector.as_ref(), &dialer)?;
-        let course = crew.coordinator.wait_until_ready(&mut Outside { stop, observe });
-        if course.failed {
-            crew.close()?;
+        let mut threads = start_threads(&plan, connector.as_ref(), &dialer)?;
+        let status = threads.coordinator.wait_until_ready(&mut Outside { stop, observe });
+        if status.failed {
+            threads.close()?;
             return Err(LoadError::Thread("ended"));
         }
-        if course.connections_made == 0 && !course.interrupted {
-            let outcome = crew.coordinator.give_up(&plan, course);
-            crew.close()?;
+        if status.connections_made == 0 && !status.interrupted {
+            let outcome = threads.coordinator.give_up(&plan, status);
+            threads.close()?;
             return Err(no_connection(config.connections, &outcome));
         }
-        Ok(Self { config, plan, connector, crew: Some(crew), course })
+        Ok(Self { config, plan, connector, threads: Some(threads), status })
     }
 
     /// Number of connections for requests that could be made.
     #[must_use]
     pub const fn connections(&self) -> usize {
-        self.course.connections_made
+        self.status.connections_made
     }
 
     /// Whether it came so far as to make connections.
     pub(crate) const fn has_threads(&self) -> bool {
-        self.crew.is_some()
+        self.threads.is_some()
     }
 
     /// Measures one window over the connections, after making those again that the server has closed
@@ -135,9 +135,9 @@ impl Load {
         };
         self.config.check().map_err(LoadError::Configuration)?;
         self.plan.renew(&self.config, recording, clocks);
-        let Some(crew) = &self.crew else { return self.measured(None) };
-        self.course = crew.coordinator.prepare(&self.plan, &mut Outside { stop, observe });
-        if self.course.failed {
+        let Some(threads) = &self.threads else { return self.measured(None) };
+        self.status = threads.coordinator.prepare(&self.plan, &mut Outside { stop, observe });
+        if self.status.failed {
             return self.fail();
         }
         self.first_window(stop, observe)
@@ -149,29 +149,29 @@ impl Load {
         stop: &AtomicBool,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<Measured, LoadError> {
-        let Some(crew) = &self.crew else { return self.measured(None) };
+        let Some(threads) = &self.threads else { return self.measured(None) };
         let mut outside = Outside { stop, observe };
-        let outcome = crew.coordinator.load(&self.plan, self.course, &mut outside);
-        if outcome.course.failed {
+        let outcome = threads.coordinator.load(&self.plan, self.status, &mut outside);
+        if outcome.status.failed {
             return self.fail();
         }
         self.measured(Some(outcome))
     }
 
     fn measured(&self, outcome: Option<LoadOutcome>) -> Result<Measured, LoadError> {
-        let outcome = outcome.unwrap_or_else(|| LoadOutcome::nothing(&self.plan, self.course));
+        let outcome = outcome.unwrap_or_else(|| LoadOutcome::nothing(&self.plan, self.status));
         let tls = self.connector.as_ref().and_then(|connector| connector.summary());
         let report = summary::summarize(&self.config, &self.plan, &outcome);
-        let clock = self.crew.as_ref().map(|crew| crew.coordinator.clock);
+        let clock = self.threads.as_ref().map(|threads| threads.coordinator.clock);
         let start_ns =
-            clock.zip(outcome.course.edges).map(|(clock, edges)| clock.of_process(edges.start_ns));
+            clock.zip(outcome.status.edges).map(|(clock, edges)| clock.of_process(edges.start_ns));
         let clocks = at_edges(&outcome.outcomes).unwrap_or_default();
         Ok(Measured { report: LoadReport { tls, ..report }, start_ns, clocks })
     }
 
     /// A thread has ended before its time: the reason is its error.
     fn fail(&mut self) -> Result<Measured, LoadError> {
-        self.crew.take().map_or(Ok(()), LoadThreads::close)?;
+        self.threads.take().map_or(Ok(()), LoadThreads::close)?;
         Err(LoadError::Thread("ended"))
     }
 }
@@ -179,11 +179,11 @@ impl Load {
 impl Drop for Load {
     fn drop(&mut self) {
         // Its windows have reported their failures.
-        let _ = self.crew.take().map(LoadThreads::close);
+        let _ = self.threads.take().map(LoadThreads::close);
     }
 }
 
-fn crew(
+fn start_threads(
     plan: &Plan,
     connector: Option<&Arc<Connector>>,
     dialer: &Dialer,

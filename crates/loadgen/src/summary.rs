@@ -21,8 +21,8 @@ const ENOUGH_LATENCIES: f64 = 20.0;
 
 /// Makes the report of a load.
 pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome) -> LoadReport {
-    let LoadOutcome { course, outcomes, collected } = outcome;
-    let window_start_ns = course.edges.map_or(u64::MAX, |edges| edges.window_start_ns);
+    let LoadOutcome { status, outcomes, collected } = outcome;
+    let window_start_ns = status.edges.map_or(u64::MAX, |edges| edges.window_start_ns);
     let last_end_ns = outcomes.iter().filter_map(|outcome| outcome.window_end_ns).max();
     let window_ns = last_end_ns.map_or(0, |end_ns| end_ns.saturating_sub(window_start_ns));
     let Segment { latency, schedule, connect, counts, .. } = &collected.total;
@@ -31,7 +31,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
     let times_of =
         |histogram: &Histogram<u64>| LatencySummary::of_samples(&Samples::new(histogram.clone()));
     let mut report = LoadReport {
-        interrupted: course.interrupted,
+        interrupted: status.interrupted,
         engine_fallback: plan.chosen.fallback.clone(),
         window_ns,
         requests: counts.requests,
@@ -42,7 +42,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         service: times.and_then(|times| LatencySummary::of_samples(&times.service)),
         lag: times.and_then(|times| times_of(&times.lag)),
         connect: times_of(connect),
-        offered: offered(config, counts, window_ns, !course.interrupted),
+        offered: offered(config, counts, window_ns, !status.interrupted),
         thread_rate: thread_rate(&collected.per_thread, outcomes, window_ns),
         errors: counts.errors,
         error_examples: counts.examples.iter().flatten().map(Failure::example).collect(),
@@ -55,7 +55,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         status_classes: counts.status_classes,
         statuses_invalid: counts.statuses_invalid,
         latency_by_status: latency_by_status(&collected.total),
-        connections_made: course.connections_made,
+        connections_made: status.connections_made,
         reconnects: counts.reconnects,
         client_closes: counts.client_closes,
         server_closes: counts.server_closes,
@@ -183,7 +183,7 @@ fn fairness(outcomes: &[Outcome]) -> Fairness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{collector::Collector, coordinator::Course, session::Edges};
+    use crate::{collector::Collector, coordinator::LoadStatus, session::Edges};
     use wirebench_schema::load::{PIECE_NS, Phase};
 
     const START_NS: u64 = 10 * PIECE_NS;
@@ -229,9 +229,9 @@ mod tests {
         }
         let edges = Edges { start_ns: START_NS, window_start_ns: START_NS, window_end_ns: END_NS };
         let edges = (!threads.is_empty()).then_some(edges);
-        let course = Course { connections_made: 4, edges, ..Course::default() };
+        let status = LoadStatus { connections_made: 4, edges, ..LoadStatus::default() };
         let collected = collector.finish().1;
-        summarize(&config, &plan, &LoadOutcome { course, outcomes, collected })
+        summarize(&config, &plan, &LoadOutcome { status, outcomes, collected })
     }
 
     #[test]

@@ -142,14 +142,14 @@ mod tests {
                 builder => builder,
             };
             let dialer = Dialer::new(Endpoint::Ip(address), Sources::default());
-            let crew = LoadThreads::start::<EpollEngine, _, _>(
+            let threads = LoadThreads::start::<EpollEngine, _, _>(
                 &plan,
                 codec,
                 &dialer,
                 |session| session,
                 builder,
             );
-            let message = crew.unwrap_err().to_string();
+            let message = threads.unwrap_err().to_string();
             let begin = format!("only {failing} of 3 threads could be started (");
             assert!(message.starts_with(&begin), "{message}");
             assert!(message.contains("give a smaller -t"), "{message}");

@@ -1,5 +1,5 @@
 //! A run without requests: what a server costs with many connections that are silent. How the
-//! connections are made is in `silence`.
+//! connections are made is in `idle_connections`.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -20,7 +20,7 @@ use wirebench_server::{
 };
 use wirebench_verify::protocol::FirstExchange;
 
-use super::{Cell, Failure, RunSettings, STEP, end, server_end, silence::Silence};
+use super::{Cell, Failure, RunSettings, STEP, end, idle_connections::IdleConnections, server_end};
 
 /// The silent window of a workload that ends after a count.
 const WINDOW: Duration = Duration::from_secs(1);
@@ -107,16 +107,16 @@ fn hold_idle(
     };
     let address = server.address();
     // Whatever the first request alone brings about is there before the rest is looked at.
-    let first = Silence::make(address, 1, &first_exchange, stop)?;
+    let first = IdleConnections::make(address, 1, &first_exchange, stop)?;
     if let Some(missing) = first.missing {
         return Err(format!("the first request was not answered: {missing}"));
     }
     drop(first);
     let measure = Measure::possible(&server.tree());
     let (rest, at_rest) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
-    let mut silence = Silence::make(address, workload.connections, &first_exchange, stop)?;
+    let mut idle = IdleConnections::make(address, workload.connections, &first_exchange, stop)?;
     let (_, at_once) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
-    let files = silence.missing.as_ref().and_then(|_| exhausted_files(server, silence.len()));
+    let files = idle.missing.as_ref().and_then(|_| exhausted_files(server, idle.len()));
     let before = Look::take(server.guard());
     let details = Details::read(&before);
     wait(window(workload.stop), server, stop)?;
@@ -127,9 +127,9 @@ fn hold_idle(
     let cpu = course.cpu(&details.0.ignoring_with(&details.1));
     let nothing = Window { window_ns: course.length_ns(), requests: 0, thread_cpu_ns_most: 0 };
     Ok(IdleObservation {
-        made: silence.len(),
-        lost: silence.lost(),
-        missing: silence.missing,
+        made: idle.len(),
+        lost: idle.lost(),
+        missing: idle.missing,
         measure,
         stillness: [at_rest, at_once],
         rest,

@@ -64,13 +64,3 @@ fn a_name_that_leads_nowhere() {
     let message = refusal(&config("http://no-such-host.invalid:80/"));
     assert!(message.contains("has no address") && message.contains("check the name"), "{message}");
 }
-
-#[test]
-fn more_connections_than_file_descriptors() {
-    // The message has the limit of this machine.
-    let connections = usize::MAX / 2;
-    let message = refusal(&LoadConfig { connections, ..config(&answering(HELLO).http()) });
-    let (need, remedy) = message.split_once(" and this process may have ").unwrap();
-    assert!(need.ends_with(" file descriptors"), "{message}");
-    assert!(remedy.contains(": give -c at most "), "{message}");
-}

@@ -165,7 +165,7 @@ pub(crate) fn stall(mut stream: &TcpStream) {
     while stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {}
 }
 
-pub(crate) fn echo(mut stream: &TcpStream) {
+pub(crate) fn echo(mut stream: impl Read + Write) {
     let mut buffer = [0; 65536];
     while let Ok(bytes) = stream.read(&mut buffer)
         && bytes > 0

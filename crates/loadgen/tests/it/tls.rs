@@ -66,6 +66,7 @@ fn every_reply_counts_and_the_report_has_the_negotiated_parameters() {
             let server = identity.serve_versions(&[versions], |_, tls| tls.answer(HELLO));
             let mut config = trusting(&identity, &server, engine, 200);
             config.idle_connections = 3;
+            flawless(&LoadConfig { pipeline: 16, ..config.clone() });
             let report = flawless(&config);
             assert_eq!((report.idle.made, report.idle.lost), (3, 0));
             let plaintext = 200 * HELLO.len() as u64;
@@ -83,17 +84,6 @@ fn a_load_without_tls_says_nothing_about_it() {
     let server = Server::start(|_, stream, _| answer(stream, HELLO));
     each_engine(|engine| {
         assert_eq!(load(&counted(&server.http(), engine, 10)).tls, None);
-    });
-}
-
-#[test]
-fn sixteen_requests_may_be_in_flight_on_a_connection() {
-    let identity = Identity::local();
-    each_engine(|engine| {
-        let server = identity.serve(|_, tls| tls.answer(HELLO));
-        let mut config = trusting(&identity, &server, engine, 500);
-        config.pipeline = 16;
-        flawless(&config);
     });
 }
 

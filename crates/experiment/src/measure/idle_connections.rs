@@ -25,13 +25,13 @@ const OTHER_FILES: u64 = 128;
 const PORTS_SHARE: f64 = 0.8;
 
 #[derive(Debug, Default)]
-pub(super) struct Silence {
+pub(super) struct IdleConnections {
     clients: Vec<Client>,
     /// Why there are fewer than asked for: what became of the first one that is missing.
     pub(super) missing: Option<String>,
 }
 
-impl Silence {
+impl IdleConnections {
     /// Makes `count` connections to `address`. That some cannot be made is no error; that wirebench
     /// itself cannot open this many is one, a sentence with the next step.
     pub(super) fn make(
@@ -43,7 +43,7 @@ impl Silence {
         require_files(count, wirebench_sys::limits::open_files().1)?;
         let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
         let sources = Sources::new(address.ip(), count, range.ok().as_deref())?;
-        let mut silence = Self::default();
+        let mut idle = Self::default();
         let until = Instant::now() + CONNECTING_MOST;
         let mut failures = 0;
         for number in 0..count {
@@ -52,14 +52,14 @@ impl Silence {
             }
             if Instant::now() >= until {
                 let seconds = CONNECTING_MOST.as_secs();
-                silence.missing.get_or_insert(format!("making them took longer than {seconds} s"));
+                idle.missing.get_or_insert(format!("making them took longer than {seconds} s"));
                 break;
             }
             match connect(sources.of(number), address, first) {
-                Ok(client) => silence.clients.push(client),
+                Ok(client) => idle.clients.push(client),
                 Err(trouble) => {
                     let text = format!("connection {}: {trouble}", number + 1);
-                    silence.missing.get_or_insert(text);
+                    idle.missing.get_or_insert(text);
                     failures += 1;
                 }
             }
@@ -68,9 +68,9 @@ impl Silence {
             }
         }
         if !first.is_verified {
-            silence.hear_out();
+            idle.drain();
         }
-        Ok(silence)
+        Ok(idle)
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -86,7 +86,7 @@ impl Silence {
 
     /// Reads the rest of replies of unknown length. An end that comes meanwhile is found
     /// again later.
-    fn hear_out(&mut self) {
+    fn drain(&mut self) {
         for client in &mut self.clients {
             while matches!(client.look(Duration::ZERO), Ok(ReadOutcome::Bytes(_))) {}
         }
@@ -214,14 +214,14 @@ mod tests {
             (0..4).map(answered).collect::<Vec<_>>()
         });
         let stop = AtomicBool::new(false);
-        let mut silence = Silence::make(address, 4, &first(Protocol::Echo), &stop).unwrap();
+        let mut idle = IdleConnections::make(address, 4, &first(Protocol::Echo), &stop).unwrap();
         let mut streams = server.join().unwrap();
-        assert_eq!((silence.len(), silence.missing.as_deref()), (4, None));
-        assert_eq!(silence.lost(), 0);
+        assert_eq!((idle.len(), idle.missing.as_deref()), (4, None));
+        assert_eq!(idle.lost(), 0);
         // Over loopback it has arrived when the call returns.
         streams[0].write_all(b"?").unwrap();
         streams.truncate(3);
-        assert_eq!(silence.lost(), 2);
+        assert_eq!(idle.lost(), 2);
     }
 
     #[test]
@@ -234,13 +234,14 @@ mod tests {
             }
         });
         let stop = AtomicBool::new(false);
-        let silence = Silence::make(address, 1000, &first(Protocol::Http1), &stop).unwrap();
+        let idle = IdleConnections::make(address, 1000, &first(Protocol::Http1), &stop).unwrap();
         server.join().unwrap();
-        assert_eq!(silence.len(), 0);
-        let missing = silence.missing.unwrap();
+        assert_eq!(idle.len(), 0);
+        let missing = idle.missing.unwrap();
         assert!(missing.starts_with("connection 1: the server "), "{missing}");
         stop.store(true, Ordering::Relaxed);
-        let interrupted = Silence::make(address, 1, &first(Protocol::Http1), &stop).unwrap_err();
+        let interrupted =
+            IdleConnections::make(address, 1, &first(Protocol::Http1), &stop).unwrap_err();
         assert_eq!(interrupted, "interrupted");
     }
 }
