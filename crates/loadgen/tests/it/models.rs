@@ -113,17 +113,6 @@ fn a_rate_offers_exactly_the_due_requests_and_reports_their_lag() {
 }
 
 #[test]
-fn a_count_at_a_rate_ends_with_its_last_reply() {
-    let (server, _) = noting();
-    each_engine(|engine| {
-        let mut config = counted(&server.http(), engine, 100);
-        config.model = LoadModel::rate(RateCurve::Constant(1000));
-        let report = flawless(&config);
-        assert_eq!(report.offered.map(|offered| offered.owed_at_end), Some(0));
-    });
-}
-
-#[test]
 fn with_think_time_each_connection_pauses_between_its_requests() {
     let (server, notes) = noting();
     each_engine(|engine| {
