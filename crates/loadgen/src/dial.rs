@@ -158,7 +158,6 @@ mod tests {
     use super::*;
     use expect_test::expect_file;
     use rustix::net::getsockname;
-    use std::net::TcpListener;
     use wirebench_schema::load::SourceRange;
 
     fn sentence(path: &str) -> String {
@@ -179,20 +178,6 @@ mod tests {
     fn an_endpoint_is_shown_as_its_target_is_written() {
         assert_eq!(Endpoint::unix("run/a b").unwrap().to_string(), "unix:run/a b");
         assert_eq!(Endpoint::Ip("[::1]:7".parse().unwrap()).to_string(), "[::1]:7");
-    }
-
-    #[test]
-    fn connections_come_from_the_sources_in_turn_and_may_share_a_port_number() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = Endpoint::Ip(listener.local_addr().unwrap());
-        let range = SourceRange { first: [127, 0, 0, 2].into(), last: [127, 0, 0, 3].into() };
-        let dialer = Dialer::new(endpoint, Sources::new(&[range]));
-        for (number, last) in [(0, 2), (1, 3), (2, 2), (5, 3)] {
-            let socket = dialer.dial(number).unwrap();
-            let local = SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();
-            assert_eq!(local.ip(), IpAddr::from([127, 0, 0, last]));
-            assert_ne!(local.port(), 0);
-        }
     }
 
     #[test]

@@ -320,10 +320,4 @@ mod tests {
         config.requests_per_connection = None;
         assert_eq!(churn(&config), None);
     }
-
-    #[test]
-    fn the_settings_of_this_machine_can_be_read() {
-        let read = |name: &str| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok();
-        assert!(ports(read, true).unwrap().free() > 0);
-    }
 }

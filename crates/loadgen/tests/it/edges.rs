@@ -10,7 +10,7 @@ use wirebench_loadgen::run;
 use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport};
 
 use crate::{
-    counted, each_engine, load,
+    counted, each_engine,
     server::{HELLO, Server, answer, answering, read_request, stall},
     timed,
 };
@@ -155,17 +155,6 @@ fn a_load_that_is_stopped_in_its_preflight_ends_at_once() {
         let report = run(&config, &AtomicBool::new(true), &mut |_| {}).unwrap();
         assert!(report.interrupted);
         assert_eq!((report.window_ns, report.connections_made), (0, 0));
-    });
-}
-
-#[test]
-fn every_connection_gets_its_share() {
-    let server = answering(HELLO);
-    each_engine(|engine| {
-        // Each thread has two connections and as many requests.
-        let fairness = load(&counted(&server.http(), engine, 4)).fairness;
-        assert_eq!((fairness.replies_least, fairness.replies_most), (1, 1));
-        assert!((fairness.jain_index - 1.0).abs() < 1e-9, "{fairness:?}");
     });
 }
 

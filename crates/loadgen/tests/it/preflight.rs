@@ -58,9 +58,3 @@ fn each_mistake_gets_one_message() {
     }
     assert_golden("preflight", &text);
 }
-
-#[test]
-fn a_name_that_leads_nowhere() {
-    let message = refusal(&config("http://no-such-host.invalid:80/"));
-    assert!(message.contains("has no address") && message.contains("check the name"), "{message}");
-}

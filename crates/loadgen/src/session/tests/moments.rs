@@ -101,19 +101,6 @@ fn an_event_of_a_connection_that_has_just_expired_is_not_a_second_failure() {
 }
 
 #[test]
-fn it_sleeps_while_draining() {
-    let mut session = running(&rate(2, 1000), None, EDGES);
-    let now = EDGES.window_end_ns - 5 * MS;
-    send_all(&mut session, now);
-    let end = EDGES.window_end_ns;
-    commands(&mut session, end);
-    session.failed(1, Errno::CONNRESET, end + MS);
-    commands(&mut session, end + 2 * MS);
-    assert!(!session.is_over());
-    assert!(session.wakes_at() > end + 2 * MS, "busy loop: wakes at {}", session.wakes_at());
-}
-
-#[test]
 fn a_count_that_is_stopped_in_the_warm_up_has_not_given_up() {
     let mut config = config(1);
     config.stop = Stop::Requests(100);

@@ -70,15 +70,18 @@ fn the_last_request_of_a_count_is_repeated_although_nothing_is_left_to_send() {
 }
 
 #[test]
-fn it_sleeps_while_draining_although_it_repeats_requests() {
-    let mut session = running(&retrying(rate(2, 1000)), None, EDGES);
-    send_all(&mut session, EDGES.window_end_ns - 5 * MS);
-    let end = EDGES.window_end_ns;
-    commands(&mut session, end);
-    // Its first request is not repeated, and no connection is made for later ones.
-    session.failed(1, Errno::CONNRESET, end + MS);
-    assert_eq!(commands(&mut session, end + 2 * MS), []);
-    assert!(session.wakes_at() > end + 2 * MS, "busy loop: wakes at {}", session.wakes_at());
+fn it_sleeps_while_draining_whether_or_not_it_repeats_requests() {
+    for config in [rate(2, 1000), retrying(rate(2, 1000))] {
+        let mut session = running(&config, None, EDGES);
+        let end = EDGES.window_end_ns;
+        send_all(&mut session, end - 5 * MS);
+        commands(&mut session, end);
+        // Its first request is not repeated, and no connection is made for later ones.
+        session.failed(1, Errno::CONNRESET, end + MS);
+        assert_eq!(commands(&mut session, end + 2 * MS), []);
+        assert!(!session.is_over());
+        assert!(session.wakes_at() > end + 2 * MS, "busy loop: wakes at {}", session.wakes_at());
+    }
 }
 
 #[test]
