@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::codec::{
-    Check, Codec, FeedResult, Reply, ReplyError,
+    Check, Codec, Event, Fed, Reply, ReplyError,
     echo::Echo,
     http1::{ExpectedBody, Http1, ReplyBody, Requests, Rules},
 };
@@ -47,9 +47,9 @@ pub(crate) fn pieces<'a>(bytes: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
 }
 
 /// The same reply whatever it was checked by.
-fn without_check(fed: Result<FeedResult, ReplyError>) -> Result<FeedResult, ReplyError> {
-    fed.map(|fed| FeedResult {
-        reply: fed.reply.map(|reply| Reply { check: Check::Slow, ..reply }),
+fn without_check(fed: Result<Fed, ReplyError>) -> Result<Fed, ReplyError> {
+    fed.map(|fed| Fed {
+        event: fed.reply().map(|reply| Event::Reply(Reply { check: Check::Slow, ..reply })),
         ..fed
     })
 }
@@ -113,7 +113,7 @@ pub(crate) fn feed_both(remembering: &mut Side, parsing: &mut Side, piece: &[u8]
             return;
         };
         assert!((1..=rest.len()).contains(&fed.consumed), "{fed:?} of {}", rest.len());
-        assert!(fed.reply.is_some() || fed.consumed == rest.len(), "{fed:?} of {}", rest.len());
+        assert!(fed.reply().is_some() || fed.consumed == rest.len(), "{fed:?} of {}", rest.len());
         rest = &rest[fed.consumed..];
     }
 }
@@ -133,7 +133,7 @@ pub(crate) fn course(
                 return (replies, None);
             };
             at += fed.consumed;
-            replies.extend(fed.reply.map(|reply| (at, reply)));
+            replies.extend(fed.reply().map(|reply| (at, reply)));
             rest = &rest[fed.consumed..];
         }
     }
@@ -164,7 +164,7 @@ pub fn echo(data: &[u8]) {
     let mut sent = Vec::new();
     while sent.len() < length * MESSAGES {
         let left = (length * MESSAGES - sent.len()) as u64;
-        sent.extend_from_slice(echo.outgoing(&connection, sent.len() as u64, left));
+        sent.extend_from_slice(echo.stream(&connection, sent.len() as u64, left));
     }
     let lengths = source.bytes(16);
     let mut received = sent.clone();
@@ -179,7 +179,7 @@ pub fn echo(data: &[u8]) {
         while at < end {
             match echo.feed(&mut connection, &received[at..end]) {
                 Ok(fed) => {
-                    assert_eq!(fed.reply.is_some(), (at + fed.consumed).is_multiple_of(length));
+                    assert_eq!(fed.reply().is_some(), (at + fed.consumed).is_multiple_of(length));
                     at += fed.consumed;
                 }
                 Err(error) => {

@@ -25,6 +25,7 @@ mod failure;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod in_flight;
 mod limits;
 mod load;
 mod outcome;

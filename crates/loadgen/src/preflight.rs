@@ -27,7 +27,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    codec::{Codec, Persistence, Reply, ReplyError, excerpt},
+    codec::{Codec, Event, Fed, Persistence, Reply, ReplyError, Ticket, excerpt},
     dial::{
         Endpoint,
         first::{First, WaitLimit, connect},
@@ -272,8 +272,7 @@ impl Exchange<'_> {
         let deadline = Instant::now().checked_add(self.config.timeout);
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let mut buffer = vec![0; 64 * 1024];
-        let mut sent = 0;
-        let all = if self.until == Until::Reply { codec.request_bytes() } else { 0 };
+        let mut is_due = self.until == Until::Reply;
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Ending::Interrupted;
@@ -281,9 +280,13 @@ impl Exchange<'_> {
             if is_late() {
                 return Ending::Late;
             }
-            if sent < all {
-                match transport.put(codec.outgoing(connection, sent, all - sent)) {
-                    Ok(bytes) => sent += bytes as u64,
+            if is_due && codec.room(connection, 1) > 0 {
+                codec.begin(connection, Ticket(0));
+                is_due = false;
+            }
+            if codec.unsent_bytes(connection) > 0 {
+                match transport.put(codec.outgoing(connection)) {
+                    Ok(bytes) => codec.sent(connection, bytes),
                     Err(error) => return Ending::Tls(error),
                 }
             }
@@ -294,7 +297,7 @@ impl Exchange<'_> {
             if self.until == Until::Connected && is_quiet {
                 return Ending::Connected;
             }
-            let has_more = sent < all && !transport.is_handshaking();
+            let has_more = codec.unsent_bytes(connection) > 0 && !transport.is_handshaking();
             self.wait(has_more || !transport.outgoing().is_empty());
             match rustix::io::read(&self.socket, &mut *buffer) {
                 Ok(0) => return finish(codec, connection, transport),
@@ -350,13 +353,25 @@ fn feed<C: Codec>(
     const KEPT_BYTES: usize = 256;
     let room = KEPT_BYTES.saturating_sub(received.len());
     received.extend_from_slice(&said[..said.len().min(room)]);
-    if said.is_empty() {
-        return None;
+    let mut rest = said;
+    while !rest.is_empty() {
+        match codec.feed(connection, rest) {
+            Ok(Fed { event: Some(Event::Reply(reply) | Event::ReplyTo(_, reply)), .. }) => {
+                return Some(Ending::Complete(reply));
+            }
+            Ok(Fed { event: Some(Event::Failed(_, error)), .. }) => {
+                return Some(Ending::Wrong(*error));
+            }
+            Ok(Fed { event: Some(Event::Refused(_)), .. }) => {
+                return Some(Ending::Wrong(ReplyError::NotProcessed));
+            }
+            Ok(Fed { consumed, event: None | Some(Event::Ready | Event::Closing) }) => {
+                rest = &rest[consumed..];
+            }
+            Err(error) => return Some(Ending::Wrong(error)),
+        }
     }
-    match codec.feed(connection, said) {
-        Ok(fed) => fed.reply.map(Ending::Complete),
-        Err(error) => Some(Ending::Wrong(error)),
-    }
+    None
 }
 
 /// The server has ended the connection.

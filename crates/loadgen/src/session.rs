@@ -279,7 +279,12 @@ impl<C: Codec> Session<C> {
         let slot = &mut self.slots[slot];
         slot.left -= 1;
         let is_sample = self.codec.is_sample(&slot.codec);
-        slot.connection.begin(Stamp { due_ns, begun_ns: now_ns, is_sample });
+        let stamp = Stamp { due_ns, begun_ns: now_ns, is_sample, refusals: 0 };
+        let ticket = slot.connection.begin(stamp);
+        // Where the connection is yet to be made, the codec hears of its request then.
+        if slot.connection.is_open() {
+            self.codec.begin(&mut slot.codec, ticket);
+        }
     }
 }
 
@@ -342,27 +347,26 @@ impl<C: Codec> Director for Session<C> {
 
     fn outgoing(&self, slot: usize) -> &[u8] {
         let slot = &self.slots[slot];
-        match slot.connection.outgoing(self.codec.request_bytes()) {
-            (_, 0) => &[],
-            (position, left) => self.codec.outgoing(&slot.codec, position, left),
+        match slot.connection.is_open() {
+            true => self.codec.outgoing(&slot.codec),
+            false => &[],
         }
     }
 
     fn outgoing_is_all(&self, slot: usize, bytes: usize) -> bool {
-        let (_, left) = self.slots[slot].connection.outgoing(self.codec.request_bytes());
-        left == bytes as u64
+        self.codec.unsent_bytes(&self.slots[slot].codec) == bytes as u64
     }
 
     fn sent(&mut self, slot: usize, bytes: usize) -> Action {
         self.recorder.sent(bytes);
         self.lateness.sent(bytes);
-        let connection = &mut self.slots[slot].connection;
-        if connection.is_closed() {
+        let slot = &mut self.slots[slot];
+        if slot.connection.is_closed() {
             return Action::Close;
         }
-        connection.sent(bytes);
-        match connection.outgoing(self.codec.request_bytes()) {
-            (_, 0) => Action::Wait,
+        self.codec.sent(&mut slot.codec, bytes);
+        match self.codec.unsent_bytes(&slot.codec) {
+            0 => Action::Wait,
             _ => Action::Send,
         }
     }

@@ -12,7 +12,9 @@
 
 use std::sync::Arc;
 
-use crate::codec::{Check, Codec, FeedResult, Persistence, Reply, ReplyError};
+use crate::codec::{
+    Check, Codec, Event, Fed, Persistence, Reply, ReplyError, Ticket, equal::EqualRequests,
+};
 
 /// The period of a stream: the largest prime number below 2^16.
 const PERIOD_BYTES: usize = 65_521;
@@ -21,8 +23,13 @@ const PERIOD_BYTES: usize = 65_521;
 /// period, so that no piece has to be put together.
 const PIECE_BYTES: usize = 256 * 1024;
 
-const ECHOED: Reply =
-    Reply { status: None, interim_replies: 0, persistence: Persistence::Keep, check: Check::Fast };
+const ECHOED: Reply = Reply {
+    status: None,
+    is_refusal: false,
+    interim_replies: 0,
+    persistence: Persistence::Keep,
+    check: Check::Fast,
+};
 
 /// State shared by all echo connections of a load.
 #[derive(Clone, Debug)]
@@ -50,7 +57,7 @@ impl Echo {
     }
 
     /// The stream of a connection from `position` on, at most `wanted` bytes.
-    fn stream(&self, connection: &EchoConnection, position: u64, wanted: u64) -> &[u8] {
+    pub(crate) fn stream(&self, connection: &EchoConnection, position: u64, wanted: u64) -> &[u8] {
         let place = (connection.origin + position) % PERIOD_BYTES as u64;
         // Both are smaller than the block.
         let start = usize::try_from(place).unwrap_or(0);
@@ -67,6 +74,7 @@ pub(crate) struct EchoConnection {
     position: u64,
     /// Remaining bytes of the message that is coming back.
     left: u64,
+    requests: EqualRequests,
 }
 
 impl Codec for Echo {
@@ -77,7 +85,12 @@ impl Codec for Echo {
         let mixed = self.seed ^ (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = fastrand::Rng::with_seed(mixed.wrapping_mul(0xd6e8_feb8_6659_fd93));
         let origin = random.u64(..PERIOD_BYTES as u64);
-        EchoConnection { origin, position: 0, left: self.payload_bytes }
+        EchoConnection {
+            origin,
+            position: 0,
+            left: self.payload_bytes,
+            requests: EqualRequests::default(),
+        }
     }
 
     fn restart(&mut self, connection: &mut EchoConnection) {
@@ -85,30 +98,36 @@ impl Codec for Echo {
         connection.origin = (connection.origin + connection.position + 1) % PERIOD_BYTES as u64;
         connection.position = 0;
         connection.left = self.payload_bytes;
+        connection.requests = EqualRequests::default();
     }
 
-    fn request_bytes(&self) -> u64 {
-        self.payload_bytes
+    fn begin(&mut self, connection: &mut EchoConnection, _: Ticket) {
+        connection.requests.begin();
     }
 
-    fn outgoing<'a>(
-        &'a self,
-        connection: &'a EchoConnection,
-        position: u64,
-        wanted: u64,
-    ) -> &'a [u8] {
-        self.stream(connection, position, wanted)
+    fn unsent_bytes(&self, connection: &EchoConnection) -> u64 {
+        connection.requests.unsent_bytes(self.payload_bytes)
+    }
+
+    fn outgoing<'a>(&'a self, connection: &'a EchoConnection) -> &'a [u8] {
+        let requests = &connection.requests;
+        let unsent_bytes = requests.unsent_bytes(self.payload_bytes);
+        self.stream(connection, requests.position(), unsent_bytes)
+    }
+
+    fn sent(&mut self, connection: &mut EchoConnection, bytes: usize) {
+        connection.requests.sent(bytes);
+    }
+
+    fn is_answered_sent(&self, connection: &EchoConnection) -> bool {
+        connection.requests.is_answered_sent(self.payload_bytes)
     }
 
     fn reply_bytes_hint(&self) -> usize {
         usize::try_from(self.payload_bytes).unwrap_or(usize::MAX)
     }
 
-    fn feed(
-        &mut self,
-        connection: &mut EchoConnection,
-        bytes: &[u8],
-    ) -> Result<FeedResult, ReplyError> {
+    fn feed(&mut self, connection: &mut EchoConnection, bytes: &[u8]) -> Result<Fed, ReplyError> {
         let wanted = connection.left.min(bytes.len() as u64);
         let sent = self.stream(connection, connection.position, wanted);
         let received = &bytes[..sent.len()];
@@ -124,11 +143,12 @@ impl Codec for Echo {
         let consumed = sent.len();
         connection.position += consumed as u64;
         connection.left -= consumed as u64;
-        let reply = (connection.left == 0).then_some(ECHOED);
-        if reply.is_some() {
+        let event = (connection.left == 0).then_some(Event::Reply(ECHOED));
+        if event.is_some() {
             connection.left = self.payload_bytes;
+            connection.requests.answer();
         }
-        Ok(FeedResult { consumed, reply })
+        Ok(Fed { consumed, event })
     }
 
     fn finish(&mut self, _: &mut EchoConnection) -> Result<Option<Reply>, ReplyError> {

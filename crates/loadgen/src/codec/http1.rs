@@ -24,7 +24,7 @@ pub(crate) use self::{
 };
 
 use self::template::ReplyCache;
-use crate::codec::{Codec, FeedResult, Reply, ReplyError};
+use crate::codec::{Codec, Event, Fed, Reply, ReplyError, Ticket, equal::EqualRequests};
 
 /// Limit of the memory for incomplete heads over all connections of a load. A server that sends
 /// whole heads needs none of it.
@@ -82,6 +82,10 @@ impl Http1 {
         Self { cache: ReplyCache::never(), ..self }
     }
 
+    const fn request_bytes(&self) -> u64 {
+        self.requests.length() as u64
+    }
+
     #[cfg(test)]
     pub(crate) const fn requests(&self) -> &Requests {
         &self.requests
@@ -126,7 +130,7 @@ impl Http1 {
         &mut self,
         connection: &mut Http1Connection,
         bytes: &[u8],
-    ) -> Result<FeedResult, ReplyError> {
+    ) -> Result<Fed, ReplyError> {
         let begins = connection.is_between_replies();
         if begins && self.learning == Learning::Due {
             self.learning = Learning::UnderWay;
@@ -139,7 +143,8 @@ impl Http1 {
             fed = Err(ReplyError::HeadsTooLong { limit: self.heads_limit_bytes });
         }
         let fed = fed.inspect_err(|_| self.restart(connection))?;
-        if let Some(reply) = &fed.reply {
+        if let Some(Event::Reply(reply)) = &fed.event {
+            connection.requests.answer();
             let whole = begins.then(|| &bytes[..fed.consumed]);
             self.cache.ended(&self.rules, reply, whole);
             self.end_learning(connection);
@@ -163,36 +168,44 @@ impl Codec for Http1 {
     fn restart(&mut self, connection: &mut Http1Connection) {
         self.heads_bytes -= connection.head_capacity();
         connection.restart();
+        connection.requests = EqualRequests::default();
         self.heads_bytes += connection.head_capacity();
         if connection.forget_learned() && self.learning == Learning::UnderWay {
             self.learning = Learning::Due;
         }
     }
 
-    fn request_bytes(&self) -> u64 {
-        self.requests.length() as u64
+    #[inline]
+    fn begin(&mut self, connection: &mut Http1Connection, _: Ticket) {
+        connection.requests.begin();
     }
 
-    fn outgoing<'a>(
-        &'a self,
-        connection: &'a Http1Connection,
-        position: u64,
-        wanted: u64,
-    ) -> &'a [u8] {
+    #[inline]
+    fn unsent_bytes(&self, connection: &Http1Connection) -> u64 {
+        connection.requests.unsent_bytes(self.request_bytes())
+    }
+
+    #[inline]
+    fn outgoing<'a>(&'a self, connection: &'a Http1Connection) -> &'a [u8] {
         let requests = match &self.heavy {
             Some((_, requests)) if connection.is_heavy => requests,
             _ => &self.requests,
         };
-        requests.from(position, wanted)
+        requests.from(connection.requests.position(), self.unsent_bytes(connection))
+    }
+
+    #[inline]
+    fn sent(&mut self, connection: &mut Http1Connection, bytes: usize) {
+        connection.requests.sent(bytes);
+    }
+
+    #[inline]
+    fn is_answered_sent(&self, connection: &Http1Connection) -> bool {
+        connection.requests.is_answered_sent(self.request_bytes())
     }
 
     fn is_between_replies(&self, connection: &Http1Connection) -> bool {
         connection.is_between_replies()
-    }
-
-    #[inline]
-    fn expects_status(&self, status: u16) -> bool {
-        self.rules.expects_status(status)
     }
 
     fn page(&self, connection: &Http1Connection) -> String {
@@ -204,14 +217,11 @@ impl Codec for Http1 {
     }
 
     #[inline]
-    fn feed(
-        &mut self,
-        connection: &mut Http1Connection,
-        bytes: &[u8],
-    ) -> Result<FeedResult, ReplyError> {
+    fn feed(&mut self, connection: &mut Http1Connection, bytes: &[u8]) -> Result<Fed, ReplyError> {
         if connection.is_between_replies()
             && let Some(fed) = self.cache.whole_reply(bytes)
         {
+            connection.requests.answer();
             return Ok(fed);
         }
         self.feed_to_parser(connection, bytes)
@@ -219,6 +229,9 @@ impl Codec for Http1 {
 
     fn finish(&mut self, connection: &mut Http1Connection) -> Result<Option<Reply>, ReplyError> {
         let reply = connection.finish(&self.rules)?;
+        if reply.is_some() {
+            connection.requests.answer();
+        }
         self.end_learning(connection);
         Ok(reply)
     }

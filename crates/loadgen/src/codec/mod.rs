@@ -1,23 +1,29 @@
 //! Codecs: the bytes of a request and the check of its reply, without I/O.
 //!
 //! A codec knows nothing of sockets, time or counters. Bytes go in as they arrive; the verdict
-//! depends on the bytes alone, never on how they were split. Only the speed does.
+//! depends on the bytes alone, never on how they were split. Only the speed does. Which requests are in flight is known
+//! to the session, which gives each a [`Ticket`]; their bytes are the codec's.
 
 mod chunked;
 pub(crate) mod echo;
+mod equal;
 pub(crate) mod http1;
 mod lines;
 
 use std::fmt;
 use wirebench_schema::printable::printable;
 
+/// Names a request in flight on its connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Ticket(pub(crate) u32);
+
 /// The protocol state of one thread: shared by its connections, and learned from their replies.
-///
-/// The requests of a connection are one stream of bytes: requests of equal length in sequence. A
-/// position in that stream gives the next bytes to send, so that no request is ever copied, and
-/// several of them go out in one piece. Replies are checked in the order of their requests.
 pub(crate) trait Codec: Clone {
     type Connection: fmt::Debug;
+
+    /// Whether the protocol has bytes of its own, which belong to no request: a greeting, or the answer to a ping. They
+    /// are sent in every phase of a load, also on silent connections.
+    const SPEAKS: bool = false;
 
     /// The state of the connection with this number, which is unique over all threads.
     fn connection(&self, number: usize) -> Self::Connection;
@@ -27,23 +33,34 @@ pub(crate) trait Codec: Clone {
         true
     }
 
-    /// Drops an incomplete reply: the connection is made again, and its stream restarts.
+    /// The connection is made again. What is left of the one before is dropped, requests in flight included.
     fn restart(&mut self, connection: &mut Self::Connection);
 
-    /// Length of each request, at least one byte.
-    fn request_bytes(&self) -> u64;
+    /// How many requests may be in flight, where `depth` are wanted: none before a handshake has ended.
+    fn room(&self, _: &Self::Connection, depth: usize) -> usize {
+        depth
+    }
 
-    /// The bytes of the stream of requests from `position` on: at least one, at most `wanted`.
-    fn outgoing<'a>(
-        &'a self,
-        connection: &'a Self::Connection,
-        position: u64,
-        wanted: u64,
-    ) -> &'a [u8];
+    /// A request is to be sent behind the others. Those that wait for their connection come before there is room.
+    fn begin(&mut self, connection: &mut Self::Connection, ticket: Ticket);
 
-    /// Whether a reply with this status is correct.
-    fn expects_status(&self, status: u16) -> bool {
-        status < 400
+    /// Number of bytes left to send.
+    fn unsent_bytes(&self, connection: &Self::Connection) -> u64;
+
+    /// These bytes, or their first piece; at least one if there are any.
+    fn outgoing<'a>(&'a self, connection: &'a Self::Connection) -> &'a [u8];
+
+    /// This many of them have been sent.
+    fn sent(&mut self, connection: &mut Self::Connection, bytes: usize);
+
+    /// Whether the request of the reply that has just come was sent whole, where that must be so.
+    fn is_answered_sent(&self, _: &Self::Connection) -> bool {
+        true
+    }
+
+    /// Gives up waiting for a reply.
+    fn cancel(&mut self, _: &mut Self::Connection, _: Ticket) -> Cancelled {
+        Cancelled::WithConnection
     }
 
     /// The text at the start of the last reply, if its status was not one of a correct reply.
@@ -59,27 +76,60 @@ pub(crate) trait Codec: Clone {
         false
     }
 
-    /// Checks at least one byte of a reply. It stops at the end of a reply, so that the caller sees
-    /// the bytes after it.
+    /// Checks at least one byte. It stops at each event, so that the caller sees the bytes after it.
     ///
     /// After an error only [`Self::restart`] makes sense.
-    fn feed(
-        &mut self,
-        connection: &mut Self::Connection,
-        bytes: &[u8],
-    ) -> Result<FeedResult, ReplyError>;
+    fn feed(&mut self, connection: &mut Self::Connection, bytes: &[u8]) -> Result<Fed, ReplyError>;
 
-    /// The peer has closed its side: the reply if this was its end, nothing if more was due.
+    /// The peer has closed its side: the reply to the oldest request if this was its end, nothing if more was due.
     fn finish(&mut self, connection: &mut Self::Connection) -> Result<Option<Reply>, ReplyError>;
 }
 
-/// The result of feeding bytes.
+/// What a request that is given up takes with it.
+#[cfg_attr(not(test), expect(dead_code, reason = "HTTP/1 and the echo answer in order"))]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct FeedResult {
-    /// Number of them that belong to this reply. All, unless the reply is complete.
+pub(crate) enum Cancelled {
+    /// Nothing.
+    Alone,
+    /// Its connection, since replies come in the order of the requests.
+    WithConnection,
+}
+
+/// The result of feeding bytes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Fed {
+    /// Number of them that were read. All, unless there is an event.
     pub(crate) consumed: usize,
-    /// The reply, when it is complete.
-    pub(crate) reply: Option<Reply>,
+    pub(crate) event: Option<Event>,
+}
+
+#[cfg(any(test, feature = "fuzzing"))]
+impl Fed {
+    /// The reply, where replies come in the order of the requests.
+    pub(crate) fn reply(&self) -> Option<Reply> {
+        match self.event {
+            Some(Event::Reply(reply)) => Some(reply),
+            _ => None,
+        }
+    }
+}
+
+/// What bytes of the server mean for the requests of a connection.
+#[cfg_attr(not(test), expect(dead_code, reason = "HTTP/1 and the echo answer in order"))]
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Event {
+    /// The reply to the oldest request is complete, and correct.
+    Reply(Reply),
+    /// The same for this request, in a protocol that names them.
+    ReplyTo(Ticket, Reply),
+    /// The server has not processed the request: it may be sent again, whatever it is.
+    Refused(Ticket),
+    /// This request has failed, and no other with it.
+    Failed(Ticket, Box<ReplyError>),
+    /// There may be more room for requests than before.
+    Ready,
+    /// The server takes no further request on this connection.
+    Closing,
 }
 
 /// A complete reply that passed the check.
@@ -87,6 +137,8 @@ pub(crate) struct FeedResult {
 pub(crate) struct Reply {
     /// The status of an HTTP reply.
     pub(crate) status: Option<u16>,
+    /// Whether it has another status than the request expects.
+    pub(crate) is_refusal: bool,
     /// Interim replies (1xx) that came before it.
     pub(crate) interim_replies: u32,
     /// Whether the connection may carry another request.
@@ -185,6 +237,11 @@ pub(crate) enum ReplyError {
         /// The byte received there.
         received: u8,
     },
+    /// The server has not processed the request, again and again.
+    #[error(
+        "the server refuses to process the request, and did so each time that it was sent again"
+    )]
+    NotProcessed,
     /// The reply was complete before the request was.
     #[error("the reply came before the whole request was sent")]
     BeforeRequest,

@@ -10,6 +10,7 @@ const TIMEOUT_NS: u64 = 2_000_000_000;
 
 const REPLY: Reply = Reply {
     status: Some(200),
+    is_refusal: false,
     interim_replies: 0,
     persistence: Persistence::Keep,
     check: Check::Slow,
@@ -24,7 +25,7 @@ fn recorder() -> Recorder {
 }
 
 fn stamp(begun_ns: u64) -> Stamp {
-    Stamp { due_ns: begun_ns, begun_ns, is_sample: true }
+    Stamp { due_ns: begun_ns, begun_ns, is_sample: true, refusals: 0 }
 }
 
 fn of_window(recorder: &mut Recorder) -> Vec<Segment> {

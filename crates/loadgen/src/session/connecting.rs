@@ -36,9 +36,10 @@ impl<C: Codec> Session<C> {
     /// Whether a place may begin another request: on its connection, or as the first of the next
     /// one, which is made for it.
     pub(super) fn has_room(&self, slot: usize) -> bool {
-        let Slot { connection, left, .. } = &self.slots[slot];
+        let Slot { connection, codec, left, .. } = &self.slots[slot];
         let has_room = if connection.is_open() {
-            connection.in_flight() < self.params.depth
+            connection.in_flight() < self.codec.room(codec, self.params.depth)
+                && !connection.is_closing()
                 && connection.begun() < self.params.requests_per_connection
         } else {
             connection.is_closed() && connection.in_flight() == 0 && !self.pacer.is_closed_loop()
@@ -73,9 +74,11 @@ impl<C: Codec> Session<C> {
                 break next;
             }
         };
-        self.slots[slot].connection.connect(now_ns);
         self.ask(now_ns);
-        self.codec.restart(&mut self.slots[slot].codec);
+        let Slot { connection, codec, .. } = &mut self.slots[slot];
+        connection.connect(now_ns);
+        self.codec.restart(codec);
+        connection.tickets().for_each(|ticket| self.codec.begin(codec, ticket));
         self.throttle.begin(slot, now_ns);
         Some(slot)
     }

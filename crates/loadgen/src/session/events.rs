@@ -2,10 +2,10 @@
 
 use rustix::io::Errno;
 
-use super::{Parking, Phase, Session};
+use super::{Parking, Phase, Session, Slot};
 use crate::{
-    codec::{Codec, Persistence, Reply, ReplyError, excerpt},
-    connection::{Origin, Stamp},
+    codec::{Cancelled, Codec, Event, Fed, Persistence, Reply, ReplyError, Ticket, excerpt},
+    connection::Origin,
     director::Action,
     failure::Failure,
     pace::Pace,
@@ -13,6 +13,9 @@ use crate::{
 
 /// Delay of a place after its connection could not be made.
 const BACKOFF_NS: u64 = 10_000_000;
+
+/// How often a request that the server has not processed is sent again.
+const REFUSALS: u8 = 3;
 
 /// Whether something has taken the whole timeout.
 pub(super) const fn is_overdue(since_ns: u64, now_ns: u64, timeout_ns: u64) -> bool {
@@ -23,9 +26,9 @@ fn surplus(bytes: &[u8]) -> Failure {
     Failure::Surplus(bytes.len(), excerpt(bytes))
 }
 
-/// Handles a complete reply of a connection.
+/// Whether a connection outlives an event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum AfterReply {
+enum Next {
     GoesOn,
     /// The server ends it behind this reply.
     Ends,
@@ -49,13 +52,13 @@ impl<C: Codec> Session<C> {
         if self.phase == Phase::Connecting {
             self.unsettled -= 1;
             self.made += usize::from(!idle);
-            return Action::Wait;
+            return self.speak(slot);
         }
         if idle {
-            return Action::Wait;
+            return self.speak(slot);
         }
         let offered = self.offer(slot, now_ns);
-        if self.slots[slot].connection.in_flight() > 0 {
+        if self.slots[slot].connection.in_flight() > 0 || self.speak(slot) == Action::Send {
             Action::Send
         } else if self.keeps_none() {
             self.renew(slot, now_ns)
@@ -73,12 +76,15 @@ impl<C: Codec> Session<C> {
             return Action::Close;
         }
         if slot >= self.first_idle {
-            return self.lose_idle(slot);
+            return self.received_idle(slot, bytes);
         }
         self.recorder.received(bytes.len());
+        if C::SPEAKS {
+            self.slots[slot].connection.heard(now_ns);
+        }
         let mut rest = bytes;
         while !rest.is_empty() {
-            if self.slots[slot].connection.in_flight() == 0 {
+            if !C::SPEAKS && self.slots[slot].connection.in_flight() == 0 {
                 return self.fail(slot, surplus(rest), now_ns);
             }
             let fed = match self.codec.feed(&mut self.slots[slot].codec, rest) {
@@ -86,17 +92,84 @@ impl<C: Codec> Session<C> {
                 Err(error) => return self.fail(slot, Failure::WrongReply(error), now_ns),
             };
             rest = &rest[fed.consumed..];
-            let Some(reply) = fed.reply else { continue };
-            match self.answered(slot, reply, now_ns) {
-                Ok(AfterReply::GoesOn) => {}
-                Ok(AfterReply::Ends) if rest.is_empty() => return self.end_by_server(slot, now_ns),
-                Ok(AfterReply::Ends) => {
-                    return self.fail(slot, surplus(rest), now_ns);
-                }
+            let Some(event) = fed.event else { continue };
+            match self.happened(slot, event, now_ns) {
+                Ok(Next::GoesOn) => {}
+                Ok(Next::Ends) if rest.is_empty() => return self.end_by_server(slot, now_ns),
+                Ok(Next::Ends) => return self.fail(slot, surplus(rest), now_ns),
                 Err(failure) => return self.fail(slot, failure, now_ns),
             }
         }
         self.go_on(slot, now_ns)
+    }
+
+    /// Bytes on a silent connection: what the protocol says without a request may come.
+    fn received_idle(&mut self, slot: usize, bytes: &[u8]) -> Action {
+        let mut rest = bytes;
+        while C::SPEAKS && !rest.is_empty() {
+            match self.codec.feed(&mut self.slots[slot].codec, rest) {
+                Ok(Fed { consumed, event: None | Some(Event::Ready) }) => rest = &rest[consumed..],
+                Ok(_) | Err(_) => return self.lose_idle(slot),
+            }
+        }
+        if C::SPEAKS { self.speak(slot) } else { self.lose_idle(slot) }
+    }
+
+    /// The codec has found something in the bytes of the server.
+    #[inline]
+    fn happened(&mut self, slot: usize, event: Event, now_ns: u64) -> Result<Next, Failure> {
+        match event {
+            Event::Reply(reply) => match self.slots[slot].connection.oldest() {
+                Some(ticket) => self.answered(slot, ticket, reply, now_ns),
+                None => Err(Failure::WrongReply(ReplyError::BeforeRequest)),
+            },
+            Event::ReplyTo(ticket, reply) => self.answered(slot, ticket, reply, now_ns),
+            Event::Refused(ticket) => self.refused(slot, ticket, now_ns),
+            Event::Failed(ticket, error) => {
+                self.give_up(slot, ticket, Failure::WrongReply(*error), now_ns);
+                Ok(Next::GoesOn)
+            }
+            Event::Ready => Ok(Next::GoesOn),
+            Event::Closing => {
+                self.slots[slot].connection.announce_end();
+                Ok(Next::GoesOn)
+            }
+        }
+    }
+
+    /// The bytes that a codec has to send of its own accord are sent in every phase.
+    fn speak(&self, slot: usize) -> Action {
+        match C::SPEAKS && self.codec.unsent_bytes(&self.slots[slot].codec) > 0 {
+            true => Action::Send,
+            false => Action::Wait,
+        }
+    }
+
+    /// The server has not processed a request, which is sent again: on the next connection if this one takes no more.
+    #[cold]
+    fn refused(&mut self, slot: usize, ticket: Ticket, now_ns: u64) -> Result<Next, Failure> {
+        let Slot { connection, codec, .. } = &mut self.slots[slot];
+        if connection.refused(ticket) > REFUSALS {
+            let failure = Failure::WrongReply(ReplyError::NotProcessed);
+            self.give_up(slot, ticket, failure, now_ns);
+            return Ok(Next::GoesOn);
+        }
+        self.recorder.retried(1);
+        match connection.is_closing() {
+            true => connection.hold_one(),
+            false => self.codec.begin(codec, ticket),
+        }
+        Ok(Next::GoesOn)
+    }
+
+    /// One request has failed, and the connection goes on with the others.
+    #[cold]
+    pub(super) fn give_up(&mut self, slot: usize, ticket: Ticket, failure: Failure, now_ns: u64) {
+        let stamp = self.slots[slot].connection.ended(ticket);
+        self.outstanding = self.outstanding.saturating_sub(1);
+        self.recorder.unanswered(stamp, now_ns);
+        self.recorder.failed(failure, 0);
+        self.end_requests(1, now_ns);
     }
 
     pub(super) fn on_finished(&mut self, slot: usize, now_ns: u64) -> Action {
@@ -111,7 +184,7 @@ impl<C: Codec> Session<C> {
             return self.end_by_server(slot, now_ns);
         }
         let failure = match self.codec.finish(&mut self.slots[slot].codec) {
-            Ok(Some(reply)) => match self.answered(slot, reply, now_ns) {
+            Ok(Some(reply)) => match self.happened(slot, Event::Reply(reply), now_ns) {
                 Ok(_) => return self.end_by_server(slot, now_ns),
                 Err(failure) => failure,
             },
@@ -159,36 +232,53 @@ impl<C: Codec> Session<C> {
     }
 
     /// A reply is complete. It may still be too late, or have come too early.
-    fn answered(&mut self, slot: usize, reply: Reply, now_ns: u64) -> Result<AfterReply, Failure> {
+    fn answered(
+        &mut self,
+        slot: usize,
+        ticket: Ticket,
+        reply: Reply,
+        now_ns: u64,
+    ) -> Result<Next, Failure> {
         let place = &mut self.slots[slot];
-        if !place.connection.is_oldest_sent(self.codec.request_bytes()) {
+        if !self.codec.is_answered_sent(&place.codec) {
             return Err(Failure::WrongReply(ReplyError::BeforeRequest));
         }
-        let since_ns = place.connection.waiting_since().unwrap_or(now_ns);
-        if is_overdue(since_ns, now_ns, self.params.timeout_ns) {
-            return Err(Failure::Timeout);
+        let begun_ns = place.connection.stamp(ticket).begun_ns;
+        if is_overdue(begun_ns, now_ns, self.params.timeout_ns) {
+            return self.late(slot, ticket, now_ns);
         }
-        let now = Stamp { due_ns: now_ns, begun_ns: now_ns, is_sample: true };
-        let stamp = place.connection.answered().unwrap_or(now);
+        let stamp = place.connection.ended(ticket);
         self.outstanding = self.outstanding.saturating_sub(1);
         self.silent_since_ns = if self.outstanding == 0 { u64::MAX } else { now_ns };
-        let is_refusal = reply.status.is_some_and(|status| !self.codec.expects_status(status));
         if let Some(status) = reply.status {
             self.recorder.status(status, reply.interim_replies);
-            if is_refusal {
+            if reply.is_refusal {
                 let (codec, place) = (&self.codec, &self.slots[slot]);
                 self.recorder.refused(status, || codec.page(&place.codec));
                 self.recorder.refusal(status, stamp, now_ns);
             }
         }
-        if !is_refusal {
+        if !reply.is_refusal {
             self.recorder.reply(reply, stamp, now_ns);
             self.slots[slot].replies += u64::from(self.phase == Phase::Window);
         }
         self.end_requests(1, now_ns);
         match reply.persistence {
-            Persistence::Keep => Ok(AfterReply::GoesOn),
-            Persistence::Close => Ok(AfterReply::Ends),
+            Persistence::Keep => Ok(Next::GoesOn),
+            Persistence::Close => Ok(Next::Ends),
+        }
+    }
+
+    /// A reply has come too late: its request has timed out, and with it the connection unless others go on.
+    #[cold]
+    fn late(&mut self, slot: usize, ticket: Ticket, now_ns: u64) -> Result<Next, Failure> {
+        let codec = &mut self.slots[slot].codec;
+        match self.codec.cancel(codec, ticket) {
+            Cancelled::WithConnection => Err(Failure::Timeout),
+            Cancelled::Alone => {
+                self.give_up(slot, ticket, Failure::Timeout, now_ns);
+                Ok(Next::GoesOn)
+            }
         }
     }
 
@@ -201,11 +291,17 @@ impl<C: Codec> Session<C> {
             self.recorder.client_closed();
             return self.renew(slot, now_ns);
         }
-        self.offer(slot, now_ns)
+        if connection.is_closing() && connection.owes_nothing() {
+            return self.end_by_server(slot, now_ns);
+        }
+        match self.offer(slot, now_ns) {
+            Action::Wait => self.speak(slot),
+            action => action,
+        }
     }
 
     /// A connection begins as many requests as it has room for and the pacer lets it.
-    fn offer(&mut self, slot: usize, now_ns: u64) -> Action {
+    pub(super) fn offer(&mut self, slot: usize, now_ns: u64) -> Action {
         if matches!(self.phase, Phase::Draining | Phase::Resting | Phase::Over) {
             return Action::Wait;
         }
@@ -308,7 +404,7 @@ impl<C: Codec> Session<C> {
         let in_flight = self.slots[slot].connection.in_flight() as u64;
         self.outstanding = self.outstanding.saturating_sub(in_flight);
         if failure == Failure::Timeout {
-            self.time_out(slot, now_ns);
+            self.count_overdue(slot, now_ns);
         } else {
             for stamp in self.slots[slot].connection.stamps() {
                 self.recorder.unanswered(stamp, now_ns);
@@ -353,7 +449,7 @@ impl<C: Codec> Session<C> {
     }
 
     /// Counts each request of a connection that is overdue; the others are lost with it.
-    fn time_out(&mut self, slot: usize, now_ns: u64) {
+    fn count_overdue(&mut self, slot: usize, now_ns: u64) {
         let connection = &self.slots[slot].connection;
         let (mut overdue, mut lost) = (0_u64, 0);
         for stamp in connection.stamps() {

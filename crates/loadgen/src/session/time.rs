@@ -1,7 +1,12 @@
 //! Handles the passage of time: the edges of the window, overdue requests, waits that end.
 
-use super::{Ended, Phase, Session, events::is_overdue};
-use crate::{codec::Codec, director::Command, failure::Failure, recorder::Sampling};
+use super::{Ended, Phase, Session, Slot, events::is_overdue};
+use crate::{
+    codec::{Cancelled, Codec},
+    director::Command,
+    failure::Failure,
+    recorder::Sampling,
+};
 
 /// The longest time between two looks for connections that must have been dropped.
 const DROPPED_NS: u64 = 10_000_000;
@@ -86,8 +91,7 @@ impl<C: Codec> Session<C> {
             }
             let is_asked = connection.in_flight() > 0;
             let failure = if is_asked { Failure::Timeout } else { Failure::ConnectTimeout };
-            self.fail(slot, failure, now_ns);
-            self.commands.push_back(Command::Close(slot));
+            self.time_out(slot, failure, now_ns);
             if self.phase == Phase::Over {
                 return;
             }
@@ -103,6 +107,40 @@ impl<C: Codec> Session<C> {
                 self.end(Some(now_ns));
             }
         }
+    }
+
+    /// What is overdue on a connection has failed, and the connection with it, unless the others can go on.
+    fn time_out(&mut self, slot: usize, failure: Failure, now_ns: u64) {
+        if self.expire_alone(slot, now_ns) {
+            self.commands.push_back(Command::Send(slot));
+        } else {
+            self.fail(slot, failure, now_ns);
+            self.commands.push_back(Command::Close(slot));
+        }
+    }
+
+    /// Gives up the overdue requests of a connection on which other bytes have come meanwhile, where the protocol lets
+    /// the others go on. Says whether it does.
+    fn expire_alone(&mut self, slot: usize, now_ns: u64) -> bool {
+        let timeout_ns = self.params.timeout_ns;
+        if is_overdue(self.slots[slot].connection.heard_ns(), now_ns, timeout_ns) {
+            return false;
+        }
+        loop {
+            let Slot { connection, codec, .. } = &mut self.slots[slot];
+            let Some(ticket) = connection.oldest() else { break };
+            if !is_overdue(connection.stamp(ticket).begun_ns, now_ns, timeout_ns) {
+                break;
+            }
+            if !connection.is_open()
+                || self.codec.cancel(codec, ticket) == Cancelled::WithConnection
+            {
+                return false;
+            }
+            self.give_up(slot, ticket, Failure::Timeout, now_ns);
+        }
+        self.offer(slot, now_ns);
+        true
     }
 
     /// If nothing has connected for a whole timeout, the remaining attempts would take as long,
@@ -189,8 +227,7 @@ impl<C: Codec> Session<C> {
             let overdue =
                 since_ns.is_some_and(|since_ns| is_overdue(since_ns, edge_ns, timeout_ns));
             if overdue && self.slots[slot].connection.in_flight() > 0 {
-                self.fail(slot, Failure::Timeout, edge_ns);
-                self.commands.push_back(Command::Close(slot));
+                self.time_out(slot, Failure::Timeout, edge_ns);
             }
             if self.is_done() {
                 return;

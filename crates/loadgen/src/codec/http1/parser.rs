@@ -10,8 +10,9 @@ use super::{
     template::ReplyCache,
 };
 use crate::codec::{
-    Check, FeedResult, Persistence, Reply, ReplyError,
+    Check, Event, Fed, Persistence, Reply, ReplyError,
     chunked::{ChunkEvent, ChunkedScanner},
+    equal::EqualRequests,
     lines::{Line, LineScanner},
     page_text,
 };
@@ -38,6 +39,7 @@ enum Step {
 pub(crate) struct Http1Connection {
     /// Whether it is one of the connections that send other requests.
     pub(super) is_heavy: bool,
+    pub(super) requests: EqualRequests,
     step: Step,
     status: u16,
     persistence: Persistence,
@@ -70,9 +72,10 @@ enum End {
 
 impl Http1Connection {
     /// A connection on which nothing has come yet.
-    pub(super) const fn new(is_heavy: bool) -> Self {
+    pub(super) fn new(is_heavy: bool) -> Self {
         Self {
             is_heavy,
+            requests: EqualRequests::default(),
             step: Step::Between,
             status: 0,
             persistence: Persistence::Keep,
@@ -135,7 +138,7 @@ impl Http1Connection {
         rules: &Rules,
         cache: &mut ReplyCache,
         bytes: &[u8],
-    ) -> Result<FeedResult, ReplyError> {
+    ) -> Result<Fed, ReplyError> {
         let (mut consumed, mut end) = (0, End::Ahead);
         while consumed < bytes.len() && end == End::Ahead {
             let used;
@@ -146,8 +149,8 @@ impl Http1Connection {
             learned.reply_bytes += consumed;
         }
         match end {
-            End::Ahead => Ok(FeedResult { consumed, reply: None }),
-            End::Reached => Ok(FeedResult { consumed, reply: Some(self.complete(rules)?) }),
+            End::Ahead => Ok(Fed { consumed, event: None }),
+            End::Reached => Ok(Fed { consumed, event: Some(Event::Reply(self.complete(rules)?)) }),
         }
     }
 
@@ -304,6 +307,7 @@ impl Http1Connection {
         rules.check_length(self.status, self.body_bytes)?;
         let reply = Reply {
             status: Some(self.status),
+            is_refusal: !rules.expects_status(self.status),
             interim_replies: self.interim_replies,
             persistence: self.persistence,
             check: self.check,

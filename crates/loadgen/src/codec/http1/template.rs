@@ -13,7 +13,7 @@ use super::{
     head::{self, Framing, Head},
     rules::{Ending, Rules},
 };
-use crate::codec::{Check, FeedResult, Persistence, Reply, ReplyError};
+use crate::codec::{Check, Event, Fed, Persistence, Reply, ReplyError};
 
 /// The longest reply that is compared in one piece. Of longer ones the head is remembered; their
 /// bodies are compared with the expected one anyway.
@@ -60,7 +60,7 @@ impl ReplyCache {
 
     /// The verdict on bytes that begin with a whole reply that is known.
     #[inline]
-    pub(super) fn whole_reply(&mut self, bytes: &[u8]) -> Option<FeedResult> {
+    pub(super) fn whole_reply(&mut self, bytes: &[u8]) -> Option<Fed> {
         let template = self.template.as_deref_mut()?;
         let fed = template.whole_reply(bytes)?;
         self.misses = 0;
@@ -178,6 +178,7 @@ impl Template {
             reply_bytes,
             reply: Reply {
                 status: Some(head.status),
+                is_refusal: false,
                 interim_replies: 0,
                 persistence: head.persistence,
                 check: Check::Fast,
@@ -192,11 +193,11 @@ impl Template {
     }
 
     #[inline]
-    fn whole_reply(&mut self, bytes: &[u8]) -> Option<FeedResult> {
+    fn whole_reply(&mut self, bytes: &[u8]) -> Option<Fed> {
         if bytes.len() < self.reply_bytes || !self.is_like(&bytes[..self.compared.len()]) {
             return None;
         }
-        Some(FeedResult { consumed: self.reply_bytes, reply: Some(self.reply) })
+        Some(Fed { consumed: self.reply_bytes, event: Some(Event::Reply(self.reply)) })
     }
 
     /// Whether bytes, including at least the head, equal these except for masked values.

@@ -5,6 +5,7 @@
 mod connecting;
 mod events;
 mod moments;
+mod multiplexed;
 mod on_demand;
 mod retry;
 mod simulation;
@@ -68,13 +69,13 @@ struct Left {
     latency: Histogram<u64>,
 }
 
-fn collector(session: &Session<Http1>) -> Collector {
+fn collector<C: Codec>(session: &Session<C>) -> Collector {
     let mut collector = Collector::new(session.params.histograms, Some(60_000 * MS), 1);
     collector.start(session.edges.start_ns, session.edges.window_start_ns);
     collector
 }
 
-fn collect(session: &mut Session<Http1>, collector: &mut Collector) {
+fn collect<C: Codec>(session: &mut Session<C>, collector: &mut Collector) {
     for mut segment in session.recorder.take_full().collect::<Vec<_>>() {
         collector.add(0, &segment);
         segment.clear();
@@ -82,12 +83,12 @@ fn collect(session: &mut Session<Http1>, collector: &mut Collector) {
     }
 }
 
-fn left(session: Session<Http1>) -> Left {
+fn left<C: Codec>(session: Session<C>) -> Left {
     let collector = collector(&session);
     left_with(session, collector)
 }
 
-fn left_with(mut session: Session<Http1>, mut collector: Collector) -> Left {
+fn left_with<C: Codec>(mut session: Session<C>, mut collector: Collector) -> Left {
     // A load that is still running is cut off here.
     session.recorder.close_window(20_000 * MS);
     collect(&mut session, &mut collector);
@@ -102,13 +103,13 @@ fn left_with(mut session: Session<Http1>, mut collector: Collector) -> Left {
     Left { outcome, collected, requests, censored, errors, latency }
 }
 
-fn commands(session: &mut Session<Http1>, now_ns: u64) -> Vec<Command> {
+fn commands<C: Codec>(session: &mut Session<C>, now_ns: u64) -> Vec<Command> {
     session.tick(now_ns);
     std::iter::from_fn(|| session.next_command(now_ns)).collect()
 }
 
 /// Makes the connections that the session asks for.
-fn stand(session: &mut Session<Http1>) {
+fn stand<C: Codec>(session: &mut Session<C>) {
     for command in commands(session, 0) {
         let Command::Connect(slot) = command else { panic!("{command:?}") };
         session.connected(slot, 1);
@@ -155,7 +156,7 @@ fn started(connections: usize, quota: Option<u64>, edges: Edges) -> Session<Http
     session
 }
 
-fn send(session: &mut Session<Http1>, slot: usize) {
+fn send<C: Codec>(session: &mut Session<C>, slot: usize) {
     let mut action = Action::Send;
     while action == Action::Send {
         let bytes = session.outgoing(slot).len();

@@ -98,7 +98,7 @@ fn the_memory_for_heads_is_bounded_and_given_back() {
 
     checker.feed(b"HTTP/1.1 200 OK\r\nX: ").unwrap();
     checker.feed(&[b'a'; 60_000]).unwrap();
-    assert!(checker.feed(b"\r\nContent-Length: 0\r\n\r\n").unwrap().reply.is_some());
+    assert!(checker.feed(b"\r\nContent-Length: 0\r\n\r\n").unwrap().reply().is_some());
     assert!(checker.connection.head_capacity() <= 1024);
 }
 
@@ -122,5 +122,5 @@ fn split_heads_are_bounded_over_all_connections_and_free_their_memory() {
     let mut whole = http.connection(2000);
     http.feed(&mut whole, b"HTTP/1.1 200 OK\r\nX: ").unwrap();
     http.feed(&mut whole, &[b'a'; 60_000]).unwrap();
-    assert!(http.feed(&mut whole, b"\r\nContent-Length: 0\r\n\r\n").unwrap().reply.is_some());
+    assert!(http.feed(&mut whole, b"\r\nContent-Length: 0\r\n\r\n").unwrap().reply().is_some());
 }

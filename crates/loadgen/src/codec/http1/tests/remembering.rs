@@ -9,7 +9,7 @@ fn checks(http: &Http1, replies: &[&[u8]]) -> Vec<Check> {
     let check = |reply: &&[u8]| {
         let fed = checker.feed(reply).unwrap();
         assert_eq!(fed.consumed, reply.len());
-        let found = fed.reply.unwrap();
+        let found = fed.reply().unwrap();
         let alone = verdict(&http.clone().by_parser_alone(), &[reply]).unwrap().unwrap();
         assert_eq!(Reply { check: Check::Slow, ..found }, alone);
         found.check
@@ -52,9 +52,9 @@ fn a_field_that_means_something_is_never_masked() {
     let keep = hello_with("Connection: keep-alive\r\n");
     let mut checker = Checker::new(&http(Some(b"Hello world!")));
     for _ in 0..3 {
-        let found = checker.feed(&keep).unwrap().reply.unwrap();
+        let found = checker.feed(&keep).unwrap().reply().unwrap();
         assert_eq!(found.persistence, Persistence::Keep);
-        let found = checker.feed(&close).unwrap().reply.unwrap();
+        let found = checker.feed(&close).unwrap().reply().unwrap();
         assert_eq!((found.persistence, found.check), (Persistence::Close, Check::Slow));
     }
 }
@@ -74,7 +74,7 @@ fn a_line_end_within_a_masked_value_is_seen() {
     assert_eq!(good.len(), other.len());
     let mut checker = Checker::new(&http(Some(b"Hello world!")));
     checker.feed(&good).unwrap();
-    assert_eq!(checker.feed(&other).unwrap().reply.unwrap().persistence, Persistence::Close);
+    assert_eq!(checker.feed(&other).unwrap().reply().unwrap().persistence, Persistence::Close);
     let wrong = hello_with("Date: aaaaaa\naaaaaaaaaaaaaa\r\n");
     assert_eq!(checker.feed(&wrong), Err(ReplyError::Head(httparse::Error::HeaderName)));
 }
@@ -95,7 +95,7 @@ fn a_sized_reply_is_found_by_comparison_however_it_is_split() {
         checker.feed(HELLO).unwrap();
         for _ in 0..2 {
             let last = HELLO.chunks(size).map(|piece| checker.feed(piece).unwrap()).last();
-            assert_eq!(last.unwrap().reply.unwrap().check, Check::Fast, "{size}");
+            assert_eq!(last.unwrap().reply().unwrap().check, Check::Fast, "{size}");
         }
     }
 }
@@ -108,8 +108,8 @@ fn a_chunked_reply_is_found_by_comparison_when_it_comes_in_one_piece_and_its_chu
     let mut checker = Checker::new(&http);
     checker.feed(CHUNKED).unwrap();
     let (a, b) = CHUNKED.split_at(60);
-    assert_eq!(checker.feed(a).unwrap().reply, None);
-    assert_eq!(checker.feed(b).unwrap().reply.unwrap().check, Check::Slow);
+    assert_eq!(checker.feed(a).unwrap().reply(), None);
+    assert_eq!(checker.feed(b).unwrap().reply().unwrap().check, Check::Slow);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_template_without_an_expectation_is_forgotten_with_one() {
     let mut checker = Checker::new(&http(None));
     let other: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nanother body";
     for reply in [HELLO, other] {
-        assert!(checker.feed(reply).unwrap().reply.is_some());
+        assert!(checker.feed(reply).unwrap().reply().is_some());
     }
     checker.http.expect(ExpectedBody::given(b"Hello world!"));
     let error = ReplyError::BodyDiffers { at: 0, expectation: Expectation::Given };
@@ -139,7 +139,7 @@ fn a_reply_within_the_body_of_a_reply_is_not_remembered() {
     let start = format!("{head}{:x}\r\n", body.len());
     let mut checker = Checker::new(&http(Some(body.as_bytes())));
     checker.feed(start.as_bytes()).unwrap();
-    assert!(checker.feed(inner.as_bytes()).unwrap().reply.is_some());
+    assert!(checker.feed(inner.as_bytes()).unwrap().reply().is_some());
     let error = checker.feed(inner.as_bytes()).unwrap_err();
     assert!(matches!(error, ReplyError::BodyDiffers { at: 1, .. }), "{error}");
 }
@@ -190,10 +190,10 @@ fn a_template_is_also_kept_for_replies_that_match_it_in_pieces() {
     let mut checker = Checker::new(&http(Some(b"Hello world!")));
     checker.feed(&a).unwrap();
     for _ in 0..200 {
-        assert_eq!(checker.feed(&b).unwrap().reply.unwrap().check, Check::Slow);
+        assert_eq!(checker.feed(&b).unwrap().reply().unwrap().check, Check::Slow);
         let (start, rest) = a.split_at(a.len() - 1);
         checker.feed(start).unwrap();
-        assert_eq!(checker.feed(rest).unwrap().reply.unwrap().check, Check::Fast);
+        assert_eq!(checker.feed(rest).unwrap().reply().unwrap().check, Check::Fast);
     }
 }
 
