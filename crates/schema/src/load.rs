@@ -12,6 +12,7 @@ mod merge;
 mod model;
 mod report;
 mod request;
+mod requests;
 mod samples;
 mod series;
 mod tls;
@@ -33,6 +34,9 @@ pub use report::{
     Phase, ReplyChecks, ThreadRate,
 };
 pub use request::{ClosedPolicy, parse_header};
+pub use requests::{
+    Expect, NAMES_LIMIT, RequestFile, RequestFileError, RequestOrder, RequestSet, RequestSpec,
+};
 pub use samples::{Estimate, Samples};
 pub use series::{PIECE_NS, ReplySeries};
 pub use tls::TlsSummary;

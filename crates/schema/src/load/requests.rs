@@ -1,0 +1,272 @@
+//! Request sets: several requests that a load makes in some order, each with its expectation.
+//!
+//! A file is read by its content: one that begins with `{` has an object per line ([`json`]) or is an HTTP archive
+//! ([`har`]), any other has lines of text ([`lines`]). Nothing is opened here: a body in a file stays a name.
+
+mod har;
+mod json;
+mod lines;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Body;
+use crate::target::Target;
+
+/// The largest number of names with figures of their own.
+pub const NAMES_LIMIT: usize = 64;
+
+/// The order in which the requests of a set are made.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestOrder {
+    /// One after the other, again and again.
+    #[default]
+    InTurn,
+    /// Each once per round, in another order each round.
+    Shuffled,
+    /// Each at random, as often as its weight says.
+    Weighted,
+}
+
+crate::names! {
+    RequestOrder "order": InTurn = "in-turn", Shuffled = "shuffled", Weighted = "weighted"
+}
+
+/// What a correct reply is. Without any of these, a request that changes nothing on the server expects a status below 400
+/// and the body of its first reply; any other one expects a status from 200 to 299 and correct framing.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Expect {
+    /// The statuses of correct replies.
+    #[serde(skip_serializing_if = "Vec::is_empty", with = "one_or_more")]
+    #[schemars(with = "Vec<u16>")]
+    pub status: Vec<u16>,
+    /// The whole body, as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// The file with the whole body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body_file: Option<String>,
+    /// A text that the body contains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contains: Option<String>,
+    /// Whether any body is correct.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub any: bool,
+}
+
+impl Expect {
+    /// Why these cannot be expected together.
+    fn check(&self) -> Result<(), String> {
+        let given =
+            [self.body.is_some(), self.body_file.is_some(), self.contains.is_some(), self.any];
+        if given.into_iter().filter(|it| *it).count() > 1 {
+            return Err("expect one of body, body_file, contains and any".to_owned());
+        }
+        match self.status.iter().find(|it| !(200..1000).contains(*it)) {
+            Some(status) => Err(format!("status {status} ends no reply: expect 200 to 999")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One request of a set.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct RequestSpec {
+    /// Requests of one name have figures together.
+    pub name: String,
+    /// How often it is made, next to the others, where the order is weighted.
+    pub weight: u32,
+    /// The method.
+    pub method: String,
+    /// Path and query, beginning with `/`.
+    pub path: String,
+    /// Further header lines, name and value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
+    /// What a correct reply is.
+    #[serde(default)]
+    pub expect: Expect,
+}
+
+/// The requests of a load, at least one.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct RequestSet {
+    /// In which order they are made.
+    #[serde(default)]
+    pub order: RequestOrder,
+    /// In the order of the file.
+    pub requests: Vec<RequestSpec>,
+}
+
+/// A file of requests as it was read.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RequestFile {
+    /// The server that its URLs name; absent if it has paths alone.
+    pub target: Option<Target>,
+    /// Its requests.
+    pub set: RequestSet,
+}
+
+/// What is wrong with a file of requests.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct RequestFileError {
+    /// Counted from 1.
+    pub line: usize,
+    /// What is wrong, with the next step.
+    pub reason: String,
+}
+
+/// One request as a reader finds it.
+#[derive(Debug, Default)]
+struct Found {
+    line: usize,
+    name: Option<String>,
+    weight: Option<u32>,
+    method: String,
+    /// A URL, or a path that begins with `/`.
+    url: String,
+    headers: Vec<(String, String)>,
+    body: Option<Body>,
+    expect: Expect,
+}
+
+impl RequestFile {
+    /// Reads the text of a file.
+    pub fn parse(text: &str, order: RequestOrder) -> Result<Self, RequestFileError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let found = match text.trim_start().starts_with('{') {
+            true if har::is_archive(text) => har::read(text)?,
+            true => json::read(text)?,
+            false => lines::read(text)?,
+        };
+        let mut target: Option<(usize, Target)> = None;
+        let mut requests = Vec::new();
+        for found in found {
+            let line = found.line;
+            let failed = |reason| RequestFileError { line, reason };
+            let (named, request) = found.resolve().map_err(failed)?;
+            if let Some(named) = named {
+                let (first, known) = target.get_or_insert((line, named.clone()));
+                if (known.authority(), known.is_tls()) != (named.authority(), named.is_tls()) {
+                    return Err(failed(format!(
+                        "{} is another server than {} of line {first}: a load has one target",
+                        named.authority(),
+                        known.authority()
+                    )));
+                }
+            }
+            requests.push(request);
+        }
+        if requests.is_empty() {
+            let reason = "the file has no request: write a URL or a path on each line".to_owned();
+            return Err(RequestFileError { line: 1, reason });
+        }
+        let set = RequestSet { order, requests };
+        set.check().map_err(|reason| RequestFileError { line: 1, reason })?;
+        Ok(Self { target: target.map(|(_, target)| target), set })
+    }
+}
+
+impl RequestSet {
+    /// The names of its requests, in the order in which they first appear.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for request in &self.requests {
+            if !names.contains(&request.name.as_str()) {
+                names.push(&request.name);
+            }
+        }
+        names
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let names = self.names().len();
+        if names > NAMES_LIMIT {
+            return Err(format!(
+                "the requests have {names} names, and {NAMES_LIMIT} have figures of their own: give several requests \
+                 the same \"name\""
+            ));
+        }
+        if self.order == RequestOrder::Weighted && self.requests.iter().all(|it| it.weight == 0) {
+            return Err("every weight is 0: give one request a \"weight\"".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Found {
+    /// The server that its URL names, and the request.
+    fn resolve(self) -> Result<(Option<Target>, RequestSpec), String> {
+        let Self { name, weight, method, url, headers, body, expect, .. } = self;
+        let (target, path) = match url.starts_with('/') {
+            true => (None, url),
+            false => {
+                let target: Target = url.parse()?;
+                if target.unix_path().is_some() || !url.contains("://") {
+                    return Err(format!(
+                        "`{url}` is not a URL: write http://HOST:PORT/PATH, or /PATH"
+                    ));
+                }
+                let path = target.path().to_owned();
+                (Some(target), path)
+            }
+        };
+        if let Some(wrong) = path.bytes().find(|it| !(0x21..=0x7e).contains(it)) {
+            return Err(format!("the path has the byte 0x{wrong:02x}: write it as %{wrong:02X}"));
+        }
+        if !is_token(&method) {
+            return Err(format!("`{method}` is no method: write GET, POST or another"));
+        }
+        for (name, value) in &headers {
+            if !is_token(name) || value.bytes().any(|it| it < b' ' && it != b'\t' || it == 0x7f) {
+                return Err(format!("`{name}: {value}` is no header: write it like 'Name: value'"));
+            }
+        }
+        expect.check()?;
+        let name = name.unwrap_or_else(|| {
+            let place = path.find('?').unwrap_or(path.len());
+            format!("{method} {}", &path[..place])
+        });
+        let weight = weight.unwrap_or(1);
+        Ok((target, RequestSpec { name, weight, method, path, headers, body, expect }))
+    }
+}
+
+/// Whether it is a token (RFC 9110, 5.6.2), as methods and names of fields are.
+fn is_token(text: &str) -> bool {
+    let is_other = |byte| b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_other(byte))
+}
+
+/// A list that may be written as its only element.
+mod one_or_more {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMore {
+        One(u16),
+        More(Vec<u16>),
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u16>, D::Error> {
+        OneOrMore::deserialize(from).map(|it| match it {
+            OneOrMore::One(one) => vec![one],
+            OneOrMore::More(more) => more,
+        })
+    }
+
+    pub(super) fn serialize<S: Serializer>(list: &[u16], to: S) -> Result<S::Ok, S::Error> {
+        list.serialize(to)
+    }
+}
+
+#[cfg(test)]
+mod tests;
