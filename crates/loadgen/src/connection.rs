@@ -155,13 +155,13 @@ impl Connection {
     }
 
     /// The requests without an answer, oldest first.
-    pub(crate) fn tickets(&self) -> impl Iterator<Item = Ticket> + '_ {
+    pub(crate) fn requests(&self) -> impl Iterator<Item = (Ticket, Stamp)> + '_ {
         self.in_flight.iter()
     }
 
     /// Their times.
     pub(crate) fn stamps(&self) -> impl Iterator<Item = Stamp> + '_ {
-        self.in_flight.iter().map(|ticket| *self.in_flight.stamp(ticket))
+        self.in_flight.iter().map(|(_, stamp)| stamp)
     }
 
     #[inline]
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     fn stamp(begun_ns: u64) -> Stamp {
-        Stamp { due_ns: begun_ns, begun_ns, is_sample: true, refusals: 0 }
+        Stamp { due_ns: begun_ns, begun_ns, is_sample: true, ..Stamp::default() }
     }
 
     fn open() -> Connection {

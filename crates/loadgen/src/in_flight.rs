@@ -5,7 +5,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::codec::Ticket;
+use crate::codec::{RequestId, Ticket};
 
 const NONE: u32 = u32::MAX;
 
@@ -16,6 +16,7 @@ pub(crate) struct Stamp {
     pub(crate) due_ns: u64,
     /// Its start, just before it is sent.
     pub(crate) begun_ns: u64,
+    pub(crate) request: RequestId,
     pub(crate) is_sample: bool,
     /// How often the server has refused to process it.
     pub(crate) refusals: u8,
@@ -106,12 +107,13 @@ impl InFlight {
     }
 
     /// All of them, oldest first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Ticket> + '_ {
-        let newer = |Ticket(at): &Ticket| {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Ticket, Stamp)> + '_ {
+        let stamped = |ticket| (ticket, *self.stamp(ticket));
+        let newer = move |(Ticket(at), _): &(Ticket, Stamp)| {
             let newer = self.places[*at as usize].newer;
-            (newer != NONE).then_some(Ticket(newer))
+            (newer != NONE).then(|| stamped(Ticket(newer)))
         };
-        std::iter::successors(self.oldest(), newer)
+        std::iter::successors(self.oldest().map(stamped), newer)
     }
 
     #[inline]
@@ -130,7 +132,7 @@ mod tests {
     }
 
     fn times(in_flight: &InFlight) -> Vec<u64> {
-        in_flight.iter().map(|ticket| in_flight.stamp(ticket).begun_ns).collect()
+        in_flight.iter().map(|(_, stamp)| stamp.begun_ns).collect()
     }
 
     #[test]

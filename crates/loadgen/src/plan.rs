@@ -73,6 +73,11 @@ pub(crate) struct ThreadParams {
 }
 
 impl ThreadParams {
+    /// The place of a thread among those of all generators, and their number.
+    pub(crate) const fn place_of(&self, thread: usize) -> (usize, usize) {
+        self.share.of_thread(thread, self.threads)
+    }
+
     /// Whether it is a share of a load whose intervals are added up.
     pub(crate) const fn is_shared_load(&self) -> bool {
         !self.keeps_connections && !self.share.is_whole()

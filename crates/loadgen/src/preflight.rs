@@ -27,7 +27,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    codec::{Codec, Event, Fed, Persistence, Reply, ReplyError, Ticket, excerpt},
+    codec::{Codec, Event, Fed, Persistence, Reply, ReplyError, RequestId, Ticket, excerpt},
     dial::{
         Endpoint,
         first::{First, WaitLimit, connect},
@@ -92,17 +92,17 @@ pub(crate) fn preflight(
             let mut connection = http.connection(0);
             connection.learn();
             let found = exchange.run(http, &mut connection, &mut transport)?;
-            let learned = http.take_learned(&mut connection);
+            let learned = http.take_learned(RequestId::default(), &mut connection);
             http.reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
-            let learns_body = !http.expects_body() && config.body_check == BodyCheck::Same;
+            let learns_body = !http.expects_body(RequestId::default()) && config.body_check == BodyCheck::Same;
             match (found, learned) {
                 (Found::Reply(reply), Some(learned)) if learns_body => {
-                    http.expect(learned.body);
+                    http.expect(RequestId::default(), learned.body);
                     exchange.repeat(http, &mut connection, &mut transport, reply)?
                 }
                 (found, _) => {
                     if learns_body && found == Found::Connection {
-                        http.learn_from_load();
+                        http.learn_from_load(RequestId::default());
                     }
                     found
                 }
@@ -281,7 +281,7 @@ impl Exchange<'_> {
                 return Ending::Late;
             }
             if is_due && codec.room(connection, 1) > 0 {
-                codec.begin(connection, Ticket(0));
+                codec.begin(connection, RequestId::default(), Ticket(0));
                 is_due = false;
             }
             if codec.unsent_bytes(connection) > 0 {

@@ -150,7 +150,9 @@ impl<C: Codec> Session<C> {
         codec: &C,
         cpu_clock: fn() -> u64,
     ) -> Self {
-        let codec = codec.clone();
+        let mut codec = codec.clone();
+        let (thread, threads) = params.place_of(share.thread);
+        codec.on_thread(thread, threads);
         let active = share.first_connection..share.first_connection + share.connections;
         let idle = share.first_idle..share.first_idle + share.idle;
         let slots: Vec<_> = active
@@ -279,11 +281,12 @@ impl<C: Codec> Session<C> {
         let slot = &mut self.slots[slot];
         slot.left -= 1;
         let is_sample = self.codec.is_sample(&slot.codec);
-        let stamp = Stamp { due_ns, begun_ns: now_ns, is_sample, refusals: 0 };
+        let request = self.codec.next_request();
+        let stamp = Stamp { due_ns, begun_ns: now_ns, request, is_sample, refusals: 0 };
         let ticket = slot.connection.begin(stamp);
         // Where the connection is yet to be made, the codec hears of its request then.
         if slot.connection.is_open() {
-            self.codec.begin(&mut slot.codec, ticket);
+            self.codec.begin(&mut slot.codec, request, ticket);
         }
     }
 }

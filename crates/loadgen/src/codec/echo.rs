@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use crate::codec::{
-    Check, Codec, Event, Fed, Persistence, Reply, ReplyError, Ticket, equal::EqualRequests,
+    Check, Codec, Event, Fed, Persistence, Reply, ReplyError, RequestId, Ticket, equal::EqualRequests,
 };
 
 /// The period of a stream: the largest prime number below 2^16.
@@ -101,7 +101,7 @@ impl Codec for Echo {
         connection.requests = EqualRequests::default();
     }
 
-    fn begin(&mut self, connection: &mut EchoConnection, _: Ticket) {
+    fn begin(&mut self, connection: &mut EchoConnection, _: RequestId, _: Ticket) {
         connection.requests.begin();
     }
 

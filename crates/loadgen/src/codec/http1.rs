@@ -12,6 +12,7 @@ mod head;
 mod parser;
 mod requests;
 mod rules;
+mod stream;
 mod template;
 
 use std::sync::Arc;
@@ -23,8 +24,12 @@ pub(crate) use self::{
     rules::{ExpectedBody, ReplyBody, Rules},
 };
 
-use self::template::ReplyCache;
-use crate::codec::{Codec, Event, Fed, Reply, ReplyError, Ticket, equal::EqualRequests};
+use self::{stream::Stream, template::ReplyCache};
+use crate::codec::{
+    Codec, Event, Fed, Reply, ReplyError, RequestId, Ticket,
+    equal::EqualRequests,
+    requests::{Picker, Rendered, Template},
+};
 
 /// Limit of the memory for incomplete heads over all connections of a load. A server that sends
 /// whole heads needs none of it.
@@ -40,15 +45,33 @@ enum Learning {
     UnderWay,
 }
 
-/// HTTP state shared by the connections of one thread.
+/// How the replies to one of the requests are judged.
 #[derive(Clone, Debug)]
-pub(crate) struct Http1 {
-    requests: Requests,
-    /// The connections that send others, of the same length.
-    heavy: Option<(HeavyConnections, Requests)>,
+struct Kind {
     rules: Rules,
     cache: ReplyCache,
     learning: Learning,
+}
+
+/// Where requests come from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// All are the same, or of the same length.
+    Equal {
+        requests: Requests,
+        /// The connections that send others.
+        heavy: Option<(HeavyConnections, Requests)>,
+    },
+    /// Each kind has its own.
+    Set { templates: Vec<Template>, picker: Picker, rendered: Rendered },
+}
+
+/// HTTP state shared by the connections of one thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Http1 {
+    source: Source,
+    /// By [`RequestId`].
+    kinds: Vec<Kind>,
     /// Length of replies, as far as it is known.
     pub(crate) reply_bytes: usize,
     /// Memory of incomplete heads, and its limit.
@@ -59,69 +82,103 @@ pub(crate) struct Http1 {
 impl Http1 {
     /// Sends these requests, from each of this many threads, and judges their replies by these rules.
     pub(crate) fn new(requests: Requests, rules: Rules, threads: usize) -> Self {
+        Self::of(Source::Equal { requests, heavy: None }, vec![rules], threads)
+    }
+
+    /// Sends the requests of a set, each with its rules.
+    pub(crate) fn of_set(set: Vec<(Template, Rules)>, picker: Picker, threads: usize) -> Self {
+        let (templates, rules) = set.into_iter().unzip();
+        let rendered = Rendered::new(0, 1, 0);
+        Self::of(Source::Set { templates, picker, rendered }, rules, threads)
+    }
+
+    fn of(source: Source, rules: Vec<Rules>, threads: usize) -> Self {
+        let head_limit_bytes = rules.iter().map(|it| it.head_limit_bytes).max().unwrap_or(0);
+        let kind = |rules| Kind { rules, cache: ReplyCache::new(), learning: Learning::Off };
         Self {
-            requests,
-            heavy: None,
-            heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(rules.head_limit_bytes),
-            rules,
-            cache: ReplyCache::new(),
-            learning: Learning::Off,
+            source,
+            kinds: rules.into_iter().map(kind).collect(),
+            heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(head_limit_bytes),
             reply_bytes: 0,
             heads_bytes: 0,
         }
     }
 
     /// The same, but these connections send other requests, of the same length.
-    pub(crate) fn with_heavy(self, heavy: Option<(HeavyConnections, Requests)>) -> Self {
-        Self { heavy, ..self }
+    pub(crate) fn with_heavy(mut self, others: Option<(HeavyConnections, Requests)>) -> Self {
+        if let Source::Equal { heavy, .. } = &mut self.source {
+            *heavy = others;
+        }
+        self
     }
 
     /// The same with every reply judged by the parser alone.
     #[cfg(any(test, feature = "fuzzing"))]
-    pub(crate) fn by_parser_alone(self) -> Self {
-        Self { cache: ReplyCache::never(), ..self }
-    }
-
-    const fn request_bytes(&self) -> u64 {
-        self.requests.length() as u64
+    pub(crate) fn by_parser_alone(mut self) -> Self {
+        self.kinds.iter_mut().for_each(|kind| kind.cache = ReplyCache::never());
+        self
     }
 
     #[cfg(test)]
-    pub(crate) const fn requests(&self) -> &Requests {
-        &self.requests
+    pub(crate) fn requests(&self) -> &Requests {
+        match &self.source {
+            Source::Equal { requests, .. } => requests,
+            Source::Set { .. } => panic!("a set has several"),
+        }
     }
 
-    /// Whether it is already known which body replies must have.
-    pub(crate) const fn expects_body(&self) -> bool {
-        self.rules.expected.is_some()
+    #[inline]
+    fn request_bytes(&self) -> u64 {
+        match &self.source {
+            Source::Equal { requests, .. } => requests.length() as u64,
+            Source::Set { .. } => 0,
+        }
+    }
+
+    fn kind(&self, RequestId(kind): RequestId) -> &Kind {
+        &self.kinds[kind as usize]
+    }
+
+    fn kind_mut(&mut self, RequestId(kind): RequestId) -> &mut Kind {
+        &mut self.kinds[kind as usize]
+    }
+
+    /// Whether it is already known which body the replies to this request must have.
+    pub(crate) fn expects_body(&self, request: RequestId) -> bool {
+        self.kind(request).rules.expected.is_some()
     }
 
     /// The reply that a connection has noted, unless its status is unsuitable for an expectation.
-    pub(crate) fn take_learned(&self, connection: &mut Http1Connection) -> Option<LearnedReply> {
-        connection.take_learned(&self.rules)
+    pub(crate) fn take_learned(
+        &self,
+        request: RequestId,
+        connection: &mut Http1Connection,
+    ) -> Option<LearnedReply> {
+        connection.take_learned(&self.kind(request).rules)
     }
 
-    /// From now on replies must have this body. What was remembered under other rules is forgotten.
-    pub(crate) fn expect(&mut self, body: ExpectedBody) {
-        self.rules.expected = Some(Arc::new(body));
-        self.cache.forget();
+    /// From now on the replies to this request must have this body. What was remembered under other rules is forgotten.
+    pub(crate) fn expect(&mut self, request: RequestId, body: ExpectedBody) {
+        let kind = self.kind_mut(request);
+        kind.rules.expected = Some(Arc::new(body));
+        kind.cache.forget();
     }
 
     /// Takes the expected body from the first correct reply of this thread.
-    pub(crate) fn learn_from_load(&mut self) {
-        self.learning = Learning::Due;
+    pub(crate) fn learn_from_load(&mut self, request: RequestId) {
+        self.kind_mut(request).learning = Learning::Due;
     }
 
     /// Ends the learning on this connection, with the reply that it has noted, if there is one.
-    fn end_learning(&mut self, connection: &mut Http1Connection) {
-        if self.learning != Learning::UnderWay || !connection.is_learning() {
+    fn end_learning(&mut self, request: RequestId, connection: &mut Http1Connection) {
+        if self.kind(request).learning != Learning::UnderWay || !connection.is_learning() {
             return;
         }
-        self.learning = Learning::Due;
-        if let Some(learned) = self.take_learned(connection) {
-            self.learning = Learning::Off;
-            self.reply_bytes = learned.reply_bytes;
-            self.expect(learned.body);
+        self.kind_mut(request).learning = Learning::Due;
+        if let Some(learned) = self.take_learned(request, connection) {
+            self.kind_mut(request).learning = Learning::Off;
+            self.reply_bytes = self.reply_bytes.max(learned.reply_bytes);
+            self.expect(request, learned.body);
         }
     }
 
@@ -132,22 +189,25 @@ impl Http1 {
         bytes: &[u8],
     ) -> Result<Fed, ReplyError> {
         let begins = connection.is_between_replies();
-        if begins && self.learning == Learning::Due {
-            self.learning = Learning::UnderWay;
+        let request = connection.stream.oldest();
+        let kind = &mut self.kinds[request.0 as usize];
+        if begins && kind.learning == Learning::Due {
+            kind.learning = Learning::UnderWay;
             connection.learn();
         }
         let held_bytes = connection.head_capacity();
-        let mut fed = connection.feed(&self.rules, &mut self.cache, bytes);
+        let mut fed = connection.feed(&kind.rules, &mut kind.cache, bytes);
         self.heads_bytes = self.heads_bytes - held_bytes + connection.head_capacity();
         if self.heads_bytes > self.heads_limit_bytes && connection.head_capacity() > held_bytes {
             fed = Err(ReplyError::HeadsTooLong { limit: self.heads_limit_bytes });
         }
         let fed = fed.inspect_err(|_| self.restart(connection))?;
         if let Some(Event::Reply(reply)) = &fed.event {
-            connection.requests.answer();
+            connection.stream.answer();
             let whole = begins.then(|| &bytes[..fed.consumed]);
-            self.cache.ended(&self.rules, reply, whole);
-            self.end_learning(connection);
+            let kind = &mut self.kinds[request.0 as usize];
+            kind.cache.ended(&kind.rules, reply, whole);
+            self.end_learning(request, connection);
         }
         Ok(fed)
     }
@@ -157,7 +217,13 @@ impl Codec for Http1 {
     type Connection = Http1Connection;
 
     fn connection(&self, number: usize) -> Http1Connection {
-        Http1Connection::new(self.heavy.as_ref().is_some_and(|(heavy, _)| heavy.has(number)))
+        match &self.source {
+            Source::Equal { heavy, .. } => {
+                let is_heavy = heavy.as_ref().is_some_and(|(heavy, _)| heavy.has(number));
+                Http1Connection::new(is_heavy, Stream::Equal(EqualRequests::default()))
+            }
+            Source::Set { .. } => Http1Connection::new(false, Stream::Set(Box::default())),
+        }
     }
 
     #[inline]
@@ -168,40 +234,78 @@ impl Codec for Http1 {
     fn restart(&mut self, connection: &mut Http1Connection) {
         self.heads_bytes -= connection.head_capacity();
         connection.restart();
-        connection.requests = EqualRequests::default();
+        let request = connection.stream.oldest();
+        connection.stream.restart();
         self.heads_bytes += connection.head_capacity();
-        if connection.forget_learned() && self.learning == Learning::UnderWay {
-            self.learning = Learning::Due;
+        let kind = self.kind_mut(request);
+        if connection.forget_learned() && kind.learning == Learning::UnderWay {
+            kind.learning = Learning::Due;
+        }
+    }
+
+    fn on_thread(&mut self, thread: usize, threads: usize) {
+        if let Source::Set { picker, rendered, .. } = &mut self.source {
+            picker.on_thread(thread);
+            *rendered = Rendered::new(thread, threads, picker.seed());
         }
     }
 
     #[inline]
-    fn begin(&mut self, connection: &mut Http1Connection, _: Ticket) {
-        connection.requests.begin();
+    fn next_request(&mut self) -> RequestId {
+        match &mut self.source {
+            Source::Equal { .. } => RequestId::default(),
+            Source::Set { picker, .. } => picker.next(),
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, connection: &mut Http1Connection, request: RequestId, _: Ticket) {
+        match (&mut connection.stream, &mut self.source) {
+            (Stream::Equal(requests), _) => requests.begin(),
+            (Stream::Set(outbox), Source::Set { templates, rendered, .. }) => {
+                rendered.begin(&templates[request.0 as usize], request, outbox);
+            }
+            (Stream::Set(_), Source::Equal { .. }) => {}
+        }
     }
 
     #[inline]
     fn unsent_bytes(&self, connection: &Http1Connection) -> u64 {
-        connection.requests.unsent_bytes(self.request_bytes())
+        match &connection.stream {
+            Stream::Equal(requests) => requests.unsent_bytes(self.request_bytes()),
+            Stream::Set(outbox) => outbox.unsent_bytes(),
+        }
     }
 
     #[inline]
     fn outgoing<'a>(&'a self, connection: &'a Http1Connection) -> &'a [u8] {
-        let requests = match &self.heavy {
-            Some((_, requests)) if connection.is_heavy => requests,
-            _ => &self.requests,
-        };
-        requests.from(connection.requests.position(), self.unsent_bytes(connection))
+        match (&connection.stream, &self.source) {
+            (Stream::Equal(sent), Source::Equal { requests, heavy }) => {
+                let requests = match heavy {
+                    Some((_, requests)) if connection.is_heavy => requests,
+                    _ => requests,
+                };
+                requests.from(sent.position(), sent.unsent_bytes(requests.length() as u64))
+            }
+            (Stream::Set(outbox), _) => outbox.outgoing(),
+            (Stream::Equal(_), Source::Set { .. }) => &[],
+        }
     }
 
     #[inline]
     fn sent(&mut self, connection: &mut Http1Connection, bytes: usize) {
-        connection.requests.sent(bytes);
+        match &mut connection.stream {
+            Stream::Equal(requests) => requests.sent(bytes),
+            Stream::Set(outbox) => outbox.sent(bytes),
+        }
     }
 
     #[inline]
     fn is_answered_sent(&self, connection: &Http1Connection) -> bool {
-        connection.requests.is_answered_sent(self.request_bytes())
+        match &connection.stream {
+            Stream::Equal(requests) => requests.is_answered_sent(self.request_bytes()),
+            Stream::Set(outbox) => outbox.is_answered_sent(),
+        }
     }
 
     fn is_between_replies(&self, connection: &Http1Connection) -> bool {
@@ -218,21 +322,23 @@ impl Codec for Http1 {
 
     #[inline]
     fn feed(&mut self, connection: &mut Http1Connection, bytes: &[u8]) -> Result<Fed, ReplyError> {
+        let request = connection.stream.oldest();
         if connection.is_between_replies()
-            && let Some(fed) = self.cache.whole_reply(bytes)
+            && let Some(fed) = self.kinds[request.0 as usize].cache.whole_reply(bytes)
         {
-            connection.requests.answer();
+            connection.stream.answer();
             return Ok(fed);
         }
         self.feed_to_parser(connection, bytes)
     }
 
     fn finish(&mut self, connection: &mut Http1Connection) -> Result<Option<Reply>, ReplyError> {
-        let reply = connection.finish(&self.rules)?;
+        let request = connection.stream.oldest();
+        let reply = connection.finish(&self.kind(request).rules)?;
         if reply.is_some() {
-            connection.requests.answer();
+            connection.stream.answer();
         }
-        self.end_learning(connection);
+        self.end_learning(request, connection);
         Ok(reply)
     }
 }

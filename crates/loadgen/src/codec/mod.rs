@@ -9,9 +9,15 @@ pub(crate) mod echo;
 mod equal;
 pub(crate) mod http1;
 mod lines;
+mod outbox;
+pub(crate) mod requests;
 
 use std::fmt;
 use wirebench_schema::printable::printable;
+
+/// Names one of the requests that a load makes; 0 is that of a load with one.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct RequestId(pub(crate) u32);
 
 /// Names a request in flight on its connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -41,8 +47,16 @@ pub(crate) trait Codec: Clone {
         depth
     }
 
+    /// The state belongs to this thread of so many, over all generators.
+    fn on_thread(&mut self, _thread: usize, _threads: usize) {}
+
+    /// Which request is next.
+    fn next_request(&mut self) -> RequestId {
+        RequestId::default()
+    }
+
     /// A request is to be sent behind the others. Those that wait for their connection come before there is room.
-    fn begin(&mut self, connection: &mut Self::Connection, ticket: Ticket);
+    fn begin(&mut self, connection: &mut Self::Connection, request: RequestId, ticket: Ticket);
 
     /// Number of bytes left to send.
     fn unsent_bytes(&self, connection: &Self::Connection) -> u64;

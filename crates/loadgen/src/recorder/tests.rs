@@ -25,7 +25,7 @@ fn recorder() -> Recorder {
 }
 
 fn stamp(begun_ns: u64) -> Stamp {
-    Stamp { due_ns: begun_ns, begun_ns, is_sample: true, refusals: 0 }
+    Stamp { due_ns: begun_ns, begun_ns, is_sample: true, ..Stamp::default() }
 }
 
 fn of_window(recorder: &mut Recorder) -> Vec<Segment> {

@@ -78,7 +78,9 @@ impl<C: Codec> Session<C> {
         let Slot { connection, codec, .. } = &mut self.slots[slot];
         connection.connect(now_ns);
         self.codec.restart(codec);
-        connection.tickets().for_each(|ticket| self.codec.begin(codec, ticket));
+        for (ticket, stamp) in connection.requests() {
+            self.codec.begin(codec, stamp.request, ticket);
+        }
         self.throttle.begin(slot, now_ns);
         Some(slot)
     }

@@ -157,7 +157,7 @@ impl<C: Codec> Session<C> {
         self.recorder.retried(1);
         match connection.is_closing() {
             true => connection.hold_one(),
-            false => self.codec.begin(codec, ticket),
+            false => self.codec.begin(codec, connection.stamp(ticket).request, ticket),
         }
         Ok(Next::GoesOn)
     }

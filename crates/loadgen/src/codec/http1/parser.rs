@@ -7,12 +7,12 @@
 use super::{
     head::{self, Framing, Head},
     rules::{Ending, ExpectedBody, Rules},
+    stream::Stream,
     template::ReplyCache,
 };
 use crate::codec::{
     Check, Event, Fed, Persistence, Reply, ReplyError,
     chunked::{ChunkEvent, ChunkedScanner},
-    equal::EqualRequests,
     lines::{Line, LineScanner},
     page_text,
 };
@@ -39,7 +39,7 @@ enum Step {
 pub(crate) struct Http1Connection {
     /// Whether it is one of the connections that send other requests.
     pub(super) is_heavy: bool,
-    pub(super) requests: EqualRequests,
+    pub(super) stream: Stream,
     step: Step,
     status: u16,
     persistence: Persistence,
@@ -72,10 +72,10 @@ enum End {
 
 impl Http1Connection {
     /// A connection on which nothing has come yet.
-    pub(super) fn new(is_heavy: bool) -> Self {
+    pub(super) const fn new(is_heavy: bool, stream: Stream) -> Self {
         Self {
             is_heavy,
-            requests: EqualRequests::default(),
+            stream,
             step: Step::Between,
             status: 0,
             persistence: Persistence::Keep,

@@ -157,7 +157,7 @@ fn replies_without_a_body_end_with_their_head() {
     assert_eq!(status(b"HTTP/1.1 204 No Content\r\n\r\n"), Some(204));
     assert_eq!(status(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"), Some(304));
     let mut head = http(Some(b"Hello world!"));
-    head.rules.reply_body = ReplyBody::Never;
+    head.kinds[0].rules.reply_body = ReplyBody::Never;
     let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n";
     assert!(verdict(&head, &[reply]).unwrap().is_some());
 }
@@ -232,10 +232,10 @@ fn a_body_is_learned_from_a_good_reply_and_not_from_an_error() {
     let mut connection = Checker::new(&http(None));
     connection.connection.learn();
     connection.feed(HELLO).unwrap();
-    let learned = connection.http.take_learned(&mut connection.connection).unwrap();
+    let learned = connection.http.take_learned(RequestId::default(), &mut connection.connection).unwrap();
     assert_eq!(learned.reply_bytes, HELLO.len());
     let mut http = http(None);
-    http.expect(learned.body);
+    http.expect(RequestId::default(), learned.body);
     assert_eq!(
         verdict(&http, &[b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!"]),
         Err(ReplyError::BodyDiffers { at: 6, expectation: Expectation::Learned })
@@ -244,13 +244,13 @@ fn a_body_is_learned_from_a_good_reply_and_not_from_an_error() {
     let mut connection = Checker::new(&self::http(None));
     connection.connection.learn();
     connection.feed(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno").unwrap();
-    assert_eq!(connection.http.take_learned(&mut connection.connection), None);
+    assert_eq!(connection.http.take_learned(RequestId::default(), &mut connection.connection), None);
 }
 
 #[test]
 fn a_status_that_is_expected_has_the_expected_body_and_is_remembered() {
     let mut http = http(Some(b"no"));
-    http.rules.statuses = vec![401, 404];
+    http.kinds[0].rules.statuses = vec![401, 404];
     let reply: &[u8] = b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno";
     let found = Checker::new(&http).feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
     assert!(found.unwrap().reply().unwrap().is_refusal);

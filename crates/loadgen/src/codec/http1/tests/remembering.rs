@@ -126,7 +126,7 @@ fn a_template_without_an_expectation_is_forgotten_with_one() {
     for reply in [HELLO, other] {
         assert!(checker.feed(reply).unwrap().reply().is_some());
     }
-    checker.http.expect(ExpectedBody::given(b"Hello world!"));
+    checker.http.expect(RequestId::default(), ExpectedBody::given(b"Hello world!"));
     let error = ReplyError::BodyDiffers { at: 0, expectation: Expectation::Given };
     assert_eq!(checker.feed(other), Err(error));
 }
