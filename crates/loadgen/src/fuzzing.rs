@@ -93,6 +93,7 @@ fn http(choice: u8) -> Http1 {
     let rules = Rules {
         reply_body: if choice % 4 == 2 { ReplyBody::Never } else { ReplyBody::AsFramed },
         expected: expected.map(|body| Arc::new(ExpectedBody::given(body))),
+        contains: None,
         statuses: if choice & 4 == 0 { Vec::new() } else { vec![404] },
         head_limit_bytes: 64 * 1024,
     };

@@ -293,6 +293,7 @@ fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
             _ => ReplyBody::AsFramed,
         },
         expected: expected.map(|body| Arc::new(ExpectedBody::given(body.as_bytes()))),
+        contains: None,
         statuses: config.expect_status.clone(),
         head_limit_bytes: config.head_limit_bytes,
     };

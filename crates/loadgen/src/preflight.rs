@@ -94,7 +94,8 @@ pub(crate) fn preflight(
             let found = exchange.run(http, &mut connection, &mut transport)?;
             let learned = http.take_learned(RequestId::default(), &mut connection);
             http.reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
-            let learns_body = !http.expects_body(RequestId::default()) && config.body_check == BodyCheck::Same;
+            let learns_body =
+                !http.expects_body(RequestId::default()) && config.body_check == BodyCheck::Same;
             match (found, learned) {
                 (Found::Reply(reply), Some(learned)) if learns_body => {
                     http.expect(RequestId::default(), learned.body);

@@ -13,7 +13,8 @@
 use std::sync::Arc;
 
 use crate::codec::{
-    Check, Codec, Event, Fed, Persistence, Reply, ReplyError, RequestId, Ticket, equal::EqualRequests,
+    Check, Codec, Event, Fed, Persistence, Reply, ReplyError, RequestId, Ticket,
+    equal::EqualRequests,
 };
 
 /// The period of a stream: the largest prime number below 2^16.

@@ -21,7 +21,7 @@ use wirebench_schema::scenario::HeavyConnections;
 pub(crate) use self::{
     parser::{Http1Connection, LearnedReply},
     requests::Requests,
-    rules::{ExpectedBody, ReplyBody, Rules},
+    rules::{ExpectedBody, Needle, ReplyBody, Rules},
 };
 
 use self::{stream::Stream, template::ReplyCache};

@@ -242,6 +242,9 @@ pub(crate) enum ReplyError {
         /// The source of the expected body.
         expectation: Expectation,
     },
+    /// The body has none of the text that it must contain.
+    #[error("the body, {received} bytes, does not contain the expected text")]
+    BodyLacks { received: u64 },
     #[error("the echo differs at byte {at}: 0x{sent:02x} was sent, 0x{received:02x} came back")]
     EchoDiffers {
         /// Index of the first wrong byte in the message.

@@ -48,6 +48,9 @@ pub(crate) struct Http1Connection {
     /// Bytes of the interim heads before the one that is read.
     interim_bytes: usize,
     body_bytes: u64,
+    /// Whether the text that the body must contain has come, or else the end of the body before.
+    contains: bool,
+    tail: Vec<u8>,
     /// The start of a head whose end has not come yet; empty as long as heads come whole.
     head: Vec<u8>,
     /// The start of the body of the last reply, if its status was not one of a correct reply.
@@ -83,6 +86,8 @@ impl Http1Connection {
             interim_replies: 0,
             interim_bytes: 0,
             body_bytes: 0,
+            contains: false,
+            tail: Vec::new(),
             head: Vec::new(),
             page: Vec::new(),
             learned: None,
@@ -266,6 +271,8 @@ impl Http1Connection {
         self.persistence = head.persistence;
         self.check = if self.interim_replies == 0 { check } else { Check::Slow };
         self.body_bytes = 0;
+        self.contains = false;
+        self.tail.clear();
         self.page.clear();
         self.step = match rules.ending(head) {
             Ending::Bodiless => return Ok(End::Reached),
@@ -295,6 +302,11 @@ impl Http1Connection {
             let room = PAGE_BYTES.saturating_sub(self.page.len());
             self.page.extend_from_slice(&part[..part.len().min(room)]);
         }
+        if !self.contains
+            && let Some(needle) = rules.needle(self.status)
+        {
+            self.contains = needle.ends_in(&mut self.tail, part);
+        }
         if let Some(learned) = &mut self.learned {
             learned.body.push(part);
         }
@@ -305,6 +317,9 @@ impl Http1Connection {
     /// Ends the reply and makes ready for the next one.
     fn complete(&mut self, rules: &Rules) -> Result<Reply, ReplyError> {
         rules.check_length(self.status, self.body_bytes)?;
+        if !self.contains && rules.needle(self.status).is_some() {
+            return Err(ReplyError::BodyLacks { received: self.body_bytes });
+        }
         let reply = Reply {
             status: Some(self.status),
             is_refusal: !rules.expects_status(self.status),

@@ -1,5 +1,6 @@
 //! The requirements that a load adds to the grammar of HTTP replies.
 
+use memchr::memmem;
 use std::sync::Arc;
 
 use super::head::{Framing, Head};
@@ -78,6 +79,33 @@ impl ExpectedBody {
     }
 }
 
+/// A text that is looked for in bodies, at least one byte.
+#[derive(Clone, Debug)]
+pub(crate) struct Needle(Arc<memmem::Finder<'static>>);
+
+impl Needle {
+    pub(crate) fn new(text: &str) -> Self {
+        Self(Arc::new(memmem::Finder::new(text.as_bytes()).into_owned()))
+    }
+
+    /// Whether it ends in this part of a body. `tail` is the end of the parts before, and becomes that of this one.
+    pub(super) fn ends_in(&self, tail: &mut Vec<u8>, part: &[u8]) -> bool {
+        let kept = self.0.needle().len() - 1;
+        let before = tail.len();
+        tail.extend_from_slice(&part[..part.len().min(kept)]);
+        if self.0.find(part).is_some() || before > 0 && self.0.find(tail).is_some() {
+            return true;
+        }
+        if part.len() >= kept {
+            tail.clear();
+            tail.extend_from_slice(&part[part.len() - kept..]);
+        } else {
+            tail.drain(..tail.len().saturating_sub(kept));
+        }
+        false
+    }
+}
+
 /// The framing of one reply's body, if it has one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Ending {
@@ -93,6 +121,8 @@ pub(crate) struct Rules {
     pub(crate) statuses: Vec<u16>,
     /// The body of every correct reply; without it only its framing is checked.
     pub(crate) expected: Option<Arc<ExpectedBody>>,
+    /// A text that the body of every correct reply contains.
+    pub(crate) contains: Option<Needle>,
     /// The longest head, interim replies included, the longest trailer, and the longest line with the
     /// size of a chunk.
     pub(crate) head_limit_bytes: usize,
@@ -110,6 +140,16 @@ impl Rules {
         let expected = self.expected.as_deref()?;
         let bodiless = self.reply_body == ReplyBody::Never;
         (self.expects_status(status) && !bodiless).then_some(expected)
+    }
+
+    /// The text that the body of a reply with this status contains. Error pages are not checked.
+    pub(super) fn needle(&self, status: u16) -> Option<&Needle> {
+        self.contains.as_ref().filter(|_| self.expects_status(status))
+    }
+
+    /// Whether only whole replies that were accepted are known to be correct.
+    pub(super) fn knows_bodies(&self, status: u16) -> bool {
+        self.expected(status).is_some() || self.needle(status).is_some()
     }
 
     /// The end of the reply with this head.

@@ -115,7 +115,7 @@ impl ReplyCache {
         if let Some(template) = &mut self.template
             && let Some(bytes) = whole
             && (!template.knows_whole_replies() || self.misses >= MISSES_LIMIT)
-            && template.learn_chunks(rules, bytes)
+            && template.learn_whole(rules, bytes)
         {
             self.misses = 0;
         }
@@ -148,6 +148,8 @@ impl Template {
         let mut compared = bytes.to_vec();
         let mut reply_bytes = usize::MAX;
         match rules.ending(&head) {
+            // Learned when a reply is complete.
+            _ if rules.needle(head.status).is_some() => {}
             Ending::Bodiless => {
                 rules.check_length(head.status, 0).ok()?;
                 reply_bytes = bytes.len();
@@ -253,12 +255,12 @@ impl Template {
         }
     }
 
-    /// Learns how a whole reply with this head cuts its expected body into chunks. Says whether it
-    /// did. Where every body is right, its chunks are read instead: they may differ each time.
-    fn learn_chunks(&mut self, rules: &Rules, bytes: &[u8]) -> bool {
+    /// Learns a whole reply with this head: how it cuts its expected body into chunks, or a body that contains what it
+    /// must. Says whether it did. Where every body is right, its chunks are read instead: they may differ each time.
+    fn learn_whole(&mut self, rules: &Rules, bytes: &[u8]) -> bool {
         let is_chunked = rules.ending(&self.head) == Ending::Framed(Framing::Chunked);
-        let is_learned = is_chunked
-            && rules.expected(self.head.status).is_some()
+        let is_learned = (is_chunked || rules.needle(self.head.status).is_some())
+            && rules.knows_bodies(self.head.status)
             && bytes.len() <= WHOLE_REPLY_LIMIT_BYTES
             && bytes.get(..self.head_bytes).is_some_and(|head| self.is_like(head));
         if is_learned {

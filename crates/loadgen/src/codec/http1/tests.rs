@@ -5,8 +5,10 @@ mod properties;
 mod remembering;
 
 use super::*;
-use crate::codec::{Check, Expectation, Persistence};
+use crate::codec::{Check, Expectation, Persistence, requests};
 use expect_test::expect_file;
+use std::collections::BTreeMap;
+use wirebench_schema::load::RequestOrder;
 
 /// The limit of a head in these tests.
 const HEAD_LIMIT_BYTES: usize = 64 * 1024;
@@ -15,7 +17,7 @@ fn http(expected: Option<&[u8]>) -> Http1 {
     let expected = expected.map(|body| Arc::new(ExpectedBody::given(body)));
     let head_limit_bytes = HEAD_LIMIT_BYTES;
     let (reply_body, statuses) = (ReplyBody::AsFramed, Vec::new());
-    let rules = Rules { reply_body, statuses, expected, head_limit_bytes };
+    let rules = Rules { reply_body, statuses, expected, contains: None, head_limit_bytes };
     Http1::new(Requests::new(b"GET / HTTP/1.1\r\n\r\n", 1), rules, 1)
 }
 
@@ -232,7 +234,8 @@ fn a_body_is_learned_from_a_good_reply_and_not_from_an_error() {
     let mut connection = Checker::new(&http(None));
     connection.connection.learn();
     connection.feed(HELLO).unwrap();
-    let learned = connection.http.take_learned(RequestId::default(), &mut connection.connection).unwrap();
+    let learned =
+        connection.http.take_learned(RequestId::default(), &mut connection.connection).unwrap();
     assert_eq!(learned.reply_bytes, HELLO.len());
     let mut http = http(None);
     http.expect(RequestId::default(), learned.body);
@@ -244,7 +247,10 @@ fn a_body_is_learned_from_a_good_reply_and_not_from_an_error() {
     let mut connection = Checker::new(&self::http(None));
     connection.connection.learn();
     connection.feed(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno").unwrap();
-    assert_eq!(connection.http.take_learned(RequestId::default(), &mut connection.connection), None);
+    assert_eq!(
+        connection.http.take_learned(RequestId::default(), &mut connection.connection),
+        None
+    );
 }
 
 #[test]
@@ -260,4 +266,60 @@ fn a_status_that_is_expected_has_the_expected_body_and_is_remembered() {
     let other = b"HTTP/1.1 401 x\r\nContent-Length: 2\r\n\r\nNo";
     let expectation = Expectation::Given;
     assert_eq!(checker.feed(other), Err(ReplyError::BodyDiffers { at: 0, expectation }));
+}
+
+#[test]
+fn a_text_is_found_in_a_body_however_it_is_split() {
+    let mut http = http(None);
+    http.kinds[0].rules.contains = Some(Needle::new("needle"));
+    let reply =
+        |body: &str| format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let (good, wrong) = (reply("hay needle hay"), reply("hay neeedle hay"));
+    for size in 1..=good.len() {
+        let pieces = |text: &'static str| text.as_bytes().chunks(size).collect::<Vec<_>>();
+        let (good, wrong) = (good.clone().leak(), wrong.clone().leak());
+        assert!(verdict(&http, &pieces(good)).unwrap().is_some(), "{size}");
+        let lacks = ReplyError::BodyLacks { received: 15 };
+        assert_eq!(verdict(&http, &pieces(wrong)), Err(lacks), "{size}");
+    }
+    let mut checker = Checker::new(&http);
+    let checks = [(); 3].map(|()| checker.feed(good.as_bytes()).unwrap().reply().unwrap().check);
+    assert_eq!(checks, [Check::Slow, Check::Fast, Check::Fast]);
+    // A known head does not make another body correct, nor does a status of an error need the text.
+    assert!(checker.feed(reply("hay noodle hay").as_bytes()).is_err());
+    let refused = checker.feed(b"HTTP/1.1 404 x\r\nContent-Length: 2\r\n\r\nno").unwrap();
+    assert!(refused.reply().unwrap().is_refusal);
+}
+
+#[test]
+fn each_reply_of_a_set_is_judged_by_the_rules_of_its_request() {
+    let rules = |body: &[u8]| Rules {
+        reply_body: ReplyBody::AsFramed,
+        statuses: Vec::new(),
+        expected: Some(Arc::new(ExpectedBody::given(body))),
+        contains: None,
+        head_limit_bytes: HEAD_LIMIT_BYTES,
+    };
+    let template = |path: &str| {
+        let text = format!("GET {path} HTTP/1.1\r\n");
+        Template::new(&requests::Head { text, says_length: false }, b"", &BTreeMap::new()).unwrap()
+    };
+    let set = vec![(template("/a"), rules(b"a")), (template("/long"), rules(b"bb"))];
+    let picker = requests::Picker::new(RequestOrder::InTurn, &[1, 1], 7);
+    let mut checker = Checker::new(&Http1::of_set(set, picker, 1));
+    let Checker { http, connection } = &mut checker;
+    for _ in 0..4 {
+        let request = http.next_request();
+        http.begin(connection, request, Ticket(0));
+    }
+    let sent = "GET /a HTTP/1.1\r\n\r\nGET /long HTTP/1.1\r\n\r\n".repeat(2);
+    assert_eq!(http.outgoing(connection), sent.as_bytes());
+    http.sent(connection, sent.len());
+    let reply =
+        |body: &str| format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    for body in ["a", "bb", "a"] {
+        let fed = http.feed(connection, reply(body).as_bytes()).unwrap();
+        assert!(fed.reply().is_some() && http.is_answered_sent(connection), "{body}");
+    }
+    assert!(http.feed(connection, reply("a").as_bytes()).is_err());
 }

@@ -142,7 +142,10 @@ mod tests {
         for (count, weight) in found.into_iter().zip([5_u32, 0, 1, 2, 2]) {
             let expected = f64::from(weight) * 10_000.0;
             // Six standard deviations of a binomial.
-            assert!((count as f64 - expected).abs() <= 6.0 * expected.sqrt(), "{count} of {expected}");
+            assert!(
+                (count as f64 - expected).abs() <= 6.0 * expected.sqrt(),
+                "{count} of {expected}"
+            );
         }
         assert_eq!(counts(RequestOrder::Weighted, &[3], 10), [10]);
     }

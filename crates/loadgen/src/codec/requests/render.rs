@@ -130,13 +130,15 @@ impl Part {
 impl Template {
     /// Finds the placeholders. `choices` has the lines of the files that they name.
     pub(crate) fn new(head: &Head, body: &[u8], choices: &Choices) -> Result<Self, String> {
-        let (parts, body_parts) =
-            (parts(head.text.as_bytes(), choices)?, parts(body, choices)?);
-        let is_constant =
-            |parts: &[Part]| parts.iter().all(|part| matches!(part, Part::Text(_)));
+        let (parts, body_parts) = (parts(head.text.as_bytes(), choices)?, parts(body, choices)?);
+        let is_constant = |parts: &[Part]| parts.iter().all(|part| matches!(part, Part::Text(_)));
         if !is_constant(&parts) || !is_constant(&body_parts) {
             let says_length = head.says_length;
-            return Ok(Self::Varying(Box::new(Varying { head: parts, body: body_parts, says_length })));
+            return Ok(Self::Varying(Box::new(Varying {
+                head: parts,
+                body: body_parts,
+                says_length,
+            })));
         }
         let mut bytes = head.text.clone().into_bytes();
         append_end(body.len(), head.says_length, &mut bytes);
@@ -236,13 +238,12 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_thread_and_the_length_is_that_of_the_body() {
-        let found = rendered("GET /{seq} HTTP/1.1\r\n", "{\"n\": {seq}, \"who\": \"{choose:names}\"}", 3);
+        let found =
+            rendered("GET /{seq} HTTP/1.1\r\n", "{\"n\": {seq}, \"who\": \"{choose:names}\"}", 3);
         for (request, seq) in found.iter().zip([1, 5, 9]) {
             let body = format!("{{\"n\": {seq}, \"who\": \"ann\"}}");
-            let expected = format!(
-                "GET /{seq} HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}",
-                body.len()
-            );
+            let expected =
+                format!("GET /{seq} HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}", body.len());
             assert_eq!(*request, expected);
         }
     }

@@ -2,7 +2,9 @@
 //! protocol's own.
 
 use super::*;
-use crate::codec::{Cancelled, Check, Event, Fed, Persistence, Reply, ReplyError, RequestId, Ticket};
+use crate::codec::{
+    Cancelled, Check, Event, Fed, Persistence, Reply, ReplyError, RequestId, Ticket,
+};
 
 /// Frames of two bytes: a kind, and the number of a request. The client greets with `h`, and may begin as many requests
 /// as the last `S` of the server says.
@@ -39,12 +41,7 @@ impl Codec for Frames {
         connection.room.min(depth)
     }
 
-    fn begin(
-        &mut self,
-        connection: &mut FramesConnection,
-        _: RequestId,
-        Ticket(ticket): Ticket,
-    ) {
+    fn begin(&mut self, connection: &mut FramesConnection, _: RequestId, Ticket(ticket): Ticket) {
         connection.outgoing.extend([b'q', b'0' + u8::try_from(ticket).unwrap()]);
     }
 
