@@ -2,6 +2,7 @@
 
 pub(crate) mod file;
 mod rates;
+mod set;
 
 use std::sync::Arc;
 use wirebench_schema::{
@@ -19,6 +20,7 @@ use crate::{
         Codec,
         echo::Echo,
         http1::{ExpectedBody, Http1, ReplyBody, Requests, Rules},
+        requests::Head,
     },
     engine::choice::{Chosen, choose},
     error::LoadError,
@@ -57,6 +59,8 @@ pub(crate) struct ThreadParams {
     /// Number of threads that make connections.
     pub(crate) threads: usize,
     pub(crate) histograms: Histograms,
+    /// The number of the name of each request of a set, where they have several.
+    pub(crate) names: Arc<[u16]>,
     /// Which requests are samples of the window's latency.
     pub(crate) sampling: Sampling,
     /// How close a moment must be for a thread not to sleep until then.
@@ -100,6 +104,7 @@ impl ThreadParams {
                 Sampling::RepliesFromSending
             }
         };
+        let names = set::names(config).len();
         Self {
             timeout_ns,
             depth: config.pipeline,
@@ -111,7 +116,8 @@ impl ThreadParams {
             },
             one_request_each: config.requests_per_connection == Some(1),
             round_trip_ns: 0,
-            histograms: Histograms::new(&config.model, highest_ns),
+            histograms: Histograms::new(&config.model, highest_ns).with_names(names),
+            names: set::numbers(config),
             sampling,
             spin_ns: match (config.waiting, &config.model) {
                 (Waiting::Spin, _) => u64::MAX,
@@ -286,6 +292,9 @@ fn shares(config: &LoadConfig) -> Vec<Share> {
 }
 
 fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
+    if let Some(requests) = &config.requests {
+        return set::http1(config, requests);
+    }
     let expected = config.expect_body.as_ref();
     let rules = Rules {
         reply_body: match config.method.as_str() {
@@ -305,38 +314,49 @@ fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
 }
 
 fn body(config: &LoadConfig) -> Result<Option<Vec<u8>>, LoadError> {
-    let body = match &config.body {
-        None => return Ok(None),
-        Some(Body::Text(text)) => Ok(text.clone().into_bytes()),
-        Some(Body::File(path)) => file::read(path, BODY_LIMIT_BYTES).map_err(|reason| {
+    let named = |path: &str| format!("the body cannot be read from `{path}`");
+    config.body.as_ref().map(|body| read_body(body, BODY_LIMIT_BYTES, named)).transpose()
+}
+
+fn read_body(
+    body: &Body,
+    limit_bytes: u64,
+    named: impl FnOnce(&str) -> String,
+) -> Result<Vec<u8>, LoadError> {
+    match body {
+        Body::Text(text) => Ok(text.clone().into_bytes()),
+        Body::File(path) => file::read(path, limit_bytes).map_err(|reason| {
             LoadError::Configuration(format!(
-                "the body cannot be read from `{path}` ({reason}): give --body-file a file or a pipe \
-                 with at most 1GiB, or - for standard input"
+                "{} ({reason}): give --body-file a file or a pipe with at most {} MiB, or - for standard input",
+                named(path),
+                limit_bytes >> 20
             ))
         }),
-    };
-    body.map(Some)
+    }
+}
+
+/// Request line and fields, without length and the empty line.
+fn head(config: &LoadConfig, method: &str, path: &str, headers: &[(String, String)]) -> String {
+    let mut head = format!("{method} {path} HTTP/1.1\r\n");
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        head.push_str(&format!("Host: {}\r\n", config.target.host_field()));
+    }
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head
+}
+
+/// Whether a request of this method says a length of 0 too (RFC 9110, 8.6).
+fn says_length(method: &str) -> bool {
+    matches!(method, "POST" | "PUT" | "PATCH")
 }
 
 /// The bytes of one request, head and body.
 fn request(config: &LoadConfig, path: &str, body: Option<&[u8]>) -> Vec<u8> {
-    let mut head = format!("{} {path} HTTP/1.1\r\n", config.method);
-    let has =
-        |wanted: &str| config.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
-    if !has("host") {
-        head.push_str(&format!("Host: {}\r\n", config.target.host_field()));
-    }
-    let length = body.map(<[u8]>::len);
-    if length.is_some() || matches!(config.method.as_str(), "POST" | "PUT" | "PATCH") {
-        head.push_str(&format!("Content-Length: {}\r\n", length.unwrap_or(0)));
-    }
-    for (name, value) in &config.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    head.push_str("\r\n");
-    let mut request = head.into_bytes();
-    request.extend(body.unwrap_or_default());
-    request
+    let text = head(config, &config.method, path, &config.headers);
+    let head = Head { text, says_length: body.is_some() || says_length(&config.method) };
+    head.bytes(body.unwrap_or_default())
 }
 
 #[cfg(test)]

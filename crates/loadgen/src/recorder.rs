@@ -8,11 +8,12 @@
 //! The recorder reads no clock.
 
 use crate::{
-    codec::{Check, Reply},
+    codec::{Check, Reply, RequestId},
     connection::Stamp,
     failure::Failure,
-    segment::{Histograms, Segment, refusal},
+    segment::{Histograms, Named, Segment, refusal},
 };
+use std::sync::Arc;
 use wirebench_schema::load::{ErrorKind, Phase};
 
 /// From this on, the times by which a thread came too late are added up. Shorter ones are its own
@@ -58,6 +59,16 @@ pub(crate) struct Recorder {
     sampling: Sampling,
     /// Requests that were due before are no samples by due.
     sample_from_ns: u64,
+    /// The number of the name of each request; empty where all have the same.
+    names: Arc<[u16]>,
+}
+
+/// Why a request has no reply.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Unanswered {
+    Failed,
+    /// It is waited for no longer.
+    InFlight,
 }
 
 impl Recorder {
@@ -75,7 +86,19 @@ impl Recorder {
             spare,
             sampling,
             sample_from_ns: 0,
+            names: Arc::from([]),
         }
+    }
+
+    /// The same, with figures by name.
+    pub(crate) fn with_names(self, names: &Arc<[u16]>) -> Self {
+        Self { names: Arc::clone(names), ..self }
+    }
+
+    #[inline]
+    fn named(&mut self, RequestId(request): RequestId) -> Option<&mut Named> {
+        let name = *self.names.get(request as usize)?;
+        self.current.by_name.get_mut(usize::from(name))
     }
 
     /// All connections are made; the warm-up begins.
@@ -158,6 +181,9 @@ impl Recorder {
         match self.scope {
             Scope::Everything => {
                 self.pass(now_ns);
+                if let Some(named) = self.named(stamp.request) {
+                    named.requests += 1;
+                }
                 self.current.counts.requests += 1;
                 self.current.counts.checks_slow += u64::from(reply.check == Check::Slow);
             }
@@ -165,6 +191,11 @@ impl Recorder {
             Scope::Connecting | Scope::Nothing => return,
         }
         let from_ns = self.counts_from(stamp);
+        if self.is_sample(stamp)
+            && let Some(named) = self.named(stamp.request)
+        {
+            named.latency.reply(now_ns.saturating_sub(from_ns));
+        }
         let segment = &mut self.current;
         let service_ns = now_ns.saturating_sub(stamp.begun_ns);
         match &mut segment.schedule {
@@ -194,6 +225,9 @@ impl Recorder {
     pub(crate) fn refusal(&mut self, status: u16, stamp: Stamp, now_ns: u64) {
         if self.is_sample(stamp) {
             let latency_ns = now_ns.saturating_sub(self.counts_from(stamp));
+            if let Some(named) = self.named(stamp.request) {
+                named.errors += 1;
+            }
             self.current.refusals(refusal(status)).reply(latency_ns);
             if let Some(schedule) = &mut self.current.schedule {
                 schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
@@ -203,9 +237,13 @@ impl Recorder {
 
     /// A request has timed out or failed, or is in flight when its reply is waited for no longer. How much
     /// longer than until now it would have taken is unknown.
-    pub(crate) fn unanswered(&mut self, stamp: Stamp, now_ns: u64) {
+    pub(crate) fn unanswered(&mut self, why: Unanswered, stamp: Stamp, now_ns: u64) {
         if self.is_sample(stamp) {
             let age_ns = now_ns.saturating_sub(self.counts_from(stamp));
+            if let Some(named) = self.named(stamp.request) {
+                named.errors += u64::from(why == Unanswered::Failed);
+                named.latency.unanswered(age_ns, 1);
+            }
             self.current.latency.unanswered(age_ns, 1);
             if let Some(schedule) = &mut self.current.schedule {
                 schedule.service.unanswered(now_ns.saturating_sub(stamp.begun_ns), 1);

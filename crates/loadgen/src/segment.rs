@@ -11,6 +11,9 @@ const DIGITS: u8 = 3;
 /// Significant decimal digits of the time that connecting takes.
 const CONNECT_DIGITS: u8 = 2;
 
+/// Significant decimal digits of the latencies of a name, of which there may be many.
+const NAME_DIGITS: u8 = 2;
+
 /// The classes of error statuses, by their names in reports.
 pub(crate) const REFUSALS: [&str; 3] = ["4xx", "5xx", "invalid"];
 
@@ -28,13 +31,20 @@ pub(crate) const fn refusal(status: u16) -> usize {
 pub(crate) struct Histograms {
     highest_ns: u64,
     has_schedule: bool,
+    /// The names that have figures of their own.
+    names: usize,
 }
 
 impl Histograms {
     /// Those of this model, where no latency is above `highest_ns`.
     pub(crate) const fn new(model: &LoadModel, highest_ns: u64) -> Self {
         let has_schedule = !matches!(model, LoadModel::Closed);
-        Self { highest_ns: if highest_ns < 2 { 2 } else { highest_ns }, has_schedule }
+        Self { highest_ns: if highest_ns < 2 { 2 } else { highest_ns }, has_schedule, names: 0 }
+    }
+
+    /// The same, and some for each of so many names.
+    pub(crate) const fn with_names(self, names: usize) -> Self {
+        Self { names, ..self }
     }
 
     pub(crate) fn latency(self) -> Samples {
@@ -55,6 +65,16 @@ pub(crate) struct ScheduleTimes {
     pub(crate) service: Samples,
     /// From due to sent, in nanoseconds.
     pub(crate) lag: Histogram<u64>,
+}
+
+/// The figures of the requests of one name.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    /// Correct replies.
+    pub(crate) requests: u64,
+    /// Requests that failed or were refused.
+    pub(crate) errors: u64,
+    pub(crate) latency: Samples,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -139,6 +159,8 @@ pub(crate) struct Segment {
     /// Latencies of replies with an error status, in the order of [`REFUSALS`]; absent until the first.
     pub(crate) refusals: [Option<Box<Samples>>; REFUSALS.len()],
     pub(crate) schedule: Option<Box<ScheduleTimes>>,
+    /// By the number of a name; empty where all requests have the same.
+    pub(crate) by_name: Vec<Named>,
     /// Time to make connections, in nanoseconds.
     pub(crate) connect: Histogram<u64>,
     pub(crate) counts: Counts,
@@ -150,7 +172,13 @@ impl Segment {
         let schedule = histograms.has_schedule.then(|| {
             Box::new(ScheduleTimes { service: histograms.latency(), lag: histograms.make(DIGITS) })
         });
+        let named = || Named {
+            requests: 0,
+            errors: 0,
+            latency: Samples::new(histograms.make(NAME_DIGITS)),
+        };
         Self {
+            by_name: (0..histograms.names).map(|_| named()).collect(),
             histograms,
             phase: None,
             start_ns: 0,
@@ -187,6 +215,11 @@ impl Segment {
             sum.service.add(&part.service);
             let _ = sum.lag.add(&part.lag);
         }
+        for (sum, part) in self.by_name.iter_mut().zip(&other.by_name) {
+            sum.requests += part.requests;
+            sum.errors += part.errors;
+            sum.latency.add(&part.latency);
+        }
         self.counts.add(&other.counts);
     }
 
@@ -205,6 +238,10 @@ impl Segment {
         if let Some(times) = &mut self.schedule {
             times.service.clear();
             times.lag.reset();
+        }
+        for named in &mut self.by_name {
+            (named.requests, named.errors) = (0, 0);
+            named.latency.clear();
         }
         self.counts = Counts::default();
     }

@@ -179,7 +179,8 @@ impl<C: Codec> Session<C> {
             idle_made: 0,
             idle_lost: 0,
             pacer,
-            recorder: Recorder::new(histograms, sampling, params.segment_ns),
+            recorder: Recorder::new(histograms, sampling, params.segment_ns)
+                .with_names(&params.names),
             params,
             phase: Phase::Connecting,
             edges: Edges::never(),

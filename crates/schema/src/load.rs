@@ -33,7 +33,7 @@ pub use report::{
     EdgeClocks, Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport, Offered,
     Phase, ReplyChecks, ThreadRate,
 };
-pub use request::{ClosedPolicy, parse_header};
+pub use request::{ClosedPolicy, is_safe, parse_header};
 pub use requests::{
     Expect, NAMES_LIMIT, RequestFile, RequestFileError, RequestOrder, RequestSet, RequestSpec,
 };

@@ -103,7 +103,7 @@ fn a_timeout_is_no_reply_but_an_age() {
     let mut recorder = recorder();
     recorder.begin_warmup(0);
     recorder.open_window(0);
-    recorder.unanswered(stamp(3), TIMEOUT_NS + 3);
+    recorder.unanswered(Unanswered::Failed, stamp(3), TIMEOUT_NS + 3);
     recorder.close_window(9);
     let segments = of_window(&mut recorder);
     let (latency, counts) = (&segments[0].latency, &segments[0].counts);

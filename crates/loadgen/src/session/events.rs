@@ -9,6 +9,7 @@ use crate::{
     director::Action,
     failure::Failure,
     pace::Pace,
+    recorder::Unanswered,
 };
 
 /// Delay of a place after its connection could not be made.
@@ -167,7 +168,7 @@ impl<C: Codec> Session<C> {
     pub(super) fn give_up(&mut self, slot: usize, ticket: Ticket, failure: Failure, now_ns: u64) {
         let stamp = self.slots[slot].connection.ended(ticket);
         self.outstanding = self.outstanding.saturating_sub(1);
-        self.recorder.unanswered(stamp, now_ns);
+        self.recorder.unanswered(Unanswered::Failed, stamp, now_ns);
         self.recorder.failed(failure, 0);
         self.end_requests(1, now_ns);
     }
@@ -407,7 +408,7 @@ impl<C: Codec> Session<C> {
             self.count_overdue(slot, now_ns);
         } else {
             for stamp in self.slots[slot].connection.stamps() {
-                self.recorder.unanswered(stamp, now_ns);
+                self.recorder.unanswered(Unanswered::Failed, stamp, now_ns);
             }
             self.recorder.failed(failure, in_flight.saturating_sub(1));
         }
@@ -456,10 +457,14 @@ impl<C: Codec> Session<C> {
             let timeout_ns = self.params.timeout_ns;
             if overdue == 0 || is_overdue(stamp.begun_ns, now_ns, timeout_ns) {
                 overdue += 1;
-                self.recorder.unanswered(stamp, stamp.begun_ns.saturating_add(timeout_ns));
+                self.recorder.unanswered(
+                    Unanswered::Failed,
+                    stamp,
+                    stamp.begun_ns.saturating_add(timeout_ns),
+                );
             } else {
                 lost += 1;
-                self.recorder.unanswered(stamp, now_ns);
+                self.recorder.unanswered(Unanswered::Failed, stamp, now_ns);
             }
         }
         for _ in 1..overdue {

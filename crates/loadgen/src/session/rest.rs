@@ -127,7 +127,7 @@ impl<C: Codec> Session<C> {
     pub(crate) fn prepare(&mut self, params: ThreadParams, clocks: ServerClocks) {
         let ThreadParams { histograms, sampling, segment_ns, .. } = params;
         self.pacer = Pacer::new(params.rule(self.thread), Supply::new(None));
-        self.recorder = Recorder::new(histograms, sampling, segment_ns);
+        self.recorder = Recorder::new(histograms, sampling, segment_ns).with_names(&params.names);
         self.params = params;
         self.server_clocks = AtEdges::new(clocks, segment_ns);
         for slot in &mut self.slots {

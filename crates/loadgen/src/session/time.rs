@@ -5,7 +5,7 @@ use crate::{
     codec::{Cancelled, Codec},
     director::Command,
     failure::Failure,
-    recorder::Sampling,
+    recorder::{Sampling, Unanswered},
 };
 
 /// The longest time between two looks for connections that must have been dropped.
@@ -285,7 +285,7 @@ impl<C: Codec> Session<C> {
             let is_unanswered = since_ns.is_some_and(|since_ns| since_ns <= middle_ns);
             ended.unanswered_connections += u64::from(is_unanswered);
             for stamp in slot.connection.stamps() {
-                self.recorder.unanswered(stamp, window_end_ns);
+                self.recorder.unanswered(Unanswered::InFlight, stamp, window_end_ns);
             }
         }
         let (recorder, sampling) = (&mut self.recorder, self.params.sampling);

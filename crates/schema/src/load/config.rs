@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};
 
-use super::{ClosedPolicy, LoadModel};
+use super::{ClosedPolicy, LoadModel, RequestSet};
 use crate::{
     scenario::{HeavyConnections, Scenario},
     target::Target,
@@ -194,6 +194,10 @@ pub struct LoadConfig {
     pub method: String,
     /// For HTTP: further header lines, name and value.
     pub headers: Vec<(String, String)>,
+    /// For HTTP: the requests, where a file gives them: then method, path and body are theirs, and these headers and
+    /// statuses are those of requests without their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<RequestSet>,
     /// For HTTP: the connections that request another path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heavy: Option<HeavyConnections>,
@@ -268,6 +272,7 @@ impl LoadConfig {
             payload_bytes: 64,
             method: "GET".to_owned(),
             headers: Vec::new(),
+            requests: None,
             heavy: None,
             body: None,
             expect_body: None,

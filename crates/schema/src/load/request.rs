@@ -29,6 +29,12 @@ impl ClosedPolicy {
 /// The methods that change nothing on the server (RFC 9110, 9.2.1).
 const SAFE: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
+/// Whether requests of this method change nothing on the server.
+#[must_use]
+pub fn is_safe(method: &str) -> bool {
+    SAFE.contains(&method)
+}
+
 /// The other methods whose requests have the same effect when they are sent twice (9.2.2).
 const IDEMPOTENT: [&str; 2] = ["PUT", "DELETE"];
 
@@ -62,7 +68,7 @@ impl LoadConfig {
     /// Whether its requests change nothing on the server, so that more of them may be sent.
     #[must_use]
     pub fn has_safe_method(&self) -> bool {
-        SAFE.contains(&self.method.as_str())
+        is_safe(&self.method)
     }
 
     /// Why requests of this load cannot be sent twice, with the option to change.

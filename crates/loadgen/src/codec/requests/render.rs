@@ -21,6 +21,16 @@ pub(crate) struct Head {
     pub(crate) says_length: bool,
 }
 
+impl Head {
+    /// The whole request with this body.
+    pub(crate) fn bytes(&self, body: &[u8]) -> Vec<u8> {
+        let mut bytes = self.text.clone().into_bytes();
+        append_end(body.len(), self.says_length, &mut bytes);
+        bytes.extend_from_slice(body);
+        bytes
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Part {
     Text(Vec<u8>),
@@ -140,10 +150,7 @@ impl Template {
                 says_length,
             })));
         }
-        let mut bytes = head.text.clone().into_bytes();
-        append_end(body.len(), head.says_length, &mut bytes);
-        bytes.extend_from_slice(body);
-        Ok(Self::Constant(Arc::from(bytes)))
+        Ok(Self::Constant(Arc::from(head.bytes(body))))
     }
 }
 

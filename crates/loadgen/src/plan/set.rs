@@ -1,0 +1,124 @@
+//! The codec of a request set: templates, rules, and the files that they name.
+
+use std::{collections::BTreeSet, sync::Arc};
+use wirebench_schema::load::{Body, BodyCheck, LoadConfig, RequestSet, RequestSpec, is_safe};
+
+use super::{file, head, read_body, says_length};
+use crate::{
+    codec::{
+        http1::{ExpectedBody, Http1, Needle, ReplyBody, Rules},
+        requests::{Choices, Head, Picker, Template, choice_files},
+    },
+    error::LoadError,
+};
+
+/// The most memory that all files of a set take together: bodies, expected bodies and lines to choose from.
+const FILES_LIMIT_BYTES: u64 = 256 << 20;
+
+/// The names of a load's requests that have figures of their own.
+pub(crate) fn names(config: &LoadConfig) -> Vec<&str> {
+    let names = config.requests.as_ref().map(RequestSet::names).unwrap_or_default();
+    if names.len() > 1 { names } else { Vec::new() }
+}
+
+/// The number of the name of each request.
+pub(super) fn numbers(config: &LoadConfig) -> Arc<[u16]> {
+    let names = names(config);
+    let requests = config.requests.iter().flat_map(|set| &set.requests);
+    let number = |request: &RequestSpec| names.iter().position(|it| *it == request.name);
+    requests.filter_map(|it| u16::try_from(number(it)?).ok()).collect()
+}
+
+/// Reads files within a common bound.
+struct Files {
+    left_bytes: u64,
+}
+
+impl Files {
+    fn body(&mut self, body: &Body, of: &str) -> Result<Vec<u8>, LoadError> {
+        let named = |path: &str| format!("request `{of}`: `{path}` cannot be read");
+        let bytes = read_body(body, self.left_bytes, named)?;
+        self.left_bytes = self.left_bytes.saturating_sub(bytes.len() as u64);
+        Ok(bytes)
+    }
+
+    fn lines(&mut self, path: &str) -> Result<Arc<[String]>, LoadError> {
+        let failed = |reason| {
+            LoadError::Configuration(format!("{{choose:{path}}} cannot be read: {reason}"))
+        };
+        let bytes = file::read(path, self.left_bytes).map_err(failed)?;
+        self.left_bytes -= bytes.len() as u64;
+        let text = String::from_utf8(bytes).map_err(|_| failed("it is not text".to_owned()))?;
+        Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+    }
+}
+
+pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, LoadError> {
+    let mut files = Files { left_bytes: FILES_LIMIT_BYTES };
+    let mut read = Vec::new();
+    for request in &set.requests {
+        let body = request.body.as_ref().map(|body| files.body(body, &request.name)).transpose()?;
+        let headers = headers(config, request);
+        let says_length = body.is_some() || says_length(&request.method);
+        let text = head(config, &request.method, &request.path, &headers);
+        read.push((request, Head { text, says_length }, body.unwrap_or_default()));
+    }
+    let wanted: BTreeSet<String> = read
+        .iter()
+        .flat_map(|(_, head, body)| [choice_files(head.text.as_bytes()), choice_files(body)])
+        .flatten()
+        .collect();
+    let mut choices = Choices::new();
+    for path in wanted {
+        let lines = files.lines(&path)?;
+        choices.insert(path, lines);
+    }
+    let mut kinds = Vec::new();
+    for (request, head, body) in read {
+        let template = Template::new(&head, &body, &choices).map_err(|reason| {
+            LoadError::Configuration(format!("request `{}`: {reason}", request.name))
+        })?;
+        kinds.push((template, rules(config, request, &mut files)?));
+    }
+    let weights: Vec<u32> = set.requests.iter().map(|request| request.weight).collect();
+    Ok(Http1::of_set(kinds, Picker::new(set.order, &weights, config.seed), config.threads))
+}
+
+/// Those of the request, and of the load those that it does not have itself.
+fn headers(config: &LoadConfig, request: &RequestSpec) -> Vec<(String, String)> {
+    let has = |name: &str| request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let others = config.headers.iter().filter(|(name, _)| !has(name));
+    request.headers.iter().chain(others).cloned().collect()
+}
+
+fn rules(
+    config: &LoadConfig,
+    request: &RequestSpec,
+    files: &mut Files,
+) -> Result<Rules, LoadError> {
+    let expect = &request.expect;
+    let statuses = match (&expect.status[..], &config.expect_status[..]) {
+        ([], []) if !is_safe(&request.method) => (200..300).collect(),
+        ([], of_load) => of_load.to_vec(),
+        (of_request, _) => of_request.to_vec(),
+    };
+    let text = expect.body.clone().map(Body::Text);
+    let file = expect.body_file.clone().map(Body::File);
+    let body = text.or(file).map(|body| files.body(&body, &request.name)).transpose()?;
+    Ok(Rules {
+        reply_body: if request.method == "HEAD" { ReplyBody::Never } else { ReplyBody::AsFramed },
+        expected: body.map(|body| Arc::new(ExpectedBody::given(&body))),
+        contains: expect.contains.as_deref().map(Needle::new),
+        statuses,
+        head_limit_bytes: config.head_limit_bytes,
+    })
+}
+
+/// Whether the replies to a request must have the body of the first one: nothing else is expected, and neither its
+/// method nor a placeholder makes them differ.
+pub(crate) fn learns_body(config: &LoadConfig, request: &RequestSpec, template: &Template) -> bool {
+    let expect = &request.expect;
+    let is_free = expect.any || config.body_check == BodyCheck::Any;
+    let is_given = expect.body.is_some() || expect.body_file.is_some() || expect.contains.is_some();
+    is_safe(&request.method) && !is_free && !is_given && matches!(template, Template::Constant(_))
+}
