@@ -8,8 +8,8 @@ use std::sync::Arc;
 use wirebench_schema::{
     agent::{Recording, SERIES_NS},
     load::{
-        Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, Stop,
-        Waiting,
+        Body, BodyCheck, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel,
+        PIECE_NS, Stop, Waiting,
     },
     scenario::Protocol,
 };
@@ -19,7 +19,7 @@ use crate::{
     codec::{
         Codec,
         echo::Echo,
-        http1::{ExpectedBody, Http1, ReplyBody, Requests, Rules},
+        http1::{ExpectedBody, FirstUse, Http1, ReplyBody, Requests, Rules},
         requests::Head,
     },
     engine::choice::{Chosen, choose},
@@ -310,7 +310,12 @@ fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
     let body = body(config)?;
     let requests = |path| Requests::new(&request(config, path, body.as_deref()), config.pipeline);
     let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&heavy.path)));
-    Ok(Http1::new(requests(config.target.path()), rules, config.threads).with_heavy(heavy))
+    let first_use = FirstUse {
+        is_safe: config.has_safe_method(),
+        learns_body: expected.is_none() && config.body_check == BodyCheck::Same,
+    };
+    let http = Http1::new(requests(config.target.path()), rules, config.threads);
+    Ok(http.with_first_use(first_use).with_heavy(heavy))
 }
 
 fn body(config: &LoadConfig) -> Result<Option<Vec<u8>>, LoadError> {
@@ -327,35 +332,36 @@ fn read_body(
         Body::Text(text) => Ok(text.clone().into_bytes()),
         Body::File(path) => file::read(path, limit_bytes).map_err(|reason| {
             LoadError::Configuration(format!(
-                "{} ({reason}): give --body-file a file or a pipe with at most {} MiB, or - for standard input",
+                "{} ({reason}): give --body-file a file or a pipe with at most {}, or - for standard input",
                 named(path),
-                limit_bytes >> 20
+                match limit_bytes >> 30 {
+                    0 => format!("{}MiB", limit_bytes >> 20),
+                    gibibytes => format!("{gibibytes}GiB"),
+                }
             ))
         }),
     }
 }
 
-/// Request line and fields, without length and the empty line.
-fn head(config: &LoadConfig, method: &str, path: &str, headers: &[(String, String)]) -> String {
-    let mut head = format!("{method} {path} HTTP/1.1\r\n");
+/// The head of a request with these fields, whose body is given or not.
+fn head(
+    config: &LoadConfig,
+    method: &str,
+    path: &str,
+    headers: &[(String, String)],
+    has_body: bool,
+) -> Head {
+    let mut start = format!("{method} {path} HTTP/1.1\r\n");
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        head.push_str(&format!("Host: {}\r\n", config.target.host_field()));
+        start.push_str(&format!("Host: {}\r\n", config.target.host_field()));
     }
-    for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    head
-}
-
-/// Whether a request of this method says a length of 0 too (RFC 9110, 8.6).
-fn says_length(method: &str) -> bool {
-    matches!(method, "POST" | "PUT" | "PATCH")
+    let fields = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    Head { start, fields, says_length: has_body || matches!(method, "POST" | "PUT" | "PATCH") }
 }
 
 /// The bytes of one request, head and body.
 fn request(config: &LoadConfig, path: &str, body: Option<&[u8]>) -> Vec<u8> {
-    let text = head(config, &config.method, path, &config.headers);
-    let head = Head { text, says_length: body.is_some() || says_length(&config.method) };
+    let head = head(config, &config.method, path, &config.headers, body.is_some());
     head.bytes(body.unwrap_or_default())
 }
 

@@ -20,14 +20,13 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
-use wirebench_schema::{
-    load::{BodyCheck, LoadConfig},
-    scenario::Protocol,
-    units::write_duration,
-};
+use wirebench_schema::{load::LoadConfig, scenario::Protocol, units::write_duration};
 
 use crate::{
-    codec::{Codec, Event, Fed, Persistence, Reply, ReplyError, RequestId, Ticket, excerpt},
+    codec::{
+        Codec, Event, Fed, Persistence, Reply, ReplyError, RequestId, Ticket, excerpt,
+        http1::{FirstUse, Http1, Http1Connection},
+    },
     dial::{
         Endpoint,
         first::{First, WaitLimit, connect},
@@ -38,6 +37,9 @@ use crate::{
     tls::Connector,
 };
 use transport::Transport;
+
+/// For how long bodies are learned before the load.
+const LEARNING_LIMIT: Duration = Duration::from_secs(2);
 
 /// Interval of the check whether to give up a wait.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -77,38 +79,17 @@ pub(crate) fn preflight(
     let Some(First { socket, endpoint, took }) = connect(endpoints, sources, limit)? else {
         return Ok(Preflight::Interrupted);
     };
-    let sends_request = !matches!(codec, CodecKind::Http1(_)) || config.has_safe_method();
-    let until = if sends_request { Until::Reply } else { Until::Connected };
-    let exchange = Exchange { config, connector, endpoint: endpoint.clone(), socket, until, stop };
+    let exchange = Exchange { config, connector, endpoint: endpoint.clone(), socket, stop };
     let mut transport = Transport::new(connector).map_err(|error| {
         LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
     })?;
     let found = match codec {
         CodecKind::Echo(echo) => {
             let mut connection = echo.connection(usize::MAX);
-            exchange.run(echo, &mut connection, &mut transport)?
+            let request = Some(RequestId::default());
+            exchange.run(echo, &mut connection, &mut transport, request)?
         }
-        CodecKind::Http1(http) => {
-            let mut connection = http.connection(0);
-            connection.learn();
-            let found = exchange.run(http, &mut connection, &mut transport)?;
-            let learned = http.take_learned(RequestId::default(), &mut connection);
-            http.reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
-            let learns_body =
-                !http.expects_body(RequestId::default()) && config.body_check == BodyCheck::Same;
-            match (found, learned) {
-                (Found::Reply(reply), Some(learned)) if learns_body => {
-                    http.expect(RequestId::default(), learned.body);
-                    exchange.repeat(http, &mut connection, &mut transport, reply)?
-                }
-                (found, _) => {
-                    if learns_body && found == Found::Connection {
-                        http.learn_from_load(RequestId::default());
-                    }
-                    found
-                }
-            }
-        }
+        CodecKind::Http1(http) => exchange.learn(http, &mut transport)?,
     };
     transport.announce_end();
     // Best effort: the reply has already arrived.
@@ -120,13 +101,6 @@ pub(crate) fn preflight(
         }
         Found::Connection => Preflight::Answered { endpoint, took, persistence: Persistence::Keep },
     })
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Until {
-    Reply,
-    /// The end of the TLS handshake, if there is one.
-    Connected,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -142,7 +116,6 @@ struct Exchange<'a> {
     connector: Option<&'a Connector>,
     endpoint: Endpoint,
     socket: OwnedFd,
-    until: Until,
     stop: &'a AtomicBool,
 }
 
@@ -159,6 +132,68 @@ enum Ending {
 }
 
 impl Exchange<'_> {
+    /// Sends each request that changes nothing on the server, as far as one connection and the time allow, and learns
+    /// the bodies that replies must have. What is not sent is learned from the load.
+    fn learn(&self, http: &mut Http1, transport: &mut Transport) -> Result<Found, LoadError> {
+        let mut connection = http.connection(0);
+        let began = Instant::now();
+        let (mut found, mut goes_on) = (None, true);
+        for request in http.all_requests() {
+            let FirstUse { is_safe, learns_body } = http.first_use(request);
+            if !is_safe || !goes_on || began.elapsed() > LEARNING_LIMIT {
+                if learns_body {
+                    http.learn_from_load(request);
+                }
+                continue;
+            }
+            let now;
+            (now, goes_on) = self
+                .learn_one(http, &mut connection, transport, request)
+                .map_err(|error| self.naming(request, error))?;
+            found.get_or_insert(now);
+        }
+        match found {
+            Some(found) => Ok(found),
+            None => self.run(http, &mut connection, transport, None),
+        }
+    }
+
+    /// The same error, with the name of the request where there are several.
+    fn naming(&self, RequestId(request): RequestId, error: LoadError) -> LoadError {
+        let set = self.config.requests.as_ref();
+        match (set.and_then(|set| set.requests.get(request as usize)), error) {
+            (Some(request), LoadError::Preflight(sentence)) => {
+                LoadError::Preflight(format!("request `{}`: {sentence}", request.name))
+            }
+            (_, error) => error,
+        }
+    }
+
+    /// What one request finds, and whether the connection goes on.
+    fn learn_one(
+        &self,
+        http: &mut Http1,
+        connection: &mut Http1Connection,
+        transport: &mut Transport,
+        request: RequestId,
+    ) -> Result<(Found, bool), LoadError> {
+        connection.learn();
+        let found = self.run(http, connection, transport, Some(request))?;
+        let learned = http.take_learned(request, connection);
+        let reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
+        http.reply_bytes = http.reply_bytes.max(reply_bytes);
+        match (found, learned) {
+            (Found::Reply(reply), Some(learned)) if http.first_use(request).learns_body => {
+                http.expect(request, learned.body);
+                self.repeat(http, connection, transport, request, reply)
+            }
+            (Found::Reply(reply), _) => {
+                Ok((Found::Reply(reply), reply.persistence == Persistence::Keep))
+            }
+            (found, _) => Ok((found, false)),
+        }
+    }
+
     /// The same exchange once more on the same connection, if it goes on, to see whether the body is
     /// the same. Whatever else goes wrong now is left to the load, which counts it.
     fn repeat<C: Codec>(
@@ -166,19 +201,24 @@ impl Exchange<'_> {
         codec: &mut C,
         connection: &mut C::Connection,
         transport: &mut Transport,
+        request: RequestId,
         first: Reply,
-    ) -> Result<Found, LoadError> {
+    ) -> Result<(Found, bool), LoadError> {
         if first.persistence == Persistence::Close {
-            return Ok(Found::Reply(first));
+            return Ok((Found::Reply(first), false));
         }
-        let differs = match self.exchange(codec, connection, transport, &mut Vec::new()) {
-            Ending::Interrupted => return Ok(Found::Interruption),
-            Ending::Wrong(ReplyError::BodyDiffers { at, .. }) => format!("from byte {at} on"),
-            Ending::Wrong(ReplyError::BodyLength { expected, received, .. }) => {
-                format!("{expected} and {received} bytes")
-            }
-            _ => return Ok(Found::Reply(first)),
-        };
+        let differs =
+            match self.exchange(codec, connection, transport, Some(request), &mut Vec::new()) {
+                Ending::Interrupted => return Ok((Found::Interruption, false)),
+                Ending::Complete(second) => {
+                    return Ok((Found::Reply(first), second.persistence == Persistence::Keep));
+                }
+                Ending::Wrong(ReplyError::BodyDiffers { at, .. }) => format!("from byte {at} on"),
+                Ending::Wrong(ReplyError::BodyLength { expected, received, .. }) => {
+                    format!("{expected} and {received} bytes")
+                }
+                _ => return Ok((Found::Reply(first), false)),
+            };
         Err(LoadError::Preflight(format!(
             "two replies of {} to the same request have different bodies ({differs}): \
              give --any-body to check the framing alone",
@@ -192,9 +232,10 @@ impl Exchange<'_> {
         codec: &mut C,
         connection: &mut C::Connection,
         transport: &mut Transport,
+        request: Option<RequestId>,
     ) -> Result<Found, LoadError> {
         let mut received = Vec::new();
-        let sentence = match self.exchange(codec, connection, transport, &mut received) {
+        let sentence = match self.exchange(codec, connection, transport, request, &mut received) {
             Ending::Complete(reply) => return Ok(Found::Reply(reply)),
             Ending::Connected => return Ok(Found::Connection),
             Ending::Interrupted => return Ok(Found::Interruption),
@@ -265,6 +306,7 @@ impl Exchange<'_> {
         codec: &mut C,
         connection: &mut C::Connection,
         transport: &mut Transport,
+        request: Option<RequestId>,
         received: &mut Vec<u8>,
     ) -> Ending {
         if let Err(error) = rustix::io::ioctl_fionbio(&self.socket, true) {
@@ -273,7 +315,7 @@ impl Exchange<'_> {
         let deadline = Instant::now().checked_add(self.config.timeout);
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let mut buffer = vec![0; 64 * 1024];
-        let mut is_due = self.until == Until::Reply;
+        let mut due = request;
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Ending::Interrupted;
@@ -281,9 +323,10 @@ impl Exchange<'_> {
             if is_late() {
                 return Ending::Late;
             }
-            if is_due && codec.room(connection, 1) > 0 {
-                codec.begin(connection, RequestId::default(), Ticket(0));
-                is_due = false;
+            if codec.room(connection, 1) > 0
+                && let Some(request) = due.take()
+            {
+                codec.begin(connection, request, Ticket(0));
             }
             if codec.unsent_bytes(connection) > 0 {
                 match transport.put(codec.outgoing(connection)) {
@@ -295,7 +338,7 @@ impl Exchange<'_> {
                 return Ending::Socket(error);
             }
             let is_quiet = !transport.is_handshaking() && transport.outgoing().is_empty();
-            if self.until == Until::Connected && is_quiet {
+            if request.is_none() && is_quiet {
                 return Ending::Connected;
             }
             let has_more = codec.unsent_bytes(connection) > 0 && !transport.is_handshaking();

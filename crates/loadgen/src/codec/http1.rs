@@ -45,9 +45,19 @@ enum Learning {
     UnderWay,
 }
 
+/// What is done with a request before the load.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct FirstUse {
+    /// Whether it changes nothing on the server and may be sent.
+    pub(crate) is_safe: bool,
+    /// Whether all replies must have the body of the first one.
+    pub(crate) learns_body: bool,
+}
+
 /// How the replies to one of the requests are judged.
 #[derive(Clone, Debug)]
 struct Kind {
+    first_use: FirstUse,
     rules: Rules,
     cache: ReplyCache,
     learning: Learning,
@@ -82,19 +92,36 @@ pub(crate) struct Http1 {
 impl Http1 {
     /// Sends these requests, from each of this many threads, and judges their replies by these rules.
     pub(crate) fn new(requests: Requests, rules: Rules, threads: usize) -> Self {
-        Self::of(Source::Equal { requests, heavy: None }, vec![rules], threads)
+        let first_use = FirstUse { is_safe: true, learns_body: rules.expected.is_none() };
+        Self::of(Source::Equal { requests, heavy: None }, vec![(rules, first_use)], threads)
+    }
+
+    /// The same with this use of its request before the load.
+    pub(crate) fn with_first_use(mut self, first_use: FirstUse) -> Self {
+        self.kinds[0].first_use = first_use;
+        self
     }
 
     /// Sends the requests of a set, each with its rules.
-    pub(crate) fn of_set(set: Vec<(Template, Rules)>, picker: Picker, threads: usize) -> Self {
-        let (templates, rules) = set.into_iter().unzip();
+    pub(crate) fn of_set(
+        set: Vec<(Template, Rules, FirstUse)>,
+        picker: Picker,
+        threads: usize,
+    ) -> Self {
+        let split = |(template, rules, first_use)| (template, (rules, first_use));
+        let (templates, rules) = set.into_iter().map(split).unzip();
         let rendered = Rendered::new(0, 1, 0);
         Self::of(Source::Set { templates, picker, rendered }, rules, threads)
     }
 
-    fn of(source: Source, rules: Vec<Rules>, threads: usize) -> Self {
-        let head_limit_bytes = rules.iter().map(|it| it.head_limit_bytes).max().unwrap_or(0);
-        let kind = |rules| Kind { rules, cache: ReplyCache::new(), learning: Learning::Off };
+    fn of(source: Source, rules: Vec<(Rules, FirstUse)>, threads: usize) -> Self {
+        let head_limit_bytes = rules.iter().map(|(it, _)| it.head_limit_bytes).max().unwrap_or(0);
+        let kind = |(rules, first_use)| Kind {
+            first_use,
+            rules,
+            cache: ReplyCache::new(),
+            learning: Learning::Off,
+        };
         Self {
             source,
             kinds: rules.into_iter().map(kind).collect(),
@@ -143,9 +170,13 @@ impl Http1 {
         &mut self.kinds[kind as usize]
     }
 
-    /// Whether it is already known which body the replies to this request must have.
-    pub(crate) fn expects_body(&self, request: RequestId) -> bool {
-        self.kind(request).rules.expected.is_some()
+    /// Its requests, one of each.
+    pub(crate) fn all_requests(&self) -> impl Iterator<Item = RequestId> + use<> {
+        (0..u32::try_from(self.kinds.len()).unwrap_or(u32::MAX)).map(RequestId)
+    }
+
+    pub(crate) fn first_use(&self, request: RequestId) -> FirstUse {
+        self.kind(request).first_use
     }
 
     /// The reply that a connection has noted, unless its status is unsuitable for an expectation.

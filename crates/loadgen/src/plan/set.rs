@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 use wirebench_schema::load::{Body, BodyCheck, LoadConfig, RequestSet, RequestSpec, is_safe};
 
-use super::{file, head, read_body, says_length};
+use super::{file, head, read_body};
 use crate::{
     codec::{
-        http1::{ExpectedBody, Http1, Needle, ReplyBody, Rules},
-        requests::{Choices, Head, Picker, Template, choice_files},
+        http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Rules},
+        requests::{Choices, Picker, Template, choice_files},
     },
     error::LoadError,
 };
@@ -59,13 +59,13 @@ pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, Load
     for request in &set.requests {
         let body = request.body.as_ref().map(|body| files.body(body, &request.name)).transpose()?;
         let headers = headers(config, request);
-        let says_length = body.is_some() || says_length(&request.method);
-        let text = head(config, &request.method, &request.path, &headers);
-        read.push((request, Head { text, says_length }, body.unwrap_or_default()));
+        let head = head(config, &request.method, &request.path, &headers, body.is_some());
+        read.push((request, head, body.unwrap_or_default()));
     }
     let wanted: BTreeSet<String> = read
         .iter()
-        .flat_map(|(_, head, body)| [choice_files(head.text.as_bytes()), choice_files(body)])
+        .flat_map(|(_, head, body)| [head.start.as_bytes(), head.fields.as_bytes(), body])
+        .map(choice_files)
         .flatten()
         .collect();
     let mut choices = Choices::new();
@@ -78,7 +78,11 @@ pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, Load
         let template = Template::new(&head, &body, &choices).map_err(|reason| {
             LoadError::Configuration(format!("request `{}`: {reason}", request.name))
         })?;
-        kinds.push((template, rules(config, request, &mut files)?));
+        let first_use = FirstUse {
+            is_safe: is_safe(&request.method),
+            learns_body: learns_body(config, request, &template),
+        };
+        kinds.push((template, rules(config, request, &mut files)?, first_use));
     }
     let weights: Vec<u32> = set.requests.iter().map(|request| request.weight).collect();
     Ok(Http1::of_set(kinds, Picker::new(set.order, &weights, config.seed), config.threads))
@@ -116,7 +120,7 @@ fn rules(
 
 /// Whether the replies to a request must have the body of the first one: nothing else is expected, and neither its
 /// method nor a placeholder makes them differ.
-pub(crate) fn learns_body(config: &LoadConfig, request: &RequestSpec, template: &Template) -> bool {
+fn learns_body(config: &LoadConfig, request: &RequestSpec, template: &Template) -> bool {
     let expect = &request.expect;
     let is_free = expect.any || config.body_check == BodyCheck::Any;
     let is_given = expect.body.is_some() || expect.body_file.is_some() || expect.contains.is_some();

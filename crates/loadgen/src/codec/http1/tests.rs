@@ -301,10 +301,13 @@ fn each_reply_of_a_set_is_judged_by_the_rules_of_its_request() {
         head_limit_bytes: HEAD_LIMIT_BYTES,
     };
     let template = |path: &str| {
-        let text = format!("GET {path} HTTP/1.1\r\n");
-        Template::new(&requests::Head { text, says_length: false }, b"", &BTreeMap::new()).unwrap()
+        let (start, fields) = (format!("GET {path} HTTP/1.1\r\n"), String::new());
+        let head = requests::Head { start, fields, says_length: false };
+        Template::new(&head, b"", &BTreeMap::new()).unwrap()
     };
-    let set = vec![(template("/a"), rules(b"a")), (template("/long"), rules(b"bb"))];
+    let first_use = FirstUse { is_safe: true, learns_body: false };
+    let set = [("/a", b"a".as_slice()), ("/long", b"bb")];
+    let set = set.map(|(path, body)| (template(path), rules(body), first_use)).to_vec();
     let picker = requests::Picker::new(RequestOrder::InTurn, &[1, 1], 7);
     let mut checker = Checker::new(&Http1::of_set(set, picker, 1));
     let Checker { http, connection } = &mut checker;

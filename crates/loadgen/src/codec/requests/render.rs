@@ -15,8 +15,10 @@ pub(crate) type Choices = BTreeMap<String, Arc<[String]>>;
 /// A request as text: what its head says, and its body.
 #[derive(Debug)]
 pub(crate) struct Head {
-    /// Request line and fields, without the empty line and without a length.
-    pub(crate) text: String,
+    /// The request line, and the field `Host`.
+    pub(crate) start: String,
+    /// The other fields, which follow the length.
+    pub(crate) fields: String,
     /// Whether a length of 0 is said too (RFC 9110, 8.6).
     pub(crate) says_length: bool,
 }
@@ -24,8 +26,10 @@ pub(crate) struct Head {
 impl Head {
     /// The whole request with this body.
     pub(crate) fn bytes(&self, body: &[u8]) -> Vec<u8> {
-        let mut bytes = self.text.clone().into_bytes();
-        append_end(body.len(), self.says_length, &mut bytes);
+        let mut bytes = self.start.clone().into_bytes();
+        append_length(body.len(), self.says_length, &mut bytes);
+        bytes.extend_from_slice(self.fields.as_bytes());
+        bytes.extend_from_slice(b"\r\n");
         bytes.extend_from_slice(body);
         bytes
     }
@@ -50,7 +54,8 @@ pub(crate) enum Template {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Varying {
-    head: Vec<Part>,
+    start: Vec<Part>,
+    fields: Vec<Part>,
     body: Vec<Part>,
     says_length: bool,
 }
@@ -84,25 +89,26 @@ impl Rendered {
 
     /// Appends the next request of this template.
     fn append(&mut self, varying: &Varying, to: &mut Vec<u8>) {
-        let Varying { head, body, says_length } = varying;
+        let Varying { start, fields, body, says_length } = varying;
         let seq = self.seq;
         let mut rendered = std::mem::take(&mut self.body);
         rendered.clear();
         body.iter().for_each(|part| part.append(seq, &mut self.random, &mut rendered));
-        head.iter().for_each(|part| part.append(seq, &mut self.random, to));
-        append_end(rendered.len(), *says_length, to);
+        start.iter().for_each(|part| part.append(seq, &mut self.random, to));
+        append_length(rendered.len(), *says_length, to);
+        fields.iter().for_each(|part| part.append(seq, &mut self.random, to));
+        to.extend_from_slice(b"\r\n");
         to.extend_from_slice(&rendered);
         self.body = rendered;
         self.seq += self.step;
     }
 }
 
-fn append_end(length: usize, says_length: bool, to: &mut Vec<u8>) {
+fn append_length(length: usize, says_length: bool, to: &mut Vec<u8>) {
     if length > 0 || says_length {
         // Writing to memory does not fail.
         let _ = write!(to, "Content-Length: {length}\r\n");
     }
-    to.extend_from_slice(b"\r\n");
 }
 
 impl Part {
@@ -140,12 +146,15 @@ impl Part {
 impl Template {
     /// Finds the placeholders. `choices` has the lines of the files that they name.
     pub(crate) fn new(head: &Head, body: &[u8], choices: &Choices) -> Result<Self, String> {
-        let (parts, body_parts) = (parts(head.text.as_bytes(), choices)?, parts(body, choices)?);
-        let is_constant = |parts: &[Part]| parts.iter().all(|part| matches!(part, Part::Text(_)));
-        if !is_constant(&parts) || !is_constant(&body_parts) {
+        let [start, fields, body_parts] =
+            [head.start.as_bytes(), head.fields.as_bytes(), body].map(|text| parts(text, choices));
+        let (start, fields, body_parts) = (start?, fields?, body_parts?);
+        let is_text = |part: &Part| matches!(part, Part::Text(_));
+        if ![&start, &fields, &body_parts].into_iter().flatten().all(is_text) {
             let says_length = head.says_length;
             return Ok(Self::Varying(Box::new(Varying {
-                head: parts,
+                start,
+                fields,
                 body: body_parts,
                 says_length,
             })));
@@ -220,7 +229,7 @@ mod tests {
 
     fn template(head: &str, body: &str) -> Result<Template, String> {
         let choices = Choices::from([("names".to_owned(), Arc::from(vec!["ann".to_owned()]))]);
-        let head = Head { text: head.to_owned(), says_length: false };
+        let head = Head { start: head.to_owned(), fields: String::new(), says_length: false };
         Template::new(&head, body.as_bytes(), &choices)
     }
 
