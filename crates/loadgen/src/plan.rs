@@ -2,7 +2,7 @@
 
 pub(crate) mod file;
 mod rates;
-mod set;
+pub(crate) mod set;
 
 use std::sync::Arc;
 use wirebench_schema::{

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 use wirebench_schema::load::{
     ClosedPolicy, Fairness, IdleCounts, LatencyOrigin, LatencySummary, LoadConfig, LoadModel,
-    LoadReport, Offered, RateCurve, ReplyChecks, Samples, ThreadRate,
+    LoadReport, NamedRequests, Offered, RateCurve, ReplyChecks, Samples, ThreadRate,
 };
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     coordinator::LoadOutcome,
     failure::Failure,
     outcome::Outcome,
-    plan::Plan,
+    plan::{Plan, set},
     segment::{Counts, REFUSALS, Segment},
 };
 
@@ -55,6 +55,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         status_classes: counts.status_classes,
         statuses_invalid: counts.statuses_invalid,
         latency_by_status: latency_by_status(&collected.total),
+        by_name: by_name(config, &collected.total, window_ns),
         connections_made: status.connections_made,
         reconnects: counts.reconnects,
         client_closes: counts.client_closes,
@@ -82,6 +83,18 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
 #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
 fn per_second(count: u64, window_ns: u64) -> f64 {
     if window_ns == 0 { 0.0 } else { count as f64 * 1e9 / window_ns as f64 }
+}
+
+fn by_name(config: &LoadConfig, total: &Segment, window_ns: u64) -> Vec<NamedRequests> {
+    let names = set::names(config).into_iter().zip(&total.by_name);
+    let named = names.map(|(name, named)| NamedRequests {
+        name: name.to_owned(),
+        requests: named.requests,
+        requests_per_second: per_second(named.requests, window_ns),
+        errors: named.errors,
+        latency: LatencySummary::of_samples(&named.latency),
+    });
+    named.collect()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]

@@ -6,7 +6,10 @@
 mod particulars;
 mod times;
 
-use wirebench_schema::load::{ErrorKind, LatencyFigure, LoadConfig, LoadReport};
+use wirebench_schema::{
+    load::{ErrorKind, LatencyFigure, LoadConfig, LoadReport},
+    printable::printable,
+};
 
 use crate::{load_words, wrk_units};
 
@@ -72,6 +75,7 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
         wrk_units::time(report.window_ns as f64),
         wrk_units::bytes(received)
     ));
+    by_name(&mut lines, report);
     generators(&mut lines, report);
     particulars::lines(&mut lines, report, wanted.detail);
     errors(&mut lines, report);
@@ -84,6 +88,29 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
 
 fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The requests of a set by name. Each name stands last, since it may be long.
+fn by_name(lines: &mut Vec<String>, report: &LoadReport) {
+    if !report.by_name.is_empty() {
+        lines.push(
+            "    Req/Sec  Requests   Errors       p50       p99     p99.9  Request".to_owned(),
+        );
+    }
+    for named in &report.by_name {
+        let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999].map(|figure| {
+            named.latency.as_ref().map_or("-".to_owned(), |latency| {
+                let sign = if figure.is_lower_bound(latency) { ">" } else { "" };
+                format!("{sign}{}", wrk_units::time(figure.of(latency) as f64))
+            })
+        });
+        let [p50, p99, p999] = figures;
+        let rate = wrk_units::rate(named.requests_per_second);
+        let (requests, errors, name) = (named.requests, named.errors, printable(&named.name));
+        lines.push(format!(
+            "    {rate:>7}{requests:>10}{errors:>9}{p50:>10}{p99:>10}{p999:>10}  {name}"
+        ));
+    }
 }
 
 /// What each of several generators made.

@@ -30,8 +30,8 @@ pub use figure::LatencyFigure;
 pub use latency::LatencySummary;
 pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
 pub use report::{
-    EdgeClocks, Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport, Offered,
-    Phase, ReplyChecks, ThreadRate,
+    EdgeClocks, Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport,
+    NamedRequests, Offered, Phase, ReplyChecks, ThreadRate,
 };
 pub use request::{ClosedPolicy, is_safe, parse_header};
 pub use requests::{

@@ -1,6 +1,6 @@
 //! The codec of a request set: templates, rules, and the files that they name.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 use wirebench_schema::load::{Body, BodyCheck, LoadConfig, RequestSet, RequestSpec, is_safe};
 
 use super::{file, head, read_body};
@@ -30,13 +30,25 @@ pub(super) fn numbers(config: &LoadConfig) -> Arc<[u16]> {
 }
 
 /// Reads files within a common bound.
-struct Files {
+struct Files<'a> {
+    folder: Option<&'a str>,
     left_bytes: u64,
 }
 
-impl Files {
+impl Files<'_> {
+    fn place(&self, path: &str) -> String {
+        match self.folder {
+            Some(folder) if path != "-" => Path::new(folder).join(path).display().to_string(),
+            _ => path.to_owned(),
+        }
+    }
+
     fn body(&mut self, body: &Body, of: &str) -> Result<Vec<u8>, LoadError> {
         let named = |path: &str| format!("request `{of}`: `{path}` cannot be read");
+        let body = match body {
+            Body::File(path) => &Body::File(self.place(path)),
+            Body::Text(_) => body,
+        };
         let bytes = read_body(body, self.left_bytes, named)?;
         self.left_bytes = self.left_bytes.saturating_sub(bytes.len() as u64);
         Ok(bytes)
@@ -46,7 +58,7 @@ impl Files {
         let failed = |reason| {
             LoadError::Configuration(format!("{{choose:{path}}} cannot be read: {reason}"))
         };
-        let bytes = file::read(path, self.left_bytes).map_err(failed)?;
+        let bytes = file::read(&self.place(path), self.left_bytes).map_err(failed)?;
         self.left_bytes -= bytes.len() as u64;
         let text = String::from_utf8(bytes).map_err(|_| failed("it is not text".to_owned()))?;
         Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
@@ -54,7 +66,7 @@ impl Files {
 }
 
 pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, LoadError> {
-    let mut files = Files { left_bytes: FILES_LIMIT_BYTES };
+    let mut files = Files { folder: set.folder.as_deref(), left_bytes: FILES_LIMIT_BYTES };
     let mut read = Vec::new();
     for request in &set.requests {
         let body = request.body.as_ref().map(|body| files.body(body, &request.name)).transpose()?;
@@ -98,7 +110,7 @@ fn headers(config: &LoadConfig, request: &RequestSpec) -> Vec<(String, String)> 
 fn rules(
     config: &LoadConfig,
     request: &RequestSpec,
-    files: &mut Files,
+    files: &mut Files<'_>,
 ) -> Result<Rules, LoadError> {
     let expect = &request.expect;
     let statuses = match (&expect.status[..], &config.expect_status[..]) {

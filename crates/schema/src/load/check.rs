@@ -203,6 +203,12 @@ impl LoadConfig {
             method == "CONNECT",
             "CONNECT opens a tunnel and has no reply to check: write GET or POST"
         );
+        refuse_if!(
+            self.requests.is_some()
+                && (self.body.is_some() || self.expect_body.is_some() || self.heavy.is_some()),
+            "the requests of --requests have bodies and expectations of their own: omit --body, --body-file, \
+             --expect-body and --heavy"
+        );
         self.check_replies()?;
         self.check_retries()?;
         self.heavy.iter().try_for_each(|heavy| self.check_heavy(heavy))?;

@@ -79,6 +79,12 @@ impl LoadReport {
         self.service = all(|part| &part.service);
         self.lag = all(|part| &part.lag);
         self.connect = all(|part| &part.connect);
+        let seconds = self.window_ns as f64 / 1e9;
+        for (place, sum) in self.by_name.iter_mut().enumerate() {
+            let named = parts.iter().filter_map(|part| part.by_name.get(place));
+            sum.latency = LatencySummary::merge(named.filter_map(|it| it.latency.as_ref()));
+            sum.requests_per_second = rate(sum.requests, seconds);
+        }
         let classes: BTreeSet<&String> =
             parts.iter().flat_map(|part| part.latency_by_status.keys()).collect();
         let of = |class: &String| {
@@ -152,6 +158,10 @@ impl LoadReport {
             *sum += part;
         }
         self.statuses_invalid += part.statuses_invalid;
+        for (sum, part) in self.by_name.iter_mut().zip(&part.by_name) {
+            sum.requests += part.requests;
+            sum.errors += part.errors;
+        }
         self.offered = self.offered.zip(part.offered).map(|(sum, part)| Offered {
             due: sum.due + part.due,
             owed_at_end: sum.owed_at_end + part.owed_at_end,

@@ -236,9 +236,27 @@ pub struct LoadReport {
     /// Requests per second that the generator reaches with the same load on a server that does
     /// nothing but answer, if that was measured.
     pub ceiling_requests_per_second: Option<f64>,
+    /// The requests of a set by name, where there are several names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_name: Vec<NamedRequests>,
     /// The generators that made the load together; empty if there was only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub generators: Vec<GeneratorPart>,
+}
+
+/// The requests of one name.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct NamedRequests {
+    /// Their name.
+    pub name: String,
+    /// Correct replies that arrived in the window.
+    pub requests: u64,
+    /// `requests` over the length of the window.
+    pub requests_per_second: f64,
+    /// Requests that failed, or whose reply had an unexpected status.
+    pub errors: u64,
+    /// Latency, with two significant digits; absent when nothing was answered and nothing timed out.
+    pub latency: Option<LatencySummary>,
 }
 
 /// The part of one generator in a load that several made together.

@@ -99,6 +99,9 @@ pub struct RequestSet {
     /// In which order they are made.
     #[serde(default)]
     pub order: RequestOrder,
+    /// The folder of the files that its requests name, if their names are relative.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// In the order of the file.
     pub requests: Vec<RequestSpec>,
 }
@@ -167,7 +170,7 @@ impl RequestFile {
             let reason = "the file has no request: write a URL or a path on each line".to_owned();
             return Err(RequestFileError { line: 1, reason });
         }
-        let set = RequestSet { order, requests };
+        let set = RequestSet { order, folder: None, requests };
         set.check().map_err(|reason| RequestFileError { line: 1, reason })?;
         Ok(Self { target: target.map(|(_, target)| target), set })
     }
@@ -221,12 +224,20 @@ impl Found {
         if let Some(wrong) = path.bytes().find(|it| !(0x21..=0x7e).contains(it)) {
             return Err(format!("the path has the byte 0x{wrong:02x}: write it as %{wrong:02X}"));
         }
-        if !is_token(&method) {
-            return Err(format!("`{method}` is no method: write GET, POST or another"));
+        if !is_token(&method) || method == "CONNECT" {
+            return Err(format!(
+                "`{method}` is no method of a request: write GET, POST or another"
+            ));
         }
         for (name, value) in &headers {
             if !is_token(name) || value.bytes().any(|it| it < b' ' && it != b'\t' || it == 0x7f) {
                 return Err(format!("`{name}: {value}` is no header: write it like 'Name: value'"));
+            }
+            if ["content-length", "transfer-encoding"]
+                .iter()
+                .any(|it| name.eq_ignore_ascii_case(it))
+            {
+                return Err(format!("`{name}` is written by wirebench itself: omit it"));
             }
         }
         expect.check()?;

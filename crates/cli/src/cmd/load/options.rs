@@ -1,11 +1,15 @@
 //! The options of `wirebench load`, and the load configuration made from them. This file performs no
 //! load.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use wirebench_schema::{
     load::{
         Arrivals, Body, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
-        LatencyOrigin, LoadConfig, LoadModel, RateCurve, SourceRange, Stop, Trust, Waiting,
+        LatencyOrigin, LoadConfig, LoadModel, RateCurve, RequestFile, RequestOrder, RequestSet,
+        SourceRange, Stop, Trust, Waiting,
     },
     scenario::HeavyConnections,
     target::Target,
@@ -41,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(short, visible_short_alias = 'z', long, value_name = "DURATION", value_parser = value::duration)]
     duration: Option<Duration>,
     /// Measure this many requests instead, failed ones included
-    #[arg(short = 'n', long, value_name = "COUNT", value_parser = value::count)]
+    #[arg(short = 'n', long = "count", value_name = "COUNT", value_parser = value::count)]
     requests: Option<u64>,
     /// Measure this many requests on each connection instead
     #[arg(long, value_name = "COUNT", value_parser = value::count)]
@@ -143,6 +147,12 @@ struct MessageOptions {
     /// Let one connection in N request another path; latencies are those of the others
     #[arg(long, value_name = "N:PATH")]
     heavy: Option<HeavyConnections>,
+    /// File with requests: URLs or paths, targets of vegeta, JSON lines or an HTTP archive (docs/requests.md)
+    #[arg(long = "requests", value_name = "FILE", conflicts_with_all = ["method", "body", "body_file", "expect_body", "heavy"])]
+    requests_file: Option<String>,
+    /// Order of the requests of --requests: in-turn, shuffled or weighted
+    #[arg(long, value_name = "ORDER", default_value = "in-turn", requires = "requests_file")]
+    order: RequestOrder,
     /// Request body
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
@@ -250,6 +260,7 @@ impl Arguments {
             payload_bytes: self.message.payload.unwrap_or(defaults.payload_bytes),
             method: self.message.method.clone().unwrap_or(defaults.method),
             headers: self.message.headers.clone(),
+            requests: self.message.requests()?,
             heavy: self.message.heavy.clone(),
             body: self.message.body().map_err(usage)?,
             expect_body: self.message.expect_body.clone(),
@@ -332,6 +343,17 @@ impl MessageOptions {
             return refuse("--method", "it applies to http:// and https://");
         }
         Ok(())
+    }
+
+    /// The requests of a file, whose own files are looked for beside it.
+    fn requests(&self) -> anyhow::Result<Option<RequestSet>> {
+        let Some(path) = &self.requests_file else { return Ok(None) };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| usage(format!("--requests {path} cannot be read: {error}")))?;
+        let file = RequestFile::parse(&text, self.order)
+            .map_err(|error| usage(format!("--requests {path}, {error}")))?;
+        let folder = Path::new(path).parent().map(|it| it.display().to_string());
+        Ok(Some(RequestSet { folder, ..file.set }))
     }
 
     fn body(&self) -> Result<Option<Body>, String> {

@@ -103,7 +103,8 @@ fn what_is_wrong_is_named_with_its_line_and_the_next_step() {
         ),
         ("{\"url\": \"/\", \"body\": \"?\"}", "line 1: \"body\" is not base64"),
         ("{\"url\": \"/\", \"body\": \"\", \"body_file\": \"f\"}", "line 1: give one of \"body\""),
-        ("{\"url\": \"/\", \"method\": \"A B\"}", "line 1: `A B` is no method"),
+        ("{\"url\": \"/\", \"method\": \"A B\"}", "line 1: `A B` is no method of a request"),
+        ("GET /\nContent-Length: 1", "line 1: `Content-Length` is written by wirebench itself"),
         ("{\"url\": \"/\", \"header\": {\"A\": \"1\\n\"}}", "line 1: `A: 1\n` is no header"),
         ("{\"url\": \"/\", \"expect\": {\"status\": 99}}", "line 1: status 99 ends no reply"),
         (
