@@ -42,7 +42,7 @@ impl Histograms {
         Self { highest_ns: if highest_ns < 2 { 2 } else { highest_ns }, has_schedule, names: 0 }
     }
 
-    /// The same, and some for each of so many names.
+    /// The same, and some for each of this many names.
     pub(crate) const fn with_names(self, names: usize) -> Self {
         Self { names, ..self }
     }

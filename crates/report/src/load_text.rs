@@ -101,7 +101,7 @@ fn by_name(lines: &mut Vec<String>, report: &LoadReport) {
         let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999].map(|figure| {
             named.latency.as_ref().map_or("-".to_owned(), |latency| {
                 let sign = if figure.is_lower_bound(latency) { ">" } else { "" };
-                format!("{sign}{}", wrk_units::time(figure.of(latency) as f64))
+                format!("{sign}{}", wrk_units::time(figure.of(latency)))
             })
         });
         let [p50, p99, p999] = figures;

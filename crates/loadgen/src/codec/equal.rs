@@ -1,6 +1,6 @@
-//! The requests of a connection as one stream of bytes: requests of equal length in sequence, answered in order. A
-//! position in that stream gives the next bytes to send, so that no request is copied, and several of them go out in one
-//! piece.
+//! The requests of a connection as one stream of bytes: requests of equal length in sequence, answered in order.
+//! A position in that stream gives the next bytes to send, so that no request is copied, and several of them go out
+//! in one piece.
 
 #[derive(Debug, Default)]
 pub(crate) struct EqualRequests {

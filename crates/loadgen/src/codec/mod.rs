@@ -47,7 +47,7 @@ pub(crate) trait Codec: Clone {
         depth
     }
 
-    /// The state belongs to this thread of so many, over all generators.
+    /// The state belongs to this thread of all threads of all generators.
     fn on_thread(&mut self, _thread: usize, _threads: usize) {}
 
     /// Which request is next.

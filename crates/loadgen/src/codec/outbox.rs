@@ -10,7 +10,7 @@ pub(crate) const COPIED_LIMIT_BYTES: usize = 16 * 1024;
 
 #[derive(Debug)]
 enum Piece {
-    /// So many bytes of [`Outbox::copied`].
+    /// This many bytes of [`Outbox::copied`].
     Copied(usize),
     Shared(Arc<[u8]>),
 }

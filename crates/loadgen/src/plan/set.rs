@@ -77,8 +77,7 @@ pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, Load
     let wanted: BTreeSet<String> = read
         .iter()
         .flat_map(|(_, head, body)| [head.start.as_bytes(), head.fields.as_bytes(), body])
-        .map(choice_files)
-        .flatten()
+        .flat_map(choice_files)
         .collect();
     let mut choices = Choices::new();
     for path in wanted {

@@ -33,8 +33,9 @@ crate::names! {
     RequestOrder "order": InTurn = "in-turn", Shuffled = "shuffled", Weighted = "weighted"
 }
 
-/// What a correct reply is. Without any of these, a request that changes nothing on the server expects a status below 400
-/// and the body of its first reply; any other one expects a status from 200 to 299 and correct framing.
+/// What a correct reply is. Without any of these, a request that changes nothing on the server and has no placeholder
+/// expects a status below 400 and the body of its first reply; one that may change something expects a status from
+/// 200 to 299. Framing is always checked.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {

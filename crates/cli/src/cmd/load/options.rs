@@ -1,20 +1,16 @@
 //! The options of `wirebench load`, and the load configuration made from them. This file performs no
 //! load.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
         Arrivals, Body, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
-        LatencyOrigin, LoadConfig, LoadModel, RateCurve, RequestFile, RequestOrder, RequestSet,
-        SourceRange, Stop, Trust, Waiting,
+        LatencyOrigin, LoadConfig, LoadModel, RateCurve, SourceRange, Stop, Trust, Waiting,
     },
-    scenario::HeavyConnections,
     target::Target,
 };
 
+use super::message::MessageOptions;
 use crate::{exit::usage, fleet::FleetOptions, value};
 
 const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
@@ -129,48 +125,6 @@ struct ConnectionOptions {
     /// Connect to this address; the URL still gives the Host header and the name in TLS
     #[arg(long, value_name = "HOST:PORT", value_parser = value::address)]
     connect_to: Option<Target>,
-}
-
-/// The request and the expected reply.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "HTTP")]
-struct MessageOptions {
-    /// Message size for echo, at most 1GiB [default: 64]
-    #[arg(long, value_name = "SIZE", help_heading = "Load", value_parser = value::size)]
-    payload: Option<usize>,
-    /// Request method; a standard one in any case [default: GET]
-    #[arg(long, value_name = "NAME", value_parser = value::method)]
-    method: Option<String>,
-    /// Header line 'Name: value'; repeatable
-    #[arg(short = 'H', long = "header", value_name = "LINE", value_parser = value::header, allow_hyphen_values = true)]
-    headers: Vec<(String, String)>,
-    /// Let one connection in N request another path; latencies are those of the others
-    #[arg(long, value_name = "N:PATH")]
-    heavy: Option<HeavyConnections>,
-    /// File with requests: URLs or paths, targets of vegeta, JSON lines or an HTTP archive (docs/requests.md)
-    #[arg(long = "requests", value_name = "FILE", conflicts_with_all = ["method", "body", "body_file", "expect_body", "heavy"])]
-    requests_file: Option<String>,
-    /// Order of the requests of --requests: in-turn, shuffled or weighted
-    #[arg(long, value_name = "ORDER", default_value = "in-turn", requires = "requests_file")]
-    order: RequestOrder,
-    /// Request body
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    body: Option<String>,
-    /// File or pipe with the request body, at most 1GiB; - for standard input
-    #[arg(long, value_name = "FILE")]
-    body_file: Option<String>,
-    /// Expected reply body [default: the body of the first reply]
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    expect_body: Option<String>,
-    /// Accept any reply body; still check its length
-    #[arg(long)]
-    any_body: bool,
-    /// Statuses of correct replies, such as 401,404 [default: all below 400]
-    #[arg(long, value_name = "LIST", value_parser = value::statuses)]
-    expect_status: Option<value::List<u16>>,
-    /// Longest head of a reply, at most 64MiB [default: 1MiB]
-    #[arg(long, value_name = "SIZE", value_parser = value::size)]
-    head_limit: Option<usize>,
 }
 
 /// Accepted certificates.
@@ -330,41 +284,6 @@ impl ConnectionOptions {
     }
 }
 
-impl MessageOptions {
-    /// Refuses what means nothing to the target's protocol and cannot be seen in a configuration
-    /// any more.
-    fn check(&self, target: &Target) -> Result<(), String> {
-        let traits = target.protocol().traits();
-        let refuse = |option, reason| Err(format!("{option} does not apply to {target}: {reason}"));
-        if self.payload.is_some() && !traits.has_payload {
-            return refuse("--payload", "use --body or --body-file for HTTP");
-        }
-        if self.method.is_some() && !traits.has_heads {
-            return refuse("--method", "it applies to http:// and https://");
-        }
-        Ok(())
-    }
-
-    /// The requests of a file, whose own files are looked for beside it.
-    fn requests(&self) -> anyhow::Result<Option<RequestSet>> {
-        let Some(path) = &self.requests_file else { return Ok(None) };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| usage(format!("--requests {path} cannot be read: {error}")))?;
-        let file = RequestFile::parse(&text, self.order)
-            .map_err(|error| usage(format!("--requests {path}, {error}")))?;
-        let folder = Path::new(path).parent().map(|it| it.display().to_string());
-        Ok(Some(RequestSet { folder, ..file.set }))
-    }
-
-    fn body(&self) -> Result<Option<Body>, String> {
-        let given = [
-            ("--body", self.body.clone().map(Body::Text)),
-            ("--body-file", self.body_file.clone().map(Body::File)),
-        ];
-        Ok(only(&given, "set the request body")?.map(|(_, body)| body))
-    }
-}
-
 impl TrustOptions {
     fn client_certificate(&self) -> Option<ClientCertificate> {
         let certificate = self.cert.clone()?;
@@ -383,7 +302,7 @@ impl TrustOptions {
 }
 
 /// The one option that was given out of several of which each says the same.
-fn only<T: Clone>(
+pub(super) fn only<T: Clone>(
     options: &[(&'static str, Option<T>)],
     meaning: &str,
 ) -> Result<Option<(&'static str, T)>, String> {

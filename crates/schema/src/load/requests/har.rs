@@ -1,5 +1,5 @@
-//! Requests of an HTTP archive (HAR 1.2), as browsers and proxies record them. What a connection of one's own decides is
-//! left out: host, length, framing and compression.
+//! Requests of an HTTP archive (HAR 1.2), as browsers and proxies record them. What each connection decides for itself
+//! is left out: host, length, framing and compression.
 
 use serde::Deserialize;
 

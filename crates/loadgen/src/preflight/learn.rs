@@ -1,0 +1,116 @@
+//! Learns the bodies that replies must have: each request that changes nothing on the server is sent twice, so that a
+//! varying body is noticed before the load.
+
+use std::time::{Duration, Instant};
+
+use super::{Ending, Exchange, Found, transport::Transport};
+use crate::{
+    codec::{
+        Codec, Persistence, Reply, ReplyError, RequestId,
+        http1::{FirstUse, Http1, Http1Connection},
+    },
+    error::LoadError,
+};
+
+/// For how long bodies are learned before the load.
+const LEARNING_LIMIT: Duration = Duration::from_secs(2);
+
+impl Exchange<'_> {
+    /// Sends each request that changes nothing on the server, as far as one connection and the time allow, and learns
+    /// the bodies that replies must have. What is not sent is learned from the load.
+    pub(super) fn learn(
+        &self,
+        http: &mut Http1,
+        transport: &mut Transport,
+    ) -> Result<Found, LoadError> {
+        let mut connection = http.connection(0);
+        let began = Instant::now();
+        let (mut found, mut goes_on) = (None, true);
+        for request in http.all_requests() {
+            let FirstUse { is_safe, learns_body } = http.first_use(request);
+            if !is_safe || !goes_on || began.elapsed() > LEARNING_LIMIT {
+                if learns_body {
+                    http.learn_from_load(request);
+                }
+                continue;
+            }
+            let now;
+            (now, goes_on) = self
+                .learn_one(http, &mut connection, transport, request)
+                .map_err(|error| self.naming(request, error))?;
+            found.get_or_insert(now);
+        }
+        match found {
+            Some(found) => Ok(found),
+            None => self.run(http, &mut connection, transport, None),
+        }
+    }
+
+    /// The same error, with the name of the request where there are several.
+    fn naming(&self, RequestId(request): RequestId, error: LoadError) -> LoadError {
+        let set = self.config.requests.as_ref();
+        match (set.and_then(|set| set.requests.get(request as usize)), error) {
+            (Some(request), LoadError::Preflight(sentence)) => {
+                LoadError::Preflight(format!("request `{}`: {sentence}", request.name))
+            }
+            (_, error) => error,
+        }
+    }
+
+    /// What one request finds, and whether the connection goes on.
+    fn learn_one(
+        &self,
+        http: &mut Http1,
+        connection: &mut Http1Connection,
+        transport: &mut Transport,
+        request: RequestId,
+    ) -> Result<(Found, bool), LoadError> {
+        connection.learn();
+        let found = self.run(http, connection, transport, Some(request))?;
+        let learned = http.take_learned(request, connection);
+        let reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
+        http.reply_bytes = http.reply_bytes.max(reply_bytes);
+        match (found, learned) {
+            (Found::Reply(reply), Some(learned)) if http.first_use(request).learns_body => {
+                http.expect(request, learned.body);
+                self.repeat(http, connection, transport, request, reply)
+            }
+            (Found::Reply(reply), _) => {
+                Ok((Found::Reply(reply), reply.persistence == Persistence::Keep))
+            }
+            (found, _) => Ok((found, false)),
+        }
+    }
+
+    /// The same exchange once more on the same connection, if it goes on, to see whether the body is
+    /// the same. Whatever else goes wrong now is left to the load, which counts it.
+    fn repeat<C: Codec>(
+        &self,
+        codec: &mut C,
+        connection: &mut C::Connection,
+        transport: &mut Transport,
+        request: RequestId,
+        first: Reply,
+    ) -> Result<(Found, bool), LoadError> {
+        if first.persistence == Persistence::Close {
+            return Ok((Found::Reply(first), false));
+        }
+        let differs =
+            match self.exchange(codec, connection, transport, Some(request), &mut Vec::new()) {
+                Ending::Interrupted => return Ok((Found::Interruption, false)),
+                Ending::Complete(second) => {
+                    return Ok((Found::Reply(first), second.persistence == Persistence::Keep));
+                }
+                Ending::Wrong(ReplyError::BodyDiffers { at, .. }) => format!("from byte {at} on"),
+                Ending::Wrong(ReplyError::BodyLength { expected, received, .. }) => {
+                    format!("{expected} and {received} bytes")
+                }
+                _ => return Ok((Found::Reply(first), false)),
+            };
+        Err(LoadError::Preflight(format!(
+            "two replies of {} to the same request have different bodies ({differs}): \
+             give --any-body to check the framing alone",
+            self.target()
+        )))
+    }
+}
