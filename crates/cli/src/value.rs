@@ -170,6 +170,20 @@ pub(crate) use wirebench_schema::{
     units::{parse_count as count, parse_duration as duration},
 };
 
+/// The one option that was given out of several of which each says the same.
+pub(crate) fn only<T: Clone>(
+    options: &[(&'static str, Option<T>)],
+    meaning: &str,
+) -> Result<Option<(&'static str, T)>, String> {
+    let mut given = options.iter().filter_map(|(name, value)| Some((*name, value.clone()?)));
+    match (given.next(), given.next()) {
+        (Some((one, _)), Some((other, _))) => {
+            Err(format!("{one} and {other} both {meaning}: omit one of them"))
+        }
+        (first, _) => Ok(first),
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;

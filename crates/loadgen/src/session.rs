@@ -5,10 +5,10 @@
 //! parameter, so it can be tested with virtual time. It reads only clocks of CPU time, of the
 //! thread and of the server, at the edges of the window, through given functions.
 //!
-//! This file has the state, its beginning and its end; `connecting` makes connections, `events` handles their events,
-//! `failures` what goes wrong, `time` the passage of time, `lateness` measures how late the engine comes, `scan` selects
-//! connections to examine, `rest` is the time between two windows on the same connections, and `retry` sends requests
-//! once more.
+//! This file has the state, its beginning and its end; `connecting` makes connections, `events` handles their
+//! events, `failures` what goes wrong, `time` the passage of time, `lateness` measures how late the engine comes,
+//! `scan` selects connections to examine, `rest` is the time between two windows on the same connections, and `retry`
+//! sends requests once more.
 
 mod connecting;
 mod edges;

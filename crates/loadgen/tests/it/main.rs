@@ -14,6 +14,7 @@ mod models;
 mod network;
 mod preflight;
 mod replies;
+mod requests;
 mod retry;
 mod server;
 mod tls;

@@ -7,8 +7,10 @@ use wirebench_schema::{
     target::Target,
 };
 
-use super::options::only;
-use crate::{exit::usage, value};
+use crate::{
+    exit::usage,
+    value::{self, only},
+};
 
 /// The request and the expected reply.
 #[derive(Debug, clap::Args)]

@@ -4,14 +4,18 @@
 use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
-        Arrivals, Body, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
+        Arrivals, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
         LatencyOrigin, LoadConfig, LoadModel, RateCurve, SourceRange, Stop, Trust, Waiting,
     },
     target::Target,
 };
 
 use super::message::MessageOptions;
-use crate::{exit::usage, fleet::FleetOptions, value};
+use crate::{
+    exit::usage,
+    fleet::FleetOptions,
+    value::{self, only},
+};
 
 const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
 
@@ -298,20 +302,6 @@ impl TrustOptions {
         ];
         let given = only(&given, "set the accepted certificates")?;
         Ok(given.map_or(Trust::System, |(_, trust)| trust))
-    }
-}
-
-/// The one option that was given out of several of which each says the same.
-pub(super) fn only<T: Clone>(
-    options: &[(&'static str, Option<T>)],
-    meaning: &str,
-) -> Result<Option<(&'static str, T)>, String> {
-    let mut given = options.iter().filter_map(|(name, value)| Some((*name, value.clone()?)));
-    match (given.next(), given.next()) {
-        (Some((one, _)), Some((other, _))) => {
-            Err(format!("{one} and {other} both {meaning}: omit one of them"))
-        }
-        (first, _) => Ok(first),
     }
 }
 

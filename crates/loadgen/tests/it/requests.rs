@@ -1,0 +1,169 @@
+//! Request sets: each reply is checked against its own expectation, and figures stand by name.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+};
+use wirebench_schema::load::{LoadReport, NamedRequests, RequestFile, RequestOrder, RequestSet};
+
+use crate::{counted, each_engine, load, refusal, server::Server};
+
+/// Answers with the method, the path and the body of each request. `/no` is not found, `/wrong` is wrong from its
+/// third time on.
+fn echoing() -> Server {
+    Server::start(|_, stream, _| {
+        let mut reader = BufReader::new(stream);
+        let mut wrong = 0;
+        while let Some((line, body)) = read(&mut reader) {
+            let (status, body) = match line.as_str() {
+                "GET /no" => ("404 Not Found", "no".to_owned()),
+                "GET /wrong" => {
+                    wrong += 1;
+                    ("200 OK", if wrong > 2 { "wrong" } else { "right" }.to_owned())
+                }
+                _ => ("200 OK", format!("{line} {body}")),
+            };
+            let length = body.len();
+            let reply = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n{body}");
+            if { stream }.write_all(reply.as_bytes()).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// Method and path of the next request, and its body.
+fn read(reader: &mut BufReader<&TcpStream>) -> Option<(String, String)> {
+    let (mut head, mut length) = (String::new(), 0);
+    while !head.ends_with("\r\n\r\n") {
+        let before = head.len();
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+        if let Some(value) = head[before..].strip_prefix("Content-Length: ") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let line = head.lines().next()?.trim_end_matches(" HTTP/1.1").to_owned();
+    Some((line, String::from_utf8(body).ok()?))
+}
+
+fn set(text: &str, order: RequestOrder) -> Option<RequestSet> {
+    Some(RequestFile::parse(text, order).unwrap().set)
+}
+
+fn figures(report: &LoadReport) -> Vec<(&str, u64, u64)> {
+    let of = |it: &'_ NamedRequests| (it.requests, it.errors);
+    report.by_name.iter().map(|it| (it.name.as_str(), of(it).0, of(it).1)).collect()
+}
+
+#[test]
+fn each_reply_is_checked_against_its_own_request() {
+    let server = echoing();
+    let text = [
+        r#"{"path": "/a", "expect": {"body": "GET /a "}}"#,
+        r#"{"path": "/much/longer?x=1", "name": "longer"}"#,
+        r#"{"path": "/no", "name": "no", "expect": {"status": [404, 410]}}"#,
+        r#"{"method": "POST", "path": "/{seq}", "name": "create", "body_text": "{uuid}",
+            "expect": {"contains": "POST /"}}"#,
+    ]
+    .map(|line| line.replace('\n', ""))
+    .join("\n");
+    each_engine(|engine| {
+        for pipeline in [1, 8] {
+            let mut config = counted(&server.http(), engine, 400);
+            config.pipeline = pipeline;
+            config.requests = set(&text, RequestOrder::InTurn);
+            let report = load(&config);
+            assert_eq!(
+                (report.errors.total(), report.requests),
+                (0, 400),
+                "{:?}",
+                report.error_examples
+            );
+            let named = figures(&report);
+            let names: Vec<&str> = named.iter().map(|it| it.0).collect();
+            assert_eq!(names, ["GET /a", "longer", "no", "create"]);
+            for (name, requests, errors) in named {
+                // Threads begin at different places of the turn, and each ends where its share of the count does.
+                assert!((90..=110).contains(&requests) && errors == 0, "{name}: {requests}");
+            }
+            assert!(report.by_name.iter().all(|it| it.latency.is_some()));
+        }
+    });
+}
+
+#[test]
+fn a_wrong_reply_is_an_error_of_its_name() {
+    let server = echoing();
+    each_engine(|engine| {
+        let mut config = counted(&server.http(), engine, 100);
+        (config.connections, config.threads) = (1, 1);
+        config.requests = set("/a\n/wrong\n/no", RequestOrder::InTurn);
+        let report = load(&config);
+        let named = figures(&report);
+        assert_eq!(named[0].2, 0, "{named:?}");
+        // Each connection gives two right ones at first. What is in flight with a wrong one is the wrong one alone.
+        assert!(named[1].2 > 0 && report.errors.wrong_reply == named[1].2, "{named:?}");
+        assert!(named[2].2 > 0 && report.errors.status == named[2].2, "{named:?}");
+        let example = report.error_examples.iter().map(ToString::to_string).collect::<String>();
+        assert!(example.contains("the body differs from the expected one at byte 0"), "{example}");
+    });
+}
+
+#[test]
+fn weights_decide_how_often_a_request_is_made() {
+    let server = echoing();
+    each_engine(|engine| {
+        let mut config = counted(&server.http(), engine, 1000);
+        let text = "{\"path\": \"/often\", \"weight\": 9}\n{\"path\": \"/rarely\"}";
+        config.requests = set(text, RequestOrder::Weighted);
+        let report = load(&config);
+        let rarely = report.by_name[1].requests;
+        // 100 are expected, with a standard deviation of 9.5.
+        assert!((40..=160).contains(&rarely), "{rarely}");
+    });
+}
+
+#[test]
+fn files_are_looked_for_beside_the_file_of_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("body.txt"), "from a file").unwrap();
+    std::fs::write(folder.path().join("names.txt"), "ann\n\nbob\n").unwrap();
+    let server = echoing();
+    let text = "{\"method\": \"POST\", \"path\": \"/x?who={choose:names.txt}\", \"body_file\": \"body.txt\", \
+                \"expect\": {\"contains\": \"from a file\"}}";
+    each_engine(|engine| {
+        let mut config = counted(&server.http(), engine, 20);
+        let requests = set(text, RequestOrder::InTurn).unwrap();
+        let folder = Some(folder.path().display().to_string());
+        config.requests = Some(RequestSet { folder, ..requests });
+        let report = load(&config);
+        assert_eq!(
+            (report.requests, report.errors.total()),
+            (20, 0),
+            "{:?}",
+            report.error_examples
+        );
+        // With one name the figures of the load are its figures.
+        assert!(report.by_name.is_empty());
+    });
+    let mut config = counted(&server.http(), wirebench_schema::load::EngineChoice::Epoll, 20);
+    config.requests = set("POST /\n@no-such-file", RequestOrder::InTurn);
+    let refused = refusal(&config);
+    assert!(refused.starts_with("request `POST /`: `no-such-file` cannot be read"), "{refused}");
+}
+
+#[test]
+fn a_set_with_a_wrong_expectation_is_refused_before_the_load() {
+    let server = echoing();
+    let mut config = counted(&server.http(), wirebench_schema::load::EngineChoice::Epoll, 20);
+    config.requests = set(
+        "{\"path\": \"/a\", \"name\": \"first\", \"expect\": {\"body\": \"b\"}}",
+        RequestOrder::InTurn,
+    );
+    let refused = refusal(&config);
+    assert!(refused.starts_with("request `first`: "), "{refused}");
+}
