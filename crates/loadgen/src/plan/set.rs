@@ -6,7 +6,7 @@ use wirebench_schema::load::{Body, BodyCheck, LoadConfig, RequestSet, RequestSpe
 use super::{file, head, read_body};
 use crate::{
     codec::{
-        http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Rules},
+        http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},
         requests::{Choices, Picker, Template, choice_files},
     },
     error::LoadError,
@@ -94,6 +94,11 @@ pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, Load
             learns_body: learns_body(config, request, &template),
         };
         kinds.push((template, rules(config, request, &mut files)?, first_use));
+    }
+    if let [(Template::Constant(bytes), rules, first_use)] = &kinds[..] {
+        let requests = Requests::new(bytes, config.pipeline);
+        let http = Http1::new(requests, rules.clone(), config.threads);
+        return Ok(http.with_first_use(*first_use));
     }
     let weights: Vec<u32> = set.requests.iter().map(|request| request.weight).collect();
     Ok(Http1::of_set(kinds, Picker::new(set.order, &weights, config.seed), config.threads))
