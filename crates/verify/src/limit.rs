@@ -247,11 +247,21 @@ fn running(pids: &[Pid]) -> usize {
 
 /// The CPU time of each thread that is no helper, in nanoseconds.
 pub(super) fn ran(pids: &[Pid]) -> BTreeMap<PathBuf, u64> {
+    times(pids, |ran_ns, _| ran_ns)
+}
+
+/// For how long all threads that are no helpers ran or waited for a CPU, in nanoseconds.
+pub(super) fn wanted_cpu_ns(pids: &[Pid]) -> u64 {
+    times(pids, |ran_ns, waited_ns| ran_ns + waited_ns).values().sum()
+}
+
+fn times(pids: &[Pid], of: impl Fn(u64, u64) -> u64) -> BTreeMap<PathBuf, u64> {
     let time = |(_, folder): (_, String)| {
         let stat = fs::read_to_string(format!("{folder}/stat")).ok()?;
         let times = fs::read_to_string(format!("{folder}/schedstat")).ok()?;
-        let ran_ns = times.split(' ').next()?.parse().ok()?;
-        (!is_helper(&stat)).then(|| (PathBuf::from(folder), ran_ns))
+        let mut times = times.split(' ').map(str::parse);
+        let (ran_ns, waited_ns) = (times.next()?.ok()?, times.next()?.ok()?);
+        (!is_helper(&stat)).then(|| (PathBuf::from(folder), of(ran_ns, waited_ns)))
     };
     threads(pids).into_iter().filter_map(time).collect()
 }

@@ -138,7 +138,8 @@ fn wrong_echoes_are_found_out() {
 #[test]
 fn wrong_work_is_found_out() {
     const SKIPPED: &[&str] = &["was for 100 ms of work, but it was answered after "];
-    const ASLEEP: &[&str] = &["used ", " ms of CPU time: work must keep the CPU busy"];
+    const ASLEEP: &[&str] =
+        &["used or waited for ", " ms of CPU time: work must keep the CPU busy"];
     const AT_ONCE: &[&str] = &["8 requests for 50 ms of work each were answered within "];
     let behind = &["100 ms of work, but the request behind it was answered after "];
     let cases = [
