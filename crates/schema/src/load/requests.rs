@@ -9,6 +9,7 @@ mod lines;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 use super::Body;
 use crate::target::Target;
@@ -151,8 +152,12 @@ impl RequestFile {
         };
         let mut target: Option<(usize, Target)> = None;
         let mut requests = Vec::new();
+        let mut unnamed = Vec::new();
         for found in found {
             let line = found.line;
+            if found.name.is_none() {
+                unnamed.push(requests.len());
+            }
             let failed = |reason| RequestFileError { line, reason };
             let (named, request) = found.resolve().map_err(failed)?;
             if let Some(named) = named {
@@ -171,10 +176,17 @@ impl RequestFile {
             let reason = "the file has no request: write a URL or a path on each line".to_owned();
             return Err(RequestFileError { line: 1, reason });
         }
+        if distinct_names(&requests) > NAMES_LIMIT {
+            unnamed.into_iter().for_each(|at| requests[at].name = requests[at].method.clone());
+        }
         let set = RequestSet { order, folder: None, requests };
         set.check().map_err(|reason| RequestFileError { line: 1, reason })?;
         Ok(Self { target: target.map(|(_, target)| target), set })
     }
+}
+
+fn distinct_names(requests: &[RequestSpec]) -> usize {
+    requests.iter().map(|it| &it.name).collect::<BTreeSet<_>>().len()
 }
 
 impl RequestSet {
@@ -191,7 +203,7 @@ impl RequestSet {
     }
 
     fn check(&self) -> Result<(), String> {
-        let names = self.names().len();
+        let names = distinct_names(&self.requests);
         if names > NAMES_LIMIT {
             return Err(format!(
                 "the requests have {names} names, and {NAMES_LIMIT} have figures of their own: give several requests \

@@ -88,6 +88,13 @@ fn an_archive_gives_its_requests_without_what_belongs_to_the_connection() {
 }
 
 #[test]
+fn many_requests_without_names_are_named_by_their_method() {
+    let many: String = (0..100_000).map(|n| format!("/{n}\n")).collect();
+    let set = read(&(many + "/x POST a=b\n")).set;
+    assert_eq!((set.requests.len(), set.names()), (100_001, vec!["GET", "POST"]));
+}
+
+#[test]
 fn what_is_wrong_is_named_with_its_line_and_the_next_step() {
     for (text, expected) in [
         ("", "line 1: the file has no request: write a URL or a path on each line"),
@@ -116,7 +123,8 @@ fn what_is_wrong_is_named_with_its_line_and_the_next_step() {
         let error = RequestFile::parse(text, RequestOrder::InTurn).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{text:?}: {error}");
     }
-    let many: String = (0..65).map(|n| format!("/{n}\n")).collect();
+    let many = |n: usize| format!("{{\"url\": \"/\", \"name\": \"{n}\"}}\n");
+    let many: String = (0..65).map(many).collect();
     let error = RequestFile::parse(&many, RequestOrder::InTurn).unwrap_err();
     assert!(error.reason.starts_with("the requests have 65 names"), "{error}");
     let idle = "{\"url\": \"/\", \"weight\": 0}";
