@@ -249,6 +249,7 @@ impl LoadConfig {
             (self.unix_socket.is_some(), "--unix-socket", "write unix:PATH for an echo"),
             (self.method != "GET", "--method", "it belongs to http://"),
             (!self.headers.is_empty(), "-H", "it belongs to http://"),
+            (self.requests.is_some(), "--requests", "it belongs to http://"),
             (self.heavy.is_some(), "--heavy", "it belongs to http://"),
             (!self.on_closed.is_fail(), "--retry-closed", "it belongs to http://"),
             (self.body.is_some(), "--body", "give --payload for an echo"),

@@ -81,13 +81,14 @@ impl LoadConfig {
                         omit --retry-closed"
                 .to_owned());
         }
-        if !self.has_safe_method() && !IDEMPOTENT.contains(&self.method.as_str()) {
-            return Err(format!(
-                "a {} request may have had its effect when the server closes the connection: omit \
-                 --retry-closed",
-                self.method
-            ));
+        let of_set = self.requests.iter().flat_map(|set| &set.requests).map(|it| &it.method);
+        let mut methods = of_set.chain(std::iter::once(&self.method)).map(String::as_str);
+        match methods.find(|method| !is_safe(method) && !IDEMPOTENT.contains(method)) {
+            None => Ok(()),
+            Some(method) => Err(format!(
+                "a {method} request may have had its effect when the server closes the connection: omit \
+                 --retry-closed"
+            )),
         }
-        Ok(())
     }
 }

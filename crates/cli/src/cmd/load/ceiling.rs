@@ -66,6 +66,8 @@ fn obstacle(config: &LoadConfig) -> Option<&'static str> {
         Some("the built-in servers speak no TLS")
     } else if config.unix_socket.is_some() || config.target.unix_path().is_some() {
         Some("the built-in servers listen on no Unix socket")
+    } else if config.requests.is_some() {
+        Some("the built-in servers answer all requests alike")
     } else if config.body.is_some() {
         Some("the built-in servers read no body of a request")
     } else if config.method == "HEAD" {
@@ -134,11 +136,13 @@ fn other_cpus(own: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use wirebench_schema::load::{Body, EngineChoice, RateCurve};
+    use wirebench_schema::load::{Body, EngineChoice, RateCurve, RequestFile, RequestOrder};
 
     fn config(target: &str) -> LoadConfig {
         LoadConfig::new(target.parse().unwrap())
     }
+
+    const IN_TURN: RequestOrder = RequestOrder::InTurn;
 
     #[test]
     fn what_the_built_in_servers_cannot_do_is_said() {
@@ -151,6 +155,13 @@ mod tests {
             (
                 LoadConfig { body: Some(Body::Text("x".into())), ..http() },
                 Some("the built-in servers read no body of a request"),
+            ),
+            (
+                LoadConfig {
+                    requests: Some(RequestFile::parse("/a", IN_TURN).unwrap().set),
+                    ..http()
+                },
+                Some("the built-in servers answer all requests alike"),
             ),
             (
                 LoadConfig { method: "HEAD".into(), ..http() },

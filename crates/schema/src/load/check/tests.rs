@@ -1,7 +1,7 @@
 //! Loads that are refused, each with the option to change.
 
 use super::*;
-use crate::load::{ClientCertificate, ClosedPolicy, RateCurve};
+use crate::load::{ClientCertificate, ClosedPolicy, RateCurve, RequestFile, RequestOrder};
 use expect_test::{expect, expect_file};
 
 fn config() -> LoadConfig {
@@ -74,6 +74,13 @@ fn options_of_http_are_refused_for_an_echo() {
     assert_eq!(echo.check(), Ok(()));
     let message = LoadConfig { payload_bytes: 0, ..echo.clone() }.check().unwrap_err();
     expect!["an echo of 0 bytes has no reply: give --payload at least 1"].assert_eq(&message);
+    let set = RequestFile::parse("POST http://h/", RequestOrder::InTurn).unwrap().set;
+    let requests = LoadConfig { requests: Some(set.clone()), ..echo.clone() };
+    expect!["--requests does not apply to tcp://127.0.0.1:80: it belongs to http://"]
+        .assert_eq(&requests.check().unwrap_err());
+    let http = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+    let retried = LoadConfig { requests: Some(set), on_closed: ClosedPolicy::Retry, ..http };
+    assert!(retried.check().unwrap_err().starts_with("a POST request may have had its effect"));
     let retry = LoadConfig { on_closed: ClosedPolicy::Retry, ..echo.clone() };
     let message = retry.check().unwrap_err();
     expect!["--retry-closed does not apply to tcp://127.0.0.1:80: it belongs to http://"]
