@@ -1,6 +1,6 @@
 //! The options for requests and the replies that they expect.
 
-use std::path::Path;
+use std::{fs::File, io::Read, path::Path};
 use wirebench_schema::{
     load::{Body, RequestFile, RequestOrder, RequestSet},
     scenario::HeavyConnections,
@@ -57,6 +57,20 @@ pub(super) struct MessageOptions {
     pub(super) head_limit: Option<usize>,
 }
 
+/// The largest file of requests.
+const REQUESTS_LIMIT_BYTES: u64 = 64 << 20;
+
+fn read(path: &str) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let mut bounded = file.take(REQUESTS_LIMIT_BYTES + 1);
+    bounded.read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if bounded.limit() == 0 {
+        return Err(format!("it is larger than {} MiB", REQUESTS_LIMIT_BYTES >> 20));
+    }
+    Ok(text)
+}
+
 impl MessageOptions {
     /// Refuses what means nothing to the target's protocol and cannot be seen in a configuration
     /// any more.
@@ -75,8 +89,8 @@ impl MessageOptions {
     /// The requests of a file, whose own files are looked for beside it.
     pub(super) fn requests(&self) -> anyhow::Result<Option<RequestSet>> {
         let Some(path) = &self.requests_file else { return Ok(None) };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| usage(format!("--requests {path} cannot be read: {error}")))?;
+        let text = read(path)
+            .map_err(|reason| usage(format!("--requests {path} cannot be read: {reason}")))?;
         let file = RequestFile::parse(&text, self.order)
             .map_err(|error| usage(format!("--requests {path}, {error}")))?;
         let folder = Path::new(path).parent().map(|it| it.display().to_string());
