@@ -313,7 +313,7 @@ impl Codec for Http1 {
         match (&connection.stream, &self.source) {
             (Stream::Equal(sent), Source::Equal { requests, heavy }) => {
                 let requests = match heavy {
-                    Some((_, requests)) if connection.is_heavy => requests,
+                    Some((_, others)) if connection.is_heavy => others,
                     _ => requests,
                 };
                 requests.from(sent.position(), sent.unsent_bytes(requests.length() as u64))
