@@ -221,7 +221,7 @@ fn no_connection(connections: usize, outcome: &LoadOutcome) -> LoadError {
     let mut failures = outcome.collected.total.counts.examples.iter().flatten();
     LoadError::NoConnection {
         connections,
-        reason: failures.next().map_or("unknown".to_owned(), ToString::to_string),
+        reason: failures.next().map_or("unknown".to_owned(), |(failure, _)| failure.to_string()),
         next_step: "check that the server still runs and takes more than one connection",
     }
 }

@@ -280,21 +280,27 @@ impl Recorder {
     }
 
     /// A request or connection has failed, and with it `lost` further requests in flight.
-    pub(crate) fn failed(&mut self, failure: Failure, lost: u64) {
+    pub(crate) fn failed(&mut self, failure: Failure, request: Option<RequestId>, lost: u64) {
         if self.scope == Scope::Nothing {
             return;
         }
         let (kind, counts) = (failure.kind(), &mut self.current.counts);
         *counts.errors.of_mut(kind) += 1;
         counts.errors.lost += lost;
-        counts.examples[kind as usize].get_or_insert(failure);
+        counts.examples[kind as usize].get_or_insert((failure, request));
     }
 
     /// A complete reply had this status, which is not one of a correct reply. Its page is read only as
     /// an example.
-    pub(crate) fn refused(&mut self, status: u16, page: impl FnOnce() -> String) {
+    pub(crate) fn refused(
+        &mut self,
+        status: u16,
+        request: RequestId,
+        page: impl FnOnce() -> String,
+    ) {
         let is_known = self.current.counts.examples[ErrorKind::Status as usize].is_some();
-        self.failed(Failure::Status(status, if is_known { String::new() } else { page() }), 0);
+        let page = if is_known { String::new() } else { page() };
+        self.failed(Failure::Status(status, page), Some(request), 0);
     }
 
     /// A connection is established, after this time.

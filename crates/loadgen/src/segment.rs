@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{ErrorCounts, ErrorKind, LoadModel, Phase, Samples};
 
-use crate::failure::Failure;
+use crate::{codec::RequestId, failure::Failure};
 
 /// Significant decimal digits of a latency.
 const DIGITS: u8 = 3;
@@ -92,8 +92,8 @@ pub(crate) struct Counts {
     /// Bytes sent.
     pub(crate) bytes_sent: u64,
     pub(crate) errors: ErrorCounts,
-    /// The first failure of each kind.
-    pub(crate) examples: [Option<Failure>; ErrorKind::ALL.len()],
+    /// The first failure of each kind, and the request that failed.
+    pub(crate) examples: [Option<(Failure, Option<RequestId>)>; ErrorKind::ALL.len()],
     /// HTTP replies by class of status.
     pub(crate) status_classes: [u64; 5],
     /// HTTP replies whose status is of no class.

@@ -3,11 +3,12 @@
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 use wirebench_schema::load::{
-    ClosedPolicy, Fairness, IdleCounts, LatencyOrigin, LatencySummary, LoadConfig, LoadModel,
-    LoadReport, NamedRequests, Offered, RateCurve, ReplyChecks, Samples, ThreadRate,
+    ClosedPolicy, ErrorExample, Fairness, IdleCounts, LatencyOrigin, LatencySummary, LoadConfig,
+    LoadModel, LoadReport, NamedRequests, Offered, RateCurve, ReplyChecks, Samples, ThreadRate,
 };
 
 use crate::{
+    codec::RequestId,
     collector::ThreadSegment,
     coordinator::LoadOutcome,
     failure::Failure,
@@ -45,7 +46,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         offered: offered(config, counts, window_ns, !status.interrupted),
         thread_rate: thread_rate(&collected.per_thread, outcomes, window_ns),
         errors: counts.errors,
-        error_examples: counts.examples.iter().flatten().map(Failure::example).collect(),
+        error_examples: error_examples(config, counts),
         gave_up_requests: gave_up_requests(outcomes),
         heavy_replies: config.heavy.as_ref().map(|_| counts.heavy_replies),
         checks: ReplyChecks {
@@ -83,6 +84,21 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
 #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
 fn per_second(count: u64, window_ns: u64) -> f64 {
     if window_ns == 0 { 0.0 } else { count as f64 * 1e9 / window_ns as f64 }
+}
+
+/// One failure of each kind. Where there are several requests, it names the one that failed.
+fn error_examples(config: &LoadConfig, counts: &Counts) -> Vec<ErrorExample> {
+    let requests = config.requests.as_ref().map_or(&[][..], |set| &set.requests);
+    let name = |id: &RequestId| requests.get(id.0 as usize).map(|it| &it.name);
+    let example = |(failure, request): &(Failure, Option<RequestId>)| {
+        let mut example = failure.example();
+        let name = request.as_ref().and_then(name).filter(|_| requests.len() > 1);
+        if let Some(name) = name.filter(|_| failure.kind().is_of_request()) {
+            example.sentence = format!("request `{name}`: {}", example.sentence);
+        }
+        example
+    };
+    counts.examples.iter().flatten().map(example).collect()
 }
 
 fn by_name(config: &LoadConfig, total: &Segment, window_ns: u64) -> Vec<NamedRequests> {

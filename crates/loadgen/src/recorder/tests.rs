@@ -35,7 +35,7 @@ fn of_window(recorder: &mut Recorder) -> Vec<Segment> {
 #[test]
 fn every_event_belongs_to_the_phase_in_which_it_happens() {
     let mut recorder = recorder();
-    recorder.failed(Failure::Refused, 0);
+    recorder.failed(Failure::Refused, None, 0);
     recorder.begin_warmup(1);
     recorder.reply(REPLY, stamp(0), 5);
     recorder.open_window(10);
@@ -45,7 +45,7 @@ fn every_event_belongs_to_the_phase_in_which_it_happens() {
     recorder.status(200, 1);
     recorder.close_window(20);
     recorder.reply(REPLY, stamp(20), 25);
-    recorder.failed(Failure::Reset, 0);
+    recorder.failed(Failure::Reset, None, 0);
     let segments: Vec<_> = recorder.take_full().collect();
     let phases: Vec<_> = segments.iter().map(|segment| segment.phase).collect();
     assert_eq!(phases, [None, Some(Phase::Warmup), Some(Phase::Window)]);
@@ -116,10 +116,10 @@ fn a_timeout_is_no_reply_but_an_age() {
 fn the_first_failure_of_a_kind_is_its_example() {
     let mut recorder = recorder();
     let surplus = |bytes| Failure::Surplus(bytes, String::new());
-    recorder.failed(surplus(1), 2);
-    recorder.failed(surplus(2), 0);
+    recorder.failed(surplus(1), None, 2);
+    recorder.failed(surplus(2), None, 0);
     recorder.begin_warmup(0);
     let segment = recorder.take_full().next().unwrap();
     assert_eq!((segment.counts.errors.surplus, segment.counts.errors.lost), (2, 2));
-    assert_eq!(segment.counts.examples.iter().flatten().collect::<Vec<_>>(), [&surplus(1)]);
+    assert_eq!(segment.counts.examples.iter().flatten().collect::<Vec<_>>(), [&(surplus(1), None)]);
 }

@@ -221,7 +221,7 @@ impl<C: Codec> Session<C> {
             self.recorder.status(status, reply.interim_replies);
             if reply.is_refusal {
                 let (codec, place) = (&self.codec, &self.slots[slot]);
-                self.recorder.refused(status, || codec.page(&place.codec));
+                self.recorder.refused(status, stamp.request, || codec.page(&place.codec));
                 self.recorder.refusal(status, stamp, now_ns);
             }
         }

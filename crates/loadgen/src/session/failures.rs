@@ -5,7 +5,7 @@ use super::{
     events::{Next, is_overdue},
 };
 use crate::{
-    codec::{Cancelled, Codec, ReplyError, Ticket},
+    codec::{Cancelled, Codec, ReplyError, RequestId, Ticket},
     connection::Origin,
     director::Action,
     failure::Failure,
@@ -47,7 +47,7 @@ impl<C: Codec> Session<C> {
         let stamp = self.slots[slot].connection.ended(ticket);
         self.outstanding = self.outstanding.saturating_sub(1);
         self.recorder.unanswered(Unanswered::Failed, stamp, now_ns);
-        self.recorder.failed(failure, 0);
+        self.recorder.failed(failure, Some(stamp.request), 0);
         self.end_requests(1, now_ns);
     }
 
@@ -92,7 +92,8 @@ impl<C: Codec> Session<C> {
             for stamp in self.slots[slot].connection.stamps() {
                 self.recorder.unanswered(Unanswered::Failed, stamp, now_ns);
             }
-            self.recorder.failed(failure, in_flight.saturating_sub(1));
+            let request = self.oldest_request(slot);
+            self.recorder.failed(failure, request, in_flight.saturating_sub(1));
         }
         self.slots[slot].connection.close(Origin::Failure);
         if was_connecting {
@@ -133,6 +134,7 @@ impl<C: Codec> Session<C> {
 
     /// Counts each request of a connection that is overdue; the others are lost with it.
     fn count_overdue(&mut self, slot: usize, now_ns: u64) {
+        let request = self.oldest_request(slot);
         let connection = &self.slots[slot].connection;
         let (mut overdue, mut lost) = (0_u64, 0);
         for stamp in connection.stamps() {
@@ -150,8 +152,13 @@ impl<C: Codec> Session<C> {
             }
         }
         for _ in 1..overdue {
-            self.recorder.failed(Failure::Timeout, 0);
+            self.recorder.failed(Failure::Timeout, request, 0);
         }
-        self.recorder.failed(Failure::Timeout, lost);
+        self.recorder.failed(Failure::Timeout, request, lost);
+    }
+
+    fn oldest_request(&self, slot: usize) -> Option<RequestId> {
+        let connection = &self.slots[slot].connection;
+        Some(connection.stamp(connection.oldest()?).request)
     }
 }

@@ -268,7 +268,7 @@ fn a_certificate_that_is_not_trusted_fails_with_its_reason_and_the_server_hears_
     let heard = pair.server.process_new_packets();
     assert!(matches!(heard, Err(Error::AlertReceived(_))), "{heard:?}");
     let counts = pair.counts();
-    let sentence = counts.examples.iter().flatten().next().unwrap().to_string();
+    let sentence = counts.examples.iter().flatten().next().unwrap().0.to_string();
     assert_eq!((counts.errors.tls, counts.errors.total()), (1, 1));
     assert_eq!(sentence, "tls: invalid peer certificate: UnknownIssuer");
 }

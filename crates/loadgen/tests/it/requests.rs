@@ -109,7 +109,10 @@ fn a_wrong_reply_is_an_error_of_its_name() {
         assert!(named[1].2 > 0 && report.errors.wrong_reply == named[1].2, "{named:?}");
         assert!(named[2].2 > 0 && report.errors.status == named[2].2, "{named:?}");
         let example = report.error_examples.iter().map(ToString::to_string).collect::<String>();
-        assert!(example.contains("the body differs from the expected one at byte 0"), "{example}");
+        let differs =
+            "wrong reply: request `GET /wrong`: the body differs from the expected one at byte 0";
+        assert!(example.contains(differs), "{example}");
+        assert!(example.contains("status: request `GET /no`: a reply had status 404"), "{example}");
     });
 }
 
