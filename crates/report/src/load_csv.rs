@@ -1,77 +1,105 @@
-//! The report of a load as one row of a table in CSV, for spreadsheets and data frames.
+//! The report of a load as a row of a table in CSV, for spreadsheets and data frames, with a row for each
+//! name of its requests.
 //!
 //! `docs/load.md` describes the columns. New ones are added at the end.
 
 use wirebench_judge::load::verdict;
-use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport, RateCurve};
+use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport, NamedRequests, RateCurve};
 
+use self::Cell::{Each, Whole};
 use crate::load_words;
 
-/// What a row is made of.
+/// What a row is about: a whole load, or its requests of one name.
 struct Subject<'a> {
     report: &'a LoadReport,
     started: &'a str,
+    /// The name; none of a whole load.
+    request: Option<&'a str>,
+    requests: u64,
+    requests_per_second: f64,
+    errors: u64,
+    latency: Option<&'a LatencySummary>,
 }
 
-type Cell = fn(&Subject<'_>) -> String;
+/// The content of a cell.
+enum Cell {
+    /// Of a whole load, and of the requests of one name.
+    Each(fn(&Subject<'_>) -> String),
+    /// Of a whole load alone.
+    Whole(fn(&Subject<'_>) -> String),
+}
 
 /// Name and content of each column.
 const COLUMNS: &[(&str, Cell)] = &[
-    ("started", |it| it.started.to_owned()),
-    ("wirebench", |it| it.report.wirebench.clone()),
-    ("target", |it| it.report.config.target.to_string()),
-    ("engine", |it| it.report.engine.name().to_owned()),
-    ("model", |it| load_words::model(&it.report.config.model).to_owned()),
-    ("arrivals", |it| load_words::arrivals(&it.report.config.model).to_owned()),
-    ("rates", |it| rates(it.report)),
-    ("threads", |it| it.report.config.threads.to_string()),
-    ("connections", |it| it.report.config.connections.to_string()),
-    ("idle_connections", |it| it.report.config.idle_connections.to_string()),
-    ("pipeline", |it| it.report.config.pipeline.to_string()),
-    ("requests_per_connection", |it| optional(it.report.config.requests_per_connection)),
-    ("payload_bytes", |it| payload(it.report)),
-    ("window_ns", |it| it.report.window_ns.to_string()),
-    ("interrupted", |it| it.report.interrupted.to_string()),
-    ("requests", |it| it.report.requests.to_string()),
-    ("requests_per_second", |it| number(it.report.requests_per_second)),
-    ("bytes_received", |it| it.report.bytes_received.to_string()),
-    ("bytes_sent", |it| it.report.bytes_sent.to_string()),
-    ("errors", |it| it.report.errors.total().to_string()),
-    ("timeouts", |it| it.report.errors.timeout.to_string()),
-    ("due", |it| optional(it.report.offered.map(|offered| offered.due))),
-    ("owed_at_end", |it| optional(it.report.offered.map(|offered| offered.owed_at_end))),
-    ("latency_samples", |it| latency(it, |latency| latency.count)),
-    ("latency_censored", |it| latency(it, |latency| latency.censored)),
-    ("latency_ns_mean", |it| of(it.report.latency.as_ref(), |l| number(l.latency_ns_mean))),
-    ("latency_ns_stdev", |it| of(it.report.latency.as_ref(), |l| number(l.latency_ns_stdev))),
-    ("latency_ns_min", |it| latency(it, |latency| latency.latency_ns_min)),
-    ("latency_ns_p50", |it| latency(it, |latency| latency.latency_ns_p50)),
-    ("latency_ns_p75", |it| latency(it, |latency| latency.latency_ns_p75)),
-    ("latency_ns_p90", |it| latency(it, |latency| latency.latency_ns_p90)),
-    ("latency_ns_p95", |it| latency(it, |latency| latency.latency_ns_p95)),
-    ("latency_ns_p99", |it| latency(it, |latency| latency.latency_ns_p99)),
-    ("latency_ns_p999", |it| latency(it, |latency| latency.latency_ns_p999)),
-    ("latency_ns_max", |it| latency(it, |latency| latency.latency_ns_max)),
-    ("service_ns_p50", |it| of(it.report.service.as_ref(), |s| s.latency_ns_p50.to_string())),
-    ("service_ns_p99", |it| of(it.report.service.as_ref(), |s| s.latency_ns_p99.to_string())),
-    ("lag_ns_p99", |it| of(it.report.lag.as_ref(), |lag| lag.latency_ns_p99.to_string())),
-    ("connect_ns_p50", |it| of(it.report.connect.as_ref(), |c| c.latency_ns_p50.to_string())),
-    ("connect_ns_p99", |it| of(it.report.connect.as_ref(), |c| c.latency_ns_p99.to_string())),
-    ("connections_made", |it| it.report.connections_made.to_string()),
-    ("reconnects", |it| it.report.reconnects.to_string()),
-    ("in_flight_at_end", |it| it.report.in_flight_at_end.to_string()),
-    ("jain_index", |it| number(it.report.fairness.jain_index)),
-    ("ready_share", |it| number(it.report.ready_share)),
-    ("busiest_thread_share", |it| number(it.report.busiest_thread_share())),
-    ("stall_ns_max", |it| it.report.stall_ns_max.to_string()),
-    ("stall_ns_total", |it| it.report.stall_ns_total.to_string()),
-    ("throttled_ns", |it| it.report.throttled_ns.unwrap_or(0).to_string()),
-    ("ceiling_requests_per_second", |it| {
-        of(it.report.ceiling_requests_per_second.as_ref(), |ceiling| number(*ceiling))
-    }),
-    ("limit", |it| verdict(it.report).limit.name().to_owned()),
-    ("latency_lower_bounds", |it| of(it.report.latency.as_ref(), lower_bounds)),
-    ("service_lower_bounds", |it| of(it.report.service.as_ref(), lower_bounds)),
+    ("started", Each(|it| it.started.to_owned())),
+    ("wirebench", Each(|it| it.report.wirebench.clone())),
+    ("target", Each(|it| it.report.config.target.to_string())),
+    ("engine", Each(|it| it.report.engine.name().to_owned())),
+    ("model", Each(|it| load_words::model(&it.report.config.model).to_owned())),
+    ("arrivals", Each(|it| load_words::arrivals(&it.report.config.model).to_owned())),
+    ("rates", Each(|it| rates(it.report))),
+    ("threads", Each(|it| it.report.config.threads.to_string())),
+    ("connections", Each(|it| it.report.config.connections.to_string())),
+    ("idle_connections", Each(|it| it.report.config.idle_connections.to_string())),
+    ("pipeline", Each(|it| it.report.config.pipeline.to_string())),
+    ("requests_per_connection", Each(|it| optional(it.report.config.requests_per_connection))),
+    ("payload_bytes", Each(|it| payload(it.report))),
+    ("window_ns", Each(|it| it.report.window_ns.to_string())),
+    ("interrupted", Each(|it| it.report.interrupted.to_string())),
+    ("requests", Each(|it| it.requests.to_string())),
+    ("requests_per_second", Each(|it| number(it.requests_per_second))),
+    ("bytes_received", Whole(|it| it.report.bytes_received.to_string())),
+    ("bytes_sent", Whole(|it| it.report.bytes_sent.to_string())),
+    ("errors", Each(|it| it.errors.to_string())),
+    ("timeouts", Whole(|it| it.report.errors.timeout.to_string())),
+    ("due", Whole(|it| optional(it.report.offered.map(|offered| offered.due)))),
+    ("owed_at_end", Whole(|it| optional(it.report.offered.map(|offered| offered.owed_at_end)))),
+    ("latency_samples", Each(|it| latency(it, |latency| latency.count))),
+    ("latency_censored", Each(|it| latency(it, |latency| latency.censored))),
+    ("latency_ns_mean", Each(|it| of(it.latency, |l| number(l.latency_ns_mean)))),
+    ("latency_ns_stdev", Each(|it| of(it.latency, |l| number(l.latency_ns_stdev)))),
+    ("latency_ns_min", Each(|it| latency(it, |latency| latency.latency_ns_min))),
+    ("latency_ns_p50", Each(|it| latency(it, |latency| latency.latency_ns_p50))),
+    ("latency_ns_p75", Each(|it| latency(it, |latency| latency.latency_ns_p75))),
+    ("latency_ns_p90", Each(|it| latency(it, |latency| latency.latency_ns_p90))),
+    ("latency_ns_p95", Each(|it| latency(it, |latency| latency.latency_ns_p95))),
+    ("latency_ns_p99", Each(|it| latency(it, |latency| latency.latency_ns_p99))),
+    ("latency_ns_p999", Each(|it| latency(it, |latency| latency.latency_ns_p999))),
+    ("latency_ns_max", Each(|it| latency(it, |latency| latency.latency_ns_max))),
+    (
+        "service_ns_p50",
+        Whole(|it| of(it.report.service.as_ref(), |s| s.latency_ns_p50.to_string())),
+    ),
+    (
+        "service_ns_p99",
+        Whole(|it| of(it.report.service.as_ref(), |s| s.latency_ns_p99.to_string())),
+    ),
+    ("lag_ns_p99", Whole(|it| of(it.report.lag.as_ref(), |lag| lag.latency_ns_p99.to_string()))),
+    (
+        "connect_ns_p50",
+        Whole(|it| of(it.report.connect.as_ref(), |c| c.latency_ns_p50.to_string())),
+    ),
+    (
+        "connect_ns_p99",
+        Whole(|it| of(it.report.connect.as_ref(), |c| c.latency_ns_p99.to_string())),
+    ),
+    ("connections_made", Whole(|it| it.report.connections_made.to_string())),
+    ("reconnects", Whole(|it| it.report.reconnects.to_string())),
+    ("in_flight_at_end", Whole(|it| it.report.in_flight_at_end.to_string())),
+    ("jain_index", Whole(|it| number(it.report.fairness.jain_index))),
+    ("ready_share", Whole(|it| number(it.report.ready_share))),
+    ("busiest_thread_share", Whole(|it| number(it.report.busiest_thread_share()))),
+    ("stall_ns_max", Whole(|it| it.report.stall_ns_max.to_string())),
+    ("stall_ns_total", Whole(|it| it.report.stall_ns_total.to_string())),
+    ("throttled_ns", Whole(|it| it.report.throttled_ns.unwrap_or(0).to_string())),
+    (
+        "ceiling_requests_per_second",
+        Whole(|it| of(it.report.ceiling_requests_per_second.as_ref(), |ceiling| number(*ceiling))),
+    ),
+    ("limit", Whole(|it| verdict(it.report).limit.name().to_owned())),
+    ("latency_lower_bounds", Each(|it| of(it.latency, lower_bounds))),
+    ("service_lower_bounds", Whole(|it| of(it.report.service.as_ref(), lower_bounds))),
+    ("request", Each(|it| it.request.unwrap_or_default().to_owned())),
 ];
 
 #[must_use]
@@ -79,11 +107,39 @@ pub fn header() -> String {
     record(COLUMNS.iter().map(|(name, _)| (*name).to_owned()))
 }
 
-/// The line of one load, which began then.
+/// The line of one load, which began then, and one for each name of its requests.
 #[must_use]
-pub fn row(report: &LoadReport, started: &str) -> String {
-    let subject = Subject { report, started };
-    record(COLUMNS.iter().map(|(_, cell)| cell(&subject)))
+pub fn rows(report: &LoadReport, started: &str) -> String {
+    let whole = Subject {
+        report,
+        started,
+        request: None,
+        requests: report.requests,
+        requests_per_second: report.requests_per_second,
+        errors: report.errors.total(),
+        latency: report.latency.as_ref(),
+    };
+    let of_name = |it: &NamedRequests| {
+        let subject = Subject {
+            request: Some(&it.name),
+            requests: it.requests,
+            requests_per_second: it.requests_per_second,
+            errors: it.errors,
+            latency: it.latency.as_ref(),
+            ..whole
+        };
+        row(&subject)
+    };
+    let named: String = report.by_name.iter().map(of_name).collect();
+    row(&whole) + &named
+}
+
+fn row(subject: &Subject<'_>) -> String {
+    record(COLUMNS.iter().map(|(_, cell)| match cell {
+        Each(cell) => cell(subject),
+        Whole(cell) if subject.request.is_none() => cell(subject),
+        Whole(_) => String::new(),
+    }))
 }
 
 pub(crate) fn record(cells: impl Iterator<Item = String>) -> String {
@@ -108,7 +164,7 @@ fn optional(value: Option<u64>) -> String {
 }
 
 fn latency(it: &Subject<'_>, field: impl Fn(&LatencySummary) -> u64) -> String {
-    of(it.report.latency.as_ref(), |latency| field(latency).to_string())
+    of(it.latency, |latency| field(latency).to_string())
 }
 
 fn lower_bounds(latency: &LatencySummary) -> String {
@@ -138,20 +194,16 @@ mod tests {
     use std::collections::BTreeMap;
     use wirebench_schema::load::{Arrivals, EngineChoice, LatencyOrigin, LoadConfig, LoadModel};
 
-    /// The row by the names of its columns, as a reader of CSV sees it.
-    fn read(report: &LoadReport) -> BTreeMap<String, String> {
-        let text = header() + &row(report, "2026-01-02T03:04:05Z");
+    /// The rows by the names of their columns, as a reader of CSV sees them.
+    fn read(report: &LoadReport) -> Vec<BTreeMap<String, String>> {
+        let text = header() + &rows(report, "2026-01-02T03:04:05Z");
         let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let rows: Vec<BTreeMap<String, String>> = {
-            let names = reader.headers().unwrap().clone();
-            let pair = |row: csv::StringRecord| {
-                assert_eq!(row.len(), names.len());
-                names.iter().zip(row.iter()).map(|(a, b)| (a.to_owned(), b.to_owned())).collect()
-            };
-            reader.records().map(|row| pair(row.unwrap())).collect()
+        let names = reader.headers().unwrap().clone();
+        let pair = |row: csv::StringRecord| {
+            assert_eq!(row.len(), names.len());
+            names.iter().zip(row.iter()).map(|(a, b)| (a.to_owned(), b.to_owned())).collect()
         };
-        assert_eq!(rows.len(), 1);
-        rows.into_iter().next().unwrap()
+        reader.records().map(|row| pair(row.unwrap())).collect()
     }
 
     fn report(target: &str) -> LoadReport {
@@ -169,7 +221,8 @@ mod tests {
         };
         (report.requests, report.requests_per_second) = (150, 14.999_96);
         report.latency = Some(summary_of(&(1..=1000).collect::<Vec<_>>(), 7));
-        let row = read(&report);
+        let rows = read(&report);
+        let [row] = &rows[..] else { panic!("{rows:?}") };
         let cells = [
             ("started", "2026-01-02T03:04:05Z"),
             ("target", "http://127.0.0.1:80/a,b"),
@@ -184,6 +237,7 @@ mod tests {
             ("service_lower_bounds", ""),
             ("payload_bytes", ""),
             ("ceiling_requests_per_second", ""),
+            ("request", ""),
         ];
         for (name, value) in cells {
             assert_eq!(row[name], value, "{name}");
@@ -191,8 +245,33 @@ mod tests {
     }
 
     #[test]
+    fn each_name_has_a_row_with_its_own_figures_and_those_of_the_load_are_empty() {
+        let mut report = report("http://127.0.0.1:80/");
+        (report.requests, report.connections_made) = (30, 4);
+        let latency = Some(summary_of(&(1..=10).collect::<Vec<_>>(), 0));
+        let named = |name: &str, requests| NamedRequests {
+            name: name.to_owned(),
+            requests,
+            errors: 3,
+            latency: latency.clone(),
+            ..NamedRequests::default()
+        };
+        report.by_name = vec![named("GET /", 10), named("=1+1", 20)];
+        let rows = read(&report);
+        let cells = |name: &str| rows.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
+        assert_eq!(cells("request"), ["", "GET /", "'=1+1"]);
+        assert_eq!(cells("target"), ["http://127.0.0.1:80/"; 3]);
+        assert_eq!(cells("requests"), ["30", "10", "20"]);
+        assert_eq!(cells("errors"), ["0", "3", "3"]);
+        assert_eq!(cells("latency_ns_max"), ["", "10", "10"]);
+        assert_eq!(cells("connections_made"), ["4", "", ""]);
+        assert_eq!(cells("limit"), ["unknown", "", ""]);
+    }
+
+    #[test]
     fn what_was_not_measured_is_empty() {
-        let row = read(&report("tcp://127.0.0.1:80"));
+        let rows = read(&report("tcp://127.0.0.1:80"));
+        let row = &rows[0];
         assert_eq!(row["payload_bytes"], "64");
         for name in ["latency_ns_p50", "service_ns_p99", "due", "rates", "connect_ns_p50"] {
             assert_eq!(row[name], "", "{name}");

@@ -143,7 +143,7 @@ impl Files {
     /// The load, which began then, is over.
     pub(crate) fn report(&mut self, report: &LoadReport, started: &str) {
         if let Some(table) = &mut self.csv {
-            table.add(&load_csv::row(report, started));
+            table.add(&load_csv::rows(report, started));
         }
         if let Some(sink) = &mut self.hgrm {
             if sink.before == Before::Something {
