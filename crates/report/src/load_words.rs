@@ -2,7 +2,10 @@
 //! are elsewhere.
 
 use wirebench_schema::{
-    load::{Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
+    load::{
+        Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, RequestSet, Stop,
+    },
+    printable::printable,
     scenario::HeavyConnections,
     suite::{Phase, Workload},
     units::write_duration,
@@ -134,6 +137,12 @@ pub(crate) fn test(stop: Stop) -> String {
     }
 }
 
+/// The requests of a set: `requests: 4 of api.jsonl, weighted`.
+fn requests(set: &RequestSet) -> String {
+    let file = set.file.as_ref().map(|it| format!(" of {}", printable(it))).unwrap_or_default();
+    format!("requests: {}{file}, {}", set.requests.len(), set.order)
+}
+
 /// What differs from a plain closed loop, one line for each.
 pub(crate) fn particulars(config: &LoadConfig) -> Vec<String> {
     let model = match &config.model {
@@ -154,5 +163,10 @@ pub(crate) fn particulars(config: &LoadConfig) -> Vec<String> {
     let LoadConfig { idle_connections, pipeline, requests_per_connection, heavy, .. } = config;
     let shape = shape(*idle_connections, *pipeline, *requests_per_connection, heavy.as_ref());
     let retries = retries(config.on_closed).map(str::to_owned);
-    model.into_iter().chain(shape).chain(retries).collect()
+    model
+        .into_iter()
+        .chain(shape)
+        .chain(retries)
+        .chain(config.requests.as_ref().map(requests))
+        .collect()
 }

@@ -5,7 +5,8 @@ use crate::{distribution::tests::summary_of, fixtures::assert_golden_cases};
 use std::time::Duration;
 use wirebench_schema::load::{
     Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, IdleCounts, LatencyOrigin,
-    LatencySummary, LoadModel, Offered, RateCurve, ReplyChecks, Stop, ThreadRate, TlsSummary,
+    LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, ReplyChecks, RequestFile,
+    RequestOrder, RequestSet, Stop, ThreadRate, TlsSummary,
 };
 
 fn latency() -> LatencySummary {
@@ -83,7 +84,7 @@ fn needed(report: &LoadReport) -> String {
 /// A load that differs from the first one by some fields.
 type Case = (&'static str, fn(&mut LoadReport));
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 13] = [
     ("as wrk prints it", |_| ()),
     ("a rate", |it| *it = at_rate()),
     ("a rate that lets the schedule slip", |it| {
@@ -126,6 +127,17 @@ const CASES: [Case; 12] = [
     ("a load that gave up has a caution and no example", |it| it.gave_up_requests = Some(7)),
     ("failed connections are no failed requests", |it| {
         it.errors = ErrorCounts { refused: 5, reset: 1, ..ErrorCounts::default() };
+    }),
+    ("requests of a set by name", |it| {
+        it.config.requests = Some(requests());
+        let named = |name: &str, latency| NamedRequests {
+            name: name.to_owned(),
+            requests: 1_000,
+            requests_per_second: 100.0,
+            errors: 2,
+            latency,
+        };
+        it.by_name = vec![named("GET /", Some(latency())), named("GET /users/{seq}", None)];
     }),
     ("interrupted", |it| (it.interrupted, it.window_ns) = (true, 3_200_000_000)),
     ("no correct reply", |it| {
@@ -175,6 +187,11 @@ fn everything_adds_the_distribution_and_what_is_known_of_the_load() {
     assert_golden_cases("load/everything.txt", cases);
 }
 
+fn requests() -> RequestSet {
+    let file = RequestFile::parse("/\n/users/{seq}", RequestOrder::Weighted).unwrap();
+    RequestSet { file: Some("api.jsonl".to_owned()), ..file.set }
+}
+
 #[test]
 fn a_heading_says_what_was_asked_for() {
     let rate = LoadModel::rate;
@@ -189,6 +206,9 @@ fn a_heading_says_what_was_asked_for() {
     let cases = cases.map(|(stop, model)| {
         let mut config = report().config;
         config.heavy = Some("8:/100".parse().unwrap());
+        if stop == Stop::Requests(5000) {
+            config.requests = Some(requests());
+        }
         (config.stop, config.model) = (stop, model);
         (format!("{stop:?}"), heading(&config, &["a".to_owned(), "b".to_owned()]))
     });

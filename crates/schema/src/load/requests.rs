@@ -101,6 +101,9 @@ pub struct RequestSet {
     /// In which order they are made.
     #[serde(default)]
     pub order: RequestOrder,
+    /// The name of the file that they are from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// The folder of the files that its requests name, if their names are relative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
@@ -179,7 +182,7 @@ impl RequestFile {
         if distinct_names(&requests) > NAMES_LIMIT {
             unnamed.into_iter().for_each(|at| requests[at].name = requests[at].method.clone());
         }
-        let set = RequestSet { order, folder: None, requests };
+        let set = RequestSet { order, file: None, folder: None, requests };
         set.check().map_err(|reason| RequestFileError { line: 1, reason })?;
         Ok(Self { target: target.map(|(_, target)| target), set })
     }

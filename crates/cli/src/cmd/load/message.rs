@@ -94,7 +94,8 @@ impl MessageOptions {
         let file = RequestFile::parse(&text, self.order)
             .map_err(|error| usage(format!("--requests {path}, {error}")))?;
         let folder = Path::new(path).parent().map(|it| it.display().to_string());
-        Ok(Some(RequestSet { folder, ..file.set }))
+        let name = Path::new(path).file_name().map(|it| it.to_string_lossy().into_owned());
+        Ok(Some(RequestSet { file: name, folder, ..file.set }))
     }
 
     pub(super) fn body(&self) -> Result<Option<Body>, String> {
