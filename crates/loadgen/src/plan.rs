@@ -8,8 +8,8 @@ use std::sync::Arc;
 use wirebench_schema::{
     agent::{Recording, SERIES_NS},
     load::{
-        Body, BodyCheck, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel,
-        PIECE_NS, Stop, Waiting,
+        Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, Stop,
+        Waiting,
     },
     scenario::Protocol,
 };
@@ -19,7 +19,7 @@ use crate::{
     codec::{
         Codec,
         echo::Echo,
-        http1::{ExpectedBody, FirstUse, Http1, ReplyBody, Requests, Rules},
+        http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},
         requests::Head,
     },
     engine::choice::{Chosen, choose},
@@ -36,6 +36,9 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// A request that is due sooner than this is waited for without sleeping: a thread that sleeps is
 /// woken later than it wanted.
 const SPIN_NS: u64 = 60_000;
+
+/// The most memory that the files of a set take together, or that of an expected body.
+const FILES_LIMIT_BYTES: u64 = 256 << 20;
 
 /// The largest body of a request.
 const BODY_LIMIT_BYTES: u64 = 1 << 30;
@@ -295,51 +298,60 @@ fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
     if let Some(requests) = &config.requests {
         return set::http1(config, requests);
     }
-    let expected = config.expect_body.as_ref();
-    let rules = Rules {
-        reply_body: match config.method.as_str() {
-            "HEAD" => ReplyBody::Never,
-            _ => ReplyBody::AsFramed,
-        },
-        expected: expected.map(|body| Arc::new(ExpectedBody::given(body.as_bytes()))),
-        contains: None,
-        statuses: config.expect_status.clone(),
-        head_limit_bytes: config.head_limit_bytes,
-    };
+    let rules = rules(config)?;
     // Read once: a pipe has its content only once.
     let body = body(config)?;
     let requests = |path| Requests::new(&request(config, path, body.as_deref()), config.pipeline);
     let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&heavy.path)));
     let first_use = FirstUse {
         is_safe: config.has_safe_method(),
-        learns_body: expected.is_none() && config.body_check == BodyCheck::Same,
+        learns_body: config.expect().leaves_body_open(),
     };
     let http = Http1::new(requests(config.target.path()), rules, config.threads);
     Ok(http.with_first_use(first_use).with_heavy(heavy))
 }
 
+/// How replies are judged whose request says nothing else.
+fn rules(config: &LoadConfig) -> Result<Rules, LoadError> {
+    let expect = config.expect();
+    let expected = expect.whole_body().map(|body| {
+        let failed = cannot_read("the expected body", "--expect-body-file", "256MiB");
+        read_body(&body, FILES_LIMIT_BYTES, failed)
+    });
+    Ok(Rules {
+        reply_body: ReplyBody::to(&config.method),
+        expected: expected.transpose()?.map(|body| Arc::new(ExpectedBody::given(&body))),
+        contains: expect.contains.as_deref().map(Needle::new),
+        statuses: expect.status,
+        head_limit_bytes: config.head_limit_bytes,
+    })
+}
+
 fn body(config: &LoadConfig) -> Result<Option<Vec<u8>>, LoadError> {
-    let named = |path: &str| format!("the body cannot be read from `{path}`");
-    config.body.as_ref().map(|body| read_body(body, BODY_LIMIT_BYTES, named)).transpose()
+    let read =
+        |body| read_body(body, BODY_LIMIT_BYTES, cannot_read("the body", "--body-file", "1GiB"));
+    config.body.as_ref().map(read).transpose()
+}
+
+/// The sentence on a file of an option that cannot be read.
+fn cannot_read(what: &str, option: &str, limit: &str) -> impl FnOnce(&str, String) -> String {
+    move |path, reason| {
+        format!(
+            "{what} cannot be read from `{path}` ({reason}): give {option} a file or a pipe with at most {limit}, \
+             or - for standard input"
+        )
+    }
 }
 
 fn read_body(
     body: &Body,
     limit_bytes: u64,
-    named: impl FnOnce(&str) -> String,
+    failed: impl FnOnce(&str, String) -> String,
 ) -> Result<Vec<u8>, LoadError> {
     match body {
         Body::Text(text) => Ok(text.clone().into_bytes()),
-        Body::File(path) => file::read(path, limit_bytes).map_err(|reason| {
-            LoadError::Configuration(format!(
-                "{} ({reason}): give --body-file a file or a pipe with at most {}, or - for standard input",
-                named(path),
-                match limit_bytes >> 30 {
-                    0 => format!("{}MiB", limit_bytes >> 20),
-                    gibibytes => format!("{gibibytes}GiB"),
-                }
-            ))
-        }),
+        Body::File(path) => file::read(path, limit_bytes)
+            .map_err(|reason| LoadError::Configuration(failed(path, reason))),
     }
 }
 

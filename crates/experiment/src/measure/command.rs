@@ -134,6 +134,12 @@ impl Words {
         if let Some(body) = &config.expect_body {
             self.text("--expect-body", body);
         }
+        if let Some(path) = &config.expect_body_file {
+            self.text("--expect-body-file", path);
+        }
+        if let Some(text) = &config.expect_contains {
+            self.text("--expect-contains", text);
+        }
         if config.body_check == BodyCheck::Any {
             self.flag("--any-body");
         }

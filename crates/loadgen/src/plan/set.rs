@@ -1,9 +1,9 @@
 //! The codec of a request set: templates, rules, and the files that they name.
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
-use wirebench_schema::load::{Body, BodyCheck, LoadConfig, RequestSet, RequestSpec, is_safe};
+use wirebench_schema::load::{Body, LoadConfig, RequestSet, RequestSpec, is_safe};
 
-use super::{file, head, read_body};
+use super::{FILES_LIMIT_BYTES, file, head, read_body};
 use crate::{
     codec::{
         http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},
@@ -11,9 +11,6 @@ use crate::{
     },
     error::LoadError,
 };
-
-/// The most memory that all files of a set take together: bodies, expected bodies and lines to choose from.
-const FILES_LIMIT_BYTES: u64 = 256 << 20;
 
 /// The names of a load's requests that have figures of their own.
 pub(crate) fn names(config: &LoadConfig) -> Vec<&str> {
@@ -44,12 +41,18 @@ impl Files<'_> {
     }
 
     fn body(&mut self, body: &Body, of: &str) -> Result<Vec<u8>, LoadError> {
-        let named = |path: &str| format!("request `{of}`: `{path}` cannot be read");
+        let failed = |path: &str, reason| {
+            format!(
+                "request `{of}`: `{path}` cannot be read ({reason}): relative names begin beside the file of \
+                 requests, and the files of all requests may have {} MiB",
+                FILES_LIMIT_BYTES >> 20
+            )
+        };
         let body = match body {
             Body::File(path) => &Body::File(self.place(path)),
             Body::Text(_) => body,
         };
-        let bytes = read_body(body, self.left_bytes, named)?;
+        let bytes = read_body(body, self.left_bytes, failed)?;
         self.left_bytes = self.left_bytes.saturating_sub(bytes.len() as u64);
         Ok(bytes)
     }
@@ -84,6 +87,7 @@ pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, Load
         let lines = files.lines(&path)?;
         choices.insert(path, lines);
     }
+    let of_load = super::rules(config)?;
     let mut kinds = Vec::new();
     for (request, head, body) in read {
         let template = Template::new(&head, &body, &choices).map_err(|reason| {
@@ -93,7 +97,7 @@ pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, Load
             is_safe: is_safe(&request.method),
             learns_body: learns_body(config, request, &template),
         };
-        kinds.push((template, rules(config, request, &mut files)?, first_use));
+        kinds.push((template, rules(&of_load, request, &mut files)?, first_use));
     }
     if let [(Template::Constant(bytes), rules, first_use)] = &kinds[..] {
         let requests = Requests::new(bytes, config.pipeline);
@@ -111,34 +115,33 @@ fn headers(config: &LoadConfig, request: &RequestSpec) -> Vec<(String, String)> 
     request.headers.iter().chain(others).cloned().collect()
 }
 
+/// Those of the request, and of the load what it does not say itself.
 fn rules(
-    config: &LoadConfig,
+    of_load: &Rules,
     request: &RequestSpec,
     files: &mut Files<'_>,
 ) -> Result<Rules, LoadError> {
     let expect = &request.expect;
-    let statuses = match (&expect.status[..], &config.expect_status[..]) {
+    let statuses = match (&expect.status[..], &of_load.statuses[..]) {
         ([], []) if !is_safe(&request.method) => (200..300).collect(),
         ([], of_load) => of_load.to_vec(),
         (of_request, _) => of_request.to_vec(),
     };
-    let text = expect.body.clone().map(Body::Text);
-    let file = expect.body_file.clone().map(Body::File);
-    let body = text.or(file).map(|body| files.body(&body, &request.name)).transpose()?;
+    let rules = Rules { statuses, reply_body: ReplyBody::to(&request.method), ..of_load.clone() };
+    if expect.leaves_body_open() {
+        return Ok(rules);
+    }
+    let body = expect.whole_body().map(|body| files.body(&body, &request.name)).transpose()?;
     Ok(Rules {
-        reply_body: if request.method == "HEAD" { ReplyBody::Never } else { ReplyBody::AsFramed },
         expected: body.map(|body| Arc::new(ExpectedBody::given(&body))),
         contains: expect.contains.as_deref().map(Needle::new),
-        statuses,
-        head_limit_bytes: config.head_limit_bytes,
+        ..rules
     })
 }
 
 /// Whether the replies to a request must have the body of the first one: nothing else is expected, and neither its
 /// method nor a placeholder makes them differ.
 fn learns_body(config: &LoadConfig, request: &RequestSpec, template: &Template) -> bool {
-    let expect = &request.expect;
-    let is_free = expect.any || config.body_check == BodyCheck::Any;
-    let is_given = expect.body.is_some() || expect.body_file.is_some() || expect.contains.is_some();
-    is_safe(&request.method) && !is_free && !is_given && matches!(template, Template::Constant(_))
+    let is_open = request.expect.leaves_body_open() && config.expect().leaves_body_open();
+    is_safe(&request.method) && is_open && matches!(template, Template::Constant(_))
 }

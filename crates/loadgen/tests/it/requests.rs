@@ -6,7 +6,7 @@ use std::{
 };
 use wirebench_schema::load::{LoadReport, NamedRequests, RequestFile, RequestOrder, RequestSet};
 
-use crate::{counted, each_engine, load, refusal, server::Server};
+use crate::{counted, each_engine, flawless, load, refusal, server::Server};
 
 /// Answers with the method, the path and the body of each request. `/no` is not found, `/wrong` is wrong from its
 /// third time on.
@@ -157,6 +157,35 @@ fn files_are_looked_for_beside_the_file_of_requests() {
     config.requests = set("POST /\n@no-such-file", RequestOrder::InTurn);
     let refused = refusal(&config);
     assert!(refused.starts_with("request `POST /`: `no-such-file` cannot be read"), "{refused}");
+}
+
+#[test]
+fn an_expectation_of_the_load_is_that_of_each_request_without_its_own() {
+    let server = echoing();
+    let folder = tempfile::tempdir().unwrap();
+    let body = folder.path().join("reply.txt");
+    std::fs::write(&body, "GET /a ").unwrap();
+    let body = Some(body.display().to_string());
+    each_engine(|engine| {
+        let mut config = counted(&format!("{}a", server.http()), engine, 20);
+        config.expect_body_file.clone_from(&body);
+        flawless(&config);
+        (config.expect_body_file, config.expect_contains) = (None, Some("GET /b".to_owned()));
+        let refused = refusal(&config);
+        assert!(
+            refused.contains("the body, 7 bytes, does not contain the expected text"),
+            "{refused}"
+        );
+
+        config.requests = set(
+            "{\"path\": \"/b\"}\n{\"path\": \"/bc\"}\n{\"path\": \"/a\", \"expect\": {\"body\": \"GET /a \"}}",
+            RequestOrder::InTurn,
+        );
+        flawless(&config);
+        (config.expect_body_file, config.expect_contains) = (body.clone(), None);
+        let refused = refusal(&config);
+        assert!(refused.starts_with("request `GET /b`: "), "{refused}");
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{BodyCheck, LatencyOrigin, LoadConfig, LoadModel, SourceRange, Stop, Trust};
+use super::{Body, LatencyOrigin, LoadConfig, LoadModel, SourceRange, Stop, Trust};
 use crate::{
     scenario::{HeavyConnections, Protocol},
     target::Target,
@@ -204,18 +204,17 @@ impl LoadConfig {
             "CONNECT opens a tunnel and has no reply to check: write GET or POST"
         );
         refuse_if!(
-            self.requests.is_some()
-                && (self.body.is_some() || self.expect_body.is_some() || self.heavy.is_some()),
-            "the requests of --requests have bodies and expectations of their own: omit --body, --body-file, \
-             --expect-body and --heavy"
+            self.requests.is_some() && (self.body.is_some() || self.heavy.is_some()),
+            "the requests of --requests have paths and bodies of their own: omit --body, --body-file and --heavy"
+        );
+        let is_stdin = |file: &Option<String>| file.as_deref() == Some("-");
+        refuse_if!(
+            self.body == Some(Body::File("-".to_owned())) && is_stdin(&self.expect_body_file),
+            "--body-file and --expect-body-file cannot both be standard input: give one of them a file"
         );
         self.check_replies()?;
         self.check_retries()?;
         self.heavy.iter().try_for_each(|heavy| self.check_heavy(heavy))?;
-        refuse_if!(
-            self.expect_body.is_some() && self.body_check == BodyCheck::Any,
-            "--expect-body and --any-body contradict each other: omit one"
-        );
         Ok(())
     }
 
@@ -253,8 +252,6 @@ impl LoadConfig {
             (self.heavy.is_some(), "--heavy", "it belongs to http://"),
             (!self.on_closed.is_fail(), "--retry-closed", "it belongs to http://"),
             (self.body.is_some(), "--body", "give --payload for an echo"),
-            (self.expect_body.is_some(), "--expect-body", "an echo expects what it sent"),
-            (self.body_check == BodyCheck::Any, "--any-body", "an echo expects what it sent"),
             (!self.expect_status.is_empty(), "--expect-status", "an echo has no status"),
             (
                 self.head_limit_bytes != Self::USUAL_HEAD_LIMIT_BYTES,
@@ -262,7 +259,10 @@ impl LoadConfig {
                 "an echo has no head",
             ),
         ];
-        for (is_given, option, reason) in given {
+        let expectations = self.body_expectations().into_iter();
+        let expectations =
+            expectations.map(|option| (true, option, "an echo expects what it sent"));
+        for (is_given, option, reason) in given.into_iter().chain(expectations) {
             refuse_if!(is_given, "{option} does not apply to {}: {reason}", self.target);
         }
         Ok(())

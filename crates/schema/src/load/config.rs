@@ -195,7 +195,7 @@ pub struct LoadConfig {
     /// For HTTP: further header lines, name and value.
     pub headers: Vec<(String, String)>,
     /// For HTTP: the requests, where a file gives them: then method, path and body are theirs, and these headers and
-    /// statuses are those of requests without their own.
+    /// expectations are those of requests without their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<RequestSet>,
     /// For HTTP: the connections that request another path.
@@ -206,6 +206,12 @@ pub struct LoadConfig {
     /// For HTTP: the body that every reply must have; without it the body of the first reply sets
     /// the expectation.
     pub expect_body: Option<String>,
+    /// For HTTP: the file with that body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect_body_file: Option<String>,
+    /// For HTTP: a text that the body of every reply contains, instead of a whole body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect_contains: Option<String>,
     /// For HTTP: whether bodies are compared at all.
     pub body_check: BodyCheck,
     /// For HTTP: the statuses of correct replies; empty for all below 400.
@@ -276,6 +282,8 @@ impl LoadConfig {
             heavy: None,
             body: None,
             expect_body: None,
+            expect_body_file: None,
+            expect_contains: None,
             body_check: BodyCheck::Same,
             expect_status: Vec::new(),
             head_limit_bytes: Self::USUAL_HEAD_LIMIT_BYTES,

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LoadConfig;
+use super::{BodyCheck, Expect, LoadConfig};
 
 /// What becomes of a request on a connection that has carried others, if the server closes it before
 /// the first byte of the reply.
@@ -51,8 +51,41 @@ const HEAD_LEAST_BYTES: usize = 16;
 const HEAD_LIMIT_BYTES: usize = 64 << 20;
 
 impl LoadConfig {
+    /// What a correct reply to its request is.
+    #[must_use]
+    pub fn expect(&self) -> Expect {
+        Expect {
+            status: self.expect_status.clone(),
+            body: self.expect_body.clone(),
+            body_file: self.expect_body_file.clone(),
+            contains: self.expect_contains.clone(),
+            any: self.body_check == BodyCheck::Any,
+        }
+    }
+
+    /// The options that say which bodies of replies are correct, as far as they are given.
+    pub(super) fn body_expectations(&self) -> Vec<&'static str> {
+        let Expect { body, body_file, contains, any, .. } = self.expect();
+        let given = [
+            (body.is_some(), "--expect-body"),
+            (body_file.is_some(), "--expect-body-file"),
+            (contains.is_some(), "--expect-contains"),
+            (any, "--any-body"),
+        ];
+        given.into_iter().filter_map(|(is_given, option)| is_given.then_some(option)).collect()
+    }
+
     /// Why no reply could be accepted, with the option to change.
     pub(super) fn check_replies(&self) -> Result<(), String> {
+        if let [first, second, ..] = self.body_expectations()[..] {
+            return Err(format!("{first} and {second} contradict each other: omit one"));
+        }
+        if self.expect_contains.as_ref().is_some_and(String::is_empty) {
+            return Err(
+                "every body contains an empty text: give --any-body instead of --expect-contains"
+                    .to_owned(),
+            );
+        }
         if let Some(status) = self.expect_status.iter().find(|it| !(200..1000).contains(*it)) {
             return Err(format!("{status} ends no reply: give --expect-status from 200 to 999"));
         }

@@ -59,12 +59,29 @@ pub struct Expect {
 }
 
 impl Expect {
+    /// Where the whole body is from, if it is expected.
+    #[must_use]
+    pub fn whole_body(&self) -> Option<Body> {
+        let text = self.body.clone().map(Body::Text);
+        text.or_else(|| self.body_file.clone().map(Body::File))
+    }
+
+    /// Whether nothing decides which bodies are correct, so that the first one does.
+    #[must_use]
+    pub const fn leaves_body_open(&self) -> bool {
+        let Self { body, body_file, contains, any, .. } = self;
+        body.is_none() && body_file.is_none() && contains.is_none() && !*any
+    }
+
     /// Why these cannot be expected together.
     fn check(&self) -> Result<(), String> {
         let given =
             [self.body.is_some(), self.body_file.is_some(), self.contains.is_some(), self.any];
         if given.into_iter().filter(|it| *it).count() > 1 {
             return Err("expect one of body, body_file, contains and any".to_owned());
+        }
+        if self.contains.as_ref().is_some_and(String::is_empty) {
+            return Err("every body contains an empty text: expect any".to_owned());
         }
         match self.status.iter().find(|it| !(200..1000).contains(*it)) {
             Some(status) => Err(format!("status {status} ends no reply: expect 200 to 999")),

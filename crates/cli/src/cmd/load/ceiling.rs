@@ -85,7 +85,7 @@ fn shape(config: &LoadConfig, server: SocketAddr) -> LoadConfig {
     shape.target = Target::new(config.target.protocol(), &host, server.port(), path);
     shape.model = LoadModel::Closed;
     (shape.stop, shape.warmup) = (Stop::After(WINDOW), WARMUP);
-    shape.expect_body = None;
+    (shape.expect_body, shape.expect_body_file, shape.expect_contains) = (None, None, None);
     shape.idle_connections = 0;
     // Other addresses of this host may have no way to the loopback device.
     let loopback = |address: IpAddr| address.is_loopback();

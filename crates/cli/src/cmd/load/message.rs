@@ -31,7 +31,7 @@ pub(super) struct MessageOptions {
     /// File with requests: URLs or paths, vegeta's targets, JSON lines or an HTTP archive
     #[arg(
         long = "requests", value_name = "FILE",
-        conflicts_with_all = ["method", "body", "body_file", "expect_body", "heavy"]
+        conflicts_with_all = ["method", "body", "body_file", "heavy"]
     )]
     pub(super) requests_file: Option<String>,
     /// Order of the requests of --requests: in-turn, shuffled or weighted
@@ -46,6 +46,12 @@ pub(super) struct MessageOptions {
     /// Expected reply body [default: the body of the first reply]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) expect_body: Option<String>,
+    /// File with the expected reply body, at most 256MiB
+    #[arg(long, value_name = "FILE")]
+    pub(super) expect_body_file: Option<String>,
+    /// Text that each reply body must contain
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) expect_contains: Option<String>,
     /// Accept any reply body; still check its length
     #[arg(long)]
     pub(super) any_body: bool,

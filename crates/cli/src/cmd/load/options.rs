@@ -190,7 +190,8 @@ impl Arguments {
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {
         self.message.check(&self.target).map_err(usage)?;
         let TrustOptions { ca, cert, key, .. } = &self.trust;
-        let mut files = [&self.message.body_file, ca, cert, key].into_iter().flatten();
+        let MessageOptions { body_file, expect_body_file, .. } = &self.message;
+        let mut files = [body_file, expect_body_file, ca, cert, key].into_iter().flatten();
         if !self.fleet.from.is_empty() && files.any(|path| STDIN.contains(&path.as_str())) {
             return Err(usage(
                 "with --from, files are read on the other hosts, not from this standard input: copy the \
@@ -222,6 +223,8 @@ impl Arguments {
             heavy: self.message.heavy.clone(),
             body: self.message.body().map_err(usage)?,
             expect_body: self.message.expect_body.clone(),
+            expect_body_file: self.message.expect_body_file.clone(),
+            expect_contains: self.message.expect_contains.clone(),
             body_check: if self.message.any_body { BodyCheck::Any } else { BodyCheck::Same },
             expect_status: self.message.expect_status.clone().unwrap_or_default(),
             head_limit_bytes: self.message.head_limit.unwrap_or(defaults.head_limit_bytes),

@@ -18,6 +18,13 @@ pub(crate) enum ReplyBody {
     Never,
 }
 
+impl ReplyBody {
+    /// Whether replies to this method have one.
+    pub(crate) fn to(method: &str) -> Self {
+        if method == "HEAD" { Self::Never } else { Self::AsFramed }
+    }
+}
+
 /// The body that every reply must have.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct ExpectedBody {

@@ -1,7 +1,9 @@
 //! Loads that are refused, each with the option to change.
 
 use super::*;
-use crate::load::{ClientCertificate, ClosedPolicy, RateCurve, RequestFile, RequestOrder};
+use crate::load::{
+    BodyCheck, ClientCertificate, ClosedPolicy, RateCurve, RequestFile, RequestOrder,
+};
 use expect_test::{expect, expect_file};
 
 fn config() -> LoadConfig {
@@ -16,7 +18,7 @@ fn the_defaults_can_be_carried_out() {
 #[test]
 fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
     type Spoil = fn(&mut LoadConfig);
-    let rows: [Spoil; 30] = [
+    let rows: [Spoil; 33] = [
         |c| c.connections = 0,
         |c| c.threads = 0,
         |c| c.threads = 11,
@@ -45,6 +47,11 @@ fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         |c| {
             c.expect_body = Some(String::new());
             c.body_check = BodyCheck::Any;
+        },
+        |c| (c.expect_body_file, c.expect_contains) = (Some("f".into()), Some("t".into())),
+        |c| c.expect_contains = Some(String::new()),
+        |c| {
+            (c.body, c.expect_body_file) = (Some(Body::File("-".into())), Some("-".into()));
         },
         |c| {
             let (first, last) = ([127, 0, 0, 9].into(), [127, 0, 0, 2].into());

@@ -118,6 +118,10 @@ fn what_is_wrong_is_named_with_its_line_and_the_next_step() {
             "{\"url\": \"/\", \"expect\": {\"any\": true, \"body\": \"\"}}",
             "line 1: expect one of body, body_file, contains and any",
         ),
+        (
+            "{\"url\": \"/\", \"expect\": {\"contains\": \"\"}}",
+            "line 1: every body contains an empty text: expect any",
+        ),
         ("{\"log\": 1}", "line 1: not an HTTP archive"),
     ] {
         let error = RequestFile::parse(text, RequestOrder::InTurn).unwrap_err().to_string();

@@ -106,6 +106,8 @@ fn configurations() -> Vec<LoadConfig> {
         LoadConfig { expect_body: Some("Hello world!".into()), ..http() },
         LoadConfig { expect_body: Some("-\n".into()), ..https() },
         LoadConfig { expect_body: Some(String::new()), ..http() },
+        LoadConfig { expect_body_file: Some("-a file".into()), ..http() },
+        LoadConfig { expect_contains: Some("--x".into()), ..http() },
         LoadConfig { body_check: BodyCheck::Any, ..http() },
         LoadConfig { trust: Trust::Anybody, ..https() },
         LoadConfig { trust: Trust::File("/etc/a ca.pem".into()), ..https() },
