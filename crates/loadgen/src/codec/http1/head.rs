@@ -79,11 +79,12 @@ fn parse<'bytes, T>(
     Ok(then(&response, parsed.map_err(ReplyError::Head)?))
 }
 
-/// Positions, in ascending order, of the values that [`read`] ignores in an accepted head. Any
-/// other valid value there does not change its result.
-pub(super) fn values_without_meaning(bytes: &[u8]) -> Vec<Value<'_>> {
+/// Passes on, in ascending order of their positions, the values that [`read`] ignores in an accepted head. Any other
+/// valid value there does not change its result.
+pub(super) fn values_without_meaning(bytes: &[u8], each: impl FnMut(Value<'_>)) {
     let is_read = |name: &str| MEANINGFUL.iter().any(|read| name.eq_ignore_ascii_case(read));
-    let values = parse(bytes, |response, _| {
+    // An accepted head can be parsed.
+    let _ = parse(bytes, |response, _| {
         let fields = response.headers.iter().filter(|header| !is_read(header.name));
         fields
             .map(|header| {
@@ -92,9 +93,8 @@ pub(super) fn values_without_meaning(bytes: &[u8]) -> Vec<Value<'_>> {
                 Value { name: header.name, place: start..start + header.value.len() }
             })
             .filter(|value| !value.place.is_empty())
-            .collect()
+            .for_each(each);
     });
-    values.unwrap_or_default()
 }
 
 /// Whether these bytes may stand in the value of a field: no control characters.

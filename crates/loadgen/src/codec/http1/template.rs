@@ -96,9 +96,8 @@ impl ReplyCache {
     fn remember_head(&mut self, rules: &Rules, bytes: &[u8], head: &Head) {
         match &mut self.template {
             Some(template) if self.misses < MISSES_LIMIT => template.learn_masks(bytes),
-            _ => {
-                if let Some(template) = Template::new(rules, bytes, *head) {
-                    self.template = Some(Box::new(template));
+            template => {
+                if Template::replace(template, rules, bytes, *head) {
                     self.misses = 0;
                 }
             }
@@ -139,55 +138,70 @@ struct Template {
     values: Vec<Range<usize>>,
 }
 
-impl Template {
-    /// The template of good replies that keep their connection, if this head is one of theirs.
-    fn new(rules: &Rules, bytes: &[u8], head: Head) -> Option<Self> {
-        if !rules.expects_status(head.status) || head.persistence == Persistence::Close {
-            return None;
+/// What follows a remembered head: the whole length of the reply, or `usize::MAX`, and the body that is compared.
+fn extent<'a>(rules: &'a Rules, head_bytes: usize, head: &Head) -> Option<(usize, &'a [u8])> {
+    if !rules.expects_status(head.status) || head.persistence == Persistence::Close {
+        return None;
+    }
+    let head_alone = Some((usize::MAX, &[][..]));
+    match rules.ending(head) {
+        // Learned when a reply is complete.
+        _ if rules.needle(head.status).is_some() => head_alone,
+        Ending::Bodiless => {
+            rules.check_length(head.status, 0).ok()?;
+            Some((head_bytes, &[]))
         }
-        let mut compared = bytes.to_vec();
-        let mut reply_bytes = usize::MAX;
-        match rules.ending(&head) {
-            // Learned when a reply is complete.
-            _ if rules.needle(head.status).is_some() => {}
-            Ending::Bodiless => {
-                rules.check_length(head.status, 0).ok()?;
-                reply_bytes = bytes.len();
-            }
-            Ending::Framed(Framing::Length(length)) => {
-                rules.check_length(head.status, length).ok()?;
-                let room = WHOLE_REPLY_LIMIT_BYTES.saturating_sub(bytes.len());
-                let length = usize::try_from(length).ok().filter(|length| *length <= room);
-                let body = rules.expected(head.status).map(|body| body.whole(room));
-                if let Some(length) = length
-                    && body != Some(None)
-                {
-                    compared.extend_from_slice(body.flatten().unwrap_or_default());
-                    reply_bytes = bytes.len() + length;
+        Ending::Framed(Framing::Length(length)) => {
+            rules.check_length(head.status, length).ok()?;
+            let room = WHOLE_REPLY_LIMIT_BYTES.saturating_sub(head_bytes);
+            let length = usize::try_from(length).ok().filter(|length| *length <= room);
+            let body = rules.expected(head.status).map(|body| body.whole(room));
+            match length {
+                Some(length) if body != Some(None) => {
+                    Some((head_bytes + length, body.flatten().unwrap_or_default()))
                 }
+                _ => head_alone,
             }
-            // Learned when a reply is complete.
-            Ending::Framed(Framing::Chunked) => {}
-            Ending::Framed(Framing::UntilClose) => return None,
         }
-        let values = head::values_without_meaning(bytes);
-        let is_date = |value: &&head::Value| value.name.eq_ignore_ascii_case("date");
-        let dates = values.iter().filter(is_date).take(MASKS_LIMIT);
-        Some(Self {
-            masks: dates.map(|value| value.place.clone()).collect(),
-            values: values.into_iter().map(|value| value.place).collect(),
-            compared,
-            reply_bytes,
-            reply: Reply {
-                status: Some(head.status),
-                is_refusal: false,
-                interim_replies: 0,
-                persistence: head.persistence,
-                check: Check::Fast,
-            },
-            head,
-            head_bytes: bytes.len(),
-        })
+        // Learned when a reply is complete.
+        Ending::Framed(Framing::Chunked) => head_alone,
+        Ending::Framed(Framing::UntilClose) => None,
+    }
+}
+
+impl Template {
+    /// Takes a head for that of the replies to come, if it is one of good replies that keep their connection. Says
+    /// whether it is. The memory of the template before is used again, since where no two replies are alike this happens
+    /// all the time.
+    fn replace(place: &mut Option<Box<Self>>, rules: &Rules, bytes: &[u8], head: Head) -> bool {
+        let head_bytes = bytes.len();
+        let Some((reply_bytes, body)) = extent(rules, head_bytes, &head) else { return false };
+        let reply = Reply {
+            status: Some(head.status),
+            is_refusal: false,
+            interim_replies: 0,
+            persistence: head.persistence,
+            check: Check::Fast,
+        };
+        let template = place.get_or_insert_with(|| {
+            let (compared, masks, values) = Default::default();
+            Box::new(Self { compared, reply_bytes, reply, masks, head, head_bytes, values })
+        });
+        let Self { compared, masks, values, .. } = &mut **template;
+        compared.clear();
+        compared.extend_from_slice(bytes);
+        compared.extend_from_slice(body);
+        masks.clear();
+        values.clear();
+        head::values_without_meaning(bytes, |value| {
+            if value.name.eq_ignore_ascii_case("date") && masks.len() < MASKS_LIMIT {
+                masks.push(value.place.clone());
+            }
+            values.push(value.place);
+        });
+        (template.reply_bytes, template.reply) = (reply_bytes, reply);
+        (template.head, template.head_bytes) = (head, head_bytes);
+        true
     }
 
     const fn knows_whole_replies(&self) -> bool {
@@ -235,24 +249,31 @@ impl Template {
         if bytes.len() != self.head_bytes {
             return;
         }
-        let mut masks = Vec::new();
-        let mut from = 0;
+        let (mut from, mut new) = (0, 0);
         for value in &self.values {
             if bytes[from..value.start] != self.compared[from..value.start]
                 || !head::may_be_value(&bytes[value.clone()])
             {
                 return;
             }
-            let differs = bytes[value.clone()] != self.compared[value.clone()];
-            if differs || self.masks.contains(value) {
-                masks.push(value.clone());
-            }
+            new += usize::from(self.is_new_mask(value, bytes));
             from = value.end;
         }
         let same = bytes[from..] == self.compared[from..self.head_bytes];
-        if same && masks.len() <= MASKS_LIMIT {
-            self.masks = masks;
+        if !same || new == 0 || self.masks.len() + new > MASKS_LIMIT {
+            return;
         }
+        for index in 0..self.values.len() {
+            if self.is_new_mask(&self.values[index], bytes) {
+                self.masks.push(self.values[index].clone());
+            }
+        }
+        self.masks.sort_unstable_by_key(|mask| mask.start);
+    }
+
+    /// Whether this value differs and is not masked yet.
+    fn is_new_mask(&self, value: &Range<usize>, bytes: &[u8]) -> bool {
+        bytes[value.clone()] != self.compared[value.clone()] && !self.masks.contains(value)
     }
 
     /// Learns a whole reply with this head: how it cuts its expected body into chunks, or a body that contains what it
