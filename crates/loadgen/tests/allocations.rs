@@ -182,7 +182,7 @@ fn more_replies_cost_no_more_allocations() {
     assert_constant("the same, pipelined", &LoadConfig { pipeline: 8, ..paths });
 
     let placeholders = r#"{"path": "/{seq}", "name": "get"}
-        {"method": "POST", "path": "/{random:1-9}", "name": "post", "body_text": "{uuid}", "expect": {"contains": "llo"}}"#;
+        {"method": "POST", "path": "/{random:1-9}", "body_text": "{uuid}", "expect": {"contains": "llo"}}"#;
     let http = config(format!("http://{}/", serve(varying_replies)));
     let placeholders = of_lines(placeholders, &http);
     assert_constant("placeholders", &placeholders);

@@ -170,9 +170,8 @@ fn extent<'a>(rules: &'a Rules, head_bytes: usize, head: &Head) -> Option<(usize
 }
 
 impl Template {
-    /// Takes a head for that of the replies to come, if it is one of good replies that keep their connection. Says
-    /// whether it is. The memory of the template before is used again, since where no two replies are alike this happens
-    /// all the time.
+    /// Remembers a head, if it is one of good replies that keep their connection. Says whether it is. The memory of the
+    /// template before is used again: where no two replies are alike, this happens all the time.
     fn replace(place: &mut Option<Box<Self>>, rules: &Rules, bytes: &[u8], head: Head) -> bool {
         let head_bytes = bytes.len();
         let Some((reply_bytes, body)) = extent(rules, head_bytes, &head) else { return false };
