@@ -9,6 +9,7 @@ mod limit;
 mod reasons;
 
 pub use faults::faults;
+pub(crate) use limit::ready;
 pub use limit::{fell_behind, share_of_rate};
 pub use reasons::reasons;
 

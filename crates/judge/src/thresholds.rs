@@ -5,8 +5,8 @@ pub const BUSY: f64 = 0.95;
 /// Less than this share of the requests that were due answered correctly, and the rate was not
 /// kept.
 pub const KEPT: f64 = 0.99;
-/// More than this share of the connections ready, each time that a thread looks: the replies wait
-/// for the generator.
+/// More than this share of the requests in flight answered, each time that a thread looks: the replies wait for the
+/// generator.
 pub const MOST_ARE_READY: f64 = 0.5;
 /// How many times as long as a pause requests at a rate wait because of it: through the pause, and
 /// as long again until what was due in it is made up for, at half of what a side can do.

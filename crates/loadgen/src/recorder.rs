@@ -149,10 +149,10 @@ impl Recorder {
         self.segment_end_ns
     }
 
-    /// A wait has found `ready` connections of `possible` with something to do.
-    pub(crate) fn found(&mut self, ready: usize, possible: usize) {
-        if ready > 0 && self.scope == Scope::Everything {
-            self.current.counts.ready_found += ready as u64;
+    /// A turn has found this many replies out of those that were possible.
+    pub(crate) fn found(&mut self, replies: usize, possible: usize) {
+        if replies > 0 && self.scope == Scope::Everything {
+            self.current.counts.ready_found += replies as u64;
             self.current.counts.ready_possible += possible as u64;
         }
     }

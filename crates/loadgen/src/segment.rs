@@ -106,9 +106,9 @@ pub(crate) struct Counts {
     pub(crate) server_closes: u64,
     /// Requests that were sent again, because the server had closed their connection.
     pub(crate) retried: u64,
-    /// Sum over all waits that found something of how many connections were ready.
+    /// Sum over all turns that found something of how many replies were ready.
     pub(crate) ready_found: u64,
-    /// The same sum, had every wait found as many as it could.
+    /// The same sum, had every turn found as many as it could.
     pub(crate) ready_possible: u64,
     /// The longest time by which the thread came too late.
     pub(crate) stall_ns_max: u64,

@@ -7,8 +7,8 @@
 //!
 //! This file has the state, its beginning and its end; `connecting` makes connections, `events` handles their
 //! events, `failures` what goes wrong, `time` the passage of time, `lateness` measures how late the engine comes,
-//! `scan` selects connections to examine, `rest` is the time between two windows on the same connections, and `retry`
-//! sends requests once more.
+//! `turns` how much it finds then, `scan` selects connections to examine, `rest` is the time between two windows on the
+//! same connections, and `retry` sends requests once more.
 
 mod connecting;
 mod edges;
@@ -19,6 +19,7 @@ mod rest;
 mod retry;
 mod scan;
 mod time;
+mod turns;
 
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -40,6 +41,7 @@ pub(crate) use edges::Edges;
 use lateness::Lateness;
 use rest::RestLimit;
 use scan::Scan;
+use turns::Turns;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
@@ -122,6 +124,7 @@ pub(crate) struct Session<C: Codec> {
     /// The next moment at which something is due, apart from requests.
     attention_ns: u64,
     lateness: Lateness,
+    turns: Turns,
     /// The next turn of the engine waits for nothing.
     looks: bool,
     rest_limit: RestLimit,
@@ -168,6 +171,7 @@ impl<C: Codec> Session<C> {
             .collect();
         let count = slots.len();
         let supply = Supply::new(share.quota);
+        let turns = Turns::new(params.depth, codec.reply_bytes_hint());
         let ThreadParams { histograms, timeout_ns, sampling, .. } = params;
         let throttle = ConnectThrottle::new(params.threads, params.round_trip_ns);
         let pacer = Pacer::new(params.rule(share.thread), supply);
@@ -203,6 +207,7 @@ impl<C: Codec> Session<C> {
             scan: Scan::new(timeout_ns),
             attention_ns: 0,
             lateness: Lateness::new(),
+            turns,
             looks: false,
             rest_limit: RestLimit::Whole,
             cpu_clock,
@@ -343,7 +348,7 @@ impl<C: Codec> Director for Session<C> {
     }
 
     fn found(&mut self, ready: usize, possible: usize) {
-        self.recorder.found(ready, possible);
+        self.begin_turn(ready, possible);
     }
 
     fn connected(&mut self, slot: usize, now_ns: u64) -> Action {

@@ -59,21 +59,22 @@ fn too_short(load: &LoadReport) -> Option<String> {
     })
 }
 
-fn connections_per_thread(load: &LoadReport) -> f64 {
-    load.connections_made as f64 / load.thread_cpu_ns.len().max(1) as f64
+/// Requests that a thread may have in flight.
+fn requests_per_thread(load: &LoadReport) -> f64 {
+    load.capacity() as f64 / load.thread_cpu_ns.len().max(1) as f64
 }
 
-/// A thread with one connection finds it ready whenever it finds anything.
+/// A thread with one request in flight finds it answered whenever it finds anything.
 fn ready_share_tells(load: &LoadReport) -> bool {
-    connections_per_thread(load) >= 2.0
+    requests_per_thread(load) >= 2.0
 }
 
-/// Whether most connections are ready, beyond the one that is ready whenever anything is.
+/// Whether most requests are answered, beyond the one that is whenever anything is found.
 fn replies_wait(load: &LoadReport) -> bool {
     if !ready_share_tells(load) {
         return false;
     }
-    let least = 1.0 / connections_per_thread(load);
+    let least = 1.0 / requests_per_thread(load);
     (load.ready_share - least) / (1.0 - least) > MOST_ARE_READY
 }
 
@@ -94,8 +95,16 @@ fn threads_did(load: &LoadReport) -> String {
     if !ready_share_tells(load) {
         return ran;
     }
-    let ready = percent(load.ready_share);
-    format!("{ran}, with {ready} of its connections ready")
+    format!("{ran}, with {}", ready(load, ""))
+}
+
+/// How much a thread found when it looked.
+pub(crate) fn ready(load: &LoadReport, verb: &str) -> String {
+    let share = percent(load.ready_share);
+    match load.config.pipeline {
+        1 => format!("{share} of its connections {verb}ready"),
+        _ => format!("{share} of its requests in flight {verb}answered"),
+    }
 }
 
 fn limit_of_loop(load: &LoadReport) -> (Bound, Vec<String>) {
@@ -104,7 +113,7 @@ fn limit_of_loop(load: &LoadReport) -> (Bound, Vec<String>) {
     }
     let limit = match (is_busy(load), replies_wait(load)) {
         (true, true) => Bound::Generator,
-        // A single connection that keeps a thread busy leaves no time for the server.
+        // A single request at a time that keeps a thread busy leaves no time for the server.
         (true, false) if !ready_share_tells(load) => Bound::Generator,
         (true | false, false) => Bound::Server,
         (false, true) if load.config.waiting == Waiting::Spin => Bound::Generator,

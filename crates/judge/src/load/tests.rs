@@ -68,6 +68,11 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
     // Of two connections one is ready whenever a thread finds anything at all.
     let few = |ready_share| LoadReport { connections_made: 4, ..busy(good(), ready_share) };
     let turns = LoadReport { ready_share: 0.9, ..good() };
+    // One connection per thread, with up to 16 requests in flight.
+    let pipelined = |mut report: LoadReport| {
+        (report.connections_made, report.config.pipeline) = (2, 16);
+        report
+    };
     let mut thinking = good();
     thinking.config.model = LoadModel::Think { delay: Duration::from_micros(95) };
     let mut slow = good();
@@ -84,6 +89,9 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
         (few(0.8), Bound::Generator),
         (single, Bound::Generator),
         (turns, Bound::Unknown),
+        (pipelined(good()), Bound::Server),
+        (pipelined(busy(good(), 0.2)), Bound::Server),
+        (pipelined(busy(good(), 0.8)), Bound::Generator),
         (spinning(0.1), Bound::Server),
         (spinning(0.9), Bound::Generator),
         (thinking, Bound::Schedule),

@@ -8,7 +8,7 @@ use wirebench_schema::{
 };
 
 use super::Evidence;
-use crate::load::verdict;
+use crate::load::{ready, verdict};
 
 /// That the rate is not the server's, in a phase whose figure is the rate.
 pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
@@ -30,7 +30,7 @@ pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
             // Where the requests of another generator wait is not known.
             let ready = match tool {
                 Some(_) => String::new(),
-                None => format!("{} of its connections were ready", percent(load.ready_share)),
+                None => ready(load, "were "),
             };
             let share = cost.generator_cpu_share;
             Some(ReasonKind::GeneratorBound.reason(Weight::Limit, Some(share), ready))

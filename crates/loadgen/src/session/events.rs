@@ -216,6 +216,7 @@ impl<C: Codec> Session<C> {
         }
         let stamp = place.connection.ended(ticket);
         self.outstanding = self.outstanding.saturating_sub(1);
+        self.turns.replied();
         self.silent_since_ns = if self.outstanding == 0 { u64::MAX } else { now_ns };
         if let Some(status) = reply.status {
             self.recorder.status(status, reply.interim_replies);

@@ -214,9 +214,9 @@ pub struct LoadReport {
     pub unanswered_connections: u64,
     /// Requests without an answer when the window ended.
     pub in_flight_at_end: u64,
-    /// Mean share of a thread's connections that were ready when it looked, 0 to 1: where the
-    /// requests of a closed loop wait. Near 1 the replies wait for the generator, near 0 the
-    /// requests wait for the server.
+    /// Mean share of a thread's connections that were ready when it looked, or with pipelining of its
+    /// requests in flight that were answered, 0 to 1: where the requests of a closed loop wait. Near 1
+    /// the replies wait for the generator, near 0 the requests wait for the server.
     pub ready_share: f64,
     /// CPU time of each thread of the generator in the window.
     pub thread_cpu_ns: Vec<u64>,

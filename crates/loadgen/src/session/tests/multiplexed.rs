@@ -187,6 +187,29 @@ fn a_closing_connection_answers_the_rest_and_the_next_one_carries_what_was_refus
     assert_eq!((left.latency.max() + MS / 2) / MS, 20);
 }
 
+/// The share of answered requests on a connection that carries three, when each turn finds these replies.
+fn ready_share(turns: &[&[u8]]) -> f64 {
+    let mut session = started_with(b"S3");
+    said(&mut session, 0);
+    for (at_ms, replies) in (20..).zip(turns) {
+        session.found(1, 1);
+        session.received(0, replies, at_ms * MS);
+        said(&mut session, 0);
+    }
+    session.found(0, 1);
+    let counts = left(session).collected.total.counts.clone();
+    counts.ready_found as f64 / counts.ready_possible as f64
+}
+
+#[test]
+fn one_connection_with_many_requests_is_as_ready_as_its_replies() {
+    // One after the other, they come from a server that is the limit; all at once, they have waited.
+    let share = ready_share(&[b"R0", b"R1", b"R2", b"R0"]);
+    assert!((0.33..0.34).contains(&share), "{share}");
+    let share = ready_share(&[b"R0R1R2", b"R2R0R1"]);
+    assert!(share > 0.99, "{share}");
+}
+
 #[test]
 fn a_ping_is_answered_in_every_phase_and_on_a_silent_connection() {
     let mut session = session_with(&LoadConfig { idle_connections: 1, ..config(1) });
