@@ -43,7 +43,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("loadgen", &["schema", "sys", "uring"]),
     ("server", &["schema", "sys"]),
     ("host", &["judge", "schema", "server", "sys"]),
-    ("verify", &["host", "schema", "server", "stats", "sys"]),
+    ("verify", &["host", "loadgen", "schema", "server", "stats", "sys"]),
     ("catalogue", &["schema", "server", "verify"]),
     ("doctor", &["catalogue", "host", "schema", "server", "stats"]),
     ("experiment", &["catalogue", "host", "judge", "schema", "server", "stats", "sys", "verify"]),

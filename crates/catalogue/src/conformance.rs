@@ -3,17 +3,18 @@
 use std::sync::atomic::AtomicBool;
 use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Scenario};
 use wirebench_server::launch::{Launcher, Request};
-use wirebench_verify::{Checked, verify};
+use wirebench_verify::{Asked, Checked, verify};
 
 use crate::subject::Subject;
 
 /// Runs all checks of one scenario of a subject, as [`verify`](fn@verify) does; the conversation with as many
-/// `workers` as will be measured.
+/// `workers` as will be measured, and the scenario `requests` with what is `asked`.
 pub fn verify_subject(
     launcher: &Launcher,
     subject: &Subject,
     scenario: Scenario,
     workers: u32,
+    asked: &Asked<'_>,
     stop: &AtomicBool,
     observe: &mut dyn FnMut(&Checked),
 ) -> Vec<Checked> {
@@ -25,5 +26,5 @@ pub fn verify_subject(
         build: subject.build.clone(),
         source: subject.source.clone(),
     };
-    verify(launcher, &request, subject.declared_mechanism(), stop, observe)
+    verify(launcher, &request, (subject.declared_mechanism(), asked), stop, observe)
 }

@@ -20,6 +20,7 @@ mod pairs;
 mod plan;
 mod preparation;
 mod progress;
+mod request_options;
 mod results;
 mod session;
 mod slurm;

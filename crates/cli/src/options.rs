@@ -12,6 +12,7 @@ use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::RunSetting
 use wirebench_host::{place::PlacementRequest, place_here};
 use wirebench_schema::{
     journal::{Placement, Procedure},
+    scenario::Scenario,
     suite::Workload,
     verification::Verification,
 };
@@ -24,6 +25,7 @@ use crate::{
     fleet::{self, FleetOptions, Pair, ServerHost, ServerHostOption},
     interrupt::Interrupt,
     progress::{Reporter, Verbosity},
+    request_options::{CONTRADICTION, OwnOptions},
     value::{self, List},
 };
 
@@ -199,6 +201,20 @@ impl Conditions {
 /// The CPUs that fulfil `wish` here.
 pub(crate) fn placement(wish: &PlacementRequest) -> anyhow::Result<Placement> {
     place_here(wish).map_err(usage)
+}
+
+/// Gives a workload the scenario or the requests that were asked for.
+pub(crate) fn set_requests(
+    workload: &mut Workload,
+    scenario: Option<Scenario>,
+    own: &OwnOptions,
+) -> anyhow::Result<()> {
+    match (own.asked()?, scenario) {
+        (Some(asked), None | Some(Scenario::Requests)) => asked.apply(workload),
+        (Some(_), Some(_)) => return Err(usage(CONTRADICTION)),
+        (None, scenario) => workload.scenario = scenario.unwrap_or(workload.scenario),
+    }
+    Ok(())
 }
 
 /// Gives the messages of an echo their length.

@@ -1,14 +1,17 @@
 //! The suites: files below `suites/` of the project, and those that are part of the program.
 
 use anyhow::Context as _;
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 use wirebench_catalogue::project::Project;
 use wirebench_schema::{
     suggest,
     suite::{PublishedFigures, Suite},
 };
 
-use crate::{context::Context, exit::usage};
+use crate::{context::Context, exit::usage, request_options::read_requests};
 
 /// Suites that every project has, because they name no entry that must exist.
 const ALWAYS: [&str; 2] = ["quick", "smoke"];
@@ -31,17 +34,23 @@ pub(crate) fn exists(project: &Project, name: &str) -> bool {
 }
 
 pub(crate) fn load(project: &Project, name: &str) -> anyhow::Result<Suite> {
-    let (origin, text) = match file(project, name) {
+    let path = file(project, name);
+    let (origin, text) = match &path {
         Some(path) => {
             let shown = path.display().to_string();
-            (shown.clone(), fs::read_to_string(&path).with_context(|| shown)?)
+            (shown.clone(), fs::read_to_string(path).with_context(|| shown)?)
         }
         None => {
             let text = embedded(name).ok_or_else(|| usage(format!("unknown suite `{name}`")))?;
             (format!("the built-in suite {name}"), text)
         }
     };
-    Suite::parse(name, &text).map_err(|error| usage(format!("{origin}: {error}")))
+    let beside = |name: &str| {
+        let path = path.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).join(name);
+        let path = path.display().to_string();
+        read_requests(&path).map(|text| (path, text))
+    };
+    Suite::parse_with(name, &text, &beside).map_err(|error| usage(format!("{origin}: {error}")))
 }
 
 /// The figures of the document that `suite` repeats: `suites/published/NAME.toml`, if there is one.

@@ -8,6 +8,7 @@
 //! socket.
 
 mod learn;
+mod manner;
 mod sentences;
 mod transport;
 
@@ -15,7 +16,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fd::OwnedFd,
     io::Errno,
-    net::SendFlags,
+    net::{SendFlags, Shutdown},
 };
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -34,10 +35,14 @@ use crate::{
     plan::CodecKind,
     tls::Connector,
 };
+pub use manner::{Manner, ask_each};
 use transport::Transport;
 
 /// Interval of the check whether to give up a wait.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// The time between two pieces of a request, so that each has a segment of its own.
+const BETWEEN_PIECES: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 
 /// The result of the first exchange.
 #[derive(Debug)]
@@ -74,10 +79,15 @@ pub(crate) fn preflight(
     let Some(First { socket, endpoint, took }) = connect(endpoints, sources, limit)? else {
         return Ok(Preflight::Interrupted);
     };
-    let exchange = Exchange { config, connector, endpoint: endpoint.clone(), socket, stop };
-    let mut transport = Transport::new(connector).map_err(|error| {
-        LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
-    })?;
+    let exchange = Exchange {
+        config,
+        connector,
+        endpoint: endpoint.clone(),
+        socket,
+        manner: Manner::Whole,
+        stop,
+    };
+    let mut transport = exchange.transport()?;
     let found = match codec {
         CodecKind::Echo(echo) => {
             let mut connection = echo.connection(usize::MAX);
@@ -111,7 +121,16 @@ struct Exchange<'a> {
     connector: Option<&'a Connector>,
     endpoint: Endpoint,
     socket: OwnedFd,
+    manner: Manner,
     stop: &'a AtomicBool,
+}
+
+/// How far the request of an exchange is.
+struct Sending {
+    due: Option<RequestId>,
+    piece_bytes: usize,
+    /// Whether this side may still send.
+    is_open: bool,
 }
 
 enum Ending {
@@ -216,7 +235,7 @@ impl Exchange<'_> {
         let deadline = Instant::now().checked_add(self.config.timeout);
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let mut buffer = vec![0; 64 * 1024];
-        let mut due = request;
+        let mut sending = Sending { due: request, piece_bytes: usize::MAX, is_open: true };
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Ending::Interrupted;
@@ -224,26 +243,21 @@ impl Exchange<'_> {
             if is_late() {
                 return Ending::Late;
             }
-            if codec.room(connection, 1) > 0
-                && let Some(request) = due.take()
-            {
-                codec.begin(connection, request, Ticket(0));
-            }
-            if codec.unsent_bytes(connection) > 0 {
-                match transport.put(codec.outgoing(connection)) {
-                    Ok(bytes) => codec.sent(connection, bytes),
-                    Err(error) => return Ending::Tls(error),
-                }
-            }
-            if let Err(error) = self.send(transport) {
-                return Ending::Socket(error);
+            if let Err(ending) = self.advance(codec, connection, transport, &mut sending) {
+                return ending;
             }
             let is_quiet = !transport.is_handshaking() && transport.outgoing().is_empty();
             if request.is_none() && is_quiet {
                 return Ending::Connected;
             }
             let has_more = codec.unsent_bytes(connection) > 0 && !transport.is_handshaking();
-            self.wait(has_more || !transport.outgoing().is_empty());
+            match self.manner {
+                Manner::InPieces if has_more => self.wait(PollFlags::IN, BETWEEN_PIECES),
+                _ if has_more || !transport.outgoing().is_empty() => {
+                    self.wait(PollFlags::IN | PollFlags::OUT, SLICE);
+                }
+                _ => self.wait(PollFlags::IN, SLICE),
+            }
             match rustix::io::read(&self.socket, &mut *buffer) {
                 Ok(0) => return finish(codec, connection, transport),
                 Ok(bytes) => {
@@ -267,6 +281,40 @@ impl Exchange<'_> {
         }
     }
 
+    /// Sends what can be sent of the request, in the manner of this exchange.
+    fn advance<C: Codec>(
+        &self,
+        codec: &mut C,
+        connection: &mut C::Connection,
+        transport: &mut Transport,
+        sending: &mut Sending,
+    ) -> Result<(), Ending> {
+        if codec.room(connection, 1) > 0
+            && let Some(request) = sending.due.take()
+        {
+            codec.begin(connection, request, Ticket(0));
+            let bytes = usize::try_from(codec.unsent_bytes(connection)).unwrap_or(usize::MAX);
+            sending.piece_bytes = self.manner.piece_bytes(bytes);
+        }
+        if codec.unsent_bytes(connection) > 0 {
+            let outgoing = codec.outgoing(connection);
+            let piece = &outgoing[..outgoing.len().min(sending.piece_bytes)];
+            codec.sent(connection, transport.put(piece).map_err(Ending::Tls)?);
+        }
+        self.send(transport).map_err(Ending::Socket)?;
+        let is_sent = sending.due.is_none() && codec.unsent_bytes(connection) == 0;
+        if self.manner == Manner::HalfClosed
+            && sending.is_open
+            && is_sent
+            && transport.outgoing().is_empty()
+        {
+            sending.is_open = false;
+            // What a failure means shows in the reply that does not come.
+            let _ = rustix::net::shutdown(&self.socket, Shutdown::Write);
+        }
+        Ok(())
+    }
+
     fn send(&self, transport: &mut Transport) -> Result<(), Errno> {
         if transport.outgoing().is_empty() {
             return Ok(());
@@ -280,10 +328,9 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    fn wait(&self, sending: bool) {
-        let interest = if sending { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+    fn wait(&self, interest: PollFlags, most: Timespec) {
         // A signal or a failure ends the wait early; the next step detects it.
-        let _ = poll(&mut [PollFd::new(&self.socket, interest)], Some(&SLICE));
+        let _ = poll(&mut [PollFd::new(&self.socket, interest)], Some(&most));
     }
 }
 

@@ -117,6 +117,9 @@ pub(crate) fn describe(workload: &Workload) -> String {
     }
     let mut text = format!("{name}: {scenario}, {}, ", describe_model(&workload.model));
     text += &format!("{number} connections{}", describe_shape(workload));
+    if let Some(set) = &workload.requests {
+        text += &format!(", {}", requests(set));
+    }
     // The same for all workloads of a document, and too long for the first screen.
     if let Some(retries) = retries(workload.on_closed) {
         text += &format!(", {retries}");
@@ -137,9 +140,16 @@ pub(crate) fn test(stop: Stop) -> String {
     }
 }
 
-/// The requests of a set: `requests: 4 of api.jsonl, weighted`.
+/// The requests of a set: `requests: 4 of api.jsonl, weighted`, or the one.
 fn requests(set: &RequestSet) -> String {
-    let file = set.file.as_ref().map(|it| format!(" of {}", printable(it))).unwrap_or_default();
+    if let [request] = set.requests.as_slice() {
+        return format!("requests: {}", printable(&request.name));
+    }
+    let name = |file: &String| {
+        let name = file.rsplit('/').next().unwrap_or_default();
+        format!(" of {}", printable(name))
+    };
+    let file = set.file.as_ref().map(name).unwrap_or_default();
     format!("requests: {}{file}, {}", set.requests.len(), set.order)
 }
 

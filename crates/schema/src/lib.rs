@@ -23,6 +23,7 @@ pub mod objective;
 pub mod placeholder;
 pub mod printable;
 pub mod scenario;
+pub mod server_url;
 pub mod suggest;
 pub mod suite;
 pub mod target;

@@ -38,11 +38,13 @@ pub enum Scenario {
     Skewed,
     /// `hello`, and a second task of the connection answers while the first one works.
     Handoff,
+    /// The requests of a user, each with what it expects: the contract is theirs.
+    Requests,
 }
 
 crate::names! { Scenario "scenario":
     Hello = "hello", HelloTimeout = "hello-timeout", Echo = "echo", Mutex = "mutex",
-    Channel = "channel", Skewed = "skewed", Handoff = "handoff"
+    Channel = "channel", Skewed = "skewed", Handoff = "handoff", Requests = "requests"
 }
 
 impl Scenario {
@@ -55,7 +57,8 @@ impl Scenario {
             | Self::Mutex
             | Self::Channel
             | Self::Skewed
-            | Self::Handoff => Protocol::Http1,
+            | Self::Handoff
+            | Self::Requests => Protocol::Http1,
             Self::Echo => Protocol::Echo,
         }
     }
@@ -70,7 +73,7 @@ impl Scenario {
     #[must_use]
     pub const fn path(self) -> &'static str {
         match self {
-            Self::Hello | Self::HelloTimeout | Self::Echo => "/",
+            Self::Hello | Self::HelloTimeout | Self::Echo | Self::Requests => "/",
             Self::Channel => "/0",
             Self::Mutex => "/1",
             // As long as the path of the heavy connections.

@@ -27,6 +27,9 @@ use crate::id::VariantId;
 #[error("{0}")]
 pub struct SuiteError(String);
 
+/// Reads a file that a suite names: its path, as reports name it, and its text.
+pub type SuiteFiles<'a> = dyn Fn(&str) -> Result<(String, String), String> + 'a;
+
 /// A set of workloads and how to measure them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
@@ -67,11 +70,16 @@ pub const BASELINE_COPIES: u32 = 2;
 pub const DEFAULT_BASELINE: &str = "c/epoll";
 
 impl Suite {
-    /// Reads the text of a suite's file.
+    /// Reads the text of a suite that names no other file.
     pub fn parse(name: &str, text: &str) -> Result<Self, SuiteError> {
+        Self::parse_with(name, text, &|_| Err("this suite has no folder".to_owned()))
+    }
+
+    /// Reads the text of a suite's file.
+    pub fn parse_with(name: &str, text: &str, files: &SuiteFiles<'_>) -> Result<Self, SuiteError> {
         let raw: RawSuite = toml::from_str(text)
             .map_err(|error| SuiteError(crate::toml_error::sentence(text, &error)))?;
-        raw.resolve(name)
+        raw.resolve(name, files)
     }
 
     /// Whether the suite measures this variant by default.

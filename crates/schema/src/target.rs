@@ -123,6 +123,14 @@ impl Target {
         &self.path
     }
 
+    /// The same server with another path and query.
+    pub fn with_path(&self, path: &str) -> Result<Self, String> {
+        match path.starts_with('/') {
+            true => format!("{}://{}{path}", self.scheme.name(), self.authority()).parse(),
+            false => Err(format!("`{path}` is not a path: write it like /users?page=1")),
+        }
+    }
+
     /// `HOST:PORT` as in a URL: an IPv6 address in brackets, its zone after `%25` (RFC 6874).
     #[must_use]
     pub fn authority(&self) -> String {

@@ -9,7 +9,10 @@ use wirebench_schema::{
 use wirebench_server::launch::Request;
 
 use super::{
-    PROCESS, Verdict, conversation, ends, limit, mechanism, no_delay, process, session::Session,
+    Asked, Extent, PROCESS, READY, Verdict, conversation,
+    ends::{self, REPLIES_PER_LIFE},
+    flood, limit, mechanism, no_delay, process,
+    session::Session,
     timeout, timeouts, work, workers,
 };
 
@@ -23,6 +26,21 @@ pub(super) fn check_conversation(session: &mut Session<'_, '_>) {
         session.converse(check.name, &mut |server| (check.run)(server.address()).into());
     }
     session.stop_server();
+}
+
+/// The whole course of a server whose contract is its user's.
+pub(super) fn check_requests(session: &mut Session<'_, '_>, asked: &Asked<'_>) {
+    if !session.first_start(READY.name) {
+        return;
+    }
+    let stop = session.stop();
+    asked.check(session, stop);
+    if asked.extent == Extent::All {
+        let run = &session.request.variant.run;
+        session.flood(&|address| asked.answered((run, address), REPLIES_PER_LIFE, stop));
+        session.stop_server();
+        session.judge_ends();
+    }
 }
 
 pub(super) fn check_timeouts(session: &mut Session<'_, '_>) {
@@ -164,6 +182,6 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
             (check.run)(&tree, server.address()).into()
         });
     }
-    session.flood();
+    session.flood(&|address| flood::answered(protocol, address, REPLIES_PER_LIFE).ok());
     session.stop_server();
 }

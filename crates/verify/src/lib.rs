@@ -28,6 +28,7 @@ mod process;
 pub mod protocol;
 mod protocols;
 pub mod reply;
+mod requests;
 mod session;
 mod show;
 mod timeout;
@@ -41,6 +42,7 @@ use wirebench_schema::{
 };
 use wirebench_server::launch::{Launcher, Request};
 
+pub use requests::{Asked, Extent};
 use session::Session;
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -117,6 +119,11 @@ const PROCESS: [Described; 6] = [
 pub fn catalogue(scenario: Scenario) -> Vec<Described> {
     let describe = |check: &Check| Described { name: check.name, about: check.about };
     let mut all = vec![READY];
+    if scenario == Scenario::Requests {
+        all.extend(requests::described());
+        all.extend(ends::CHECKS);
+        return all;
+    }
     all.extend(conversation(scenario).iter().map(describe));
     all.extend(timeouts(scenario).iter().map(describe));
     all.extend(PROCESS);
@@ -138,26 +145,29 @@ const fn timeouts(scenario: Scenario) -> &'static [Check] {
         | Scenario::Mutex
         | Scenario::Channel
         | Scenario::Skewed
-        | Scenario::Handoff => &[],
+        | Scenario::Handoff
+        | Scenario::Requests => &[],
     }
 }
 
 /// Runs all checks of the scenario of `request`, and calls `observe` after each.
 ///
 /// `request` says how many workers the conversation is checked with; its timeout is replaced by
-/// those of the checks. `declared` is absent for a command of which nothing is declared. Once
-/// `stop` is set, the check that runs comes to its end and no other begins; what has been checked
+/// those of the checks. `declared` is absent for a command of which nothing is declared; `asked` matters
+/// to the scenario `requests` alone. Once `stop` is set, the check that runs comes to its end and no other begins; what has been checked
 /// so far is returned.
 pub fn verify(
     launcher: &Launcher,
     request: &Request<'_>,
-    declared: Option<Mechanism>,
+    (declared, asked): (Option<Mechanism>, &Asked<'_>),
     stop: &AtomicBool,
     observe: &mut dyn FnMut(&Checked),
 ) -> Vec<Checked> {
     let request = Request { timeout_ms: DEFAULT_TIMEOUT_MS, ..request.clone() };
     let mut session = Session::new(launcher, request, stop, observe);
-    if session.first_start(READY.name) {
+    if session.request.scenario == Scenario::Requests {
+        course::check_requests(&mut session, asked);
+    } else if session.first_start(READY.name) {
         course::check_conversation(&mut session);
         course::check_timeouts(&mut session);
         course::check_processes(&mut session, declared);

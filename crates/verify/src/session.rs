@@ -6,6 +6,7 @@
 //! finding is not buried.
 
 use std::{
+    net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -14,7 +15,6 @@ use wirebench_server::launch::{LaunchError, Launcher, Request, Server, Stopped, 
 use super::{
     Checked, Verdict,
     ends::{self, Cause, Written},
-    flood,
     outcome::Outcome,
 };
 
@@ -75,6 +75,10 @@ impl<'run, 'observe> Session<'run, 'observe> {
             // Servers inherit the CPUs of this thread.
             None => wirebench_sys::affinity::current().map_err(|error| error.to_string()),
         }
+    }
+
+    pub(super) const fn stop(&self) -> &'run AtomicBool {
+        self.stop
     }
 
     fn is_interrupted(&self) -> bool {
@@ -216,12 +220,10 @@ impl<'run, 'observe> Session<'run, 'observe> {
     }
 
     /// Has many requests answered by the server that runs. What it writes meanwhile counts at its end.
-    pub(super) fn flood(&mut self) {
+    pub(super) fn flood(&mut self, answered: &dyn Fn(SocketAddr) -> Option<u64>) {
         let Some(server) = &self.server else { return };
         let written = server.stderr().bytes();
-        let protocol = self.request.scenario.protocol();
-        let replies = flood::answered(protocol, server.address(), ends::REPLIES_PER_LIFE);
-        self.flooded = replies.ok().map(|replies| (written, replies));
+        self.flooded = answered(server.address()).map(|replies| (written, replies));
     }
 
     fn end_server(&mut self, cause: Cause) {

@@ -58,7 +58,7 @@ const ONE_AT_A_TIME: WorkCheck = WorkCheck {
 /// The checks of a scenario; none where requests have no work.
 pub(super) const fn checks(scenario: Scenario) -> &'static [WorkCheck] {
     match scenario {
-        Scenario::Hello | Scenario::HelloTimeout | Scenario::Echo => &[],
+        Scenario::Hello | Scenario::HelloTimeout | Scenario::Echo | Scenario::Requests => &[],
         Scenario::Mutex | Scenario::Channel => &[ANSWERED_AFTER_WORK, ONE_AT_A_TIME],
         Scenario::Skewed => &[ANSWERED_AFTER_WORK],
         Scenario::Handoff => &[ANSWERED_BEFORE_WORK],

@@ -27,6 +27,7 @@ use crate::{
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     pairs::{Pairs, PairsOptions},
     preparation::ready,
+    request_options::OwnOptions,
     results,
     session::{Resumable, Setting},
     value,
@@ -94,9 +95,12 @@ pub(crate) struct Arguments {
     /// Name of B in the output [default: B, or new]
     #[arg(long, value_name = "NAME")]
     name_b: Option<String>,
-    /// Scenario of the load: hello, hello-timeout, echo, mutex, channel, skewed or handoff
-    #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
-    scenario: Scenario,
+    /// Scenario of the load: hello, hello-timeout, echo, mutex, channel, skewed or handoff [default:
+    /// hello]
+    #[arg(long, value_name = "NAME")]
+    scenario: Option<Scenario>,
+    #[command(flatten)]
+    own: OwnOptions,
     /// Message size for --scenario echo, up to 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", value_parser = value::size)]
     payload: Option<usize>,

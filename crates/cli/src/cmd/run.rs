@@ -26,6 +26,7 @@ use crate::{
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     out,
     pairs::{Pairs, PairsOptions},
+    request_options::OwnOptions,
     session::{Resumable, Setting},
     value,
 };
@@ -83,6 +84,8 @@ pub(crate) struct Arguments {
     /// Measure only this scenario; repeatable [default: all of the suite; hello with --server]
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<Scenario>,
+    #[command(flatten)]
+    own: OwnOptions,
     /// Measure only this phase; repeatable: saturate (throughput and CPU at saturation), cost (CPU
     /// and latency at a rate that all servers hold) or idle (memory and CPU of idle connections)
     /// [default: all of the suite]

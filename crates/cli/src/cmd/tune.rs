@@ -28,7 +28,9 @@ use crate::{
     exit::{Exit, usage},
     format::FormatOption,
     options::{self, Conditions, ProjectOption, ResultOptions},
-    out, results,
+    out,
+    request_options::OwnOptions,
+    results,
     value::{self, List},
 };
 
@@ -60,9 +62,12 @@ pub(crate) struct Arguments {
     /// Server command instead of an entry, such as './my-server {port}'
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
-    /// Scenario of the load: hello, hello-timeout, echo, mutex, channel, skewed or handoff
-    #[arg(long, value_name = "NAME", default_value_t = Scenario::Hello)]
-    scenario: Scenario,
+    /// Scenario of the load: hello, hello-timeout, echo, mutex, channel, skewed or handoff [default:
+    /// hello]
+    #[arg(long, value_name = "NAME")]
+    scenario: Option<Scenario>,
+    #[command(flatten)]
+    own: OwnOptions,
     /// Message size for --scenario echo, up to 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", value_parser = value::size)]
     payload: Option<usize>,
@@ -117,8 +122,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return away::carry_out(&context, &server, None, &results);
     }
     arguments.conditions.require_files(&context)?;
-    let subject = arguments.subject(&context)?;
     let model = arguments.model()?;
+    let subject = arguments.subject(&context, model.scenario)?;
     match arguments.objectives.as_slice() {
         [] => sweep::run(&context, arguments, subject, &model),
         objectives => search::run(&context, arguments, subject, &model, objectives),
@@ -127,20 +132,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
 impl Arguments {
     /// The one server that is tuned.
-    fn subject(&self, context: &Context) -> anyhow::Result<Subject> {
-        let subject = match (&self.server, &self.entry) {
+    fn subject(&self, context: &Context, scenario: Scenario) -> anyhow::Result<Subject> {
+        let mut subject = match (&self.server, &self.entry) {
             (Some(line), _) => {
-                only_one(context.own(std::slice::from_ref(line), &[self.scenario])?, line)?
+                only_one(context.own(std::slice::from_ref(line), &[scenario])?, line)?
             }
             (None, entry) => context.select_one(entry.as_deref().unwrap_or_default())?,
         };
-        checked(subject, self.scenario)
+        self.own.set_urls(std::slice::from_mut(&mut subject))?;
+        checked(subject, scenario)
     }
 
     /// The workload that all others are like.
     fn model(&self) -> anyhow::Result<Workload> {
         let mut model = Suite::parse(SUITE, TEMPLATE)?.workloads.remove(0);
-        model.scenario = self.scenario;
+        options::set_requests(&mut model, self.scenario, &self.own)?;
         options::set_payload(&mut model, self.payload)?;
         model.warmup = self.warmup.unwrap_or(model.warmup);
         if let Some(duration) = self.duration {

@@ -9,16 +9,21 @@ use wirebench_report::{
     junit::{Case, CaseState},
     table::{Style, listing},
 };
-use wirebench_schema::scenario::Scenario;
-use wirebench_verify::catalogue;
+use wirebench_schema::{
+    scenario::Scenario,
+    suite::{Suite, Workload},
+};
+use wirebench_verify::{Asked, Extent, catalogue};
 
 use crate::{
     building::{BuildOptions, build_all},
     context::Context,
     exit::{Exit, usage},
     junit,
-    options::{ProjectOption, ReadyOptions},
-    out, value,
+    options::{self, ProjectOption, ReadyOptions},
+    out,
+    request_options::OwnOptions,
+    value,
 };
 use course::{Again, Pair, Shown, Starter, Tally, check_all};
 
@@ -32,6 +37,8 @@ pub(crate) struct Arguments {
     /// Check only this scenario; repeatable [default: all scenarios of the entry; hello with --server]
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<Scenario>,
+    #[command(flatten)]
+    own: OwnOptions,
     #[command(flatten)]
     ready: ReadyOptions,
     /// Show only failed checks
@@ -56,6 +63,27 @@ pub(crate) struct Arguments {
     project: ProjectOption,
 }
 
+/// The load whose requests are asked.
+const TEMPLATE: &str = r#"
+description = "Made by wirebench verify."
+blocks = 1
+[[workload]]
+name = "verify"
+scenario = "hello"
+connections = 1
+duration = "1s"
+"#;
+
+impl Arguments {
+    /// A workload with the requests that the options ask for, if they do.
+    fn workload(&self) -> anyhow::Result<Option<Workload>> {
+        let mut workload = Suite::parse("verify", TEMPLATE)?.workloads.remove(0);
+        options::set_requests(&mut workload, self.scenarios.first().copied(), &self.own)?;
+        workload.check().map_err(usage)?;
+        Ok(workload.requests.is_some().then_some(workload))
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.checks {
         list_checks();
@@ -65,12 +93,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
     context.require_files()?;
     let launcher = arguments.ready.launcher(Ipv4Addr::LOCALHOST.into(), context.launcher(None))?;
+    let workloads: Vec<Workload> = arguments.workload()?.into_iter().collect();
+    let asked = Asked { workloads: &workloads, extent: Extent::All };
     let subjects = if arguments.servers.is_empty() {
         context.select(&arguments.names)?
     } else {
-        let asked = &arguments.scenarios;
-        let scenarios = if asked.is_empty() { &[Scenario::Hello][..] } else { asked };
-        context.own(&arguments.servers, scenarios)?
+        let usual = if workloads.is_empty() { Scenario::Hello } else { Scenario::Requests };
+        let scenarios = &arguments.scenarios;
+        let scenarios = if scenarios.is_empty() { &[usual][..] } else { scenarios };
+        arguments.own.servers(&context, &arguments.servers, scenarios)?
     };
     let chosen: Result<Vec<_>, _> =
         subjects.iter().map(|subject| scenarios(subject, arguments)).collect();
@@ -93,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
     let times = arguments.repeat.unwrap_or(1);
     let pairs = pairs.repeat(times as usize);
-    let starter = Starter { launcher: &launcher, stop: context.interrupt.flag() };
+    let starter = Starter { launcher: &launcher, asked, stop: context.interrupt.flag() };
     let again = if times > 1 { Again::Never } else { Again::Alone };
     let Tally { passed, failed, skipped, deviated, failures, cases: checked } =
         check_all(starter, &pairs, jobs, (shown, again));

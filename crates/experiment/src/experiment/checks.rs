@@ -14,7 +14,7 @@ use wirebench_schema::{
     verification::Verification,
 };
 use wirebench_server::{launch::Launcher, parallel};
-use wirebench_verify::{Checked, Verdict};
+use wirebench_verify::{Asked, Checked, Extent, Verdict};
 
 use super::{Experiment, Observer, Progress, Stage, open_journal::OpenJournal};
 use crate::plan;
@@ -99,7 +99,8 @@ fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified 
     // Several share the machine, so that none is bound to the CPUs of a measured server.
     let launcher = Launcher { cpus: None, ..experiment.settings.launcher.clone() };
     let workers = subject.workers(most_workers(experiment, scenario));
-    let checks = verify_subject(&launcher, subject, scenario, workers, stop, &mut |_| {});
+    let asked = Asked { workloads: &experiment.suite.workloads, extent: Extent::Measured };
+    let checks = verify_subject(&launcher, subject, scenario, workers, &asked, stop, &mut |_| {});
     summarise(&subject.variant.id, scenario, &checks)
 }
 

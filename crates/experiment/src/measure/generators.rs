@@ -1,7 +1,10 @@
 //! The load generator of a run: its command, its configuration and its CPUs.
 
 use std::{sync::atomic::AtomicBool, time::Duration};
-use wirebench_schema::{load::LoadConfig, suite::Phase, target::Target};
+use wirebench_schema::{
+    load::{BodyCheck, LoadConfig},
+    suite::Phase,
+};
 use wirebench_server::launch::Server;
 
 use super::{Cell, RunSettings, command::load_arguments};
@@ -33,13 +36,10 @@ impl RunSettings {
     }
 
     pub(crate) fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
-        let address = server.address();
-        let host = address.ip().to_string();
-        let target = Target::of_scenario(cell.workload.scenario, &host, address.port());
-        let threads = self.placement.generator_cpus.len();
-        let mut config = cell.workload.load_config(target, threads, self.seed);
+        let (run, threads) = (&cell.subject.variant.run, self.placement.generator_cpus.len());
+        let mut config = cell.workload.load_config_on(run, server.address(), threads, self.seed);
         if !cell.verification.is_done() {
-            config.expect_body = None;
+            (config.expect_body, config.body_check) = (None, BodyCheck::Any);
         }
         if cell.workload.phase == Phase::Cost {
             config.warmup = config.warmup.max(COST_WARM_UP);

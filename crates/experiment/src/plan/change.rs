@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 use wirebench_schema::{
-    load::{LoadModel, Stop},
+    load::{LoadModel, RequestSet, Stop, Trust},
     scenario::Scenario,
     suite::{Phase, Suite, Workload},
 };
@@ -13,6 +13,25 @@ const MOST_BLOCKS: u32 = 10_000;
 
 /// The most copies of a variant; more tell nothing new.
 const MOST_COPIES: u32 = 100;
+
+/// What a user requests instead of a scenario's contract.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub requests: RequestSet,
+    /// Header lines of each request that has no such line.
+    pub headers: Vec<(String, String)>,
+    pub trust: Trust,
+}
+
+impl Asked {
+    /// Makes `workload` one of these requests.
+    pub fn apply(&self, workload: &mut Workload) {
+        workload.scenario = Scenario::Requests;
+        workload.requests = Some(self.requests.clone());
+        workload.headers.extend(self.headers.iter().cloned());
+        workload.trust = self.trust.clone();
+    }
+}
 
 /// What a user changes of a suite on the command line.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +54,8 @@ pub struct Changes {
     /// Only the workloads of these scenarios; empty means all. For a scenario without one, the
     /// first workload of each phase serves as the model.
     pub scenarios: Vec<Scenario>,
+    /// Requests of all workloads, which then have the scenario `requests`.
+    pub asked: Option<Asked>,
     /// Only the workloads of these phases; empty means all. For a phase without one, the workloads
     /// that saturate serve as models.
     pub phases: Vec<Phase>,
@@ -46,7 +67,13 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
     suite.copies = changes.copies.unwrap_or(suite.copies);
     suite.workers = changes.workers.or(suite.workers);
     check_counts(suite)?;
-    choose_scenarios(suite, &changes.scenarios);
+    match &changes.asked {
+        Some(asked) => {
+            choose_scenarios(suite, &[Scenario::Requests]);
+            suite.workloads.iter_mut().for_each(|workload| asked.apply(workload));
+        }
+        None => choose_scenarios(suite, &changes.scenarios),
+    }
     choose_phases(suite, &changes.phases)?;
     check_use(suite, changes)?;
     for workload in &mut suite.workloads {

@@ -152,6 +152,7 @@ pub fn check(generator: Generator, workload: &Workload) -> Result<(), String> {
         "is supported for closed loops without think time only",
     )?;
     only(workload.pipeline == 1, "is supported without pipelining only")?;
+    only(workload.requests.is_none(), "makes no requests of --path and --requests")?;
     only(workload.scenario.heavy().is_none(), "makes the same request on all connections")?;
     only(workload.idle_connections == 0, "keeps no idle connections")?;
     only(workload.requests_per_connection.is_none(), "does not close connections after a count")?;

@@ -28,14 +28,14 @@ pub(super) fn numbers(config: &LoadConfig) -> Arc<[u16]> {
 
 /// Reads files within a common bound.
 struct Files<'a> {
-    folder: Option<&'a str>,
+    folder: Option<&'a Path>,
     left_bytes: u64,
 }
 
 impl Files<'_> {
     fn place(&self, path: &str) -> String {
         match self.folder {
-            Some(folder) if path != "-" => Path::new(folder).join(path).display().to_string(),
+            Some(folder) if path != "-" => folder.join(path).display().to_string(),
             _ => path.to_owned(),
         }
     }
@@ -69,7 +69,10 @@ impl Files<'_> {
 }
 
 pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, LoadError> {
-    let mut files = Files { folder: set.folder.as_deref(), left_bytes: FILES_LIMIT_BYTES };
+    let mut files = Files {
+        folder: set.file.as_deref().and_then(|it| Path::new(it).parent()),
+        left_bytes: FILES_LIMIT_BYTES,
+    };
     let mut read = Vec::new();
     for request in &set.requests {
         let body = request.body.as_ref().map(|body| files.body(body, &request.name)).transpose()?;

@@ -47,7 +47,7 @@ impl Exchange<'_> {
     }
 
     /// The same error, with the name of the request where there are several.
-    fn naming(&self, RequestId(request): RequestId, error: LoadError) -> LoadError {
+    pub(super) fn naming(&self, RequestId(request): RequestId, error: LoadError) -> LoadError {
         let set = self.config.requests.as_ref();
         match (set.and_then(|set| set.requests.get(request as usize)), error) {
             (Some(request), LoadError::Preflight(sentence)) => {

@@ -141,8 +141,8 @@ fn files_are_looked_for_beside_the_file_of_requests() {
     each_engine(|engine| {
         let mut config = counted(&server.http(), engine, 20);
         let requests = set(text, RequestOrder::InTurn).unwrap();
-        let folder = Some(folder.path().display().to_string());
-        config.requests = Some(RequestSet { folder, ..requests });
+        let file = Some(folder.path().join("api.jsonl").display().to_string());
+        config.requests = Some(RequestSet { file, ..requests });
         let report = load(&config);
         assert_eq!(
             (report.requests, report.errors.total()),

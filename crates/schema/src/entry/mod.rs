@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::{id::VariantId, scenario::Scenario};
+use crate::{id::VariantId, scenario::Scenario, server_url::ServerUrl};
 use source::Source;
 
 /// First parts of names that no folder may have: the built-in servers, and command lines.
@@ -203,6 +203,8 @@ pub struct RunCommand {
     /// Environment variables beyond the inherited ones; the values may have placeholders.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// In the scenario `requests`: the server's URL, unless it is `http://{host}:{port}/`.
+    pub url: Option<ServerUrl>,
 }
 
 /// One build or mode of an entry, with everything that it inherits.
@@ -285,7 +287,7 @@ impl Variant {
             requires: Vec::new(),
             sources: Vec::new(),
             build: Vec::new(),
-            run: RunCommand { command, ready, env: BTreeMap::new() },
+            run: RunCommand { command, ready, env: BTreeMap::new(), url: None },
         }
     }
 

@@ -87,6 +87,14 @@ pub enum Trust {
     Anybody,
 }
 
+impl Trust {
+    /// Whether it is the usual one.
+    #[must_use]
+    pub const fn is_system(&self) -> bool {
+        matches!(self, Self::System)
+    }
+}
+
 /// The certificate of the client, for a TLS server that asks for one.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ClientCertificate {

@@ -99,7 +99,7 @@ pub struct RequestSpec {
     pub weight: u32,
     /// The method.
     pub method: String,
-    /// Path and query, beginning with `/`.
+    /// Path and query, beginning with `/`; empty for those of the target.
     pub path: String,
     /// Further header lines, name and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -112,18 +112,45 @@ pub struct RequestSpec {
     pub expect: Expect,
 }
 
+impl RequestSpec {
+    /// Why it is no request.
+    pub fn check(&self) -> Result<(), String> {
+        let Self { method, path, headers, expect, .. } = self;
+        if !path.is_empty() && !path.starts_with('/') {
+            return Err(format!("`{path}` is not a path: write it like /users?page=1"));
+        }
+        if let Some(wrong) = path.bytes().find(|it| !(0x21..=0x7e).contains(it)) {
+            return Err(format!("the path has the byte 0x{wrong:02x}: write it as %{wrong:02X}"));
+        }
+        if !is_token(method) || method == "CONNECT" {
+            return Err(format!(
+                "`{method}` is no method of a request: write GET, POST or another"
+            ));
+        }
+        for (name, value) in headers {
+            if !is_token(name) || value.bytes().any(|it| it < b' ' && it != b'\t' || it == 0x7f) {
+                return Err(format!("`{name}: {value}` is no header: write it like 'Name: value'"));
+            }
+            if ["content-length", "transfer-encoding"]
+                .iter()
+                .any(|it| name.eq_ignore_ascii_case(it))
+            {
+                return Err(format!("`{name}` is written by wirebench itself: omit it"));
+            }
+        }
+        expect.check()
+    }
+}
+
 /// The requests of a load, at least one.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct RequestSet {
     /// In which order they are made.
     #[serde(default)]
     pub order: RequestOrder,
-    /// The name of the file that they are from.
+    /// The file that it was read from. Relative names of other files are looked for beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The folder of the files that its requests name, if their names are relative.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder: Option<String>,
     /// In the order of the file.
     pub requests: Vec<RequestSpec>,
 }
@@ -199,7 +226,7 @@ impl RequestFile {
         if distinct_names(&requests) > NAMES_LIMIT {
             unnamed.into_iter().for_each(|at| requests[at].name = requests[at].method.clone());
         }
-        let set = RequestSet { order, file: None, folder: None, requests };
+        let set = RequestSet { order, file: None, requests };
         set.check().map_err(|reason| RequestFileError { line: 1, reason })?;
         Ok(Self { target: target.map(|(_, target)| target), set })
     }
@@ -210,6 +237,16 @@ fn distinct_names(requests: &[RequestSpec]) -> usize {
 }
 
 impl RequestSet {
+    /// The same set with `path` for the requests that have none of their own.
+    #[must_use]
+    pub fn with_path(&self, path: &str) -> Self {
+        let mut set = self.clone();
+        for request in set.requests.iter_mut().filter(|it| it.path.is_empty()) {
+            path.clone_into(&mut request.path);
+        }
+        set
+    }
+
     /// The names of its requests, in the order in which they first appear.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
@@ -254,32 +291,14 @@ impl Found {
                 (Some(target), path)
             }
         };
-        if let Some(wrong) = path.bytes().find(|it| !(0x21..=0x7e).contains(it)) {
-            return Err(format!("the path has the byte 0x{wrong:02x}: write it as %{wrong:02X}"));
-        }
-        if !is_token(&method) || method == "CONNECT" {
-            return Err(format!(
-                "`{method}` is no method of a request: write GET, POST or another"
-            ));
-        }
-        for (name, value) in &headers {
-            if !is_token(name) || value.bytes().any(|it| it < b' ' && it != b'\t' || it == 0x7f) {
-                return Err(format!("`{name}: {value}` is no header: write it like 'Name: value'"));
-            }
-            if ["content-length", "transfer-encoding"]
-                .iter()
-                .any(|it| name.eq_ignore_ascii_case(it))
-            {
-                return Err(format!("`{name}` is written by wirebench itself: omit it"));
-            }
-        }
-        expect.check()?;
         let name = name.unwrap_or_else(|| {
             let place = path.find('?').unwrap_or(path.len());
             format!("{method} {}", &path[..place])
         });
         let weight = weight.unwrap_or(1);
-        Ok((target, RequestSpec { name, weight, method, path, headers, body, expect }))
+        let request = RequestSpec { name, weight, method, path, headers, body, expect };
+        request.check()?;
+        Ok((target, request))
     }
 }
 

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, SuiteError, raw_workload::RawWorkload,
-    scale::MachineRule,
+    BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, SuiteError, SuiteFiles,
+    raw_workload::RawWorkload, scale::MachineRule,
 };
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ impl<T: Clone> OneOrMany<T> {
 
 impl RawSuite {
     /// Converts the file to a suite, or explains why it is invalid.
-    pub(super) fn resolve(self, name: &str) -> Result<Suite, SuiteError> {
+    pub(super) fn resolve(self, name: &str, files: &SuiteFiles<'_>) -> Result<Suite, SuiteError> {
         if self.blocks == 0 {
             return Err(SuiteError("`blocks = 0` measures nothing: write at least 1".to_owned()));
         }
@@ -69,7 +69,7 @@ impl RawSuite {
         let mut workload_rules = BTreeMap::new();
         for raw in self.workload {
             let rule = raw.rule()?;
-            for workload in raw.resolve()? {
+            for workload in raw.resolve(files)? {
                 workload_rules.extend(rule.clone().map(|rule| (workload.name.clone(), rule)));
                 workloads.push(workload);
             }

@@ -4,13 +4,16 @@ use serde::Deserialize;
 use std::time::Duration;
 
 use super::{
-    Phase, SuiteError, Workload,
+    Phase, SuiteError, SuiteFiles, Workload,
     raw::OneOrMany,
     scale::WorkloadRule,
     workload::{IDLE_PHASE_CONNECTIONS, rate_model},
 };
 use crate::{
-    load::{Arrivals, ClosedPolicy, LoadModel, Stop, parse_header},
+    load::{
+        Arrivals, ClosedPolicy, LoadModel, RequestFile, RequestOrder, RequestSet, Stop, Trust,
+        parse_header,
+    },
     scenario::Scenario,
     units::parse_duration,
 };
@@ -33,6 +36,10 @@ pub(super) struct RawWorkload {
     retry_closed: bool,
     #[serde(default)]
     headers: Vec<String>,
+    /// In the scenario `requests`: the file with the requests, beside that of the suite.
+    requests_file: Option<String>,
+    #[serde(default)]
+    order: RequestOrder,
     phases: Option<Vec<Phase>>,
     /// The former name still loads.
     #[serde(alias = "silent_connections")]
@@ -103,7 +110,9 @@ impl RawWorkload {
     }
 
     /// Converts it to workloads, or explains why it is invalid.
-    pub(super) fn resolve(self) -> Result<Vec<Workload>, SuiteError> {
+    pub(super) fn resolve(self, files: &SuiteFiles<'_>) -> Result<Vec<Workload>, SuiteError> {
+        let named = |reason| SuiteError(format!("workload `{}`: {reason}", self.name));
+        let requests = self.requests(files).map_err(named)?;
         let mut workloads = Vec::new();
         for connections in self.connections.values() {
             for payload in self.payload.values() {
@@ -113,7 +122,8 @@ impl RawWorkload {
                 for phase in self.phases().map_err(named)? {
                     for rate in self.rates(phase) {
                         let size = (connections, payload.as_str());
-                        let workload = self.one(name.clone(), size, phase, rate);
+                        let workload =
+                            self.one(name.clone(), size, (phase, rate), requests.as_ref());
                         workloads.push(workload.map_err(named)?);
                     }
                 }
@@ -123,6 +133,16 @@ impl RawWorkload {
             return Err(SuiteError(format!("workload `{}`: an empty list", self.name)));
         }
         Ok(workloads)
+    }
+
+    fn requests(&self, files: &SuiteFiles<'_>) -> Result<Option<RequestSet>, String> {
+        let Some(name) = &self.requests_file else { return Ok(None) };
+        let read = || {
+            let (path, text) = files(name)?;
+            let file = RequestFile::parse(&text, self.order).map_err(|error| error.to_string())?;
+            Ok(Some(RequestSet { file: Some(path), ..file.set }))
+        };
+        read().map_err(|reason: String| format!("`requests_file = \"{name}\"`: {reason}"))
     }
 
     /// Its phases. A given rate implies the phase cost.
@@ -174,8 +194,8 @@ impl RawWorkload {
         &self,
         name: String,
         (connections, payload): (usize, &str),
-        phase: Phase,
-        rate: Option<u64>,
+        (phase, rate): (Phase, Option<u64>),
+        requests: Option<&RequestSet>,
     ) -> Result<Workload, String> {
         if self.workers == Some(0) {
             return Err("`workers = 0` serves nothing: write at least 1".to_owned());
@@ -198,6 +218,8 @@ impl RawWorkload {
             requests_per_connection: self.requests_per_connection,
             on_closed: if self.retry_closed { ClosedPolicy::Retry } else { ClosedPolicy::Fail },
             headers: self.headers.iter().map(|it| parse_header(it)).collect::<Result<_, _>>()?,
+            requests: requests.cloned(),
+            trust: Trust::System,
             payload_bytes: size(payload)?,
             warmup: self.warmup,
             warmup_requests: self.warmup_requests,

@@ -2,15 +2,16 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use super::{Phase, raw_workload::default_pipeline};
 use crate::{
+    entry::RunCommand,
     load::{
-        Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop,
-        THREADS_LIMIT,
+        Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, RequestSet, Stop,
+        THREADS_LIMIT, Trust,
     },
-    scenario::Scenario,
+    scenario::{Protocol, Scenario},
     target::Target,
 };
 
@@ -47,6 +48,12 @@ pub struct Workload {
     /// For HTTP: further header lines of each request, name and value.
     #[serde(default)]
     pub headers: Vec<(String, String)>,
+    /// In the scenario `requests`: the requests and what they expect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<RequestSet>,
+    /// For HTTPS: the trusted authorities.
+    #[serde(default, skip_serializing_if = "Trust::is_system")]
+    pub trust: Trust,
     /// For echo: bytes per message.
     pub payload_bytes: usize,
     /// Load that is not counted.
@@ -113,6 +120,7 @@ impl Workload {
 
     /// The first reason why it cannot be carried out.
     pub fn check(&self) -> Result<(), String> {
+        self.check_requests()?;
         if self.phase == Phase::Idle {
             // No load is made of it.
             return match self.connections {
@@ -131,10 +139,48 @@ impl Workload {
         self.load_config(anywhere, 1, 1).check()
     }
 
+    fn check_requests(&self) -> Result<(), String> {
+        let has_contract = self.scenario != Scenario::Requests;
+        match &self.requests {
+            None if has_contract => Ok(()),
+            None => Err(
+                "the scenario `requests` needs requests: give --path or --requests FILE, or write \
+                         `requests_file = \"FILE\"` in the suite"
+                    .to_owned(),
+            ),
+            Some(_) if has_contract => Err(format!(
+                "the requests of `{0}` are those of its contract: write `scenario = \"requests\"` instead of `{0}`",
+                self.scenario
+            )),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// The load of this workload on a server at `address`.
+    #[must_use]
+    pub fn load_config_on(
+        &self,
+        run: &RunCommand,
+        address: SocketAddr,
+        threads: usize,
+        seed: u64,
+    ) -> LoadConfig {
+        let (host, port) = (address.ip().to_string(), address.port());
+        let target = match &run.url {
+            Some(url) if self.scenario == Scenario::Requests => url.at(address),
+            _ => Target::of_scenario(self.scenario, &host, port),
+        };
+        // A name in the URL is that of the certificate and of the Host field.
+        let is_elsewhere = (target.host(), target.port()) != (host.as_str(), port);
+        let connect_to = is_elsewhere.then(|| Target::new(Protocol::Echo, &host, port, ""));
+        LoadConfig { connect_to, ..self.load_config(target, threads, seed) }
+    }
+
     /// The load of this workload on `target`, with `threads` threads unless it says how many. No
     /// more are used than there are connections.
     #[must_use]
     pub fn load_config(&self, target: Target, threads: usize, seed: u64) -> LoadConfig {
+        let reply_body = target.protocol().traits().reply_body.filter(|_| self.requests.is_none());
         LoadConfig {
             model: self.model.clone(),
             threads: self.threads.unwrap_or(threads).min(self.connections).min(THREADS_LIMIT),
@@ -149,7 +195,9 @@ impl Workload {
             timeout: self.timeout,
             payload_bytes: self.payload_bytes,
             heavy: self.scenario.heavy(),
-            expect_body: target.protocol().traits().reply_body.map(str::to_owned),
+            expect_body: reply_body.map(str::to_owned),
+            requests: self.requests.as_ref().map(|set| set.with_path(target.path())),
+            trust: self.trust.clone(),
             seed,
             ..LoadConfig::new(target)
         }

@@ -14,9 +14,10 @@ use wirebench_schema::{
     entry::{Deviation, Mechanism, Ready, Sharing, Variant},
     id::VariantId,
     scenario::Scenario,
+    suite::{Suite, Workload},
 };
 use wirebench_server::launch::{Launcher, ReadyWhen, Request};
-use wirebench_verify::{Checked, Verdict, catalogue, verify};
+use wirebench_verify::{Asked, Checked, Extent, Verdict, catalogue, verify};
 
 pub(crate) const WRONG_SERVER: &str = env!("CARGO_BIN_EXE_wrong-server");
 /// Every process of a case inherits this variable with a value of the case's own.
@@ -110,10 +111,12 @@ impl Setup {
         let variant = self.variant(&mark);
         let (launcher, request) = (self.launcher(), self.request(&variant));
         let mut observed = Vec::new();
-        let checked =
-            verify(&launcher, &request, self.declared, &AtomicBool::new(false), &mut |checked| {
-                observed.push(checked.clone());
-            });
+        let workloads = [workload()];
+        let asked = Asked { workloads: &workloads, extent: Extent::All };
+        let (told, stop) = ((self.declared, &asked), AtomicBool::new(false));
+        let checked = verify(&launcher, &request, told, &stop, &mut |checked| {
+            observed.push(checked.clone());
+        });
         assert_eq!(observed, checked);
         let names: Vec<_> = checked.iter().map(|checked| checked.name).collect();
         let expected: Vec<_> = catalogue(self.scenario).iter().map(|check| check.name).collect();
@@ -121,6 +124,15 @@ impl Setup {
         expect_gone(&mark);
         checked
     }
+}
+
+/// What is asked in the scenario `requests`.
+fn workload() -> Workload {
+    let text = "description = \"One.\"\nblocks = 1\n[[workload]]\nname = \"own\"\nscenario = \"requests\"\n\
+                requests_file = \"own.jsonl\"\nconnections = 1\nduration = \"1s\"\n";
+    let requests = r#"{"path": "/", "expect": {"body": "Hello world!"}}"#;
+    let files = |name: &str| Ok((name.to_owned(), requests.to_owned()));
+    Suite::parse_with("own", text, &files).unwrap().workloads.remove(0)
 }
 
 /// The checks that failed, with their findings.

@@ -5,7 +5,9 @@ use crate::bench::{Setup, failures, for_each};
 use std::time::Duration;
 use wirebench_schema::{
     entry::{Deviation, Mechanism, Ready, Sharing},
-    scenario::Scenario::{self, Channel, Echo, Handoff, Hello, HelloTimeout, Mutex, Skewed},
+    scenario::Scenario::{
+        self, Channel, Echo, Handoff, Hello, HelloTimeout, Mutex, Requests, Skewed,
+    },
 };
 use wirebench_verify::Verdict;
 
@@ -87,6 +89,20 @@ fn servers_that_cannot_cope_with_load_are_found_out() {
         case("crashes", Hello, "keep-alive", &["the server ended with signal 6"]),
         case("dies-on-reset", Hello, "survives", &["exit code 3 when clients reset"]),
         case("dies-on-reset", Echo, "survives", &["exit code 3 when clients reset"]),
+    ];
+    for_each(&cases, expect);
+}
+
+#[test]
+fn wrong_replies_to_requests_of_a_user_are_found_out() {
+    let cases = [
+        case("wrong-body", Requests, "fresh-connections", &["differs"]),
+        case("crashes", Requests, "many-connections", &["the server ended with signal 6"]),
+        case("few-connections", Requests, "many-connections", &["requests failed"]),
+        case("merges-pipelined", Requests, "pipelined-requests", &["requests failed"]),
+        case("answers-early", Requests, "split-requests", &["before the request was complete"]),
+        case("forgets-at-half-close", Requests, "half-close", &["without a reply"]),
+        case("logs-requests", Requests, "quiet", &["switch its access log off"]),
     ];
     for_each(&cases, expect);
 }
@@ -248,7 +264,9 @@ fn a_server_that_delays_small_writes_is_found_out_as_root() {
     let words = &["TCP_NODELAY is off on an accepted connection"];
     let cases =
         Scenario::ALL.map(|scenario| case("delays-small-writes", scenario, "no-delay", words));
-    for_each(&cases, expect);
+    // What a user's own server does about it is the user's choice.
+    let with_contract = cases.into_iter().filter(|it| it.setup.scenario != Requests);
+    for_each(&with_contract.collect::<Vec<_>>(), expect);
 }
 
 #[test]

@@ -74,7 +74,9 @@ impl Conversation {
     pub(crate) fn feed(&mut self, input: &[u8], out: &mut Vec<u8>) -> After {
         match self.scenario {
             Scenario::Echo => self.feed_echo(input, out),
-            Scenario::Hello | Scenario::HelloTimeout => self.feed_http(input, out).0,
+            Scenario::Hello | Scenario::HelloTimeout | Scenario::Requests => {
+                self.feed_http(input, out).0
+            }
             Scenario::Mutex | Scenario::Channel | Scenario::Skewed | Scenario::Handoff => {
                 match self.feed_http(input, out) {
                     (After::GoOn, work) if !work.is_zero() => After::Work(work),

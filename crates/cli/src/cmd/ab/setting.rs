@@ -60,9 +60,10 @@ impl Arguments {
         let metric = self.metric(phase)?;
         let procedure = self.procedure(metric);
         let workload = self.workload(phase)?;
+        let scenario = workload.scenario;
         let goal = self.goal(procedure);
         self.conditions.require_files(context)?;
-        let sides = self.sides(context)?;
+        let sides = self.sides(context, scenario)?;
         let placement = options::placement(&self.conditions.wish())?;
         let settings = self.conditions.settings(context, placement)?;
         let workers = self.each_run.workers.unwrap_or(settings.workers);
@@ -115,7 +116,7 @@ impl Arguments {
     /// time than a slice has.
     fn procedure(&self, metric: Metric) -> Procedure {
         let is_whole = matches!(metric, Metric::LatencyP999 | Metric::Memory)
-            || self.scenario == Scenario::HelloTimeout;
+            || self.scenario == Some(Scenario::HelloTimeout);
         let usual = if is_whole { Procedure::Process } else { Procedure::Cohorts };
         self.cohorts.procedure.unwrap_or(usual)
     }
@@ -141,8 +142,8 @@ impl Arguments {
 
     fn workload(&self, phase: Phase) -> anyhow::Result<Workload> {
         let mut workload = Suite::parse(SUITE, TEMPLATE)?.workloads.remove(0);
-        workload.name = self.scenario.to_string();
-        workload.scenario = self.scenario;
+        options::set_requests(&mut workload, self.scenario, &self.own)?;
+        workload.name = workload.scenario.to_string();
         workload.phase = phase;
         workload.connections = self.connections.unwrap_or(workload.connections);
         workload.warmup = self.each_run.warmup.unwrap_or(workload.warmup);

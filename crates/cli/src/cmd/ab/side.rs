@@ -14,13 +14,17 @@ use crate::{
 };
 
 impl Arguments {
-    pub(super) fn sides(&self, context: &Context) -> anyhow::Result<[Subject; 2]> {
+    pub(super) fn sides(
+        &self,
+        context: &Context,
+        scenario: Scenario,
+    ) -> anyhow::Result<[Subject; 2]> {
         let (subjects, usual) = match &self.entry {
-            Some(entry) => (self.revisions(context, entry)?, ["old", "new"]),
+            Some(entry) => (self.revisions(context, entry, scenario)?, ["old", "new"]),
             None => {
                 let written = |option: &str, text: &Option<String>, folder: Option<&Path>| {
                     let text = text.as_deref().unwrap_or_default();
-                    written(context, (option, text), folder, self.scenario)
+                    written(context, (option, text), folder, scenario)
                 };
                 let a = written("--a", &self.a, self.a_folder.as_deref())?;
                 let b = written("--b", &self.b, self.b_folder.as_deref())?;
@@ -29,6 +33,8 @@ impl Arguments {
         };
         let names = [&self.name_a, &self.name_b];
         let name = |index: usize| names[index].as_deref().unwrap_or(usual[index]);
+        let mut subjects = subjects;
+        self.own.set_urls(&mut subjects)?;
         let [a, b] = subjects;
         let sides = [called(a, name(0))?, called(b, name(1))?];
         if sides[0].variant.id == sides[1].variant.id {
@@ -37,13 +43,18 @@ impl Arguments {
         Ok(sides)
     }
 
-    fn revisions(&self, context: &Context, entry: &str) -> anyhow::Result<[Subject; 2]> {
+    fn revisions(
+        &self,
+        context: &Context,
+        entry: &str,
+        scenario: Scenario,
+    ) -> anyhow::Result<[Subject; 2]> {
         let at = |revision: Option<&str>| {
             let subject = match revision {
                 Some(revision) => revision::subject(context, entry, revision)?,
                 None => context.select_one(entry)?,
             };
-            checked(subject, self.scenario)
+            checked(subject, scenario)
         };
         let mut subjects = [at(self.old.as_deref())?, at(self.new.as_deref())?];
         for (subject, revision) in subjects.iter_mut().zip([&self.old, &self.new]) {

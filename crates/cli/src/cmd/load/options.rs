@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
         Arrivals, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
-        LatencyOrigin, LoadConfig, LoadModel, RateCurve, SourceRange, Stop, Trust, Waiting,
+        LatencyOrigin, LoadConfig, LoadModel, RateCurve, SourceRange, Stop, Waiting,
     },
     target::Target,
 };
@@ -14,6 +14,7 @@ use super::message::MessageOptions;
 use crate::{
     exit::usage,
     fleet::FleetOptions,
+    request_options::{RequestOptions, TrustOptions},
     value::{self, only},
 };
 
@@ -70,6 +71,8 @@ pub(crate) struct Arguments {
     message: MessageOptions,
     #[command(flatten)]
     trust: TrustOptions,
+    #[command(flatten)]
+    certificate: CertificateOptions,
     #[command(flatten)]
     pub(crate) fleet: FleetOptions,
     #[command(flatten)]
@@ -131,16 +134,10 @@ struct ConnectionOptions {
     connect_to: Option<Target>,
 }
 
-/// Accepted certificates.
+/// The certificate of this side.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "TLS")]
-struct TrustOptions {
-    /// Accept any certificate
-    #[arg(long)]
-    insecure: bool,
-    /// Trust the authorities in this PEM file, at most 16MiB, instead of the system's
-    #[arg(long, value_name = "FILE")]
-    ca: Option<String>,
+struct CertificateOptions {
     /// Certificate of the client, a PEM file, for a server that asks for one
     #[arg(long, value_name = "FILE")]
     cert: Option<String>,
@@ -189,16 +186,22 @@ impl Arguments {
     /// The configuration, or a sentence on what contradicts what.
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {
         self.message.check(&self.target).map_err(usage)?;
-        let TrustOptions { ca, cert, key, .. } = &self.trust;
-        let MessageOptions { body_file, expect_body_file, .. } = &self.message;
-        let mut files = [body_file, expect_body_file, ca, cert, key].into_iter().flatten();
+        let (request, CertificateOptions { cert, key }) =
+            (&self.message.request, &self.certificate);
+        let RequestOptions { body_file, expect_body_file, .. } = request;
+        let mut files =
+            [body_file, expect_body_file, &self.trust.ca, cert, key].into_iter().flatten();
         if !self.fleet.from.is_empty() && files.any(|path| STDIN.contains(&path.as_str())) {
             return Err(usage(
                 "with --from, files are read on the other hosts, not from this standard input: copy the \
                  file there",
             ));
         }
-        let defaults = LoadConfig::new(self.target.clone());
+        let mut target = self.target.clone();
+        if let Some(path) = &request.path {
+            target = target.with_path(path).map_err(usage)?;
+        }
+        let defaults = LoadConfig::new(target);
         let config = LoadConfig {
             unix_socket: self.connection.unix_socket.clone(),
             connect_to: self.connection.connect_to.clone(),
@@ -217,19 +220,19 @@ impl Arguments {
             timeout: self.timeout,
             interval: self.output.interval,
             payload_bytes: self.message.payload.unwrap_or(defaults.payload_bytes),
-            method: self.message.method.clone().unwrap_or(defaults.method),
-            headers: self.message.headers.clone(),
-            requests: self.message.requests()?,
+            method: request.method.clone().unwrap_or(defaults.method),
+            headers: request.headers.clone(),
+            requests: request.of_file()?.map(|file| file.set),
             heavy: self.message.heavy.clone(),
-            body: self.message.body().map_err(usage)?,
-            expect_body: self.message.expect_body.clone(),
-            expect_body_file: self.message.expect_body_file.clone(),
-            expect_contains: self.message.expect_contains.clone(),
-            body_check: if self.message.any_body { BodyCheck::Any } else { BodyCheck::Same },
-            expect_status: self.message.expect_status.clone().unwrap_or_default(),
+            body: request.request_body().map_err(usage)?,
+            expect_body: request.expect_body.clone(),
+            expect_body_file: request.expect_body_file.clone(),
+            expect_contains: request.expect_contains.clone(),
+            body_check: if request.any_body { BodyCheck::Any } else { BodyCheck::Same },
+            expect_status: request.expect_status.clone().unwrap_or_default(),
             head_limit_bytes: self.message.head_limit.unwrap_or(defaults.head_limit_bytes),
-            trust: self.trust.trust().map_err(usage)?,
-            client_certificate: self.trust.client_certificate(),
+            trust: self.trust.trust(),
+            client_certificate: self.certificate.client_certificate(),
             seed: self.seed,
             share: GeneratorShare::default(),
             target: defaults.target,
@@ -291,20 +294,11 @@ impl ConnectionOptions {
     }
 }
 
-impl TrustOptions {
+impl CertificateOptions {
     fn client_certificate(&self) -> Option<ClientCertificate> {
         let certificate = self.cert.clone()?;
         let key = self.key.clone().unwrap_or_else(|| certificate.clone());
         Some(ClientCertificate { certificate, key })
-    }
-
-    fn trust(&self) -> Result<Trust, String> {
-        let given = [
-            ("--insecure", self.insecure.then_some(Trust::Anybody)),
-            ("--ca", self.ca.clone().map(Trust::File)),
-        ];
-        let given = only(&given, "set the accepted certificates")?;
-        Ok(given.map_or(Trust::System, |(_, trust)| trust))
     }
 }
 

@@ -100,7 +100,7 @@ pub(super) fn subjects(
     names: &[String],
 ) -> anyhow::Result<Chosen> {
     let scenarios: Vec<Scenario> = suite.workloads.iter().map(|w| w.scenario).collect();
-    let mut own = context.own(&arguments.servers, &scenarios)?;
+    let mut own = arguments.own.servers(context, &arguments.servers, &scenarios)?;
     if arguments.server_names.len() > own.len() {
         return Err(usage("there are more --name than --server: omit one, or add its server"));
     }
@@ -113,6 +113,11 @@ pub(super) fn subjects(
     }
     let known = context.subjects()?;
     let nothing_named = names.is_empty() && own.is_empty();
+    if nothing_named && arguments.own.is_given() {
+        return Err(usage(
+            "no entry answers other requests than its scenario's: add --server './my-server {port}'",
+        ));
+    }
     let everything = nothing_named && suite.entries.is_empty();
     let mut here = Resolved::default();
     if nothing_named {
@@ -156,6 +161,17 @@ fn baselines(suite: &Suite, known: &[Subject], prober: &Prober<'_>) -> Vec<Strin
     names.sort();
     names.dedup();
     names
+}
+
+/// The baseline of a user's own requests, where the suite's own do not answer them: the first server that does.
+pub(super) fn own_baseline(suite: &Suite, subjects: &[Subject]) -> Option<String> {
+    let answers = |subject: &&Subject| subject.variant.scenarios.contains(&Scenario::Requests);
+    let is_asked = suite.workloads.iter().any(|it| it.scenario == Scenario::Requests);
+    let is_there =
+        |subject: &Subject| suite.baselines.iter().any(|name| subject.variant.id.matches(name));
+    let mut able = subjects.iter().filter(answers);
+    let first = able.clone().next().filter(|_| is_asked && !able.any(is_there))?;
+    Some(first.variant.id.to_string())
 }
 
 /// The names of a suite, separated by whether they mean anything in this checkout.

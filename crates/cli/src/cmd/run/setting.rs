@@ -24,6 +24,7 @@ use crate::{
     exit::usage,
     files, options, out,
     plan::FEWEST_BLOCKS,
+    request_options::CONTRADICTION,
     session::Setting,
 };
 
@@ -83,7 +84,7 @@ impl Arguments {
         let mut settings = conditions.settings(context, self.placement(&written)?)?;
         let server_cpus = settings.workers;
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
-        plan::change(&mut suite, &self.changes()).map_err(usage)?;
+        plan::change(&mut suite, &self.changes(&written)?).map_err(usage)?;
         let goal = Goal { precision: self.precision, budget: self.budget };
         raise_blocks(&mut suite, &goal, self);
         self.check_connections(&suite, &settings)?;
@@ -95,6 +96,7 @@ impl Arguments {
         };
         let chosen = choice::subjects(context, self, &suite, &names)?;
         left_out.extend(chosen.left_out);
+        suite.baselines.extend(choice::own_baseline(&suite, &chosen.subjects));
         if goal.precision.is_some() && !has_ratios(&chosen.subjects, &suite) {
             return Err(usage(
                 "--precision needs a ratio to the baseline, and the baseline is the only server: add an \
@@ -134,10 +136,16 @@ impl Arguments {
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
     }
 
-    fn changes(&self) -> Changes {
-        let own_default = self.scenarios.is_empty() && !self.servers.is_empty();
+    fn changes(&self, suite: &Suite) -> anyhow::Result<Changes> {
+        let asked = self.own.asked()?;
+        let has_requests =
+            suite.workloads.iter().any(|workload| workload.scenario == Scenario::Requests);
+        if asked.is_some() && self.scenarios.iter().any(|it| *it != Scenario::Requests) {
+            return Err(usage(CONTRADICTION));
+        }
+        let own_default = self.scenarios.is_empty() && !self.servers.is_empty() && !has_requests;
         let is_smoke = self.scale == Scale::Smoke && self.phases.contains(&Phase::Idle);
-        Changes {
+        Ok(Changes {
             blocks: self.cohorts.count,
             copies: self.copies,
             workers: self.each_run.workers,
@@ -148,8 +156,9 @@ impl Arguments {
             steady_within: self.steady,
             rate: self.rate,
             scenarios: if own_default { vec![Scenario::Hello] } else { self.scenarios.clone() },
+            asked,
             phases: self.phases.clone(),
-        }
+        })
     }
 
     /// Refuses connection counts from the command line that need more open files than are allowed.

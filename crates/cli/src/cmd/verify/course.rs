@@ -10,7 +10,7 @@ use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_report::junit::{Case, CaseState};
 use wirebench_schema::scenario::Scenario;
 use wirebench_server::{launch::Launcher, parallel};
-use wirebench_verify::{Checked, Verdict};
+use wirebench_verify::{Asked, Checked, Verdict};
 
 use crate::out;
 
@@ -20,6 +20,8 @@ pub(super) type Pair<'a> = (&'a Subject, Scenario);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Starter<'a> {
     pub(super) launcher: &'a Launcher,
+    /// What is asked in the scenario `requests`.
+    pub(super) asked: Asked<'a>,
     /// Set when a signal asks to end.
     pub(super) stop: &'a AtomicBool,
 }
@@ -182,6 +184,7 @@ fn check(
         subject,
         scenario,
         subject.workers(1),
+        &starter.asked,
         starter.stop,
         &mut observe,
     );

@@ -4,7 +4,7 @@ use super::*;
 use clap::Parser;
 use wirebench_experiment::measure::command::load_arguments;
 use wirebench_schema::load::Body;
-use wirebench_schema::load::SourceRange;
+use wirebench_schema::load::{SourceRange, Trust};
 
 #[derive(Debug, Parser)]
 struct Program {

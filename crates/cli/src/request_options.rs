@@ -1,0 +1,250 @@
+//! What is requested and what a correct reply is: the same options in every verb.
+
+use std::{fs::File, io::Read};
+use wirebench_catalogue::subject::Subject;
+use wirebench_experiment::plan::Asked;
+use wirebench_schema::{
+    load::{Body, Expect, RequestFile, RequestOrder, RequestSet, RequestSpec, Trust},
+    scenario::Scenario,
+    server_url::ServerUrl,
+};
+
+use crate::{
+    context::Context,
+    exit::usage,
+    value::{self, only},
+};
+
+/// The request and the expected reply.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Requests")]
+pub(crate) struct RequestOptions {
+    /// Request method; a standard one in any case [default: GET]
+    #[arg(long, value_name = "NAME", value_parser = value::method)]
+    pub(crate) method: Option<String>,
+    /// Path and query of the request, such as /users?page=1 [default: those of the URL]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) path: Option<String>,
+    /// Header line 'Name: value'; repeatable
+    #[arg(short = 'H', long = "header", value_name = "LINE", value_parser = value::header, allow_hyphen_values = true)]
+    pub(crate) headers: Vec<(String, String)>,
+    /// Request body
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) body: Option<String>,
+    /// File or pipe with the request body, at most 1GiB; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) body_file: Option<String>,
+    /// Statuses of correct replies, such as 401,404 [default: all below 400]
+    #[arg(long, value_name = "LIST", value_parser = value::statuses)]
+    pub(crate) expect_status: Option<value::List<u16>>,
+    /// Expected reply body [default: the body of the first reply]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) expect_body: Option<String>,
+    /// File with the expected reply body, at most 256MiB
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect_body_file: Option<String>,
+    /// Text that each reply body must contain
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) expect_contains: Option<String>,
+    /// Accept any reply body; still check its length
+    #[arg(long)]
+    pub(crate) any_body: bool,
+    /// File with requests: URLs or paths, vegeta's targets, JSON lines or an HTTP archive
+    #[arg(
+        long = "requests", value_name = "FILE",
+        conflicts_with_all = ["method", "path", "body", "body_file"]
+    )]
+    pub(crate) requests_file: Option<String>,
+    /// Order of the requests of --requests: in-turn, shuffled or weighted
+    #[arg(long, value_name = "ORDER", default_value = "in-turn", requires = "requests_file")]
+    pub(crate) order: RequestOrder,
+}
+
+/// The requests of a user to servers that wirebench starts.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct OwnOptions {
+    #[command(flatten)]
+    requests: RequestOptions,
+    #[command(flatten)]
+    trust: TrustOptions,
+    /// URL of the servers that are started, such as 'https://{host}:{port}/api'; one for all, or one
+    /// for each in their order [default: http://{host}:{port}/]
+    #[arg(long = "url", value_name = "URL", help_heading = "Requests")]
+    urls: Vec<ServerUrl>,
+}
+
+/// Accepted certificates.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "TLS")]
+pub(crate) struct TrustOptions {
+    /// Accept any certificate
+    #[arg(long, conflicts_with = "ca")]
+    pub(crate) insecure: bool,
+    /// Trust the authorities in this PEM file, at most 16MiB, instead of the system's
+    #[arg(long, visible_alias = "cacert", value_name = "FILE")]
+    pub(crate) ca: Option<String>,
+}
+
+impl TrustOptions {
+    pub(crate) fn trust(&self) -> Trust {
+        match &self.ca {
+            _ if self.insecure => Trust::Anybody,
+            Some(file) => Trust::File(file.clone()),
+            None => Trust::System,
+        }
+    }
+}
+
+/// The requests of a scenario are part of its contract.
+pub(crate) const CONTRADICTION: &str = "--scenario says what is requested, and so do --method, --path, --requests and the \
+                                        like: omit one of them";
+
+/// The largest file of requests.
+const REQUESTS_LIMIT_BYTES: u64 = 64 << 20;
+
+/// The text of a file of requests.
+pub(crate) fn read_requests(path: &str) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let mut bounded = file.take(REQUESTS_LIMIT_BYTES + 1);
+    bounded.read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if bounded.limit() == 0 {
+        return Err(format!("it is larger than {} MiB", REQUESTS_LIMIT_BYTES >> 20));
+    }
+    Ok(text)
+}
+
+impl RequestOptions {
+    /// The requests of a file, whose own files are looked for beside it.
+    pub(crate) fn of_file(&self) -> anyhow::Result<Option<RequestFile>> {
+        let Some(path) = &self.requests_file else { return Ok(None) };
+        let text = read_requests(path)
+            .map_err(|reason| usage(format!("--requests {path} cannot be read: {reason}")))?;
+        let mut file = RequestFile::parse(&text, self.order)
+            .map_err(|error| usage(format!("--requests {path}, {error}")))?;
+        file.set.file = Some(path.clone());
+        Ok(Some(file))
+    }
+
+    /// The one request of the options.
+    pub(crate) fn one(&self) -> anyhow::Result<RequestSet> {
+        let method = self.method.clone().unwrap_or_else(|| "GET".to_owned());
+        let path = self.path.clone().unwrap_or_default();
+        let request = RequestSpec {
+            name: format!("{method} {path}").trim_end().to_owned(),
+            weight: 1,
+            method,
+            path,
+            headers: Vec::new(),
+            body: self.request_body().map_err(usage)?,
+            expect: self.expect(),
+        };
+        request.check().map_err(usage)?;
+        Ok(RequestSet { order: RequestOrder::InTurn, file: None, requests: vec![request] })
+    }
+
+    fn expect(&self) -> Expect {
+        Expect {
+            status: self.expect_status.clone().unwrap_or_default(),
+            body: self.expect_body.clone(),
+            body_file: self.expect_body_file.clone(),
+            contains: self.expect_contains.clone(),
+            any: self.any_body,
+        }
+    }
+
+    pub(crate) fn request_body(&self) -> Result<Option<Body>, String> {
+        let given = [
+            ("--body", self.body.clone().map(Body::Text)),
+            ("--body-file", self.body_file.clone().map(Body::File)),
+        ];
+        Ok(only(&given, "set the request body")?.map(|(_, body)| body))
+    }
+
+    fn is_given(&self) -> bool {
+        let texts = [
+            &self.method,
+            &self.path,
+            &self.body,
+            &self.body_file,
+            &self.expect_body,
+            &self.expect_body_file,
+            &self.expect_contains,
+            &self.requests_file,
+        ];
+        texts.into_iter().any(Option::is_some)
+            || self.any_body
+            || self.expect_status.is_some()
+            || !self.headers.is_empty()
+    }
+}
+
+impl OwnOptions {
+    /// Whether an option says what is requested, or of which server.
+    pub(crate) fn is_given(&self) -> bool {
+        self.requests.is_given() || !self.urls.is_empty() || !self.trust.trust().is_system()
+    }
+
+    /// What is requested instead of a scenario's contract, if an option says so.
+    pub(crate) fn asked(&self) -> anyhow::Result<Option<Asked>> {
+        if !self.is_given() {
+            return Ok(None);
+        }
+        if self.requests.body_file.as_deref() == Some("-") {
+            return Err(usage(
+                "--body-file - is for `load`: name a file, which is read for each server",
+            ));
+        }
+        let mut set = match self.requests.of_file()? {
+            Some(file) => file.set,
+            None => self.requests.one()?,
+        };
+        let of_all = self.requests.expect();
+        for RequestSpec { expect, .. } in &mut set.requests {
+            if expect.status.is_empty() {
+                expect.status.clone_from(&of_all.status);
+            }
+            if expect.leaves_body_open() {
+                *expect = Expect { status: expect.status.clone(), ..of_all.clone() };
+            }
+        }
+        Ok(Some(Asked {
+            requests: set,
+            headers: self.requests.headers.clone(),
+            trust: self.trust.trust(),
+        }))
+    }
+
+    /// The subjects of the command lines `lines`, with their URLs.
+    pub(crate) fn servers(
+        &self,
+        context: &Context,
+        lines: &[String],
+        scenarios: &[Scenario],
+    ) -> anyhow::Result<Vec<Subject>> {
+        let mut own = context.own(lines, scenarios)?;
+        self.set_urls(&mut own)?;
+        Ok(own)
+    }
+
+    /// Gives each of the servers its URL.
+    pub(crate) fn set_urls(&self, servers: &mut [Subject]) -> anyhow::Result<()> {
+        let urls = self.urls(servers.len())?;
+        for (server, url) in servers.iter_mut().zip(urls) {
+            server.variant.run.url = url.or(server.variant.run.url.take());
+        }
+        Ok(())
+    }
+
+    fn urls(&self, servers: usize) -> anyhow::Result<Vec<Option<ServerUrl>>> {
+        match self.urls.as_slice() {
+            [] => Ok(vec![None; servers]),
+            [one] => Ok(vec![Some(one.clone()); servers]),
+            each if each.len() == servers => Ok(each.iter().cloned().map(Some).collect()),
+            more => Err(usage(format!(
+                "there are {} --url for {servers} servers: give one for all, or one for each",
+                more.len()
+            ))),
+        }
+    }
+}

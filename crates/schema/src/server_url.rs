@@ -1,0 +1,93 @@
+//! The URL of a server that wirebench starts, such as `https://{host}:{port}/api`.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, net::SocketAddr, str::FromStr};
+
+use crate::{
+    placeholder,
+    scenario::{Protocol, Scenario},
+    target::Target,
+};
+
+/// A URL with `{host}` and `{port}` in the places of the address on which the server listens.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ServerUrl(String);
+
+crate::names::as_text!(ServerUrl);
+
+impl ServerUrl {
+    fn filled(&self, address: SocketAddr) -> Result<Target, String> {
+        let host = match address {
+            SocketAddr::V4(it) => it.ip().to_string(),
+            SocketAddr::V6(it) => format!("[{}]", it.ip()),
+        };
+        let values = [("host", host), ("port", address.port().to_string())];
+        placeholder::fill(&self.0, &values).map_err(|error| error.to_string())?.parse()
+    }
+
+    /// What is requested of the server at `address`.
+    #[must_use]
+    pub fn at(&self, address: SocketAddr) -> Target {
+        let plain =
+            || Target::of_scenario(Scenario::Requests, &address.ip().to_string(), address.port());
+        self.filled(address).unwrap_or_else(|_| plain())
+    }
+}
+
+impl fmt::Display for ServerUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl FromStr for ServerUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const EXAMPLE: &str = "write it like 'https://{host}:{port}/api'";
+        let url = Self(text.to_owned());
+        let target = url.filled(SocketAddr::from(([127, 0, 0, 1], 1)));
+        let target = target.map_err(|reason| format!("{reason}; {EXAMPLE}"))?;
+        if target.protocol() != Protocol::Http1 {
+            return Err(format!("`{text}` is no URL of HTTP: {EXAMPLE}"));
+        }
+        if !text.contains("{port}") {
+            return Err(format!(
+                "`{text}` has no place for the port, which wirebench chooses: {EXAMPLE}"
+            ));
+        }
+        Ok(url)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_takes_the_places_of_host_and_port() {
+        let at = |url: &str, address: &str| {
+            url.parse::<ServerUrl>().unwrap().at(address.parse().unwrap()).to_string()
+        };
+        let url = "https://{host}:{port}/api?x={y}";
+        assert!(url.parse::<ServerUrl>().unwrap_err().contains("unknown placeholder `y`"));
+        assert_eq!(at("https://{host}:{port}/api", "127.0.0.2:81"), "https://127.0.0.2:81/api");
+        assert_eq!(at("http://{host}:{port}", "[::1]:81"), "http://[::1]:81/");
+        assert_eq!(at("https://localhost:{port}/", "127.0.0.1:81"), "https://localhost:81/");
+    }
+
+    #[test]
+    fn each_mistake_is_answered_with_what_to_write() {
+        let texts = [
+            "",
+            "{host}:{port}",
+            "tcp://{host}:{port}",
+            "http://{host}/",
+            "http://{hots}:{port}/",
+            "http://{build}:{port}/",
+        ];
+        expect_test::expect_file!["golden/server_url.txt"]
+            .assert_eq(&crate::mistakes::of_texts::<ServerUrl>(&texts));
+    }
+}

@@ -1,0 +1,229 @@
+//! The checks of the scenario `requests`: what can be asked of any server, with the requests and the expectations of
+//! its user. The load generator makes the requests and judges the replies, as it will when it measures.
+
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+use wirebench_loadgen::{LoadError, Manner};
+use wirebench_schema::{
+    entry::RunCommand,
+    load::{LoadConfig, LoadEvent, LoadModel, LoadReport, RequestOrder, Stop},
+    suite::Workload,
+};
+use wirebench_server::launch::Server;
+
+use super::{Described, Verdict, session::Session};
+
+/// A check, and how it makes its requests.
+struct RequestCheck {
+    described: Described,
+    way: Way,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// A load with these connections and requests in flight; `fresh` connections are closed after one request.
+    Load {
+        connections: usize,
+        pipeline: usize,
+        fresh: bool,
+    },
+    Single(Manner),
+}
+
+const CHECKS: [RequestCheck; 6] = [
+    RequestCheck {
+        described: Described {
+            name: "fresh-connections",
+            about: "Each request gets the expected reply on a connection of its own.",
+        },
+        way: Way::Load { connections: 1, pipeline: 1, fresh: true },
+    },
+    RequestCheck {
+        described: Described {
+            name: "reused-connection",
+            about: "Each request gets the expected reply on one connection, three times.",
+        },
+        way: Way::Load { connections: 1, pipeline: 1, fresh: false },
+    },
+    RequestCheck {
+        described: Described {
+            name: "many-connections",
+            about: "100 concurrent connections get the expected replies.",
+        },
+        way: Way::Load { connections: 100, pipeline: 1, fresh: false },
+    },
+    RequestCheck {
+        described: Described {
+            name: "pipelined-requests",
+            about: "Four requests in flight on a connection get the expected replies in their order.",
+        },
+        way: Way::Load { connections: 1, pipeline: 4, fresh: false },
+    },
+    RequestCheck {
+        described: Described {
+            name: "split-requests",
+            about: "A request that arrives in 16 pieces gets the expected reply.",
+        },
+        way: Way::Single(Manner::InPieces),
+    },
+    RequestCheck {
+        described: Described {
+            name: "half-close",
+            about: "A client that half-closes after a request gets the expected reply.",
+        },
+        way: Way::Single(Manner::HalfClosed),
+    },
+];
+
+pub(super) fn described() -> impl Iterator<Item = Described> {
+    CHECKS.into_iter().map(|check| check.described)
+}
+
+/// After this time a check that has found nothing wrong is over.
+const TIME_MOST: Duration = Duration::from_secs(5);
+/// Bounds of the requests of one check.
+const REQUESTS_MOST: u64 = 4096;
+const FRESH_MOST: u64 = 256;
+/// How often a check looks at its errors and its time.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// What is asked of a server whose contract is its user's.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The workloads that will be measured, or one like them.
+    pub workloads: &'a [Workload],
+    pub extent: Extent,
+}
+
+/// Which checks are made.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Extent {
+    All,
+    /// Only whether the server does what the workloads do.
+    Measured,
+}
+
+impl Asked<'_> {
+    /// The requests of each workload that has others than those before it.
+    fn configs(&self, run: &RunCommand, address: SocketAddr) -> Vec<LoadConfig> {
+        let mut configs: Vec<LoadConfig> = Vec::new();
+        for workload in self.workloads.iter().filter(|it| it.requests.is_some()) {
+            let mut config = workload.load_config_on(run, address, 1, 1);
+            config.model = LoadModel::Closed;
+            (config.threads, config.warmup, config.interval) = (1, Duration::ZERO, INTERVAL);
+            (config.idle_connections, config.requests_per_connection) = (0, None);
+            if let Some(set) = &mut config.requests {
+                set.order = RequestOrder::InTurn;
+            }
+            if !configs
+                .iter()
+                .any(|it| (&it.requests, &it.headers) == (&config.requests, &config.headers))
+            {
+                configs.push(config);
+            }
+        }
+        configs
+    }
+
+    fn makes(&self, way: Way) -> bool {
+        self.extent == Extent::All
+            || match way {
+                Way::Load { pipeline: 1, .. } => true,
+                Way::Load { .. } => self.workloads.iter().any(|it| it.pipeline > 1),
+                Way::Single(_) => false,
+            }
+    }
+
+    /// Makes the checks, each on the server that runs.
+    pub(super) fn check(&self, session: &mut Session<'_, '_>, stop: &AtomicBool) {
+        let run = &session.request.variant.run;
+        let mut is_first = true;
+        for RequestCheck { described: Described { name, .. }, way } in CHECKS {
+            if !self.makes(way) {
+                continue;
+            }
+            let mut look = |server: &mut Server| {
+                let configs = self.configs(run, server.address()).into_iter();
+                let checked: Result<Vec<Verdict>, String> =
+                    configs.map(|config| check(config, way, stop)).collect();
+                let skipped = |all: Vec<Verdict>| all.into_iter().find(|it| *it != Verdict::Pass);
+                checked.map(|all| skipped(all).unwrap_or(Verdict::Pass)).into()
+            };
+            match std::mem::take(&mut is_first) {
+                true => session.check_basics(name, &mut look),
+                false => session.converse(name, &mut look),
+            }
+        }
+    }
+
+    /// Has the requests answered until there have been so many replies, or for a while, and returns their number.
+    pub(super) fn answered(
+        &self,
+        (run, address): (&RunCommand, SocketAddr),
+        most: u64,
+        stop: &AtomicBool,
+    ) -> Option<u64> {
+        let config = self.configs(run, address).into_iter().next()?;
+        let config = LoadConfig { connections: 16, stop: Stop::Requests(most), ..config };
+        make(&config, stop).ok().map(|report| report.requests)
+    }
+}
+
+/// Whether a server does what one check demands of it.
+fn check(config: LoadConfig, way: Way, stop: &AtomicBool) -> Result<Verdict, String> {
+    let kinds = config.requests.as_ref().map_or(1, |set| set.requests.len()) as u64;
+    match way {
+        Way::Load { connections, pipeline, fresh } => {
+            let count = match (fresh, connections) {
+                (true, _) => kinds.clamp(2, FRESH_MOST),
+                (false, 1) => (kinds * 3).clamp(16, REQUESTS_MOST),
+                (false, more) => (kinds * 3).clamp(4 * more as u64, REQUESTS_MOST),
+            };
+            let requests_per_connection = fresh.then_some(1);
+            let stopped = Stop::Requests(count);
+            load(
+                &LoadConfig {
+                    connections,
+                    pipeline,
+                    requests_per_connection,
+                    stop: stopped,
+                    ..config
+                },
+                stop,
+            )
+        }
+        Way::Single(Manner::HalfClosed) if config.target.is_tls() => {
+            Ok(Verdict::Skip { reason: "TLS ends a connection in both directions".to_owned() })
+        }
+        Way::Single(manner) => {
+            let asked = wirebench_loadgen::ask_each(&config, manner, stop);
+            asked.map(|()| Verdict::Pass).map_err(|error| error.to_string())
+        }
+    }
+}
+
+/// Whether all replies of a load are as expected.
+fn load(config: &LoadConfig, stop: &AtomicBool) -> Result<Verdict, String> {
+    let report = make(config, stop).map_err(|error| error.to_string())?;
+    let example = report.error_examples.first().map(|it| format!(": {it}")).unwrap_or_default();
+    match (report.errors.total(), report.requests) {
+        (0, 0) if !stop.load(Ordering::Relaxed) => Err("no request was answered".to_owned()),
+        (0, _) => Ok(Verdict::Pass),
+        (wrong, right) => Err(format!("{wrong} of {} requests failed{example}", wrong + right)),
+    }
+}
+
+/// Makes a load until its end, its first error, or the end of its time.
+fn make(config: &LoadConfig, stop: &AtomicBool) -> Result<LoadReport, LoadError> {
+    let over = AtomicBool::new(false);
+    let until = Instant::now() + TIME_MOST;
+    wirebench_loadgen::run(config, &over, &mut |event| {
+        let failed = matches!(&event, LoadEvent::Interval(it) if it.errors > 0);
+        if failed || stop.load(Ordering::Relaxed) || Instant::now() >= until {
+            over.store(true, Ordering::Relaxed);
+        }
+    })
+}
