@@ -73,7 +73,7 @@ enum Verb {
     /// Build entries
     Build(cmd::build::Arguments),
     /// Run conformance checks on entries
-    Verify(cmd::verify::Arguments),
+    Verify(Box<cmd::verify::Arguments>),
     /// Start one entry and keep it running until Ctrl-C
     Serve(cmd::serve::Arguments),
     /// Show versions of languages, frameworks and compilers

@@ -96,8 +96,8 @@ impl TrustOptions {
 }
 
 /// The requests of a scenario are part of its contract.
-pub(crate) const CONTRADICTION: &str = "--scenario says what is requested, and so do --method, --path, --requests and the \
-                                        like: omit one of them";
+pub(crate) const CONTRADICTION: &str = "--scenario says what is requested, and so do --method, --path, \
+                                        --requests and the like: omit one of them";
 
 /// The largest file of requests.
 const REQUESTS_LIMIT_BYTES: u64 = 64 << 20;

@@ -23,6 +23,21 @@ const BEFORE_HOSTS: [&str; 7] = [
     "pair of hosts ",
 ];
 
+/// What stands before the path of a request, which is no folder.
+const BEFORE_REQUESTS: [&str; 11] = [
+    "GET ",
+    "HEAD ",
+    "POST ",
+    "PUT ",
+    "PATCH ",
+    "DELETE ",
+    "OPTIONS ",
+    "\"path\":\"",
+    "\"path\": \"",
+    "--path ",
+    "--path=",
+];
+
 /// The text without them. `names` are those of the host and of the user.
 #[must_use]
 pub fn text(text: &str, names: &[String]) -> String {
@@ -78,6 +93,7 @@ fn without_folders(text: &str) -> String {
         let before_slash = head.chars().next_back().or(before);
         let begins =
             before_slash.is_none_or(|it| it.is_whitespace() || "\"'`=:(;,>[|".contains(it));
+        let begins = begins && !BEFORE_REQUESTS.iter().any(|it| head.ends_with(it));
         // Only where a path begins: histograms are long texts with many slashes.
         if let Some(path) = begins.then(|| path(tail)).filter(|path| is_private(path)) {
             let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
@@ -137,6 +153,7 @@ mod tests {
             "/home/alice/work/server --port 80",
             "`/home/alice/my server`: --root=/opt/x/y, (/srv/a/b)",
             "\"/home/alice/a\", &quot;/home/alice/b&quot; <td>/home/alice/c</td>",
+            "GET /users/1, --path=/users/1 {\"path\": \"/users/{seq}\"} /home/alice/users",
             "/usr/bin/python3 /proc/1/stat /dev/full / /a requests/s c/epoll text/plain",
             "http://127.0.0.1:8080/path/x unix:/home/alice/socket",
             "-H 'Authorization: Bearer abc' http://127.0.0.1/",

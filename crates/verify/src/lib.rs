@@ -154,8 +154,8 @@ const fn timeouts(scenario: Scenario) -> &'static [Check] {
 ///
 /// `request` says how many workers the conversation is checked with; its timeout is replaced by
 /// those of the checks. `declared` is absent for a command of which nothing is declared; `asked` matters
-/// to the scenario `requests` alone. Once `stop` is set, the check that runs comes to its end and no other begins; what has been checked
-/// so far is returned.
+/// to the scenario `requests` alone. Once `stop` is set, the check that runs comes to its end and no other
+/// begins; what has been checked so far is returned.
 pub fn verify(
     launcher: &Launcher,
     request: &Request<'_>,

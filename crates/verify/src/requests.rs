@@ -159,7 +159,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Has the requests answered until there have been so many replies, or for a while, and returns their number.
+    /// Has at most `most` requests answered, for a while, and returns the number of replies.
     pub(super) fn answered(
         &self,
         (run, address): (&RunCommand, SocketAddr),

@@ -2,8 +2,8 @@
 
 use wirebench_schema::{
     load::{
-        Arrivals, Body, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, LatencyOrigin,
-        LoadConfig, LoadModel, RateCurve, Stop, Trust, Waiting,
+        Arrivals, Body, ClientCertificate, ClosedPolicy, EngineChoice, Expect, LatencyOrigin,
+        LoadConfig, LoadModel, RateCurve, RequestSet, RequestSpec, Stop, Trust, Waiting,
     },
     units::write_duration,
 };
@@ -116,38 +116,69 @@ impl Words {
     }
 
     fn http(&mut self, config: &LoadConfig) {
-        self.text("--method", &config.method);
+        match &config.requests {
+            None => {
+                let expect = config.expect();
+                self.request(&config.method, config.body.as_ref(), &expect);
+            }
+            Some(RequestSet { file: Some(file), order, .. }) => {
+                self.text("--requests", file);
+                self.option("--order", order);
+                self.expect(&config.expect());
+            }
+            // Only a file has several.
+            Some(set) => {
+                for RequestSpec { method, path, headers, body, expect, .. } in &set.requests {
+                    self.request(method, body.as_ref(), expect);
+                    self.text("--path", path);
+                    self.headers(headers);
+                }
+            }
+        }
         if config.on_closed == ClosedPolicy::Retry {
             self.flag("--retry-closed");
         }
-        for (name, value) in &config.headers {
-            self.text("--header", &format!("{name}: {value}"));
-        }
+        self.headers(&config.headers);
         if let Some(heavy) = &config.heavy {
             self.option("--heavy", heavy);
         }
-        match &config.body {
+        if config.head_limit_bytes != LoadConfig::USUAL_HEAD_LIMIT_BYTES {
+            self.option("--head-limit", &config.head_limit_bytes);
+        }
+    }
+}
+
+impl Words {
+    fn headers(&mut self, headers: &[(String, String)]) {
+        for (name, value) in headers {
+            self.text("--header", &format!("{name}: {value}"));
+        }
+    }
+
+    fn request(&mut self, method: &str, body: Option<&Body>, expect: &Expect) {
+        self.text("--method", method);
+        match body {
             Some(Body::Text(text)) => self.text("--body", text),
             Some(Body::File(path)) => self.text("--body-file", path),
             None => {}
         }
-        if let Some(body) = &config.expect_body {
-            self.text("--expect-body", body);
+        self.expect(expect);
+    }
+
+    fn expect(&mut self, expect: &Expect) {
+        let texts = [
+            ("--expect-body", &expect.body),
+            ("--expect-body-file", &expect.body_file),
+            ("--expect-contains", &expect.contains),
+        ];
+        for (name, text) in texts {
+            text.iter().for_each(|text| self.text(name, text));
         }
-        if let Some(path) = &config.expect_body_file {
-            self.text("--expect-body-file", path);
-        }
-        if let Some(text) = &config.expect_contains {
-            self.text("--expect-contains", text);
-        }
-        if config.body_check == BodyCheck::Any {
+        if expect.any {
             self.flag("--any-body");
         }
-        if !config.expect_status.is_empty() {
-            self.option("--expect-status", &list(&config.expect_status));
-        }
-        if config.head_limit_bytes != LoadConfig::USUAL_HEAD_LIMIT_BYTES {
-            self.option("--head-limit", &config.head_limit_bytes);
+        if !expect.status.is_empty() {
+            self.option("--expect-status", &list(&expect.status));
         }
     }
 }
@@ -159,6 +190,7 @@ fn list<T: ToString>(values: &[T]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirebench_schema::load::{RequestFile, RequestOrder};
 
     #[test]
     fn the_arguments_say_all_that_matters_to_the_protocol() {
@@ -170,6 +202,21 @@ mod tests {
             "-t 2 -c 10 -d 10s --warmup 0s --timeout 2s --interval 1s --seed 1 --method=GET \
              --expect-body=Hello world! http://127.0.0.1:80/x"
         );
+        config.expect_body = None;
+        let file = RequestFile::parse("POST /order\nX-A: b", RequestOrder::InTurn).unwrap();
+        let one = file.set;
+        config.requests = Some(one.clone());
+        let text = load_arguments(&config).join(" ");
+        assert!(
+            text.ends_with("--method=POST --path=/order --header=X-A: b http://127.0.0.1:80/x")
+        );
+        config.requests = Some(RequestSet { file: Some("a/b.txt".to_owned()), ..one });
+        let text = load_arguments(&config).join(" ");
+        assert!(
+            text.ends_with("--requests=a/b.txt --order in-turn http://127.0.0.1:80/x"),
+            "{text}"
+        );
+        config.requests = None;
         config.target = "tcp://127.0.0.1:80".parse().unwrap();
         let text = load_arguments(&config).join(" ");
         assert_eq!(

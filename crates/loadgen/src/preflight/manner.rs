@@ -42,8 +42,8 @@ impl Manner {
     }
 }
 
-/// Sends each request of an HTTP load once in this manner, and checks its reply. What the first reply decides is learned
-/// from a whole request before. Requests beyond the first 32 are left out.
+/// Sends each request of an HTTP load once in this manner, and checks its reply. What the first reply decides is
+/// learned from a whole request before. Requests beyond the first 32 are left out.
 pub fn ask_each(config: &LoadConfig, manner: Manner, stop: &AtomicBool) -> Result<(), LoadError> {
     config.check().map_err(LoadError::Configuration)?;
     let CodecKind::Http1(mut http) = Plan::new(config)?.codec else {
