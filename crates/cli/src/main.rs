@@ -14,6 +14,7 @@ mod format;
 mod gate;
 mod interrupt;
 mod junit;
+mod loads;
 mod options;
 mod out;
 mod pairs;

@@ -102,7 +102,12 @@ pub(crate) fn folder(result: &Path) -> &Path {
 
 pub(crate) fn machine(folder: &Path) -> anyhow::Result<Option<String>> {
     let environment = journal::environment(folder).map_err(usage)?;
-    Ok(environment.and_then(|it| it.cpu_model).as_deref().map(short))
+    Ok(environment.as_ref().and_then(cpu))
+}
+
+/// The CPU in a few words.
+pub(crate) fn cpu(environment: &Environment) -> Option<String> {
+    environment.cpu_model.as_deref().map(short)
 }
 
 /// The model without the words that all models have.

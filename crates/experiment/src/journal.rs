@@ -196,7 +196,7 @@ pub fn read(folder: &Path) -> Result<Journal, String> {
 }
 
 /// The content of a regular file of moderate size: a pipe or an endless device would never be read.
-fn regular(path: &Path) -> io::Result<Vec<u8>> {
+pub fn regular(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }

@@ -64,18 +64,26 @@ pub const SYSCTLS: [&str; 30] = [
 /// programs would have to tell stays absent once `stop` is set.
 #[must_use]
 pub fn gather(project: Option<&Path>, stop: &AtomicBool) -> Environment {
-    let cpus = wirebench_sys::affinity::current().unwrap_or_default();
     // The load before the start must not be that of the programs that are asked below.
-    let machine = read(Path::new("/"), &cpus);
-    let profile = if cfg!(debug_assertions) { BuildProfile::Debug } else { BuildProfile::Release };
+    let machine = here();
     Environment {
-        wirebench: env!("CARGO_PKG_VERSION").to_owned(),
         revision: project.and_then(|folder| revision(folder, stop)),
-        program: Program { profile: Some(profile), digest: digest::own() },
         tools: tools::versions(stop),
         variables: Some(variables()),
         speed_spread: speed::spread(stop),
         ..machine
+    }
+}
+
+/// The machine and this program, as far as no other program is asked.
+#[must_use]
+pub fn here() -> Environment {
+    let cpus = wirebench_sys::affinity::current().unwrap_or_default();
+    let profile = if cfg!(debug_assertions) { BuildProfile::Debug } else { BuildProfile::Release };
+    Environment {
+        wirebench: env!("CARGO_PKG_VERSION").to_owned(),
+        program: Program { profile: Some(profile), digest: digest::own() },
+        ..read(Path::new("/"), &cpus)
     }
 }
 

@@ -19,7 +19,10 @@ use wirebench_schema::{
     load::{LoadReport, Verdict},
 };
 
-use crate::neighbours::{self, throttled_first};
+use crate::{
+    generators::apart,
+    neighbours::{self, throttled_first},
+};
 
 use self::{
     faults::{generator_stall, schedule_lag},
@@ -87,6 +90,14 @@ pub fn mostly_failed(load: &LoadReport) -> Option<String> {
              server or the request"
         )
     })
+}
+
+/// Why the figures are not those of the load that was asked for.
+#[must_use]
+pub fn not_valid(load: &LoadReport) -> Vec<String> {
+    let apart = apart(load).map(|reason| reason.text());
+    let mostly_failed = mostly_failed(load).filter(|_| load.gave_up_requests.is_none());
+    apart.into_iter().chain(mostly_failed).collect()
 }
 
 /// That a load with a count ended before it, because the server said nothing any more.

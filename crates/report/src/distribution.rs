@@ -7,6 +7,12 @@ use wirebench_schema::load::{LatencyFigure, LatencySummary};
 /// Samples that must lie beyond a percentile; with fewer, a single sample decides its value.
 pub const ENOUGH_BEYOND: u64 = 10;
 
+/// Percentiles of a line.
+const CURVE: [f64; 18] = [
+    0.1, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.75, 99.9, 99.95, 99.975, 99.99,
+    99.995, 99.999, 99.9995,
+];
+
 /// How many samples support a percentile.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Support {
@@ -28,6 +34,30 @@ pub struct Percentile {
     pub nanoseconds: u64,
     pub support: Support,
     pub bound: Bound,
+}
+
+impl Percentile {
+    /// Its value with the signs that [`legend`] explains.
+    pub(crate) fn show(&self, unit: fn(f64) -> String) -> String {
+        let value = unit(self.nanoseconds as f64);
+        let value = match self.bound {
+            Bound::Measured => value,
+            Bound::AtLeast => format!(">{value}"),
+        };
+        match self.support {
+            Support::Enough => value,
+            Support::Few => format!("[{value}]"),
+        }
+    }
+}
+
+/// Explains the signs of these.
+pub(crate) fn legend(found: &[Percentile]) -> Vec<String> {
+    let few = found.iter().any(|it| it.support == Support::Few);
+    let bound = found.iter().any(|it| it.bound == Bound::AtLeast);
+    let few = few.then(|| format!("[ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
+    let bound = bound.then(|| ">   lower bound: no reply took as long".to_owned());
+    few.into_iter().chain(bound).collect()
 }
 
 #[derive(Debug)]
@@ -61,6 +91,17 @@ impl<'a> Distribution<'a> {
                 false => Bound::Measured,
             },
         })
+    }
+
+    /// Shares of the samples and the latency that they do not exceed, as far as enough samples lie beyond it and
+    /// replies took as long: a line for a picture.
+    pub(crate) fn curve(&self) -> impl Iterator<Item = (f64, f64)> {
+        let known = |percent: f64| {
+            let found = self.at(percent)?;
+            let is_known = found.support == Support::Enough && found.bound == Bound::Measured;
+            is_known.then_some((percent / 100.0, found.nanoseconds as f64))
+        };
+        CURVE.into_iter().map_while(known)
     }
 
     fn value(&self, percent: f64) -> Option<u64> {

@@ -21,6 +21,7 @@ mod html;
 mod interval;
 pub mod json;
 pub mod junit;
+pub mod load;
 pub mod load_csv;
 pub mod load_json;
 pub mod load_text;

@@ -3,7 +3,8 @@
 
 use wirebench_schema::{
     load::{
-        Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, RequestSet, Stop,
+        Arrivals, Bound, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, LoadReport, RateCurve,
+        RequestSet, Stop,
     },
     printable::printable,
     scenario::HeavyConnections,
@@ -129,6 +130,39 @@ pub(crate) fn describe(workload: &Workload) -> String {
         text += &format!(", {headers} in each request");
     }
     format!("{text}{}, {stop}", describe_payload(workload))
+}
+
+pub(crate) const SERVICE: &str = "Service from sent";
+pub(crate) const LAG: &str = "Lag of sending";
+
+/// The latency, and from when it counts where that is a choice.
+pub(crate) const fn latency(model: &LoadModel) -> &'static str {
+    match model {
+        LoadModel::Rate { latency_from: LatencyOrigin::Due, .. } => "Latency from due",
+        LoadModel::Rate { latency_from: LatencyOrigin::Sent, .. } => "Latency from sent",
+        LoadModel::Closed | LoadModel::Think { .. } => "Latency",
+    }
+}
+
+/// What set the rate.
+pub(crate) const fn limit(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Generator => "the generator",
+        Bound::Server => "the server",
+        Bound::Schedule => "the requested schedule",
+        Bound::Neither | Bound::Unknown => "unknown",
+    }
+}
+
+/// The classes of statuses that replies had, with their number; none where replies have no status.
+pub(crate) fn statuses(report: &LoadReport) -> Vec<(String, u64)> {
+    if !report.config.target.protocol().traits().has_heads {
+        return Vec::new();
+    }
+    let classes =
+        (1..).zip(report.status_classes).map(|(class, count)| (format!("{class}xx"), count));
+    let invalid = ("invalid".to_owned(), report.statuses_invalid);
+    classes.chain([invalid]).filter(|(_, count)| *count > 0).collect()
 }
 
 /// What a load was asked for: `10s test`.

@@ -13,11 +13,12 @@ const SYSTEM: [&str; 8] = ["bin", "dev", "etc", "lib", "proc", "run", "sys", "us
 const SHORTEST_NAME: usize = 4;
 
 /// What stands before the names of other hosts, with commas between them.
-const BEFORE_HOSTS: [&str; 7] = [
+const BEFORE_HOSTS: [&str; 8] = [
     "--from ",
     "--server-on ",
     "--pairs ",
     "\"host\":\"",
+    "\"host\": \"",
     "\"pair\":\"",
     "load generator on ",
     "pair of hosts ",

@@ -13,6 +13,7 @@ mod model;
 mod report;
 mod request;
 mod requests;
+mod result;
 mod samples;
 mod series;
 mod tls;
@@ -37,6 +38,7 @@ pub use request::{ClosedPolicy, is_safe, parse_header};
 pub use requests::{
     Expect, NAMES_LIMIT, RequestFile, RequestFileError, RequestOrder, RequestSet, RequestSpec,
 };
+pub use result::{LoadResult, Timeline};
 pub use samples::{Estimate, Samples};
 pub use series::{PIECE_NS, ReplySeries};
 pub use tls::TlsSummary;

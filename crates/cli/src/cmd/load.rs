@@ -11,27 +11,29 @@ mod options;
 
 pub(crate) use options::Arguments;
 
-use wirebench_experiment::agents;
+use std::path::PathBuf;
+use wirebench_experiment::{agents, journal::now};
 use wirebench_host::neighbours::Throttled;
-use wirebench_judge::{
-    generators::apart,
-    load::{failures, gave_up, mostly_failed},
-};
+use wirebench_judge::load::{failures, gave_up, not_valid};
 use wirebench_loadgen as loadgen;
 use wirebench_report::{
     load_json,
     load_text::{self, Detail, Wanted},
 };
-use wirebench_schema::load::{LoadEvent, LoadReport};
+use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport, LoadResult, Timeline};
 
 use self::{files::Files, live::Live, options::OutputOptions};
-use crate::{exit::Exit, interrupt::Interrupt, out};
+use crate::{
+    context::command_line, exit::Exit, interrupt::Interrupt, loads::LoadFolder, out, results,
+};
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let config = arguments.config()?;
     let output = &arguments.output;
     let fleet = arguments.fleet.fleet()?;
-    let mut files = Files::open(output)?;
+    let files = Files::open(output)?;
+    let create = |parent: &PathBuf| LoadFolder::create(parent, fleet.is_none());
+    let folder = output.output.as_ref().map(create).transpose()?;
     let interrupt = Interrupt::listen()?;
     let ceiling = if output.ceiling {
         let ceiling = ceiling::measure(&config, &interrupt);
@@ -39,35 +41,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     } else {
         None
     };
-    let started = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let mut live = Live::new(&config, output);
-    let mut throttled = Throttled::default();
-    let mut observe = |event: LoadEvent| {
-        if let LoadEvent::Connected { .. } = &event {
-            files.begin();
-            throttled = Throttled::read();
-        }
-        match &event {
-            // By now the target has answered: what cannot be loaded gets an error and no heading.
-            LoadEvent::Connected { .. } if !output.json && !output.events => {
-                out::result(&load_text::heading(
-                    &config,
-                    fleet.as_ref().map_or(&[], |it| &it.hosts),
-                ));
-            }
-            LoadEvent::Interval(interval) => files.interval(interval),
-            _ => {}
-        }
-        if output.events {
-            print_event(&event);
-        }
-        live.on(&event);
-    };
+    let started = now();
+    let hosts = fleet.as_ref().map_or(&[][..], |it| &it.hosts);
+    let mut observer = Observer::new(&config, output, hosts, files);
+    let observe = &mut |event| observer.on(&event);
     let result = match &fleet {
-        Some(fleet) => agents::together(fleet, &config, interrupt.flag(), &mut observe)
-            .map_err(anyhow::Error::msg),
-        None => loadgen::run(&config, interrupt.flag(), &mut observe).map_err(Into::into),
+        Some(fleet) => {
+            agents::together(fleet, &config, interrupt.flag(), observe).map_err(anyhow::Error::msg)
+        }
+        None => loadgen::run(&config, interrupt.flag(), observe).map_err(Into::into),
     };
+    let Observer { mut files, throttled, timeline, live, .. } = observer;
     live.finish();
     match result {
         Ok(mut report) => {
@@ -78,10 +62,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                 .filter(|it| *it > 0);
             complete(&mut report, throttled_ns, ceiling);
             files.report(&report, &started);
-            let exit = conclude(output, &report, &files)?;
+            let (command, intervals) = (command_line(), timeline.finish());
+            let result = LoadResult { started, command, report, intervals };
+            let exit = conclude(output, &result, &files, folder.as_ref())?;
             Ok(interrupt.exit().unwrap_or(exit))
         }
         Err(error) => {
+            folder.inspect(LoadFolder::remove);
             if output.events {
                 print_event(&LoadEvent::Failed { reason: error.to_string() });
             }
@@ -90,6 +77,53 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                 None => Err(error),
             }
         }
+    }
+}
+
+/// What a load leads to while it runs.
+#[derive(Debug)]
+struct Observer<'a> {
+    config: &'a LoadConfig,
+    output: &'a OutputOptions,
+    hosts: &'a [String],
+    files: Files,
+    live: Live,
+    throttled: Throttled,
+    timeline: Timeline,
+}
+
+impl<'a> Observer<'a> {
+    fn new(
+        config: &'a LoadConfig,
+        output: &'a OutputOptions,
+        hosts: &'a [String],
+        files: Files,
+    ) -> Self {
+        let live = Live::new(config, output);
+        let (throttled, timeline) = (Throttled::default(), Timeline::default());
+        Self { config, output, hosts, files, live, throttled, timeline }
+    }
+
+    fn on(&mut self, event: &LoadEvent) {
+        match event {
+            LoadEvent::Connected { .. } => {
+                self.files.begin();
+                self.throttled = Throttled::read();
+                // By now the target has answered: what cannot be loaded gets an error and no heading.
+                if !self.output.json && !self.output.events {
+                    out::result(&load_text::heading(self.config, self.hosts));
+                }
+            }
+            LoadEvent::Interval(interval) => {
+                self.files.interval(interval);
+                self.timeline.push(interval);
+            }
+            _ => {}
+        }
+        if self.output.events {
+            print_event(event);
+        }
+        self.live.on(event);
     }
 }
 
@@ -104,8 +138,22 @@ fn complete(report: &mut LoadReport, throttled_ns: Option<u64>, ceiling: Option<
 }
 
 /// Prints the result, says what went wrong, and decides how the program ends.
-fn conclude(output: &OutputOptions, report: &LoadReport, files: &Files) -> anyhow::Result<Exit> {
-    print(output, report)?;
+fn conclude(
+    output: &OutputOptions,
+    result: &LoadResult,
+    files: &Files,
+    folder: Option<&LoadFolder>,
+) -> anyhow::Result<Exit> {
+    let report = &result.report;
+    print(output, result);
+    if let Some(folder) = folder {
+        folder.write(result)?;
+        let place = results::place(folder.path());
+        match output.json || output.events {
+            true => out::note(&place),
+            false => out::result(&format!("{place}\n")),
+        }
+    }
     let mut exit = Exit::Fine;
     if report.requests == 0 && !report.interrupted {
         exit = Exit::Failed;
@@ -114,12 +162,10 @@ fn conclude(output: &OutputOptions, report: &LoadReport, files: &Files) -> anyho
         exit = Exit::Failed;
         out::error(&gave_up);
     }
-    let apart = apart(report).map(|reason| reason.text());
-    let mostly_failed = mostly_failed(report).filter(|_| exit == Exit::Fine);
     if let Some(failures) = failures(report).filter(|_| report.requests > 0) {
         out::note(&failures);
     }
-    for reason in apart.into_iter().chain(mostly_failed) {
+    for reason in not_valid(report) {
         exit = Exit::NotValid;
         out::error(&format!("not valid: {reason}"));
     }
@@ -148,15 +194,15 @@ fn without_reply(report: &LoadReport) -> String {
     }
 }
 
-fn print(output: &OutputOptions, report: &LoadReport) -> anyhow::Result<()> {
+fn print(output: &OutputOptions, result: &LoadResult) {
+    let report = &result.report;
     if output.events {
         print_event(&LoadEvent::Report(Box::new(report.clone())));
     } else if output.json {
-        out::result(&load_json::text(report));
+        out::result(&load_json::text(result));
     } else {
         out::result(&load_text::results(report, &wanted(output)));
     }
-    Ok(())
 }
 
 fn wanted(output: &OutputOptions) -> Wanted {

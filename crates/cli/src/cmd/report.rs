@@ -12,6 +12,7 @@ use wirebench_report::{
     analysis::{Analysis, Metric},
     document::Look,
     format::Format,
+    load_text::{Detail, Wanted, load_text},
     screen, site, svg,
     tune::Tuned,
 };
@@ -22,6 +23,7 @@ use crate::{
     exit::{Exit, usage},
     format::{FormatOption, GROUP},
     gate::GateOptions,
+    loads::{self, StoredLoad},
     out,
     results::{self, Known},
     splice,
@@ -36,7 +38,8 @@ const FAIL_IF: &str = "Exit with 4 if the whole interval of a change from A to B
     mut_arg("strict", |it| it.requires("fail_if"))
 )]
 pub(crate) struct Arguments {
-    /// Result folder of `wirebench run`, `ab` or `tune`, or its runs.jsonl, which may be compressed
+    /// Result folder of `wirebench run`, `ab`, `tune` or `load`, or its runs.jsonl, which may be
+    /// compressed, or load.json
     run: PathBuf,
     /// Show all details: intervals, A/A check, outliers, all reasons [default: the page that `run`
     /// prints]
@@ -66,6 +69,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if let Some(load) = loads::read(&arguments.run)? {
+        return arguments.load(&load);
+    }
     let journal = journal::read(&arguments.run).map_err(usage)?;
     if let Some(target) = &arguments.archive {
         let folder = results::folder(&arguments.run);
@@ -74,7 +80,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Fine);
     }
     if let Some(folder) = &arguments.svg {
-        return arguments.pictures(&journal, folder);
+        let known = Known::of(&journal, results::folder(&arguments.run))?;
+        let page = site::run_page(&Analysis::of(&journal), known.facts(Look::Plain));
+        return arguments.pictures(&page, folder);
     }
     let metric = arguments.metric;
     let ab = Ab::of(&journal, &AbOptions { metric, conditions: arguments.gate.fail_if.clone() });
@@ -87,27 +95,53 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let text = arguments.text(&journal, ab.as_ref())?;
     let exit = arguments.gate.conclude("report", ab.as_ref().and_then(|it| it.gate.as_ref()))?;
-    let Some(file) = &arguments.splice else {
-        out::result(&text);
-        return Ok(exit);
-    };
-    let is_markdown = matches!(arguments.format.format, Some(Format::Markdown));
-    let block = if is_markdown { splice::Block::Markdown } else { splice::Block::Code };
-    let text = arguments.format.shared(&text);
-    splice::into(file, block, &text)?;
-    out::note(&format!("{} has the result of {}", file.display(), arguments.run.display()));
+    arguments.print(&text)?;
     Ok(exit)
 }
 
 impl Arguments {
-    /// Writes the pictures of the HTML report.
-    fn pictures(&self, journal: &Journal, folder: &Path) -> anyhow::Result<Exit> {
-        let known = Known::of(journal, results::folder(&self.run))?;
-        let page = site::run_page(&Analysis::of(journal), known.facts(Look::Plain));
-        let pictures = svg::pictures(&self.format.shared(&page));
+    /// Shows a load.
+    fn load(&self, stored: &StoredLoad) -> anyhow::Result<Exit> {
+        if !self.gate.fail_if.is_empty() || self.archive.is_some() {
+            let option = if self.archive.is_some() { "--archive" } else { "--fail-if" };
+            return Err(usage(format!(
+                "{option} applies to results of other verbs, and {} is a load",
+                self.run.display()
+            )));
+        }
+        let load = stored.load();
+        if let Some(folder) = &self.svg {
+            return self.pictures(&load.html(), folder);
+        }
+        let detail = if self.explain { Detail::Everything } else { Detail::Needed };
+        let shown = || {
+            let wanted = Wanted { detail, ..Wanted::default() };
+            let text = load_text(&stored.result.report, &wanted);
+            self.with_place(text)
+        };
+        self.print(&self.format.text(&load, self.metric, shown))?;
+        Ok(Exit::Fine)
+    }
+
+    /// Prints the result, or puts it into a document.
+    fn print(&self, text: &str) -> anyhow::Result<()> {
+        let Some(file) = &self.splice else {
+            out::result(text);
+            return Ok(());
+        };
+        let is_markdown = matches!(self.format.format, Some(Format::Markdown));
+        let block = if is_markdown { splice::Block::Markdown } else { splice::Block::Code };
+        splice::into(file, block, &self.format.shared(text))?;
+        out::note(&format!("{} has the result of {}", file.display(), self.run.display()));
+        Ok(())
+    }
+
+    /// Writes the pictures of an HTML report.
+    fn pictures(&self, page: &str, folder: &Path) -> anyhow::Result<Exit> {
+        let pictures = svg::pictures(&self.format.shared(page));
         if pictures.is_empty() {
             return Err(usage(format!(
-                "{} has no pictures: they are made of rates and cohorts of `wirebench run`",
+                "{} has no pictures: they are made of rates and cohorts of `wirebench run`, and of `load`",
                 self.run.display()
             )));
         }
@@ -141,8 +175,11 @@ impl Arguments {
 
     /// The page that `run` prints. In a document there are no colours, and no folder of this machine.
     fn page(&self, analysis: &Analysis<'_>, known: &Known) -> String {
+        self.with_place(screen::page(analysis, &known.facts(self.look())))
+    }
+
+    fn with_place(&self, page: String) -> String {
         let folder = results::folder(&self.run);
-        let page = screen::page(analysis, &known.facts(self.look()));
         if self.splice.is_some() || !folder.join(results::HTML_FILE).is_file() {
             return page;
         }

@@ -6,7 +6,7 @@ use std::{fs, path::PathBuf};
 use wirebench_schema::load::{Interval, LoadReport, Phase};
 
 /// A built-in server behind `wirebench serve`, and its URL.
-fn served(scenario: &str) -> (World, Running, String) {
+pub(crate) fn served(scenario: &str) -> (World, Running, String) {
     let world = World::new();
     let mut server = world.start(&["serve", "builtin/epoll", "--scenario", scenario]);
     let line = server.first_line();

@@ -22,6 +22,7 @@ mod golden;
 mod hosts;
 mod journals;
 mod load;
+mod load_results;
 mod open_files;
 mod phases;
 mod published_rows;

@@ -141,7 +141,8 @@ fn measure(
     Ok(blocks.measure(journal_file, observer)?)
 }
 
-fn write_environment(environment: &Environment, folder: &Path) -> io::Result<()> {
+/// Writes the machine of a result.
+pub fn write_environment(environment: &Environment, folder: &Path) -> io::Result<()> {
     let path = folder.join(ENVIRONMENT_FILE);
     let text = serde_json::to_vec_pretty(environment)?;
     fs::write(&path, text).map_err(|error| journal::at(&path, &error))

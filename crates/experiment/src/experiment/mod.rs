@@ -31,7 +31,7 @@ mod started;
 mod units;
 
 pub use changed::between_parts;
-pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct};
+pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct, write_environment};
 pub use forecast::Forecast;
 pub use limits::MOST_BLOCKS_FOR_PRECISION;
 pub use prepare::{Prepared, prepare};

@@ -42,6 +42,7 @@ impl Block {
             Self::Section(title, blocks) => {
                 let blocks = blocks.iter().filter(|block| !block.is_empty());
                 let parts = blocks.map(|block| block.markdown(is_folded));
+                let parts = parts.filter(|part| !part.is_empty());
                 let head = format!("## {}", plain(title));
                 [head].into_iter().chain(parts).collect::<Vec<_>>().join("\n\n")
             }

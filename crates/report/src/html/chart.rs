@@ -21,6 +21,8 @@ const COLOURS: usize = 7;
 /// The least space between two labels of an axis.
 const LABEL_WIDTH: f64 = 52.0;
 const LABEL_HEIGHT: f64 = 18.0;
+/// The most steps of a linear axis with labels.
+const LINEAR_LABELS: f64 = 6.0;
 /// Space at both ends of an axis, as a share of it.
 const MARGIN: f64 = 0.04;
 
@@ -68,6 +70,17 @@ impl Axis {
         let labels = labels.into_iter().map(|share| (share, show(share))).collect();
         let place = |share: f64| -(1.0 - share).ln();
         Self { name: name.to_owned(), place, low: 0.0, high: place(most).max(1.0), labels }
+    }
+
+    /// An axis from 0 with equal space for equal differences.
+    pub(crate) fn linear(name: &str, most: f64, show: impl Fn(f64) -> String) -> Self {
+        let most = if most > 0.0 { most } else { 1.0 };
+        let magnitude = 10_f64.powf((most / LINEAR_LABELS).log10().floor());
+        let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * magnitude);
+        let step = steps.into_iter().find(|it| most / it <= LINEAR_LABELS).unwrap_or(most);
+        let values = (0_u8..).map(|number| f64::from(number) * step);
+        let labels = values.take_while(|it| *it <= most).map(|it| (it, show(it))).collect();
+        Self { name: name.to_owned(), place: |it| it, low: 0.0, high: most, labels }
     }
 
     /// An axis of numbers from 1, of which those with a round number have labels.
@@ -314,6 +327,17 @@ mod tests {
         let labels = axis.labelled(260.0, LABEL_HEIGHT);
         assert_eq!(labels.iter().map(|(_, label)| *label).collect::<Vec<_>>(), ["3"]);
         assert!(Axis::logarithmic("us", [0.0].into_iter(), |it| it.to_string()).is_none());
+    }
+
+    #[test]
+    fn a_linear_axis_begins_at_zero_and_has_round_labels() {
+        let shown = |most: f64| {
+            let axis = Axis::linear("s", most, |it| format!("{it:.1}"));
+            axis.labelled(WIDTH, LABEL_WIDTH).iter().map(|it| it.1.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(9.5), ["0.0", "2.0", "4.0", "6.0", "8.0"]);
+        assert_eq!(shown(30.0), ["0.0", "5.0", "10.0", "15.0", "20.0", "25.0", "30.0"]);
+        assert_eq!(shown(0.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
     }
 
     #[test]

@@ -70,12 +70,7 @@ pub(super) fn verdict(lines: &mut Vec<String>, report: &LoadReport) {
         ));
     }
     let verdict = verdict_of(report);
-    let limit = match verdict.limit {
-        Bound::Generator => "the generator",
-        Bound::Server => "the server",
-        Bound::Schedule => "the requested schedule",
-        Bound::Neither | Bound::Unknown => "unknown",
-    };
+    let limit = load_words::limit(verdict.limit);
     lines.push(format!("  Limit: {limit}; {}", verdict.reasons.join("; ")));
     for caution in verdict.cautions {
         lines.push(format!("  Caution: {caution}"));
@@ -98,18 +93,12 @@ fn checks(lines: &mut Vec<String>, report: &LoadReport, everything: bool) {
 }
 
 fn statuses(lines: &mut Vec<String>, report: &LoadReport) {
-    let classes = report.status_classes;
-    let invalid = report.statuses_invalid;
-    let others: u64 = classes.iter().sum::<u64>() - classes[1] + invalid;
-    if !report.config.target.protocol().traits().has_heads || others == 0 {
+    let statuses = load_words::statuses(report);
+    if statuses.iter().all(|(class, _)| class == "2xx") {
         return;
     }
-    let classes = (1..).zip(classes).map(|(class, count)| (format!("{class}xx"), count));
-    let classes: Vec<String> = classes
-        .chain([("invalid".to_owned(), invalid)])
-        .filter(|(_, count)| *count > 0)
-        .map(|(class, count)| format!("{class} {count}"))
-        .collect();
+    let classes: Vec<String> =
+        statuses.iter().map(|(class, count)| format!("{class} {count}")).collect();
     lines.push(format!("  Statuses: {}", classes.join(", ")));
 }
 

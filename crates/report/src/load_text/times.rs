@@ -4,12 +4,12 @@
 //! that were given up, so that it is a lower bound.
 
 use wirebench_judge::load::share_of_rate;
-use wirebench_schema::load::{LatencyOrigin, LatencySummary, LoadModel, LoadReport};
+use wirebench_schema::load::{LatencySummary, LoadModel, LoadReport};
 
 use super::column;
 use crate::{
-    distribution::{Bound, Distribution, ENOUGH_BEYOND, Percentile, Support},
-    wrk_units,
+    distribution::{self, Distribution, Percentile},
+    load_words, wrk_units,
 };
 
 const DISTRIBUTION: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
@@ -40,7 +40,9 @@ pub(super) fn distribution(lines: &mut Vec<String>, latency: &LatencySummary, as
 
 /// At a rate: the offered and the achieved rate, and where the time went.
 pub(super) fn schedule(lines: &mut Vec<String>, report: &LoadReport, asked: &[f64]) {
-    let LoadModel::Rate { latency_from, .. } = &report.config.model else { return };
+    if !matches!(report.config.model, LoadModel::Rate { .. }) {
+        return;
+    }
     if let (Some(offered), Some(demanded)) = (report.offered, report.demanded_requests_per_second())
     {
         let share = share_of_rate(report, demanded);
@@ -50,16 +52,12 @@ pub(super) fn schedule(lines: &mut Vec<String>, report: &LoadReport, asked: &[f6
             "  Offered {demanded:.2} requests/s, achieved {achieved:.2} ({share:.2} %), {unsent} unsent at the end"
         ));
     }
-    let latency = match latency_from {
-        LatencyOrigin::Due => "Latency from due",
-        LatencyOrigin::Sent => "Latency from sent",
-    };
     table(
         lines,
         &[
-            (latency, report.latency.as_ref()),
-            ("Service from sent", report.service.as_ref()),
-            ("Lag of sending", report.lag.as_ref()),
+            (load_words::latency(&report.config.model), report.latency.as_ref()),
+            (load_words::SERVICE, report.service.as_ref()),
+            (load_words::LAG, report.lag.as_ref()),
         ],
         asked,
     );
@@ -122,26 +120,12 @@ fn name(percent: f64) -> String {
     if percent >= 100.0 { "Max".to_owned() } else { format!("{percent}%") }
 }
 
-// Casts to f64 lose less than the decimals that are printed.
 fn show(percentile: &Percentile) -> String {
-    let value = wrk_units::time(percentile.nanoseconds as f64);
-    let value = match percentile.bound {
-        Bound::Measured => value,
-        Bound::AtLeast => format!(">{value}"),
-    };
-    match percentile.support {
-        Support::Enough => value,
-        Support::Few => format!("[{value}]"),
-    }
+    percentile.show(wrk_units::time)
 }
 
 /// Explains the signs that were used.
 fn legend(lines: &mut Vec<String>, found: impl Iterator<Item = Percentile>) {
     let found: Vec<Percentile> = found.collect();
-    if found.iter().any(|percentile| percentile.support == Support::Few) {
-        lines.push(format!("    [ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
-    }
-    if found.iter().any(|percentile| percentile.bound == Bound::AtLeast) {
-        lines.push("    >   lower bound: no reply took as long".to_owned());
-    }
+    lines.extend(distribution::legend(&found).iter().map(|line| format!("    {line}")));
 }

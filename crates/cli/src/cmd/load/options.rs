@@ -159,7 +159,10 @@ pub(crate) struct OutputOptions {
     /// Print one JSON object, including the latency distribution
     #[arg(long, conflicts_with = "percentiles")]
     pub(crate) json: bool,
-    /// Append a row of figures to this file; a new file gets a header
+    /// Create a folder in this folder with the result: load.json, and report.html for a browser
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
+    /// Append a row of figures to this file, and one per name of a request; a new file gets a header
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the latency distribution to this file, for HdrHistogram plotters

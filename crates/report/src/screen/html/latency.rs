@@ -18,11 +18,6 @@ use crate::{
     table_units::latency,
 };
 
-/// Percentiles of the lines, in per cent.
-const PERCENTILES: [f64; 18] = [
-    0.1, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.75, 99.9, 99.95, 99.975, 99.99,
-    99.995, 99.999, 99.9995,
-];
 /// Percentiles of the table below them.
 const TABLE: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 /// Beyond this one a tail that is not valid is grey.
@@ -69,15 +64,10 @@ fn merged(row: &Row<'_>) -> Option<LatencySummary> {
 fn line(journal: &Journal, row: &Row<'_>, summary: &LatencySummary) -> Line {
     let distribution = Distribution::new(summary);
     let is_tail_valid = shown(row) == Shown::All;
-    let supported = |percent: &f64| {
-        let found = distribution.at(*percent)?;
-        let is_known = found.support == Support::Enough && found.bound == Bound::Measured;
-        is_known.then_some((*percent, found.nanoseconds))
-    };
-    let points = PERCENTILES.iter().map_while(supported).map(|(percent, nanoseconds)| Point {
-        at: (percent / 100.0, nanoseconds as f64),
+    let points = distribution.curve().map(|at| Point {
+        at,
         mark: Mark::Plain,
-        is_grey: !is_tail_valid && percent >= TAIL,
+        is_grey: !is_tail_valid && at.0 * 100.0 >= TAIL,
         raw: Vec::new(),
     });
     Line { name: name(row), place: place(journal, row), points: points.collect() }

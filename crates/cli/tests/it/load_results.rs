@@ -1,0 +1,111 @@
+//! What `wirebench load -o` writes, and what other verbs make of it.
+
+use crate::{
+    load::served,
+    world::{World, assert_has},
+};
+use std::{fs, path::PathBuf};
+use wirebench_schema::load::LoadResult;
+
+/// A short load that writes a folder in `results`, and the folder.
+fn folder(world: &World, arguments: &[&str]) -> (String, PathBuf) {
+    let results = world.folder.path().join("results");
+    let parent = results.display().to_string();
+    let begin = ["load", "-c2", "-d350ms", "--interval", "100ms", "-o", &parent];
+    let before = entries(&results);
+    let outcome = world.wirebench(&[&begin, arguments].concat()).ended(0);
+    let mut new = entries(&results);
+    new.retain(|path| !before.contains(path));
+    assert_eq!(new.len(), 1, "{new:?}");
+    (outcome.stdout, new.remove(0))
+}
+
+fn entries(folder: &std::path::Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// Two requests of the built-in server, as a file.
+fn requests(world: &World) -> String {
+    let path = world.folder.path().join("api.jsonl");
+    fs::write(
+        &path,
+        "{\"path\": \"/\", \"name\": \"home\"}\n{\"path\": \"/\", \"name\": \"<other>\"}\n",
+    )
+    .unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn a_folder_has_the_result_the_machine_and_a_page() {
+    let (world, _server, url) = served("hello");
+    let requests = requests(&world);
+    let (printed, folder) =
+        folder(&world, &["--requests", &requests, "-H", "Cookie: secret", &url]);
+    assert_has(&printed, &["Requests/sec:", "Report: ", "report.html"]);
+    let mut names: Vec<_> =
+        entries(&folder).iter().map(|it| it.file_name().unwrap().to_owned()).collect();
+    names.sort();
+    assert_eq!(names, ["environment.json", "load.json", "report.html"]);
+    let text = fs::read_to_string(folder.join("load.json")).unwrap();
+    let result = LoadResult::parse(&text).unwrap().unwrap();
+    assert!(result.report.requests > 0 && result.intervals.len() >= 3, "{text}");
+    assert_eq!(result.report.by_name.len(), 2);
+    assert_eq!(result.command[1], "load");
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    assert_has(
+        &page,
+        &[
+            "Requests by name",
+            "&lt;other&gt;",
+            "latency by percentile",
+            "Over time",
+            "requests: 2 of api.jsonl",
+        ],
+    );
+    assert!(!page.contains("secret"), "headers with secrets are removed");
+}
+
+#[test]
+fn report_shows_a_load_from_its_folder_and_from_its_json_alone() {
+    let (world, _server, url) = served("hello");
+    let (printed, folder) = folder(&world, &[&url]);
+    let folder = folder.display().to_string();
+    world.wirebench(&["report", &folder]).assert_prints(0, &[printed.trim_end()]);
+    world
+        .wirebench(&["report", &folder, "--explain"])
+        .assert_prints(0, &["Latency Distribution", "Engine: "]);
+    world
+        .wirebench(&["report", &folder, "--markdown"])
+        .assert_prints(0, &["# Load on http://", "## Latency"]);
+    world.wirebench(&["report", &folder, "--html"]).assert_prints(0, &["<h1>Load on http://"]);
+    world
+        .wirebench(&["report", &folder, "--csv"])
+        .assert_prints(0, &["requests_per_second", "load,"]);
+    world.wirebench(&["report", &folder, "--bencher"]).assert_prints(0, &["\"load http://"]);
+    let json = world.wirebench(&["report", &folder, "--json"]).ended(0).stdout;
+    let alone = world.folder.path().join("alone.json");
+    fs::write(&alone, &json).unwrap();
+    let alone = alone.display().to_string();
+    world.wirebench(&["report", &alone]).assert_prints(0, &["Requests/sec:", "Limit: "]);
+    let pictures = world.folder.path().join("pictures").display().to_string();
+    world
+        .wirebench(&["report", &folder, "--svg", &pictures])
+        .assert_prints(0, &["latency-by-percentile.svg"]);
+    let refused = format!("--archive applies to results of other verbs, and {folder} is a load");
+    world.wirebench(&["report", &folder, "--archive", &pictures]).assert_error(2, &refused);
+}
+
+#[test]
+fn a_load_that_fails_leaves_no_folder_and_a_wrong_place_is_an_error_before_it() {
+    let world = World::new();
+    let results = world.folder.path().join("results");
+    let parent = results.display().to_string();
+    world.wirebench(&["load", "-o", &parent, "http://127.0.0.1:1/"]).ended(1);
+    assert_eq!(entries(&results), [""; 0].map(PathBuf::from));
+    let file = world.folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let outcome =
+        world.wirebench(&["load", "-o", &file.display().to_string(), "http://127.0.0.1:1/"]);
+    assert_has(&outcome.ended(1).stderr, &["file: "]);
+}

@@ -1,0 +1,50 @@
+//! The result of `wirebench load` as a document, and as rows and figures. `load_text` has the lines in wrk's layout.
+
+mod charts;
+mod document;
+mod flat;
+
+use wirebench_judge::load::not_valid;
+use wirebench_schema::load::{LoadReport, LoadResult};
+
+use crate::{Report, document::Document, flat::Flat, load_json};
+
+/// A load and what its file does not know.
+#[derive(Clone, Copy, Debug)]
+pub struct Load<'a> {
+    pub result: &'a LoadResult,
+    /// The CPU of the generator, if known.
+    pub machine: Option<&'a str>,
+}
+
+impl Report for Load<'_> {
+    fn document(&self) -> Document {
+        document::document(self)
+    }
+
+    fn json(&self) -> String {
+        load_json::text(self.result)
+    }
+
+    fn flat(&self) -> Flat {
+        flat::flat(self.result)
+    }
+
+    fn json_file(&self) -> &'static str {
+        LOAD_FILE
+    }
+}
+
+/// The file with the result in a folder.
+pub const LOAD_FILE: &str = "load.json";
+
+/// Why the figures are not those of the load that was asked for.
+fn doubts(report: &LoadReport) -> Vec<String> {
+    match report.requests {
+        0 => vec!["no valid reply".to_owned()],
+        _ => not_valid(report),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! A load as a document: the result, its figures in tables and pictures, and what speaks against them.
+
+use wirebench_judge::load::verdict;
+use wirebench_schema::{
+    argv,
+    load::{ErrorKind, Interval, LatencySummary, LoadReport, NamedRequests, Phase},
+    printable::printable,
+};
+
+use super::{Load, charts, doubts};
+use crate::{
+    distribution::{self, Distribution, Percentile},
+    document::{Block, Column, Document, Table},
+    load_text::{Detail, Wanted, load_text},
+    load_words,
+    table_units::{bytes, count, latency, thousands},
+};
+
+const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
+const HEADS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "max"];
+
+pub(super) fn document(load: &Load<'_>) -> Document {
+    let report = &load.result.report;
+    let title = format!("Load on {}", printable(&report.config.target.to_string()));
+    let doubts = doubts(report);
+    let word = (!doubts.is_empty()).then_some("NOT VALID");
+    let verdict = verdict(report);
+    let is_said = |caution: &String| doubts.iter().any(|doubt| doubt.starts_with(caution));
+    let cautions: Vec<String> = verdict.cautions.into_iter().filter(|it| !is_said(it)).collect();
+    let limit = format!("limit: {}", load_words::limit(verdict.limit));
+    let text = load_text(report, &Wanted { detail: Detail::Everything, percentiles: Vec::new() });
+    let blocks = vec![
+        Block::Title(title.clone()),
+        Block::Headline(sentence(report), word),
+        Block::Lines(setting(load)),
+        Block::list(&limit, verdict.reasons),
+        Block::section("What speaks against the result", [doubts, cautions].concat()),
+        errors(report),
+        latencies(report),
+        timeline(&load.result.intervals),
+        by_name(&report.by_name),
+        requests(report),
+        generators(report),
+        Block::Details(vec![Block::Preformatted(text)]),
+    ];
+    Document { title, blocks }
+}
+
+/// `112 400 requests/s, p50 250 us, p99 5.80 ms, no error`
+fn sentence(report: &LoadReport) -> String {
+    let rate = format!("{} requests/s", thousands(report.requests_per_second));
+    let latency = report.latency.as_ref().map(|summary| {
+        let distribution = Distribution::new(summary);
+        let shown = |percent| cell(distribution.at(percent));
+        format!("p50 {}, p99 {}", shown(50.0), shown(99.0))
+    });
+    let errors = match report.errors.total() {
+        0 => "no error".to_owned(),
+        errors => count(errors, "error"),
+    };
+    [Some(rate), latency, Some(errors)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What was asked for, when, and where.
+fn setting(load: &Load<'_>) -> Vec<String> {
+    let report = &load.result.report;
+    let config = &report.config;
+    let (test, threads) = (load_words::test(config.stop), count(config.threads, "thread"));
+    let mut lines = vec![format!("{test}, {threads}, {}", count(config.connections, "connection"))];
+    lines.extend(load_words::particulars(config));
+    let (version, engine) = (&report.wirebench, report.engine);
+    let started = match load.result.started.as_str() {
+        "" => String::new(),
+        started => format!("measured {started}, "),
+    };
+    let machine = load.machine.map(|it| format!(", {it}")).unwrap_or_default();
+    lines.push(format!("{started}wirebench {version}, {engine}{machine}"));
+    if !load.result.command.is_empty() {
+        lines.push(format!("command: {}", argv::display(&load.result.command)));
+    }
+    lines
+}
+
+fn cell(percentile: Option<Percentile>) -> String {
+    percentile.map_or_else(|| "-".to_owned(), |it| it.show(latency))
+}
+
+/// A row of latencies, and what its signs mean.
+fn latency_cells(
+    summary: Option<&LatencySummary>,
+    percents: &[f64],
+) -> (Vec<String>, Vec<Percentile>) {
+    let distribution = summary.map(Distribution::new);
+    let found: Vec<Option<Percentile>> =
+        percents.iter().map(|percent| distribution.as_ref()?.at(*percent)).collect();
+    (found.iter().map(|it| cell(*it)).collect(), found.into_iter().flatten().collect())
+}
+
+fn latencies(report: &LoadReport) -> Block {
+    let whole = load_words::latency(&report.config.model);
+    let mut rows = vec![(whole.to_owned(), report.latency.as_ref())];
+    rows.push((load_words::SERVICE.to_owned(), report.service.as_ref()));
+    rows.push((load_words::LAG.to_owned(), report.lag.as_ref()));
+    let statuses = report.latency_by_status.iter();
+    rows.extend(statuses.map(|(class, summary)| (format!("Latency of {class}"), Some(summary))));
+    rows.push(("Connecting".to_owned(), report.connect.as_ref()));
+    let mut signs = Vec::new();
+    let cells = |(name, summary): (String, Option<&LatencySummary>)| {
+        let summary = summary?;
+        let (cells, found) = latency_cells(Some(summary), &PERCENTILES);
+        signs.extend(found);
+        let mean = latency(summary.latency_ns_mean);
+        let row = [name].into_iter().chain(cells).chain([mean, thousands(summary.count as f64)]);
+        Some(row.map(Into::into).collect())
+    };
+    let rows: Vec<_> = rows.into_iter().filter_map(cells).collect();
+    let heads = HEADS.into_iter().chain(["mean", "samples"]).map(Column::right);
+    let columns = [Column::left("time")].into_iter().chain(heads).collect();
+    let blocks = vec![
+        Block::Table(Table::new(columns, rows)),
+        Block::Lines(distribution::legend(&signs)),
+        charts::distribution(report).map_or(Block::Lines(Vec::new()), Block::Chart),
+    ];
+    Block::Section("Latency".to_owned(), blocks)
+}
+
+/// The course of the load; nothing of a single interval, which is the load itself.
+fn timeline(intervals: &[Interval]) -> Block {
+    let Some(chart) = charts::timeline(intervals) else { return Block::Lines(Vec::new()) };
+    let window = || intervals.iter().filter(|it| it.phase == Phase::Window);
+    let range = |values: Vec<f64>, show: fn(f64) -> String| {
+        let least = values.iter().copied().reduce(f64::min)?;
+        let most = values.iter().copied().reduce(f64::max)?;
+        Some(format!("{} to {}", show(least), show(most)))
+    };
+    let rates = range(window().map(|it| it.requests_per_second).collect(), thousands);
+    let p99 =
+        range(window().filter_map(|it| it.latency_ns_p99).map(|it| it as f64).collect(), latency);
+    let rates = rates.map(|it| format!(": {it} requests/s")).unwrap_or_default();
+    let p99 = p99.map(|it| format!(", p99 {it}")).unwrap_or_default();
+    let line = format!("{}{rates}{p99}", count(window().count(), "interval"));
+    Block::Section("Over time".to_owned(), vec![Block::line(line), Block::Chart(chart)])
+}
+
+fn by_name(named: &[NamedRequests]) -> Block {
+    let percents = [50.0, 99.0, 99.9];
+    let mut signs = Vec::new();
+    let cells = |it: &NamedRequests| {
+        let (cells, found) = latency_cells(it.latency.as_ref(), &percents);
+        signs.extend(found);
+        let figures = [it.requests as f64, it.errors as f64, it.requests_per_second].map(thousands);
+        let name = printable(&it.name).into_owned();
+        [name].into_iter().chain(figures).chain(cells).map(Into::into).collect()
+    };
+    let rows: Vec<_> = named.iter().map(cells).collect();
+    let heads = ["requests", "errors", "requests/s", "p50", "p99", "p99.9"].map(Column::right);
+    let columns = [Column::left("request")].into_iter().chain(heads).collect();
+    let table = Block::Table(Table::new(columns, rows));
+    let legend = Block::Lines(distribution::legend(&signs));
+    Block::Section("Requests by name".to_owned(), vec![table, legend])
+}
+
+/// What was counted.
+fn requests(report: &LoadReport) -> Block {
+    let seconds = report.window_ns as f64 / 1e9;
+    let per_second = |number: u64| match seconds > 0.0 {
+        true => format!("{}/s", bytes((number as f64 / seconds) as u64)),
+        false => "-".to_owned(),
+    };
+    let number = |it: u64| thousands(it as f64);
+    let mut rows = vec![
+        ("correct replies".to_owned(), number(report.requests)),
+        ("window".to_owned(), latency(report.window_ns as f64)),
+        (
+            "received".to_owned(),
+            format!("{}, {}", bytes(report.bytes_received), per_second(report.bytes_received)),
+        ),
+        (
+            "sent".to_owned(),
+            format!("{}, {}", bytes(report.bytes_sent), per_second(report.bytes_sent)),
+        ),
+    ];
+    if let Some(offered) = report.offered {
+        let rate = thousands(offered.requests_per_second);
+        rows.push(("offered".to_owned(), format!("{rate} requests/s")));
+        rows.push(("unsent at the end".to_owned(), number(offered.owed_at_end)));
+    }
+    let statuses = load_words::statuses(report);
+    rows.extend(
+        statuses.into_iter().map(|(class, count)| (format!("status {class}"), number(count))),
+    );
+    rows.push(("connections made".to_owned(), number(report.connections_made as u64)));
+    let closed = report.client_closes + report.server_closes + report.reconnects;
+    if closed > 0 {
+        rows.push(("connections closed by the client".to_owned(), number(report.client_closes)));
+        rows.push(("connections closed by the server".to_owned(), number(report.server_closes)));
+        rows.push(("reopened after failures".to_owned(), number(report.reconnects)));
+    }
+    if let Some(tls) = &report.tls {
+        rows.push(("TLS".to_owned(), format!("{}, {}", tls.version, tls.cipher_suite)));
+    }
+    let rows = rows.into_iter().map(|(name, value)| vec![name.into(), value.into()]);
+    let columns = vec![Column::left("what"), Column::right("number")];
+    Block::Section("Counted".to_owned(), vec![Block::Table(Table::new(columns, rows))])
+}
+
+/// What failed, by kind, with the first of each kind.
+fn errors(report: &LoadReport) -> Block {
+    let example = |kind: ErrorKind| {
+        let found = report.error_examples.iter().find(|it| it.kind == Some(kind));
+        found.map_or_else(String::new, |it| printable(&it.sentence).into_owned())
+    };
+    let kinds = report.errors.kinds().into_iter().filter(|(_, count)| *count > 0);
+    let rows = kinds.map(|(kind, count)| {
+        vec![kind.name().into(), thousands(count as f64).into(), example(kind).into()]
+    });
+    let columns =
+        vec![Column::left("error"), Column::right("number"), Column::left("the first one")];
+    Block::Section("Errors".to_owned(), vec![Block::Table(Table::new(columns, rows))])
+}
+
+/// What each of several generators made.
+fn generators(report: &LoadReport) -> Block {
+    let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| latency(ns as f64));
+    let rows = report.generators.iter().map(|part| {
+        let limit = if part.is_saturated() { ", saturated" } else { "" };
+        let cells = [
+            part.host.clone(),
+            thousands(part.requests_per_second),
+            time(part.latency_ns_p99),
+            time(part.lag_ns_p99),
+            format!("{:.2} of {}{limit}", part.cpus_used, part.threads),
+            format!("+{} ±{}", time(Some(part.start_delay_ns)), time(Some(part.clock_error_ns))),
+        ];
+        cells.map(Into::into).to_vec()
+    });
+    let heads = ["requests/s", "p99", "sent late", "CPUs used", "began"].map(Column::right);
+    let columns = [Column::left("host")].into_iter().chain(heads).collect();
+    Block::Section("Load generators".to_owned(), vec![Block::Table(Table::new(columns, rows))])
+}

@@ -1,0 +1,66 @@
+//! A load as rows: the whole, and the requests of each name.
+
+use wirebench_schema::{
+    journal::Bound,
+    load::{LatencyFigure, LatencySummary, LoadModel, LoadReport, LoadResult},
+    suite::Phase,
+};
+
+use super::doubts;
+use crate::{
+    analysis::Metric,
+    flat::{Flat, FlatFigure, FlatRow},
+};
+
+const LATENCIES: [(Metric, LatencyFigure); 3] = [
+    (Metric::LatencyP50, LatencyFigure::P50),
+    (Metric::LatencyP99, LatencyFigure::P99),
+    (Metric::LatencyP999, LatencyFigure::P999),
+];
+
+pub(super) fn flat(result: &LoadResult) -> Flat {
+    let report = &result.report;
+    let whole = row(report, "load", report.requests_per_second, report.latency.as_ref());
+    let whole = FlatRow { errors: report.errors.total(), ..whole };
+    let named = report.by_name.iter().map(|it| FlatRow {
+        errors: it.errors,
+        ..row(report, &it.name, it.requests_per_second, it.latency.as_ref())
+    });
+    let rows = [whole].into_iter().chain(named).collect();
+    Flat { suite: "load".to_owned(), started: result.started.clone(), rows }
+}
+
+fn row(
+    report: &LoadReport,
+    workload: &str,
+    requests_per_second: f64,
+    latency: Option<&LatencySummary>,
+) -> FlatRow {
+    let is_rate = matches!(report.config.model, LoadModel::Rate { .. });
+    let bound = wirebench_judge::load::verdict(report).limit;
+    let doubts = doubts(report);
+    let valid = doubts.is_empty();
+    let figure =
+        |metric, value, valid| FlatFigure { metric, value, interval: None, valid, ratio: None };
+    let latencies = latency.into_iter().flat_map(|latency| {
+        LATENCIES.map(|(metric, it)| {
+            figure(metric, it.of(latency), valid && !it.is_lower_bound(latency))
+        })
+    });
+    let throughput = figure(Metric::Throughput, requests_per_second, valid);
+    FlatRow {
+        workload: workload.to_owned(),
+        phase: if is_rate { Phase::Cost } else { Phase::Saturate },
+        entry: report.config.target.to_string(),
+        role: "entrant",
+        valid,
+        runs: usize::from(report.requests > 0),
+        failed: usize::from(report.requests == 0),
+        invalid: usize::from(report.requests > 0 && !valid),
+        trouble: doubts.join("; "),
+        generator_limited: bound == Bound::Generator,
+        bound_by: vec![bound],
+        figures: [throughput].into_iter().chain(latencies).collect(),
+        ..FlatRow::default()
+    }
+}

@@ -1,0 +1,162 @@
+//! The page of a load, its other forms, and its rows.
+
+use super::*;
+use crate::{
+    distribution::tests::summary_of,
+    fixtures::{assert_golden, assert_golden_page},
+    format::Format,
+};
+use wirebench_schema::load::{
+    EngineChoice, ErrorCounts, Fairness, GeneratorPart, Interval, LatencyFigure, LatencySummary,
+    LoadConfig, LoadModel, NamedRequests, Offered, Phase, RateCurve, RequestFile, RequestOrder,
+    ThreadRate,
+};
+
+fn latency(scale_ns: u64) -> LatencySummary {
+    summary_of(
+        &(1..=20_000_u64).map(|it| it * it / 4_000 * scale_ns + 40_000).collect::<Vec<_>>(),
+        3,
+    )
+}
+
+fn interval(second: u64, requests: u64, p99: Option<u64>) -> Interval {
+    Interval {
+        phase: if second == 0 { Phase::Warmup } else { Phase::Window },
+        start_ns: second * 1_000_000_000,
+        length_ns: 1_000_000_000,
+        requests,
+        requests_per_second: requests as f64,
+        errors: u64::from(second == 4) * 40,
+        latency_ns_p50: p99.map(|it| it / 9),
+        latency_ns_p99: p99,
+        latency_ns_max: p99.map(|it| it * 3),
+        lower_bounds: if second == 4 { vec![LatencyFigure::Max] } else { Vec::new() },
+        ..Interval::default()
+    }
+}
+
+/// A load of four requests at a rate, with errors.
+fn result() -> LoadResult {
+    let mut config = LoadConfig::new("http://127.0.0.1:8080/".parse().unwrap());
+    config.model = LoadModel::rate(RateCurve::Constant(20_000));
+    let requests = RequestFile::parse("/\n/users/{seq}", RequestOrder::Weighted).unwrap().set;
+    config.requests = Some(requests);
+    let named = |name: &str, requests, latency| NamedRequests {
+        name: name.to_owned(),
+        requests,
+        requests_per_second: requests as f64 / 10.0,
+        errors: 20,
+        latency,
+    };
+    let mut errors = ErrorCounts { wrong_reply: 30, ..ErrorCounts::default() };
+    errors.timeout = 10;
+    let report = LoadReport {
+        window_ns: 10_000_000_000,
+        requests: 199_950,
+        requests_per_second: 19_995.0,
+        bytes_received: 86_548_000,
+        bytes_sent: 46_084_000,
+        latency: Some(latency(100)),
+        service: Some(latency(90)),
+        lag: Some(latency(1)),
+        connect: Some(latency(2)),
+        offered: Some(Offered { due: 200_000, owed_at_end: 10, requests_per_second: 20_000.0 }),
+        errors,
+        error_examples: vec![
+            "wrong reply: request `GET /`: the body differs from the expected one at byte 7"
+                .to_owned()
+                .into(),
+            "timeout: request `GET /<users>`: no reply in time".to_owned().into(),
+        ],
+        status_classes: [0, 199_970, 0, 10, 0],
+        latency_by_status: [("4xx".to_owned(), latency(50))].into(),
+        connections_made: 10,
+        fairness: Fairness { jain_index: 0.99, ..Fairness::default() },
+        thread_rate: ThreadRate { mean: 9_997.0, stdev: 90.0, max: 10_300.0, within_stdev: 0.7 },
+        thread_cpu_ns: vec![3_100_000_000, 4_100_000_000],
+        by_name: vec![
+            named("GET /", 120_000, Some(latency(80))),
+            named("GET /<users>/{seq}", 79_950, Some(latency(120))),
+        ],
+        ..LoadReport::new("0.1.0".to_owned(), config, EngineChoice::Epoll)
+    };
+    let intervals = [18_000, 19_950, 20_010, 20_030, 0, 21_000];
+    let intervals = (0..).zip(intervals).map(|(second, requests)| {
+        interval(second, requests, (requests > 0).then_some(requests * 100))
+    });
+    let command = ["wirebench", "load", "--requests", "/home/me/api.jsonl", "-H", "Cookie: secret"];
+    LoadResult {
+        started: "2026-01-02T03:04:05Z".to_owned(),
+        command: command.map(str::to_owned).to_vec(),
+        report,
+        intervals: intervals.collect(),
+    }
+}
+
+fn loaded(result: &LoadResult) -> Load<'_> {
+    Load { result, machine: Some("AMD EPYC 7763, 2 CPUs") }
+}
+
+#[test]
+fn a_page_has_figures_pictures_errors_and_what_speaks_against_them() {
+    let result = result();
+    let page = loaded(&result).html();
+    assert_golden_page("load.html", &page);
+    assert!(!page.contains("<users>"), "names are text");
+    assert_golden("load/result.md", &loaded(&result).markdown());
+}
+
+#[test]
+fn a_load_of_several_hosts_has_a_row_for_each_and_a_failed_one_is_not_valid() {
+    let mut result = result();
+    result.intervals.truncate(2);
+    result.report.by_name.clear();
+    let part = |host: &str, start_delay_ns| GeneratorPart {
+        host: host.to_owned(),
+        threads: 2,
+        cpus_used: 1.99,
+        start_delay_ns,
+        latency_ns_p99: Some(1_000_000),
+        ..GeneratorPart::default()
+    };
+    result.report.generators = vec![part("lab2", 0), part("lab3", 900_000_000)];
+    result.report.errors.timeout = 500_000;
+    assert_golden("load/hosts.md", &Load { machine: None, ..loaded(&result) }.markdown());
+}
+
+#[test]
+fn rows_have_the_figures_of_the_whole_and_of_each_name() {
+    let mut result = result();
+    let csv = Format::Csv.write(&loaded(&result), None).text;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let heads = reader.headers().unwrap().clone();
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    let column = |name: &str| {
+        let place = heads.iter().position(|it| it == name).unwrap();
+        rows.iter().map(|row| row[place].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(column("workload"), ["load", "GET /", "GET /<users>/{seq}"]);
+    assert_eq!(column("requests_per_second"), ["19995", "12000", "7995"]);
+    assert_eq!(column("errors"), ["40", "20", "20"]);
+    assert_eq!(column("valid"), ["true"; 3]);
+    result.report.errors.timeout = 500_000;
+    let written = Format::Bencher.write(&loaded(&result), None);
+    assert!(written.skipped > 0, "{written:?}");
+    assert!(written.remarks[0].contains("500030 of 699980 requests failed"), "{written:?}");
+}
+
+#[test]
+fn a_load_without_a_reply_has_a_page_and_no_figure() {
+    let mut result = result();
+    let config = result.report.config.clone();
+    result.report = LoadReport::new("0.1.0".to_owned(), config, EngineChoice::Epoll);
+    result.intervals.clear();
+    let text = loaded(&result).markdown();
+    assert!(
+        text.starts_with(
+            "# Load on http://127.0.0.1:8080/\n\n**0 requests/s, no error**; **NOT VALID**"
+        ),
+        "{text}"
+    );
+    assert!(!text.contains("## Latency") && !text.contains("## Over time"), "{text}");
+}
