@@ -8,23 +8,29 @@
 //! The parser judges each reply, unless the reply equals one that the parser has accepted. The
 //! comparison is only a faster way to the same verdict.
 
+mod expected;
 mod head;
+mod learning;
 mod parser;
 mod requests;
 mod rules;
 mod stream;
 mod template;
 
-use std::sync::Arc;
 use wirebench_schema::scenario::HeavyConnections;
 
 pub(crate) use self::{
+    expected::ExpectedBody,
     parser::{Http1Connection, LearnedReply},
     requests::Requests,
-    rules::{ExpectedBody, Needle, ReplyBody, Rules},
+    rules::{Needle, ReplyBody, Rules},
 };
 
-use self::{stream::Stream, template::ReplyCache};
+use self::{
+    learning::{LEARNED_LIMIT_BYTES, Learning},
+    stream::Stream,
+    template::ReplyCache,
+};
 use crate::codec::{
     Codec, Event, Fed, Reply, ReplyError, RequestId, Ticket,
     equal::EqualRequests,
@@ -34,16 +40,6 @@ use crate::codec::{
 /// Limit of the memory for incomplete heads over all connections of a load. A server that sends
 /// whole heads needs none of it.
 pub(crate) const HEADS_LIMIT_BYTES: usize = 64 * 1024 * 1024;
-
-/// Whether the expected body is still to be learned from a reply of the load.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Learning {
-    Off,
-    /// From the next reply.
-    Due,
-    /// One connection notes its reply.
-    UnderWay,
-}
 
 /// What is done with a request before the load.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -87,6 +83,9 @@ pub(crate) struct Http1 {
     /// Memory of incomplete heads, and its limit.
     heads_bytes: usize,
     heads_limit_bytes: usize,
+    /// Memory of learned bodies, and its limit.
+    learned_bytes: usize,
+    learned_limit_bytes: usize,
 }
 
 impl Http1 {
@@ -116,10 +115,11 @@ impl Http1 {
 
     fn of(source: Source, rules: Vec<(Rules, FirstUse)>, threads: usize) -> Self {
         let head_limit_bytes = rules.iter().map(|(it, _)| it.head_limit_bytes).max().unwrap_or(0);
+        let caches = rules.len() * threads.max(1);
         let kind = |(rules, first_use)| Kind {
             first_use,
             rules,
-            cache: ReplyCache::new(),
+            cache: ReplyCache::new(caches),
             learning: Learning::Off,
         };
         Self {
@@ -128,6 +128,8 @@ impl Http1 {
             heads_limit_bytes: (HEADS_LIMIT_BYTES / threads.max(1)).max(head_limit_bytes),
             reply_bytes: 0,
             heads_bytes: 0,
+            learned_bytes: 0,
+            learned_limit_bytes: LEARNED_LIMIT_BYTES,
         }
     }
 
@@ -179,40 +181,6 @@ impl Http1 {
         self.kind(request).first_use
     }
 
-    /// The reply that a connection has noted, unless its status is unsuitable for an expectation.
-    pub(crate) fn take_learned(
-        &self,
-        request: RequestId,
-        connection: &mut Http1Connection,
-    ) -> Option<LearnedReply> {
-        connection.take_learned(&self.kind(request).rules)
-    }
-
-    /// From now on the replies to this request must have this body. What was remembered under other rules is forgotten.
-    pub(crate) fn expect(&mut self, request: RequestId, body: ExpectedBody) {
-        let kind = self.kind_mut(request);
-        kind.rules.expected = Some(Arc::new(body));
-        kind.cache.forget();
-    }
-
-    /// Takes the expected body from the first correct reply of this thread.
-    pub(crate) fn learn_from_load(&mut self, request: RequestId) {
-        self.kind_mut(request).learning = Learning::Due;
-    }
-
-    /// Ends the learning on this connection, with the reply that it has noted, if there is one.
-    fn end_learning(&mut self, request: RequestId, connection: &mut Http1Connection) {
-        if self.kind(request).learning != Learning::UnderWay || !connection.is_learning() {
-            return;
-        }
-        self.kind_mut(request).learning = Learning::Due;
-        if let Some(learned) = self.take_learned(request, connection) {
-            self.kind_mut(request).learning = Learning::Off;
-            self.reply_bytes = self.reply_bytes.max(learned.reply_bytes);
-            self.expect(request, learned.body);
-        }
-    }
-
     /// Handles everything except a complete, known reply in one piece.
     fn feed_to_parser(
         &mut self,
@@ -224,10 +192,16 @@ impl Http1 {
         let kind = &mut self.kinds[request.0 as usize];
         if begins && kind.learning == Learning::Due {
             kind.learning = Learning::UnderWay;
-            connection.learn();
+            self.learn(connection);
         }
         let held_bytes = connection.head_capacity();
+        self.learned_bytes -= connection.learned_bytes();
+        let kind = &mut self.kinds[request.0 as usize];
         let mut fed = connection.feed(&kind.rules, &mut kind.cache, bytes);
+        self.learned_bytes += connection.learned_bytes();
+        if self.learned_bytes > self.learned_limit_bytes {
+            connection.keep_no_more();
+        }
         self.heads_bytes = self.heads_bytes - held_bytes + connection.head_capacity();
         if self.heads_bytes > self.heads_limit_bytes && connection.head_capacity() > held_bytes {
             fed = Err(ReplyError::HeadsTooLong { limit: self.heads_limit_bytes });
@@ -264,6 +238,7 @@ impl Codec for Http1 {
 
     fn restart(&mut self, connection: &mut Http1Connection) {
         self.heads_bytes -= connection.head_capacity();
+        self.learned_bytes -= connection.learned_bytes();
         connection.restart();
         let request = connection.stream.oldest();
         connection.stream.restart();
@@ -275,6 +250,9 @@ impl Codec for Http1 {
     }
 
     fn on_thread(&mut self, thread: usize, threads: usize) {
+        // What was learned before is common to all; what each learns itself is its own.
+        let room = self.learned_limit_bytes.saturating_sub(self.learned_bytes);
+        self.learned_limit_bytes = self.learned_bytes + room / threads.max(1);
         if let Source::Set { picker, rendered, .. } = &mut self.source {
             picker.on_thread(thread);
             *rendered = Rendered::new(thread, threads, picker.seed());

@@ -242,6 +242,14 @@ pub(crate) enum ReplyError {
         /// The source of the expected body.
         expectation: Expectation,
     },
+    /// The body has the expected length and beginning, and another content behind that.
+    #[error("the body differs from the expected one behind byte {from}{}", .expectation.advice())]
+    BodyRestDiffers {
+        /// Length of the beginning that is as expected.
+        from: u64,
+        /// The source of the expected body.
+        expectation: Expectation,
+    },
     /// The body has none of the text that it must contain.
     #[error("the body, {received} bytes, does not contain the expected text")]
     BodyLacks { received: u64 },

@@ -65,7 +65,7 @@ impl Exchange<'_> {
         transport: &mut Transport,
         request: RequestId,
     ) -> Result<(Found, bool), LoadError> {
-        connection.learn();
+        http.learn(connection);
         let found = self.run(http, connection, transport, Some(request))?;
         let learned = http.take_learned(request, connection);
         let reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
@@ -101,7 +101,10 @@ impl Exchange<'_> {
                 Ending::Complete(second) => {
                     return Ok((Found::Reply(first), second.persistence == Persistence::Keep));
                 }
-                Ending::Wrong(ReplyError::BodyDiffers { at, .. }) => format!("from byte {at} on"),
+                Ending::Wrong(
+                    ReplyError::BodyDiffers { at, .. }
+                    | ReplyError::BodyRestDiffers { from: at, .. },
+                ) => format!("from byte {at} on"),
                 Ending::Wrong(ReplyError::BodyLength { expected, received, .. }) => {
                     format!("{expected} and {received} bytes")
                 }

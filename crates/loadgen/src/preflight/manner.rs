@@ -90,7 +90,7 @@ impl<'a> Exchange<'a> {
     fn ask(&self, http: &mut Http1, request: RequestId) -> Result<(), LoadError> {
         let mut transport = self.transport()?;
         let mut connection = http.connection(0);
-        connection.learn();
+        http.learn(&mut connection);
         let found = self.run(http, &mut connection, &mut transport, Some(request))?;
         if http.unsent_bytes(&connection) > 0 {
             let sentence = format!("{} answers before the request was complete", self.endpoint);

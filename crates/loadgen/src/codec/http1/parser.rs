@@ -4,9 +4,13 @@
 //! It asks the template whether a head is already known. It does not decide what a template
 //! remembers.
 
+use std::hash::Hasher;
+use twox_hash::XxHash64;
+
 use super::{
+    expected::{ExpectedBody, new_hash},
     head::{self, Framing, Head},
-    rules::{Ending, ExpectedBody, Rules},
+    rules::{Ending, Rules},
     stream::Stream,
     template::ReplyCache,
 };
@@ -55,12 +59,14 @@ pub(crate) struct Http1Connection {
     head: Vec<u8>,
     /// The start of the body of the last reply, if its status was not one of a correct reply.
     page: Vec<u8>,
+    /// The hash of that part of the body that no kept byte was compared with.
+    rest: Option<Box<XxHash64>>,
     /// Copy of the next reply, if it is to become the expectation.
     learned: Option<Box<LearnedReply>>,
 }
 
 /// The expectation learned from a reply.
-#[derive(Debug, Eq, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct LearnedReply {
     pub(crate) body: ExpectedBody,
     pub(crate) reply_bytes: usize,
@@ -90,6 +96,7 @@ impl Http1Connection {
             tail: Vec::new(),
             head: Vec::new(),
             page: Vec::new(),
+            rest: None,
             learned: None,
         }
     }
@@ -100,6 +107,9 @@ impl Http1Connection {
         self.interim_bytes = 0;
         self.interim_replies = 0;
         self.body_bytes = 0;
+        if let Some(rest) = &mut self.rest {
+            **rest = new_hash();
+        }
     }
 
     /// Whether the next byte is the first one of a reply.
@@ -108,17 +118,29 @@ impl Http1Connection {
         matches!(self.step, Step::Between)
     }
 
-    /// Notes the next reply, so that its body can become the expectation.
-    pub(crate) fn learn(&mut self) {
+    /// Notes the next reply, so that its body can become the expectation, and keeps at most this much of it.
+    pub(super) fn learn(&mut self, room_bytes: usize) {
         // Not between replies: a body that is known by comparison would not come by here.
         self.step = Step::Head(LineScanner::default());
-        self.learned =
-            Some(Box::new(LearnedReply { body: ExpectedBody::learned(), reply_bytes: 0 }));
+        let body = ExpectedBody::learned(room_bytes);
+        self.learned = Some(Box::new(LearnedReply { body, reply_bytes: 0 }));
     }
 
     /// The text of the last reply, if its status was not one of a correct reply.
     pub(super) fn page(&self) -> String {
         page_text(&self.page)
+    }
+
+    /// Bytes that it keeps of the body of a reply that it notes.
+    pub(super) fn learned_bytes(&self) -> usize {
+        self.learned.as_ref().map_or(0, |learned| learned.body.kept_bytes())
+    }
+
+    /// Keeps no further byte of it.
+    pub(super) fn keep_no_more(&mut self) {
+        if let Some(learned) = &mut self.learned {
+            learned.body.keep_no_more();
+        }
     }
 
     /// Whether it notes a reply.
@@ -297,7 +319,10 @@ impl Http1Connection {
     }
 
     fn body(&mut self, rules: &Rules, part: &[u8]) -> Result<(), ReplyError> {
-        rules.check_part(self.status, self.body_bytes, part)?;
+        let unkept = rules.check_part(self.status, self.body_bytes, part)?;
+        if !unkept.is_empty() {
+            self.rest.get_or_insert_with(|| Box::new(new_hash())).write(unkept);
+        }
         if !rules.expects_status(self.status) {
             let room = PAGE_BYTES.saturating_sub(self.page.len());
             self.page.extend_from_slice(&part[..part.len().min(room)]);
@@ -317,6 +342,7 @@ impl Http1Connection {
     /// Ends the reply and makes ready for the next one.
     fn complete(&mut self, rules: &Rules) -> Result<Reply, ReplyError> {
         rules.check_length(self.status, self.body_bytes)?;
+        rules.check_rest(self.status, self.rest.as_deref())?;
         if !self.contains && rules.needle(self.status).is_some() {
             return Err(ReplyError::BodyLacks { received: self.body_bytes });
         }

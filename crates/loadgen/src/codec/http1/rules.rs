@@ -2,12 +2,13 @@
 
 use memchr::memmem;
 use std::sync::Arc;
+use twox_hash::XxHash64;
 
-use super::head::{Framing, Head};
-use crate::codec::{Expectation, ReplyError};
-
-/// Length of an expected body that is kept for comparison; of the rest only the length is checked.
-const EXPECTED_BODY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+use super::{
+    expected::ExpectedBody,
+    head::{Framing, Head},
+};
+use crate::codec::ReplyError;
 
 /// Whether the method of the request lets replies have a body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,67 +23,6 @@ impl ReplyBody {
     /// Whether replies to this method have one.
     pub(crate) fn to(method: &str) -> Self {
         if method == "HEAD" { Self::Never } else { Self::AsFramed }
-    }
-}
-
-/// The body that every reply must have.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct ExpectedBody {
-    start: Vec<u8>,
-    total_bytes: u64,
-    expectation: Expectation,
-}
-
-impl ExpectedBody {
-    /// Expects these bytes, given by the configuration.
-    pub(crate) fn given(body: &[u8]) -> Self {
-        let mut expected = Self::learned();
-        expected.push(body);
-        Self { expectation: Expectation::Given, ..expected }
-    }
-
-    /// Expects the body of the first reply, which is still being pushed.
-    pub(crate) const fn learned() -> Self {
-        Self { start: Vec::new(), total_bytes: 0, expectation: Expectation::Learned }
-    }
-
-    /// The body goes on with this part.
-    pub(super) fn push(&mut self, part: &[u8]) {
-        let room = EXPECTED_BODY_LIMIT_BYTES - self.start.len();
-        self.start.extend_from_slice(&part[..part.len().min(room)]);
-        self.total_bytes += part.len() as u64;
-    }
-
-    /// The body, if it is kept completely and has at most `limit_bytes`.
-    pub(super) fn whole(&self, limit_bytes: usize) -> Option<&[u8]> {
-        let kept = self.start.len();
-        (kept as u64 == self.total_bytes && kept <= limit_bytes).then_some(&self.start[..])
-    }
-
-    fn check_length(&self, received: u64) -> Result<(), ReplyError> {
-        if self.total_bytes == received { Ok(()) } else { Err(self.wrong_length(received)) }
-    }
-
-    fn wrong_length(&self, received: u64) -> ReplyError {
-        let Self { total_bytes, expectation, .. } = *self;
-        ReplyError::BodyLength { expected: total_bytes, received, expectation }
-    }
-
-    fn check_part(&self, position: u64, part: &[u8]) -> Result<(), ReplyError> {
-        let end = position + part.len() as u64;
-        if end > self.total_bytes {
-            return Err(self.wrong_length(end));
-        }
-        let from = usize::try_from(position).unwrap_or(usize::MAX).min(self.start.len());
-        let wanted = &self.start[from..];
-        let compared = wanted.len().min(part.len());
-        if part[..compared] == wanted[..compared] {
-            return Ok(());
-        }
-        // The place of the difference is looked for only once there is one.
-        let at = part.iter().zip(wanted).position(|(a, b)| a != b).unwrap_or(0);
-        let expectation = self.expectation;
-        Err(ReplyError::BodyDiffers { at: position + at as u64, expectation })
     }
 }
 
@@ -170,13 +110,22 @@ impl Rules {
         self.expected(status).map_or(Ok(()), |expected| expected.check_length(received))
     }
 
-    /// Checks a part of a body that begins at this position.
-    pub(super) fn check_part(
+    /// Checks a part of a body that begins at this position. What it gives back is still to be hashed.
+    pub(super) fn check_part<'a>(
         &self,
         status: u16,
         position: u64,
-        part: &[u8],
+        part: &'a [u8],
+    ) -> Result<&'a [u8], ReplyError> {
+        self.expected(status).map_or(Ok(&[]), |expected| expected.check_part(position, part))
+    }
+
+    /// Checks the hash of what no part of a whole body was compared with.
+    pub(super) fn check_rest(
+        &self,
+        status: u16,
+        rest: Option<&XxHash64>,
     ) -> Result<(), ReplyError> {
-        self.expected(status).map_or(Ok(()), |expected| expected.check_part(position, part))
+        self.expected(status).map_or(Ok(()), |expected| expected.check_rest(rest))
     }
 }

@@ -19,6 +19,9 @@ use crate::codec::{Check, Event, Fed, Persistence, Reply, ReplyError};
 /// bodies are compared with the expected one anyway.
 const WHOLE_REPLY_LIMIT_BYTES: usize = 256 * 1024;
 
+/// The most memory of all remembered replies of a load.
+const REMEMBERED_LIMIT_BYTES: usize = 256 * 1024 * 1024;
+
 /// The most values that are masked in one head.
 const MASKS_LIMIT: usize = 16;
 
@@ -31,6 +34,8 @@ pub(super) struct ReplyCache {
     template: Option<Box<Template>>,
     /// Replies since the last one that matched.
     misses: u32,
+    /// The longest reply that is remembered.
+    limit_bytes: usize,
     policy: Policy,
 }
 
@@ -42,15 +47,16 @@ enum Policy {
 }
 
 impl ReplyCache {
-    /// Remembers nothing yet.
-    pub(super) const fn new() -> Self {
-        Self { template: None, misses: 0, policy: Policy::Remember }
+    /// Remembers nothing yet. The load has this many caches over all its threads.
+    pub(super) fn new(caches: usize) -> Self {
+        let limit_bytes = WHOLE_REPLY_LIMIT_BYTES.min(REMEMBERED_LIMIT_BYTES / caches.max(1));
+        Self { template: None, misses: 0, limit_bytes, policy: Policy::Remember }
     }
 
     /// Never remembers anything.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) const fn never() -> Self {
-        Self { template: None, misses: 0, policy: Policy::Never }
+        Self { template: None, misses: 0, limit_bytes: 0, policy: Policy::Never }
     }
 
     pub(super) fn forget(&mut self) {
@@ -97,7 +103,7 @@ impl ReplyCache {
         match &mut self.template {
             Some(template) if self.misses < MISSES_LIMIT => template.learn_masks(bytes),
             template => {
-                if Template::replace(template, rules, bytes, *head) {
+                if Template::replace(template, self.limit_bytes, rules, bytes, *head) {
                     self.misses = 0;
                 }
             }
@@ -114,7 +120,7 @@ impl ReplyCache {
         if let Some(template) = &mut self.template
             && let Some(bytes) = whole
             && (!template.knows_whole_replies() || self.misses >= MISSES_LIMIT)
-            && template.learn_whole(rules, bytes)
+            && template.learn_whole(self.limit_bytes, rules, bytes)
         {
             self.misses = 0;
         }
@@ -139,8 +145,14 @@ struct Template {
 }
 
 /// What follows a remembered head: the whole length of the reply, or `usize::MAX`, and the body that is compared.
-fn extent<'a>(rules: &'a Rules, head_bytes: usize, head: &Head) -> Option<(usize, &'a [u8])> {
-    if !rules.expects_status(head.status) || head.persistence == Persistence::Close {
+fn extent<'a>(
+    limit_bytes: usize,
+    rules: &'a Rules,
+    head_bytes: usize,
+    head: &Head,
+) -> Option<(usize, &'a [u8])> {
+    let is_long = head_bytes > limit_bytes;
+    if is_long || !rules.expects_status(head.status) || head.persistence == Persistence::Close {
         return None;
     }
     let head_alone = Some((usize::MAX, &[][..]));
@@ -153,7 +165,7 @@ fn extent<'a>(rules: &'a Rules, head_bytes: usize, head: &Head) -> Option<(usize
         }
         Ending::Framed(Framing::Length(length)) => {
             rules.check_length(head.status, length).ok()?;
-            let room = WHOLE_REPLY_LIMIT_BYTES.saturating_sub(head_bytes);
+            let room = limit_bytes - head_bytes;
             let length = usize::try_from(length).ok().filter(|length| *length <= room);
             let body = rules.expected(head.status).map(|body| body.whole(room));
             match length {
@@ -172,9 +184,17 @@ fn extent<'a>(rules: &'a Rules, head_bytes: usize, head: &Head) -> Option<(usize
 impl Template {
     /// Remembers a head, if it is one of good replies that keep their connection. Says whether it is. The memory of the
     /// template before is used again: where no two replies are alike, this happens all the time.
-    fn replace(place: &mut Option<Box<Self>>, rules: &Rules, bytes: &[u8], head: Head) -> bool {
+    fn replace(
+        place: &mut Option<Box<Self>>,
+        limit_bytes: usize,
+        rules: &Rules,
+        bytes: &[u8],
+        head: Head,
+    ) -> bool {
         let head_bytes = bytes.len();
-        let Some((reply_bytes, body)) = extent(rules, head_bytes, &head) else { return false };
+        let Some((reply_bytes, body)) = extent(limit_bytes, rules, head_bytes, &head) else {
+            return false;
+        };
         let reply = Reply {
             status: Some(head.status),
             is_refusal: false,
@@ -277,11 +297,11 @@ impl Template {
 
     /// Learns a whole reply with this head: how it cuts its expected body into chunks, or a body that contains what it
     /// must. Says whether it did. Where every body is right, its chunks are read instead: they may differ each time.
-    fn learn_whole(&mut self, rules: &Rules, bytes: &[u8]) -> bool {
+    fn learn_whole(&mut self, limit_bytes: usize, rules: &Rules, bytes: &[u8]) -> bool {
         let is_chunked = rules.ending(&self.head) == Ending::Framed(Framing::Chunked);
         let is_learned = (is_chunked || rules.needle(self.head.status).is_some())
             && rules.knows_bodies(self.head.status)
-            && bytes.len() <= WHOLE_REPLY_LIMIT_BYTES
+            && bytes.len() <= limit_bytes
             && bytes.get(..self.head_bytes).is_some_and(|head| self.is_like(head));
         if is_learned {
             self.compared.clear();

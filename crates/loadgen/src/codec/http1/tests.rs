@@ -3,11 +3,12 @@
 mod hostile;
 mod properties;
 mod remembering;
+mod room;
 
 use super::*;
 use crate::codec::{Check, Expectation, Persistence, requests};
 use expect_test::expect_file;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 use wirebench_schema::load::RequestOrder;
 
 /// The limit of a head in these tests.
@@ -232,7 +233,7 @@ fn endless_interim_replies_are_refused() {
 #[test]
 fn a_body_is_learned_from_a_good_reply_and_not_from_an_error() {
     let mut connection = Checker::new(&http(None));
-    connection.connection.learn();
+    connection.http.learn(&mut connection.connection);
     connection.feed(HELLO).unwrap();
     let learned =
         connection.http.take_learned(RequestId::default(), &mut connection.connection).unwrap();
@@ -245,7 +246,7 @@ fn a_body_is_learned_from_a_good_reply_and_not_from_an_error() {
     );
 
     let mut connection = Checker::new(&self::http(None));
-    connection.connection.learn();
+    connection.http.learn(&mut connection.connection);
     connection.feed(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno").unwrap();
     assert_eq!(
         connection.http.take_learned(RequestId::default(), &mut connection.connection),

@@ -13,7 +13,7 @@ use crate::codec::{
 pub(crate) type Choices = BTreeMap<String, Arc<[String]>>;
 
 /// A request as text: what its head says, and its body.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Head {
     /// The request line, and the field `Host`.
     pub(crate) start: String,
