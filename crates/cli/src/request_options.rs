@@ -185,6 +185,11 @@ impl OwnOptions {
         self.requests.is_given() || !self.urls.is_empty() || !self.trust.trust().is_system()
     }
 
+    /// Whether a server is reached over TLS.
+    pub(crate) fn speaks_tls(&self) -> bool {
+        self.urls.iter().any(|url| url.to_string().to_ascii_lowercase().starts_with("https:"))
+    }
+
     /// What is requested instead of a scenario's contract, if an option says so.
     pub(crate) fn asked(&self) -> anyhow::Result<Option<Asked>> {
         if !self.is_given() {

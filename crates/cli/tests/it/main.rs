@@ -27,6 +27,7 @@ mod open_files;
 mod phases;
 mod published_rows;
 mod report;
+mod requests;
 mod resume;
 mod run;
 mod second_look;

@@ -28,7 +28,7 @@ const CHILD: &str = "child";
 const LIFE: Duration = Duration::from_millis(300);
 
 /// The command line of a server, to which its port is given. The modes are `correct`, `slow`,
-/// `warms-up`, `never-steady`, `takes-few`, `dies`, `forks`, `forks-and-forgets` and, with
+/// `warms-up`, `never-steady`, `takes-few`, `dies`, `forks`, `forks-and-forgets`, `api` and, with
 /// milliseconds behind, `closes-after-`.
 pub(crate) fn command(mode: &str) -> String {
     let program = std::env::current_exe().unwrap();
@@ -87,6 +87,9 @@ fn fork(listener: &TcpListener) {
 fn talk(mut stream: TcpStream, mode: &str) -> std::io::Result<()> {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     stream.set_nodelay(true)?;
+    if mode == "api" {
+        return crate::requests::api(&stream);
+    }
     if let Some(silence) = mode.strip_prefix("closes-after-") {
         let silence = Duration::from_millis(silence.parse().map_err(std::io::Error::other)?);
         stream.set_read_timeout(Some(silence))?;

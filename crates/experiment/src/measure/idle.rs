@@ -103,7 +103,8 @@ fn hold_idle(
     let first_exchange = FirstExchange {
         protocol: workload.scenario.protocol(),
         payload_bytes: workload.payload_bytes,
-        is_verified: cell.verification.is_done(),
+        // Only a scenario's contract says what `GET /` is answered with.
+        is_verified: cell.verification.is_done() && workload.requests.is_none(),
     };
     let address = server.address();
     // Whatever the first request alone brings about is there before the rest is looked at.

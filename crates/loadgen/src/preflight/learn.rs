@@ -110,10 +110,13 @@ impl Exchange<'_> {
                 }
                 _ => return Ok((Found::Reply(first), false)),
             };
+        let whose = match self.config.requests {
+            None => format!(" of {} to the same request", self.target()),
+            // The request is named.
+            Some(_) => String::new(),
+        };
         Err(LoadError::Preflight(format!(
-            "two replies of {} to the same request have different bodies ({differs}): \
-             give --any-body to check the framing alone",
-            self.target()
+            "two replies{whose} have different bodies ({differs}): give --any-body to check the framing alone"
         )))
     }
 }

@@ -180,7 +180,9 @@ impl Arguments {
             Generator::Wirebench => None,
             other => tool::check(other, workload).err(),
         };
-        of_tool.or_else(|| files::shortage(workload, settings))
+        let of_tls = (workload.phase == Phase::Idle && self.own.speaks_tls())
+            .then(|| "idle connections are made without TLS".to_owned());
+        of_tool.or(of_tls).or_else(|| files::shortage(workload, settings))
     }
 
     fn placement(&self, suite: &Suite) -> anyhow::Result<Placement> {

@@ -1,0 +1,164 @@
+//! A user's own requests in the verbs that start servers. The server is [`api`], in a process of its own.
+
+use crate::{servers, world::World};
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+};
+use wirebench_schema::{journal::Journal, load::LoadReport, scenario::Scenario, suite::Phase};
+
+/// A small JSON API: `/users/N` tells its number, `/now` differs each time, a `POST` gets status 201 and its body,
+/// anything else is not found.
+pub(crate) fn api(stream: &TcpStream) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    for number in 0.. {
+        let (mut head, mut length) = (String::new(), 0);
+        while !head.ends_with("\r\n\r\n") {
+            let before = head.len();
+            if reader.read_line(&mut head)? == 0 {
+                return Ok(());
+            }
+            if let Some(value) = head[before..].strip_prefix("Content-Length: ") {
+                length = value.trim().parse().unwrap_or(0);
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        let words: Vec<&str> = head.split(' ').take(2).collect();
+        let (status, body) = match words.as_slice() {
+            ["GET", path] if path.starts_with("/users/") => {
+                ("200 OK", format!("{{\"id\":{}}}", &path[7..]))
+            }
+            ["GET", "/now"] => ("200 OK", format!("{{\"now\":{number}}}")),
+            ["POST", _] => ("201 Created", String::from_utf8_lossy(&body).into_owned()),
+            _ => ("404 Not Found", "none".to_owned()),
+        };
+        let length = body.len();
+        write!(&mut &*stream, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n{body}")?;
+    }
+    Ok(())
+}
+
+const FILE: &str = r#"{"path": "/users/1", "name": "first"}
+{"path": "/users/{random:10-99}", "name": "user", "weight": 8, "expect": {"contains": "id"}}
+{"method": "POST", "path": "/orders", "name": "order", "body_text": "{\"n\": {seq}}", "expect": {"status": 201}}
+"#;
+
+/// The options of a short measurement.
+const SHORT: [&str; 6] = ["--cohorts", "1", "--duration", "200ms", "--warmup", "0s"];
+
+/// The reports of the runs that have one. On a busy machine a run may be without a reply, which is no matter of these
+/// tests.
+fn reports(journal: &Journal) -> Vec<&LoadReport> {
+    let measured = journal.runs.iter().filter_map(|run| run.outcome.measured());
+    let reports: Vec<_> = measured.map(|it| &it.load).collect();
+    assert!(!reports.is_empty(), "{:?}", journal.runs);
+    reports
+}
+
+#[test]
+fn run_measures_servers_with_the_requests_of_a_file() {
+    let world = World::new();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("api.jsonl");
+    std::fs::write(&file, FILE).unwrap();
+    let (file, server) = (file.to_str().unwrap(), servers::command("api"));
+    let words = ["run", "--server", &server, "--server", &server, "--name", "a", "--name", "b"];
+    let requests = ["--requests", file, "--order", "weighted", "--steady", "0s"]
+        .into_iter()
+        .chain(["--phase", "saturate", "--phase", "cost", "--rate", "500"]);
+    let requests: Vec<&str> = requests.collect();
+    let outcome = world.wirebench(&[&words[..], &requests, &SHORT].concat());
+    outcome.assert_reported();
+    let journal = world.journal();
+    assert_eq!(journal.start.baselines[0].to_string(), "own/a");
+    assert!(
+        journal.verified.iter().all(|it| it.scenario == Scenario::Requests && it.failed.is_empty())
+    );
+    let phases: Vec<Phase> = journal.start.workloads.iter().map(|it| it.phase).collect();
+    assert_eq!(phases, [Phase::Saturate, Phase::Cost]);
+    assert_eq!(journal.runs.len(), 2 * 3);
+    let words = format!("--requests={file}");
+    assert!(journal.runs.iter().all(|run| run.generator_command.contains(&words)));
+    for report in reports(&journal) {
+        assert_eq!(report.errors.total(), 0, "{:?}", report.error_examples);
+        let names: Vec<&str> = report.by_name.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["first", "user", "order"]);
+    }
+}
+
+#[test]
+fn a_reply_that_is_not_as_expected_is_told_with_its_request() {
+    let (world, server) = (World::new(), servers::command("api"));
+    let run = |more: &[&str]| {
+        world.wirebench(
+            &[&["run", "--server", &server, "--phase", "saturate"], more, &SHORT].concat(),
+        )
+    };
+    run(&["--path", "/none"]).assert_prints(1, &["status: a reply had status 404: \"none\""]);
+    run(&["--path", "/now"]).assert_prints(1, &["different bodies", "give --any-body"]);
+    run(&["--path", "/now", "--any-body"]).assert_reported();
+    run(&["--path", "/now", "--no-verify"]).assert_reported();
+    run(&["--path", "/users/7", "--expect-contains", "\"id\":8"])
+        .assert_prints(1, &["/users/7`", "the body, 8 bytes"]);
+    run(&["--path", "/none", "--expect-status", "404", "--expect-body", "none"]).assert_reported();
+}
+
+#[test]
+fn a_name_in_the_url_reaches_the_server_that_was_started() {
+    let (world, server) = (World::new(), servers::command("api"));
+    let url = "http://api.invalid:{port}/users/3";
+    let words = ["run", "--server", &server, "--url", url, "--phase", "saturate"];
+    world.wirebench(&[&words[..], &SHORT].concat()).assert_reported();
+    let journal = world.journal();
+    let config = &reports(&journal)[0].config;
+    assert_eq!(config.target.path(), "/users/3");
+    assert!(config.target.host_field().starts_with("api.invalid:"));
+    assert_eq!(config.connect_to.as_ref().unwrap().host(), "127.0.0.1");
+}
+
+#[test]
+fn ab_and_tune_take_the_same_options() {
+    let (world, server) = (World::new(), servers::command("api"));
+    let post = ["--method", "POST", "--path", "/x", "--body", "{}", "--expect-body", "{}"];
+    let words = ["ab", "--a", &server, "--b", &server, "--cohorts", "1", "--steady", "0s"];
+    world.wirebench(&[&words[..], &post].concat());
+    assert!(reports(&world.journal()).iter().all(|it| it.status_classes[1] > 0));
+    let words =
+        ["tune", "--server", &server, "--connections", "1,2", "--blocks", "1", "-d", "50ms"];
+    world.wirebench(&[&words[..], &post].concat()).assert_prints(0, &["highest:"]);
+}
+
+#[test]
+fn verify_asks_the_requests_in_every_way_that_it_knows() {
+    let (world, server) = (World::new(), servers::command("api"));
+    let words = ["verify", "--server", &server, "--path", "/users/5"];
+    let stdout = world.stdout(&words);
+    for check in wirebench_verify::catalogue(Scenario::Requests) {
+        assert!(stdout.contains(&format!(" requests {}\n", check.name)), "{stdout}");
+    }
+    assert!(stdout.ends_with("10 passed, 0 failed, 0 skipped\n"), "{stdout}");
+}
+
+#[test]
+fn contradictions_and_missing_parts_are_told_before_anything_starts() {
+    let world = World::new();
+    let refused = |words: &[&str], part: &str| world.wirebench(words).assert_refused(2, &[part]);
+    let server = ["--server", "./none {port}"];
+    refused(&["run", "--path", "/"], "add --server './my-server {port}'");
+    for verb in ["run", "tune", "verify"] {
+        let all = [&[verb], &server[..], &["--scenario", "echo", "--path", "/"]].concat();
+        refused(&all, "--scenario says what is requested");
+        let all = [&[verb], &server[..], &["--requests", "none.jsonl"]].concat();
+        refused(&all, "--requests none.jsonl cannot be read");
+        let all = [&[verb], &server[..], &["--path", "users"]].concat();
+        refused(&all, "`users` is not a path: write it like /users?page=1");
+        let all = [&[verb], &server[..], &["--scenario", "requests"]].concat();
+        refused(&all, "the scenario `requests` needs requests: give --path or --requests FILE");
+    }
+    let urls = ["--url", "http://{host}:{port}/a", "--url", "http://{host}:{port}/b"];
+    let own = std::env::current_exe().unwrap();
+    let own = format!("{} {{port}}", own.display());
+    let all = [&["run", "--server", &own], &urls[..]].concat();
+    refused(&all, "there are 2 --url for 1 servers: give one for all, or one for each");
+}
