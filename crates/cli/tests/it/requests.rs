@@ -88,7 +88,7 @@ fn run_measures_servers_with_the_requests_of_a_file() {
 }
 
 #[test]
-fn a_reply_that_is_not_as_expected_is_told_with_its_request() {
+fn a_reply_that_is_not_as_expected_is_shown_with_its_request() {
     let (world, server) = (World::new(), servers::command("api"));
     let run = |more: &[&str]| {
         world.wirebench(
@@ -141,7 +141,7 @@ fn verify_asks_the_requests_in_every_way_that_it_knows() {
 }
 
 #[test]
-fn contradictions_and_missing_parts_are_told_before_anything_starts() {
+fn contradictions_and_missing_parts_are_reported_before_anything_starts() {
     let world = World::new();
     let refused = |words: &[&str], part: &str| world.wirebench(words).assert_refused(2, &[part]);
     let server = ["--server", "./none {port}"];
