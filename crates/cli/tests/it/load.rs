@@ -46,6 +46,24 @@ fn a_count_is_kept_to_the_request() {
 }
 
 #[test]
+fn a_file_of_requests_may_name_the_server_instead_of_a_url() {
+    let (world, _server, url) = served("hello");
+    let write = |name: &str, text: &str| {
+        let path = world.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let targets = write("targets.txt", &format!("GET {url}\n\nGET {url}?again\nX: y\n"));
+    let report = report(&world, &["-n", "100", "--requests", &targets]);
+    assert_eq!((report.requests, report.errors.total()), (100, 0));
+    assert_eq!(report.config.target.to_string(), url);
+    let paths = write("paths.txt", "/\n");
+    let outcome = world.wirebench(&["load", "-n", "100", "--requests", &paths]).ended(2);
+    assert_has(&outcome.stderr, &["paths.txt names no server: give its URL too, such as http://"]);
+    world.wirebench(&["load", "-n", "100", "--requests", &paths, &url]).ended(0);
+}
+
+#[test]
 fn echoes_of_any_size_are_checked() {
     let (world, _server, url) = served("echo");
     for size in ["1", "64", "256KiB"] {

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
         Arrivals, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
-        LatencyOrigin, LoadConfig, LoadModel, RateCurve, SourceRange, Stop, Waiting,
+        LatencyOrigin, LoadConfig, LoadModel, RateCurve, RequestFile, SourceRange, Stop, Waiting,
     },
     target::Target,
 };
@@ -34,8 +34,13 @@ const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
 )]
 pub(crate) struct Arguments {
     /// http://HOST:PORT/PATH, https://HOST:PORT/PATH, or for echo servers tcp://HOST:PORT or unix:PATH
-    #[arg(value_name = "URL", help_heading = "Arguments")]
-    target: Target,
+    /// [default: the server that the file of --requests names]
+    #[arg(
+        value_name = "URL",
+        help_heading = "Arguments",
+        required_unless_present = "requests_file"
+    )]
+    target: Option<Target>,
     /// Threads that share the connections [default: 2, or 1 with one connection]
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     threads: Option<usize>,
@@ -188,7 +193,9 @@ pub(crate) struct OutputOptions {
 impl Arguments {
     /// The configuration, or a sentence on what contradicts what.
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {
-        self.message.check(&self.target).map_err(usage)?;
+        let file = self.message.request.of_file()?;
+        let target = self.target(file.as_ref())?;
+        self.message.check(&target).map_err(usage)?;
         let (request, CertificateOptions { cert, key }) =
             (&self.message.request, &self.certificate);
         let RequestOptions { body_file, expect_body_file, .. } = request;
@@ -199,10 +206,6 @@ impl Arguments {
                 "with --from, files are read on the other hosts, not from this standard input: copy the \
                  file there",
             ));
-        }
-        let mut target = self.target.clone();
-        if let Some(path) = &request.path {
-            target = target.with_path(path).map_err(usage)?;
         }
         let defaults = LoadConfig::new(target);
         let config = LoadConfig {
@@ -225,7 +228,7 @@ impl Arguments {
             payload_bytes: self.message.payload.unwrap_or(defaults.payload_bytes),
             method: request.method.clone().unwrap_or(defaults.method),
             headers: request.headers.clone(),
-            requests: request.of_file()?.map(|file| file.set),
+            requests: file.map(|file| file.set),
             heavy: self.message.heavy.clone(),
             body: request.request_body().map_err(usage)?,
             expect_body: request.expect_body.clone(),
@@ -242,6 +245,22 @@ impl Arguments {
         };
         config.check().map_err(usage)?;
         Ok(config)
+    }
+
+    /// The URL, with the path of `--path`; without one, the server that a file of requests names.
+    fn target(&self, file: Option<&RequestFile>) -> anyhow::Result<Target> {
+        let RequestOptions { path, requests_file, .. } = &self.message.request;
+        match (&self.target, path, file.and_then(|file| file.target.as_ref())) {
+            (Some(url), Some(path), _) => url.with_path(path).map_err(usage),
+            (Some(url), None, _) => Ok(url.clone()),
+            (None, _, Some(named)) => named.with_path("/").map_err(usage),
+            (None, ..) => {
+                let file = requests_file.as_deref().unwrap_or_default();
+                Err(usage(format!(
+                    "--requests {file} names no server: give its URL too, such as http://127.0.0.1:8080/"
+                )))
+            }
+        }
     }
 
     fn stop(&self) -> Result<Stop, String> {
