@@ -16,11 +16,13 @@ mod side;
 mod verdict;
 
 use wirebench_schema::{
+    gate::Condition,
     journal::{Journal, Start},
     suite::Phase,
 };
 use wirebench_stats::MIN_COHORTS;
 
+pub(crate) use self::side::not_run;
 pub use self::{
     figure::Figure,
     side::{Side, State},
@@ -28,7 +30,7 @@ pub use self::{
 };
 use crate::{
     analysis::{Metric, Reads, SideRatio, WorkloadRows, rows},
-    compare::{Condition, Gate},
+    compare::Gate,
 };
 
 /// The suite's name in such a journal, and what both sides' names begin with.

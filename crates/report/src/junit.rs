@@ -80,8 +80,8 @@ pub fn of_gate(gate: &Gate) -> Vec<Case> {
         let mut add = |hits: &[Hit], state: fn(String) -> CaseState| {
             cases.extend(hits.iter().map(|hit| Case {
                 class: result.condition.to_string(),
-                name: hit.cell.to_string(),
-                state: state(format!("{}: {}", hit.cell, hit.why)),
+                name: hit.cell.as_ref().map_or_else(|| "load".to_owned(), ToString::to_string),
+                state: state(hit.sentence()),
             }));
         };
         add(&result.failed, CaseState::Failed);

@@ -15,6 +15,7 @@ pub mod document;
 mod fixtures;
 pub mod flat;
 pub mod format;
+pub mod gates;
 mod generators;
 pub mod hgrm;
 mod html;

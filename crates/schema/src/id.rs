@@ -65,7 +65,16 @@ impl VariantId {
         (self.entry == name && !self.is_published()) || self.to_string() == name
     }
 
-    /// The same, or the name of its language, with or without a slash.
+    /// Whether a person means this variant by `name`: as in [`matches`](Self::matches), or without the language,
+    /// `server` of `own/server`.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let full = self.to_string();
+        let short = |text: &str| text.split_once('/').is_some_and(|(_, own)| own == name);
+        self.matches(name) || short(&self.entry) || short(&full)
+    }
+
+    /// As in [`matches`](Self::matches), or the name of its language, with or without a slash.
     #[must_use]
     pub fn is_among(&self, name: &str) -> bool {
         let language = name.strip_suffix('/').unwrap_or(name);

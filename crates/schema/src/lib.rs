@@ -12,6 +12,7 @@ pub mod agent;
 pub mod argv;
 pub mod entry;
 pub mod environment;
+pub mod gate;
 pub mod hosting;
 pub mod id;
 pub mod journal;

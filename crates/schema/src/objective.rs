@@ -9,7 +9,7 @@ pub use crate::load::LatencyFigure;
 
 use crate::{
     load::LatencySummary,
-    units::{parse_duration, write_duration},
+    units::{parse_duration, spaced_duration},
 };
 
 /// A figure of latency that must stay below a limit.
@@ -34,10 +34,7 @@ impl Objective {
     /// The limit as people read it, such as `2 ms`.
     #[must_use]
     pub fn limit_text(&self) -> String {
-        let text = write_duration(self.below);
-        let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        let (number, unit) = text.split_at(unit);
-        format!("{number} {unit}")
+        spaced_duration(self.below)
     }
 
     /// The limit in nanoseconds.
@@ -68,12 +65,9 @@ impl FromStr for Objective {
         }
         let figure = figure.trim();
         let names = LatencyFigure::ALL.map(LatencyFigure::name);
-        // Both ways to write it are usual.
-        let name = if figure == "p99.9" { LatencyFigure::P999.name() } else { figure };
-        let figure =
-            LatencyFigure::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
-                wrong(&format!("unknown figure of latency `{figure}`; known: {}", names.join(", ")))
-            })?;
+        let figure = LatencyFigure::named(figure).ok_or_else(|| {
+            wrong(&format!("unknown figure of latency `{figure}`; known: {}", names.join(", ")))
+        })?;
         if limit.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
             return Err(wrong("the limit has no unit: write for example 'p99 < 2ms'"));
         }

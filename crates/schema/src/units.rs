@@ -150,6 +150,23 @@ pub fn write_duration(duration: Duration) -> String {
     )
 }
 
+/// The same with a space before the unit, as people read it.
+#[must_use]
+pub fn spaced_duration(duration: Duration) -> String {
+    let text = write_duration(duration);
+    let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit);
+    format!("{number} {unit}")
+}
+
+/// Writes a size so that [`parse_size`] reads it back: the largest unit that leaves no remainder.
+#[must_use]
+pub fn write_size(bytes: u64) -> String {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let unit = units.iter().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor));
+    unit.map_or_else(|| format!("{bytes} B"), |(unit, factor)| format!("{} {unit}", bytes / factor))
+}
+
 /// For serde: a [`Duration`] as a text such as `250ms`.
 pub mod duration_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

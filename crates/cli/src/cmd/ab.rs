@@ -22,7 +22,7 @@ use crate::{
     context::Context,
     exit::Exit,
     format::FormatOption,
-    gate::GateOptions,
+    gate::{GateOptions, Shown},
     interrupt::Interrupt,
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     pairs::{Pairs, PairsOptions},
@@ -172,7 +172,7 @@ impl Resumable for Arguments {
     }
 
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
-        let wishes = AbOptions { metric: self.metric, conditions: self.gate.fail_if.clone() };
+        let wishes = AbOptions { metric: self.metric, conditions: self.gate.conditions().to_vec() };
         let ab = Ab::of(&finished.journal, &wishes)
             .context("the journal does not hold two servers in pairs")?;
         let exit = interrupt.exit();
@@ -183,7 +183,7 @@ impl Resumable for Arguments {
         }
         self.format.print(&ab, place, |place| ab.page(Some(place)));
         results::write(finished, &ab)?;
-        let of_gate = self.gate.conclude("ab", ab.gate.as_ref())?;
+        let of_gate = self.gate.conclude("ab", ab.gate.as_ref(), Shown::There)?;
         Ok(exit.unwrap_or(match of_gate {
             Exit::Regression => of_gate,
             _ if !finished.all_well() => Exit::Failed,

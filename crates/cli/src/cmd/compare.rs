@@ -5,13 +5,14 @@ use std::{path::Path, path::PathBuf};
 use wirebench_report::{
     analysis::Metric,
     compare::{Basis, CompareOptions, Differences, NotComparable, Rows, compare},
+    gates,
     tune::SUITE,
 };
 
 use crate::{
     exit::{Exit, incomparable, usage},
     format::{FormatOption, GROUP},
-    gate::GateOptions,
+    gate::{GateOptions, Shown},
     out,
     results::Stored,
 };
@@ -23,9 +24,9 @@ saturated, 5 % at a rate, 10 % of a latency. Intervals need 3 cohorts on each si
 
 Each result is one session; intervals do not include differences between sessions of the same program.
 
-Conditions: METRIC < -PERCENT or METRIC > +PERCENT, such as --fail-if 'throughput < -3%' --fail-if \
-'p99 > +10%'. METRIC is throughput, cpu, p50, p99, p999 or memory. A condition is violated if the whole \
-interval is beyond it.
+Conditions: a change such as --fail-if 'throughput < -3%' --fail-if 'p99 > +10%' is violated if the whole \
+interval is beyond it; its figure is throughput, cpu, p50, p99, p999 or memory. A limit with a unit, such \
+as 'p99 > 5ms', applies to the newer result.
 
 Exit codes: 0 no condition is violated; 1 figures are missing in the newer result; 2 usage; 3 not \
 comparable, or with --strict a condition is inconclusive; 4 a condition is violated.
@@ -61,17 +62,18 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let [old_name, new_name] = [&arguments.old, &arguments.new].map(|it| it.display().to_string());
     let (old, new) = (stored(&arguments.old)?, stored(&arguments.new)?);
+    arguments.gate.check(&gates::scope("compare", &new.journal))?;
     let wishes = CompareOptions {
         metrics: arguments.metric.clone(),
         basis: if arguments.absolute { Basis::Absolute } else { Basis::Relative },
         differences: if arguments.force { Differences::Force } else { Differences::Refuse },
-        conditions: arguments.gate.fail_if.clone(),
+        conditions: arguments.gate.conditions().to_vec(),
     };
     let comparison = compare(&old.side(&old_name), &new.side(&new_name), &wishes)
         .map_err(|reason| incomparable(refusal(&reason, &old_name, &new_name)))?;
     let rows = if arguments.all { Rows::All } else { Rows::ThatCount };
     out::result(&arguments.format.text(&comparison, None, || comparison.text(rows)));
-    arguments.gate.conclude("compare", comparison.gate.as_ref())
+    arguments.gate.conclude("compare", comparison.gate.as_ref(), Shown::There)
 }
 
 /// A result of `wirebench run`.

@@ -17,19 +17,22 @@ use wirebench_host::neighbours::Throttled;
 use wirebench_judge::load::{failures, gave_up, not_valid};
 use wirebench_loadgen as loadgen;
 use wirebench_report::{
-    load_json,
+    gates, load_json,
     load_text::{self, Detail, Wanted},
 };
 use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport, LoadResult, Timeline};
 
 use self::{files::Files, live::Live, options::OutputOptions};
 use crate::{
-    context::command_line, exit::Exit, interrupt::Interrupt, loads::LoadFolder, out, results,
+    context::command_line, exit::Exit, gate::Shown, interrupt::Interrupt, loads::LoadFolder, out,
+    results,
 };
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let config = arguments.config()?;
     let output = &arguments.output;
+    arguments.gate.check(&gates::scope_of_load("load", &config))?;
+    arguments.gate.create_file()?;
     let fleet = arguments.fleet.fleet()?;
     let files = Files::open(output)?;
     let create = |parent: &PathBuf| LoadFolder::create(parent, fleet.is_none());
@@ -64,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             files.report(&report, &started);
             let (command, intervals) = (command_line(), timeline.finish());
             let result = LoadResult { started, command, report, intervals };
-            let exit = conclude(output, &result, &files, folder.as_ref())?;
+            let exit = conclude(arguments, &result, &files, folder.as_ref())?;
             Ok(interrupt.exit().unwrap_or(exit))
         }
         Err(error) => {
@@ -139,12 +142,12 @@ fn complete(report: &mut LoadReport, throttled_ns: Option<u64>, ceiling: Option<
 
 /// Prints the result, says what went wrong, and decides how the program ends.
 fn conclude(
-    output: &OutputOptions,
+    arguments: &Arguments,
     result: &LoadResult,
     files: &Files,
     folder: Option<&LoadFolder>,
 ) -> anyhow::Result<Exit> {
-    let report = &result.report;
+    let (report, output) = (&result.report, &arguments.output);
     print(output, result);
     if let Some(folder) = folder {
         folder.write(result)?;
@@ -154,6 +157,9 @@ fn conclude(
             false => out::result(&format!("{place}\n")),
         }
     }
+    let gate = gates::of_load(report, arguments.gate.conditions());
+    let shown = if output.json || output.events { Shown::Aside } else { Shown::After };
+    let of_gate = arguments.gate.conclude("load", gate.as_ref(), shown)?;
     let mut exit = Exit::Fine;
     if report.requests == 0 && !report.interrupted {
         exit = Exit::Failed;
@@ -173,7 +179,7 @@ fn conclude(
         exit = Exit::Failed;
         out::error(&complaint);
     }
-    Ok(exit)
+    Ok(if of_gate == Exit::Regression || exit == Exit::Fine { of_gate } else { exit })
 }
 
 /// Why there is no figure of a load that was not stopped.
@@ -228,7 +234,7 @@ fn print_event(event: &LoadEvent) {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use wirebench_schema::load::{EngineChoice, LatencySummary, LoadConfig, LoadModel, RateCurve};
+    use wirebench_schema::load::{EngineChoice, LatencySummary, LoadModel, RateCurve};
 
     fn replies_after_the_window(count: u64) -> LoadReport {
         let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());

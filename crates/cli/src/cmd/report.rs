@@ -12,29 +12,30 @@ use wirebench_report::{
     analysis::{Analysis, Metric},
     document::Look,
     format::Format,
+    gates,
     load_text::{Detail, Wanted, load_text},
     screen, site, svg,
     tune::Tuned,
 };
-use wirebench_schema::journal::Journal;
+use wirebench_schema::{
+    gate::{GateFigure, GateScope},
+    journal::Journal,
+};
 
 use crate::{
     archive,
     exit::{Exit, usage},
     format::{FormatOption, GROUP},
-    gate::GateOptions,
+    gate::{GateOptions, Shown},
     loads::{self, StoredLoad},
     out,
     results::{self, Known},
     splice,
 };
 
-const FAIL_IF: &str = "Exit with 4 if the whole interval of a change from A to B is beyond this, such as 'cpu > \
-                       +3%'; for results of `ab`; repeatable";
-
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("fail_if", |it| it.help(FAIL_IF).conflicts_with_all(["archive", "svg"])),
+    mut_arg("fail_if", |it| it.conflicts_with_all(["archive", "svg"])),
     mut_arg("strict", |it| it.requires("fail_if"))
 )]
 pub(crate) struct Arguments {
@@ -85,30 +86,39 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return arguments.pictures(&page, folder);
     }
     let metric = arguments.metric;
-    let ab = Ab::of(&journal, &AbOptions { metric, conditions: arguments.gate.fail_if.clone() });
-    if ab.is_none() && !arguments.gate.fail_if.is_empty() {
-        return Err(usage(format!(
-            "--fail-if compares two servers, and {} is not a result of `wirebench ab`: use `wirebench compare OLD \
-             NEW --fail-if` for two results of `run`",
-            arguments.run.display()
-        )));
-    }
+    let conditions = arguments.gate.conditions();
+    let ab = Ab::of(&journal, &AbOptions { metric, conditions: conditions.to_vec() });
+    let tuned = Tuned::of(&journal);
+    let of_run = gates::scope("report", &journal);
+    arguments.gate.check(&match (&ab, &tuned) {
+        (Some(_), _) => GateScope { values: GateFigure::ALL.to_vec(), ..of_run },
+        (_, Some(_)) => {
+            GateScope { values: GateFigure::ALL.to_vec(), changes: Vec::new(), ..of_run }
+        }
+        (None, None) => of_run,
+    })?;
     let text = arguments.text(&journal, ab.as_ref())?;
-    let exit = arguments.gate.conclude("report", ab.as_ref().and_then(|it| it.gate.as_ref()))?;
+    let gate = match (&ab, &tuned) {
+        (Some(ab), _) => ab.gate.clone(),
+        (None, Some(tuned)) => gates::of_tune(&journal, tuned, conditions),
+        (None, None) => gates::of_run(&Analysis::of(&journal), conditions),
+    };
+    let shown = if ab.is_some() { Shown::There } else { arguments.shown() };
     arguments.print(&text)?;
-    Ok(exit)
+    arguments.gate.conclude("report", gate.as_ref(), shown)
 }
 
 impl Arguments {
     /// Shows a load.
     fn load(&self, stored: &StoredLoad) -> anyhow::Result<Exit> {
-        if !self.gate.fail_if.is_empty() || self.archive.is_some() {
-            let option = if self.archive.is_some() { "--archive" } else { "--fail-if" };
+        if self.archive.is_some() {
             return Err(usage(format!(
-                "{option} applies to results of other verbs, and {} is a load",
+                "--archive applies to results of other verbs, and {} is a load",
                 self.run.display()
             )));
         }
+        let report = &stored.result.report;
+        self.gate.check(&gates::scope_of_load("report", &report.config))?;
         let load = stored.load();
         if let Some(folder) = &self.svg {
             return self.pictures(&load.html(), folder);
@@ -116,11 +126,18 @@ impl Arguments {
         let detail = if self.explain { Detail::Everything } else { Detail::Needed };
         let shown = || {
             let wanted = Wanted { detail, ..Wanted::default() };
-            let text = load_text(&stored.result.report, &wanted);
+            let text = load_text(report, &wanted);
             self.with_place(text)
         };
         self.print(&self.format.text(&load, self.metric, shown))?;
-        Ok(Exit::Fine)
+        let gate = gates::of_load(report, self.gate.conditions());
+        self.gate.conclude("report", gate.as_ref(), self.shown())
+    }
+
+    /// Where the results of conditions are printed, unless the result has them.
+    fn shown(&self) -> Shown {
+        let is_page = self.splice.is_none() && self.format.format.is_none();
+        if is_page { Shown::After } else { Shown::Aside }
     }
 
     /// Prints the result, or puts it into a document.

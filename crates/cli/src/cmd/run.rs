@@ -22,6 +22,7 @@ use crate::{
     context::Context,
     embedded,
     exit::{Exit, usage},
+    gate::GateOptions,
     interrupt::Interrupt,
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     out,
@@ -39,6 +40,9 @@ const PROCEDURE: &str = "Keep all servers of a cohort running (cohorts), or star
                          (process) [default: cohorts; process with --scale paper]";
 const MARGIN: &str = "Margin within which servers count as equal, such as 2% [default: 3% saturated, 5% \
                       at a rate]";
+
+const STRICT: &str =
+    "Exit with 3 if a counted run is invalid or only a bound, or a condition is inconclusive";
 
 /// Options that `--resume` accepts. All others would change the run.
 const BESIDE_RESUME: [&str; 10] = [
@@ -59,6 +63,8 @@ const BESIDE_RESUME: [&str; 10] = [
     mut_arg("count", |it| it.help(COUNT)),
     mut_arg("procedure", |it| it.help(PROCEDURE)),
     mut_arg("margin", |it| it.help(MARGIN)),
+    mut_arg("strict", |it| it.help(STRICT)),
+    mut_arg("junit", |it| it.conflicts_with_all(["server_on", "slurm"])),
     mut_arg("pairs", |it| it.conflicts_with("dry_run")),
     mut_args(|argument| alone_with_resume(argument))
 )]
@@ -123,9 +129,8 @@ pub(crate) struct Arguments {
     rate: Option<u64>,
     #[command(flatten)]
     conditions: Conditions,
-    /// Exit with 3 if a counted run is invalid or only a bound
-    #[arg(long)]
-    strict: bool,
+    #[command(flatten)]
+    gate: GateOptions,
     /// Print the plan without measuring
     #[arg(long)]
     dry_run: bool,
@@ -160,7 +165,7 @@ impl Arguments {
     }
 
     const fn strictness(&self) -> Strictness {
-        if self.strict { Strictness::Strict } else { Strictness::Usual }
+        if self.gate.strict { Strictness::Strict } else { Strictness::Usual }
     }
 }
 
@@ -174,7 +179,7 @@ impl Resumable for Arguments {
     fn resume(&mut self, seed: u64, strict: bool) {
         self.conditions.seed = Some(seed);
         self.telling.quiet = true;
-        self.strict |= strict;
+        self.gate.strict |= strict;
     }
 
     fn has_fixed_plan(&self) -> bool {
@@ -186,6 +191,7 @@ impl Resumable for Arguments {
     }
 
     fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
+        self.gate.create_file()?;
         self.experiment(context)
     }
 
@@ -195,7 +201,7 @@ impl Resumable for Arguments {
     }
 
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
-        carry_out::conclude(interrupt, finished, &self.names, self.strictness())
+        carry_out::conclude(interrupt, finished, self)
     }
 }
 
@@ -214,6 +220,7 @@ pub(crate) fn run(
         }
         return resume::run(folder, arguments, original);
     }
+    arguments.gate.create_file()?;
     let context = Context::new(&arguments.project)?;
     if let Some(pairs) = arguments.pairs() {
         return pairs.begin(&context);

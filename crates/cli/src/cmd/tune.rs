@@ -12,8 +12,12 @@ use wirebench_experiment::{
     experiment::{Experiment, Finished, Precision},
     measure::RunSettings,
 };
-use wirebench_report::tune::{SUITE, Tuned};
+use wirebench_report::{
+    gates,
+    tune::{SUITE, Tuned},
+};
 use wirebench_schema::{
+    gate::{GateFigure, GateScope},
     journal::{Goal, Procedure},
     load::Stop,
     objective::Objective,
@@ -27,6 +31,7 @@ use crate::{
     context::{Context, checked, command_line, only_one},
     exit::{Exit, usage},
     format::FormatOption,
+    gate::{GateOptions, Shown, VALUES},
     options::{self, Conditions, ProjectOption, ResultOptions},
     out,
     request_options::OwnOptions,
@@ -52,8 +57,12 @@ duration = "1s"
     after_help = "Without --objective, tune sweeps: it measures every combination of workers and \
                   connections. With --objective, it searches for the highest constant rate that meets \
                   the objective.\n\n\
-                  Exit codes: 0 success, 1 a run failed or no rate was found, 2 usage, 129/130/143 \
-                  interrupted."
+                  --fail-if applies to the best combination, or to the rate that was found.\n\n\
+                  Exit codes: 0 success, 1 a run failed or no rate was found, 2 usage, 3 with --strict: a condition \
+                  is inconclusive, 4 a condition of --fail-if is violated, 129/130/143 interrupted.",
+    mut_arg("junit", |it| it.conflicts_with_all(["server_on", "slurm"])),
+    mut_arg("fail_if", |it| it.help(VALUES)),
+    mut_arg("strict", |it| it.requires("fail_if"))
 )]
 pub(crate) struct Arguments {
     /// Entry or variant, such as go/net
@@ -106,6 +115,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     budget: Option<Duration>,
     #[command(flatten)]
+    gate: GateOptions,
+    #[command(flatten)]
     conditions: Conditions,
     #[command(flatten)]
     format: FormatOption,
@@ -116,6 +127,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    arguments.gate.create_file()?;
     let context = Context::new(&arguments.project)?;
     if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
         let results = arguments.telling.project(&context)?.results;
@@ -124,6 +136,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     arguments.conditions.require_files(&context)?;
     let model = arguments.model()?;
     let subject = arguments.subject(&context, model.scenario)?;
+    arguments.gate.check(&GateScope {
+        verb: "tune",
+        values: GateFigure::ALL.to_vec(),
+        servers: vec![subject.variant.id.clone()],
+        names: gates::requests([&model]),
+        ..GateScope::default()
+    })?;
     match arguments.objectives.as_slice() {
         [] => sweep::run(&context, arguments, subject, &model),
         objectives => search::run(&context, arguments, subject, &model, objectives),
@@ -192,9 +211,19 @@ impl Arguments {
     }
 }
 
-/// Prints the result, writes the reports and names their folder.
-fn show(finished: &Finished, tuned: &Tuned, format: FormatOption) -> anyhow::Result<()> {
+/// Prints the result, writes the reports and names their folder. Returns the exit code of the conditions, or `usual`.
+fn show(
+    finished: &Finished,
+    tuned: &Tuned,
+    arguments: &Arguments,
+    usual: Exit,
+) -> anyhow::Result<Exit> {
+    let format = arguments.format;
     let place = format!("results: {}", finished.folder.display());
     format.print(tuned, place, |place| format!("{}{place}", tuned.text(out::look())));
-    results::write(finished, tuned)
+    results::write(finished, tuned)?;
+    let gate = gates::of_tune(&finished.journal, tuned, arguments.gate.conditions());
+    let shown = if format.format.is_none() { Shown::After } else { Shown::Aside };
+    let of_gate = arguments.gate.conclude("tune", gate.as_ref(), shown)?;
+    Ok(if of_gate == Exit::Regression || usual == Exit::Fine { of_gate } else { usual })
 }

@@ -169,7 +169,7 @@ fn without_the_file_of_the_machine_results_are_compared_with_a_warning() {
 
 #[test]
 fn what_cannot_be_meant_is_answered_with_what_can() {
-    let grammar = "write METRIC < -PERCENT or METRIC > +PERCENT, such as 'throughput < -3%'";
+    let grammar = "write FIGURE [of NAME] > LIMIT, such as 'p99 > 5ms'";
     for (options, part) in [
         (&["--fail-if", "throughput"][..], grammar),
         (&["--fail-if", "thruput < -3%"], "did you mean `throughput`?"),

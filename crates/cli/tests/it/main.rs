@@ -17,6 +17,7 @@ mod foreign;
 mod forge;
 mod fresh;
 mod from;
+mod gates;
 mod goals;
 mod golden;
 mod hosts;

@@ -1,11 +1,14 @@
-//! The conditions of `--fail-if`, which are those of `compare`: A is the old one, B the new one.
+//! The conditions of `--fail-if`: changes are those of B against A, and values those of B unless a condition names A.
+
+use wirebench_schema::gate::Condition;
 
 use super::{Figure, Side, Verdict, side::State};
 use crate::{
     analysis::{Metric, SideRatio, WorkloadRows},
     compare::{
-        Cell, Change, Condition, Figure as SideFigure, Gate, Hit, LeftOut, Movement, Presence,
-        gate::judge as decide,
+        Cell, Change, Figure as SideFigure, Gate, LeftOut, Movement, Presence,
+        conditions::{Evidence, judge as decide, withhold},
+        limits::Subject,
     },
 };
 
@@ -25,39 +28,43 @@ pub(super) fn judge<'a>(
     };
     let of_figure = |figure: &Figure| change(&cell, sides, figure, figure.ratio.as_ref()?);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
-    let mut gate = decide(conditions, &changes, (&lost(&cell, sides), &[]))?;
+    let subjects = [0, 1].map(|index| subject(rows, &sides[index], index == 0));
+    let evidence = Evidence {
+        changes: &changes,
+        left_out: &lost(&cell, sides),
+        subjects: &subjects,
+        ..Evidence::default()
+    };
+    let mut gate = decide(conditions, &evidence)?;
     for figure in figures {
         let sides = sides_by(figure.metric);
         let is_valid = sides.iter().all(|side| side.state == State::Valid);
         let change = changes.iter().find(|it| it.metric == figure.metric && !is_valid);
         if let Some(change) = change {
-            withhold(&mut gate, change, &Verdict::of(&sides, Some(figure)));
+            let stands = matches!(Verdict::of(&sides, Some(figure)), Verdict::Claimed(_));
+            let what = if stands { "pass" } else { "fail; --strict makes this exit code 3" };
+            if withhold(&mut gate, change, stands) {
+                let warning = format!("most runs are not valid, so no condition can {what}");
+                gate.warnings.push(warning);
+            }
         }
     }
     gate.warnings.dedup();
     Some(gate)
 }
 
+/// A side with its instances.
+fn subject<'a>(rows: &'a WorkloadRows<'a>, side: &Side<'a>, is_reference: bool) -> Subject<'a> {
+    let instances = side.instances.iter().map(|row| &rows.rows[*row]).collect();
+    let mut subject = Subject::of_rows(rows, instances);
+    (subject.label, subject.is_reference, subject.has_all) = (Some(side.name), is_reference, true);
+    subject
+}
 /// B without figures is worse than any figure.
 fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
     let State::NotMeasured(reason) = &sides[1].state else { return Vec::new() };
     let (cell, reason) = (cell.clone(), format!("{} {reason}", sides[1].name));
     vec![LeftOut { cell, presence: Presence::Lost, reason }]
-}
-
-/// Figures that are not valid neither fail nor pass a condition, those of a disturbed machine pass
-/// none, and the gate says so.
-fn withhold(gate: &mut Gate, change: &Change, verdict: &Verdict) {
-    let stands = matches!(verdict, Verdict::Claimed(_));
-    let what = if stands { "pass" } else { "fail; --strict makes this exit code 3" };
-    for it in gate.conditions.iter_mut().filter(|it| it.condition.concerns(change)) {
-        gate.warnings.push(format!("most runs are not valid, so no condition can {what}"));
-        if !stands || it.failed.is_empty() {
-            it.inconclusive = vec![Hit::of(change, Some("most runs are not valid"))];
-            it.failed.clear();
-            it.passed.clear();
-        }
-    }
 }
 
 fn change(

@@ -160,7 +160,7 @@ fn most_frequent(runs: &[Vec<&Reason>]) -> Option<String> {
 }
 
 /// Why there is no run of a side.
-fn not_run(journal: &Journal, rows: &WorkloadRows<'_>, variant: &VariantId) -> String {
+pub(crate) fn not_run(journal: &Journal, rows: &WorkloadRows<'_>, variant: &VariantId) -> String {
     let verified = journal.verified.iter().filter(|it| it.variant == *variant);
     if let Some((check, why)) = verified.flat_map(|it| &it.failed).next() {
         return format!("fails the check `{check}`: {why}");

@@ -4,6 +4,7 @@
 use serde::{Serialize, Serializer};
 use std::{fmt, str::FromStr};
 use wirebench_schema::{
+    gate::GateFigure,
     journal::{IdleMeasurement, Measurement, Outcome, Weight},
     load::LatencyFigure,
     suggest::nearest,
@@ -90,6 +91,20 @@ impl Metric {
         match phase {
             Phase::Saturate | Phase::Cost => Self::Cpu,
             Phase::Idle => Self::MemoryPerConnection,
+        }
+    }
+
+    /// The metric of which a condition's figure has changes.
+    #[must_use]
+    pub const fn of_gate(figure: GateFigure) -> Option<Self> {
+        match figure {
+            GateFigure::Throughput => Some(Self::Throughput),
+            GateFigure::Cpu => Some(Self::Cpu),
+            GateFigure::Latency(LatencyFigure::P50) => Some(Self::LatencyP50),
+            GateFigure::Latency(LatencyFigure::P99) => Some(Self::LatencyP99),
+            GateFigure::Latency(LatencyFigure::P999) => Some(Self::LatencyP999),
+            GateFigure::Memory => Some(Self::Memory),
+            GateFigure::Latency(_) | GateFigure::Errors => None,
         }
     }
 
@@ -299,7 +314,7 @@ impl FromStr for Metric {
 }
 
 /// That there is no metric of a name: which one may have been meant, and all that there are.
-pub(crate) fn unknown(name: &str, metrics: &[Metric]) -> String {
+fn unknown(name: &str, metrics: &[Metric]) -> String {
     let known: Vec<&str> = metrics.iter().map(|metric| metric.name()).collect();
     let meant =
         nearest(name, &known).map_or_else(String::new, |it| format!("did you mean `{it}`? "));

@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use super::{Change, Comparison, Gate, GateVerdict, Summary, words};
+use super::{Change, Comparison, Gate, GateVerdict, Hit, Summary, words};
 use crate::{
     Report,
     analysis::Inconclusive,
@@ -143,18 +143,24 @@ fn verdict(change: &Change) -> String {
 }
 
 /// What became of the conditions, a line for each thing to say.
-pub(crate) fn gate_lines(gate: &Gate) -> Vec<String> {
+#[must_use]
+pub fn gate_lines(gate: &Gate) -> Vec<String> {
     let mut lines = Vec::new();
     for it in &gate.conditions {
-        let condition = it.condition;
-        for hit in &it.failed {
-            lines.push(format!("FAILED '{condition}': {}: {}", hit.cell, hit.why));
-        }
-        for hit in &it.inconclusive {
-            lines.push(format!("inconclusive '{condition}': {}: {}", hit.cell, hit.why));
-        }
-        if !it.passed.is_empty() {
-            lines.push(format!("passed '{condition}' in {}", count(it.passed.len(), "cell")));
+        let condition = &it.condition;
+        let line = |word: &str, hit: &Hit| format!("{word} '{condition}': {}", hit.sentence());
+        lines.extend(it.failed.iter().map(|hit| line("FAILED", hit)));
+        lines.extend(it.inconclusive.iter().map(|hit| line("inconclusive", hit)));
+        // Values are in order, the nearest to the limit first.
+        match it.passed.as_slice() {
+            [] => {}
+            [hit] if condition.change().is_none() => lines.push(line("passed", hit)),
+            [nearest, ..] if condition.change().is_none() => lines.push(format!(
+                "passed '{condition}' in {}; nearest: {}",
+                count(it.passed.len(), "cell"),
+                nearest.sentence()
+            )),
+            hits => lines.push(format!("passed '{condition}' in {}", count(hits.len(), "cell"))),
         }
     }
     let lost = gate.lost.iter();

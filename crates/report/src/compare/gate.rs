@@ -1,22 +1,14 @@
-//! Conditions under which a comparison fails, for machines that watch over changes.
+//! Conditions under which a comparison fails, for machines that watch over changes. Conditions on changes are judged
+//! in `relative`, conditions on values in `limits`.
 //!
-//! A condition is violated where the whole interval of a change lies beyond its limit, and kept where
-//! none of it does. Otherwise the cell is inconclusive, which fails nothing and passes nothing. So is a
-//! bound on the right side of the limit: the true change may lie on the other one.
-//!
-//! Not here: how a condition is written, what a change is, and what is claimed of it.
+//! A violated condition fails the gate, a kept one passes. A condition that is neither in a cell is inconclusive there,
+//! which fails nothing and passes nothing.
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wirebench_stats::MIN_COHORTS;
+use wirebench_schema::gate::Condition;
 
-use super::{
-    Cell, Change, Condition, LeftOut, Presence, condition::LimitSide, judge::looked_at, words,
-};
-use crate::{
-    analysis::{Inconclusive, Metric, Reads},
-    interval,
-};
+use super::{Cell, Change, words};
 
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Gate {
@@ -67,8 +59,8 @@ pub enum GateVerdict {
 }
 
 /// What becomes of a condition in a cell.
-enum State {
-    /// The change is beyond its limit.
+pub(super) enum State {
+    /// The figure is beyond its limit.
     Violated,
     /// It is not.
     Kept,
@@ -76,17 +68,16 @@ enum State {
     Open(String),
 }
 
-/// A cell that a condition concerns.
+/// A figure that a condition concerns.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 #[schemars(rename = "HitReport")]
 pub struct Hit {
-    /// The cell.
+    /// The cell; absent for a load, which has none.
     #[serde(flatten)]
-    pub cell: Cell,
+    pub cell: Option<Cell>,
     /// The figure with its unit.
-    #[schemars(with = "String")]
-    pub metric: Metric,
-    /// The change, and what follows from it.
+    pub metric: &'static str,
+    /// The change or the value, and what follows from it.
     pub why: String,
 }
 
@@ -108,143 +99,46 @@ impl Gate {
             GateVerdict::Inconclusive
         }
     }
+
+    /// Conditions that concern nothing that was measured, each as a sentence. A lost cell fails the gate anyway, and
+    /// a warning says why no change was found.
+    #[must_use]
+    pub fn unjudged(&self) -> Vec<String> {
+        let is_unjudged = |it: &&ConditionResult| {
+            let text = it.condition.to_string();
+            it.looked_at == 0 && !self.warnings.iter().any(|warning| warning.contains(&text))
+        };
+        let results = self.conditions.iter().filter(|_| self.lost.is_empty());
+        let sentence = |it: &ConditionResult| {
+            let what = match &it.condition.of {
+                Some(name) => format!("nothing that was measured is called `{name}` and has"),
+                None => "nothing that was measured has".to_owned(),
+            };
+            format!("'{}' cannot be judged: {what} this figure", it.condition)
+        };
+        results.filter(is_unjudged).map(sentence).collect()
+    }
 }
 
-/// Looks at all conditions; none without conditions. Cells that were not compared and figures that are
-/// in the older result alone count as well.
-pub(crate) fn judge(
-    conditions: &[Condition],
-    changes: &[Change],
-    (left_out, lost_figures): (&[LeftOut], &[(Cell, Metric)]),
-) -> Option<Gate> {
-    if conditions.is_empty() {
-        return None;
-    }
-    let lost = left_out.iter().filter(|it| it.presence == Presence::Lost);
-    let lost = lost.map(|it| Lost { cell: it.cell.clone(), reason: it.reason.clone() });
-    let is_named = |(cell, metric): &&(Cell, Metric)| {
-        conditions.iter().any(|it| looked_at(it.metric, cell.phase) == Some(*metric))
-    };
-    let figures = lost_figures.iter().filter(is_named).map(|(cell, metric)| Lost {
-        cell: cell.clone(),
-        reason: format!("{} is missing in the newer result", metric.title()),
-    });
-    let mut gate =
-        Gate { conditions: Vec::new(), lost: lost.chain(figures).collect(), warnings: Vec::new() };
-    for condition in conditions {
-        let here = |change: &&Change| condition.concerns(change);
-        let concerned: Vec<&Change> = changes.iter().filter(here).collect();
-        gate.warnings.extend(condition.warning(&concerned));
-        gate.warnings.extend(condition.only_bounds(&concerned));
-        gate.conditions.push(condition.judge(&concerned));
-    }
-    Some(gate)
-}
-
-impl Condition {
-    /// Whether it is about the figure of this change.
-    pub(crate) fn concerns(&self, change: &Change) -> bool {
-        looked_at(self.metric, change.cell.phase) == Some(change.metric)
-    }
-
-    /// What becomes of it in the cells that it concerns.
-    fn judge(&self, concerned: &[&Change]) -> ConditionResult {
-        let mut result = ConditionResult {
-            condition: *self,
-            looked_at: concerned.len(),
+impl ConditionResult {
+    pub(super) fn new(condition: &Condition) -> Self {
+        Self {
+            condition: condition.clone(),
+            looked_at: 0,
             passed: Vec::new(),
             failed: Vec::new(),
             inconclusive: Vec::new(),
-        };
-        for change in concerned {
-            match self.state(change) {
-                State::Violated => result.failed.push(Hit::of(change, None)),
-                State::Kept => result.passed.push(Hit::of(change, None)),
-                State::Open(why) => result.inconclusive.push(Hit::of(change, Some(&why))),
-            }
-        }
-        result
-    }
-
-    fn state(&self, change: &Change) -> State {
-        let Some(interval) = change.estimate.interval else {
-            let cohorts = change.estimate.samples;
-            return State::Open(format!("too few cohorts for an interval: {cohorts}"));
-        };
-        if change.inconclusive == Some(Inconclusive::BaselineCheckFailed) {
-            return State::Open(Inconclusive::BaselineCheckFailed.words().to_owned());
-        }
-        let (low, high) = (interval.low - 1.0, interval.high - 1.0);
-        // A bound that supports a violation supports nothing else, and the reverse.
-        let (near, far, for_violated, for_kept) = match self.beyond {
-            LimitSide::Below => (high, low, Reads::AtMost, Reads::AtLeast),
-            LimitSide::Above => (low, high, Reads::AtLeast, Reads::AtMost),
-        };
-        let supports = |bound| change.reads == Reads::Exactly || change.reads == bound;
-        if self.is_beyond(near) && supports(for_violated) {
-            State::Violated
-        } else if !self.is_beyond(far) && supports(for_kept) {
-            State::Kept
-        } else if change.reads == Reads::Exactly {
-            State::Open(format!(
-                "the interval includes {}",
-                interval::change(1.0 + self.share, None)
-            ))
-        } else {
-            State::Open(self.open_bound(change.reads))
         }
     }
 
-    fn open_bound(&self, reads: Reads) -> String {
-        let is = match reads {
-            Reads::AtLeast => "is at least that and may be",
-            Reads::AtMost => "is at most that and may be",
-            Reads::Exactly | Reads::Either => "is unknown and may be",
+    pub(super) fn add(&mut self, hit: Hit, state: &State) {
+        self.looked_at += 1;
+        let hits = match state {
+            State::Violated => &mut self.failed,
+            State::Kept => &mut self.passed,
+            State::Open(_) => &mut self.inconclusive,
         };
-        let side = match self.beyond {
-            LimitSide::Below => "below",
-            LimitSide::Above => "above",
-        };
-        let limit = interval::change(1.0 + self.share, None);
-        format!(
-            "the load generator was saturated, so the true change {is} {side} {limit}: give it more CPUs, or \
-             compare `cpu`"
-        )
-    }
-
-    /// In how many cells the generator's limit leaves it open.
-    fn only_bounds(&self, concerned: &[&Change]) -> Option<String> {
-        let is_open = |change: &&&Change| {
-            let is_bound = change.reads != Reads::Exactly && change.estimate.interval.is_some();
-            is_bound && matches!(self.state(change), State::Open(_))
-        };
-        let open = concerned.iter().filter(is_open).count();
-        (open > 0).then(|| {
-            format!(
-                "'{self}' is inconclusive in {open} of {} cells: the load generator was saturated",
-                concerned.len()
-            )
-        })
-    }
-
-    /// Why it can never be met here, or not in all cells that it concerns.
-    fn warning(&self, concerned: &[&Change]) -> Option<String> {
-        let all = concerned.len();
-        let short: Vec<&&Change> =
-            concerned.iter().filter(|it| it.estimate.interval.is_none()).collect();
-        if all == 0 {
-            return Some(format!("'{self}' cannot fail: no cell has this metric in both results"));
-        }
-        let shortest = short.iter().map(|it| it.estimate.samples).min()?;
-        let scope = if short.len() == all {
-            "cannot fail".to_owned()
-        } else {
-            format!("cannot fail in {} of {all} cells", short.len())
-        };
-        Some(format!(
-            "'{self}' {scope}: it needs {MIN_COHORTS} cohorts with figures on each side and some cells have \
-             {shortest}; measure with --cohorts 4"
-        ))
+        hits.push(hit);
     }
 }
 
@@ -253,6 +147,12 @@ impl Hit {
     pub(crate) fn of(change: &Change, doubt: Option<&str>) -> Self {
         let doubt = doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
         let why = format!("{}{doubt}", words::change(change));
-        Self { cell: change.cell.clone(), metric: change.metric, why }
+        Self { cell: Some(change.cell.clone()), metric: change.metric.field(), why }
+    }
+
+    /// The cell and what follows from its figure.
+    pub(crate) fn sentence(&self) -> String {
+        let cell = self.cell.as_ref().map_or_else(String::new, |cell| format!("{cell}: "));
+        format!("{cell}{}", self.why)
     }
 }

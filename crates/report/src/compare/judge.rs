@@ -111,7 +111,8 @@ fn metrics(phase: Phase, wishes: &CompareOptions) -> BTreeSet<Metric> {
         ([], Phase::Idle) => vec![Metric::primary(phase)],
         (metrics, _) => metrics.to_vec(),
     };
-    wanted.extend(wishes.conditions.iter().map(|condition| condition.metric));
+    let of_changes = wishes.conditions.iter().filter(|it| it.change().is_some());
+    wanted.extend(of_changes.filter_map(|it| Metric::of_gate(it.figure)));
     wanted.into_iter().filter_map(|metric| looked_at(metric, phase)).collect()
 }
 

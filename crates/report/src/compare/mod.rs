@@ -13,28 +13,28 @@
 
 mod cells;
 mod comparison;
-mod condition;
+pub(crate) mod conditions;
 mod document;
 mod flat;
-pub(crate) mod gate;
+mod gate;
 mod grounds;
 pub(crate) mod json;
 mod judge;
+pub(crate) mod limits;
 mod names;
+pub(crate) mod relative;
 pub(crate) mod words;
 mod yardstick;
 
 pub use comparison::{
     Cell, Change, Comparison, Figure, LeftOut, Movement, Presence, Summary, Yardstick,
 };
-pub use condition::{Condition, GRAMMAR};
-pub use document::Rows;
-pub(crate) use document::gate_lines;
+pub use document::{Rows, gate_lines};
 pub use gate::{ConditionResult, Gate, GateVerdict, Hit, Lost};
 pub use grounds::Difference;
 pub use json::json;
 
-use wirebench_schema::{environment::Environment, journal::Journal};
+use wirebench_schema::{environment::Environment, gate::Condition, journal::Journal};
 
 use crate::analysis::{Metric, rows};
 
@@ -133,7 +133,15 @@ pub fn compare(
         forced: differences,
         warnings: exchanged.chain(grounds::warnings(old, new)).chain(warnings).collect(),
         versions: grounds::versions(old, new),
-        gate: gate::judge(&wishes.conditions, &changes, (&left_out, &lost)),
+        gate: conditions::judge(
+            &wishes.conditions,
+            &conditions::Evidence {
+                changes: &changes,
+                left_out: &left_out,
+                lost_figures: &lost,
+                subjects: &limits::subjects(&results[1]),
+            },
+        ),
         yardsticks,
         changes,
         left_out,

@@ -35,6 +35,13 @@ crate::names! { LatencyFigure:
 }
 
 impl LatencyFigure {
+    /// The figure of this name, of which `p99.9` is another way to write `p999`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let name = if name == "p99.9" { Self::P999.name() } else { name };
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
     /// Its value in `latency`, in nanoseconds.
     #[must_use]
     pub const fn of(self, latency: &LatencySummary) -> f64 {

@@ -11,8 +11,10 @@ use wirebench_experiment::{
 use wirebench_report::{
     ab::{INSTANCES, METRICS, SUITE, half_width, has},
     analysis::Metric,
+    gates,
 };
 use wirebench_schema::{
+    gate::{GateFigure, GateScope},
     journal::{Goal, Procedure},
     load::Stop,
     scenario::Scenario,
@@ -53,6 +55,21 @@ const LEAST_START: Duration = Duration::from_secs(1);
 /// The part of a slice that is discarded at least.
 const LEAST_DISCARD: Duration = Duration::from_millis(20);
 
+/// What conditions may be about.
+fn scope(workload: &Workload, sides: &[Subject; 2]) -> GateScope<'static> {
+    let phase = workload.phase;
+    let is_compared =
+        |it: &GateFigure| Metric::of_gate(*it).is_some_and(|metric| has(phase, metric).is_some());
+    GateScope {
+        verb: "ab",
+        values: GateFigure::ALL.to_vec(),
+        changes: GateFigure::ALL.into_iter().filter(is_compared).collect(),
+        servers: sides.iter().map(|it| it.variant.id.clone()).collect(),
+        names: gates::requests([workload]),
+        ..GateScope::default()
+    }
+}
+
 impl Arguments {
     /// The experiment and its two servers.
     pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
@@ -64,6 +81,7 @@ impl Arguments {
         let goal = self.goal(procedure);
         self.conditions.require_files(context)?;
         let sides = self.sides(context, scenario)?;
+        self.gate.check(&scope(&workload, &sides))?;
         let placement = options::placement(&self.conditions.wish())?;
         let settings = self.conditions.settings(context, placement)?;
         let workers = self.each_run.workers.unwrap_or(settings.workers);
@@ -124,7 +142,8 @@ impl Arguments {
     /// The metric of the verdict. Conditions must be about figures that are compared, too.
     fn metric(&self, phase: Phase) -> anyhow::Result<Metric> {
         let wanted = self.metric.unwrap_or(Metric::Cpu);
-        let of_conditions = self.gate.fail_if.iter().map(|condition| condition.metric);
+        let changes = self.gate.conditions().iter().filter(|it| it.change().is_some());
+        let of_conditions = changes.filter_map(|it| Metric::of_gate(it.figure));
         for metric in std::iter::once(wanted).chain(of_conditions) {
             if has(phase, metric).is_some() {
                 continue;

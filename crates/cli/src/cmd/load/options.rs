@@ -14,6 +14,7 @@ use super::message::MessageOptions;
 use crate::{
     exit::usage,
     fleet::FleetOptions,
+    gate::{FailIf, VALUES},
     request_options::{RequestOptions, TrustOptions},
     value::{self, only},
 };
@@ -26,10 +27,11 @@ const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = "Load",
+    mut_arg("fail_if", |it| it.help(VALUES)),
     after_help = "Units: k, M, G for counts and rates; KiB, MiB, GiB for sizes; us, ms, s, m, h for durations \
                   (default s).\n\n\
-                  Exit codes: 0 success, 1 no valid reply or the load stopped early, 2 usage, 129/130/143 \
-                  interrupted with a report.\n\n\
+                  Exit codes: 0 success, 1 no valid reply or the load stopped early, 2 usage, 3 not valid, 4 a \
+                  condition of --fail-if is violated, 129/130/143 interrupted with a report.\n\n\
                   Manual: docs/load.md"
 )]
 pub(crate) struct Arguments {
@@ -82,6 +84,8 @@ pub(crate) struct Arguments {
     pub(crate) fleet: FleetOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+    #[command(flatten)]
+    pub(crate) gate: FailIf,
 }
 
 /// How requests are scheduled; by default each connection sends its next request after a reply.

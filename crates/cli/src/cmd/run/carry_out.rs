@@ -5,7 +5,7 @@ use wirebench_experiment::{
     experiment::{Finished, Observer as _, Prepared, Progress, conduct},
     journal, plan,
 };
-use wirebench_report::{Details, analysis::Analysis, screen};
+use wirebench_report::{Details, analysis::Analysis, gates, screen};
 use wirebench_schema::{
     journal::{Cause, Unavailable},
     suite::Suite,
@@ -15,6 +15,7 @@ use super::{Arguments, Strictness, strict};
 use crate::{
     context::Context,
     exit::Exit,
+    gate::Shown,
     interrupt::Interrupt,
     out,
     preparation::{bind, prepare_with_baseline},
@@ -46,7 +47,7 @@ pub(super) fn begin(
     bind(context, &experiment)?;
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
-    conclude(&context.interrupt, &finished?, &arguments.names, arguments.strictness())
+    conclude(&context.interrupt, &finished?, arguments)
 }
 
 /// Refuses to measure the baseline alone where what it should be compared with can be installed or was
@@ -66,34 +67,37 @@ fn check_comparison(suite: &Suite, prepared: &Prepared, names: &[String]) -> any
     anyhow::bail!("only the baseline is available, so nothing can be compared:{lines}")
 }
 
-/// Prints the result, writes the reports, and returns the exit code. What was asked for by one of
-/// `names` must have been measured; what merely happens to be there need not.
+/// Prints the result, writes the reports, and returns the exit code. What was asked for by name must have been
+/// measured; what merely happens to be there need not.
 pub(super) fn conclude(
     interrupt: &Interrupt,
     finished: &Finished,
-    names: &[String],
-    strictness: Strictness,
+    arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
     let journal = &finished.journal;
     let known = Known::of(journal, &finished.folder)?;
     let (analysis, facts) = (&Analysis::of(journal), known.facts(out::look()));
     out::result(&screen::page(analysis, &facts));
+    let gate = gates::of_run(analysis, arguments.gate.conditions());
     results::write(finished, &Details { analysis, metric: None, facts })?;
     out::result(&results::place(&finished.folder));
+    let of_gate = arguments.gate.conclude("run", gate.as_ref(), Shown::After)?;
     if let Some(exit) = interrupt.exit() {
         let resume = journal::resume_command(&finished.folder);
         out::result(&format!("Resume with: {resume}"));
         return Ok(exit);
     }
     let unavailable = &finished.journal.unavailable;
+    let names = &arguments.names;
     let is_missing = unavailable.iter().any(|it| names.iter().any(|name| it.variant.matches(name)));
-    let not_valid = match strictness {
+    let not_valid = match arguments.strictness() {
         Strictness::Usual => 0,
         Strictness::Strict => strict::report(&finished.journal),
     };
     Ok(match (finished.all_well() && !is_missing, not_valid) {
+        _ if of_gate == Exit::Regression => of_gate,
         (false, _) => Exit::Failed,
-        (true, 0) => Exit::Fine,
+        (true, 0) => of_gate,
         (true, _) => Exit::NotValid,
     })
 }

@@ -54,7 +54,7 @@ pub(super) fn run(
     })?;
     let start = taken_up.journal().start.clone();
     let mut original = original(&start)?;
-    original.resume(start.seed, arguments.strict);
+    original.resume(start.seed, arguments.gate.strict);
     if arguments.budget.is_some() && original.has_fixed_plan() {
         return Err(fixed_plan(&start));
     }

@@ -9,8 +9,9 @@ use wirebench_experiment::{
     plan::{self, Changes},
     tool::{self, Tool},
 };
-use wirebench_report::analysis::Analysis;
+use wirebench_report::{analysis::Analysis, gates};
 use wirebench_schema::{
+    gate::GateScope,
     journal::{Generator, Goal, LeftOut, Placement, Procedure},
     scenario::Scenario,
     suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
@@ -73,6 +74,19 @@ fn has_ratios(subjects: &[Subject], suite: &Suite) -> bool {
         .any(|workload| block.iter().filter(|step| step.workload == workload).count() > 1)
 }
 
+/// What conditions may be about.
+fn scope(suite: &Suite, subjects: &[Subject]) -> GateScope<'static> {
+    let baselines = suite.baselines.iter().filter_map(|it| it.parse().ok());
+    GateScope {
+        verb: "run",
+        values: gates::values(&suite.workloads),
+        changes: gates::changes(),
+        hint: gates::HINT,
+        servers: subjects.iter().map(|it| it.variant.id.clone()).chain(baselines).collect(),
+        names: gates::requests(&suite.workloads),
+    }
+}
+
 impl Arguments {
     /// The experiment that the options ask for, on this machine.
     pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
@@ -133,6 +147,7 @@ impl Arguments {
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
         };
         fit_budget(context, &mut experiment, &chosen.subjects);
+        self.gate.check(&scope(&experiment.suite, &chosen.subjects))?;
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
     }
 

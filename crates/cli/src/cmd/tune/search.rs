@@ -82,8 +82,8 @@ pub(super) fn run(
     progress_shown.reporter.finish();
     let finished = finished?;
     let tuned = Tuned::of(&finished.journal).context("the journal does not hold a search")?;
-    show(&finished, &tuned, arguments.format)?;
     let exit = if has_found(&finished) { Exit::Fine } else { Exit::Failed };
+    let exit = show(&finished, &tuned, arguments, exit)?;
     Ok(context.interrupt.exit().unwrap_or(exit))
 }
 

@@ -62,8 +62,8 @@ pub(super) fn run(
     reporter.finish();
     let finished = finished?;
     let tuned = Tuned::of(&finished.journal).context("the journal does not hold a sweep")?;
-    show(&finished, &tuned, arguments.format)?;
     let exit = if finished.all_well() { Exit::Fine } else { Exit::Failed };
+    let exit = show(&finished, &tuned, arguments, exit)?;
     Ok(context.interrupt.exit().unwrap_or(exit))
 }
 

@@ -1,0 +1,130 @@
+//! `--fail-if` of `load`, `run`, `tune`, `ab` and `report`: exit codes, and what is refused before anything is
+//! measured. The conditions themselves are tested in `schema` and `report`.
+
+use std::fs;
+
+use crate::{
+    compare::measured,
+    journals::{self, ROWS},
+    world::{Running, World, assert_has},
+};
+
+const SUITE: &str = "description = \"An example.\"\nblocks = 4\n[[workload]]\nname = \"hello\"\n\
+                     scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
+
+/// A built-in server, and its URL.
+fn served(world: &World) -> (Running, String) {
+    let mut server = world.start(&["serve", "builtin/epoll"]);
+    let line = server.first_line();
+    let address = line.strip_prefix("listening ").expect("a ready line").to_owned();
+    (server, format!("http://{address}/"))
+}
+
+/// A world with the result of a run, in which `go/net` answers 80 000 requests/s.
+fn with_result() -> World {
+    let world = World::new();
+    let cells = (0..4).flat_map(|block| ROWS.map(|row| (block, row)));
+    let runs = cells.map(|(block, row)| {
+        let rate = if row.0 == "go/net" { 80_000.0 } else { 100_000.0 };
+        journals::run(block, row, "hello", measured(rate + f64::from(block)))
+    });
+    fs::create_dir(world.folder.path().join("result")).unwrap();
+    journals::write(&world.folder.path().join("result"), journals::start(SUITE), runs);
+    world
+}
+
+#[test]
+fn a_load_fails_on_its_figures_and_on_those_of_named_requests() {
+    let world = World::new();
+    let (_server, url) = served(&world);
+    fs::write(world.folder.path().join("api.txt"), "/\n/?a=1\n").unwrap();
+    let load = |options: &[&str]| {
+        world.wirebench(&[&["load", "-c2", "-n100", "--quiet", &url], options].concat())
+    };
+    let passed = ["--fail-if=errors > 0", "--fail-if", "req/s < 1"];
+    load(&passed).assert_prints(0, &["passed 'errors > 0': 0 errors in 100 requests (0 %)"]);
+    let failed = load(&["--fail-if=p99 > 1ns", "--fail-if=errors > 1%", "--junit=x.xml"]).ended(4);
+    assert_has(&failed.stdout, &["FAILED 'p99 > 1 ns': p99 ", "passed 'errors > 1%'"]);
+    let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
+    assert_has(&xml, &["name=\"wirebench load\" tests=\"2\" failures=\"1\"", "name=\"load\""]);
+    let json = load(&["--fail-if=p99 > 1ns", "--json"]).ended(4);
+    serde_json::from_str::<serde_json::Value>(&json.stdout).unwrap();
+    assert_has(&json.stderr, &["FAILED 'p99 > 1 ns'"]);
+    load(&["-o", "out"]).ended(0);
+    let folder = crate::world::result_in(&world.folder.path().join("out")).display().to_string();
+    let judged = ["report", &folder, "--fail-if=p99 > 1ns", "--fail-if=errors > 0"];
+    world.wirebench(&judged).assert_prints(4, &["FAILED 'p99 > 1 ns'", "passed 'errors > 0'"]);
+    world
+        .wirebench(&["report", &folder, "--fail-if=cpu > 1us"])
+        .assert_refused(2, &["`report` has no cpu here"]);
+    let set =
+        ["--requests=api.txt", "--fail-if=p99 of GET / > 1ns", "--fail-if=errors of GET / > 0"];
+    load(&set).assert_prints(4, &["FAILED 'p99 of GET / > 1 ns'", "passed 'errors of GET / > 0'"]);
+}
+
+#[test]
+fn what_could_never_fail_is_refused_before_anything_is_measured() {
+    let world = with_result();
+    let nothing = "http://127.0.0.1:9/";
+    let rows: [(&[&str], &str, &str); 9] = [
+        (&["load", nothing], "cpu > 8us", "`load` has no cpu here; known: throughput, mean, p50"),
+        (&["load", nothing], "p99 > +3%", "compares with nothing"),
+        (&["load", nothing], "p99 of GET / > 5ms", "requests have names with --requests only"),
+        (&["load", nothing], "p99 < 5ms", "write `>` instead of `<`"),
+        (&["tune", "builtin/epoll"], "p99 > +3%", "`tune` compares with nothing"),
+        (&["tune", "builtin/epoll"], "p99 of go/net > 3ms", "unknown server or request `go/net`"),
+        (&["ab", "--a=builtin/epoll", "--b=builtin/epoll"], "p90 > +3%", "has no change of p90"),
+        (&["ab", "--a=builtin/epoll", "--b=builtin/epoll"], "cpu of C > 3us", "known: ab/A, ab/B"),
+        (&["report", "result"], "p99 > 5ms", "latency with --phase cost"),
+    ];
+    for (verb, condition, part) in rows {
+        let arguments = [verb, &["--fail-if", condition]].concat();
+        world.wirebench(&arguments).assert_refused(2, &["--fail-if", part]);
+    }
+    let run = ["run", "--scenario=hello", "--phase=saturate", "--fail-if=p99 > 5ms"];
+    let run = [&run[..], &["builtin/epoll", "builtin/io_uring"]].concat();
+    world.wirebench(&run).assert_refused(2, &["`run` has no p99 here", "--phase cost"]);
+    assert!(!world.folder.path().join("target").exists(), "something was measured");
+}
+
+#[test]
+fn a_saved_result_of_run_is_judged_again() {
+    let world = with_result();
+    let report = |options: &[&str]| world.wirebench(&[&["report", "result"], options].concat());
+    let parts = ["FAILED 'throughput < 90000': hello go/net: throughput 80 00"];
+    report(&["--fail-if=req/s < 90k"]).assert_prints(4, &parts);
+    let relative = ["--fail-if=throughput < -10%", "--fail-if=cpu > +3%"];
+    let parts = [
+        "FAILED 'throughput < -10%': hello go/net: requests/s -20.",
+        "passed 'cpu > +3%' in 1 cell",
+    ];
+    report(&relative).assert_prints(4, &parts);
+    report(&["--fail-if=req/s of c/epoll < 90k"])
+        .assert_prints(0, &["passed", "throughput 100 00"]);
+    let json = report(&["--json", "--fail-if=req/s < 90k"]).ended(4);
+    serde_json::from_str::<serde_json::Value>(&json.stdout).unwrap();
+    assert_has(&json.stderr, &["FAILED 'throughput < 90000'"]);
+    // The name is known, and the baseline has no change against itself.
+    let unjudged = report(&["--fail-if=cpu of c/epoll > +3%"]).ended(3);
+    assert_has(&unjudged.stderr, &["error: 'cpu of c/epoll > +3%' cannot be judged"]);
+}
+
+#[test]
+fn run_and_tune_end_with_the_code_of_their_conditions() {
+    let world = World::new();
+    let quick =
+        ["-d100ms", "--cohorts=1", "--steady=0s", "-c2", "--quiet", "--no-verify", "--no-pin"];
+    let of_run =
+        ["run", "builtin/epoll", "builtin/io_uring", "--scenario=hello", "--phase=saturate"];
+    let conditions = ["--fail-if=errors > 0", "--fail-if=errors > 50%", "--junit=x.xml"];
+    let passed = world.wirebench(&[&of_run[..], &quick, &conditions].concat()).ended(0);
+    assert_has(&passed.stdout, &["passed 'errors > 0': ", "passed 'errors > 50%': ", "Report: "]);
+    let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
+    assert_has(&xml, &["name=\"wirebench run\" tests=\"2\" failures=\"0\""]);
+    let of_tune =
+        ["tune", "builtin/epoll", "-c2", "--workers=1", "--blocks=1", "-d100ms", "--quiet"];
+    let asked = ["--no-verify", "--no-pin", "--fail-if=errors > 0"];
+    let passed = world.wirebench(&[&of_tune[..], &asked].concat()).ended(0);
+    assert_has(&passed.stdout, &["passed 'errors > 0': "]);
+    world.wait_for_silence();
+}

@@ -1,0 +1,300 @@
+//! Conditions on values, such as `p99 > 5ms`: which servers and requests they concern, the value of each, and whether
+//! it is beyond the limit. The value is that of the report: a median over cohorts.
+
+use wirebench_schema::{
+    gate::{Condition, GateFigure, Limit, LimitSide},
+    journal::Weight,
+    load::{LatencyFigure, LatencySummary, LoadReport},
+    suite::Phase,
+};
+use wirebench_stats::median;
+
+use super::{
+    Cell,
+    gate::{ConditionResult, Hit, State},
+};
+use crate::{
+    analysis::{Limited, Metric, Role, Row, WorkloadRows},
+    table_units::{bytes, latency, percent, thousands},
+};
+
+/// A server in a workload, or a load.
+#[derive(Clone, Debug)]
+pub(crate) struct Subject<'a> {
+    /// Absent for a load.
+    pub(crate) cell: Option<Cell>,
+    /// What it is called besides its variant.
+    pub(crate) label: Option<&'a str>,
+    /// Others are compared with it, so that only conditions that name it concern it.
+    pub(crate) is_reference: bool,
+    /// Whether it has every figure, or only those that its phase is measured for.
+    pub(crate) has_all: bool,
+    pub(crate) rows: Vec<&'a Row<'a>>,
+    pub(crate) loads: Vec<&'a LoadReport>,
+    /// Its throughput, if it is not that of its loads.
+    pub(crate) rate: Option<f64>,
+}
+
+/// A value, and how it is to be read.
+struct Found {
+    value: f64,
+    shown: String,
+    bound: Option<Bound>,
+}
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Bound {
+    /// No reply took as long, so that the true latency is longer.
+    Replies,
+    /// The load generator was saturated, so that the server may be better.
+    Generator,
+}
+
+/// The servers of all workloads but the second instances of baselines.
+pub(crate) fn subjects<'a>(workloads: &'a [WorkloadRows<'a>]) -> Vec<Subject<'a>> {
+    let of_workload = |workload: &'a WorkloadRows<'a>| {
+        let is_alone = !workload.rows.iter().any(|row| row.role.is_compared());
+        let rows = workload.rows.iter().filter(|row| row.role != Role::SecondOfBaseline);
+        rows.map(move |row| Subject {
+            is_reference: row.role == Role::Baseline && !is_alone,
+            ..Subject::of_rows(workload, vec![row])
+        })
+    };
+    workloads.iter().flat_map(of_workload).collect()
+}
+
+/// Whether a phase is measured for the value of this figure.
+pub(crate) fn is_of_phase(figure: GateFigure, phase: Phase) -> bool {
+    match figure {
+        GateFigure::Throughput => phase == Phase::Saturate,
+        GateFigure::Latency(_) => phase == Phase::Cost,
+        GateFigure::Cpu | GateFigure::Errors | GateFigure::Memory => phase != Phase::Idle,
+    }
+}
+
+/// The result of a condition, the values nearest to the limit or farthest beyond it first.
+pub(super) fn judge(condition: &Condition, subjects: &[Subject<'_>]) -> ConditionResult {
+    let figure = condition.figure;
+    let request = request(condition, subjects);
+    let concerned = subjects.iter().filter(|it| it.is_concerned_by(condition, request));
+    let mut found: Vec<(&Subject<'_>, Found)> =
+        concerned.filter_map(|it| Some((it, it.value(condition, request)?))).collect();
+    found.sort_by(|(_, one), (_, other)| match figure.worse() {
+        LimitSide::Above => other.value.total_cmp(&one.value),
+        LimitSide::Below => one.value.total_cmp(&other.value),
+    });
+    let mut result = ConditionResult::new(condition);
+    for (subject, found) in found {
+        let state = subject.state(condition, &found);
+        let doubt = if let State::Open(why) = &state { format!(": {why}") } else { String::new() };
+        let why = format!("{}{doubt}", found.shown);
+        result.add(Hit { cell: subject.cell.clone(), metric: field(figure), why }, &state);
+    }
+    result
+}
+
+/// The requests that a condition names; none if it names a server, or nothing.
+fn request<'a>(condition: &'a Condition, subjects: &[Subject<'_>]) -> Option<&'a str> {
+    let name = condition.of.as_deref()?;
+    (!subjects.iter().any(|it| it.is_called(name))).then_some(name)
+}
+
+impl<'a> Subject<'a> {
+    /// These rows of a workload together, at least one.
+    pub(crate) fn of_rows(workload: &WorkloadRows<'_>, rows: Vec<&'a Row<'a>>) -> Self {
+        let cell = rows.first().map(|row| Cell {
+            workload: workload.workload.name.clone(),
+            phase: workload.workload.phase,
+            variant: row.variant.clone(),
+            copy: row.copy,
+        });
+        let loads = rows.iter().flat_map(|row| row.measurements().map(|it| &it.load)).collect();
+        Self { cell, rows, loads, ..Self::of_load(None) }
+    }
+
+    /// A load by itself.
+    pub(crate) fn of_load(load: Option<&'a LoadReport>) -> Self {
+        let (rows, loads) = (Vec::new(), load.into_iter().collect());
+        let (is_reference, has_all) = (false, load.is_some());
+        Self { cell: None, label: None, is_reference, has_all, rows, loads, rate: None }
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        let variant = self.cell.as_ref().map(|cell| &cell.variant);
+        self.label == Some(name) || variant.is_some_and(|it| it.is_called(name))
+    }
+
+    pub(crate) fn is_concerned_by(&self, condition: &Condition, request: Option<&str>) -> bool {
+        let phase = self.cell.as_ref().map(|cell| cell.phase);
+        let has_figure =
+            self.has_all || phase.is_some_and(|phase| is_of_phase(condition.figure, phase));
+        let is_meant = match (&condition.of, request) {
+            (Some(name), None) => self.is_called(name),
+            _ => !self.is_reference,
+        };
+        has_figure && is_meant
+    }
+
+    fn value(&self, condition: &Condition, request: Option<&str>) -> Option<Found> {
+        let figure = condition.figure;
+        if figure == GateFigure::Errors {
+            return self.errors(condition, request);
+        }
+        let value = match request {
+            None => self.own(figure)?,
+            Some(name) => median(&self.of_requests(name, figure)?)?,
+        };
+        let limited = self.rows.iter().any(|row| row.limited() == Limited::Yes);
+        let is_bounded = matches!(figure, GateFigure::Throughput | GateFigure::Latency(_));
+        let bound = match figure {
+            GateFigure::Latency(it) if self.is_lower_bound(it, request) => Some(Bound::Replies),
+            _ => (limited && is_bounded && self.rate.is_none()).then_some(Bound::Generator),
+        };
+        let name = figure.name();
+        let shown = match figure {
+            GateFigure::Throughput => format!("{name} {} requests/s", thousands(value)),
+            GateFigure::Cpu => format!("{name} {:.2} us/request", value / 1000.0),
+            #[allow(clippy::cast_possible_truncation, reason = "a size is far below 2^63")]
+            GateFigure::Memory => format!("{name} {}", bytes(value.round() as u64)),
+            GateFigure::Latency(_) if bound == Some(Bound::Replies) => {
+                format!("{name} at least {}, because no reply took as long", latency(value))
+            }
+            GateFigure::Latency(_) | GateFigure::Errors => format!("{name} {}", latency(value)),
+        };
+        Some(Found { value, shown, bound })
+    }
+
+    /// Its figure over all requests.
+    fn own(&self, figure: GateFigure) -> Option<f64> {
+        let metric = Metric::of_gate(figure).filter(|_| !self.rows.is_empty());
+        match (figure, metric) {
+            (GateFigure::Throughput, _) if self.rate.is_some() => self.rate,
+            (_, Some(metric)) => {
+                let rows = self.rows.iter();
+                median(&rows.flat_map(|row| row.values(metric).into_values()).collect::<Vec<_>>())
+            }
+            (GateFigure::Throughput, None) => {
+                median(&self.loads.iter().map(|it| it.requests_per_second).collect::<Vec<_>>())
+            }
+            (GateFigure::Latency(it), None) => {
+                let latencies = self.latencies(None).into_iter();
+                median(&latencies.map(|latency| it.of(latency)).collect::<Vec<_>>())
+            }
+            _ => None,
+        }
+    }
+
+    /// The figure of named requests in each load that has it.
+    fn of_requests(&self, name: &str, figure: GateFigure) -> Option<Vec<f64>> {
+        match figure {
+            GateFigure::Latency(it) => {
+                Some(self.latencies(Some(name)).into_iter().map(|latency| it.of(latency)).collect())
+            }
+            GateFigure::Throughput => {
+                let rate = |load: &&LoadReport| match named(load, name) {
+                    Some(Some(it)) => Some(it.requests_per_second),
+                    Some(None) => Some(load.requests_per_second),
+                    None => None,
+                };
+                Some(self.loads.iter().filter_map(rate).collect())
+            }
+            _ => None,
+        }
+    }
+
+    fn latencies(&self, request: Option<&str>) -> Vec<&'a LatencySummary> {
+        let of = |load: &&'a LoadReport| match request.map(|name| named(load, name)) {
+            None | Some(Some(None)) => load.latency.as_ref(),
+            Some(Some(Some(it))) => it.latency.as_ref(),
+            Some(None) => None,
+        };
+        self.loads.iter().filter_map(of).collect()
+    }
+
+    fn is_lower_bound(&self, figure: LatencyFigure, request: Option<&str>) -> bool {
+        let latencies = self.latencies(request);
+        let bounds = latencies.iter().filter(|it| figure.is_lower_bound(it)).count();
+        bounds > 0 && 2 * bounds >= latencies.len()
+    }
+
+    fn errors(&self, condition: &Condition, request: Option<&str>) -> Option<Found> {
+        let of = |load: &&LoadReport| match request.map(|name| named(load, name)) {
+            None | Some(Some(None)) => Some((load.errors.total(), load.requests)),
+            Some(Some(Some(it))) => Some((it.errors, it.requests)),
+            Some(None) => None,
+        };
+        let counts = self.loads.iter().filter_map(of);
+        let (errors, correct) =
+            counts.fold((0, 0), |(errors, correct), it| (errors + it.0, correct + it.1));
+        let all = (errors + correct) as f64;
+        let share = (all > 0.0).then_some(errors as f64 / all)?;
+        let value = if let Limit::Share(_) = condition.limit { share } else { errors as f64 };
+        let (few, many) = (thousands(errors as f64), thousands(all));
+        let shown = format!("{few} errors in {many} requests ({})", percent(share));
+        Some(Found { value, shown, bound: None })
+    }
+
+    fn state(&self, condition: &Condition, found: &Found) -> State {
+        let (figure, side) = (condition.figure, condition.figure.worse());
+        let limit = match condition.limit {
+            Limit::Value(limit) => limit as f64,
+            Limit::Share(share) => share,
+            Limit::Change(_) => return State::Kept,
+        };
+        let is_beyond = side.is_beyond(found.value, limit);
+        match found.bound {
+            _ if figure != GateFigure::Errors && self.is_spoiled(figure.is_tail()) => {
+                State::Open("most runs are not valid".to_owned())
+            }
+            Some(Bound::Replies) => State::Violated,
+            Some(Bound::Generator) if is_beyond => {
+                State::Open("the load generator was saturated: give it more CPUs".to_owned())
+            }
+            _ if is_beyond => State::Violated,
+            _ => State::Kept,
+        }
+    }
+
+    /// Whether the figure is not what it claims to be in most runs, for a reason that was not asked for.
+    pub(crate) fn is_spoiled(&self, in_tail: bool) -> bool {
+        let is_bad = |weight| weight == Weight::Invalid || (weight == Weight::Tail && in_tail);
+        let runs = self.rows.iter().flat_map(|row| row.runs.iter().map(move |run| (row, run)));
+        let spoiled = runs.clone().filter(|(row, run)| {
+            let mut reasons = run.outcome.reasons().iter();
+            reasons.any(|it| is_bad(it.weight) && !row.asked_for.contains(&it.kind))
+        });
+        2 * spoiled.count() > runs.count()
+    }
+}
+
+/// The requests of a name in a load. If it is the only name, they are all requests, and the inner option is none.
+fn named<'a>(
+    load: &'a LoadReport,
+    name: &str,
+) -> Option<Option<&'a wirebench_schema::load::NamedRequests>> {
+    if let Some(found) = load.by_name.iter().find(|it| it.name == name) {
+        return Some(Some(found));
+    }
+    let of_set = load.config.requests.as_ref().map(|set| set.names());
+    (load.by_name.is_empty() && of_set == Some(vec![name])).then_some(None)
+}
+
+/// The name of the figure in files.
+fn field(figure: GateFigure) -> &'static str {
+    match figure {
+        GateFigure::Throughput => Metric::Throughput.field(),
+        GateFigure::Cpu => Metric::Cpu.field(),
+        GateFigure::Memory => Metric::Memory.field(),
+        GateFigure::Errors => "errors",
+        GateFigure::Latency(figure) => match figure {
+            LatencyFigure::P50 => "latency_ns_p50",
+            LatencyFigure::P75 => "latency_ns_p75",
+            LatencyFigure::P90 => "latency_ns_p90",
+            LatencyFigure::P95 => "latency_ns_p95",
+            LatencyFigure::P99 => "latency_ns_p99",
+            LatencyFigure::P999 => "latency_ns_p999",
+            LatencyFigure::Max => "latency_ns_max",
+            LatencyFigure::Mean => "latency_ns_mean",
+        },
+    }
+}

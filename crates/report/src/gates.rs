@@ -1,0 +1,235 @@
+//! Conditions of `--fail-if` in the results of `run`, `tune` and `load`: what each has that a condition can be about.
+//! `compare` and `ab` have their own; how a condition is judged is in `compare`.
+
+use std::collections::BTreeSet;
+use wirebench_schema::{
+    gate::{Condition, GateFigure, GateScope},
+    journal::Journal,
+    load::{LoadConfig, LoadReport},
+    suite::{Phase, Workload},
+};
+
+use crate::{
+    ab::not_run,
+    analysis::{Analysis, Claim, Metric, Role, WorkloadRows},
+    compare::{
+        Cell, Change, Figure, Gate, Lost, Movement,
+        conditions::{Evidence, judge, withhold},
+        limits::{Subject, is_of_phase, subjects},
+        relative::OnChange,
+    },
+    tune::Tuned,
+};
+
+/// The figures of which changes are computed.
+#[must_use]
+pub fn changes() -> Vec<GateFigure> {
+    GateFigure::ALL.into_iter().filter(|it| Metric::of_gate(*it).is_some()).collect()
+}
+
+/// The figures whose values workloads are measured for.
+#[must_use]
+pub fn values(workloads: &[Workload]) -> Vec<GateFigure> {
+    let has = |it: &GateFigure| workloads.iter().any(|workload| is_of_phase(*it, workload.phase));
+    GateFigure::ALL.into_iter().filter(has).collect()
+}
+
+/// The names of the requests of these workloads.
+#[must_use]
+pub fn requests<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Vec<String> {
+    let sets = workloads.into_iter().filter_map(|it| it.requests.as_ref());
+    let names: BTreeSet<&str> = sets.flat_map(|set| set.names()).collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// Which option of `run` adds figures.
+pub const HINT: &str = "throughput is measured with --phase saturate, latency with --phase cost";
+
+/// What conditions on a result may be about, from its journal.
+#[must_use]
+pub fn scope<'a>(verb: &'a str, journal: &Journal) -> GateScope<'a> {
+    let start = &journal.start;
+    GateScope {
+        verb,
+        values: values(&start.workloads),
+        changes: changes(),
+        hint: HINT,
+        servers: start.variants.iter().map(|it| it.variant.clone()).collect(),
+        names: requests(&start.workloads),
+    }
+}
+
+/// The conditions on a result of `run`: changes are those of a server against the baseline.
+#[must_use]
+pub fn of_run(analysis: &Analysis<'_>, conditions: &[Condition]) -> Option<Gate> {
+    let changes: Vec<Change> = analysis
+        .workloads
+        .iter()
+        .flat_map(|workload| against_baseline(workload, conditions))
+        .collect();
+    let subjects = subjects(&analysis.workloads);
+    let evidence = Evidence { changes: &changes, subjects: &subjects, ..Evidence::default() };
+    let mut gate = judge(conditions, &evidence)?;
+    for change in &changes {
+        let is_meant = |it: &&Subject<'_>| {
+            it.cell.as_ref().is_some_and(|cell| {
+                let is_baseline = Some(&cell.variant) == change.relative_to.as_ref();
+                let is_here = cell.workload == change.cell.workload;
+                is_here && (is_baseline || *cell == change.cell)
+            })
+        };
+        let mut both = subjects.iter().filter(is_meant);
+        if both.any(|it| it.is_spoiled(change.metric.is_tail())) {
+            withhold(&mut gate, change, false);
+        }
+    }
+    let without = gate.conditions.iter().filter(|it| it.looked_at == 0);
+    let without: Vec<String> = without.map(|it| format!("'{}'", it.condition)).collect();
+    gate.warnings.retain(|warning| !without.iter().any(|it| warning.starts_with(it)));
+    gate.lost = lost(analysis, &subjects, conditions);
+    Some(gate)
+}
+
+/// The rows of a workload against its baseline, by the figures of these conditions.
+fn against_baseline(workload: &WorkloadRows<'_>, conditions: &[Condition]) -> Vec<Change> {
+    let phase = workload.workload.phase;
+    let of_phase = conditions.iter().filter_map(OnChange::of).filter_map(|it| it.metric(phase));
+    let metrics: BTreeSet<Metric> = of_phase.collect();
+    let changes = metrics.into_iter().flat_map(|metric| {
+        let rows = workload.rows.iter().zip(&workload.compare(metric).rows);
+        rows.filter_map(move |(row, compared)| {
+            let values = |index: usize| {
+                let values = workload.rows[index].values(metric).into_values();
+                Figure::of_values(&values.collect::<Vec<_>>(), Vec::new())
+            };
+            let baseline = workload.baseline?;
+            let ratio = compared.as_ref()?.ratio.as_ref().filter(|_| row.role.is_compared())?;
+            let new = row.values(metric).into_values().collect::<Vec<_>>();
+            let claim = ratio.claim.unwrap_or(Claim::CannotTell);
+            Some(Change {
+                cell: Cell {
+                    workload: workload.workload.name.clone(),
+                    phase,
+                    variant: row.variant.clone(),
+                    copy: row.copy,
+                },
+                metric,
+                verdict: Movement::of(metric, claim),
+                words: claim.words(metric),
+                estimate: ratio.estimate,
+                old: values(baseline)?,
+                new: Figure::of_values(&new, Vec::new())?,
+                relative_to: Some(workload.rows[baseline].variant.clone()),
+                p_adjusted: ratio.p_adjusted,
+                margin: workload.compare(metric).margin,
+                reads: ratio.reads,
+                claim,
+                inconclusive: ratio.inconclusive,
+                same_program: None,
+            })
+        })
+    });
+    changes.collect()
+}
+
+/// Servers that a condition concerns and that have no figures: what is worse than any figure must not pass.
+fn lost(analysis: &Analysis<'_>, subjects: &[Subject<'_>], conditions: &[Condition]) -> Vec<Lost> {
+    let is_concerned = |it: &&Subject<'_>| {
+        let phase = it.cell.as_ref().map(|cell| cell.phase);
+        let by = |condition: &Condition| match OnChange::of(condition) {
+            Some(change) => phase.is_some_and(|phase| change.metric(phase).is_some()),
+            None => it.is_concerned_by(condition, None),
+        };
+        it.loads.is_empty()
+            && !it.is_reference
+            && phase != Some(Phase::Idle)
+            && conditions.iter().any(by)
+    };
+    let lost = subjects.iter().filter(is_concerned).filter_map(|it| {
+        let cell = it.cell.clone()?;
+        let mut runs = it.rows.iter().flat_map(|row| &row.runs);
+        let workload = analysis.workloads.iter().find(|it| it.workload.name == cell.workload)?;
+        let reason = match runs.find_map(|run| run.outcome.failure()) {
+            Some(why) => why.to_owned(),
+            None => not_run(analysis.journal, workload, &cell.variant),
+        };
+        Some(Lost { cell, reason })
+    });
+    lost.collect()
+}
+
+/// The conditions on a result of `tune`: on the best combination, or on the rate that was found.
+#[must_use]
+pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Option<Gate> {
+    let analysis = Analysis::of(journal);
+    let (name, rate) = match tuned {
+        Tuned::Sweep(sweep) => {
+            let best = sweep.best();
+            let mut workloads = journal.start.workloads.iter();
+            let is_best = |it: &&Workload| {
+                best.is_some_and(|best| {
+                    (it.workers, it.connections) == (Some(best.workers), best.connections)
+                })
+            };
+            (workloads.find(is_best).map(|it| it.name.clone()), None)
+        }
+        Tuned::Search(search) => {
+            let rate = search.found.as_ref().and_then(|it| it.requests_per_second);
+            (rate.map(|_| search.sought.workload.clone()), rate)
+        }
+    };
+    let workload = analysis.workloads.iter().find(|it| Some(&it.workload.name) == name.as_ref());
+    let Some(workload) = workload else {
+        let gate = judge(conditions, &Evidence::default());
+        return gate.map(|gate| Gate { lost: nothing(journal), ..gate });
+    };
+    let is_meant = |run: &wirebench_schema::journal::Run| match rate {
+        None => true,
+        Some(_) => run.outcome.measured().and_then(|it| it.load.constant_rate()) == rate,
+    };
+    let rows: Vec<_> = workload
+        .rows
+        .iter()
+        .filter(|row| row.role != Role::SecondOfBaseline)
+        .map(|row| row.with_runs(is_meant))
+        .collect();
+    let mut subject = Subject::of_rows(workload, rows.iter().collect());
+    (subject.has_all, subject.rate) = (true, rate.map(|it| it as f64));
+    judge(conditions, &Evidence { subjects: &[subject], ..Evidence::default() })
+}
+
+/// That a search or a sweep has no result.
+fn nothing(journal: &Journal) -> Vec<Lost> {
+    let start = &journal.start;
+    let cell = start.variants.first().zip(start.workloads.last()).map(|(it, workload)| Cell {
+        workload: workload.name.clone(),
+        phase: workload.phase,
+        variant: it.variant.clone(),
+        copy: 0,
+    });
+    let reason = "no combination or rate was found".to_owned();
+    cell.map(|cell| Lost { cell, reason }).into_iter().collect()
+}
+
+/// The conditions on a load.
+#[must_use]
+pub fn of_load(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
+    let subjects = [Subject::of_load(Some(report))];
+    judge(conditions, &Evidence { subjects: &subjects, ..Evidence::default() })
+}
+
+/// What conditions on a load may be about: a client does not see the server's CPU time and memory.
+#[must_use]
+pub fn scope_of_load<'a>(verb: &'a str, config: &LoadConfig) -> GateScope<'a> {
+    let is_seen = |it: &GateFigure| !matches!(it, GateFigure::Cpu | GateFigure::Memory);
+    let names = config.requests.iter().flat_map(|set| set.names());
+    GateScope {
+        verb,
+        values: GateFigure::ALL.into_iter().filter(is_seen).collect(),
+        names: names.map(str::to_owned).collect(),
+        ..GateScope::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;
