@@ -60,20 +60,21 @@ pub enum Built {
 
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    #[error("`{command}` failed with {status}; the log is {log}{excerpt}", log = .log.display())]
+    #[error(
+        "`{command}` failed with {status} in {folder}; the log is {log}{excerpt}",
+        folder = .folder.display(), log = .log.display()
+    )]
     Step {
         command: String,
         status: String,
+        folder: PathBuf,
         log: PathBuf,
         /// The part of it that says why.
         excerpt: String,
     },
     /// The commands went well and made nothing that can be started.
-    #[error(
-        "the build made no program where `run` looks for it; the log is {log}",
-        log = .log.display()
-    )]
-    NoProgram { log: PathBuf },
+    #[error("the build made no program `{program}`; the log is {log}", log = .log.display())]
+    NoProgram { program: String, log: PathBuf },
     /// A command could not be run.
     #[error(transparent)]
     Command(#[from] CommandError),
@@ -105,27 +106,25 @@ pub fn build(
     let lock = File::create(&lock_path).map_err(io_error(&lock_path))?;
     wait_for_lock(&lock, &lock_path, stop)?;
     let steps = steps(subject)?;
+    if subject.own_sources().is_some() {
+        begin();
+        run_steps(&steps, subject, stop)?;
+        return Ok(Built::Made);
+    }
     let tools = version::of_tools(subject, stop);
     let digest = digest(&subject.source, &steps, &tools).map_err(io_error(&subject.source))?;
     let stamp = folder.join(STAMP);
     let old = fs::read_to_string(&stamp).unwrap_or_default();
     let (changed, unknown) = look_over(&old, outputs(subject));
     let unchanged = old.lines().next() == Some(&digest) && changed.is_empty() && unknown.is_empty();
-    if unchanged && freshness == Freshness::Stamped && program_exists(subject)? {
+    if unchanged && freshness == Freshness::Stamped && missing_program(subject)?.is_none() {
         return Ok(Built::UpToDate);
     }
     begin();
     let _ = fs::remove_file(&stamp);
     // A toolchain may take a replaced program for its own.
     changed.iter().for_each(|path| _ = fs::remove_file(path));
-    let log_path = log_path(subject);
-    let mut log = File::create(&log_path).map_err(io_error(&log_path))?;
-    for step in &steps {
-        run_step(step, subject, (&mut log, &log_path), stop)?;
-    }
-    if !program_exists(subject)? {
-        return Err(BuildError::NoProgram { log: log_path });
-    }
+    run_steps(&steps, subject, stop)?;
     // Variants that share the build may start other programs of it.
     let made: BTreeSet<PathBuf> =
         lines(&old).map(|(_, path)| path.into()).chain(outputs(subject)).collect();
@@ -156,6 +155,19 @@ pub(crate) fn outputs(subject: &Subject) -> Vec<PathBuf> {
     filled.filter_map(|word| Some(PathBuf::from(&word[word.find(&build)?..]))).collect()
 }
 
+/// Runs all steps, after which the program is there.
+fn run_steps(steps: &[BuildStep], subject: &Subject, stop: &AtomicBool) -> Result<(), BuildError> {
+    let log_path = log_path(subject);
+    let mut log = File::create(&log_path).map_err(io_error(&log_path))?;
+    for step in steps {
+        run_step(step, subject, (&mut log, &log_path), stop)?;
+    }
+    match missing_program(subject)? {
+        Some(program) => Err(BuildError::NoProgram { program, log: log_path }),
+        None => Ok(()),
+    }
+}
+
 /// Runs one step. What it prints goes to the log, and when it fails the telling part into the error.
 fn run_step(
     step: &BuildStep,
@@ -176,6 +188,7 @@ fn run_step(
     Err(BuildError::Step {
         command,
         status: status.to_string(),
+        folder: folder.clone(),
         log: log_path.to_owned(),
         excerpt: excerpt::excerpt(&said),
     })
@@ -196,14 +209,16 @@ pub(crate) fn wait_for_lock(lock: &File, path: &Path, stop: &AtomicBool) -> Resu
     }
 }
 
-/// Whether the program that the build should have made is there. One from elsewhere, such as an
+/// The program that the build should have made and that is not there. One from elsewhere, such as an
 /// interpreter, is none of the build's business.
-fn program_exists(subject: &Subject) -> Result<bool, placeholder::PlaceholderError> {
+fn missing_program(subject: &Subject) -> Result<Option<String>, placeholder::PlaceholderError> {
     let program = &subject.variant.run.command[0];
-    if !program.contains("{build}") {
-        return Ok(true);
+    let is_own = subject.own_sources().is_some() && program.contains('/');
+    if !program.contains("{build}") && !is_own {
+        return Ok(None);
     }
-    Ok(Path::new(&placeholder::fill(program, &subject.build_values())?).is_file())
+    let program = placeholder::fill(program, &subject.build_values())?;
+    Ok((!Path::new(&program).is_file()).then_some(program))
 }
 
 /// Where the output of the last build of `subject` is.
@@ -215,6 +230,9 @@ pub fn log_path(subject: &Subject) -> PathBuf {
 /// The digest of what the last build of `subject` was made of. For an entry that is not built it is
 /// the digest of what the entries of its language share.
 pub(crate) fn stamp(subject: &Subject) -> Option<String> {
+    if let Some(sources) = subject.own_sources() {
+        return Some(sources.to_owned());
+    }
     if !subject.variant.build.is_empty() {
         let stamp = fs::read_to_string(subject.build.join(STAMP)).ok()?;
         return Some(stamp.lines().next()?.to_owned());
@@ -230,8 +248,11 @@ pub(crate) fn shared(source: &Path) -> PathBuf {
     source.with_file_name(SHARED)
 }
 
-/// The steps of the build with their placeholders filled in.
+/// The steps of the build with their placeholders filled in. A user's command line has none.
 fn steps(subject: &Subject) -> Result<Vec<BuildStep>, placeholder::PlaceholderError> {
+    if subject.own_sources().is_some() {
+        return Ok(subject.variant.build.clone());
+    }
     let values = subject.build_values();
     let fill = |step: &BuildStep| {
         Ok(BuildStep {

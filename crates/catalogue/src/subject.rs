@@ -24,7 +24,11 @@ pub enum Origin {
     },
     Builtin,
     /// A command line; nothing is declared about it.
-    Own,
+    Own {
+        /// A digest of its sources, if they are of a git repository. Its build runs each time,
+        /// because what it depends on is not known.
+        sources: Option<String>,
+    },
     /// A folder below `entries/` whose description cannot be used. It is listed with the
     /// reason, and the other entries remain usable.
     Broken {
@@ -63,8 +67,14 @@ impl Subject {
     pub const fn is_described(&self) -> bool {
         match self.origin {
             Origin::Entry { .. } | Origin::Builtin => true,
-            Origin::Own | Origin::Broken { .. } => false,
+            Origin::Own { .. } | Origin::Broken { .. } => false,
         }
+    }
+
+    /// A digest of the sources of a command line, if they are of a git repository.
+    pub(crate) fn own_sources(&self) -> Option<&str> {
+        let Origin::Own { sources } = &self.origin else { return None };
+        sources.as_deref()
     }
 
     /// What is wrong with its description, if it cannot be used.
@@ -72,7 +82,7 @@ impl Subject {
     pub fn broken(&self) -> Option<&str> {
         match &self.origin {
             Origin::Broken { reason } => Some(reason),
-            Origin::Entry { .. } | Origin::Builtin | Origin::Own => None,
+            Origin::Entry { .. } | Origin::Builtin | Origin::Own { .. } => None,
         }
     }
 
@@ -177,7 +187,7 @@ impl Subject {
     /// A command line such as `./my-server {port}`, split into words as a shell would, but never
     /// given to one.
     pub fn own(line: &str, scenarios: &[Scenario], project: &Project) -> Result<Self, String> {
-        let command = split(line)?;
+        let command = split(line, "server", "./my-server {port}")?;
         let mut names = Vec::new();
         for argument in &command {
             names.extend(placeholder::names(argument).map_err(|error| error.to_string())?);
@@ -198,7 +208,7 @@ impl Subject {
             source: current_folder()?,
             build: project.build_folder(&variant.id),
             checkouts: None,
-            origin: Origin::Own,
+            origin: Origin::Own { sources: None },
             variant,
         })
     }
@@ -208,13 +218,13 @@ fn current_folder() -> Result<PathBuf, String> {
     std::env::current_dir().map_err(|error| format!("the current folder cannot be read: {error}"))
 }
 
-/// Splits a command line into words. The program may be relative to the current folder.
-fn split(line: &str) -> Result<Vec<String>, String> {
+/// Splits a command line of this `kind` into words.
+pub fn split(line: &str, kind: &str, example: &str) -> Result<Vec<String>, String> {
     let command = shlex::split(line).ok_or_else(|| {
-        format!("the server command `{line}` has a quote or a backslash without its end")
+        format!("the {kind} command `{line}` has a quote or a backslash without its end")
     })?;
     if command.first().is_none_or(String::is_empty) {
-        return Err("the server command is empty: write for example './my-server {port}'".into());
+        return Err(format!("the {kind} command is empty: write for example '{example}'"));
     }
     Ok(command)
 }

@@ -66,7 +66,7 @@ pub fn groups(subjects: &[Subject]) -> Vec<Group> {
 
 fn name(members: &[usize], subjects: &[Subject]) -> String {
     let first = &subjects[members[0]].variant.id;
-    if members.len() == 1 {
+    if members.len() == 1 || first.variant().is_none() {
         return first.to_string();
     }
     let variants = members.iter().filter_map(|&index| subjects[index].variant.id.variant());

@@ -60,6 +60,7 @@ const DURATION: &str = "Length of the measurement window, filled by slices [defa
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = AFTER_HELP,
+    group = clap::ArgGroup::new("revised").args(["entry", "server"]).conflicts_with_all(["a", "b"]),
     mut_arg("count", |it| it.help(COUNT).conflicts_with("precision")),
     mut_arg("procedure", |it| it.help(PROCEDURE)),
     mut_arg("margin", |it| it.help(MARGIN)),
@@ -69,13 +70,31 @@ const DURATION: &str = "Length of the measurement window, filled by slices [defa
 )]
 pub(crate) struct Arguments {
     /// Entry of this project to compare at two git revisions; see --old
-    #[arg(value_name = "ENTRY", requires = "old", conflicts_with_all = ["a", "b"])]
+    #[arg(value_name = "ENTRY", requires = "old")]
     entry: Option<String>,
+    /// Command of a server to compare at two git revisions of the current folder, such as './srv
+    /// {port}'; see --old and --build
+    #[arg(long, value_name = "COMMAND", requires = "old")]
+    server: Option<String>,
+    /// Command that builds --server, such as 'make server'; runs in the folder of each revision
+    /// [default: nothing is built]
+    #[arg(long, value_name = "COMMAND", requires = "server", conflicts_with_all = ["entry", "a", "b"])]
+    build: Option<String>,
     /// Server A, the reference: a command, such as './my-server {port}', or an entry
-    #[arg(long, value_name = "COMMAND | ENTRY", required_unless_present = "entry", requires = "b")]
+    #[arg(
+        long,
+        value_name = "COMMAND | ENTRY",
+        required_unless_present = "revised",
+        requires = "b"
+    )]
     a: Option<String>,
     /// Server B, compared with A: a command or an entry
-    #[arg(long, value_name = "COMMAND | ENTRY", required_unless_present = "entry", requires = "a")]
+    #[arg(
+        long,
+        value_name = "COMMAND | ENTRY",
+        required_unless_present = "revised",
+        requires = "a"
+    )]
     b: Option<String>,
     /// Working folder of A's command; its program path is relative to it [default: current folder]
     #[arg(long, value_name = "FOLDER", requires = "a")]
@@ -83,11 +102,11 @@ pub(crate) struct Arguments {
     /// Working folder of B's command [default: current folder]
     #[arg(long, value_name = "FOLDER", requires = "b")]
     b_folder: Option<PathBuf>,
-    /// Git revision of ENTRY used as A
-    #[arg(long, value_name = "REVISION", requires = "entry", conflicts_with_all = ["a", "b"])]
+    /// Git revision of ENTRY or --server used as A
+    #[arg(long, value_name = "REVISION", requires = "revised", conflicts_with_all = ["a", "b"])]
     old: Option<String>,
-    /// Git revision of ENTRY used as B [default: the working tree]
-    #[arg(long, value_name = "REVISION", requires = "entry", conflicts_with_all = ["a", "b"])]
+    /// Git revision of ENTRY or --server used as B [default: the working tree]
+    #[arg(long, value_name = "REVISION", requires = "revised", conflicts_with_all = ["a", "b"])]
     new: Option<String>,
     /// Name of A in the output [default: A, or old]
     #[arg(long, value_name = "NAME")]

@@ -3,12 +3,11 @@
 
 use crate::{
     golden, servers,
-    world::{Outcome, World, assert_has, program},
+    world::{Outcome, World, program},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    process::Command,
 };
 use wirebench_schema::{
     journal::{Counts, EndReason, Journal, Procedure},
@@ -21,7 +20,7 @@ fn null_server(scenario: &str) -> String {
 }
 
 /// Slices and windows as short as they can be.
-const SHORT: [&str; 10] = [
+pub(crate) const SHORT: [&str; 10] = [
     "ab",
     "-d250ms",
     "--slice=40ms",
@@ -48,7 +47,7 @@ fn same(world: &World, arguments: &[&str]) -> Outcome {
 
 /// It went well. On a machine that is busy with other tests a whole window may pass in which the
 /// server does not run, which fails the run and is right.
-fn assert_fine(outcome: &Outcome) {
+pub(crate) fn assert_fine(outcome: &Outcome) {
     let starved = outcome.stderr.contains("no valid reply in the window");
     assert_eq!(outcome.code, Some(i32::from(starved)), "{outcome:#?}");
 }
@@ -280,57 +279,18 @@ fn commands_have_folders_of_their_own() {
 }
 
 #[test]
-#[ignore = "needs git"]
-fn an_entry_is_compared_between_two_revisions_with_git() {
-    let git = |folder: &std::path::Path, arguments: &[&str]| {
-        let who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=0"];
-        let mut command = Command::new("git");
-        command.arg("-C").arg(folder).args(who).args(arguments);
-        command.output().is_ok_and(|output| output.status.success())
-    };
-    let entry = |title: &str| {
-        format!(
-            "title = \"{title}\"\ndescription = \"D.\"\nclass = \"raw\"\nmodel = \"event-loop\"\n\
-             mechanism = \"epoll\"\nsharing = \"prefork\"\nscenarios = [\"hello\"]\nskips = []\n\
-             [[version]]\nname = \"v\"\nfile = \"version\"\npattern = '(\\d+)'\n[run]\n\
-             command = [\"{}\", \"null-server\", \"epoll\", \"hello\", \"{{host}}\", \"{{port}}\", \
-             \"{{workers}}\"]\nready = \"line\"\n",
-            program().display()
-        )
-    };
-    let world = World::new().with_entry("c/mine", &entry("First"));
-    let folder = world.folder.path();
-    fs::write(folder.join("entries/c/mine/version"), "1\n").unwrap();
-    fs::write(folder.join("suites/x.txt"), "").unwrap();
-    fs::write(folder.join(".gitignore"), "target\n").unwrap();
-    assert!(git(folder, &["init", "-q"]) && git(folder, &["add", "."]));
-    assert!(git(folder, &["commit", "-qm", "First"]));
-    fs::write(folder.join("entries/c/mine/entry.toml"), entry("Second")).unwrap();
-    fs::write(folder.join("entries/c/mine/version"), "2\n").unwrap();
-    let options = ["c/mine", "--old=HEAD", "--cohorts=1"];
-    let outcome = world.wirebench(&[&SHORT[..], &options].concat());
-    assert_fine(&outcome);
-    let details = fs::read_to_string(world.results().join("report.txt")).unwrap();
-    assert_has(
-        &details,
-        &["old: c/mine, HEAD (First), 2 runs", "[v 1]", "new: c/mine, as it is now (Second)"],
-    );
-    assert_eq!(world.journal().start.variants[1].versions["v"], "2");
-    let branches = Command::new("git").arg("-C").arg(folder).args(["worktree", "list"]).output();
-    let branches = String::from_utf8(branches.unwrap().stdout).unwrap();
-    assert_eq!(branches.lines().count(), 1, "the repository is as it was: {branches}");
-    let wrong = world.wirebench(&["ab", "c/mine", "--old=no-such-revision"]);
-    let reason = "`no-such-revision` is not a revision of the repository at";
-    wrong.assert_error(2, &format!("{reason} {}", folder.canonicalize().unwrap().display()));
-}
-
-#[test]
 fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
     let server = null_server("hello");
     let good = ["--a", server.as_str(), "--b", server.as_str()];
     let long = format!("--name-a={}", "x".repeat(300));
-    let rows: [&[&str]; 22] = [
+    let rows: [&[&str]; 28] = [
         &["--a", "x {port}"],
+        &["--server", "./x {port}"],
+        &["--old", "HEAD"],
+        &["--server", "./x {port}", "--old", "HEAD"],
+        &["--server", "./x {port}", "--old", "HEAD", "--build", "a 'b"],
+        &["--server", "./x {port}", "--old", "HEAD", "--a", "x"],
+        &["c/x", "--build", "make", "--old", "HEAD"],
         &["--a", "./no-such {port}", "--b", "./no-such {port}"],
         &["--a", "./no-such 80", "--b", "x"],
         &["--a", "builtin/epol", "--b", "builtin/epoll"],

@@ -30,6 +30,7 @@ mod published_rows;
 mod report;
 mod requests;
 mod resume;
+mod revisions;
 mod run;
 mod second_look;
 mod servers;

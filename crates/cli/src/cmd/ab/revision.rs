@@ -1,5 +1,5 @@
-//! An entry as it was at a revision of git: all files of the revision in a folder of their own below
-//! the project's, in which the entry is built like any other. The repository stays as it is: no
+//! An entry or a command of the user's as it was at a revision of git: all files of the revision in a
+//! folder of their own below the project's, in which it is built. The repository stays as it is: no
 //! branch, no working tree of git's and no index is made or changed.
 
 use anyhow::Context as _;
@@ -13,37 +13,88 @@ use wirebench_catalogue::{
     project::{Project, Trust},
     subject::Subject,
 };
+use wirebench_server::digest;
 
 use crate::{
     context::{Context, only_one},
     exit::usage,
 };
 
-/// Digits of a commit's name that tell it from all others in a project.
+/// Digits of a commit's name that distinguish it from all others in a project.
 const DIGITS: usize = 16;
+/// Digits of a commit's name in a title.
+const SHORT_DIGITS: usize = 10;
+
+/// A folder as it is at a revision, or in the working tree.
+pub(super) struct Place {
+    pub(super) folder: PathBuf,
+    /// A project in which the same name is built in a folder of its own.
+    pub(super) project: Project,
+    /// A digest of all files of the repository.
+    pub(super) sources: String,
+    /// What a title says of it.
+    pub(super) name: String,
+}
 
 /// The entry `name` at `revision`.
 pub(super) fn subject(context: &Context, name: &str, revision: &str) -> anyhow::Result<Subject> {
     let root = context.project.root.as_deref().ok_or_else(|| {
         usage("--old needs a git repository: change to a checkout, or to the folder of your own entries/")
     })?;
-    let commit = commit(root, revision)?;
-    let folder = context.project.state.join("revisions").join(&commit[..DIGITS]);
-    if !folder.is_dir() {
-        check_out(root, &commit, &folder)
-            .with_context(|| format!("cannot check out `{revision}`"))?;
-    }
-    let inner = folder.join(git(root, &["rev-parse", "--show-prefix"])?);
-    if !inner.join("entries").is_dir() {
+    let Place { folder, project: Project { state, .. }, .. } = place(context, root, revision)?;
+    if !folder.join("entries").is_dir() {
         return Err(usage(format!("`{revision}` has no entries/")));
     }
-    let state = folder.join("wirebench-state");
-    let project = Project::checkout(inner, Trust::Checked);
+    let project = Project::checkout(folder, Trust::Checked);
     let project = Project { results: state.clone(), state, ..project };
     let known = discover::subjects(&project, &context.program).map_err(usage)?;
     let named = discover::select(&known, &[name.to_owned()])
         .map_err(|error| usage(format!("at `{revision}`: {error}")))?;
     only_one(named, name)
+}
+
+/// The folder `root` of a repository as it was at `revision`.
+pub(super) fn place(context: &Context, root: &Path, revision: &str) -> anyhow::Result<Place> {
+    let prefix = prefix(root)?;
+    let commit = commit(root, revision)?;
+    let all = context.project.state.join("revisions").join(&commit[..DIGITS]);
+    if !all.is_dir() {
+        check_out(root, &commit, &all).with_context(|| format!("cannot check out `{revision}`"))?;
+    }
+    let folder = all.join(&prefix);
+    if !folder.is_dir() {
+        return Err(usage(format!(
+            "`{revision}` has no folder `{}`",
+            prefix.trim_end_matches('/')
+        )));
+    }
+    let sources = git(root, &["rev-parse", &format!("{commit}^{{tree}}")])?;
+    let name = format!("{revision} ({})", &commit[..SHORT_DIGITS]);
+    let project = Project::without_entries(&all.join("wirebench-state"));
+    Ok(Place { folder, project, sources, name })
+}
+
+/// The folder `root` of a repository as it is. Files that git does not track are not looked at.
+pub(super) fn working_tree(context: &Context, root: &Path) -> anyhow::Result<Place> {
+    prefix(root)?;
+    commit(root, "HEAD")?;
+    let mut sources = git(root, &["rev-parse", "HEAD^{tree}"])?;
+    let changes = git(root, &["diff", "--binary", "--no-ext-diff", "HEAD"])?;
+    if !changes.is_empty() {
+        sources += &format!(" {}", digest::of_text(&changes));
+    }
+    let state =
+        context.project.state.join("own").join(digest::of_text(&root.display().to_string()));
+    let project = Project::without_entries(&state);
+    Ok(Place { folder: root.to_owned(), project, sources, name: "as it is now".to_owned() })
+}
+
+/// Where `root` is in its repository; empty at the top.
+fn prefix(root: &Path) -> anyhow::Result<String> {
+    let prefix = git(root, &["rev-parse", "--show-prefix"]).map_err(|error| {
+        usage(format!("--old needs a git repository: change to one ({error:#})"))
+    })?;
+    Ok(prefix.trim_end_matches('/').to_owned())
 }
 
 /// The full name of the commit that `revision` means.

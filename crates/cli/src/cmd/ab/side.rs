@@ -1,10 +1,16 @@
-//! From what a user writes for a side to a server: a command line, an entry, or an entry at a
+//! From what a user writes for a side to a server: a command line or an entry, each also at a
 //! revision. Nothing is built or started here.
 
-use std::path::Path;
-use wirebench_catalogue::subject::Subject;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+use wirebench_catalogue::{
+    project::Project,
+    subject::{Origin, Subject, split},
+};
 use wirebench_report::ab::SUITE;
-use wirebench_schema::scenario::Scenario;
+use wirebench_schema::{entry::BuildStep, scenario::Scenario};
 
 use super::{Arguments, revision};
 use crate::{
@@ -19,9 +25,10 @@ impl Arguments {
         context: &Context,
         scenario: Scenario,
     ) -> anyhow::Result<[Subject; 2]> {
-        let (subjects, usual) = match &self.entry {
-            Some(entry) => (self.revisions(context, entry, scenario)?, ["old", "new"]),
-            None => {
+        let (subjects, usual) = match (&self.entry, &self.server) {
+            (Some(entry), _) => (self.revisions(context, entry, scenario)?, ["old", "new"]),
+            (None, Some(line)) => (self.builds(context, line, scenario)?, ["old", "new"]),
+            (None, None) => {
                 let written = |option: &str, text: &Option<String>, folder: Option<&Path>| {
                     let text = text.as_deref().unwrap_or_default();
                     written(context, (option, text), folder, scenario)
@@ -63,6 +70,39 @@ impl Arguments {
         }
         Ok(subjects)
     }
+
+    /// The command `line` in the current folder at both revisions, each with its build.
+    fn builds(
+        &self,
+        context: &Context,
+        line: &str,
+        scenario: Scenario,
+    ) -> anyhow::Result<[Subject; 2]> {
+        let build = self.build.as_deref().map(|line| split(line, "build", "make server"));
+        let build: Vec<BuildStep> = build
+            .transpose()
+            .map_err(usage)?
+            .into_iter()
+            .map(|command| BuildStep { command, env: BTreeMap::new() })
+            .collect();
+        let root = folder(Path::new("."))?;
+        let at = |revision: Option<&str>| {
+            let place = match revision {
+                Some(revision) => revision::place(context, &root, revision)?,
+                None => revision::working_tree(context, &root)?,
+            };
+            let mut subject = in_folder(&place.project, line, &place.folder, scenario)?;
+            let program = &subject.variant.run.command[0];
+            if build.is_empty() || !program.contains('/') {
+                require_program(program, "make it with --build 'COMMAND', or write its path")?;
+            }
+            subject.title = format!("{}, {}", subject.title, place.name);
+            subject.origin = Origin::Own { sources: Some(place.sources) };
+            subject.variant.build.clone_from(&build);
+            anyhow::Ok(subject)
+        };
+        Ok([at(self.old.as_deref())?, at(self.new.as_deref())?])
+    }
 }
 
 /// The server that `text` means.
@@ -99,20 +139,34 @@ fn own(
     folder: Option<&Path>,
     scenario: Scenario,
 ) -> anyhow::Result<Subject> {
-    let Some(folder) = folder else {
+    let Some(named) = folder else {
         return only_one(context.own(&[line.to_owned()], &[scenario])?, line);
     };
-    let at = folder
-        .canonicalize()
-        .map_err(|error| usage(format!("the folder {}: {error}", folder.display())))?;
-    let mut subject = Subject::own(line, &[scenario], &context.project).map_err(usage)?;
+    let mut subject = in_folder(&context.project, line, &self::folder(named)?, scenario)?;
+    require_program(&subject.variant.run.command[0], "build it first, or write its path")?;
+    subject.title = format!("{} in {}", subject.title, named.display());
+    Ok(subject)
+}
+
+/// The full path of a folder that is there.
+fn folder(named: &Path) -> anyhow::Result<PathBuf> {
+    named.canonicalize().map_err(|error| usage(format!("the folder {}: {error}", named.display())))
+}
+
+/// A command line that runs in `folder`, where its program is if that is a relative path.
+fn in_folder(
+    project: &Project,
+    line: &str,
+    folder: &Path,
+    scenario: Scenario,
+) -> anyhow::Result<Subject> {
+    let mut subject = Subject::own(line, &[scenario], project).map_err(usage)?;
     let program = &mut subject.variant.run.command[0];
     if program.contains('/') {
-        *program = at.join(&*program).display().to_string();
+        let path: PathBuf = folder.join(&*program).components().collect();
+        *program = path.display().to_string();
     }
-    require_program(program, "build it first, or write its path")?;
-    subject.title = format!("{} in {}", subject.title, folder.display());
-    subject.source = at;
+    subject.source = folder.to_owned();
     Ok(subject)
 }
 
