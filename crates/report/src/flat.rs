@@ -6,12 +6,14 @@
 use wirebench_schema::{
     entry::Class,
     journal::{Bound, Weight},
+    load::NamedRequests,
     suite::Phase,
 };
 use wirebench_stats::{Estimate, Interval};
 
 use crate::{
     analysis::{Claim, Metric, Reads},
+    by_name::LATENCIES,
     json::{self, WorkloadReport},
 };
 
@@ -136,13 +138,39 @@ impl FlatRow {
 
 pub(crate) fn of_run(report: &json::Report<'_>) -> Flat {
     let of = |workload: &WorkloadReport<'_>| -> Vec<FlatRow> {
-        workload.rows.iter().map(|row| of_row(workload, row)).collect()
+        workload.rows.iter().flat_map(|row| with_names(of_row(workload, row), row)).collect()
     };
     Flat {
         suite: report.suite.clone(),
         started: report.started.clone(),
         rows: report.workloads.iter().flat_map(of).collect(),
     }
+}
+
+/// The row of a server, and one for each name of its requests.
+fn with_names(whole: FlatRow, row: &json::Row<'_>) -> Vec<FlatRow> {
+    let figure = |metric: Metric, value, valid| FlatFigure {
+        metric,
+        value,
+        interval: None,
+        valid: valid && is_valid(row, metric),
+        ratio: None,
+    };
+    let of_name = |named: &NamedRequests| {
+        let latencies = named.latency.iter().flat_map(|latency| {
+            LATENCIES
+                .map(|(metric, it)| figure(metric, it.of(latency), !it.is_lower_bound(latency)))
+        });
+        let throughput = figure(Metric::Throughput, named.requests_per_second, true);
+        FlatRow {
+            workload: format!("{} {}", whole.workload, named.name),
+            errors: named.errors,
+            figures: [throughput].into_iter().chain(latencies).collect(),
+            ..whole.clone()
+        }
+    };
+    let named: Vec<FlatRow> = row.by_name.iter().map(of_name).collect();
+    [whole].into_iter().chain(named).collect()
 }
 
 fn of_row(workload: &WorkloadReport<'_>, row: &json::Row<'_>) -> FlatRow {

@@ -7,6 +7,7 @@
 
 pub mod ab;
 pub mod analysis;
+mod by_name;
 pub mod commands;
 pub mod compare;
 pub mod distribution;

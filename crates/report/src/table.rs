@@ -11,6 +11,7 @@ pub(crate) mod workload;
 
 use crate::{
     analysis::{Analysis, Metric},
+    by_name,
     document::{Block, Column, Document, Paint, Table},
     generators, pairs, published_rows,
 };
@@ -48,6 +49,7 @@ pub fn document(
     let sections: Vec<Block> = sections.chain(published::sections(analysis)).collect();
     let legend = lists::reading_aid(journal, workloads, &sections);
     blocks.extend(sections);
+    blocks.extend(by_name::sections(workloads));
     if published_rows::document(journal).is_some() {
         blocks.push(Block::section("versions", lists::versions(journal)));
     }

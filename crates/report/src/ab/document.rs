@@ -8,6 +8,7 @@ use super::{Ab, Figure, METRICS, Side, State, flat::is_valid, has};
 use crate::{
     Report,
     analysis::{Metric, SideRatio, absent, conditions},
+    by_name,
     compare::{gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
     flat::Flat,
@@ -50,6 +51,7 @@ impl Report for Ab<'_> {
             Block::Details(self.setting()),
             Block::Table(table),
             Block::Chart(self.ratios()),
+            Block::Details(by_name::sections(std::slice::from_ref(&self.rows))),
             Block::Details(self.reading_aid()),
             Block::list("conditions", conditions),
             Block::Headline(self.sentence(), None),

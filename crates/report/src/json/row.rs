@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
     journal::{Bound, Journal, ReasonKind, Weight},
+    load::NamedRequests,
     suite::Phase,
 };
 use wirebench_stats::{Estimate, Rank};
 
 use crate::{
     analysis::{self, Compared, Comparison, Limited, Metric, Role, WorkloadRows},
+    by_name,
     notes::Notes,
     remarks::remarks,
 };
@@ -44,6 +46,9 @@ pub struct Row<'a> {
     pub saturated: Option<bool>,
     /// Figures by metric; a metric without a value is absent.
     pub figures: BTreeMap<&'static str, Figure<'a>>,
+    /// The requests of each name over its runs; absent where all have one name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_name: Vec<NamedRequests>,
     /// Its ratio to the baseline by the primary metric in each other state of the machine of which there are three
     /// cohorts.
     pub other_states: Vec<OtherState>,
@@ -138,6 +143,7 @@ pub(super) fn row<'a>(
         generator_limited: row.limited() == Limited::Yes,
         saturated: row.saturated().filter(|_| rows.workload.phase == Phase::Saturate),
         figures: figures.collect(),
+        by_name: by_name::of_row(row),
         other_states: Vec::new(),
         reasons: reasons(row),
         notes: notes.texts().collect(),

@@ -9,7 +9,8 @@ use wirebench_schema::{
 
 use super::{Load, charts, doubts};
 use crate::{
-    distribution::{self, Distribution, Percentile},
+    by_name::{self, cell, latency_cells},
+    distribution::{self, Distribution},
     document::{Block, Column, Document, Table},
     load_text::{Detail, Wanted, load_text},
     load_words,
@@ -81,21 +82,6 @@ fn setting(load: &Load<'_>) -> Vec<String> {
     lines
 }
 
-fn cell(percentile: Option<Percentile>) -> String {
-    percentile.map_or_else(|| "-".to_owned(), |it| it.show(latency))
-}
-
-/// A row of latencies, and what its signs mean.
-fn latency_cells(
-    summary: Option<&LatencySummary>,
-    percents: &[f64],
-) -> (Vec<String>, Vec<Percentile>) {
-    let distribution = summary.map(Distribution::new);
-    let found: Vec<Option<Percentile>> =
-        percents.iter().map(|percent| distribution.as_ref()?.at(*percent)).collect();
-    (found.iter().map(|it| cell(*it)).collect(), found.into_iter().flatten().collect())
-}
-
 fn latencies(report: &LoadReport) -> Block {
     let whole = load_words::latency(&report.config.model);
     let mut rows = vec![(whole.to_owned(), report.latency.as_ref())];
@@ -143,21 +129,8 @@ fn timeline(intervals: &[Interval]) -> Block {
 }
 
 fn by_name(named: &[NamedRequests]) -> Block {
-    let percents = [50.0, 99.0, 99.9];
-    let mut signs = Vec::new();
-    let cells = |it: &NamedRequests| {
-        let (cells, found) = latency_cells(it.latency.as_ref(), &percents);
-        signs.extend(found);
-        let figures = [it.requests as f64, it.errors as f64, it.requests_per_second].map(thousands);
-        let name = printable(&it.name).into_owned();
-        [name].into_iter().chain(figures).chain(cells).map(Into::into).collect()
-    };
-    let rows: Vec<_> = named.iter().map(cells).collect();
-    let heads = ["requests", "errors", "requests/s", "p50", "p99", "p99.9"].map(Column::right);
-    let columns = [Column::left("request")].into_iter().chain(heads).collect();
-    let table = Block::Table(Table::new(columns, rows));
-    let legend = Block::Lines(distribution::legend(&signs));
-    Block::Section("Requests by name".to_owned(), vec![table, legend])
+    let lines: Vec<_> = named.iter().map(|it| (None, it)).collect();
+    by_name::section("Requests by name".to_owned(), &lines)
 }
 
 /// What was counted.

@@ -2,21 +2,16 @@
 
 use wirebench_schema::{
     journal::Bound,
-    load::{LatencyFigure, LatencySummary, LoadModel, LoadReport, LoadResult},
+    load::{LatencySummary, LoadModel, LoadReport, LoadResult},
     suite::Phase,
 };
 
 use super::doubts;
 use crate::{
     analysis::Metric,
+    by_name::LATENCIES,
     flat::{Flat, FlatFigure, FlatRow},
 };
-
-const LATENCIES: [(Metric, LatencyFigure); 3] = [
-    (Metric::LatencyP50, LatencyFigure::P50),
-    (Metric::LatencyP99, LatencyFigure::P99),
-    (Metric::LatencyP999, LatencyFigure::P999),
-];
 
 pub(super) fn flat(result: &LoadResult) -> Flat {
     let report = &result.report;

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, WorkloadRows},
+    by_name,
     document::parts,
     generators,
     html::{document, ratio::LEGEND, safe},
@@ -48,6 +49,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
             }
         }
         (legend(journal, &model))
+        (parts(&by_name::sections(workloads)))
         (lines("What disturbed or qualifies the measurement", &model.causes))
         @if let Some(hint) = headline::hint(&model) { p { (safe(&hint)) } }
         (published(analysis, &model))

@@ -1,0 +1,142 @@
+//! The figures of the requests of each name, of one load or of the servers of a run.
+
+use wirebench_schema::{
+    load::{LatencyFigure, LatencySummary, NamedRequests},
+    printable::printable,
+};
+
+use crate::{
+    analysis::{Metric, Row, WorkloadRows},
+    distribution::{self, Distribution, Percentile},
+    document::{Block, Cell, Column, Table},
+    table_units::{latency, thousands},
+};
+
+const PERCENTS: [f64; 3] = [50.0, 99.0, 99.9];
+
+/// The latencies that every list of figures has.
+pub(crate) const LATENCIES: [(Metric, LatencyFigure); 3] = [
+    (Metric::LatencyP50, LatencyFigure::P50),
+    (Metric::LatencyP99, LatencyFigure::P99),
+    (Metric::LatencyP999, LatencyFigure::P999),
+];
+
+/// The requests of each name over all runs of a server that count, in every state of the machine; none where all
+/// requests have one name.
+pub(crate) fn of_row(row: &Row<'_>) -> Vec<NamedRequests> {
+    let loads: Vec<_> = row.measurements().map(|it| &it.load).collect();
+    let seconds = loads.iter().map(|it| it.window_ns).sum::<u64>() as f64 / 1e9;
+    let Some(first) = loads.first() else { return Vec::new() };
+    let of_name = |name: &String| {
+        let named = || loads.iter().flat_map(|it| &it.by_name).filter(|it| it.name == *name);
+        let requests = named().map(|it| it.requests).sum::<u64>();
+        NamedRequests {
+            name: name.clone(),
+            requests,
+            requests_per_second: if seconds > 0.0 { requests as f64 / seconds } else { 0.0 },
+            errors: named().map(|it| it.errors).sum(),
+            latency: LatencySummary::merge(named().filter_map(|it| it.latency.as_ref())),
+        }
+    };
+    first.by_name.iter().map(|it| of_name(&it.name)).collect()
+}
+
+/// A table for each workload whose requests have names.
+pub(crate) fn sections(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
+    let section = |rows: &WorkloadRows<'_>| {
+        let all: Vec<(String, NamedRequests)> = rows
+            .rows
+            .iter()
+            .flat_map(|row| of_row(row).into_iter().map(|it| (row.name(), it)))
+            .collect();
+        let mut lines: Vec<(Option<&str>, &NamedRequests)> =
+            all.iter().map(|(server, it)| (Some(server.as_str()), it)).collect();
+        // Servers are compared by request, not requests by server.
+        let place = |name: &str| all.iter().position(|(_, it)| it.name == name);
+        lines.sort_by_key(|(_, it)| place(&it.name));
+        let title = format!("{}: requests by name", rows.workload.name);
+        (!lines.is_empty()).then(|| section(title, &lines))
+    };
+    workloads.iter().filter_map(section).collect()
+}
+
+/// A table of these requests, with the servers that answered them if there are several.
+pub(crate) fn section(title: String, lines: &[(Option<&str>, &NamedRequests)]) -> Block {
+    let mut signs = Vec::new();
+    let cells = |(server, it): &(Option<&str>, &NamedRequests)| {
+        let (cells, found) = latency_cells(it.latency.as_ref(), &PERCENTS);
+        signs.extend(found);
+        let figures = [it.requests as f64, it.errors as f64, it.requests_per_second].map(thousands);
+        let words = [printable(&it.name).into_owned()].into_iter();
+        let words = words.chain(server.map(str::to_owned)).chain(figures).chain(cells);
+        words.map(Into::into).collect()
+    };
+    let rows: Vec<Vec<Cell>> = lines.iter().map(cells).collect();
+    let server = lines.iter().any(|(server, _)| server.is_some()).then(|| Column::left("server"));
+    let heads = ["requests", "errors", "requests/s", "p50", "p99", "p99.9"].map(Column::right);
+    let columns = [Column::left("request")].into_iter().chain(server).chain(heads).collect();
+    let table = Block::Table(Table::new(columns, rows));
+    Block::Section(title, vec![table, Block::Lines(distribution::legend(&signs))])
+}
+
+/// Cells with these percentiles, and what their signs mean.
+pub(crate) fn latency_cells(
+    summary: Option<&LatencySummary>,
+    percents: &[f64],
+) -> (Vec<String>, Vec<Percentile>) {
+    let distribution = summary.map(Distribution::new);
+    let found: Vec<Option<Percentile>> =
+        percents.iter().map(|percent| distribution.as_ref()?.at(*percent)).collect();
+    (found.iter().map(|it| cell(*it)).collect(), found.into_iter().flatten().collect())
+}
+
+pub(crate) fn cell(percentile: Option<Percentile>) -> String {
+    percentile.map_or_else(|| "-".to_owned(), |it| it.show(latency))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        analysis::Analysis,
+        document::{Document, Paint},
+        fixtures,
+    };
+    use expect_test::expect;
+
+    fn named(name: &str, requests: u64) -> NamedRequests {
+        NamedRequests { name: name.to_owned(), requests, errors: 1, ..NamedRequests::default() }
+    }
+
+    #[test]
+    fn the_requests_of_a_name_are_added_up_over_the_runs_of_a_server() {
+        let mut journal = fixtures::pair(1.0);
+        for run in &mut journal.runs {
+            let wirebench_schema::journal::Outcome::Measured(it) = &mut run.outcome else {
+                continue;
+            };
+            it.load.window_ns = 1_000_000_000;
+            it.load.by_name = vec![named("list", 10), named("user", 20)];
+        }
+        let analysis = Analysis::of(&journal);
+        let rows = &analysis.workloads[0].rows;
+        let runs = rows[0].measurements().count() as u64;
+        let summed = of_row(&rows[0]);
+        assert!(runs > 1);
+        assert_eq!((summed[1].requests, summed[1].errors), (20 * runs, runs));
+        assert!((summed[1].requests_per_second - 20.0).abs() < 1e-9);
+        let document =
+            Document { blocks: sections(&analysis.workloads[..1]), ..Document::default() };
+        expect![[r#"
+            hello: requests by name
+            request  server              requests  errors  requests/s  p50  p99  p99.9
+            list     c/epoll (baseline)        60       6          10    -    -      -
+            list     c/epoll (A/A)             60       6          10    -    -      -
+            list     go/net                    60       6          10    -    -      -
+            user     c/epoll (baseline)       120       6          20    -    -      -
+            user     c/epoll (A/A)            120       6          20    -    -      -
+            user     go/net                   120       6          20    -    -      -
+        "#]]
+        .assert_eq(&document.text(Paint::FILE));
+    }
+}
