@@ -19,16 +19,18 @@ use crate::{
     results::{self, HTML_FILE},
 };
 
-/// A load, and the CPU of its generator if that is known.
+/// A load, and the machine of its generator if that is known.
 #[derive(Debug)]
 pub(crate) struct StoredLoad {
     pub(crate) result: LoadResult,
+    pub(crate) environment: Option<Environment>,
     machine: Option<String>,
 }
 
 impl StoredLoad {
-    fn new(result: LoadResult, environment: Option<&Environment>) -> Self {
-        Self { result, machine: environment.and_then(results::cpu) }
+    fn new(result: LoadResult, environment: Option<Environment>) -> Self {
+        let machine = environment.as_ref().and_then(results::cpu);
+        Self { result, environment, machine }
     }
 
     pub(crate) fn load(&self) -> Load<'_> {
@@ -49,7 +51,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Option<StoredLoad>> {
     let Some(parsed) = LoadResult::parse(&String::from_utf8_lossy(&bytes)) else { return Ok(None) };
     let result = parsed.map_err(|reason| usage(format!("{}: {reason}", file.display())))?;
     let environment = journal::environment(results::folder(&file)).map_err(usage)?;
-    Ok(Some(StoredLoad::new(result, environment.as_ref())))
+    Ok(Some(StoredLoad::new(result, environment)))
 }
 
 /// A folder that a load is written to when it is over.
@@ -81,7 +83,7 @@ impl LoadFolder {
         if let Some(environment) = &self.environment {
             write_environment(environment, &self.path)?;
         }
-        let stored = StoredLoad::new(result.clone(), self.environment.as_ref());
+        let stored = StoredLoad::new(result.clone(), self.environment.clone());
         let page = redacted(&printable(&stored.load().html()));
         for (name, text) in [(LOAD_FILE, load_json::text(result)), (HTML_FILE, page)] {
             let path = self.path.join(name);

@@ -1,8 +1,11 @@
 //! The result of `wirebench load` as a document, and as rows and figures. `load_text` has the lines in wrk's layout.
 
 mod charts;
+mod comparison;
 mod document;
 mod flat;
+
+pub use self::comparison::{LoadComparison, LoadSide, compare_loads};
 
 use wirebench_judge::load::not_valid;
 use wirebench_schema::load::{LoadReport, LoadResult};

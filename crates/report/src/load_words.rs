@@ -119,7 +119,7 @@ pub(crate) fn describe(workload: &Workload) -> String {
     let mut text = format!("{name}: {scenario}, {}, ", describe_model(&workload.model));
     text += &format!("{number} connections{}", describe_shape(workload));
     if let Some(set) = &workload.requests {
-        text += &format!(", {}", requests(set));
+        text += &format!(", requests: {}", requests(set));
     }
     // The same for all workloads of a document, and too long for the first screen.
     if let Some(retries) = retries(workload.on_closed) {
@@ -174,17 +174,17 @@ pub(crate) fn test(stop: Stop) -> String {
     }
 }
 
-/// The requests of a set: `requests: 4 of api.jsonl, weighted`, or the one.
-fn requests(set: &RequestSet) -> String {
+/// The requests of a set: `4 of api.jsonl, weighted`, or the one.
+pub(crate) fn requests(set: &RequestSet) -> String {
     if let [request] = set.requests.as_slice() {
-        return format!("requests: {}", printable(&request.name));
+        return printable(&request.name).into_owned();
     }
     let name = |file: &String| {
         let name = file.rsplit('/').next().unwrap_or_default();
         format!(" of {}", printable(name))
     };
     let file = set.file.as_ref().map(name).unwrap_or_default();
-    format!("requests: {}{file}, {}", set.requests.len(), set.order)
+    format!("{}{file}, {}", set.requests.len(), set.order)
 }
 
 /// What differs from a plain closed loop, one line for each.
@@ -211,6 +211,6 @@ pub(crate) fn particulars(config: &LoadConfig) -> Vec<String> {
         .into_iter()
         .chain(shape)
         .chain(retries)
-        .chain(config.requests.as_ref().map(requests))
+        .chain(config.requests.as_ref().map(|it| format!("requests: {}", requests(it))))
         .collect()
 }

@@ -6,16 +6,17 @@ use serde_json::Value;
 use wirebench_schema::journal::Record;
 
 use crate::{
-    ab::json::AbReport, compare::json::ComparisonReport, json::Report, load_json::JudgedLoad,
-    tune::Tuned,
+    ab::json::AbReport, compare::json::ComparisonReport, json::Report, load::LoadComparison,
+    load_json::JudgedLoad, tune::Tuned,
 };
 
 type Schema = fn() -> Value;
 
 /// Each kind of JSON with its schema.
-const KINDS: [(&str, Schema); 6] = [
+const KINDS: [(&str, Schema); 7] = [
     ("ab", schema::<AbReport<'static>>),
     ("compare", schema::<ComparisonReport<'static>>),
+    ("compare-loads", schema::<LoadComparison>),
     ("journal", schema::<Record>),
     ("load", schema::<JudgedLoad<'static>>),
     ("report", schema::<Report<'static>>),

@@ -1,5 +1,7 @@
-//! `wirebench compare`: compares two results, from their journals alone. What counts as a change is
+//! `wirebench compare`: compares two results, from their journals alone, or two loads. What counts as a change is
 //! defined in the crate `report`.
+
+mod loads;
 
 use std::{path::Path, path::PathBuf};
 use wirebench_report::{
@@ -36,7 +38,8 @@ Manual, with an example for continuous integration: docs/compare.md";
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, mut_arg("strict", |it| it.requires("fail_if")))]
 pub(crate) struct Arguments {
-    /// Older result: the result folder of `wirebench run`, or its runs.jsonl
+    /// Older result: the result folder of `wirebench run`, or its runs.jsonl; or that of `wirebench load`, or
+    /// the output of its --json
     old: PathBuf,
     /// Newer result
     new: PathBuf,
@@ -59,7 +62,22 @@ pub(crate) struct Arguments {
     format: FormatOption,
 }
 
+impl Arguments {
+    /// An option that needs intervals or baselines, if one is given.
+    fn for_runs(&self) -> Option<&'static str> {
+        let given = [
+            (!self.metric.is_empty(), "--metric"),
+            (self.absolute, "--absolute"),
+            (self.all, "--all"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if let Some(exit) = loads::run(arguments)? {
+        return Ok(exit);
+    }
     let [old_name, new_name] = [&arguments.old, &arguments.new].map(|it| it.display().to_string());
     let (old, new) = (stored(&arguments.old)?, stored(&arguments.new)?);
     arguments.gate.check(&gates::scope("compare", &new.journal))?;

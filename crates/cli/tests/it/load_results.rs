@@ -109,3 +109,49 @@ fn a_load_that_fails_leaves_no_folder_and_a_wrong_place_is_an_error_before_it() 
         world.wirebench(&["load", "-o", &file.display().to_string(), "http://127.0.0.1:1/"]);
     assert_has(&outcome.ended(1).stderr, &["file: "]);
 }
+
+#[test]
+fn two_loads_are_compared_and_other_pairs_are_refused() {
+    let (world, _server, url) = served("hello");
+    let [old, new] = [folder(&world, &[&url]).1, folder(&world, &[&url]).1];
+    let [old, new] = [old, new].map(|it| it.display().to_string());
+    let parts =
+        ["requests/s", "p99.9", "new/old", "One load each: no interval is known", "wirebench ab"];
+    world.wirebench(&["compare", &old, &new]).assert_prints(0, &parts);
+    let json = format!("{new}/load.json");
+    world
+        .wirebench(&["compare", &old, &json, "--json"])
+        .assert_prints(0, &["\"figure\": \"latency_ns_p99\""]);
+    world
+        .wirebench(&["compare", &old, &json, "--html"])
+        .assert_prints(0, &["<title>wirebench compare"]);
+    let refused = "--fail-if 'throughput < -3%': no interval of a change is known from one load each: write a limit \
+                   of the newer one such as 'p99 > 5ms', or use `wirebench ab`";
+    world
+        .wirebench(&["compare", &old, &new, "--fail-if", "p99 > 1ns"])
+        .assert_prints(4, &["FAILED 'p99 > 1 ns'"]);
+    world
+        .wirebench(&["compare", &old, &new, "--fail-if", "throughput < -3%"])
+        .assert_error(2, refused);
+    let other = folder(&world, &["-p", "2", "-R", "1000", &url]).1.display().to_string();
+    let outcome = world.wirebench(&["compare", &old, &other]);
+    let parts = [
+        "because these differ",
+        "`pipeline` was `1` and is `2`",
+        "the load model was `closed loop` and is `1000 requests/s`",
+        "--force",
+    ];
+    outcome.assert_refused(3, &parts);
+    world
+        .wirebench(&["compare", &old, &other, "--force"])
+        .assert_prints(0, &["with --force despite"]);
+    let journal = world.folder.path().join("runs.jsonl");
+    fs::write(&journal, "{\"record\":\"start\"}\n").unwrap();
+    let journal = journal.display().to_string();
+    for [a, b] in [[&old, &journal], [&journal, &old]] {
+        let refused = format!(
+            "{old} is a load and {journal} is not: compare two loads, or two results of `wirebench run`"
+        );
+        world.wirebench(&["compare", a, b]).assert_error(2, &refused);
+    }
+}

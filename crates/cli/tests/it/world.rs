@@ -275,7 +275,7 @@ pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
 /// The only folder with a result in `folder`.
 pub(crate) fn result_in(folder: &Path) -> PathBuf {
     let mut runs = entries(folder);
-    runs.retain(|path| path.join("runs.jsonl").is_file());
+    runs.retain(|path| ["runs.jsonl", "load.json"].iter().any(|it| path.join(it).is_file()));
     assert_eq!(runs.len(), 1, "{runs:?}");
     runs.remove(0)
 }

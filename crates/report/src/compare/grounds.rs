@@ -43,7 +43,7 @@ impl fmt::Display for Difference {
 }
 
 impl Difference {
-    fn between(what: impl Into<String>, old: String, new: String) -> Option<Self> {
+    pub(crate) fn between(what: impl Into<String>, old: String, new: String) -> Option<Self> {
         (old != new).then(|| Self { what: what.into(), old, new })
     }
 }
@@ -148,7 +148,7 @@ fn workload(old: &Workload, new: &Workload) -> (Vec<Difference>, Option<Differen
 }
 
 /// A value of JSON without the signs around a text.
-fn plain(value: &serde_json::Value) -> String {
+pub(crate) fn plain(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Null => "not set".to_owned(),
@@ -188,10 +188,7 @@ pub(super) fn warnings(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for side in [old, new] {
         if side.environment.is_none() {
-            found.push(format!(
-                "{} has no environment.json: cannot check that the machine is the same",
-                side.name
-            ));
+            found.push(no_machine(side.name));
         }
         if side.journal.start.scale == Scale::Smoke {
             found.push(format!("{} is at smoke scale: its figures are meaningless", side.name));
@@ -213,6 +210,11 @@ pub(super) fn warnings(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
     let settings = machine(old, new).filter(|it| it.weight == Weight::Warns);
     found.extend(settings.map(|it| it.to_string()));
     found
+}
+
+/// That the machine of a result is unknown.
+pub(crate) fn no_machine(name: &str) -> String {
+    format!("{name} has no environment.json: cannot check that the machine is the same")
 }
 
 /// Versions of the same variant that differ.

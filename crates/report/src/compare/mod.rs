@@ -32,6 +32,7 @@ pub use comparison::{
 pub use document::{Rows, gate_lines};
 pub use gate::{ConditionResult, Gate, GateVerdict, Hit, Lost};
 pub use grounds::Difference;
+pub(crate) use grounds::{no_machine, plain};
 pub use json::json;
 
 use wirebench_schema::{environment::Environment, gate::Condition, journal::Journal};

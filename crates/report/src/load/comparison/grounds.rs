@@ -1,0 +1,152 @@
+//! Whether two loads are of the same experiment.
+
+use std::collections::BTreeSet;
+use wirebench_judge::load::verdict;
+use wirebench_schema::{
+    environment::Weight,
+    load::{LoadConfig, RequestSet, RequestSpec},
+};
+
+use super::LoadSide;
+use crate::{
+    compare::{Difference, no_machine, plain},
+    load::doubts,
+    load_words,
+};
+
+/// Fields of the configuration that may differ: where the server is, how replies are checked, and what
+/// is compared by itself.
+const FREE: [&str; 19] = [
+    "target",
+    "unix_socket",
+    "connect_to",
+    "engine",
+    "model",
+    "sources",
+    "interval",
+    "seed",
+    "share",
+    "requests",
+    "headers",
+    "body_check",
+    "expect_body",
+    "expect_body_file",
+    "expect_contains",
+    "expect_status",
+    "head_limit_bytes",
+    "trust",
+    "client_certificate",
+];
+
+/// What must be equal and is not.
+pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Difference> {
+    let mut found = Vec::new();
+    for it in machine(old, new).filter(|it| it.weight == Weight::Refuses) {
+        found.extend(Difference::between(format!("the machine: {}", it.field), it.old, it.new));
+    }
+    let [before, after] = [old, new].map(|side| &side.result.report);
+    let engines = [before, after].map(|it| it.engine.name().to_owned());
+    found.extend(differ("the load generator's engine", engines));
+    let hosts = [before, after].map(|it| it.generators.len().max(1).to_string());
+    found.extend(differ("the number of load generators", hosts));
+    let configs = [&before.config, &after.config];
+    let target = |it: &LoadConfig| match (it.target.is_tls(), &it.requests) {
+        (_, Some(_)) => String::new(),
+        _ => it.target.path().to_owned(),
+    };
+    found.extend(differ("the path", configs.map(target)));
+    found.extend(differ("TLS", configs.map(|it| it.target.is_tls().to_string())));
+    let protocols = configs.map(|it| format!("{:?}", it.target.protocol()).to_lowercase());
+    found.extend(differ("the protocol", protocols));
+    found.extend(requests(configs));
+    if before.config.model != after.config.model {
+        let models = configs.map(|it| load_words::describe_model(&it.model));
+        found.extend(other("the load model", models));
+    }
+    // Headers may hold secrets.
+    let headers = configs.map(|it| it.headers.clone());
+    if headers[0] != headers[1] {
+        let names = headers.map(|it| match it.is_empty() {
+            true => "none".to_owned(),
+            false => it.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
+        });
+        found.extend(other("the set of headers", names));
+    }
+    found.extend(fields(configs));
+    found
+}
+
+fn differ(what: &str, [old, new]: [String; 2]) -> Option<Difference> {
+    Difference::between(what, old, new)
+}
+
+/// Something that differs although both are described alike.
+fn other(what: &str, [old, new]: [String; 2]) -> Option<Difference> {
+    let new = if old == new { format!("{new}, with other content") } else { new };
+    Difference::between(what, old, new)
+}
+
+/// All other fields of the configuration.
+fn fields(configs: [&LoadConfig; 2]) -> Vec<Difference> {
+    let [before, after] = configs.map(|config| match serde_json::to_value(config) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        Ok(_) | Err(_) => serde_json::Map::new(),
+    });
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let names = names.into_iter().filter(|it| !FREE.contains(&it.as_str()));
+    let difference = |name: &String| {
+        let null = serde_json::Value::Null;
+        let [old, new] = [&before, &after].map(|it| plain(it.get(name).unwrap_or(&null)));
+        Difference::between(format!("`{name}`"), old, new)
+    };
+    names.filter_map(difference).collect()
+}
+
+/// Other requests. Where their file is, and what is expected of replies, may differ.
+fn requests(configs: [&LoadConfig; 2]) -> Option<Difference> {
+    let sent = |set: &RequestSet| -> Vec<RequestSpec> {
+        let expect = Default::default;
+        set.requests.iter().map(|it| RequestSpec { expect: expect(), ..it.clone() }).collect()
+    };
+    let sets = configs.map(|it| it.requests.as_ref());
+    let [old, new] = sets.map(|set| set.map(|set| (set.order, sent(set))));
+    if old == new {
+        return None;
+    }
+    let one = || "one".to_owned();
+    other("the set of requests", sets.map(|set| set.map_or_else(one, load_words::requests)))
+}
+
+fn machine<'a>(
+    old: &LoadSide<'a>,
+    new: &LoadSide<'a>,
+) -> impl Iterator<Item = wirebench_schema::environment::Difference> + use<> {
+    let both = old.environment.zip(new.environment);
+    both.map(|(old, new)| old.differences(new)).unwrap_or_default().into_iter()
+}
+
+/// What may be the cause of changes, or speaks against a figure.
+pub(super) fn warnings(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for side in [old, new] {
+        if side.environment.is_none() {
+            found.push(no_machine(side.name));
+        }
+        let report = &side.result.report;
+        let all = doubts(report).into_iter().chain(verdict(report).cautions);
+        found.extend(all.map(|it| format!("{}: {it}", side.name)));
+    }
+    let [before, after] = [old, new].map(|side| side.result);
+    if before == after {
+        found.push("both are the same result".to_owned());
+    } else if before.started > after.started && !after.started.is_empty() {
+        found.push(format!("{} is newer by its time: swapped arguments?", old.name));
+    }
+    let targets = [before, after].map(|it| it.report.config.target.authority().to_owned());
+    let versions = [before, after].map(|it| it.report.wirebench.clone());
+    let others = [differ("the server", targets), differ("wirebench", versions)];
+    found.extend(others.into_iter().flatten().map(|it| it.to_string()));
+    let settings = machine(old, new).filter(|it| it.weight == Weight::Warns);
+    found.extend(settings.map(|it| it.to_string()));
+    found
+}

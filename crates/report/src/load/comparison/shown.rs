@@ -1,0 +1,132 @@
+//! Two loads as a document and as rows.
+
+use wirebench_schema::{load::LoadResult, printable::printable};
+use wirebench_stats::Estimate;
+
+use super::{Kind, LoadChange, LoadComparison, LoadSummary};
+use crate::{
+    Report,
+    analysis::Reads,
+    document::{Block, Cell, Column, Document, Paint, Table},
+    flat::{Flat, FlatRatio},
+    interval,
+    load::flat::flat as flat_load,
+    table_units::{latency, thousands},
+};
+
+/// What two loads do not say.
+const SCOPE: &str = "One load each: no interval is known, so there is no verdict. Use `wirebench ab` or `run` for one.";
+const BOUNDS: &str = ">=, <=, ~: a figure is only a bound, because the load generator was the limit or no reply \
+                      took as long";
+
+impl Report for LoadComparison {
+    fn document(&self) -> Document {
+        let [old, new] = [&self.old, &self.new].map(heading);
+        let setting = vec![format!("old: {old}"), format!("new: {new}")];
+        let forced = self.forced.iter().map(ToString::to_string).collect();
+        let has_bounds = self.figures.iter().any(|it| it.reads != Reads::Exactly);
+        let blocks = vec![
+            Block::Lines(setting),
+            Block::Headline(self.sentence(), None),
+            Block::line(SCOPE),
+            Block::Table(self.table()),
+            Block::Lines(has_bounds.then(|| BOUNDS.to_owned()).into_iter().collect()),
+            Block::list("compared with --force despite these differences", forced),
+            Block::list("warnings", self.warnings.clone()),
+        ];
+        Document { title: "wirebench compare".to_owned(), blocks }
+    }
+
+    fn json(&self) -> String {
+        crate::json::pretty(self)
+    }
+
+    fn flat(&self) -> Flat {
+        self.flat.clone()
+    }
+}
+
+impl LoadComparison {
+    /// What a terminal shows.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.document().text(Paint::FILE)
+    }
+
+    /// `requests/s -5.0 %, p50 +1.0 %, p99 +12 %`
+    fn sentence(&self) -> String {
+        let shown = ["requests_per_second", "latency_ns_p50", "latency_ns_p99"];
+        let is_shown =
+            |it: &&LoadChange| it.request.is_none() && shown.contains(&it.figure.as_str());
+        let parts = self.figures.iter().filter(is_shown);
+        let parts = parts.map(|it| format!("{} {}", it.kind.title(), it.change()));
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    fn table(&self) -> Table {
+        let named = self.figures.iter().any(|it| it.request.is_some());
+        let request = named.then(|| Column::left("request"));
+        let figures = ["old", "new", "new/old", "change"].map(Column::right);
+        let columns = request.into_iter().chain([Column::left("figure")]).chain(figures);
+        let row = |it: &LoadChange| -> Vec<Cell> {
+            let request = it.request.as_ref().map_or("all", |it| it.as_str());
+            let shown = |value: Option<f64>| value.map_or("-".to_owned(), |it_| it.kind.show(it_));
+            let ratio = it.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
+            let cells =
+                [it.kind.title().to_owned(), shown(it.old), shown(it.new), ratio, it.change()];
+            let request = named.then(|| printable(request).into_owned());
+            request.into_iter().chain(cells).map(Into::into).collect()
+        };
+        Table::new(columns.collect(), self.figures.iter().map(row))
+    }
+}
+
+fn heading(side: &LoadSummary) -> String {
+    let LoadSummary { name, target, started } = side;
+    let started = if started.is_empty() { String::new() } else { format!(", {started}") };
+    format!("{name}, {}{started}", printable(target))
+}
+
+impl LoadChange {
+    fn change(&self) -> String {
+        let change = |ratio| format!("{}{}", self.reads.sign(), interval::change(ratio, None));
+        self.ratio.map_or("-".to_owned(), change)
+    }
+}
+
+impl Kind {
+    const fn title(self) -> &'static str {
+        use wirebench_schema::load::LatencyFigure;
+        match self {
+            Self::Rate => "requests/s",
+            Self::Errors => "errors",
+            Self::Latency(LatencyFigure::P999) => "p99.9",
+            Self::Latency(figure) => figure.name(),
+        }
+    }
+
+    fn show(self, value: f64) -> String {
+        match self {
+            Self::Latency(_) => latency(value),
+            Self::Rate | Self::Errors => thousands(value),
+        }
+    }
+}
+
+/// The rows of the newer load, with ratios to the older one.
+pub(super) fn flat(new: &LoadResult, changes: &[LoadChange]) -> Flat {
+    let mut flat = flat_load(new);
+    let names = [None].into_iter().chain(new.report.by_name.iter().map(|it| Some(&it.name)));
+    for (row, name) in flat.rows.iter_mut().zip(names) {
+        for figure in &mut row.figures {
+            let field = figure.metric.field();
+            let is_it = |it: &&LoadChange| it.request.as_ref() == name && it.figure == field;
+            let change = changes.iter().find(is_it);
+            figure.ratio = change.and_then(|it| {
+                let estimate = Estimate { value: it.ratio?, interval: None, samples: 1 };
+                Some(FlatRatio { estimate, valid: figure.valid, reads: it.reads, claim: None })
+            });
+        }
+    }
+    flat
+}

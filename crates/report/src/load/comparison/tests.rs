@@ -1,0 +1,145 @@
+//! Two loads side by side, and loads that are not the same experiment.
+
+use super::*;
+use crate::{
+    Report,
+    fixtures::{assert_golden, assert_golden_page},
+    format::Format,
+    load::tests::result,
+    schemas::tests::valid,
+};
+use wirebench_schema::load::{LoadModel, RateCurve, RequestOrder};
+
+fn environment(cpu_model: &str) -> Environment {
+    Environment { cpu_model: Some(cpu_model.to_owned()), ..Environment::default() }
+}
+
+/// The same load of a server that is slower.
+fn slower() -> LoadResult {
+    let mut new = result();
+    new.started = "2026-01-03T03:04:05Z".to_owned();
+    new.report.config.target = "http://127.0.0.1:9090/".parse().unwrap();
+    new.report.requests_per_second = 18_000.0;
+    new.report.errors.timeout = 0;
+    let latency = new.report.latency.as_mut().unwrap();
+    latency.latency_ns_p99 *= 2;
+    latency.latency_ns_mean *= 1.1;
+    new.report.by_name[1].requests_per_second = 6_000.0;
+    new.report.by_name[1].latency = None;
+    new
+}
+
+fn compared(
+    old: &LoadResult,
+    new: &LoadResult,
+    differences: Differences,
+) -> Result<LoadComparison, NotComparable> {
+    let machine = environment("Model 1");
+    let old = LoadSide { name: "old", result: old, environment: Some(&machine) };
+    compare_loads(&old, &LoadSide { name: "new", result: new, ..old }, differences)
+}
+
+#[test]
+fn figures_stand_side_by_side_without_a_verdict() {
+    let comparison = compared(&result(), &slower(), Differences::Refuse).unwrap();
+    assert_golden("load/compared.txt", &comparison.text());
+    assert_golden_page("compare-loads.html", &comparison.html());
+    let json = comparison.json();
+    let value = valid("compare-loads", &json);
+    assert_eq!(value["figures"][0]["ratio"], 18_000.0 / 19_995.0);
+    let csv = Format::Csv.write(&comparison, None).text;
+    assert!(csv.contains("latency_ns_p99_ratio"), "{csv}");
+}
+
+#[test]
+fn other_loads_are_refused_with_all_that_differs() {
+    let old = result();
+    let differing = |change: fn(&mut LoadResult)| {
+        let mut new = result();
+        change(&mut new);
+        match compared(&old, &new, Differences::Refuse) {
+            Ok(_) => String::new(),
+            Err(NotComparable::Differ(found)) => found.iter().map(|it| format!("{it}\n")).collect(),
+            Err(other) => panic!("{other:?}"),
+        }
+    };
+    let same = differing(|it| {
+        it.report.config.target = "http://other:1/".parse().unwrap();
+        it.report.config.seed = 9;
+        it.report.config.requests.as_mut().unwrap().file = Some("/elsewhere/api.jsonl".to_owned());
+    });
+    assert_eq!(same, "");
+    let load = differing(|it| {
+        it.report.config.connections = 64;
+        it.report.config.model = LoadModel::rate(RateCurve::Constant(10));
+        it.report.config.requests.as_mut().unwrap().order = RequestOrder::InTurn;
+        it.report.config.headers = vec![("Cookie".to_owned(), "secret".to_owned())];
+        it.report.engine = wirebench_schema::load::EngineChoice::IoUring;
+    });
+    expect_test::expect![[r#"
+        the load generator's engine was `epoll` and is `io_uring`
+        the set of requests was `2, weighted` and is `2, in-turn`
+        the load model was `20000 requests/s` and is `10 requests/s`
+        the set of headers was `none` and is `Cookie`
+        `connections` was `10` and is `64`
+    "#]]
+    .assert_eq(&load);
+    let content =
+        differing(|it| it.report.config.requests.as_mut().unwrap().requests[0].path.push('x'));
+    expect_test::expect![[r#"
+        the set of requests was `2, weighted` and is `2, weighted, with other content`
+    "#]]
+    .assert_eq(&content);
+    let one = differing(|it| it.report.config.requests = None);
+    assert!(one.contains("the set of requests was `2, weighted` and is `one`"), "{one}");
+    let mut new = result();
+    new.report.config.connections = 64;
+    let forced = compared(&old, &new, Differences::Force).unwrap().text();
+    assert!(
+        forced.contains(
+            "compared with --force despite these differences\n  `connections` was `10` and is `64`"
+        ),
+        "{forced}"
+    );
+}
+
+#[test]
+fn another_machine_is_refused_and_an_unknown_one_is_a_warning() {
+    let (old, new) = (result(), slower());
+    let [one, other] = ["Model 1", "Model 2"].map(environment);
+    let side = |name, result, environment| LoadSide { name, result, environment };
+    let refused = compare_loads(
+        &side("a", &old, Some(&one)),
+        &side("b", &new, Some(&other)),
+        Differences::Refuse,
+    );
+    assert!(
+        matches!(refused, Err(NotComparable::Differ(found)) if found[0].to_string().contains("cpu_model"))
+    );
+    let text =
+        compare_loads(&side("a", &old, Some(&one)), &side("b", &new, None), Differences::Refuse)
+            .unwrap()
+            .text();
+    assert!(
+        text.contains("b has no environment.json: cannot check that the machine is the same"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_ratio_of_bounds_is_one() {
+    let exact = Value::default();
+    let higher = Value { may_be_higher: true, ..exact };
+    let lower = Value { may_be_lower: true, ..exact };
+    let cases = [
+        (exact, exact),
+        (exact, higher),
+        (higher, exact),
+        (lower, exact),
+        (exact, lower),
+        (higher, higher),
+    ];
+    let read = cases.map(|(old, new)| reads(old, new));
+    use Reads::{AtLeast, AtMost, Either, Exactly};
+    assert_eq!(read, [Exactly, AtLeast, AtMost, AtLeast, AtMost, Either]);
+}
