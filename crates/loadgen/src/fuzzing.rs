@@ -1,6 +1,8 @@
 //! The bodies of the fuzz targets, and a test that runs them over the seeds. Compiled only for
 //! tests and the feature `fuzzing`.
 
+mod requests;
+
 use std::sync::{Arc, LazyLock};
 
 use crate::codec::{
@@ -8,6 +10,8 @@ use crate::codec::{
     echo::Echo,
     http1::{ExpectedBody, Http1, ReplyBody, Requests, Rules},
 };
+
+pub use requests::requests;
 
 /// The bytes of a fuzzer, taken from the front; nothing but zeros behind their end.
 struct Source<'a>(&'a [u8]);
@@ -255,6 +259,11 @@ mod tests {
     #[test]
     fn templates_agree_with_the_parser_over_the_seeds() {
         over_seeds("reply", reply);
+    }
+
+    #[test]
+    fn what_is_read_of_a_file_is_sent_as_one_request_each_over_the_seeds() {
+        over_seeds("requests", requests);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A file is read by its content: one that begins with `{` has an object per line ([`json`]) or is an HTTP archive
 //! ([`har`]), any other has lines of text ([`lines`]). Nothing is opened here: a body in a file stays a name.
 
+mod found;
 mod har;
 mod json;
 mod lines;
@@ -11,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+use self::found::Found;
 use super::Body;
 use crate::target::Target;
 
@@ -138,6 +140,10 @@ impl RequestSpec {
                 return Err(format!("`{name}` is written by wirebench itself: omit it"));
             }
         }
+        // RFC 9112, 3.2: a server answers 400 to a request with several.
+        if headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).count() > 1 {
+            return Err("the request has several Host headers: write one".to_owned());
+        }
         expect.check()
     }
 }
@@ -158,8 +164,8 @@ pub struct RequestSet {
 /// A file of requests as it was read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RequestFile {
-    /// The server that its URLs name; absent if it has paths alone.
-    pub target: Option<Target>,
+    /// The server that its URLs name; absent if it has paths alone, an error if they name several.
+    pub target: Result<Option<Target>, RequestFileError>,
     /// Its requests.
     pub set: RequestSet,
 }
@@ -174,20 +180,6 @@ pub struct RequestFileError {
     pub reason: String,
 }
 
-/// One request as a reader finds it.
-#[derive(Debug, Default)]
-struct Found {
-    line: usize,
-    name: Option<String>,
-    weight: Option<u32>,
-    method: String,
-    /// A URL, or a path that begins with `/`.
-    url: String,
-    headers: Vec<(String, String)>,
-    body: Option<Body>,
-    expect: Expect,
-}
-
 impl RequestFile {
     /// Reads the text of a file.
     pub fn parse(text: &str, order: RequestOrder) -> Result<Self, RequestFileError> {
@@ -198,6 +190,7 @@ impl RequestFile {
             false => lines::read(text)?,
         };
         let mut target: Option<(usize, Target)> = None;
+        let mut several = None;
         let mut requests = Vec::new();
         let mut unnamed = Vec::new();
         for found in found {
@@ -210,10 +203,10 @@ impl RequestFile {
             if let Some(named) = named {
                 let (first, known) = target.get_or_insert((line, named.clone()));
                 if (known.authority(), known.is_tls()) != (named.authority(), named.is_tls()) {
-                    return Err(failed(format!(
-                        "{} is another server than {} of line {first}: a load has one target",
-                        named.authority(),
-                        known.authority()
+                    several.get_or_insert(failed(format!(
+                        "{} is another server than {} of line {first}: name the one that gets all requests",
+                        server(&named),
+                        server(known)
                     )));
                 }
             }
@@ -228,8 +221,13 @@ impl RequestFile {
         }
         let set = RequestSet { order, file: None, requests };
         set.check().map_err(|reason| RequestFileError { line: 1, reason })?;
-        Ok(Self { target: target.map(|(_, target)| target), set })
+        let target = several.map_or(Ok(target.map(|(_, target)| target)), Err);
+        Ok(Self { target, set })
     }
+}
+
+fn server(target: &Target) -> String {
+    format!("{}://{}", if target.is_tls() { "https" } else { "http" }, target.authority())
 }
 
 fn distinct_names(requests: &[RequestSpec]) -> usize {
@@ -271,34 +269,6 @@ impl RequestSet {
             return Err("every weight is 0: give one request a \"weight\"".to_owned());
         }
         Ok(())
-    }
-}
-
-impl Found {
-    /// The server that its URL names, and the request.
-    fn resolve(self) -> Result<(Option<Target>, RequestSpec), String> {
-        let Self { name, weight, method, url, headers, body, expect, .. } = self;
-        let (target, path) = match url.starts_with('/') {
-            true => (None, url),
-            false => {
-                let target: Target = url.parse()?;
-                if target.unix_path().is_some() || !url.contains("://") {
-                    return Err(format!(
-                        "`{url}` is not a URL: write http://HOST:PORT/PATH, or /PATH"
-                    ));
-                }
-                let path = target.path().to_owned();
-                (Some(target), path)
-            }
-        };
-        let name = name.unwrap_or_else(|| {
-            let place = path.find('?').unwrap_or(path.len());
-            format!("{method} {}", &path[..place])
-        });
-        let weight = weight.unwrap_or(1);
-        let request = RequestSpec { name, weight, method, path, headers, body, expect };
-        request.check()?;
-        Ok((target, request))
     }
 }
 

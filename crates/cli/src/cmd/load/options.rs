@@ -254,10 +254,14 @@ impl Arguments {
     /// The URL, with the path of `--path`; without one, the server that a file of requests names.
     fn target(&self, file: Option<&RequestFile>) -> anyhow::Result<Target> {
         let RequestOptions { path, requests_file, .. } = &self.message.request;
-        match (&self.target, path, file.and_then(|file| file.target.as_ref())) {
+        match (&self.target, path, file.map(|file| &file.target)) {
             (Some(url), Some(path), _) => url.with_path(path).map_err(usage),
             (Some(url), None, _) => Ok(url.clone()),
-            (None, _, Some(named)) => named.with_path("/").map_err(usage),
+            (None, _, Some(Ok(Some(named)))) => named.with_path("/").map_err(usage),
+            (None, _, Some(Err(several))) => {
+                let file = requests_file.as_deref().unwrap_or_default();
+                Err(usage(format!("--requests {file}, {several}, as the URL of the load")))
+            }
             (None, ..) => {
                 let file = requests_file.as_deref().unwrap_or_default();
                 Err(usage(format!(

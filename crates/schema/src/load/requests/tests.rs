@@ -24,40 +24,107 @@ fn shown(text: &str) -> Vec<String> {
 #[test]
 fn bare_urls_and_paths_are_requests_of_one_server() {
     let file = read("# list\nhttp://localhost:8080/a?x=1\n\n/b\nlocalhost:8080/c\n");
-    assert_eq!(file.target.unwrap().authority(), "localhost:8080");
+    assert_eq!(file.target.unwrap().unwrap().authority(), "localhost:8080");
     assert_eq!(file.set.names(), ["GET /a", "GET /b", "GET /c"]);
     assert_eq!(file.set.requests[0].path, "/a?x=1");
 }
 
+/// Each form of targets that vegeta's manual describes.
+const VEGETA: &str = "\
+GET http://shop:9090/items?page=2
+GET http://ann:p%40ss@shop:9090/account
+HEAD http://shop:9090/health
+
+GET http://ann:secret@shop:9090/account
+X-Account-ID: 42
+
+DELETE http://shop:9090/items/7
+Confirmation-Token: 90215
+Authorization: Token ABC
+
+POST http://shop:9090/items
+@/tmp/new-item.json
+
+PATCH http://shop:9090/items/7
+@/tmp/item-7.json
+
+# look at one item
+GET http://shop:9090/items/7
+# as a customer
+X-Account-ID: 99
+";
+
 #[test]
-fn targets_of_vegeta_have_headers_and_bodies() {
-    let text = "GET http://goku:9090/path/to/dragon?item=ball\nX-Account-ID: 8675309\n\
-                DELETE http://goku:9090/path/to/remove\n\n\
-                POST http://goku:9090/things\n@/path/to/newthing.json\nX-Account-ID: 99\n\
-                # a comment does not end it\nX-Two: 2\n";
+fn all_forms_of_vegetas_targets_are_read() {
     assert_eq!(
-        shown(text),
+        shown(VEGETA),
         [
-            "GET /path/to/dragon?item=ball X-Account-ID: 8675309;",
-            "DELETE /path/to/remove",
-            "POST /things X-Account-ID: 99; X-Two: 2; <@/path/to/newthing.json>",
+            "GET /items?page=2",
+            "GET /account Authorization: Basic YW5uOnBAc3M=;",
+            "HEAD /health",
+            "GET /account X-Account-ID: 42; Authorization: Basic YW5uOnNlY3JldA==;",
+            "DELETE /items/7 Confirmation-Token: 90215; Authorization: Token ABC;",
+            "POST /items <@/tmp/new-item.json>",
+            "PATCH /items/7 <@/tmp/item-7.json>",
+            "GET /items/7 X-Account-ID: 99;",
         ]
     );
+    assert_eq!(read(VEGETA).target.unwrap().unwrap().authority(), "shop:9090");
+    // What `jq -c` and vegeta's library write.
+    let json = r#"{"method":"GET","url":"http://shop:9090"}
+{"method":"POST","url":"http://shop:9090/items","body":"SGVsbG8h","header":{"Content-Type":["text/plain"]}}"#;
+    assert_eq!(shown(json), ["GET /", "POST /items Content-Type: text/plain; <Hello!>"]);
 }
 
 #[test]
-fn urls_of_siege_have_variables_and_bodies() {
-    let text = "# comment\nPROTO=http\nHOST=www.example.com\n$(PROTO)://$(HOST)/index.html\n\
-                ${HOST}/cgi-bin/post.jsp POST name=value&other=1\nwww.example.com/f POST </tmp/body\n";
+fn urls_of_oha_are_one_on_each_line() {
+    let text = "http://127.0.0.1:8000/a/1\nhttp://127.0.0.1:8000/b?x=1\r\nhttp://127.0.0.1:8000\n";
+    assert_eq!(shown(text), ["GET /a/1", "GET /b?x=1", "GET /"]);
+    assert_eq!(read(text).set.names(), ["GET /a/1", "GET /b", "GET /"]);
+}
+
+/// Each form of lines that siege's manual describes.
+const SIEGE: &str = "\
+#
+# The regression of a shop
+#
+HOST = shop.example
+SCRIPTS=cgi-bin
+PROTO=http
+$(PROTO)://$(HOST)/index.html
+http://${HOST}/${SCRIPTS}/show.cgi?1013
+shop.example/browse.cgi?first=a.&last=b
+# a form
+shop.example/${SCRIPTS}/order.cgi POST first=a&last=b
+# the content of a file
+http://shop.example/my.jsp POST </tmp/data.txt
+";
+
+#[test]
+fn all_forms_of_sieges_lines_are_read() {
     let form = "Content-Type: application/x-www-form-urlencoded;";
     assert_eq!(
-        shown(text),
+        shown(SIEGE),
         [
             "GET /index.html".to_owned(),
-            format!("POST /cgi-bin/post.jsp {form} <name=value&other=1>"),
-            format!("POST /f {form} <@/tmp/body>"),
+            "GET /cgi-bin/show.cgi?1013".to_owned(),
+            "GET /browse.cgi?first=a.&last=b".to_owned(),
+            format!("POST /cgi-bin/order.cgi {form} <first=a&last=b>"),
+            format!("POST /my.jsp {form} <@/tmp/data.txt>"),
         ]
     );
+    assert_eq!(read(SIEGE).target.unwrap().unwrap().authority(), "shop.example:80");
+}
+
+#[test]
+fn a_file_of_several_servers_has_no_target_and_its_requests_can_still_be_sent_to_one() {
+    let file = read("http://a/x\n/y\nhttps://a/z\nhttp://b/");
+    assert_eq!(
+        file.target.unwrap_err().to_string(),
+        "line 3: https://a:443 is another server than http://a:80 of line 1: name the one that gets all requests"
+    );
+    let paths: Vec<&str> = file.set.requests.iter().map(|it| it.path.as_str()).collect();
+    assert_eq!(paths, ["/x", "/y", "/z", "/"]);
 }
 
 #[test]
@@ -84,7 +151,7 @@ fn an_archive_gives_its_requests_without_what_belongs_to_the_connection() {
         {"request": {"method": "POST", "url": "https://h/p", "headers": [],
             "postData": {"mimeType": "text/plain", "text": "body"}}}]}}"#;
     assert_eq!(shown(text), ["GET /x?y=1 Accept: */*;", "POST /p <body>"]);
-    assert!(read(text).target.unwrap().is_tls());
+    assert!(read(text).target.unwrap().unwrap().is_tls());
 }
 
 #[test]
@@ -99,7 +166,6 @@ fn what_is_wrong_is_named_with_its_line_and_the_next_step() {
     for (text, expected) in [
         ("", "line 1: the file has no request: write a URL or a path on each line"),
         ("/a\nftp://h/", "line 2: `ftp://h/`: wirebench does not speak `ftp`"),
-        ("http://a/\nhttp://b/", "line 2: b:80 is another server than a:80 of line 1"),
         ("/a\n@file", "line 2: `@file` follows no request"),
         ("GET /a\nno header", "line 2: `no header` is not a header"),
         ("/a b", "line 1: `b` behind the URL is no method: write a space as %20"),
@@ -112,6 +178,7 @@ fn what_is_wrong_is_named_with_its_line_and_the_next_step() {
         ("{\"url\": \"/\", \"body\": \"\", \"body_file\": \"f\"}", "line 1: give one of \"body\""),
         ("{\"url\": \"/\", \"method\": \"A B\"}", "line 1: `A B` is no method of a request"),
         ("GET /\nContent-Length: 1", "line 1: `Content-Length` is written by wirebench itself"),
+        ("GET /\nHost: a\nhost: b", "line 1: the request has several Host headers: write one"),
         ("{\"url\": \"/\", \"header\": {\"A\": \"1\\n\"}}", "line 1: `A: 1\n` is no header"),
         ("{\"url\": \"/\", \"expect\": {\"status\": 99}}", "line 1: status 99 ends no reply"),
         (
@@ -151,6 +218,9 @@ proptest! {
             0..8,
         ),
     ) {
-        let _ = RequestFile::parse(&lines.join("\n"), RequestOrder::Weighted);
+        if let Ok(RequestFile { set, .. }) = RequestFile::parse(&lines.join("\n"), RequestOrder::Weighted) {
+            let json = serde_json::to_string(&set).unwrap();
+            prop_assert_eq!(serde_json::from_str::<RequestSet>(&json).unwrap(), set);
+        }
     }
 }
