@@ -5,13 +5,15 @@ use std::{
     io,
     net::{IpAddr, Ipv4Addr},
     path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
     time::Duration,
 };
 use wirebench_catalogue::project::{self, Found, Project, ProjectError, Trust};
 use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::RunSettings};
-use wirebench_host::{place::PlacementRequest, place_here};
+use wirebench_host::{environment, place::PlacementRequest, place_here};
 use wirebench_schema::{
     journal::{Placement, Procedure},
+    labels::{Labels, parse_label},
     scenario::Scenario,
     suite::Workload,
     verification::Verification,
@@ -278,12 +280,36 @@ pub(crate) struct ResultOptions {
     /// checkout, $XDG_STATE_HOME/wirebench elsewhere]
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    label: LabelOption,
     /// Show no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
+/// The label of a result.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct LabelOption {
+    /// Version to record and show with the result, such as v1.2; the git revision of the current folder
+    /// is always recorded
+    #[arg(long, value_name = "TEXT", value_parser = parse_label)]
+    label: Option<String>,
+}
+
+impl LabelOption {
+    /// The label, and the revision of the current folder.
+    pub(crate) fn labels(&self, stop: &AtomicBool) -> Labels {
+        let revision = environment::revision(Path::new("."), stop);
+        Labels { label: self.label.clone(), revision }
+    }
+}
+
 impl ResultOptions {
+    /// The measured version.
+    pub(crate) fn labels(&self, stop: &AtomicBool) -> Labels {
+        self.label.labels(stop)
+    }
+
     /// The project, with its results where they were asked for.
     pub(crate) fn project(&self, context: &Context) -> io::Result<Project> {
         let mut project = context.project.clone();

@@ -154,8 +154,9 @@ fn kibibytes(text: &str) -> Option<u64> {
     number.checked_mul(1024)
 }
 
-/// The revision of the checkout, with `-dirty` when a tracked file differs from it.
-fn revision(folder: &Path, stop: &AtomicBool) -> Option<String> {
+/// The revision of the checkout, with `-dirty` when a tracked file differs from it; none outside a checkout.
+#[must_use]
+pub fn revision(folder: &Path, stop: &AtomicBool) -> Option<String> {
     let argv = ["git", "describe", "--always", "--dirty", "--abbrev=12"].map(str::to_owned);
     let timeout = Duration::from_secs(20);
     let output = Job { argv: &argv, folder, env: NO_ENV, timeout }.output(stop).ok()?;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::{collections::BTreeMap, mem::take, time::Duration};
 use wirebench_schema::{
     journal::{EndReason, FixedRate, Generator, LeftOut, Placement, Resumed, Unavailable},
+    labels::Labels,
     suite::{Phase, Scale, Workload},
 };
 use wirebench_stats::{CONFIDENCE, MIN_COHORTS};
@@ -42,6 +43,9 @@ pub struct Report<'a> {
     pub scale: Scale,
     /// When the run began, as RFC 3339 in UTC.
     pub started: String,
+    /// The measured version.
+    #[serde(flatten)]
+    pub labels: Labels,
     /// Seed of the order of runs and of payloads.
     pub seed: u64,
     /// The arguments of the program.
@@ -120,6 +124,7 @@ pub fn report<'a>(analysis: &'a Analysis<'_>) -> Report<'a> {
         suite: start.suite.clone(),
         scale: start.scale,
         started: start.started.clone(),
+        labels: start.labels.clone(),
         seed: start.seed,
         command: start.command.clone(),
         generator: start.generator.name,

@@ -4,7 +4,10 @@
 //! `docs/load.md` describes the columns. New ones are added at the end.
 
 use wirebench_judge::load::verdict;
-use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport, NamedRequests, RateCurve};
+use wirebench_schema::{
+    labels::Labels,
+    load::{LatencyFigure, LatencySummary, LoadReport, LoadResult, NamedRequests, RateCurve},
+};
 
 use self::Cell::{Each, Whole};
 use crate::load_words;
@@ -13,6 +16,7 @@ use crate::load_words;
 struct Subject<'a> {
     report: &'a LoadReport,
     started: &'a str,
+    labels: &'a Labels,
     /// The name; none of a whole load.
     request: Option<&'a str>,
     requests: u64,
@@ -100,6 +104,8 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("latency_lower_bounds", Each(|it| of(it.latency, lower_bounds))),
     ("service_lower_bounds", Whole(|it| of(it.report.service.as_ref(), lower_bounds))),
     ("request", Each(|it| it.request.unwrap_or_default().to_owned())),
+    ("label", Each(|it| it.labels.label.clone().unwrap_or_default())),
+    ("revision", Each(|it| it.labels.revision.clone().unwrap_or_default())),
 ];
 
 #[must_use]
@@ -107,12 +113,14 @@ pub fn header() -> String {
     record(COLUMNS.iter().map(|(name, _)| (*name).to_owned()))
 }
 
-/// The line of one load, which began then, and one for each name of its requests.
+/// The line of one load, and one for each name of its requests.
 #[must_use]
-pub fn rows(report: &LoadReport, started: &str) -> String {
+pub fn rows(result: &LoadResult) -> String {
+    let LoadResult { report, started, labels, .. } = result;
     let whole = Subject {
         report,
         started,
+        labels,
         request: None,
         requests: report.requests,
         requests_per_second: report.requests_per_second,
@@ -196,7 +204,13 @@ mod tests {
 
     /// The rows by the names of their columns, as a reader of CSV sees them.
     fn read(report: &LoadReport) -> Vec<BTreeMap<String, String>> {
-        let text = header() + &rows(report, "2026-01-02T03:04:05Z");
+        let text = header()
+            + &rows(&LoadResult {
+                started: "2026-01-02T03:04:05Z".to_owned(),
+                labels: Labels { label: Some("v1.2".to_owned()), revision: None },
+                report: report.clone(),
+                ..LoadResult::default()
+            });
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let names = reader.headers().unwrap().clone();
         let pair = |row: csv::StringRecord| {
@@ -225,6 +239,8 @@ mod tests {
         let [row] = &rows[..] else { panic!("{rows:?}") };
         let cells = [
             ("started", "2026-01-02T03:04:05Z"),
+            ("label", "v1.2"),
+            ("revision", ""),
             ("target", "http://127.0.0.1:80/a,b"),
             ("model", "steps"),
             ("arrivals", "poisson"),

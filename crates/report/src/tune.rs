@@ -32,7 +32,7 @@ pub const SUITE: &str = "tune";
 #[serde(rename_all = "kebab-case")]
 pub enum Tuned {
     /// A sweep over workers and connections.
-    Sweep(Sweep),
+    Sweep(Box<Sweep>),
     /// A search for the highest rate.
     Search(Box<SearchReport>),
 }
@@ -46,7 +46,7 @@ impl Tuned {
         }
         match SearchReport::of(journal) {
             Some(search) => Some(Self::Search(Box::new(search))),
-            None => Sweep::of(journal).map(Self::Sweep),
+            None => Sweep::of(journal).map(|it| Self::Sweep(Box::new(it))),
         }
     }
 

@@ -10,6 +10,7 @@ use std::{collections::BTreeMap, time::Duration};
 use crate::{
     entry::{Class, Mechanism, Model, Sharing},
     id::VariantId,
+    labels::Labels,
     suite::{Document, PublishedFigures, Scale, Workload},
 };
 
@@ -77,6 +78,9 @@ pub struct Start {
     pub started: String,
     /// The arguments of the program.
     pub command: Vec<String>,
+    /// The measured version.
+    #[serde(flatten)]
+    pub labels: Labels,
     /// The suite's name.
     pub suite: String,
     /// The variants that ratios may refer to, the preferred one first: in each workload the first

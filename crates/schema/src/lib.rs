@@ -16,6 +16,7 @@ pub mod gate;
 pub mod hosting;
 pub mod id;
 pub mod journal;
+pub mod labels;
 pub mod load;
 #[cfg(test)]
 mod mistakes;

@@ -44,6 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     } else {
         None
     };
+    let labels = output.label.labels(interrupt.flag());
     let started = now();
     let hosts = fleet.as_ref().map_or(&[][..], |it| &it.hosts);
     let mut observer = Observer::new(&config, output, hosts, files);
@@ -64,9 +65,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                 .then(|| Throttled::read().ns_since(&throttled))
                 .filter(|it| *it > 0);
             complete(&mut report, throttled_ns, ceiling);
-            files.report(&report, &started);
             let (command, intervals) = (command_line(), timeline.finish());
-            let result = LoadResult { started, command, report, intervals };
+            let result = LoadResult { started, command, labels, report, intervals };
+            files.report(&result);
             let exit = conclude(arguments, &result, &files, folder.as_ref())?;
             Ok(interrupt.exit().unwrap_or(exit))
         }

@@ -22,6 +22,7 @@ mod goals;
 mod golden;
 mod hosts;
 mod journals;
+mod labels;
 mod load;
 mod load_results;
 mod open_files;

@@ -45,6 +45,7 @@ use wirebench_catalogue::{build::Built, project::Project, subject::Subject};
 use wirebench_schema::{
     id::VariantId,
     journal::{Goal, Journal, LeftOut, Procedure, Published, Record, Run, Unavailable, Verified},
+    labels::Labels,
     scenario::Scenario,
     suite::{Scale, Suite, Workload},
     verification::Verification,
@@ -86,6 +87,8 @@ pub struct Experiment {
     pub project: Project,
     /// The program's arguments, for the journal.
     pub command: Vec<String>,
+    /// The measured version.
+    pub labels: Labels,
     pub verification: Verification,
     /// What ends it, beside its number of blocks.
     pub goal: Goal,

@@ -25,6 +25,7 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         format: JOURNAL_FORMAT,
         started: journal::now(),
         command: experiment.command.clone(),
+        labels: experiment.labels.clone(),
         suite: suite.name.clone(),
         baselines: prepared.ready_among(&[&names[..], &[FALLBACK_BASELINE]].concat()),
         seed: experiment.settings.seed,

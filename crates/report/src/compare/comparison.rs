@@ -7,6 +7,7 @@ use serde::Serialize;
 use wirebench_schema::{
     id::VariantId,
     journal::{Counts, Journal},
+    labels::Labels,
     suite::Phase,
 };
 use wirebench_stats::Estimate;
@@ -58,6 +59,8 @@ pub struct Summary {
     pub blocks: usize,
     /// How it ended, in a word or two.
     pub end: &'static str,
+    #[serde(flatten)]
+    pub labels: Labels,
 }
 
 /// What was measured, and with what.
@@ -204,6 +207,7 @@ impl Summary {
             started: journal.start.started.clone(),
             blocks: blocks(journal),
             end: ended(journal),
+            labels: journal.start.labels.clone(),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     flat::Flat,
     html::ratio::{self, Ratio},
     notes::Remark,
+    table::headline::labels,
     table_units::count,
 };
 
@@ -108,8 +109,9 @@ impl Comparison {
 }
 
 fn heading(side: &Summary) -> String {
-    let Summary { name, suite, started, blocks, end } = side;
-    format!("{name}, suite {suite}, {started}, {}, {end}", count(*blocks, "cohort"))
+    let Summary { name, suite, started, blocks, end, .. } = side;
+    let labels = labels(&side.labels);
+    format!("{name}, suite {suite}{labels}, {started}, {}, {end}", count(*blocks, "cohort"))
 }
 
 fn cells(change: &Change) -> Vec<Cell> {

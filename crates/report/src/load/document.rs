@@ -14,6 +14,7 @@ use crate::{
     document::{Block, Column, Document, Table},
     load_text::{Detail, Wanted, load_text},
     load_words,
+    table::headline::labels,
     table_units::{bytes, count, latency, thousands},
 };
 
@@ -74,8 +75,9 @@ fn setting(load: &Load<'_>) -> Vec<String> {
         "" => String::new(),
         started => format!("measured {started}, "),
     };
+    let labels = labels(&load.result.labels);
     let machine = load.machine.map(|it| format!(", {it}")).unwrap_or_default();
-    lines.push(format!("{started}wirebench {version}, {engine}{machine}"));
+    lines.push(format!("{started}wirebench {version}, {engine}{machine}{labels}"));
     if !load.result.command.is_empty() {
         lines.push(format!("command: {}", argv::display(&load.result.command)));
     }

@@ -6,6 +6,7 @@ use crate::{
     fixtures::{assert_golden, assert_golden_page},
     format::Format,
 };
+use wirebench_schema::labels::Labels;
 use wirebench_schema::load::{
     EngineChoice, ErrorCounts, Fairness, GeneratorPart, Interval, LatencyFigure, LatencySummary,
     LoadConfig, LoadModel, NamedRequests, Offered, Phase, RateCurve, RequestFile, RequestOrder,
@@ -88,6 +89,7 @@ pub(super) fn result() -> LoadResult {
     LoadResult {
         started: "2026-01-02T03:04:05Z".to_owned(),
         command: command.map(str::to_owned).to_vec(),
+        labels: Labels { label: Some("v1.2".to_owned()), revision: Some("1a2b3c".to_owned()) },
         report,
         intervals: intervals.collect(),
     }

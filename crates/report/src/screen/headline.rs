@@ -25,6 +25,7 @@ const USUAL: u32 = 6;
 pub(super) fn setting(model: &Model<'_>, facts: &Facts<'_>) -> String {
     let start = model.start;
     let mut parts = vec![format!("{}: {}", suite(start), count(model.servers, "server"))];
+    parts.extend(start.labels.words());
     let end = model.ended.map_or_else(String::new, |why| format!(" ({why})"));
     if model.made < start.blocks || !end.is_empty() {
         let planned = start.blocks.max(model.made);

@@ -14,8 +14,10 @@ use crate::{
         document, safe, table, text,
     },
     screen::{Facts, Point},
+    table::headline::labels,
     tune::Tuned,
 };
+use wirebench_schema::labels::Labels;
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Page {
@@ -48,8 +50,10 @@ pub fn pages(runs: &[Summary], changes: &[Changes]) -> Vec<Page> {
     pages
 }
 
+/// The servers but for their further copies, such as `builtin/epoll (A/A)`: those show noise and have no history.
 fn servers(runs: &[Summary]) -> BTreeSet<&str> {
-    runs.iter().flat_map(|run| &run.points).map(|point| point.server.as_str()).collect()
+    let points = runs.iter().flat_map(|run| &run.points);
+    points.map(|point| point.server.as_str()).filter(|name| !name.contains(' ')).collect()
 }
 
 fn machines(runs: &[Summary]) -> BTreeSet<&Machine> {
@@ -114,7 +118,8 @@ fn index(runs: &[Summary], changes: &[Changes]) -> String {
 fn change(run: &Summary, changes: &Changes) -> Markup {
     let (new, old) = (run_path(&changes.new), run_path(&changes.old));
     html! {
-        h3 { (link(&new, &run.started)) " " (safe(&run.suite)) ", compared with " (link(&old, "the run before")) }
+        h3 { (link(&new, &run.started)) " " (safe(&run.suite)) (safe(&labels(&run.labels)))
+            ", compared with " (link(&old, "the run before")) }
         @if !changes.versions.is_empty() {
             p.legend { @for version in &changes.versions { (safe(version)) br; } }
         }
@@ -130,6 +135,13 @@ fn change(run: &Summary, changes: &Changes) -> Markup {
     }
 }
 
+/// The label and the revision of what was measured.
+fn version(run: &Summary) -> String {
+    let Labels { label, revision } = &run.labels;
+    let words: Vec<&str> = [label, revision].into_iter().flatten().map(String::as_str).collect();
+    if words.is_empty() { "-".to_owned() } else { words.join(", ") }
+}
+
 fn run_path(id: &str) -> String {
     format!("runs/{id}/index.html")
 }
@@ -143,10 +155,15 @@ fn run_table(runs: &[Summary], root: &str, more: impl Fn(&Summary) -> Option<Str
     let row = |run: &Summary| {
         let started = link(&format!("{root}{}", run_path(&run.id)), &run.started);
         let result = more(run).unwrap_or_else(|| run.sentence.clone());
-        vec![started, text(&run.suite), text(result)]
+        vec![started, text(&run.suite), text(version(run)), text(result)]
     };
     let rows: Vec<Vec<Markup>> = runs.iter().rev().map(row).collect();
-    let heads = [(Cells::Figures, "started"), (Cells::Words, "suite"), (Cells::Words, "result")];
+    let heads = [
+        (Cells::Figures, "started"),
+        (Cells::Words, "suite"),
+        (Cells::Words, "version"),
+        (Cells::Words, "result"),
+    ];
     table("runs", &heads, &rows)
 }
 
@@ -199,6 +216,7 @@ fn history_table(load: &str, points: &[(&Summary, &Point)]) -> Markup {
     let heads = [
         (Cells::Figures, "run"),
         (Cells::Figures, "started"),
+        (Cells::Words, "version"),
         (Cells::Figures, "figure"),
         (Cells::Figures, "compared with the baseline"),
         (Cells::Words, "versions"),
@@ -208,6 +226,7 @@ fn history_table(load: &str, points: &[(&Summary, &Point)]) -> Markup {
         vec![
             text((place + 1).to_string()),
             link(&format!("../{}", run_path(&run.id)), &run.started),
+            text(version(run)),
             text(&point.figure),
             text(&point.outcome),
             text(&point.versions),

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use wirebench_schema::{environment::Environment, journal::Journal, suite::Workload};
+use wirebench_schema::{
+    environment::Environment, journal::Journal, labels::Labels, suite::Workload,
+};
 use wirebench_stats::median;
 
 use crate::{
@@ -24,6 +26,8 @@ pub struct Summary {
     pub origin: String,
     /// When it began, as RFC 3339 in UTC.
     pub started: String,
+    #[serde(flatten)]
+    pub labels: Labels,
     pub suite: String,
     /// A digest of its workloads: only runs with the same ones are compared.
     pub workloads: String,
@@ -64,6 +68,7 @@ pub fn summary(
         id: id.to_owned(),
         origin: origin.to_owned(),
         started: journal.start.started.clone(),
+        labels: journal.start.labels.clone(),
         suite: journal.start.suite.clone(),
         workloads: digest(&journal.start.workloads),
         sentence,

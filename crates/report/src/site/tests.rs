@@ -18,6 +18,8 @@ fn run(day: u32, throughput: f64) -> Journal {
     let mut journal = pair(throughput);
     journal.start.started = format!("2026-01-{day:02}T03:04:05Z");
     let version = format!("1.{day}");
+    journal.start.labels.revision = (day > 1).then(|| format!("{day}a2b3c"));
+    journal.start.labels.label = (day == 3).then(|| "v<3>".to_owned());
     journal.start.variants[1].versions.insert("go".to_owned(), version);
     journal
 }
@@ -69,6 +71,19 @@ fn a_site_has_the_changes_and_a_page_for_each_server_and_machine() {
     assert_golden_page("site-server.html", &pages[2].text);
     assert_golden_page("site-machine.html", &pages[4].text);
     assert!(pages.iter().all(|page| !page.text.contains("<b>Model")));
+}
+
+#[test]
+fn copies_of_a_server_are_not_listed_as_servers() {
+    let (_, mut summaries) = summaries();
+    let copies = ["c/epoll (A/A)", "go/net #2"].map(|server| {
+        let point = summaries[0].points[0].clone();
+        crate::screen::Point { server: server.to_owned(), ..point }
+    });
+    summaries[0].points.extend(copies);
+    let pages = pages(&summaries, &[]);
+    assert!(pages.iter().all(|it| !it.path.contains('~')), "{pages:#?}");
+    assert!(!pages[0].text.contains("A/A") && !pages[0].text.contains("#2"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use wirebench_schema::{
     journal::{EndReason, Generator, Journal, Placement, Start},
+    labels::Labels,
     suite::Scale,
     units::write_duration,
 };
@@ -33,7 +34,10 @@ pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Str
     };
     let (ended, resumed) = (end(journal), resumed(journal));
     let (suite, seed) = (suite(start), start.seed);
-    format!("suite {suite}, {blocks}{before}, seed {seed}, {sides}{generator}{resumed}{ended}")
+    let labels = labels(&start.labels);
+    format!(
+        "suite {suite}{labels}, {blocks}{before}, seed {seed}, {sides}{generator}{resumed}{ended}"
+    )
 }
 
 /// What none of the tables can show.
@@ -109,6 +113,11 @@ fn resumed(journal: &Journal) -> String {
         1 => "; resumed once".to_owned(),
         times => format!("; resumed {times} times"),
     }
+}
+
+/// The measured version behind something else, if it is known.
+pub(crate) fn labels(labels: &Labels) -> String {
+    labels.words().map_or_else(String::new, |words| format!(", {words}"))
 }
 
 /// The suite, and its scale if it is not the usual one.

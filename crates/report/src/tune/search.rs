@@ -8,6 +8,7 @@ use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Measurement, Outcome, Run, SearchLimit, SearchResult, SearchSpec},
+    labels::Labels,
     load::Stop,
     objective::LatencyFigure,
     scenario::Scenario,
@@ -19,7 +20,10 @@ use wirebench_stats::median;
 use super::{add_invalid, ended, refusals, words::sentence};
 use crate::{
     load_words::describe_payload,
-    table::{count, headline::sides},
+    table::{
+        count,
+        headline::{labels, sides},
+    },
     table_units::thousands,
 };
 
@@ -35,6 +39,8 @@ pub struct SearchReport {
     pub scenario: Scenario,
     /// When the runs began, as RFC 3339 in UTC.
     pub started: String,
+    #[serde(flatten)]
+    pub labels: Labels,
     /// Connections in total.
     pub connections: usize,
     /// Workers of the server; absent when no run was made.
@@ -100,6 +106,7 @@ impl SearchReport {
             variant: sought.variant.clone(),
             scenario: workload.scenario,
             started: journal.start.started.clone(),
+            labels: journal.start.labels.clone(),
             connections,
             workers,
             headline: headline(journal, workload, &shape),
@@ -132,7 +139,8 @@ fn headline(journal: &Journal, workload: &Workload, shape: &str) -> String {
     };
     let (payload, seed) = (describe_payload(workload), journal.start.seed);
     format!(
-        "{shape}{payload}, {window}seed {seed}, {}{}",
+        "{shape}{payload}{}, {window}seed {seed}, {}{}",
+        labels(&journal.start.labels),
         sides(&journal.start.placement),
         ended(journal)
     )

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     id::VariantId,
     journal::{Bound, Counts, Journal, Measurement, Outcome, ReasonKind, Run, Weight},
+    labels::Labels,
     load::LatencyFigure,
     scenario::Scenario,
     suite::Workload,
@@ -17,7 +18,10 @@ use super::{add_invalid, ended, refusals};
 use crate::{
     analysis::{Margins, Metric},
     load_words::describe_payload,
-    table::{count, headline::sides},
+    table::{
+        count,
+        headline::{labels, sides},
+    },
 };
 
 /// What a sweep has found.
@@ -29,6 +33,8 @@ pub struct Sweep {
     pub scenario: Scenario,
     /// When the runs began, as RFC 3339 in UTC.
     pub started: String,
+    #[serde(flatten)]
+    pub labels: Labels,
     /// Runs, seed and placement in one line.
     pub headline: String,
     /// How often each cell was to be run.
@@ -129,9 +135,10 @@ impl Sweep {
         }));
         lines.extend(notes.into_iter().map(|(_, text)| text));
         let headline = format!(
-            "{} per cell{}, seed {}, {}{}",
+            "{} per cell{}{}, seed {}, {}{}",
             count(start.blocks, "run"),
             describe_payload(first),
+            labels(&start.labels),
             start.seed,
             sides(&journal.start.placement),
             ended(journal)
@@ -140,6 +147,7 @@ impl Sweep {
             variant,
             scenario: first.scenario,
             started: start.started.clone(),
+            labels: start.labels.clone(),
             headline,
             blocks: start.blocks,
             server_cpus: start.placement.server_cpus.len(),

@@ -51,7 +51,7 @@ fn sweep(blocks: usize) -> Journal {
 
 fn read(journal: &Journal) -> Sweep {
     match Tuned::of(journal) {
-        Some(Tuned::Sweep(sweep)) => sweep,
+        Some(Tuned::Sweep(sweep)) => *sweep,
         other => panic!("{other:?}"),
     }
 }

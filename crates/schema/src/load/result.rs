@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Interval, LOAD_FORMAT, LoadReport};
+use crate::labels::Labels;
 
 /// The most intervals that are kept of a load.
 const MOST_INTERVALS: usize = 1200;
@@ -17,6 +18,9 @@ pub struct LoadResult {
     /// The command; absent in files of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
+    /// The measured version.
+    #[serde(flatten)]
+    pub labels: Labels,
     /// What was measured.
     #[serde(flatten)]
     pub report: LoadReport,
@@ -170,6 +174,7 @@ mod tests {
         let result = LoadResult {
             started: "2026-01-02T03:04:05Z".to_owned(),
             command: vec!["wirebench".to_owned(), "load".to_owned()],
+            labels: Labels { label: Some("v1.2".to_owned()), revision: None },
             report: LoadReport::new("0".into(), config, EngineChoice::Epoll),
             intervals: vec![interval(Phase::Window, 1)],
         };

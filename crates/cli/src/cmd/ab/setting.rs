@@ -104,6 +104,7 @@ impl Arguments {
             metric: self.metric.map(|metric| metric.name().to_owned()),
             least_blocks: FEWEST_BLOCKS,
             command: command_line(),
+            labels: self.telling.labels(context.interrupt.flag()),
             verification: self.conditions.verification(Verification::AllOrNothing),
             goal,
             part: self.pairs.part()?,

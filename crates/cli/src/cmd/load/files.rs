@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use wirebench_report::{hgrm, load_csv};
-use wirebench_schema::load::{Interval, LoadReport};
+use wirebench_schema::load::{Interval, LoadResult};
 
 use super::options::OutputOptions;
 use crate::exit::usage;
@@ -140,10 +140,11 @@ impl Files {
         }
     }
 
-    /// The load, which began then, is over.
-    pub(crate) fn report(&mut self, report: &LoadReport, started: &str) {
+    /// The load is over.
+    pub(crate) fn report(&mut self, result: &LoadResult) {
+        let report = &result.report;
         if let Some(table) = &mut self.csv {
-            table.add(&load_csv::rows(report, started));
+            table.add(&load_csv::rows(result));
         }
         if let Some(sink) = &mut self.hgrm {
             if sink.before == Before::Something {

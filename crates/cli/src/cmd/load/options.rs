@@ -15,6 +15,7 @@ use crate::{
     exit::usage,
     fleet::FleetOptions,
     gate::{FailIf, VALUES},
+    options::LabelOption,
     request_options::{RequestOptions, TrustOptions},
     value::{self, only},
 };
@@ -186,6 +187,8 @@ pub(crate) struct OutputOptions {
     /// Measure the generator's maximum throughput on a built-in null server before the load
     #[arg(long, conflicts_with = "from")]
     pub(crate) ceiling: bool,
+    #[command(flatten)]
+    pub(crate) label: LabelOption,
     /// Show no progress
     #[arg(long)]
     pub(crate) quiet: bool,

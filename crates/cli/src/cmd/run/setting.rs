@@ -140,6 +140,7 @@ impl Arguments {
             metric: None,
             least_blocks: 1,
             command: command_line(),
+            labels: self.telling.labels(context.interrupt.flag()),
             verification: conditions.verification(Verification::Full),
             goal,
             part: self.pairs.part()?,

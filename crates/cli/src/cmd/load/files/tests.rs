@@ -1,11 +1,21 @@
 //! What becomes of the files of a load, old ones and such as cannot be written.
 
 use super::*;
-use wirebench_schema::load::{EngineChoice, LoadConfig};
+use wirebench_schema::{
+    labels::Labels,
+    load::{EngineChoice, LoadConfig, LoadReport},
+};
 
-fn report() -> LoadReport {
+fn result() -> LoadResult {
     let config = LoadConfig::new("tcp://127.0.0.1:80".parse().unwrap());
-    LoadReport::new("0".into(), config, EngineChoice::Epoll)
+    let report = LoadReport::new("0".into(), config, EngineChoice::Epoll);
+    let labels = Labels { label: Some("v1.2".to_owned()), revision: None };
+    LoadResult {
+        started: "2026-01-02T03:04:05Z".to_owned(),
+        labels,
+        report,
+        ..LoadResult::default()
+    }
 }
 
 fn csv(path: &Path) -> anyhow::Result<Files> {
@@ -18,7 +28,7 @@ fn a_table_gets_one_header_and_a_row_for_each_load() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("loads.csv");
     for _ in 0..3 {
-        csv(&path).unwrap().report(&report(), "2026-01-02T03:04:05Z");
+        csv(&path).unwrap().report(&result());
     }
     let text = fs::read_to_string(path).unwrap();
     assert_eq!(text.lines().count(), 4);
@@ -52,7 +62,7 @@ fn a_last_line_without_its_end_gets_it_when_a_row_follows() {
         fs::write(&path, &before).unwrap();
         let mut files = csv(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), before);
-        files.report(&report(), "2026-01-02T03:04:05Z");
+        files.report(&result());
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.starts_with(&format!("{before}\n2026-01-02T03:04:05Z,")), "{text}");
         assert!(text.ends_with('\n'));
@@ -76,7 +86,7 @@ fn old_results_are_lost_only_when_new_ones_take_their_place() {
     assert_eq!(read(), old);
     files.begin();
     assert_eq!(read(), [old[0].as_str(), ""]);
-    files.report(&report(), "");
+    files.report(&result());
     let [table, _] = read();
     assert!(table.starts_with(hgrm::HEADING) && !table.contains("old"), "{table}");
     assert!(files.complaints().is_empty());

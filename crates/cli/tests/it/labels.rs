@@ -1,0 +1,85 @@
+//! `--label` and the git revision: recorded by every verb that measures, and shown again.
+
+use std::{fs, process::Command};
+
+use crate::world::{World, assert_has, read};
+
+fn git(world: &World, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.current_dir(world.folder.path()).args(arguments);
+    for (name, value) in [("GIT_AUTHOR", "a"), ("GIT_COMMITTER", "a")] {
+        command.env(format!("{name}_NAME"), value).env(format!("{name}_EMAIL"), "a@example.org");
+    }
+    assert!(command.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap().status.success());
+}
+
+/// A world whose folder is a repository with one commit.
+fn repository() -> World {
+    let world = World::new();
+    fs::write(world.folder.path().join("server.c"), "int x;\n").unwrap();
+    for arguments in
+        [&["init", "-q"][..], &["add", "server.c"], &["commit", "-qm", "x"], &["tag", "v1"]]
+    {
+        git(&world, arguments);
+    }
+    git(&world, &["tag", "-am", "x", "v1.0"]);
+    world
+}
+
+#[test]
+fn a_load_records_the_label_and_the_revision_of_its_folder() {
+    let world = repository();
+    let mut server = world.start(&["serve", "builtin/epoll"]);
+    let line = server.first_line();
+    let url = format!("http://{}/", line.strip_prefix("listening ").unwrap());
+    let load = |options: &[&str]| {
+        let all = [&["load", "-c1", "-n10", "--json", &url], options].concat();
+        let json = world.wirebench(&all).ended(0).stdout;
+        serde_json::from_str::<serde_json::Value>(&json).unwrap()
+    };
+    let clean = load(&["--label", "v1.2 beta", "--csv", "loads.csv", "-o", "out"]);
+    assert_eq!((&clean["label"], &clean["revision"]), (&"v1.2 beta".into(), &"v1.0".into()));
+    let table = fs::read_to_string(world.folder.path().join("loads.csv")).unwrap();
+    assert_has(&table, &[",label,revision\n", ",v1.2 beta,v1.0\n"]);
+    fs::write(world.folder.path().join("server.c"), "int y;\n").unwrap();
+    let dirty = load(&[]);
+    assert_eq!(
+        (&dirty["label"], &dirty["revision"]),
+        (&serde_json::Value::Null, &"v1.0-dirty".into())
+    );
+    fs::remove_dir_all(world.folder.path().join(".git")).unwrap();
+    assert_eq!(load(&["--label=x"])["revision"], serde_json::Value::Null);
+    let refused = ["load", "--label", "a\nb", &url];
+    world.wirebench(&refused).assert_refused(2, &["the label has a control character"]);
+}
+
+#[test]
+fn run_records_both_and_report_and_site_show_them() {
+    let world = repository();
+    let run = [
+        "run",
+        "builtin/epoll",
+        "builtin/io_uring",
+        "--scenario=hello",
+        "--phase=saturate",
+        "--label=v1.2",
+    ];
+    let quick =
+        ["-d100ms", "--cohorts=1", "--steady=0s", "-c2", "--quiet", "--no-verify", "--no-pin"];
+    let shown = "label v1.2, revision v1.0";
+    world.wirebench(&[&run[..], &quick, &["--output=out"]].concat()).assert_prints(0, &[shown]);
+    let folder = crate::world::result_in(&world.folder.path().join("out"));
+    assert_eq!(read(&folder).start.labels.words().as_deref(), Some(shown));
+    let folder = folder.display().to_string();
+    world.wirebench(&["report", &folder, "--explain"]).assert_prints(0, &[shown]);
+    let json = world.wirebench(&["report", &folder, "--json"]).ended(0).stdout;
+    assert_has(&json, &["\"label\": \"v1.2\"", "\"revision\": \"v1.0\""]);
+    world.wirebench(&["site", "out", "-o", "site"]).ended(0);
+    let index = fs::read_to_string(world.folder.path().join("site/index.html")).unwrap();
+    assert!(index.contains("v1.2, v1.0") && !index.contains("A/A"), "{index}");
+    let tune = ["tune", "builtin/epoll", "-c2", "--workers=1", "--blocks=1", "-d100ms", "--quiet"];
+    let asked = ["--no-verify", "--no-pin", "--label=v2", "--json"];
+    let json = world.wirebench(&[&tune[..], &asked].concat()).ended(0).stdout;
+    assert_has(&json, &["\"label\": \"v2\""]);
+    world.wait_for_silence();
+}
