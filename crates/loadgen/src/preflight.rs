@@ -159,7 +159,7 @@ impl Exchange<'_> {
             Ending::Complete(reply) => return Ok(Found::Reply(reply)),
             Ending::Connected => return Ok(Found::Connection),
             Ending::Interrupted => return Ok(Found::Interruption),
-            Ending::Wrong(error) => self.wrong(&error, &received),
+            Ending::Wrong(error) => self.wrong(&error, &received, request),
             Ending::Tls(rustls::Error::AlertReceived(_)) | Ending::Closed | Ending::Reset
                 if received.is_empty() && self.missing_certificate().is_some() =>
             {

@@ -4,7 +4,7 @@ use wirebench_schema::target::Target;
 
 use super::Exchange;
 use crate::{
-    codec::{ReplyError, excerpt},
+    codec::{ReplyError, RequestId, excerpt},
     dial::Endpoint,
     tls::Connector,
 };
@@ -14,7 +14,12 @@ impl Exchange<'_> {
         self.config.target.protocol().traits().title
     }
 
-    pub(super) fn wrong(&self, error: &ReplyError, received: &[u8]) -> String {
+    pub(super) fn wrong(
+        &self,
+        error: &ReplyError,
+        received: &[u8],
+        request: Option<RequestId>,
+    ) -> String {
         let address = &self.endpoint;
         match error {
             ReplyError::TlsAlert => {
@@ -39,17 +44,20 @@ impl Exchange<'_> {
                     Endpoint::Unix(_) => "http://HOST/ and --unix-socket".to_owned(),
                 }
             ),
-            ReplyError::BodyLength { .. } | ReplyError::BodyDiffers { .. } => format!(
+            ReplyError::BodyLength { .. }
+            | ReplyError::BodyDiffers { .. }
+            | ReplyError::BodyRestDiffers { .. }
+            | ReplyError::BodyLacks { .. } => format!(
                 "{} does not reply as expected: {error}; check the path, or the body that is \
                  expected",
-                self.target()
+                self.asked(request)
             ),
             ReplyError::TooLong { .. } => {
-                format!("a reply of {} is not accepted, because {error}", self.target())
+                format!("a reply of {} is not accepted, because {error}", self.asked(request))
             }
             other => format!(
                 "{} gives a wrong reply: {other}; such replies do not count: correct the server",
-                self.target()
+                self.asked(request)
             ),
         }
     }
@@ -68,6 +76,15 @@ impl Exchange<'_> {
 
     pub(super) fn with_tls(&self) -> String {
         format!("https://{}{}", self.target().authority(), self.target().path())
+    }
+
+    /// The URL of a request.
+    fn asked(&self, request: Option<RequestId>) -> Target {
+        let set = self.config.requests.as_ref().zip(request);
+        let spec = set.and_then(|(set, RequestId(at))| set.requests.get(at as usize));
+        // A path with placeholders need not be one of a URL.
+        let own = spec.and_then(|spec| self.target().with_path(&spec.path).ok());
+        own.unwrap_or_else(|| self.target().clone())
     }
 
     pub(super) fn target(&self) -> &Target {

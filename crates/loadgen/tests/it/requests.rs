@@ -184,7 +184,8 @@ fn an_expectation_of_the_load_is_that_of_each_request_without_its_own() {
         flawless(&config);
         (config.expect_body_file, config.expect_contains) = (body.clone(), None);
         let refused = refusal(&config);
-        assert!(refused.starts_with("request `GET /b`: "), "{refused}");
+        let expected = "request `GET /b`: http://127.0.0.1:PORT/b does not reply as expected: ";
+        assert!(refused.starts_with(expected), "{refused}");
     });
 }
 
