@@ -16,6 +16,18 @@ const ARGUMENTS: &str = "--a=wirebench null-server epoll hello 127.0.0.1 {port} 
                          --b=wirebench null-server epoll hello 127.0.0.1 {port} 1\n\n\
                          --cohorts=2\n-d=250ms\n--steady=0s\n-c=2\n--fail-if=cpu > +900%\n";
 
+/// A `gh` that keeps one comment, number 5, as a file.
+const GH: &str = r#"#!/bin/bash
+case "$*" in
+  *--jq*) if [ -f comment-5 ]; then echo 5; fi; exit ;;
+  *--method\ POST\ repos/owner/name/issues/7/comments\ *) echo 'POST 7' >> calls ;;
+  *--method\ PATCH\ repos/owner/name/issues/comments/5\ *) echo 'PATCH 5' >> calls ;;
+  *) exit 1 ;;
+esac
+last="${*: -1}"
+cp "${last#body=@}" comment-5
+"#;
+
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
@@ -64,6 +76,9 @@ impl Action {
     /// The variables of a step, as a forge computes them from `given` inputs and the defaults.
     fn variables(&self, step: &Step, given: &[(&str, &str)]) -> Vec<(String, String)> {
         let value = |expression: &str| {
+            if expression == "${{ github.event.pull_request.number }}" {
+                return "7".to_owned();
+            }
             let name = expression.strip_prefix("${{ inputs.").unwrap().strip_suffix(" }}").unwrap();
             let declared = self.inputs.iter().find(|it| it.0 == name).expect(name);
             let given = given.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
@@ -77,9 +92,20 @@ impl Action {
 fn the_steps_of_the_action_leave_a_result_and_a_summary() {
     let action = Action::read();
     let names: Vec<&str> = action.steps.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(names, ["install wirebench", "check the machine", "measure", "show the report"]);
+    assert_eq!(
+        names,
+        [
+            "name the sources",
+            "install wirebench",
+            "check the machine",
+            "measure",
+            "show the report",
+            "comment on the pull request",
+        ]
+    );
     let world = World::new();
     let forge = Forge::new(&world);
+    forge.add_program("gh", GH);
     for step in &action.steps {
         let variables = action.variables(step, &[("arguments", ARGUMENTS)]);
         forge.carry_out(&step.name, &step.script, &variables);
@@ -91,7 +117,81 @@ fn the_steps_of_the_action_leave_a_result_and_a_summary() {
     let sentence = report["sentence"].as_str().unwrap();
     assert!(summary.starts_with(&format!("**{sentence}**\n")), "{sentence}\n{summary}");
     assert_eq!(report["gate"]["conditions"].as_array().map(Vec::len), Some(1), "{report:#}");
+    assert_eq!(forge.output_of("sentence").as_deref(), Some(sentence));
+    assert_eq!(forge.output_of("verdict").as_deref(), report["verdict"].as_str());
+    assert_eq!(forge.output_of("result").as_deref(), Some("passed"));
+    assert_eq!(forge.output_of("key").unwrap().rsplit('-').next().map(str::len), Some(16));
+    let comment = fs::read_to_string(world.folder.path().join("comment-5")).unwrap();
+    assert_eq!(comment, format!("<!-- wirebench: wirebench -->\n{summary}"));
     world.wait_for_silence();
+}
+
+#[test]
+fn a_comment_is_made_once_and_then_replaced() {
+    let action = Action::read();
+    let world = World::new();
+    let forge = Forge::new(&world);
+    forge.add_program("gh", GH);
+    let file = |name: &str| world.folder.path().join(name);
+    let step = action.steps.iter().find(|it| it.name.starts_with("comment")).unwrap();
+    let run = || {
+        let output = forge.output(&step.script, &action.variables(step, &[("token", "x")]));
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(run(), "no pull request or no report: no comment\n");
+    fs::write(file("wirebench-report.md"), "first\n").unwrap();
+    run();
+    fs::write(file("wirebench-report.md"), "second\n").unwrap();
+    run();
+    let comments = fs::read_to_string(file("calls")).unwrap();
+    assert_eq!(comments.lines().collect::<Vec<_>>(), ["POST 7", "PATCH 5"]);
+    let body = fs::read_to_string(file("comment-5")).unwrap();
+    assert_eq!(body, "<!-- wirebench: wirebench -->\nsecond\n");
+    forge.add_program("gh", "#!/bin/sh\nexit 1\n");
+    assert!(run().starts_with("::warning::cannot comment on the pull request"));
+}
+
+#[test]
+fn a_packaged_program_is_used_instead_of_a_build() {
+    let action = Action::read();
+    let world = World::new();
+    let forge = Forge::new(&world);
+    let step = action.steps.iter().find(|it| it.name == "install wirebench").unwrap();
+    let program = world.folder.path().join("packaged");
+    fs::write(&program, "#!/bin/sh\necho wirebench 9\n").unwrap();
+    let name = program.display().to_string();
+    let run = |digest: &str| {
+        let given = [("program", name.as_str()), ("program-sha256", digest)];
+        forge.output(&step.script, &action.variables(step, &given))
+    };
+    let output = run("");
+    assert_eq!((output.status.code(), output.stdout), (Some(0), b"wirebench 9\n".to_vec()));
+    let paths = fs::read_to_string(&forge.paths).unwrap();
+    assert!(Path::new(paths.trim_end()).join("wirebench").is_file(), "{paths}");
+    let refused = run(&"0".repeat(64));
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stdout).starts_with("::error::"), "{refused:?}");
+}
+
+#[test]
+fn warnings_and_the_exit_code_of_the_verb_reach_the_forge() {
+    let action = Action::read();
+    let world = World::new();
+    let forge = Forge::new(&world);
+    let measure = action.steps.iter().find(|it| it.name == "measure").unwrap();
+    fs::remove_file(world.folder.path().join("programs/wirebench")).unwrap();
+    for (code, result) in [(0, "passed"), (1, "failed"), (3, "not-valid"), (4, "violated")] {
+        let script = format!("#!/bin/sh\necho page\necho 'warning: 5% short' >&2\nexit {code}\n");
+        forge.add_program("wirebench", &script);
+        let output =
+            forge.output(&measure.script, &action.variables(measure, &[("arguments", "x")]));
+        assert_eq!(output.status.code(), Some(code));
+        assert_eq!(output.stdout, b"page\n");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.ends_with("warning: 5% short\n::warning::5%25 short\n"), "{said}");
+        assert_eq!(forge.output_of("result").as_deref(), Some(result));
+    }
 }
 
 #[test]
@@ -120,13 +220,17 @@ fn the_action_refuses_other_verbs_and_fails_as_the_verb_does() {
 fn the_action_passes_inputs_only_by_variables_and_installs_this_repository() {
     let action = Action::read();
     assert!(action.steps.iter().all(|it| !it.script.contains("${{")), "an input in a script");
-    let path = "\"$GITHUB_ACTION_PATH/../crates/cli\"";
-    assert!(action.steps[0].script.trim_end().ends_with(&format!("--path {path}")));
+    let install = fs::read_to_string(repository().join("action/install.sh")).unwrap();
+    assert!(install.contains("--locked --path \"$GITHUB_ACTION_PATH/../crates/cli\""));
     assert!(repository().join("action/../crates/cli/Cargo.toml").is_file());
     let manual = fs::read_to_string(repository().join("action/README.md")).unwrap();
     for (name, default) in &action.inputs {
         let line = manual.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
-        let default = default.as_ref().map_or("required".to_owned(), |it| format!("`{it}`"));
+        let default = match default.as_deref() {
+            None => "required".to_owned(),
+            Some("") => "none".to_owned(),
+            Some(default) => format!("`{default}`"),
+        };
         assert!(line.expect(name).ends_with(&format!("| {default} |")), "{name}: {line:?}");
     }
 }

@@ -2,13 +2,21 @@
 
 use crate::world::{ONE_STATE, PATIENCE, World, program};
 use assert_cmd::Command;
-use std::{fs, os::unix::fs::symlink, path::PathBuf, process::Output};
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    path::{Path, PathBuf},
+    process::Output,
+};
 
 /// Runs scripts in the folder of `world`, with wirebench among the programs.
 pub(crate) struct Forge<'a> {
     world: &'a World,
     path: String,
     pub(crate) summary: PathBuf,
+    /// What `GITHUB_OUTPUT` and `GITHUB_PATH` name.
+    pub(crate) outputs: PathBuf,
+    pub(crate) paths: PathBuf,
 }
 
 impl<'a> Forge<'a> {
@@ -18,7 +26,23 @@ impl<'a> Forge<'a> {
         fs::create_dir(&programs).unwrap();
         symlink(program(), programs.join("wirebench")).unwrap();
         let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
-        Self { world, path, summary: folder.join("summary.md") }
+        let file = |name: &str| folder.join(name);
+        let (outputs, paths) = (file("outputs"), file("paths"));
+        Self { world, path, summary: file("summary.md"), outputs, paths }
+    }
+
+    /// Puts a program of this name among the others.
+    pub(crate) fn add_program(&self, name: &str, script: &str) {
+        let path = self.world.folder.path().join("programs").join(name);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// What the steps so far wrote to `GITHUB_OUTPUT`, the last value of each name.
+    pub(crate) fn output_of(&self, name: &str) -> Option<String> {
+        let text = fs::read_to_string(&self.outputs).unwrap_or_default();
+        let values = text.lines().filter_map(|line| line.split_once('='));
+        values.filter(|it| it.0 == name).last().map(|it| it.1.to_owned())
     }
 
     /// Runs a script with `variables` in its environment.
@@ -29,6 +53,10 @@ impl<'a> Forge<'a> {
         let mut command = Command::new("bash");
         command.args(["--noprofile", "--norc", "-eo", "pipefail"]).arg(&file);
         command.current_dir(folder).env("PATH", &self.path);
+        let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../action");
+        command.env("GITHUB_ACTION_PATH", action).env("RUNNER_TEMP", folder);
+        command.env("GITHUB_OUTPUT", &self.outputs).env("GITHUB_PATH", &self.paths);
+        command.env("GITHUB_REPOSITORY", "owner/name");
         command.env("GITHUB_STEP_SUMMARY", &self.summary).envs([self.world.mark(), ONE_STATE]);
         command.envs(variables.iter().cloned());
         command.timeout(PATIENCE).output().unwrap()

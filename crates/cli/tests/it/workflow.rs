@@ -1,4 +1,4 @@
-//! The workflow that `docs/ab.md` proposes to copy: its steps are taken from the text and carried
+//! The workflow that `docs/ci.md` proposes to copy: its steps are taken from the text and carried
 //! out by the shell that a forge uses, with servers that are built like anybody's. What the forge
 //! itself does, checking out and keeping files, is no part of this.
 
@@ -20,7 +20,7 @@ const SERVER: &str =
 
 /// The scripts of the steps that have one, with their names, in their order.
 fn steps() -> Vec<(String, String)> {
-    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ab.md");
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci.md");
     let manual = fs::read_to_string(manual).unwrap();
     let mut fenced = manual.split("```yaml\n").skip(1);
     let (workflow, _) = fenced.next().unwrap().split_once("```").unwrap();

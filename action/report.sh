@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Puts the report of each result into the job's summary, and the sentence and the verdict of the last into outputs.
+set -euo pipefail
+# The step that comments has another summary.
+all="$RUNNER_TEMP/wirebench-report.md"
+: > "$all"
+for result in "$RESULTS"/*/; do
+  if [ ! -f "$result/runs.jsonl" ]; then continue; fi
+  report=$(wirebench report "$result" --markdown)
+  printf '%s\n' "$report" | tee -a "$all" >> "$GITHUB_STEP_SUMMARY"
+  sentence=$(head -n 1 <<< "$report" | sed 's/^# *//; s/\*\*//g')
+  verdict=$(sed -n 's/^  "verdict": "\(.*\)",$/\1/p' "$result/report.json" 2> /dev/null || true)
+  { echo "sentence=$sentence"; echo "verdict=$verdict"; } >> "$GITHUB_OUTPUT"
+done
