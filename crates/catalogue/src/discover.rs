@@ -11,7 +11,7 @@ use crate::{
     build::{self, OUTPUT_FOLDERS},
     checkouts::Checkouts,
     project::Project,
-    small_file::read_small,
+    small_file::{read_requests, read_small},
     subject::{Origin, Subject},
     trust::{self, Untrusted},
     version,
@@ -105,7 +105,12 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
     }
     let id = folder.strip_prefix(entries).map_err(|error| error.to_string())?;
     let text = read_small(&folder.join(ENTRY_FILE))?;
-    let entry = Entry::parse(&id.to_string_lossy(), &text).map_err(|e| e.to_string())?;
+    let beside = |name: &str| {
+        let path = folder.join(name);
+        Ok((path.display().to_string(), read_requests(&path)?))
+    };
+    let entry =
+        Entry::parse_with(&id.to_string_lossy(), &text, &beside).map_err(|e| e.to_string())?;
     check_patterns(&entry)?;
     let mut subjects: Vec<Subject> = Vec::new();
     for variant in entry.variants {

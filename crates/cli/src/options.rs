@@ -8,7 +8,10 @@ use std::{
     sync::atomic::AtomicBool,
     time::Duration,
 };
-use wirebench_catalogue::project::{self, Found, Project, ProjectError, Trust};
+use wirebench_catalogue::{
+    project::{self, Found, Project, ProjectError, Trust},
+    subject::Subject,
+};
 use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::RunSettings};
 use wirebench_host::{environment, place::PlacementRequest, place_here};
 use wirebench_schema::{
@@ -27,7 +30,7 @@ use crate::{
     fleet::{self, FleetOptions, Pair, ServerHost, ServerHostOption},
     interrupt::Interrupt,
     progress::{Reporter, Verbosity},
-    request_options::{CONTRADICTION, OwnOptions},
+    request_options::{CONTRADICTION, OwnOptions, of_entries},
     value::{self, List},
 };
 
@@ -205,16 +208,24 @@ pub(crate) fn placement(wish: &PlacementRequest) -> anyhow::Result<Placement> {
     place_here(wish).map_err(usage)
 }
 
-/// Gives a workload the scenario or the requests that were asked for.
+/// Gives a workload the scenario or the requests that were asked for, or those that `entries` name.
 pub(crate) fn set_requests(
     workload: &mut Workload,
     scenario: Option<Scenario>,
     own: &OwnOptions,
+    entries: &[Subject],
 ) -> anyhow::Result<()> {
     match (own.asked()?, scenario) {
         (Some(asked), None | Some(Scenario::Requests)) => asked.apply(workload),
         (Some(_), Some(_)) => return Err(usage(CONTRADICTION)),
-        (None, scenario) => workload.scenario = scenario.unwrap_or(workload.scenario),
+        (None, scenario) => {
+            let needs_requests = entries.iter().any(|it| it.variant.answers_only_requests());
+            let usual = if needs_requests { Scenario::Requests } else { workload.scenario };
+            workload.scenario = scenario.unwrap_or(usual);
+            if workload.scenario == Scenario::Requests {
+                workload.requests = of_entries(entries)?;
+            }
+        }
     }
     Ok(())
 }

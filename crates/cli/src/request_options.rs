@@ -99,19 +99,31 @@ impl TrustOptions {
 pub(crate) const CONTRADICTION: &str = "--scenario says what is requested, and so do --method, --path, \
                                         --requests and the like: omit one of them";
 
-/// The largest file of requests.
-const REQUESTS_LIMIT_BYTES: u64 = 64 << 20;
-
 /// The text of a file of requests.
 pub(crate) fn read_requests(path: &str) -> Result<String, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mut text = String::new();
-    let mut bounded = file.take(REQUESTS_LIMIT_BYTES + 1);
+    let mut bounded = file.take(RequestFile::LIMIT_BYTES + 1);
     bounded.read_to_string(&mut text).map_err(|error| error.to_string())?;
     if bounded.limit() == 0 {
-        return Err(format!("it is larger than {} MiB", REQUESTS_LIMIT_BYTES >> 20));
+        return Err(format!("it is larger than {} MiB", RequestFile::LIMIT_BYTES >> 20));
     }
     Ok(text)
+}
+
+/// The requests that `entries` name in their descriptions, if they do.
+pub(crate) fn of_entries(entries: &[Subject]) -> anyhow::Result<Option<RequestSet>> {
+    let mut all = entries.iter().filter_map(|it| Some((it, it.variant.requests.as_ref()?)));
+    let Some((first, set)) = all.next() else { return Ok(None) };
+    let is_same =
+        |other: &RequestSet| (&other.order, &other.requests) == (&set.order, &set.requests);
+    match all.find(|(_, other)| !is_same(other)) {
+        Some((other, _)) => Err(usage(format!(
+            "{} and {} have different `requests`: measure one at a time, or give both --requests FILE",
+            first.variant.id, other.variant.id
+        ))),
+        None => Ok(Some(set.clone())),
+    }
 }
 
 impl RequestOptions {

@@ -36,7 +36,8 @@ pub use report::{
 };
 pub use request::{ClosedPolicy, is_safe, parse_header};
 pub use requests::{
-    Expect, NAMES_LIMIT, RequestFile, RequestFileError, RequestOrder, RequestSet, RequestSpec,
+    Expect, NAMES_LIMIT, NamedFiles, RequestFile, RequestFileError, RequestOrder, RequestSet,
+    RequestSpec,
 };
 pub use result::{LoadResult, Timeline};
 pub use samples::{Estimate, Samples};

@@ -20,15 +20,12 @@ use self::{
     raw::RawSuite,
     scale::{MachineRule, WorkloadRule},
 };
-use crate::id::VariantId;
+use crate::{id::VariantId, load::NamedFiles};
 
 /// Why a suite is not one. The message is a sentence; the caller adds the file's name.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct SuiteError(String);
-
-/// Reads a file that a suite names: its path, as reports name it, and its text.
-pub type SuiteFiles<'a> = dyn Fn(&str) -> Result<(String, String), String> + 'a;
 
 /// A set of workloads and how to measure them.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +73,7 @@ impl Suite {
     }
 
     /// Reads the text of a suite's file.
-    pub fn parse_with(name: &str, text: &str, files: &SuiteFiles<'_>) -> Result<Self, SuiteError> {
+    pub fn parse_with(name: &str, text: &str, files: &NamedFiles<'_>) -> Result<Self, SuiteError> {
         let raw: RawSuite = toml::from_str(text)
             .map_err(|error| SuiteError(crate::toml_error::sentence(text, &error)))?;
         raw.resolve(name, files)

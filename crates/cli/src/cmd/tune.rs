@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return away::carry_out(&context, &server, None, &results);
     }
     arguments.conditions.require_files(&context)?;
-    let model = arguments.model()?;
+    let model = arguments.model(&context)?;
     let subject = arguments.subject(&context, model.scenario)?;
     arguments.gate.check(&GateScope {
         verb: "tune",
@@ -163,9 +163,13 @@ impl Arguments {
     }
 
     /// The workload that all others are like.
-    fn model(&self) -> anyhow::Result<Workload> {
+    fn model(&self, context: &Context) -> anyhow::Result<Workload> {
         let mut model = Suite::parse(SUITE, TEMPLATE)?.workloads.remove(0);
-        options::set_requests(&mut model, self.scenario, &self.own)?;
+        let entry = match (&self.server, &self.entry) {
+            (None, Some(entry)) => vec![context.select_one(entry)?],
+            _ => Vec::new(),
+        };
+        options::set_requests(&mut model, self.scenario, &self.own, &entry)?;
         options::set_payload(&mut model, self.payload)?;
         model.warmup = self.warmup.unwrap_or(model.warmup);
         if let Some(duration) = self.duration {

@@ -13,16 +13,16 @@ use wirebench_schema::{
     scenario::Scenario,
     suite::{Suite, Workload},
 };
-use wirebench_verify::{Asked, Extent, catalogue};
+use wirebench_verify::catalogue;
 
 use crate::{
     building::{BuildOptions, build_all},
     context::Context,
     exit::{Exit, usage},
     junit,
-    options::{self, ProjectOption, ReadyOptions},
+    options::{ProjectOption, ReadyOptions},
     out,
-    request_options::OwnOptions,
+    request_options::{CONTRADICTION, OwnOptions},
     value,
 };
 use course::{Again, Pair, Shown, Starter, Tally, check_all};
@@ -76,11 +76,18 @@ duration = "1s"
 
 impl Arguments {
     /// A workload with the requests that the options ask for, if they do.
-    fn workload(&self) -> anyhow::Result<Option<Workload>> {
+    fn workload(&self) -> anyhow::Result<Workload> {
         let mut workload = Suite::parse("verify", TEMPLATE)?.workloads.remove(0);
-        options::set_requests(&mut workload, self.scenarios.first().copied(), &self.own)?;
+        if let Some(asked) = self.own.asked()? {
+            if self.scenarios.iter().any(|it| *it != Scenario::Requests) {
+                return Err(usage(CONTRADICTION));
+            }
+            asked.apply(&mut workload);
+        } else if !self.servers.is_empty() && self.scenarios.contains(&Scenario::Requests) {
+            workload.scenario = Scenario::Requests;
+        }
         workload.check().map_err(usage)?;
-        Ok(workload.requests.is_some().then_some(workload))
+        Ok(workload)
     }
 }
 
@@ -93,18 +100,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
     context.require_files()?;
     let launcher = arguments.ready.launcher(Ipv4Addr::LOCALHOST.into(), context.launcher(None))?;
-    let workloads: Vec<Workload> = arguments.workload()?.into_iter().collect();
-    let asked = Asked { workloads: &workloads, extent: Extent::All };
+    let workload = arguments.workload()?;
     let subjects = if arguments.servers.is_empty() {
         context.select(&arguments.names)?
     } else {
-        let usual = if workloads.is_empty() { Scenario::Hello } else { Scenario::Requests };
         let scenarios = &arguments.scenarios;
-        let scenarios = if scenarios.is_empty() { &[usual][..] } else { scenarios };
+        let scenarios = if scenarios.is_empty() { &[workload.scenario][..] } else { scenarios };
         arguments.own.servers(&context, &arguments.servers, scenarios)?
     };
     let chosen: Result<Vec<_>, _> =
-        subjects.iter().map(|subject| scenarios(subject, arguments)).collect();
+        subjects.iter().map(|subject| scenarios(subject, arguments, &workload)).collect();
     let chosen = chosen?;
     let (there, mut cases) = available(&context, subjects, chosen, arguments);
     let (ready, scenarios): (Vec<Subject>, Vec<Vec<Scenario>>) = there.into_iter().unzip();
@@ -124,7 +129,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
     let times = arguments.repeat.unwrap_or(1);
     let pairs = pairs.repeat(times as usize);
-    let starter = Starter { launcher: &launcher, asked, stop: context.interrupt.flag() };
+    let starter =
+        Starter { launcher: &launcher, workload: &workload, stop: context.interrupt.flag() };
     let again = if times > 1 { Again::Never } else { Again::Alone };
     let Tally { passed, failed, skipped, deviated, failures, cases: checked } =
         check_all(starter, &pairs, jobs, (shown, again));
@@ -181,17 +187,30 @@ fn available(
 }
 
 /// The scenarios to be checked. One that an entry lacks is a mistake only when the entry was named.
-fn scenarios(subject: &Subject, arguments: &Arguments) -> anyhow::Result<Vec<Scenario>> {
-    if arguments.scenarios.is_empty() {
-        return Ok(subject.variant.scenarios.clone());
-    }
-    if !arguments.names.is_empty() {
+fn scenarios(
+    subject: &Subject,
+    arguments: &Arguments,
+    workload: &Workload,
+) -> anyhow::Result<Vec<Scenario>> {
+    let is_named = !arguments.names.is_empty();
+    if is_named {
         for &scenario in &arguments.scenarios {
             subject.variant.check_scenario(scenario).map_err(usage)?;
         }
     }
-    let asked = arguments.scenarios.iter().copied();
-    Ok(asked.filter(|scenario| subject.variant.scenarios.contains(scenario)).collect())
+    let mut scenarios = subject.variant.scenarios.clone();
+    if !arguments.scenarios.is_empty() {
+        scenarios.retain(|scenario| arguments.scenarios.contains(scenario));
+    }
+    if scenarios.contains(&Scenario::Requests)
+        && let Err(reason) = course::asked(workload, subject).check()
+    {
+        if is_named {
+            return Err(usage(format!("{}: {reason}", subject.variant.id)));
+        }
+        scenarios.retain(|scenario| *scenario != Scenario::Requests);
+    }
+    Ok(scenarios)
 }
 
 fn list_checks() {

@@ -26,6 +26,7 @@ mod labels;
 mod load;
 mod load_results;
 mod open_files;
+mod own_suite;
 mod phases;
 mod published_rows;
 mod report;

@@ -39,7 +39,7 @@ pub(crate) fn api(stream: &TcpStream) -> std::io::Result<()> {
     Ok(())
 }
 
-const FILE: &str = r#"{"path": "/users/1", "name": "first"}
+pub(crate) const FILE: &str = r#"{"path": "/users/1", "name": "first"}
 {"path": "/users/{random:10-99}", "name": "user", "weight": 8, "expect": {"contains": "id"}}
 {"method": "POST", "path": "/orders", "name": "order", "body_text": "{\"n\": {seq}}", "expect": {"status": 201}}
 "#;

@@ -54,6 +54,8 @@ pub struct Changes {
     /// Only the workloads of these scenarios; empty means all. For a scenario without one, the
     /// first workload of each phase serves as the model.
     pub scenarios: Vec<Scenario>,
+    /// Requests of the workloads of the scenario `requests` that have none.
+    pub requests: Option<RequestSet>,
     /// Requests of all workloads, which then have the scenario `requests`.
     pub asked: Option<Asked>,
     /// Only the workloads of these phases; empty means all. For a phase without one, the workloads
@@ -73,6 +75,10 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
             suite.workloads.iter_mut().for_each(|workload| asked.apply(workload));
         }
         None => choose_scenarios(suite, &changes.scenarios),
+    }
+    let asks = |it: &&mut Workload| it.scenario == Scenario::Requests && it.requests.is_none();
+    for workload in suite.workloads.iter_mut().filter(asks) {
+        workload.requests.clone_from(&changes.requests);
     }
     choose_phases(suite, &changes.phases)?;
     check_use(suite, changes)?;

@@ -10,7 +10,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::{id::VariantId, scenario::Scenario, server_url::ServerUrl};
+use crate::{
+    id::VariantId,
+    load::{NamedFiles, RequestSet},
+    scenario::Scenario,
+    server_url::ServerUrl,
+};
 use source::Source;
 
 /// First parts of names that no folder may have: the built-in servers, and command lines.
@@ -224,6 +229,8 @@ pub struct Variant {
     pub sharing: Sharing,
     /// Its scenarios.
     pub scenarios: Vec<Scenario>,
+    /// What is requested of it in the scenario `requests`, where nothing else says so.
+    pub requests: Option<RequestSet>,
     /// Features that it skips, in words.
     pub skips: Vec<String>,
     /// Known issues, in words.
@@ -262,9 +269,14 @@ pub struct Entry {
 impl Entry {
     /// Reads the text of an `entry.toml`. `id` is the folder's path below `entries/`.
     pub fn parse(id: &str, text: &str) -> Result<Self, EntryError> {
+        Self::parse_with(id, text, &|_| Err("this entry has no folder".to_owned()))
+    }
+
+    /// The same of an entry that may name a file of requests.
+    pub fn parse_with(id: &str, text: &str, files: &NamedFiles<'_>) -> Result<Self, EntryError> {
         toml::from_str::<raw::RawEntry>(text)
             .map_err(|error| EntryError(crate::toml_error::sentence(text, &error)))?
-            .resolve(id)
+            .resolve(id, files)
     }
 }
 
@@ -280,6 +292,7 @@ impl Variant {
             mechanism: Mechanism::Epoll,
             sharing: Sharing::Shared,
             scenarios: Vec::new(),
+            requests: None,
             skips: Vec::new(),
             known_issues: Vec::new(),
             max_workers: None,
@@ -306,6 +319,12 @@ impl Variant {
     #[must_use]
     pub fn declares_deviation_from(&self, check: &str) -> bool {
         self.deviations.iter().any(|it| it.check == check)
+    }
+
+    /// Whether it answers requests of its user's alone.
+    #[must_use]
+    pub fn answers_only_requests(&self) -> bool {
+        self.scenarios == [Scenario::Requests]
     }
 
     /// The error that a scenario is not among this variant's, if it is not.

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     id::{VariantId, is_published},
+    load::{NamedFiles, RequestOrder, RequestSet},
     placeholder,
     scenario::Scenario,
 };
@@ -32,7 +33,12 @@ pub(super) struct RawEntry {
     model: Model,
     mechanism: Mechanism,
     sharing: Sharing,
+    #[serde(default)]
     scenarios: Vec<Scenario>,
+    /// A file with requests, which implies the scenario `requests`.
+    requests: Option<String>,
+    #[serde(default)]
+    order: RequestOrder,
     skips: Vec<String>,
     #[serde(default)]
     known_issues: Vec<String>,
@@ -110,7 +116,7 @@ fn error(message: impl Into<String>) -> EntryError {
 }
 
 impl RawEntry {
-    pub(super) fn resolve(self, id: &str) -> Result<Entry, EntryError> {
+    pub(super) fn resolve(self, id: &str, files: &NamedFiles<'_>) -> Result<Entry, EntryError> {
         if let Some(language) = RESERVED.iter().find(|name| id.starts_with(&format!("{name}/"))) {
             return Err(error(format!("`{language}/` is reserved: use another folder")));
         }
@@ -139,9 +145,10 @@ impl RawEntry {
             }
         }
         let sources = RawSource::resolve_all(&self.source)?;
+        let requests = self.requests(files)?;
         let forms = unnamed.iter().chain(&self.variant);
         let variants: Result<Vec<_>, _> =
-            forms.map(|it| self.resolve_variant(id, it, &sources)).collect();
+            forms.map(|it| self.resolve_variant(id, it, (&sources, &requests))).collect();
         Ok(Entry {
             id: id.to_owned(),
             versions: versions?,
@@ -156,11 +163,14 @@ impl RawEntry {
         &self,
         id: &str,
         variant: &RawVariant,
-        sources: &[Source],
+        (sources, requests): (&[Source], &Option<RequestSet>),
     ) -> Result<Variant, EntryError> {
         let name = (!variant.name.is_empty()).then_some(variant.name.as_str());
         let id = VariantId::new(id, name).map_err(error)?;
-        let scenarios = variant.scenarios.as_ref().unwrap_or(&self.scenarios);
+        let mut scenarios = variant.scenarios.as_ref().unwrap_or(&self.scenarios).clone();
+        if requests.is_some() && !scenarios.contains(&Scenario::Requests) {
+            scenarios.push(Scenario::Requests);
+        }
         if scenarios.is_empty() {
             return Err(error(format!("{id} has no scenario: write at least one of them")));
         }
@@ -196,7 +206,8 @@ impl RawEntry {
             model: variant.model.unwrap_or(self.model),
             mechanism: variant.mechanism.unwrap_or(self.mechanism),
             sharing,
-            scenarios: scenarios.clone(),
+            scenarios,
+            requests: requests.clone(),
             skips: variant.skips.as_ref().unwrap_or(&self.skips).clone(),
             known_issues: variant.known_issues.as_ref().unwrap_or(&self.known_issues).clone(),
             max_workers,
@@ -207,6 +218,12 @@ impl RawEntry {
             run: run.clone(),
             id,
         })
+    }
+
+    fn requests(&self, files: &NamedFiles<'_>) -> Result<Option<RequestSet>, EntryError> {
+        let Some(name) = &self.requests else { return Ok(None) };
+        let set = RequestSet::named(name, self.order, files);
+        set.map(Some).map_err(|reason| error(format!("`requests = \"{name}\"`: {reason}")))
     }
 
     /// Whether a step of `build` or a version command names the folder of the sources.

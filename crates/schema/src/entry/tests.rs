@@ -1,7 +1,7 @@
 //! The keys of `entry.toml`, the inheritance of variants, and the message for each mistake.
 
 use super::*;
-use crate::mistakes::messages;
+use crate::{load::RequestOrder, mistakes::messages};
 use expect_test::{expect, expect_file};
 
 const MINIMAL: &str = r#"
@@ -215,4 +215,24 @@ fn a_scenario_that_is_not_offered_is_refused_with_those_that_are() {
     assert_eq!(variant.check_scenario(Scenario::Echo), Ok(()));
     let message = variant.check_scenario(Scenario::HelloTimeout).unwrap_err();
     assert_eq!(message, "cpp/example has no scenario `hello-timeout`: it has hello, echo");
+}
+
+#[test]
+fn a_file_of_requests_implies_the_scenario() {
+    let files = |name: &str| match name {
+        "api.txt" => Ok(("x/api.txt".to_owned(), "/a\n/b\n".to_owned())),
+        _ => Err("there is no such file".to_owned()),
+    };
+    let parse = |key: &str| {
+        let text = MINIMAL.replace("skips =", &format!("{key}\nskips ="));
+        Entry::parse_with("cpp/example", &text, &files)
+    };
+    let entry = parse("requests = \"api.txt\"\norder = \"shuffled\"").unwrap();
+    let variant = &entry.variants[0];
+    assert_eq!(variant.scenarios.last(), Some(&Scenario::Requests));
+    let set = variant.requests.as_ref().unwrap();
+    assert_eq!((set.file.as_deref(), set.requests.len()), (Some("x/api.txt"), 2));
+    assert_eq!(set.order, RequestOrder::Shuffled);
+    let message = parse("requests = \"none\"").unwrap_err().to_string();
+    assert_eq!(message, "`requests = \"none\"`: there is no such file");
 }

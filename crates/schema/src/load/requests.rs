@@ -181,6 +181,9 @@ pub struct RequestFileError {
 }
 
 impl RequestFile {
+    /// The largest file that is read.
+    pub const LIMIT_BYTES: u64 = 64 << 20;
+
     /// Reads the text of a file.
     pub fn parse(text: &str, order: RequestOrder) -> Result<Self, RequestFileError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -234,7 +237,17 @@ fn distinct_names(requests: &[RequestSpec]) -> usize {
     requests.iter().map(|it| &it.name).collect::<BTreeSet<_>>().len()
 }
 
+/// Path and text of a file that a description names.
+pub type NamedFiles<'a> = dyn Fn(&str) -> Result<(String, String), String> + 'a;
+
 impl RequestSet {
+    /// The requests of the file that a description names.
+    pub fn named(name: &str, order: RequestOrder, files: &NamedFiles<'_>) -> Result<Self, String> {
+        let (path, text) = files(name)?;
+        let file = RequestFile::parse(&text, order).map_err(|error| error.to_string())?;
+        Ok(Self { file: Some(path), ..file.set })
+    }
+
     /// The same set with `path` for the requests that have none of their own.
     #[must_use]
     pub fn with_path(&self, path: &str) -> Self {

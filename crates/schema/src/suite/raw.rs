@@ -4,9 +4,10 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, SuiteError, SuiteFiles,
-    raw_workload::RawWorkload, scale::MachineRule,
+    BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, SuiteError, raw_workload::RawWorkload,
+    scale::MachineRule,
 };
+use crate::load::NamedFiles;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,7 +56,7 @@ impl<T: Clone> OneOrMany<T> {
 
 impl RawSuite {
     /// Converts the file to a suite, or explains why it is invalid.
-    pub(super) fn resolve(self, name: &str, files: &SuiteFiles<'_>) -> Result<Suite, SuiteError> {
+    pub(super) fn resolve(self, name: &str, files: &NamedFiles<'_>) -> Result<Suite, SuiteError> {
         if self.blocks == 0 {
             return Err(SuiteError("`blocks = 0` measures nothing: write at least 1".to_owned()));
         }

@@ -4,14 +4,14 @@ use serde::Deserialize;
 use std::time::Duration;
 
 use super::{
-    Phase, SuiteError, SuiteFiles, Workload,
+    Phase, SuiteError, Workload,
     raw::OneOrMany,
     scale::WorkloadRule,
     workload::{IDLE_PHASE_CONNECTIONS, rate_model},
 };
 use crate::{
     load::{
-        Arrivals, ClosedPolicy, LoadModel, RequestFile, RequestOrder, RequestSet, Stop, Trust,
+        Arrivals, ClosedPolicy, LoadModel, NamedFiles, RequestOrder, RequestSet, Stop, Trust,
         parse_header,
     },
     scenario::Scenario,
@@ -110,7 +110,7 @@ impl RawWorkload {
     }
 
     /// Converts it to workloads, or explains why it is invalid.
-    pub(super) fn resolve(self, files: &SuiteFiles<'_>) -> Result<Vec<Workload>, SuiteError> {
+    pub(super) fn resolve(self, files: &NamedFiles<'_>) -> Result<Vec<Workload>, SuiteError> {
         let named = |reason| SuiteError(format!("workload `{}`: {reason}", self.name));
         let requests = self.requests(files).map_err(named)?;
         let mut workloads = Vec::new();
@@ -135,14 +135,10 @@ impl RawWorkload {
         Ok(workloads)
     }
 
-    fn requests(&self, files: &SuiteFiles<'_>) -> Result<Option<RequestSet>, String> {
+    fn requests(&self, files: &NamedFiles<'_>) -> Result<Option<RequestSet>, String> {
         let Some(name) = &self.requests_file else { return Ok(None) };
-        let read = || {
-            let (path, text) = files(name)?;
-            let file = RequestFile::parse(&text, self.order).map_err(|error| error.to_string())?;
-            Ok(Some(RequestSet { file: Some(path), ..file.set }))
-        };
-        read().map_err(|reason: String| format!("`requests_file = \"{name}\"`: {reason}"))
+        let set = RequestSet::named(name, self.order, files);
+        set.map(Some).map_err(|reason| format!("`requests_file = \"{name}\"`: {reason}"))
     }
 
     /// Its phases. A given rate implies the phase cost.

@@ -145,7 +145,7 @@ impl Workload {
             None if has_contract => Ok(()),
             None => Err(
                 "the scenario `requests` needs requests: give --path or --requests FILE, or write \
-                         `requests_file = \"FILE\"` in the suite"
+                         `requests_file = \"FILE\"` in the suite, or `requests = \"FILE\"` in entry.toml"
                     .to_owned(),
             ),
             Some(_) if has_contract => Err(format!(

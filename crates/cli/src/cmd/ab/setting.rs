@@ -76,7 +76,7 @@ impl Arguments {
         let phase = self.phase()?;
         let metric = self.metric(phase)?;
         let procedure = self.procedure(metric);
-        let workload = self.workload(phase)?;
+        let workload = self.workload(context, phase)?;
         let scenario = workload.scenario;
         let goal = self.goal(procedure);
         self.conditions.require_files(context)?;
@@ -160,9 +160,10 @@ impl Arguments {
         Ok(wanted)
     }
 
-    fn workload(&self, phase: Phase) -> anyhow::Result<Workload> {
+    fn workload(&self, context: &Context, phase: Phase) -> anyhow::Result<Workload> {
         let mut workload = Suite::parse(SUITE, TEMPLATE)?.workloads.remove(0);
-        options::set_requests(&mut workload, self.scenario, &self.own)?;
+        let entries = self.entries(context);
+        options::set_requests(&mut workload, self.scenario, &self.own, &entries)?;
         workload.name = workload.scenario.to_string();
         workload.phase = phase;
         workload.connections = self.connections.unwrap_or(workload.connections);

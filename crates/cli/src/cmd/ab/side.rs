@@ -20,6 +20,13 @@ use crate::{
 };
 
 impl Arguments {
+    /// The entries among the sides, as they are now. What is wrong with a name is reported with its side.
+    pub(super) fn entries(&self, context: &Context) -> Vec<Subject> {
+        let names = [&self.entry, &self.a, &self.b].into_iter().flatten();
+        let entries = names.filter(|it| !is_command(it));
+        entries.filter_map(|name| context.select_one(name).ok()).collect()
+    }
+
     pub(super) fn sides(
         &self,
         context: &Context,
@@ -112,9 +119,7 @@ fn written(
     folder: Option<&Path>,
     scenario: Scenario,
 ) -> anyhow::Result<Subject> {
-    // A command line has a placeholder, at least that of its port, and no entry's name has one.
-    let is_command = text.contains(['{', ' ']) || text.trim().is_empty();
-    if is_command {
+    if is_command(text) {
         return own(context, text, folder, scenario);
     }
     if folder.is_some() {
@@ -130,6 +135,11 @@ fn written(
     })?;
     let title = format!("{text} ({})", subject.title);
     checked(Subject { title, ..subject }, scenario)
+}
+
+/// A command line has a placeholder, at least that of its port, and no entry's name has one.
+fn is_command(text: &str) -> bool {
+    text.contains(['{', ' ']) || text.trim().is_empty()
 }
 
 /// A command line, in its folder.

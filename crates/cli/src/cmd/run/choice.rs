@@ -113,7 +113,12 @@ pub(super) fn subjects(
     }
     let known = context.subjects()?;
     let nothing_named = names.is_empty() && own.is_empty();
-    if nothing_named && arguments.own.is_given() {
+    let answers = |it: &Subject| {
+        let mut names = suite.entries.iter();
+        it.variant.scenarios.contains(&Scenario::Requests)
+            && (suite.entries.is_empty() || names.any(|name| it.variant.id.is_among(name)))
+    };
+    if nothing_named && arguments.own.is_given() && !known.iter().any(answers) {
         return Err(usage(
             "no entry answers other requests than its scenario's: add --server './my-server {port}'",
         ));
@@ -141,6 +146,20 @@ pub(super) fn subjects(
     }
     subjects.extend(here.broken);
     Ok(Chosen { subjects, missing: here.missing, left_out: here.left_out })
+}
+
+/// Adds the scenario `requests` for entries that have no other; alone if all named ones are such.
+pub(super) fn add_requests(scenarios: &mut Vec<Scenario>, suite: &Suite, named: &[Subject]) {
+    let is_only = |subject: &Subject| subject.variant.answers_only_requests();
+    if !named.iter().any(is_only) {
+        return;
+    }
+    if named.iter().all(is_only) {
+        scenarios.clear();
+    } else if scenarios.is_empty() {
+        scenarios.extend(suite.workloads.iter().map(|it| it.scenario));
+    }
+    scenarios.push(Scenario::Requests);
 }
 
 /// The baselines that come along: in each workload the first that is ready and has its scenario, or

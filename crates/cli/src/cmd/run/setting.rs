@@ -25,7 +25,7 @@ use crate::{
     exit::usage,
     files, options, out,
     plan::FEWEST_BLOCKS,
-    request_options::CONTRADICTION,
+    request_options::{CONTRADICTION, of_entries},
     session::Setting,
 };
 
@@ -98,7 +98,7 @@ impl Arguments {
         let mut settings = conditions.settings(context, self.placement(&written)?)?;
         let server_cpus = settings.workers;
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
-        plan::change(&mut suite, &self.changes(&written)?).map_err(usage)?;
+        plan::change(&mut suite, &self.changes(context, &written, &names)?).map_err(usage)?;
         let goal = Goal { precision: self.precision, budget: self.budget };
         raise_blocks(&mut suite, &goal, self);
         self.check_connections(&suite, &settings)?;
@@ -152,7 +152,12 @@ impl Arguments {
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
     }
 
-    fn changes(&self, suite: &Suite) -> anyhow::Result<Changes> {
+    fn changes(
+        &self,
+        context: &Context,
+        suite: &Suite,
+        names: &[String],
+    ) -> anyhow::Result<Changes> {
         let asked = self.own.asked()?;
         let has_requests =
             suite.workloads.iter().any(|workload| workload.scenario == Scenario::Requests);
@@ -160,6 +165,16 @@ impl Arguments {
             return Err(usage(CONTRADICTION));
         }
         let own_default = self.scenarios.is_empty() && !self.servers.is_empty() && !has_requests;
+        let mut scenarios = self.scenarios.clone();
+        if own_default {
+            scenarios.push(Scenario::Hello);
+        }
+        let named = if names.is_empty() { Vec::new() } else { context.select(names)? };
+        if asked.is_none() && self.scenarios.is_empty() && !has_requests {
+            choice::add_requests(&mut scenarios, suite, &named);
+        }
+        let is_needed = scenarios.contains(&Scenario::Requests) && !has_requests;
+        let requests = if is_needed { of_entries(&named)? } else { None };
         let is_smoke = self.scale == Scale::Smoke && self.phases.contains(&Phase::Idle);
         Ok(Changes {
             blocks: self.cohorts.count,
@@ -171,7 +186,8 @@ impl Arguments {
             warmup: self.each_run.warmup,
             steady_within: self.steady,
             rate: self.rate,
-            scenarios: if own_default { vec![Scenario::Hello] } else { self.scenarios.clone() },
+            requests,
+            scenarios,
             asked,
             phases: self.phases.clone(),
         })

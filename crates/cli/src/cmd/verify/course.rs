@@ -8,9 +8,9 @@ use std::{
 };
 use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_report::junit::{Case, CaseState};
-use wirebench_schema::scenario::Scenario;
+use wirebench_schema::{scenario::Scenario, suite::Workload};
 use wirebench_server::{launch::Launcher, parallel};
-use wirebench_verify::{Asked, Checked, Verdict};
+use wirebench_verify::{Asked, Checked, Extent, Verdict};
 
 use crate::out;
 
@@ -20,10 +20,16 @@ pub(super) type Pair<'a> = (&'a Subject, Scenario);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Starter<'a> {
     pub(super) launcher: &'a Launcher,
-    /// What is asked in the scenario `requests`.
-    pub(super) asked: Asked<'a>,
+    /// What is asked in the scenario `requests`, if the options say it.
+    pub(super) workload: &'a Workload,
     /// Set when a signal asks to end.
     pub(super) stop: &'a AtomicBool,
+}
+
+/// What is asked of `subject` in the scenario `requests`: what the options say, or else what its description does.
+pub(super) fn asked(workload: &Workload, subject: &Subject) -> Workload {
+    let requests = workload.requests.clone().or_else(|| subject.variant.requests.clone());
+    Workload { scenario: Scenario::Requests, requests, ..workload.clone() }
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -184,7 +190,7 @@ fn check(
         subject,
         scenario,
         subject.workers(1),
-        &starter.asked,
+        &Asked { workloads: &[asked(starter.workload, subject)], extent: Extent::All },
         starter.stop,
         &mut observe,
     );
