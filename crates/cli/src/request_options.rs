@@ -207,6 +207,11 @@ impl OwnOptions {
         if !self.is_given() {
             return Ok(None);
         }
+        if !self.trust.trust().is_system() && !self.speaks_tls() {
+            return Err(usage(
+                "--insecure and --ca are for TLS: add --url 'https://{host}:{port}/', or omit them",
+            ));
+        }
         if self.requests.body_file.as_deref() == Some("-") {
             return Err(usage(
                 "--body-file - is for `load`: name a file, which is read for each server",

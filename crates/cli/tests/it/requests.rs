@@ -152,6 +152,8 @@ fn contradictions_and_missing_parts_are_reported_before_anything_starts() {
         refused(&all, "--scenario says what is requested");
         let all = [&[verb], &server[..], &["--requests", "none.jsonl"]].concat();
         refused(&all, "--requests none.jsonl cannot be read");
+        let all = [&[verb], &server[..], &["--path", "/", "--insecure"]].concat();
+        refused(&all, "--insecure and --ca are for TLS: add --url 'https://{host}:{port}/'");
         let all = [&[verb], &server[..], &["--path", "users"]].concat();
         refused(&all, "`users` is not a path: write it like /users?page=1");
         let all = [&[verb], &server[..], &["--scenario", "requests"]].concat();

@@ -197,7 +197,7 @@ impl Workload {
             heavy: self.scenario.heavy(),
             expect_body: reply_body.map(str::to_owned),
             requests: self.requests.as_ref().map(|set| set.with_path(target.path())),
-            trust: self.trust.clone(),
+            trust: if target.is_tls() { self.trust.clone() } else { Trust::System },
             seed,
             ..LoadConfig::new(target)
         }
