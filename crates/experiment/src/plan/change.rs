@@ -72,7 +72,13 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
     match &changes.asked {
         Some(asked) => {
             choose_scenarios(suite, &[Scenario::Requests]);
-            suite.workloads.iter_mut().for_each(|workload| asked.apply(workload));
+            for workload in &mut suite.workloads {
+                asked.apply(workload);
+                // The rate of a suite is one that its entries reach; a pilot finds that of other requests.
+                if workload.phase == Phase::Cost {
+                    workload.model = LoadModel::Closed;
+                }
+            }
         }
         None => choose_scenarios(suite, &changes.scenarios),
     }
@@ -208,6 +214,7 @@ fn choose_phases(suite: &mut Suite, phases: &[Phase]) -> Result<(), String> {
 mod tests {
     use super::*;
     use expect_test::expect_file;
+    use wirebench_schema::load::{RequestFile, RequestOrder};
 
     const SUITE: &str = r#"
 description = "An example."
@@ -237,6 +244,29 @@ requests = 1000
 
     fn names(suite: &Suite) -> Vec<&str> {
         suite.workloads.iter().map(|workload| workload.name.as_str()).collect()
+    }
+
+    #[test]
+    fn requests_of_a_user_take_the_place_of_scenarios_and_a_pilot_finds_their_rate() {
+        let set = RequestFile::parse("/users", RequestOrder::InTurn).unwrap().set;
+        let headers = vec![("A".to_owned(), "b".to_owned())];
+        let asked = Some(Asked { requests: set.clone(), headers, trust: Trust::Anybody });
+        let text =
+            SUITE.replace("connections = 64\nrequests", "rate = 1000\nconnections = 64\nrequests");
+        let of = |rate| {
+            let mut suite = Suite::parse("example", &text).unwrap();
+            change(&mut suite, &Changes { asked: asked.clone(), rate, ..Changes::default() })
+                .unwrap();
+            suite
+        };
+        let suite = of(None);
+        assert_eq!(names(&suite), ["requests", "requests-cost"]);
+        for workload in &suite.workloads {
+            assert_eq!(workload.scenario, Scenario::Requests);
+            assert_eq!((workload.requests.as_ref(), workload.headers.len()), (Some(&set), 1));
+        }
+        assert!(suite.workloads[1].needs_rate());
+        assert!(!of(Some(50)).workloads[1].needs_rate());
     }
 
     #[test]
