@@ -108,8 +108,10 @@ pub(crate) fn measure(
             open.load.window(&config, recording, &open.edges.clocks(), stop, &mut observe)
         }
     };
-    let Measured { report, start_ns, clocks: edges } =
+    let Measured { mut report, start_ns, clocks: edges } =
         measured.map_err(|error| error.to_string())?;
+    // The other side knows them.
+    report.config.requests = report.config.requests.map(|set| set.abridged());
     let end_ns = now_ns();
     let after = clocks::wait_for_rest(&order.processes);
     let used = used(&order.processes, &before, &after);

@@ -258,6 +258,27 @@ impl RequestSet {
         set
     }
 
+    /// The first request of each name without body, header lines and expectation, so that a set of any size has room in
+    /// each of many reports.
+    #[must_use]
+    pub fn abridged(&self) -> Self {
+        let mut requests: Vec<RequestSpec> = Vec::new();
+        for RequestSpec { name, weight, method, path, .. } in &self.requests {
+            if !requests.iter().any(|it| it.name == *name) {
+                requests.push(RequestSpec {
+                    name: name.clone(),
+                    weight: *weight,
+                    method: method.clone(),
+                    path: path.clone(),
+                    headers: Vec::new(),
+                    body: None,
+                    expect: Expect::default(),
+                });
+            }
+        }
+        Self { order: self.order, file: self.file.clone(), requests }
+    }
+
     /// The names of its requests, in the order in which they first appear.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {

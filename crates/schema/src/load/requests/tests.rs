@@ -224,3 +224,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_abridged_set_has_one_request_of_each_name() {
+    let text = r#"{"path": "/a", "name": "x", "body_text": "long"}
+{"path": "/b", "name": "y"}
+{"path": "/c", "name": "x"}"#;
+    let set = RequestFile::parse(text, RequestOrder::Shuffled).unwrap().set;
+    let short = set.abridged();
+    assert_eq!((short.names(), short.requests.len()), (set.names(), 2));
+    assert_eq!((short.requests[0].path.as_str(), &short.requests[0].body), ("/a", &None));
+}
