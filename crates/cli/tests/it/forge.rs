@@ -42,7 +42,7 @@ impl<'a> Forge<'a> {
     pub(crate) fn output_of(&self, name: &str) -> Option<String> {
         let text = fs::read_to_string(&self.outputs).unwrap_or_default();
         let values = text.lines().filter_map(|line| line.split_once('='));
-        values.filter(|it| it.0 == name).last().map(|it| it.1.to_owned())
+        values.rev().find(|it| it.0 == name).map(|it| it.1.to_owned())
     }
 
     /// Runs a script with `variables` in its environment.
