@@ -92,6 +92,11 @@ pub(crate) fn table(
     }
 }
 
+/// A link to another page.
+pub(crate) fn link(path: &str, text: &str) -> Markup {
+    html! { a href=(path) { bdi { (safe(text)) } } }
+}
+
 /// A cell of text.
 pub(crate) fn text(text: impl AsRef<str>) -> Markup {
     html! { (safe(text.as_ref())) }

@@ -42,7 +42,7 @@ impl Report for Load<'_> {
 pub const LOAD_FILE: &str = "load.json";
 
 /// Why the figures are not those of the load that was asked for.
-fn doubts(report: &LoadReport) -> Vec<String> {
+pub(crate) fn doubts(report: &LoadReport) -> Vec<String> {
     match report.requests {
         0 => vec!["no valid reply".to_owned()],
         _ => not_valid(report),
@@ -50,4 +50,4 @@ fn doubts(report: &LoadReport) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

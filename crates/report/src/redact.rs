@@ -43,7 +43,7 @@ const BEFORE_REQUESTS: [&str; 11] = [
 #[must_use]
 pub fn text(text: &str, names: &[String]) -> String {
     let hosts = hosts(text);
-    let text = without_folders(&words::without_secrets(&without_secrets(text)));
+    let text = without_folders(&words::without_secrets(&without_secrets(&without_pairs(text))));
     let names = names.iter().chain(&hosts).filter(|name| name.chars().count() >= SHORTEST_NAME);
     names.fold(text, |text, name| without_name(&text, name))
 }
@@ -58,6 +58,30 @@ fn hosts(text: &str) -> Vec<String> {
     hosts.sort();
     hosts.dedup();
     hosts
+}
+
+/// Without the values of headers that JSON has as a list of name and value.
+fn without_pairs(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let mut result = String::with_capacity(text.len());
+    let mut at = 0;
+    loop {
+        let pair = |header: &&str| {
+            let name = format!("\"{}\",", header.trim_end_matches(':'));
+            Some(lower[at..].find(&name)? + at + name.len())
+        };
+        let Some(behind) = SECRET_HEADERS.iter().filter_map(pair).min() else { break };
+        let rest = &text[behind..];
+        let gap = rest.len() - rest.trim_start().len();
+        result.push_str(&text[at..behind]);
+        at = behind;
+        let mut value = serde_json::Deserializer::from_str(&rest[gap..]).into_iter::<String>();
+        if rest[gap..].starts_with('"') && matches!(value.next(), Some(Ok(_))) {
+            result.push_str(&format!("{}\"{REDACTED}\"", &rest[..gap]));
+            at += gap + value.byte_offset();
+        }
+    }
+    result + &text[at..]
 }
 
 fn without_secrets(text: &str) -> String {
@@ -160,6 +184,7 @@ mod tests {
             "-H 'Authorization: Bearer abc' http://127.0.0.1/",
             "--header=Cookie: a=b; c=d",
             "<td>authorization: x</td> Authorization: ",
+            "[[\"Cookie\",  \"a\\\"b\"],[\"X-Api-Key\",\n\"c\"],[\"Accept\",\"d\"]] [\"Cookie\", 1]",
             "on workstation7, workstation7/x and workstation77 of alice",
             "/* a comment */ <br/> </td> 1 / 2 //x",
             "/home/älice/ü ß",

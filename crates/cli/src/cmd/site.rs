@@ -1,6 +1,8 @@
 //! `wirebench site`: a static site of many results. What was made of a run is kept with it, so that each
 //! journal is read once.
 
+mod loads;
+
 use anyhow::Context as _;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
@@ -16,6 +18,7 @@ use wirebench_experiment::{
 use wirebench_report::{
     analysis::Analysis,
     document::Look,
+    load::LOAD_FILE,
     site::{self, Changes, FORMAT, Summary},
 };
 use wirebench_schema::journal::Journal;
@@ -24,6 +27,7 @@ use wirebench_server::{digest, parallel};
 use crate::{
     exit::{Exit, usage},
     format::redacted,
+    loads::is_in as is_load,
     out,
     plan::count,
     results::{Known, Stored},
@@ -36,8 +40,8 @@ const PAGE_FILE: &str = "index.html";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The site has a page with all significant changes, and one for each run, server and machine. It works without \
-a server. Runs that are already in OUT stay, so results can be added one by one.
+The site has a page with all significant changes and loads, and one for each run, load, server and machine. It \
+works without a server. Runs that are already in OUT stay, so results can be added one by one.
 
 Manual: docs/site.md")]
 pub(crate) struct Arguments {
@@ -60,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             .map_err(|error| usage(format!("cannot read {}: {error}", folder.display())))?;
         if found.len() == before {
             return Err(usage(format!(
-                "{} has no result: name folders with a {JOURNAL_FILE}, such as target/wirebench",
+                "{} has no result: name folders with a {JOURNAL_FILE} or {LOAD_FILE}, such as target/wirebench",
                 folder.display()
             )));
         }
@@ -74,19 +78,28 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         )));
     }
     fs::create_dir_all(&runs).with_context(|| format!("cannot create {}", runs.display()))?;
-    let failed = in_parallel(&found, |folder| arguments.add(folder, &runs));
+    let loads = arguments.out.join("loads");
+    let failed = in_parallel(&found, |folder| match journal::is_in(folder) {
+        true => arguments.add(folder, &runs),
+        false => loads::add(arguments, folder, &loads),
+    });
     for (folder, why) in &failed {
         out::note(&format!("warning: skipped {}: {why:#}", folder.display()));
     }
     let summaries = stored(&runs)?;
     let changes = arguments.changes(&summaries, &runs)?;
-    for page in site::pages(&summaries, &changes) {
+    let loads = loads::stored(&loads)?;
+    for page in site::pages(&summaries, &changes, &loads) {
         write(&arguments.out.join(page.path), &page.text)?;
     }
     let significant = changes.iter().filter(|it| !it.changes.is_empty()).count();
     let runs = count(summaries.len(), "run");
     let page = first_page.display();
-    out::result(&format!("{runs}, {significant} with significant changes: {page}\n"));
+    let loads = match loads.len() {
+        0 => String::new(),
+        number => format!(", {}", count(number, "load")),
+    };
+    out::result(&format!("{runs}, {significant} with significant changes{loads}: {page}\n"));
     Ok(if failed.is_empty() { Exit::Fine } else { Exit::Failed })
 }
 
@@ -142,9 +155,9 @@ impl Arguments {
     }
 }
 
-/// The folders with a journal at `folder` and below it.
+/// The folders with a journal or a load at `folder` and below it.
 fn results_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    if journal::is_in(folder) {
+    if journal::is_in(folder) || is_load(folder) {
         found.push(folder.to_owned());
         return Ok(());
     }

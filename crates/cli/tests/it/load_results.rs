@@ -155,3 +155,28 @@ fn two_loads_are_compared_and_other_pairs_are_refused() {
         world.wirebench(&["compare", a, b]).assert_error(2, &refused);
     }
 }
+
+#[test]
+fn a_site_lists_loads_with_their_pages() {
+    let (world, _server, url) = served("hello");
+    for _ in 0..2 {
+        folder(&world, &["-H", "Cookie: secret", &url]);
+    }
+    let printed = "0 runs, 0 with significant changes, 2 loads: site/index.html\n";
+    assert_eq!(world.stdout(&["site", "results", "-o", "site"]), printed);
+    // Those that are there stay.
+    assert_eq!(world.stdout(&["site", "results", "-o", "site"]), printed);
+    let site = world.folder.path().join("site");
+    let page = fs::read_to_string(site.join("index.html")).unwrap();
+    assert_has(&page, &["<h2>Loads</h2>", &url, "requests/s of each load"]);
+    let all = entries(&site.join("loads"));
+    assert_eq!(all.len(), 2);
+    for own in all {
+        let name = own.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(page.contains(&format!("href=\"loads/{name}/index.html\"")), "{page}");
+        let page = fs::read_to_string(own.join("index.html")).unwrap();
+        assert_has(&page, &["<h1>Load on http://"]);
+        let json = fs::read_to_string(own.join("load.json")).unwrap();
+        assert!(LoadResult::parse(&json).unwrap().is_ok() && !json.contains("secret"), "{json}");
+    }
+}

@@ -37,7 +37,7 @@ fn interval(second: u64, requests: u64, p99: Option<u64>) -> Interval {
 }
 
 /// A load of two requests at a rate, with errors.
-pub(super) fn result() -> LoadResult {
+pub(crate) fn result() -> LoadResult {
     let mut config = LoadConfig::new("http://127.0.0.1:8080/".parse().unwrap());
     config.model = LoadModel::rate(RateCurve::Constant(20_000));
     let requests = RequestFile::parse("/\n/users/{seq}", RequestOrder::Weighted).unwrap().set;

@@ -4,10 +4,12 @@
 //! Not here: files. The pages are made from [`Summary`] and [`Changes`], which are kept with the runs.
 
 mod changes;
+mod loads;
 mod pages;
 mod summary;
 
 pub use changes::{Change, Changes, changes, pairs};
+pub use loads::{LoadSummary, load_summary};
 pub use pages::{Page, pages, run_page};
 pub use summary::{FORMAT, Machine, Summary, summary};
 

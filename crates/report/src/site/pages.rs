@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Changes, Machine, Summary};
+use super::{Changes, LoadSummary, Machine, Summary, loads, summary::version};
 use crate::{
     Details, Report,
     ab::{Ab, AbOptions},
@@ -11,13 +11,12 @@ use crate::{
     html::{
         Cells,
         chart::{self, Axis, Chart, Line, Mark},
-        document, safe, table, text,
+        document, link, safe, table, text,
     },
     screen::{Facts, Point},
     table::headline::labels,
     tune::Tuned,
 };
-use wirebench_schema::labels::Labels;
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Page {
@@ -39,10 +38,10 @@ pub fn run_page(analysis: &Analysis<'_>, facts: Facts<'_>) -> String {
     }
 }
 
-/// All pages but those of runs. `runs` are in the order of their start, and so are `changes`.
+/// All pages but those of runs and loads. `runs` are in the order of their start, and so are `changes`.
 #[must_use]
-pub fn pages(runs: &[Summary], changes: &[Changes]) -> Vec<Page> {
-    let mut pages = vec![Page { path: "index.html".to_owned(), text: index(runs, changes) }];
+pub fn pages(runs: &[Summary], changes: &[Changes], loads: &[LoadSummary]) -> Vec<Page> {
+    let mut pages = vec![Page { path: "index.html".to_owned(), text: index(runs, changes, loads) }];
     let of_server = |name| Page { path: server_path(name), text: server(name, runs) };
     pages.extend(servers(runs).into_iter().map(of_server));
     let of_machine = |it| Page { path: machine_path(it), text: machine(it, runs) };
@@ -78,7 +77,7 @@ fn slug(name: &str) -> String {
     name.replace('/', "--").replace(':', "__").chars().map(one).collect()
 }
 
-fn index(runs: &[Summary], changes: &[Changes]) -> String {
+fn index(runs: &[Summary], changes: &[Changes], loads: &[LoadSummary]) -> String {
     let by_id: BTreeMap<&str, &Summary> = runs.iter().map(|run| (run.id.as_str(), run)).collect();
     let compared = changes.iter().filter(|it| it.refused.is_none()).count();
     let mut changed: Vec<_> = changes
@@ -99,6 +98,7 @@ fn index(runs: &[Summary], changes: &[Changes]) -> String {
             @for (run, changes) in changed { (change(run, changes)) }
         }
         section { h2 { "Runs" } (run_table(runs, "", |_| None)) }
+        (loads::section(loads))
         section {
             h2 { "Servers" }
             ul.names { @for name in servers(runs) { li { (link(&server_path(name), name)) } } }
@@ -135,19 +135,8 @@ fn change(run: &Summary, changes: &Changes) -> Markup {
     }
 }
 
-/// The label and the revision of what was measured.
-fn version(run: &Summary) -> String {
-    let Labels { label, revision } = &run.labels;
-    let words: Vec<&str> = [label, revision].into_iter().flatten().map(String::as_str).collect();
-    if words.is_empty() { "-".to_owned() } else { words.join(", ") }
-}
-
 fn run_path(id: &str) -> String {
     format!("runs/{id}/index.html")
-}
-
-fn link(path: &str, text: &str) -> Markup {
-    html! { a href=(path) { bdi { (safe(text)) } } }
 }
 
 /// A table of runs, the newest first, with a column of the caller's.
@@ -155,7 +144,7 @@ fn run_table(runs: &[Summary], root: &str, more: impl Fn(&Summary) -> Option<Str
     let row = |run: &Summary| {
         let started = link(&format!("{root}{}", run_path(&run.id)), &run.started);
         let result = more(run).unwrap_or_else(|| run.sentence.clone());
-        vec![started, text(&run.suite), text(version(run)), text(result)]
+        vec![started, text(&run.suite), text(version(&run.labels)), text(result)]
     };
     let rows: Vec<Vec<Markup>> = runs.iter().rev().map(row).collect();
     let heads = [
@@ -226,7 +215,7 @@ fn history_table(load: &str, points: &[(&Summary, &Point)]) -> Markup {
         vec![
             text((place + 1).to_string()),
             link(&format!("../{}", run_path(&run.id)), &run.started),
-            text(version(run)),
+            text(version(&run.labels)),
             text(&point.figure),
             text(&point.outcome),
             text(&point.versions),

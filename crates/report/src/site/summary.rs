@@ -86,7 +86,7 @@ fn digest(workloads: &[Workload]) -> String {
 }
 
 /// The machine by its number, or by what it looks like.
-fn machine(environment: Option<&Environment>) -> Machine {
+pub(super) fn machine(environment: Option<&Environment>) -> Machine {
     let Some(environment) = environment else {
         return Machine { key: "unknown".to_owned(), name: "unknown machine".to_owned() };
     };
@@ -107,4 +107,10 @@ fn disturbed(journal: &Journal) -> Option<f64> {
             (all + 1, dropped + usize::from(slice.dropped.is_some()))
         });
     (all > 0).then(|| dropped as f64 / all as f64)
+}
+
+/// The label and the revision of what was measured.
+pub(super) fn version(Labels { label, revision }: &Labels) -> String {
+    let words: Vec<&str> = [label, revision].into_iter().flatten().map(String::as_str).collect();
+    if words.is_empty() { "-".to_owned() } else { words.join(", ") }
 }

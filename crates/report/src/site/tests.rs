@@ -38,6 +38,24 @@ fn summaries() -> (Vec<Journal>, Vec<Summary>) {
     (journals, summaries)
 }
 
+/// Three loads of one target, of which two were asked for alike, and one of another.
+fn loads() -> Vec<LoadSummary> {
+    let load = |day: u32, target: &str, connections, rate| {
+        let mut result = crate::load::tests::result();
+        result.started = format!("2026-01-{day:02}T03:04:05Z");
+        result.report.config.target = target.parse().unwrap();
+        result.report.config.connections = connections;
+        result.labels.label = (day == 2).then(|| "v<2>".to_owned());
+        result.report.requests_per_second = rate;
+        load_summary(&format!("load{day}"), &result, Some(&environment("<b>Model 2")))
+    };
+    let (one, other) = ("http://h:1/", "http://[::1]:2/a");
+    let mut loads = vec![load(1, one, 10, 100.0), load(2, one, 20, 150.0), load(3, one, 10, 80.0)];
+    loads.push(load(4, other, 10, 0.0));
+    loads[3].doubts = vec!["no valid reply".to_owned()];
+    loads
+}
+
 fn all_changes(journals: &[Journal], summaries: &[Summary]) -> Vec<Changes> {
     let side = |run: &'_ Summary| summaries.iter().position(|it| it.id == run.id).unwrap();
     let compared = pairs(summaries).into_iter().map(|(old, new)| {
@@ -55,7 +73,7 @@ fn all_changes(journals: &[Journal], summaries: &[Summary]) -> Vec<Changes> {
 fn a_site_has_the_changes_and_a_page_for_each_server_and_machine() {
     let (journals, summaries) = summaries();
     let changes = all_changes(&journals, &summaries);
-    let pages = pages(&summaries, &changes);
+    let pages = pages(&summaries, &changes, &loads());
     let paths: Vec<&str> = pages.iter().map(|page| page.path.as_str()).collect();
     assert_eq!(
         paths,
@@ -81,7 +99,7 @@ fn copies_of_a_server_are_not_listed_as_servers() {
         crate::screen::Point { server: server.to_owned(), ..point }
     });
     summaries[0].points.extend(copies);
-    let pages = pages(&summaries, &[]);
+    let pages = pages(&summaries, &[], &[]);
     assert!(pages.iter().all(|it| !it.path.contains('~')), "{pages:#?}");
     assert!(!pages[0].text.contains("A/A") && !pages[0].text.contains("#2"));
 }
