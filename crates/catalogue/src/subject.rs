@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use wirebench_schema::{
-    entry::{Class, Mechanism, Ready, RunCommand, Sharing, Variant, VersionProbe},
+    entry::{Class, Mechanism, Ready, RunCommand, Service, Sharing, Variant, VersionProbe},
     id::VariantId,
     journal::Described,
     placeholder,
@@ -29,6 +29,8 @@ pub enum Origin {
         /// because what it depends on is not known.
         sources: Option<String>,
     },
+    /// The URL of a service that runs already.
+    Service,
     /// A folder below `entries/` whose description cannot be used. It is listed with the
     /// reason, and the other entries remain usable.
     Broken {
@@ -67,7 +69,7 @@ impl Subject {
     pub const fn is_described(&self) -> bool {
         match self.origin {
             Origin::Entry { .. } | Origin::Builtin => true,
-            Origin::Own { .. } | Origin::Broken { .. } => false,
+            Origin::Own { .. } | Origin::Service | Origin::Broken { .. } => false,
         }
     }
 
@@ -82,7 +84,7 @@ impl Subject {
     pub fn broken(&self) -> Option<&str> {
         match &self.origin {
             Origin::Broken { reason } => Some(reason),
-            Origin::Entry { .. } | Origin::Builtin | Origin::Own { .. } => None,
+            Origin::Entry { .. } | Origin::Builtin | Origin::Own { .. } | Origin::Service => None,
         }
     }
 
@@ -108,6 +110,12 @@ impl Subject {
             origin: Origin::Broken { reason },
             variant,
         })
+    }
+
+    /// Whether it may be loaded as fast as it answers.
+    #[must_use]
+    pub fn allows_full_speed(&self) -> bool {
+        self.variant.run.service.as_ref().is_none_or(|service| service.full_speed)
     }
 
     /// The workers to ask it for, when `asked` are wanted.
@@ -184,6 +192,31 @@ impl Subject {
             .collect()
     }
 
+    /// A service that runs already, named after host and port; `taken` are the names of others.
+    pub fn service(
+        service: Service,
+        taken: &[VariantId],
+        project: &Project,
+    ) -> Result<Self, String> {
+        let (url, target) = (service.target.to_string(), &service.target);
+        let stem =
+            format!("{}-{}", safe_word(target.host()).trim_start_matches('.'), target.port());
+        let mut variant =
+            Variant::of_command(free_id(&stem, taken)?, vec![url.clone()], Ready::Connect);
+        variant.scenarios = vec![Scenario::Requests];
+        variant.run.service = Some(service);
+        Ok(Self {
+            title: url,
+            description: String::new(),
+            url: None,
+            source: current_folder()?,
+            build: project.build_folder(&variant.id),
+            checkouts: None,
+            origin: Origin::Service,
+            variant,
+        })
+    }
+
     /// A command line such as `./my-server {port}`, split into words as a shell would, but never
     /// given to one.
     pub fn own(line: &str, scenarios: &[Scenario], project: &Project) -> Result<Self, String> {
@@ -252,16 +285,21 @@ pub fn distinguish(own: &mut [Subject]) -> Result<(), String> {
         }
         // With room for the number below the longest name.
         stem.truncate(90);
-        let mut id = own_id(&stem)?;
-        let mut number = 2;
-        while taken.contains(&id) {
-            id = own_id(&format!("{stem}-{number}"))?;
-            number += 1;
-        }
-        own[index].variant.id = id.clone();
-        taken.push(id);
+        own[index].variant.id = free_id(&stem, &taken)?;
+        taken.push(own[index].variant.id.clone());
     }
     Ok(())
+}
+
+/// The name of a user's server, with a number behind it if it is taken.
+fn free_id(stem: &str, taken: &[VariantId]) -> Result<VariantId, String> {
+    let mut id = own_id(stem)?;
+    let mut number = 2;
+    while taken.contains(&id) {
+        id = own_id(&format!("{stem}-{number}"))?;
+        number += 1;
+    }
+    Ok(id)
 }
 
 /// Whether this word of a command may stand in a name: it is short, holds no port, and no secret by its own

@@ -215,7 +215,7 @@ pub(crate) fn set_requests(
     own: &OwnOptions,
     entries: &[Subject],
 ) -> anyhow::Result<()> {
-    match (own.asked()?, scenario) {
+    match (own.asked(entries)?, scenario) {
         (Some(asked), None | Some(Scenario::Requests)) => asked.apply(workload),
         (Some(_), Some(_)) => return Err(usage(CONTRADICTION)),
         (None, scenario) => {

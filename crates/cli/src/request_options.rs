@@ -202,9 +202,12 @@ impl OwnOptions {
         self.urls.iter().any(|url| url.to_string().to_ascii_lowercase().starts_with("https:"))
     }
 
-    /// What is requested instead of a scenario's contract, if an option says so.
-    pub(crate) fn asked(&self) -> anyhow::Result<Option<Asked>> {
-        if !self.is_given() {
+    /// What is requested instead of a scenario's contract, if an option says so. Without one it is the path of a
+    /// service's URL, unless one of `subjects` has requests.
+    pub(crate) fn asked(&self, subjects: &[Subject]) -> anyhow::Result<Option<Asked>> {
+        let has_path = subjects.iter().any(|it| it.variant.run.service.is_some())
+            && subjects.iter().all(|it| it.variant.requests.is_none());
+        if !self.is_given() && !has_path {
             return Ok(None);
         }
         if !self.trust.trust().is_system() && !self.speaks_tls() {
@@ -251,8 +254,10 @@ impl OwnOptions {
 
     /// Gives each of the servers its URL.
     pub(crate) fn set_urls(&self, servers: &mut [Subject]) -> anyhow::Result<()> {
-        let urls = self.urls(servers.len())?;
-        for (server, url) in servers.iter_mut().zip(urls) {
+        let mut started: Vec<&mut Subject> =
+            servers.iter_mut().filter(|it| it.variant.run.service.is_none()).collect();
+        let urls = self.urls(started.len())?;
+        for (server, url) in started.iter_mut().zip(urls) {
             server.variant.run.url = url.or(server.variant.run.url.take());
         }
         Ok(())
@@ -261,6 +266,7 @@ impl OwnOptions {
     fn urls(&self, servers: usize) -> anyhow::Result<Vec<Option<ServerUrl>>> {
         match self.urls.as_slice() {
             [] => Ok(vec![None; servers]),
+            _ if servers == 0 => Err(usage("--url is for servers that wirebench starts: omit it")),
             [one] => Ok(vec![Some(one.clone()); servers]),
             each if each.len() == servers => Ok(each.iter().cloned().map(Some).collect()),
             more => Err(usage(format!(

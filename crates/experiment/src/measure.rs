@@ -215,8 +215,9 @@ impl RunSettings {
             if number < cells.len() && server.ended().is_none() {
                 let stderr = server.stderr().text();
                 let failed = |reason| Failure { reason, stderr };
+                let so_far = Stopped { runs_on: server.is_service(), ..Stopped::default() };
                 let outcome = loaded.map_err(failed);
-                let outcome = outcome.and_then(|it| self.outcome(cell, it, &Stopped::default()));
+                let outcome = outcome.and_then(|it| self.outcome(cell, it, &so_far));
                 run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
                 each(run)?;
                 continue;
@@ -290,8 +291,9 @@ impl RunSettings {
         // answer, which says that the server may do more.
         let ready_share = if tool.is_some() { 1.0 } else { load.ready_share };
         let bound = bound_of_run(&cost, ready_share, &load);
-        // Where some of the server's is lost, the rest of its CPUs' time is not for certain others'.
-        let server_ns = if cpu.lost == 0 { cost.cpu_ns } else { u64::MAX };
+        // Where some of the server's is not known, the rest of its CPUs' time is not for certain others'.
+        let is_known = cpu.lost == 0 && cost.is_of_processes();
+        let server_ns = if is_known { cost.cpu_ns } else { u64::MAX };
         let own_ns = (server_ns, load.thread_cpu_ns.iter().sum());
         let at_rate = matches!(load.config.model, LoadModel::Rate { .. });
         let arrivals = if at_rate { Arrivals::AtMoments } else { Arrivals::AfterReplies };

@@ -45,6 +45,8 @@ pub fn bound_of_run(cost: &Cost, ready_share: f64, load: &LoadReport) -> Bound {
     let in_time = |rate| load.requests_per_second >= KEPT * rate || !fell_behind(load);
     match (bound(cost, ready_share), demanded) {
         (Bound::Generator, Some(rate)) if in_time(rate) => Bound::Neither,
+        // A server whose processes were not read may be busy.
+        (Bound::Neither, _) if !cost.is_of_processes() => Bound::Unknown,
         (bound, _) => bound,
     }
 }
@@ -83,6 +85,8 @@ pub struct ServerEnd {
     pub left_behind: Vec<String>,
     /// Bytes that it wrote to its outputs; of a server in a cohort, within slices of the load.
     pub stderr_bytes: u64,
+    /// Whether it was a service, which was neither started nor stopped.
+    pub runs_on: bool,
 }
 
 /// What became of the server's processes in the window.

@@ -47,6 +47,7 @@ pub use error::LoadError;
 pub use limits::check_descriptors;
 pub use load::{Load, Measured};
 pub use preflight::{Manner, ask_each};
+pub use resolve::addresses;
 pub use server_clocks::ServerClocks;
 
 use std::sync::atomic::AtomicBool;

@@ -25,7 +25,8 @@ pub(crate) fn resolve(config: &LoadConfig) -> Result<Vec<Endpoint>, LoadError> {
     }
 }
 
-fn addresses(target: &Target) -> Result<Vec<SocketAddr>, LoadError> {
+/// All addresses of a target that is not a Unix socket; at least one.
+pub fn addresses(target: &Target) -> Result<Vec<SocketAddr>, LoadError> {
     if let Ok(address) = target.host().parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, target.port())]);
     }

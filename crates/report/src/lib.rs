@@ -37,6 +37,7 @@ pub mod redact;
 mod remarks;
 pub mod schemas;
 pub mod screen;
+mod services;
 pub mod site;
 pub mod svg;
 pub mod table;

@@ -112,7 +112,9 @@ impl Asked<'_> {
         let mut configs: Vec<LoadConfig> = Vec::new();
         for workload in self.workloads.iter().filter(|it| it.requests.is_some()) {
             let mut config = workload.load_config_on(run, address, 1, 1);
-            config.model = LoadModel::Closed;
+            if run.service.as_ref().is_none_or(|service| service.full_speed) {
+                config.model = LoadModel::Closed;
+            }
             (config.threads, config.warmup, config.interval) = (1, Duration::ZERO, INTERVAL);
             (config.idle_connections, config.requests_per_connection) = (0, None);
             if let Some(set) = &mut config.requests {
@@ -177,6 +179,11 @@ fn check(config: LoadConfig, way: Way, stop: &AtomicBool) -> Result<Verdict, Str
     let kinds = config.requests.as_ref().map_or(1, |set| set.requests.len()) as u64;
     match way {
         Way::Load { connections, pipeline, fresh } => {
+            // No more connections than stated where the rate is not exceeded either.
+            let connections = match config.model {
+                LoadModel::Closed => connections,
+                _ => connections.min(config.connections),
+            };
             let count = match (fresh, connections) {
                 (true, _) => kinds.clamp(2, FRESH_MOST),
                 (false, 1) => (kinds * 3).clamp(16, REQUESTS_MOST),

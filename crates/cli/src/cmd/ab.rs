@@ -29,6 +29,7 @@ use crate::{
     preparation::ready,
     request_options::OwnOptions,
     results,
+    service_options::ServiceOptions,
     session::{Resumable, Setting},
     value,
 };
@@ -80,18 +81,19 @@ pub(crate) struct Arguments {
     /// [default: nothing is built]
     #[arg(long, value_name = "COMMAND", requires = "server", conflicts_with_all = ["entry", "a", "b"])]
     build: Option<String>,
-    /// Server A, the reference: a command, such as './my-server {port}', or an entry
+    /// Server A, the reference: a command, such as './my-server {port}', an entry, or the URL of a service that
+    /// runs already
     #[arg(
         long,
-        value_name = "COMMAND | ENTRY",
+        value_name = "COMMAND | ENTRY | URL",
         required_unless_present = "revised",
         requires = "b"
     )]
     a: Option<String>,
-    /// Server B, compared with A: a command or an entry
+    /// Server B, compared with A: a command, an entry or a URL
     #[arg(
         long,
-        value_name = "COMMAND | ENTRY",
+        value_name = "COMMAND | ENTRY | URL",
         required_unless_present = "revised",
         requires = "a"
     )]
@@ -120,6 +122,8 @@ pub(crate) struct Arguments {
     scenario: Option<Scenario>,
     #[command(flatten)]
     own: OwnOptions,
+    #[command(flatten)]
+    service: ServiceOptions,
     /// Message size for --scenario echo, up to 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", value_parser = value::size)]
     payload: Option<usize>,
@@ -127,7 +131,8 @@ pub(crate) struct Arguments {
     /// with --rate and for --metric p50, p99 and p999]
     #[arg(long, value_name = "NAME")]
     phase: Option<Phase>,
-    /// Metric of the verdict: cpu, throughput, p50, p99, p999 or memory [default: cpu]
+    /// Metric of the verdict: cpu, throughput, p50, p99, p999 or memory [default: cpu; without the processes of a
+    /// service throughput, at a rate p50]
     #[arg(long, value_name = "NAME")]
     metric: Option<Metric>,
     /// Requests per second in the cost phase [default: half the throughput of the slower side]

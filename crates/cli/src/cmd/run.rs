@@ -28,6 +28,7 @@ use crate::{
     out,
     pairs::{Pairs, PairsOptions},
     request_options::OwnOptions,
+    service_options::ServiceOptions,
     session::{Resumable, Setting},
     value,
 };
@@ -69,16 +70,16 @@ const BESIDE_RESUME: [&str; 10] = [
     mut_args(|argument| alone_with_resume(argument))
 )]
 pub(crate) struct Arguments {
-    /// One suite, or entries, variants or languages to measure with the workloads of `quick`
-    /// [default: quick]
-    #[arg(value_name = "SUITE | ENTRY")]
+    /// One suite; or entries, variants or languages to measure with the workloads of `quick`; or URLs of
+    /// services that run already [default: quick]
+    #[arg(value_name = "SUITE | ENTRY | URL")]
     names: Vec<String>,
     /// Server command, such as './my-server {port}', to compare with the baseline; repeatable
     #[arg(long = "server", value_name = "COMMAND")]
     servers: Vec<String>,
-    /// Name of a --server in the output, in their order; repeatable [default: its program, and the
-    /// words in which commands of one program differ]
-    #[arg(long = "name", value_name = "NAME", requires = "servers")]
+    /// Name of a URL's service or a --server in the output, URLs first; repeatable [default: host and port;
+    /// its program, and the words in which commands of one program differ]
+    #[arg(long = "name", value_name = "NAME")]
     server_names: Vec<String>,
     /// Scale of the suite: paper (as published), machine (reduced to fit this machine) or smoke
     /// (each load once, to test that it works)
@@ -92,6 +93,8 @@ pub(crate) struct Arguments {
     scenarios: Vec<Scenario>,
     #[command(flatten)]
     own: OwnOptions,
+    #[command(flatten)]
+    service: ServiceOptions,
     /// Measure only this phase; repeatable: saturate (throughput and CPU at saturation), cost (CPU
     /// and latency at a rate that all servers hold) or idle (memory and CPU of idle connections)
     /// [default: all of the suite]

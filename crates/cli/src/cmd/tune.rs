@@ -36,6 +36,7 @@ use crate::{
     out,
     request_options::OwnOptions,
     results,
+    service_options::{RateLimit, ServiceOptions},
     value::{self, List},
 };
 
@@ -65,8 +66,12 @@ duration = "1s"
     mut_arg("strict", |it| it.requires("fail_if"))
 )]
 pub(crate) struct Arguments {
-    /// Entry or variant, such as go/net
-    #[arg(value_name = "ENTRY", required_unless_present = "server", conflicts_with = "server")]
+    /// Entry or variant, such as go/net, or the URL of a service that runs already
+    #[arg(
+        value_name = "ENTRY | URL",
+        required_unless_present = "server",
+        conflicts_with = "server"
+    )]
     entry: Option<String>,
     /// Server command instead of an entry, such as './my-server {port}'
     #[arg(long, value_name = "COMMAND")]
@@ -77,6 +82,8 @@ pub(crate) struct Arguments {
     scenario: Option<Scenario>,
     #[command(flatten)]
     own: OwnOptions,
+    #[command(flatten)]
+    service: ServiceOptions,
     /// Message size for --scenario echo, up to 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", value_parser = value::size)]
     payload: Option<usize>,
@@ -134,8 +141,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return away::carry_out(&context, &server, None, &results);
     }
     arguments.conditions.require_files(&context)?;
-    let model = arguments.model(&context)?;
-    let subject = arguments.subject(&context, model.scenario)?;
+    let services = arguments.services(&context)?;
+    let model = arguments.model(&context, &services)?;
+    let subject = arguments.subject(&context, model.scenario, services)?;
     arguments.gate.check(&GateScope {
         verb: "tune",
         values: GateFigure::ALL.to_vec(),
@@ -150,9 +158,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 impl Arguments {
+    fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
+        let words: Vec<&str> = self.entry.iter().map(String::as_str).collect();
+        let option = "--objective with --rates LOW-HIGH";
+        self.service.find(context, &words, RateLimit { option, is_given: self.rates.is_some() })
+    }
+
     /// The one server that is tuned.
-    fn subject(&self, context: &Context, scenario: Scenario) -> anyhow::Result<Subject> {
+    fn subject(
+        &self,
+        context: &Context,
+        scenario: Scenario,
+        mut services: Vec<Subject>,
+    ) -> anyhow::Result<Subject> {
         let mut subject = match (&self.server, &self.entry) {
+            _ if !services.is_empty() => services.remove(0),
             (Some(line), _) => {
                 only_one(context.own(std::slice::from_ref(line), &[scenario])?, line)?
             }
@@ -163,9 +183,10 @@ impl Arguments {
     }
 
     /// The workload that all others are like.
-    fn model(&self, context: &Context) -> anyhow::Result<Workload> {
+    fn model(&self, context: &Context, services: &[Subject]) -> anyhow::Result<Workload> {
         let mut model = Suite::parse(SUITE, TEMPLATE)?.workloads.remove(0);
         let entry = match (&self.server, &self.entry) {
+            _ if !services.is_empty() => services.to_vec(),
             (None, Some(entry)) => vec![context.select_one(entry)?],
             _ => Vec::new(),
         };

@@ -78,7 +78,7 @@ impl Arguments {
     /// A workload with the requests that the options ask for, if they do.
     fn workload(&self) -> anyhow::Result<Workload> {
         let mut workload = Suite::parse("verify", TEMPLATE)?.workloads.remove(0);
-        if let Some(asked) = self.own.asked()? {
+        if let Some(asked) = self.own.asked(&[])? {
             if self.scenarios.iter().any(|it| *it != Scenario::Requests) {
                 return Err(usage(CONTRADICTION));
             }

@@ -36,6 +36,7 @@ mod revisions;
 mod run;
 mod second_look;
 mod servers;
+mod services;
 mod silence;
 mod slurm;
 mod sources;

@@ -122,6 +122,12 @@ impl<'a> Cohort<'a> {
         workloads
     }
 
+    /// The load that warms servers up and shows how they settle: as fast as they answer, where that is allowed.
+    pub(super) fn preparing(&self) -> LoadModel {
+        let is_free = self.cells.iter().all(|cell| cell.subject.allows_full_speed());
+        if is_free { LoadModel::Closed } else { self.cells[0].workload.model.clone() }
+    }
+
     pub(super) fn shape(
         &self,
         model: &LoadModel,

@@ -6,7 +6,7 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_judge::{rest::RESTLESS_SHARE, validity::Processes};
 use wirebench_schema::{
     agent::LoadProcesses,
-    journal::{Distances, Instance},
+    journal::{Distances, Instance, Slice},
 };
 use wirebench_server::{
     cost::{Clocks, Details, Look, ended_ns, mode_ns},
@@ -97,7 +97,7 @@ impl<'a> Member<'a> {
 
     /// Whether it still has the processes that it had, and none besides.
     fn has_its_processes(&self) -> bool {
-        Look::take(self.server.guard()).living().has_the_processes_of(&self.look)
+        self.server.look().living().has_the_processes_of(&self.look)
     }
 
     /// CPU time of its children that have ended and were waited for, by itself or by its guard.
@@ -124,15 +124,37 @@ impl<'a> Member<'a> {
         self.instance.rest_share > RESTLESS_SHARE
     }
 
-    /// Stops a restless server, or lets it go on.
+    /// Stops a restless server, or lets it go on. A service has other users.
     pub(super) fn park(&self, parked: bool) {
-        if self.is_restless() {
+        if self.is_restless() && !self.server.is_service() {
             let signal = if parked { Signal::STOP } else { Signal::CONT };
             for pid in self.look.pids() {
                 // One that has ended meanwhile is found when it is asked.
                 let _ = kill_process(pid, signal);
             }
         }
+    }
+
+    /// Whether its CPU time can be read.
+    pub(super) fn has_processes(&self) -> bool {
+        !self.look.pids().is_empty()
+    }
+
+    /// What shows that it is warm: CPU time per request, or without it the time per request.
+    pub(super) fn warmth(&self, slice: &Slice) -> Option<f64> {
+        let per_request = |time_ns: u64| time_ns as f64 / slice.requests as f64;
+        match self.has_processes() {
+            true => slice.cpu_ns_per_request(),
+            false => (slice.requests > 0).then(|| per_request(slice.length_ns)),
+        }
+    }
+
+    /// Whether its processes are looked at while `loaded` has the load. Those of one service are the loaded ones in all
+    /// members that are this service.
+    pub(super) fn is_beside(&self, loaded: &Self) -> bool {
+        let pids = loaded.look.pids();
+        let is_other = !self.look.pids().iter().any(|pid| pids.contains(pid));
+        self.is_well() && (self.load == loaded.load || is_other)
     }
 
     /// Whether it is there and has not failed.
@@ -172,7 +194,7 @@ impl<'a> Member<'a> {
 
 /// The processes to whose account the time of ended children goes.
 fn accounts(server: &Server, look: &Look) -> Vec<Pid> {
-    [look.pids(), vec![server.guard()]].concat()
+    look.pids().into_iter().chain(server.guard()).collect()
 }
 
 /// What is left of a server that is no more.

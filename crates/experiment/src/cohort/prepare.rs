@@ -115,9 +115,9 @@ impl Cohort<'_> {
                 break;
             }
             for index in cold {
-                let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, WARM_UP_LENGTH));
+                let shape = self.shape(&self.preparing(), 0, (Duration::ZERO, WARM_UP_LENGTH));
                 let done = self.slice(runner, members, index, &shape)?;
-                let value = done.and_then(|done| done.slice.cpu_ns_per_request());
+                let value = done.and_then(|done| members[index].warmth(&done.slice));
                 warm[index].add(value, WARM_UP_LENGTH.as_nanos() as u64);
             }
         }
@@ -149,15 +149,18 @@ impl Cohort<'_> {
         // Where less is measured than a look takes, nothing is looked at: that is no measurement.
         let plans = self.workloads().into_iter().map(|it| self.settings.cut.of(it));
         let looks = plans.map(|(length, rounds)| length * rounds).sum::<Duration>() >= PILOT_LENGTH;
-        let is_known =
-            |it: &Member<'_>| known.settled.contains_key(&self.key(&it.subject.variant.id));
+        // Without CPU time nothing shows how long a server needs.
+        let is_known = |it: &Member<'_>| {
+            !it.has_processes() || known.settled.contains_key(&self.key(&it.subject.variant.id))
+        };
         if looks && !members.iter().all(is_known) {
             self.settle(runner, members, known)?;
         }
         for member in members {
             let settled = known.settled.get(&self.key(&member.subject.variant.id));
             member.length_ratio = settled.and_then(|settled| settled.length_ratio);
-            let unknown = if looks { DISCARD_MOST } else { DISCARD_LEAST };
+            let unknown =
+                if looks && member.has_processes() { DISCARD_MOST } else { DISCARD_LEAST };
             let settle_ns = settled.and_then(|settled| settled.settle_ns);
             member.instance.settle_ns = settle_ns.unwrap_or(unknown.as_nanos() as u64);
             member.discard_ns = member
@@ -180,7 +183,8 @@ impl Cohort<'_> {
         members: &mut [Member<'_>],
         known: &mut KnownServers,
     ) -> Result<(), String> {
-        let mut open: Vec<usize> = (0..members.len()).collect();
+        let mut open: Vec<usize> =
+            (0..members.len()).filter(|it| members[*it].has_processes()).collect();
         let mut seen: Vec<Vec<SlicePiece>> = vec![Vec::new(); members.len()];
         for _ in 0..PILOTS_MOST {
             for index in &open {
@@ -196,7 +200,8 @@ impl Cohort<'_> {
                 members[*it].is_well() && (is_late || is_unseen)
             });
         }
-        for (member, seen) in members.iter().zip(seen).filter(|(member, _)| member.is_well()) {
+        let counts = |member: &Member<'_>| member.is_well() && member.has_processes();
+        for (member, seen) in members.iter().zip(seen).filter(|(member, _)| counts(member)) {
             let key = self.key(&member.subject.variant.id);
             let late_ns = known.late.contains(&key).then_some(DISCARD_MOST.as_nanos() as u64);
             let settled = Settled { settle_ns: late_ns.or(settle_ns(&seen)), length_ratio: None };
@@ -212,7 +217,7 @@ impl Cohort<'_> {
         members: &mut [Member<'_>],
         index: usize,
     ) -> Result<Option<slice::Done>, String> {
-        let shape = self.shape(&LoadModel::Closed, 0, (Duration::ZERO, PILOT_LENGTH));
+        let shape = self.shape(&self.preparing(), 0, (Duration::ZERO, PILOT_LENGTH));
         let shape = Shape { recording: Recording::Series, ..shape };
         let done = self.slice(runner, members, index, &shape)?;
         let member = &mut members[index];

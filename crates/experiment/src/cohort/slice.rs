@@ -86,9 +86,9 @@ impl SliceRunner<'_> {
         index: usize,
         shape: &Shape,
     ) -> Result<Done, String> {
-        let processes: Vec<LoadProcesses> =
-            members.iter().filter(|it| it.is_well()).map(Member::processes).collect();
         let member = &members[index];
+        let processes: Vec<LoadProcesses> =
+            members.iter().filter(|it| it.is_beside(member)).map(Member::processes).collect();
         member.park(false);
         let order = WindowOrder {
             load: member.load,
@@ -102,9 +102,13 @@ impl SliceRunner<'_> {
         let distance_ns_before = self.probe.read();
         let before = (member.details(), Machine::read(None));
         let (pids, before_ns) = (member.pids(), member.ended_ns());
-        let own = [rustix::process::getpid(), member.server.guard()];
-        let own_now =
-            || (member.server.stderr().bytes(), own.into_iter().filter_map(cpu_ns).sum::<u64>());
+        let own = [Some(rustix::process::getpid()), member.server.guard()];
+        let own_now = || {
+            (
+                member.server.stderr().bytes(),
+                own.into_iter().flatten().filter_map(cpu_ns).sum::<u64>(),
+            )
+        };
         let (bytes_before, own_before_ns) = own_now();
         let every = member.children.look_every(member.discard_ns, before.0.ignores_children());
         let (pids, done) = (&pids, &AtomicBool::new(false));

@@ -27,6 +27,7 @@ pub(crate) fn server_end(stopped: &Stopped) -> ServerEnd {
         forced: stopped.forced,
         left_behind: stopped.left_behind.clone(),
         stderr_bytes: stopped.stderr_bytes,
+        runs_on: stopped.runs_on,
     }
 }
 

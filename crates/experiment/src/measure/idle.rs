@@ -8,12 +8,12 @@ use std::{
 };
 use wirebench_judge::{idle::Idle, validity::end_reasons};
 use wirebench_schema::{
-    journal::{Cost, IdleMeasurement, Outcome, Reason, Run},
+    journal::{Cost, IdleMeasurement, Outcome, Reason, ReasonKind, Run, Weight},
     load::Stop,
     scenario::Scenario,
 };
 use wirebench_server::{
-    cost::{self, Course, Details, Look, Window},
+    cost::{self, Course, Details, Window},
     launch::{Request, Server},
     memory::{Measure, MemoryUse, Stillness},
     tree,
@@ -113,15 +113,19 @@ fn hold_idle(
         return Err(format!("the first request was not answered: {missing}"));
     }
     drop(first);
+    if server.is_service() && server.tree().is_empty() {
+        let no_processes = ReasonKind::NoProcesses.reason(Weight::Note, None, "");
+        return Err(no_processes.text());
+    }
     let measure = Measure::possible(&server.tree());
     let (rest, at_rest) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
     let mut idle = IdleConnections::make(address, workload.connections, &first_exchange, stop)?;
     let (_, at_once) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
     let files = idle.missing.as_ref().and_then(|_| exhausted_files(server, idle.len()));
-    let before = Look::take(server.guard());
+    let before = server.look();
     let details = Details::read(&before);
     wait(window(workload.stop), server, stop)?;
-    let after = Look::take(server.guard());
+    let after = server.look();
     let details = (details, Details::read(&after));
     let silent = measure.held(&server.tree());
     let course = Course::between(before, after);

@@ -44,7 +44,7 @@ pub(super) struct Sides<'a> {
 
 impl Read for Sides<'_> {
     fn look(&self) -> Look {
-        Look::take(self.server.guard())
+        self.server.look()
     }
 
     fn details(&self, look: &Look) -> Details {
@@ -147,8 +147,7 @@ impl RunSettings {
 
 /// The processes of a server once no further ones begin: it may start some for its connections.
 pub(crate) fn settled_look(server: &Server) -> Look {
-    let look = || Look::take(server.guard());
-    settled(look(), look)
+    settled(server.look(), || server.look())
 }
 
 /// Looks until nothing begins, ends or is waited for any more, or until that takes too long.

@@ -8,7 +8,7 @@ use wirebench_schema::{
     load::{EngineChoice, LoadConfig, LoadReport},
 };
 use wirebench_server::{
-    cost::{Course, Details, Look, Window},
+    cost::{Course, Details, Window},
     launch::Server,
 };
 
@@ -35,7 +35,7 @@ impl RunSettings {
     ) -> Result<RunObservation, String> {
         let tool = self.tool.as_ref().ok_or("no other generator was asked for")?;
         let take = || {
-            let look = Look::take(server.guard());
+            let look = server.look();
             let details = Details::read(&look);
             (look, details, Machine::read(None))
         };

@@ -115,6 +115,10 @@ impl Probing<'_> {
         begun: &mut StartedExperiment,
         watcher: &mut dyn Watcher,
     ) -> Result<Option<u64>, ExperimentError> {
+        if !self.subject.allows_full_speed() {
+            // Nothing is known before the first rate, and a closed loop would exceed all of them.
+            return Ok(Some(first_rate(self.quest.sought.highest as f64)));
+        }
         watcher.as_observer().on(&Progress::Running {
             name: &self.subject.variant.id.to_string(),
             workload: &closed.name,
@@ -122,13 +126,8 @@ impl Probing<'_> {
         });
         let Some(run) = self.run(closed, begun)? else { return Ok(None) };
         watcher.begun(measurement(&run));
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a rate is not negative, and far below 2^53"
-        )]
         Ok(Some(match measurement(&run) {
-            Ok(it) => (it.load.requests_per_second * FIRST_SHARE) as u64,
+            Ok(it) => first_rate(it.load.requests_per_second),
             // The search says what is wrong, at the rate that asks the least.
             Err(_) => self.quest.sought.lowest,
         }))
@@ -185,6 +184,16 @@ impl Probing<'_> {
         begun.write(Record::Run(Box::new(run.clone())))?;
         Ok(Some(run))
     }
+}
+
+/// Where a search begins on a server that does at most so much.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a rate is not negative, and far below 2^53"
+)]
+fn first_rate(most: f64) -> u64 {
+    (most * FIRST_SHARE) as u64
 }
 
 fn measurement(run: &Run) -> Result<&Measurement, &str> {

@@ -47,6 +47,9 @@ pub(super) fn cost(evidence: &Evidence<'_>) -> Vec<Reason> {
         let weight = if evidence.phase == Phase::Cost { Weight::Invalid } else { Weight::Note };
         reasons.push(ReasonKind::NoCost.reason(weight, lost, detail));
     }
+    if evidence.end.runs_on && !evidence.cost.is_of_processes() {
+        reasons.push(ReasonKind::NoProcesses.reason(Weight::Note, None, ""));
+    }
     if evidence.processes != Processes::Same {
         reasons.push(ReasonKind::ProcessesChanged.reason(Weight::Note, None, ""));
     }
@@ -59,6 +62,9 @@ pub(super) fn end(end: &ServerEnd) -> Vec<Reason> {
     let mut note = |kind: ReasonKind, figure: Option<f64>, detail: String| {
         reasons.push(kind.reason(Weight::Note, figure, detail));
     };
+    if end.runs_on {
+        note(ReasonKind::NotRestarted, None, String::new());
+    }
     if end.forced {
         note(ReasonKind::Forced, None, String::new());
     }

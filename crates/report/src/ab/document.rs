@@ -14,6 +14,7 @@ use crate::{
     flat::Flat,
     html::ratio::{self, Ratio},
     load_words::describe,
+    services,
     table::{
         count, describe_versions,
         headline::headline,
@@ -75,6 +76,8 @@ impl Ab<'_> {
         let [a, b] = self.names();
         let mut findings = self.findings();
         findings.truncate(FINDINGS);
+        let services = services::notes(self.journal);
+        findings.extend(services.iter().map(|text| shortened(text, WIDTH)));
         let conditions = conditions(self.journal).into_iter();
         findings.extend(conditions.map(|text| shortened(&format!("all runs: {text}"), WIDTH)));
         findings.extend(place);
@@ -93,6 +96,7 @@ impl Ab<'_> {
             describe(&self.rows.workload),
         ];
         lines.extend(about_rate(&self.rows));
+        lines.extend(services::notes(self.journal));
         lines.extend(self.unsaturated());
         lines.extend(self.checks());
         if let Some(wanted) = self.absent {

@@ -256,7 +256,7 @@ impl Metric {
                 let per_cpu_ns = (cost.cpu_ns > 0).then(|| switches as f64 / cost.cpu_ns as f64);
                 Some(per_cpu_ns? * cost.cpu_ns_per_request?)
             }
-            Self::Memory => Some(cost.memory_peak_bytes as f64),
+            Self::Memory => cost.is_of_processes().then_some(cost.memory_peak_bytes as f64),
             _ => None,
         }
     }

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     analysis::{self, Row, WorkloadRows},
     published_rows::{self, few},
-    table,
+    services, table,
 };
 
 /// Rows that a cause names; more are counted.
@@ -66,6 +66,7 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
         causes.lines.push(format!("{tail}{rows}: {cause}"));
     }
     causes.disturbed = (!disturbed.is_empty()).then(|| next_step(seen_in(&disturbed)));
+    causes.lines.extend(services::notes(journal));
     causes.lines.extend(unsaturated(workloads));
     causes.lines.extend(refusals(journal));
     causes.lines.extend(failures(workloads));

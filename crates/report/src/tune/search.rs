@@ -20,6 +20,7 @@ use wirebench_stats::median;
 use super::{add_invalid, ended, refusals, words::sentence};
 use crate::{
     load_words::describe_payload,
+    services,
     table::{
         count,
         headline::{labels, sides},
@@ -219,7 +220,7 @@ fn notes(
     found: Option<SearchResult>,
     runs: &[&Run],
 ) -> Vec<String> {
-    let mut notes = refusals(journal);
+    let mut notes = [refusals(journal), services::notes(journal)].concat();
     let mut invalid = Vec::new();
     for run in runs {
         match &run.outcome {

@@ -18,6 +18,7 @@ use super::{add_invalid, ended, refusals};
 use crate::{
     analysis::{Margins, Metric},
     load_words::describe_payload,
+    services,
     table::{
         count,
         headline::{labels, sides},
@@ -128,7 +129,7 @@ impl Sweep {
             cells.push(cell(workload, workers, &runs));
         }
         judge(&mut cells, Margins::of_run(start).of(Metric::Throughput, first.phase));
-        let mut lines = refusals(journal);
+        let mut lines = [refusals(journal), services::notes(journal)].concat();
         lines.extend(failures.into_iter().map(|(reason, mut of)| {
             of.dedup();
             format!("failed with {}: {reason}", of.join(", "))

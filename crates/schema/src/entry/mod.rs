@@ -4,6 +4,7 @@
 //! and resolves what each variant inherits. `entries/README.md` documents the file.
 
 mod raw;
+mod service;
 pub mod source;
 
 use schemars::JsonSchema;
@@ -17,6 +18,8 @@ use crate::{
     server_url::ServerUrl,
 };
 use source::Source;
+
+pub use service::Service;
 
 /// First parts of names that no folder may have: the built-in servers, and command lines.
 pub const RESERVED: [&str; 2] = ["builtin", "own"];
@@ -210,6 +213,9 @@ pub struct RunCommand {
     pub env: BTreeMap<String, String>,
     /// In the scenario `requests`: the server's URL, unless it is `http://{host}:{port}/`.
     pub url: Option<ServerUrl>,
+    /// The service that is measured instead of a server that the command starts.
+    #[serde(skip)]
+    pub service: Option<Service>,
 }
 
 /// One build or mode of an entry, with everything that it inherits.
@@ -300,7 +306,7 @@ impl Variant {
             requires: Vec::new(),
             sources: Vec::new(),
             build: Vec::new(),
-            run: RunCommand { command, ready, env: BTreeMap::new(), url: None },
+            run: RunCommand { command, ready, env: BTreeMap::new(), url: None, service: None },
         }
     }
 

@@ -63,3 +63,11 @@ pub struct Cost {
     /// Times that a thread lost its CPU.
     pub context_switches_involuntary: u64,
 }
+
+impl Cost {
+    /// Whether any process of the server was read; without, its CPU time and memory are not known.
+    #[must_use]
+    pub const fn is_of_processes(&self) -> bool {
+        self.processes > 0
+    }
+}

@@ -165,9 +165,14 @@ impl Workload {
         threads: usize,
         seed: u64,
     ) -> LoadConfig {
-        let (host, port) = (address.ip().to_string(), address.port());
-        let target = match &run.url {
-            Some(url) if self.scenario == Scenario::Requests => url.at(address),
+        let host = match address {
+            SocketAddr::V6(it) if it.scope_id() != 0 => format!("{}%{}", it.ip(), it.scope_id()),
+            _ => address.ip().to_string(),
+        };
+        let port = address.port();
+        let target = match (&run.service, &run.url) {
+            (Some(service), _) => service.target.clone(),
+            (None, Some(url)) if self.scenario == Scenario::Requests => url.at(address),
             _ => Target::of_scenario(self.scenario, &host, port),
         };
         // A name in the URL is that of the certificate and of the Host field.

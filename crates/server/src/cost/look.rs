@@ -42,6 +42,17 @@ impl Look {
     pub fn take(guard: Pid) -> Self {
         let stats = tree::below(guard);
         let guard = tree::process(guard).and_then(|guard| guard.stat().ok());
+        Self::of_stats(&stats, guard.as_ref().map_or(0, reaped_ns))
+    }
+
+    /// Looks at these processes, which no guard has.
+    #[must_use]
+    pub fn of(pids: &[Pid]) -> Self {
+        let stats = pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok());
+        Self::of_stats(&stats.collect::<Vec<_>>(), 0)
+    }
+
+    fn of_stats(stats: &[Stat], guard_reaped_ns: u64) -> Self {
         let at = Instant::now();
         let used = |stat: &Stat| Used {
             parent: stat.ppid,
@@ -54,7 +65,7 @@ impl Look {
         Self {
             at,
             processes: stats.iter().map(|stat| (key(stat), used(stat))).collect(),
-            guard_reaped_ns: guard.as_ref().map_or(0, reaped_ns),
+            guard_reaped_ns,
         }
     }
 

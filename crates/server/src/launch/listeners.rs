@@ -61,6 +61,13 @@ pub(super) fn foreign(mut sockets: BTreeSet<u64>, processes: &[Pid]) -> BTreeSet
     sockets
 }
 
+/// All processes that hold one of `sockets`. Processes of other users may hide theirs.
+pub(super) fn holders(sockets: &BTreeSet<u64>) -> Vec<Pid> {
+    let all = all_processes().into_iter().flatten().flatten();
+    let pids = all.filter_map(|process| Pid::from_raw(process.pid));
+    pids.filter(|pid| sockets.iter().any(|socket| holds(*pid, *socket))).collect()
+}
+
 /// The process that holds `socket`. Processes of other users may hide theirs.
 pub(super) fn holder(socket: u64) -> Option<Pid> {
     let all = all_processes().into_iter().flatten().flatten();

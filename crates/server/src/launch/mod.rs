@@ -1,4 +1,4 @@
-//! Starts a server behind its guard, waits until it is ready, and ends it.
+//! Starts a server behind its guard, waits until it is ready, and ends it; or finds a service that runs already.
 //!
 //! There is no sleep here: readiness is a line that the server prints, or a connection that
 //! succeeds. Either way all sockets that listen on the address must be the server's.
@@ -7,10 +7,13 @@ mod listeners;
 mod machine;
 mod ready;
 mod server;
+mod service;
+mod started;
 mod tail;
 
 pub use machine::check as check_machine;
 pub use server::{Server, Stopped};
+pub use service::processes;
 pub use tail::STDERR_PATIENCE;
 pub use tail::StderrTail;
 
@@ -148,6 +151,8 @@ pub enum LaunchError {
          connections; end it and start again"
     )]
     Foreign { address: SocketAddr, holder: String },
+    #[error("no connection to {url}: {reason}; start the service, or correct the URL")]
+    Service { url: String, reason: String },
     #[error("interrupted")]
     Interrupted,
     #[error("the guard process failed: {0}")]
@@ -164,8 +169,11 @@ fn said(stderr: &str) -> String {
 }
 
 impl Launcher {
-    /// Starts a server and returns once it accepts connections.
+    /// Starts a server and returns once it accepts connections. A service that runs already is only looked for.
     pub fn start(&self, request: &Request<'_>, stop: &AtomicBool) -> Result<Server, LaunchError> {
+        if let Some(service) = &request.variant.run.service {
+            return service::find(service, stop).map(Server::from);
+        }
         let mut server = match request.ready() {
             Ready::Line => ready::by_line(self, request, stop),
             Ready::Connect => ready::by_connect(self, request, stop),
@@ -173,6 +181,6 @@ impl Launcher {
         if self.ready_when == ReadyWhen::Reply && request.scenario.protocol() == Protocol::Http1 {
             ready::by_reply(self, &mut server, stop)?;
         }
-        Ok(server)
+        Ok(server.into())
     }
 }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{LaunchError, Launcher, Request, Server, listeners};
+use super::{LaunchError, Launcher, Request, listeners, started::Started};
 use crate::guard::{Exit, GuardEvent};
 
 /// How often a wait looks whether a signal asked to end, and tries to connect again.
@@ -20,8 +20,8 @@ pub(super) fn by_line(
     launcher: &Launcher,
     request: &Request<'_>,
     stop: &AtomicBool,
-) -> Result<Server, LaunchError> {
-    let mut server = Server::spawn(launcher, request, 0)?;
+) -> Result<Started, LaunchError> {
+    let mut server = Started::spawn(launcher, request, 0)?;
     let missing = || "it printed no line `listening HOST:PORT`".to_owned();
     let line = wait(&mut server, launcher.ready_timeout, stop, |_, event| match event {
         Some(GuardEvent::Stdout { line }) => Ok(Ok(line)),
@@ -46,9 +46,9 @@ pub(super) fn by_connect(
     launcher: &Launcher,
     request: &Request<'_>,
     stop: &AtomicBool,
-) -> Result<Server, LaunchError> {
+) -> Result<Started, LaunchError> {
     let address = free_address(launcher)?;
-    let mut server = Server::spawn(launcher, request, address.port())?;
+    let mut server = Started::spawn(launcher, request, address.port())?;
     let missing = || "nothing accepts connections on the port that it was given".to_owned();
     wait(&mut server, launcher.ready_timeout, stop, |server, _| {
         if TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_err() {
@@ -64,7 +64,7 @@ pub(super) fn by_connect(
 /// The server accepts connections already: it answers `GET /` with status 200.
 pub(super) fn by_reply(
     launcher: &Launcher,
-    server: &mut Server,
+    server: &mut Started,
     stop: &AtomicBool,
 ) -> Result<(), LaunchError> {
     let address = server.address();
@@ -94,7 +94,7 @@ fn get(address: SocketAddr) -> io::Result<Vec<u8>> {
 }
 
 /// Whether the server listens on `address`. It is an error if another process does.
-fn listens(server: &Server, address: SocketAddr) -> Result<bool, LaunchError> {
+fn listens(server: &Started, address: SocketAddr) -> Result<bool, LaunchError> {
     // The sockets come first: a process that holds one of them and hands it on is in the tree.
     let sockets = listeners::taking(address);
     let is_any = !sockets.is_empty();
@@ -108,7 +108,7 @@ fn listens(server: &Server, address: SocketAddr) -> Result<bool, LaunchError> {
 }
 
 /// The same error with where the server listens instead of on `address`, if it does.
-fn instead(error: LaunchError, server: &Server, address: SocketAddr) -> LaunchError {
+fn instead(error: LaunchError, server: &Started, address: SocketAddr) -> LaunchError {
     let LaunchError::NotReady { after, mut missing, stderr } = error else { return error };
     let found = listeners::of(&server.tree());
     if let Some(other) = found.iter().find(|it| it.port() == address.port()) {
@@ -136,10 +136,10 @@ fn free_address(launcher: &Launcher) -> Result<SocketAddr, LaunchError> {
 /// Waits until `found` has an answer instead of what is missing. It sees each event of the guard,
 /// and `None` at least every [`STEP`].
 fn wait<T>(
-    server: &mut Server,
+    server: &mut Started,
     timeout: Duration,
     stop: &AtomicBool,
-    mut found: impl FnMut(&Server, Option<GuardEvent>) -> Result<Result<T, String>, LaunchError>,
+    mut found: impl FnMut(&Started, Option<GuardEvent>) -> Result<Result<T, String>, LaunchError>,
 ) -> Result<T, LaunchError> {
     let until = Instant::now() + timeout;
     loop {

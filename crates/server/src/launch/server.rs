@@ -1,47 +1,29 @@
-//! A running server: its address, its process tree, its end.
+//! A server that can be measured, whether wirebench has started it or not: its address, its processes, its end.
 
 use rustix::process::Pid;
-use std::{
-    io::{BufRead, BufReader, Write},
-    net::SocketAddr,
-    process::{Child, ChildStdin, Command, Stdio},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
-    time::{Duration, Instant},
-};
-use wirebench_schema::entry::Ready;
+use std::{net::SocketAddr, time::Duration};
 
-use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail, listeners};
-use crate::{
-    guard::{Exit, GuardEvent, LINGER_AT_WORK, ONE_OUTPUT},
-    parallel, tree,
-};
+use super::{LaunchError, StderrTail, service::Running, started::Started};
+use crate::{cost::Look, guard::Exit};
 
-/// The variable by which the processes of one server are found when its guard was killed.
-const MARK: &str = "WIREBENCH_SERVER";
-/// How long the guard may take for its own work beyond grace and linger.
-const GUARD_PATIENCE: Duration = Duration::from_secs(7);
-
-/// A server that runs behind its guard. Dropping it ends the server's whole tree.
+/// A server that accepts connections.
 #[derive(Debug)]
-pub struct Server {
-    guard: Child,
-    /// Closing it tells the guard to kill the tree.
-    commands: Option<ChildStdin>,
-    events: Receiver<GuardEvent>,
-    stderr: StderrTail,
-    command: Vec<String>,
-    mark: String,
-    /// Whether the guard has said that nothing is left.
-    done: bool,
-    address: SocketAddr,
-    exit: Option<Exit>,
-    further_lines: Vec<String>,
+pub struct Server(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    /// Dropping it ends the server's whole tree.
+    Started(Box<Started>),
+    /// A service that ran before. No signal is ever sent to it.
+    Service(Running),
 }
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Stopped {
     /// How its first process ended, if it did by itself or on SIGTERM.
     pub exit: Option<Exit>,
+    /// Whether it was a service, which was not stopped.
+    pub runs_on: bool,
     /// Whether it had to be killed because it did not end on SIGTERM within the grace.
     pub forced: bool,
     /// Processes of it that were still there after it had ended.
@@ -54,217 +36,107 @@ pub struct Stopped {
     pub stderr: String,
 }
 
-impl Server {
-    /// Starts the guard, and the server behind it, without waiting for anything.
-    pub(super) fn spawn(
-        launcher: &Launcher,
-        request: &Request<'_>,
-        port: u16,
-    ) -> Result<Self, LaunchError> {
-        let command = request.command(launcher.host, port)?;
-        let mut guard = Command::new(&launcher.guard_command[0]);
-        guard.args(&launcher.guard_command[1..]);
-        if let Some(cpus) = &launcher.cpus {
-            let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
-            guard.args(["--cpus", &list.join(",")]);
-        }
-        if request.ready() == Ready::Connect {
-            guard.arg(ONE_OUTPUT);
-        }
-        let mark = tree::new_mark();
-        guard.arg("--").args(&command).current_dir(&request.source);
-        guard.envs(request.env(launcher.host, port)?).env(MARK, &mark);
-        guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A Ctrl-C at the terminal is for wirebench alone, which then ends its servers in order.
-        std::os::unix::process::CommandExt::process_group(&mut guard, 0);
-        let mut guard = guard.spawn().map_err(parallel::at_limit)?;
-        let pipes = (guard.stdin.take(), guard.stdout.take(), guard.stderr.take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-            return Err(LaunchError::Guard(std::io::Error::other("a pipe is missing")));
-        };
-        let (sender, events) = mpsc::channel();
-        parallel::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                if let Ok(event) = serde_json::from_str(&line)
-                    && sender.send(event).is_err()
-                {
-                    return;
-                }
-            }
-        })?;
-        Ok(Self {
-            guard,
-            commands: Some(stdin),
-            events,
-            stderr: StderrTail::follow(stderr)?,
-            command,
-            mark,
-            done: false,
-            address: SocketAddr::new(launcher.host, port),
-            exit: None,
-            further_lines: Vec::new(),
-        })
+impl From<Started> for Server {
+    fn from(started: Started) -> Self {
+        Self(Kind::Started(Box::new(started)))
     }
+}
 
+impl From<Running> for Server {
+    fn from(running: Running) -> Self {
+        Self(Kind::Service(running))
+    }
+}
+
+impl Server {
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
-        self.address
+        match &self.0 {
+            Kind::Started(it) => it.address(),
+            Kind::Service(it) => it.address,
+        }
     }
 
+    /// The command that started it; of a service its URL.
     #[must_use]
     pub fn command(&self) -> &[String] {
-        &self.command
+        match &self.0 {
+            Kind::Started(it) => it.command(),
+            Kind::Service(it) => &it.url,
+        }
     }
 
-    /// What it has written to standard error.
+    /// What it has written to standard error; nothing of a service.
     #[must_use]
     pub const fn stderr(&self) -> &StderrTail {
-        &self.stderr
+        match &self.0 {
+            Kind::Started(it) => it.stderr(),
+            Kind::Service(it) => &it.stderr,
+        }
     }
 
-    /// Its guard, which adopts what its processes leave behind.
+    /// Its guard, which adopts what its processes leave behind. A service has none.
     #[must_use]
-    pub fn guard(&self) -> Pid {
-        Pid::from_child(&self.guard)
+    pub fn guard(&self) -> Option<Pid> {
+        match &self.0 {
+            Kind::Started(it) => Some(it.guard()),
+            Kind::Service(_) => None,
+        }
     }
 
+    /// Whether wirebench has not started it, and leaves it as it is.
+    #[must_use]
+    pub const fn is_service(&self) -> bool {
+        matches!(self.0, Kind::Service(_))
+    }
+
+    /// Its living processes; none of a service whose processes are not known.
     #[must_use]
     pub fn tree(&self) -> Vec<Pid> {
-        tree::descendants(Pid::from_child(&self.guard))
+        match &self.0 {
+            Kind::Started(it) => it.tree(),
+            Kind::Service(it) => it.tree(),
+        }
     }
 
-    /// Why its figures are not its own, if another process has joined it on its address since it was ready. A
-    /// socket without a holder belonged to a process that has just ended: only processes of the same user
-    /// can listen on one port, and those hide none.
+    /// Its processes with their clocks.
+    #[must_use]
+    pub fn look(&self) -> Look {
+        match &self.0 {
+            Kind::Started(it) => Look::take(it.guard()),
+            Kind::Service(it) => Look::of(&it.tree()),
+        }
+    }
+
+    /// Why its figures are not its own, if another process has joined it on its address since it was ready.
     #[must_use]
     pub fn joined(&self) -> Option<LaunchError> {
-        let sockets = listeners::taking(self.address);
-        let mut strangers = listeners::foreign(sockets, &self.tree()).into_iter();
-        let pid = strangers.find_map(listeners::holder).filter(|pid| !self.tree().contains(pid))?;
-        let (address, holder) = (self.address, listeners::named(Some(pid)));
-        Some(LaunchError::Foreign { address, holder })
+        match &self.0 {
+            Kind::Started(it) => it.joined(),
+            Kind::Service(_) => None,
+        }
     }
 
-    /// How its first process ended, if it has.
+    /// How its first process ended, if it has. That of a service shows in its connections alone.
     pub fn ended(&mut self) -> Option<Exit> {
         self.wait(Duration::ZERO)
     }
 
     /// How its first process ended, if it has or does so within `timeout`.
     pub fn wait(&mut self, timeout: Duration) -> Option<Exit> {
-        let until = Instant::now() + timeout;
-        while self.exit.is_none() {
-            match self.next_event(until.saturating_duration_since(Instant::now())) {
-                Ok(Some(_)) => {}
-                Ok(None) => break,
-                // Without its guard the server lives no longer.
-                Err(_) => self.exit = Some(Exit::Unseen),
-            }
+        match &mut self.0 {
+            Kind::Started(it) => it.wait(timeout),
+            Kind::Service(_) => None,
         }
-        self.exit
     }
 
-    /// Asks the server to end with SIGTERM, kills what does not end within `grace`, and waits until
-    /// nothing is left.
+    /// Asks the server to end with SIGTERM, kills what does not end within `grace`, and waits until nothing is left.
+    /// A service is left as it is.
     #[must_use]
-    pub fn stop(mut self, grace: Duration) -> Stopped {
-        let mut stopped = Stopped::default();
-        if let Some(commands) = &mut self.commands {
-            // The guard may have gone already, because the server ended by itself.
-            let _ = writeln!(commands, "stop {}", grace.as_millis());
+    pub fn stop(self, grace: Duration) -> Stopped {
+        match self.0 {
+            Kind::Started(it) => it.stop(grace),
+            Kind::Service(_) => Stopped { runs_on: true, ..Stopped::default() },
         }
-        let until = Instant::now() + grace + LINGER_AT_WORK + GUARD_PATIENCE;
-        while Instant::now() < until {
-            match self.next_event(until.saturating_duration_since(Instant::now())) {
-                Ok(Some(GuardEvent::Forced)) => stopped.forced = true,
-                Ok(Some(GuardEvent::LeftBehind { processes })) => stopped.left_behind = processes,
-                Ok(Some(GuardEvent::Done)) | Err(_) => break,
-                Ok(_) => {}
-            }
-        }
-        self.stderr.wait_for_end(STDERR_PATIENCE);
-        stopped.exit = self.exit;
-        stopped.further_lines = std::mem::take(&mut self.further_lines);
-        stopped.stderr_bytes = self.stderr.bytes();
-        stopped.stderr = self.stderr.text();
-        stopped
-    }
-
-    /// The server accepts connections at `address`; what it prints from now on is beyond the
-    /// contract.
-    pub(super) fn is_ready(&mut self, address: SocketAddr) {
-        self.address = address;
-        self.further_lines.clear();
-    }
-
-    /// The next event of the guard, or none within `timeout`. An error means that the guard has
-    /// gone.
-    pub(super) fn next_event(&mut self, timeout: Duration) -> std::io::Result<Option<GuardEvent>> {
-        match self.events.recv_timeout(timeout) {
-            Ok(event) => {
-                match &event {
-                    GuardEvent::Exited { exit } => self.exit = Some(*exit),
-                    GuardEvent::Done => self.done = true,
-                    GuardEvent::Stdout { line } => self.further_lines.push(line.clone()),
-                    _ => {}
-                }
-                Ok(Some(event))
-            }
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(std::io::Error::other("it has ended")),
-        }
-    }
-
-    /// Processes of a server whose first one has just ended, if they stay.
-    pub(super) fn outlived_by(&mut self) -> Vec<String> {
-        let until = Instant::now() + LINGER_AT_WORK + GUARD_PATIENCE;
-        while !self.tree().is_empty() {
-            match self.next_event(until.saturating_duration_since(Instant::now())) {
-                Ok(Some(GuardEvent::LeftBehind { processes })) => return processes,
-                Ok(Some(GuardEvent::Done) | None) | Err(_) => break,
-                Ok(Some(_)) => {}
-            }
-        }
-        Vec::new()
-    }
-
-    /// Standard error of a server that has ended: waits until the guard, and with it the pipe, is
-    /// done.
-    pub(super) fn final_stderr(&mut self) -> String {
-        self.end_guard();
-        self.stderr.wait_for_end(STDERR_PATIENCE);
-        self.stderr.text()
-    }
-
-    /// Closes the guard's pipe and waits until it has ended the tree and itself.
-    ///
-    /// The guard bounds its own work. If it still does not end, because another process has stopped
-    /// it, its work is done here.
-    fn end_guard(&mut self) {
-        self.commands = None;
-        let until = Instant::now() + GUARD_PATIENCE;
-        loop {
-            match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(GuardEvent::Done) => self.done = true,
-                Ok(_) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    let _ = self.guard.kill();
-                    break;
-                }
-            }
-        }
-        let _ = self.guard.wait();
-        if !self.done {
-            // The kernel has ended the server's first process with its guard, but not what that one
-            // had started.
-            tree::kill_marked(MARK, &|it| it == self.mark);
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.end_guard();
     }
 }

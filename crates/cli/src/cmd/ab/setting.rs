@@ -28,6 +28,7 @@ use crate::{
     exit::usage,
     files, options,
     plan::FEWEST_BLOCKS,
+    service_options::{RateLimit, have_processes},
     session::Setting,
 };
 
@@ -74,13 +75,15 @@ impl Arguments {
     /// The experiment and its two servers.
     pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
         let phase = self.phase()?;
-        let metric = self.metric(phase)?;
+        let services = self.services(context)?;
+        let usual = usual_metric(phase, &services);
+        let metric = self.metric(phase, usual)?;
         let procedure = self.procedure(metric);
-        let workload = self.workload(context, phase)?;
+        let workload = self.workload(context, phase, &services)?;
         let scenario = workload.scenario;
         let goal = self.goal(procedure);
         self.conditions.require_files(context)?;
-        let sides = self.sides(context, scenario)?;
+        let sides = self.sides(context, scenario, services)?;
         self.gate.check(&scope(&workload, &sides))?;
         let placement = options::placement(&self.conditions.wish())?;
         let settings = self.conditions.settings(context, placement)?;
@@ -101,7 +104,7 @@ impl Arguments {
             project: self.telling.project(context)?,
             procedure,
             margin: self.cohorts.margin,
-            metric: self.metric.map(|metric| metric.name().to_owned()),
+            metric: self.metric.or(usual).map(|metric| metric.name().to_owned()),
             least_blocks: FEWEST_BLOCKS,
             command: command_line(),
             labels: self.telling.labels(context.interrupt.flag()),
@@ -141,8 +144,8 @@ impl Arguments {
     }
 
     /// The metric of the verdict. Conditions must be about figures that are compared, too.
-    fn metric(&self, phase: Phase) -> anyhow::Result<Metric> {
-        let wanted = self.metric.unwrap_or(Metric::Cpu);
+    fn metric(&self, phase: Phase, usual: Option<Metric>) -> anyhow::Result<Metric> {
+        let wanted = self.metric.or(usual).unwrap_or(Metric::Cpu);
         let changes = self.gate.conditions().iter().filter(|it| it.change().is_some());
         let of_conditions = changes.filter_map(|it| Metric::of_gate(it.figure));
         for metric in std::iter::once(wanted).chain(of_conditions) {
@@ -160,9 +163,21 @@ impl Arguments {
         Ok(wanted)
     }
 
-    fn workload(&self, context: &Context, phase: Phase) -> anyhow::Result<Workload> {
+    fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
+        let words: Vec<&str> =
+            [&self.a, &self.b].into_iter().flatten().map(String::as_str).collect();
+        let limit = RateLimit { option: "--rate N", is_given: self.rate.is_some() };
+        self.service.find(context, &words, limit)
+    }
+
+    fn workload(
+        &self,
+        context: &Context,
+        phase: Phase,
+        services: &[Subject],
+    ) -> anyhow::Result<Workload> {
         let mut workload = Suite::parse(SUITE, TEMPLATE)?.workloads.remove(0);
-        let entries = self.entries(context);
+        let entries = [services, &self.entries(context)].concat();
         options::set_requests(&mut workload, self.scenario, &self.own, &entries)?;
         workload.name = workload.scenario.to_string();
         workload.phase = phase;
@@ -204,6 +219,12 @@ impl Arguments {
         };
         Goal { precision: self.precision, budget: self.budget.or(usual) }
     }
+}
+
+/// The metric of the verdict, unless CPU time is known: what the client sees.
+fn usual_metric(phase: Phase, services: &[Subject]) -> Option<Metric> {
+    let client = if phase == Phase::Saturate { Metric::Throughput } else { Metric::LatencyP50 };
+    (!have_processes(services)).then_some(client)
 }
 
 /// The least time of a cohort or block, of four instances.

@@ -16,6 +16,7 @@ use super::{Arguments, revision};
 use crate::{
     context::{Context, checked, only_one, require_program},
     exit::usage,
+    service_options::is_url,
     value,
 };
 
@@ -31,14 +32,19 @@ impl Arguments {
         &self,
         context: &Context,
         scenario: Scenario,
+        services: Vec<Subject>,
     ) -> anyhow::Result<[Subject; 2]> {
+        let mut services = services.into_iter().peekable();
         let (subjects, usual) = match (&self.entry, &self.server) {
             (Some(entry), _) => (self.revisions(context, entry, scenario)?, ["old", "new"]),
             (None, Some(line)) => (self.builds(context, line, scenario)?, ["old", "new"]),
             (None, None) => {
-                let written = |option: &str, text: &Option<String>, folder: Option<&Path>| {
+                let mut written = |option: &str, text: &Option<String>, folder: Option<&Path>| {
                     let text = text.as_deref().unwrap_or_default();
-                    written(context, (option, text), folder, scenario)
+                    match services.next_if(|_| is_url(text)) {
+                        Some(service) => checked(service, scenario),
+                        None => written(context, (option, text), folder, scenario),
+                    }
                 };
                 let a = written("--a", &self.a, self.a_folder.as_deref())?;
                 let b = written("--b", &self.b, self.b_folder.as_deref())?;

@@ -17,7 +17,7 @@ use wirebench_schema::{
 };
 
 use super::{Arguments, DEFAULT_SUITE};
-use crate::{context::Context, exit::usage, value};
+use crate::{context::Context, exit::usage, service_options::is_url, value};
 
 /// The suite, and the names of entries that are left when the suite's own name is taken away.
 pub(super) fn suite_and_names(
@@ -27,6 +27,7 @@ pub(super) fn suite_and_names(
     let (suites, names): (Vec<String>, Vec<String>) = arguments
         .names
         .iter()
+        .filter(|name| !is_url(name))
         .cloned()
         .partition(|name| crate::suites::exists(&context.project, name));
     match suites.as_slice() {
@@ -98,11 +99,15 @@ pub(super) fn subjects(
     arguments: &Arguments,
     suite: &Suite,
     names: &[String],
+    services: Vec<Subject>,
 ) -> anyhow::Result<Chosen> {
     let scenarios: Vec<Scenario> = suite.workloads.iter().map(|w| w.scenario).collect();
-    let mut own = arguments.own.servers(context, &arguments.servers, &scenarios)?;
+    let servers = arguments.own.servers(context, &arguments.servers, &scenarios)?;
+    let mut own = [services, servers].concat();
     if arguments.server_names.len() > own.len() {
-        return Err(usage("there are more --name than --server: omit one, or add its server"));
+        return Err(usage(
+            "there are more --name than URLs and --server: omit one, or add its server",
+        ));
     }
     for (index, name) in arguments.server_names.iter().enumerate() {
         let id = value::name("own", name)?;

@@ -13,6 +13,7 @@ use wirebench_report::{analysis::Analysis, gates};
 use wirebench_schema::{
     gate::GateScope,
     journal::{Generator, Goal, LeftOut, Placement, Procedure},
+    load::LoadModel,
     scenario::Scenario,
     suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
     units::write_duration,
@@ -26,6 +27,7 @@ use crate::{
     files, options, out,
     plan::FEWEST_BLOCKS,
     request_options::{CONTRADICTION, of_entries},
+    service_options::{RateLimit, are_limited},
     session::Setting,
 };
 
@@ -67,6 +69,18 @@ fn fit_budget(context: &Context, experiment: &mut Experiment, subjects: &[Subjec
     }
 }
 
+/// Refuses loads without a rate where only those at the stated one were agreed to.
+fn check_rates(suite: &Suite, services: &[Subject]) -> anyhow::Result<()> {
+    let is_free = |it: &&Workload| !matches!(it.model, LoadModel::Rate { .. });
+    match suite.workloads.iter().find(is_free).filter(|_| are_limited(services)) {
+        None => Ok(()),
+        Some(free) => Err(usage(format!(
+            "`{}` has no rate, and a service is not on loopback: use --phase cost alone, or add --yes",
+            free.name
+        ))),
+    }
+}
+
 /// Whether the run compares any row with a baseline.
 fn has_ratios(subjects: &[Subject], suite: &Suite) -> bool {
     let block = plan::block(subjects, suite, 1, 0);
@@ -98,7 +112,10 @@ impl Arguments {
         let mut settings = conditions.settings(context, self.placement(&written)?)?;
         let server_cpus = settings.workers;
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
-        plan::change(&mut suite, &self.changes(context, &written, &names)?).map_err(usage)?;
+        let services = self.services(context)?;
+        plan::change(&mut suite, &self.changes(context, &written, (&names, &services))?)
+            .map_err(usage)?;
+        check_rates(&suite, &services)?;
         let goal = Goal { precision: self.precision, budget: self.budget };
         raise_blocks(&mut suite, &goal, self);
         self.check_connections(&suite, &settings)?;
@@ -108,7 +125,7 @@ impl Arguments {
             Generator::Wirebench => None,
             other => Some(Tool::find(other, context.interrupt.flag()).map_err(usage)?),
         };
-        let chosen = choice::subjects(context, self, &suite, &names)?;
+        let chosen = choice::subjects(context, self, &suite, &names, services)?;
         left_out.extend(chosen.left_out);
         suite.baselines.extend(choice::own_baseline(&suite, &chosen.subjects));
         if goal.precision.is_some() && !has_ratios(&chosen.subjects, &suite) {
@@ -152,13 +169,20 @@ impl Arguments {
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
     }
 
+    fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
+        let words: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let limit = RateLimit { option: "--rate N", is_given: self.rate.is_some() };
+        self.service.find(context, &words, limit)
+    }
+
     fn changes(
         &self,
         context: &Context,
         suite: &Suite,
-        names: &[String],
+        (names, services): (&[String], &[Subject]),
     ) -> anyhow::Result<Changes> {
-        let asked = self.own.asked()?;
+        let named = if names.is_empty() { Vec::new() } else { context.select(names)? };
+        let asked = self.own.asked(&[services, &named].concat())?;
         let has_requests =
             suite.workloads.iter().any(|workload| workload.scenario == Scenario::Requests);
         if asked.is_some() && self.scenarios.iter().any(|it| *it != Scenario::Requests) {
@@ -169,7 +193,6 @@ impl Arguments {
         if own_default {
             scenarios.push(Scenario::Hello);
         }
-        let named = if names.is_empty() { Vec::new() } else { context.select(names)? };
         if asked.is_none() && self.scenarios.is_empty() && !has_requests {
             choice::add_requests(&mut scenarios, suite, &named);
         }
@@ -189,7 +212,11 @@ impl Arguments {
             requests,
             scenarios,
             asked,
-            phases: self.phases.clone(),
+            // Only a load at the stated rate is within it.
+            phases: match self.phases.is_empty() && are_limited(services) {
+                true => vec![Phase::Cost],
+                false => self.phases.clone(),
+            },
         })
     }
 

@@ -74,6 +74,9 @@ fn workers(arguments: &Arguments, subject: &Subject, usual: u32) -> anyhow::Resu
         check_workers(subject, list)?;
         return Ok(list.clone());
     }
+    if subject.variant.run.service.is_some() {
+        return Ok(vec![usual]);
+    }
     if !subject.takes_workers() {
         out::note("only connections vary: write {workers} in the command to vary workers as well");
         return Ok(vec![usual]);

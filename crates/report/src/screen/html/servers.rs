@@ -66,7 +66,8 @@ fn kind(described: &Described) -> [Option<String>; 3] {
 fn medians(runs: &[&Run]) -> (Option<f64>, Option<f64>) {
     let measured = || runs.iter().filter_map(|run| run.outcome.measured());
     let ready: Vec<f64> = measured().filter_map(|it| Some(it.instance?.ready_ns as f64)).collect();
-    let peak: Vec<f64> = measured().map(|it| it.cost.memory_peak_bytes as f64).collect();
+    let read = measured().filter(|it| it.cost.is_of_processes());
+    let peak: Vec<f64> = read.map(|it| it.cost.memory_peak_bytes as f64).collect();
     (wirebench_stats::median(&ready), wirebench_stats::median(&peak))
 }
 

@@ -269,6 +269,18 @@ kinds! {
         figure: "-",
         do: "check whether the server restarts its workers"
     }
+    NoProcesses = "no-processes" {
+        says: "CPU time and memory unknown: no process of the service was found on this host",
+        weight: "note",
+        figure: "-",
+        do: "give --pid, on the host of the service"
+    }
+    NotRestarted = "not-restarted" {
+        says: "not restarted: the result holds for this instance of the service",
+        weight: "note",
+        figure: "-",
+        do: "restart it and measure again to see how instances differ"
+    }
     ResidentMemory = "resident-memory" {
         says: "memory counts shared pages once per process",
         weight: "note",

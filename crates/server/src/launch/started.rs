@@ -1,0 +1,242 @@
+//! A server that wirebench has started: its guard, its readiness, its end.
+
+use rustix::process::Pid;
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::SocketAddr,
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    time::{Duration, Instant},
+};
+use wirebench_schema::entry::Ready;
+
+use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail, Stopped, listeners};
+use crate::{
+    guard::{Exit, GuardEvent, LINGER_AT_WORK, ONE_OUTPUT},
+    parallel, tree,
+};
+
+/// The variable by which the processes of one server are found when its guard was killed.
+const MARK: &str = "WIREBENCH_SERVER";
+/// How long the guard may take for its own work beyond grace and linger.
+const GUARD_PATIENCE: Duration = Duration::from_secs(7);
+
+/// A server that runs behind its guard. Dropping it ends the server's whole tree.
+#[derive(Debug)]
+pub(super) struct Started {
+    guard: Child,
+    /// Closing it tells the guard to kill the tree.
+    commands: Option<ChildStdin>,
+    events: Receiver<GuardEvent>,
+    stderr: StderrTail,
+    command: Vec<String>,
+    mark: String,
+    /// Whether the guard has said that nothing is left.
+    done: bool,
+    address: SocketAddr,
+    exit: Option<Exit>,
+    further_lines: Vec<String>,
+}
+
+impl Started {
+    /// Starts the guard, and the server behind it, without waiting for anything.
+    pub(super) fn spawn(
+        launcher: &Launcher,
+        request: &Request<'_>,
+        port: u16,
+    ) -> Result<Self, LaunchError> {
+        let command = request.command(launcher.host, port)?;
+        let mut guard = Command::new(&launcher.guard_command[0]);
+        guard.args(&launcher.guard_command[1..]);
+        if let Some(cpus) = &launcher.cpus {
+            let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            guard.args(["--cpus", &list.join(",")]);
+        }
+        if request.ready() == Ready::Connect {
+            guard.arg(ONE_OUTPUT);
+        }
+        let mark = tree::new_mark();
+        guard.arg("--").args(&command).current_dir(&request.source);
+        guard.envs(request.env(launcher.host, port)?).env(MARK, &mark);
+        guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A Ctrl-C at the terminal is for wirebench alone, which then ends its servers in order.
+        std::os::unix::process::CommandExt::process_group(&mut guard, 0);
+        let mut guard = guard.spawn().map_err(parallel::at_limit)?;
+        let pipes = (guard.stdin.take(), guard.stdout.take(), guard.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(LaunchError::Guard(std::io::Error::other("a pipe is missing")));
+        };
+        let (sender, events) = mpsc::channel();
+        parallel::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if let Ok(event) = serde_json::from_str(&line)
+                    && sender.send(event).is_err()
+                {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self {
+            guard,
+            commands: Some(stdin),
+            events,
+            stderr: StderrTail::follow(stderr)?,
+            command,
+            mark,
+            done: false,
+            address: SocketAddr::new(launcher.host, port),
+            exit: None,
+            further_lines: Vec::new(),
+        })
+    }
+
+    pub(super) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(super) fn command(&self) -> &[String] {
+        &self.command
+    }
+
+    /// What it has written to standard error.
+    pub(super) const fn stderr(&self) -> &StderrTail {
+        &self.stderr
+    }
+
+    /// Its guard, which adopts what its processes leave behind.
+    pub(super) fn guard(&self) -> Pid {
+        Pid::from_child(&self.guard)
+    }
+
+    pub(super) fn tree(&self) -> Vec<Pid> {
+        tree::descendants(Pid::from_child(&self.guard))
+    }
+
+    /// Why its figures are not its own, if another process has joined it on its address since it was ready. A
+    /// socket without a holder belonged to a process that has just ended: only processes of the same user
+    /// can listen on one port, and those hide none.
+    pub(super) fn joined(&self) -> Option<LaunchError> {
+        let sockets = listeners::taking(self.address);
+        let mut strangers = listeners::foreign(sockets, &self.tree()).into_iter();
+        let pid = strangers.find_map(listeners::holder).filter(|pid| !self.tree().contains(pid))?;
+        let (address, holder) = (self.address, listeners::named(Some(pid)));
+        Some(LaunchError::Foreign { address, holder })
+    }
+
+    /// How its first process ended, if it has or does so within `timeout`.
+    pub(super) fn wait(&mut self, timeout: Duration) -> Option<Exit> {
+        let until = Instant::now() + timeout;
+        while self.exit.is_none() {
+            match self.next_event(until.saturating_duration_since(Instant::now())) {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                // Without its guard the server lives no longer.
+                Err(_) => self.exit = Some(Exit::Unseen),
+            }
+        }
+        self.exit
+    }
+
+    /// Asks the server to end with SIGTERM, kills what does not end within `grace`, and waits until
+    /// nothing is left.
+    pub(super) fn stop(mut self, grace: Duration) -> Stopped {
+        let mut stopped = Stopped::default();
+        if let Some(commands) = &mut self.commands {
+            // The guard may have gone already, because the server ended by itself.
+            let _ = writeln!(commands, "stop {}", grace.as_millis());
+        }
+        let until = Instant::now() + grace + LINGER_AT_WORK + GUARD_PATIENCE;
+        while Instant::now() < until {
+            match self.next_event(until.saturating_duration_since(Instant::now())) {
+                Ok(Some(GuardEvent::Forced)) => stopped.forced = true,
+                Ok(Some(GuardEvent::LeftBehind { processes })) => stopped.left_behind = processes,
+                Ok(Some(GuardEvent::Done)) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        self.stderr.wait_for_end(STDERR_PATIENCE);
+        stopped.exit = self.exit;
+        stopped.further_lines = std::mem::take(&mut self.further_lines);
+        stopped.stderr_bytes = self.stderr.bytes();
+        stopped.stderr = self.stderr.text();
+        stopped
+    }
+
+    /// The server accepts connections at `address`; what it prints from now on is beyond the
+    /// contract.
+    pub(super) fn is_ready(&mut self, address: SocketAddr) {
+        self.address = address;
+        self.further_lines.clear();
+    }
+
+    /// The next event of the guard, or none within `timeout`. An error means that the guard has
+    /// gone.
+    pub(super) fn next_event(&mut self, timeout: Duration) -> std::io::Result<Option<GuardEvent>> {
+        match self.events.recv_timeout(timeout) {
+            Ok(event) => {
+                match &event {
+                    GuardEvent::Exited { exit } => self.exit = Some(*exit),
+                    GuardEvent::Done => self.done = true,
+                    GuardEvent::Stdout { line } => self.further_lines.push(line.clone()),
+                    _ => {}
+                }
+                Ok(Some(event))
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(std::io::Error::other("it has ended")),
+        }
+    }
+
+    /// Processes of a server whose first one has just ended, if they stay.
+    pub(super) fn outlived_by(&mut self) -> Vec<String> {
+        let until = Instant::now() + LINGER_AT_WORK + GUARD_PATIENCE;
+        while !self.tree().is_empty() {
+            match self.next_event(until.saturating_duration_since(Instant::now())) {
+                Ok(Some(GuardEvent::LeftBehind { processes })) => return processes,
+                Ok(Some(GuardEvent::Done) | None) | Err(_) => break,
+                Ok(Some(_)) => {}
+            }
+        }
+        Vec::new()
+    }
+
+    /// Standard error of a server that has ended: waits until the guard, and with it the pipe, is
+    /// done.
+    pub(super) fn final_stderr(&mut self) -> String {
+        self.end_guard();
+        self.stderr.wait_for_end(STDERR_PATIENCE);
+        self.stderr.text()
+    }
+
+    /// Closes the guard's pipe and waits until it has ended the tree and itself.
+    ///
+    /// The guard bounds its own work. If it still does not end, because another process has stopped
+    /// it, its work is done here.
+    fn end_guard(&mut self) {
+        self.commands = None;
+        let until = Instant::now() + GUARD_PATIENCE;
+        loop {
+            match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(GuardEvent::Done) => self.done = true,
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    let _ = self.guard.kill();
+                    break;
+                }
+            }
+        }
+        let _ = self.guard.wait();
+        if !self.done {
+            // The kernel has ended the server's first process with its guard, but not what that one
+            // had started.
+            tree::kill_marked(MARK, &|it| it == self.mark);
+        }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.end_guard();
+    }
+}
