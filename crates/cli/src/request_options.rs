@@ -4,6 +4,7 @@ use std::{fs::File, io::Read};
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::plan::Asked;
 use wirebench_schema::{
+    entry::RunCommand,
     load::{Body, Expect, RequestFile, RequestOrder, RequestSet, RequestSpec, Trust},
     scenario::Scenario,
     server_url::ServerUrl,
@@ -191,6 +192,13 @@ impl RequestOptions {
     }
 }
 
+/// Whether the subject says that it is reached over TLS.
+fn is_tls(subject: &Subject) -> bool {
+    let RunCommand { url, service, .. } = &subject.variant.run;
+    service.as_ref().is_some_and(|it| it.target.is_tls())
+        || url.as_ref().is_some_and(ServerUrl::is_tls)
+}
+
 impl OwnOptions {
     /// Whether an option says what is requested, or of which server.
     pub(crate) fn is_given(&self) -> bool {
@@ -199,7 +207,7 @@ impl OwnOptions {
 
     /// Whether a server is reached over TLS.
     pub(crate) fn speaks_tls(&self) -> bool {
-        self.urls.iter().any(|url| url.to_string().to_ascii_lowercase().starts_with("https:"))
+        self.urls.iter().any(ServerUrl::is_tls)
     }
 
     /// What is requested instead of a scenario's contract, if an option says so. Without one it is the path of a
@@ -210,7 +218,7 @@ impl OwnOptions {
         if !self.is_given() && !has_path {
             return Ok(None);
         }
-        if !self.trust.trust().is_system() && !self.speaks_tls() {
+        if !self.trust.trust().is_system() && !self.speaks_tls() && !subjects.iter().any(is_tls) {
             return Err(usage(
                 "--insecure and --ca are for TLS: add --url 'https://{host}:{port}/', or omit them",
             ));

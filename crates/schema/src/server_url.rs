@@ -26,6 +26,12 @@ impl ServerUrl {
         placeholder::fill(&self.0, &values).map_err(|error| error.to_string())?.parse()
     }
 
+    /// Whether the bytes go through TLS.
+    #[must_use]
+    pub fn is_tls(&self) -> bool {
+        self.at(SocketAddr::from(([127, 0, 0, 1], 1))).is_tls()
+    }
+
     /// What is requested of the server at `address`.
     #[must_use]
     pub fn at(&self, address: SocketAddr) -> Target {
