@@ -225,7 +225,7 @@ impl Subject {
         for argument in &command {
             names.extend(placeholder::names(argument).map_err(|error| error.to_string())?);
         }
-        if !names.contains(&"port") {
+        if !names.contains(&"port") && !names.contains(&"path") {
             return Err(format!(
                 "the server command `{line}` does not say where its port goes: write {{port}} in its place, \
                  for example './my-server {{port}}'"

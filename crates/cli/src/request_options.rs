@@ -68,8 +68,8 @@ pub(crate) struct OwnOptions {
     requests: RequestOptions,
     #[command(flatten)]
     trust: TrustOptions,
-    /// URL of the servers that are started, such as 'https://{host}:{port}/api'; one for all, or one
-    /// for each in their order [default: http://{host}:{port}/]
+    /// URL of the servers that are started, such as 'https://{host}:{port}/api' or 'unix:{path}'; one
+    /// for all, or one for each in their order [default: http://{host}:{port}/]
     #[arg(long = "url", value_name = "URL", help_heading = "Requests")]
     urls: Vec<ServerUrl>,
 }
@@ -199,15 +199,36 @@ fn is_tls(subject: &Subject) -> bool {
         || url.as_ref().is_some_and(ServerUrl::is_tls)
 }
 
+/// Refuses a server that listens elsewhere than its URL says.
+fn check_place(run: &RunCommand) -> Result<(), String> {
+    let takes =
+        |place: &str| run.command.iter().chain(run.env.values()).any(|it| it.contains(place));
+    match run.url.as_ref().is_some_and(ServerUrl::is_unix) {
+        true if !takes("{path}") => {
+            Err("the URL unix:{path} is that of a Unix socket, and the server's command has no \
+                                         {path}: write it where the path of the socket goes"
+                .to_owned())
+        }
+        false if takes("{path}") => {
+            Err("{path} in a command is the path of a Unix socket: add --url 'unix:{path}'"
+                .to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
 impl OwnOptions {
     /// Whether an option says what is requested, or of which server.
     pub(crate) fn is_given(&self) -> bool {
         self.requests.is_given() || !self.urls.is_empty() || !self.trust.trust().is_system()
     }
 
-    /// Whether a server is reached over TLS.
-    pub(crate) fn speaks_tls(&self) -> bool {
-        self.urls.iter().any(ServerUrl::is_tls)
+    /// Why idle connections cannot be made to the servers.
+    pub(crate) fn without_idle(&self) -> Option<&'static str> {
+        if self.urls.iter().any(ServerUrl::is_tls) {
+            return Some("idle connections are made without TLS");
+        }
+        self.urls.iter().any(ServerUrl::is_unix).then_some("idle connections are made over TCP")
     }
 
     /// What is requested instead of a scenario's contract, if an option says so. Without one it is the path of a
@@ -218,7 +239,10 @@ impl OwnOptions {
         if !self.is_given() && !has_path {
             return Ok(None);
         }
-        if !self.trust.trust().is_system() && !self.speaks_tls() && !subjects.iter().any(is_tls) {
+        if !self.trust.trust().is_system()
+            && !self.urls.iter().any(ServerUrl::is_tls)
+            && !subjects.iter().any(is_tls)
+        {
             return Err(usage(
                 "--insecure and --ca are for TLS: add --url 'https://{host}:{port}/', or omit them",
             ));
@@ -267,6 +291,7 @@ impl OwnOptions {
         let urls = self.urls(started.len())?;
         for (server, url) in started.iter_mut().zip(urls) {
             server.variant.run.url = url.or(server.variant.run.url.take());
+            check_place(&server.variant.run).map_err(usage)?;
         }
         Ok(())
     }

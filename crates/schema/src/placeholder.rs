@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 
 /// The placeholders and what each becomes.
-pub const PLACEHOLDERS: [(&str, &str); 9] = [
+pub const PLACEHOLDERS: [(&str, &str); 10] = [
     ("scenario", "what the server must do, for example hello"),
     ("host", "the address to listen on"),
     ("port", "the port to listen on; 0 lets the kernel choose"),
+    ("path", "the Unix socket to listen on instead, with the URL unix:{path}"),
     ("workers", "how many threads, processes or loops do the work"),
     ("timeout_ms", "after how long without progress hello-timeout closes a connection"),
     ("build", "the folder for what the build makes"),

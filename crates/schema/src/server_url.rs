@@ -1,4 +1,4 @@
-//! The URL of a server that wirebench starts, such as `https://{host}:{port}/api`.
+//! The URL of a server that wirebench starts, such as `https://{host}:{port}/api` or `unix:{path}`.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, net::SocketAddr, str::FromStr};
@@ -9,7 +9,10 @@ use crate::{
     target::Target,
 };
 
-/// A URL with `{host}` and `{port}` in the places of the address on which the server listens.
+/// HTTP over the Unix socket whose path takes the place of `{path}`.
+const UNIX: &str = "unix:{path}";
+
+/// A URL with `{host}` and `{port}` in the places of the address on which the server listens, or `unix:{path}`.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ServerUrl(String);
@@ -18,12 +21,21 @@ crate::names::as_text!(ServerUrl);
 
 impl ServerUrl {
     fn filled(&self, address: SocketAddr) -> Result<Target, String> {
+        if self.is_unix() {
+            return Ok(Target::of_scenario(Scenario::Requests, "localhost", 80));
+        }
         let host = match address {
             SocketAddr::V4(it) => it.ip().to_string(),
             SocketAddr::V6(it) => format!("[{}]", it.ip()),
         };
         let values = [("host", host), ("port", address.port().to_string())];
         placeholder::fill(&self.0, &values).map_err(|error| error.to_string())?.parse()
+    }
+
+    /// Whether the server listens on a Unix socket. The requests are those for `localhost`.
+    #[must_use]
+    pub fn is_unix(&self) -> bool {
+        self.0 == UNIX
     }
 
     /// Whether the bytes go through TLS.
@@ -51,14 +63,14 @@ impl FromStr for ServerUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const EXAMPLE: &str = "write it like 'https://{host}:{port}/api'";
+        const EXAMPLE: &str = "write it like 'https://{host}:{port}/api' or 'unix:{path}'";
         let url = Self(text.to_owned());
         let target = url.filled(SocketAddr::from(([127, 0, 0, 1], 1)));
         let target = target.map_err(|reason| format!("{reason}; {EXAMPLE}"))?;
         if target.protocol() != Protocol::Http1 {
             return Err(format!("`{text}` is no URL of HTTP: {EXAMPLE}"));
         }
-        if !text.contains("{port}") {
+        if !url.is_unix() && !text.contains("{port}") {
             return Err(format!(
                 "`{text}` has no place for the port, which wirebench chooses: {EXAMPLE}"
             ));
@@ -81,6 +93,7 @@ mod tests {
         assert_eq!(at("https://{host}:{port}/api", "127.0.0.2:81"), "https://127.0.0.2:81/api");
         assert_eq!(at("http://{host}:{port}", "[::1]:81"), "http://[::1]:81/");
         assert_eq!(at("https://localhost:{port}/", "127.0.0.1:81"), "https://localhost:81/");
+        assert_eq!(at("unix:{path}", "127.0.0.1:0"), "http://localhost:80/");
     }
 
     #[test]
@@ -89,6 +102,7 @@ mod tests {
             "",
             "{host}:{port}",
             "tcp://{host}:{port}",
+            "unix:/run/a",
             "http://{host}/",
             "http://{hots}:{port}/",
             "http://{build}:{port}/",

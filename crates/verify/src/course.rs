@@ -37,7 +37,7 @@ pub(super) fn check_requests(session: &mut Session<'_, '_>, asked: &Asked<'_>) {
     asked.check(session, stop);
     if asked.extent == Extent::All {
         let run = &session.request.variant.run;
-        session.flood(&|address| asked.answered((run, address), REPLIES_PER_LIFE, stop));
+        session.flood(&|server| asked.answered((run, server), REPLIES_PER_LIFE, stop));
         session.stop_server();
         session.judge_ends();
     }
@@ -182,6 +182,6 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
             (check.run)(&tree, server.address()).into()
         });
     }
-    session.flood(&|address| flood::answered(protocol, address, REPLIES_PER_LIFE).ok());
+    session.flood(&|server| flood::answered(protocol, server.address(), REPLIES_PER_LIFE).ok());
     session.stop_server();
 }

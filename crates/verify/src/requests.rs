@@ -2,7 +2,6 @@
 //! its user. The load generator makes the requests and judges the replies, as it will when it measures.
 
 use std::{
-    net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -108,10 +107,11 @@ pub enum Extent {
 
 impl Asked<'_> {
     /// The requests of each workload that has others than those before it.
-    fn configs(&self, run: &RunCommand, address: SocketAddr) -> Vec<LoadConfig> {
+    fn configs(&self, run: &RunCommand, server: &Server) -> Vec<LoadConfig> {
+        let place = (server.address(), server.socket());
         let mut configs: Vec<LoadConfig> = Vec::new();
         for workload in self.workloads.iter().filter(|it| it.requests.is_some()) {
-            let mut config = workload.load_config_on(run, address, 1, 1);
+            let mut config = workload.load_config_on(run, place, 1, 1);
             if run.service.as_ref().is_none_or(|service| service.full_speed) {
                 config.model = LoadModel::Closed;
             }
@@ -148,7 +148,7 @@ impl Asked<'_> {
                 continue;
             }
             let mut look = |server: &mut Server| {
-                let configs = self.configs(run, server.address()).into_iter();
+                let configs = self.configs(run, server).into_iter();
                 let checked: Result<Vec<Verdict>, String> =
                     configs.map(|config| check(config, way, stop)).collect();
                 let skipped = |all: Vec<Verdict>| all.into_iter().find(|it| *it != Verdict::Pass);
@@ -164,11 +164,11 @@ impl Asked<'_> {
     /// Has at most `most` requests answered, for a while, and returns the number of replies.
     pub(super) fn answered(
         &self,
-        (run, address): (&RunCommand, SocketAddr),
+        (run, server): (&RunCommand, &Server),
         most: u64,
         stop: &AtomicBool,
     ) -> Option<u64> {
-        let config = self.configs(run, address).into_iter().next()?;
+        let config = self.configs(run, server).into_iter().next()?;
         let config = LoadConfig { connections: 16, stop: Stop::Requests(most), ..config };
         make(&config, stop).ok().map(|report| report.requests)
     }

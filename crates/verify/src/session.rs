@@ -6,7 +6,6 @@
 //! finding is not buried.
 
 use std::{
-    net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -220,10 +219,10 @@ impl<'run, 'observe> Session<'run, 'observe> {
     }
 
     /// Has many requests answered by the server that runs. What it writes meanwhile counts at its end.
-    pub(super) fn flood(&mut self, answered: &dyn Fn(SocketAddr) -> Option<u64>) {
+    pub(super) fn flood(&mut self, answered: &dyn Fn(&Server) -> Option<u64>) {
         let Some(server) = &self.server else { return };
         let written = server.stderr().bytes();
-        self.flooded = answered(server.address()).map(|replies| (written, replies));
+        self.flooded = answered(server).map(|replies| (written, replies));
     }
 
     fn end_server(&mut self, cause: Cause) {

@@ -1,15 +1,15 @@
 //! A user's own requests in the verbs that start servers. The server is [`api`], in a process of its own.
 
 use crate::{servers, world::World};
-use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
-};
+use std::io::{BufRead, BufReader, Read, Write};
 use wirebench_schema::{journal::Journal, load::LoadReport, scenario::Scenario, suite::Phase};
 
 /// A small JSON API: `/users/N` tells its number, `/now` differs each time, a `POST` gets status 201 and its body,
 /// anything else is not found.
-pub(crate) fn api(stream: &TcpStream) -> std::io::Result<()> {
+pub(crate) fn api<S>(stream: &S) -> std::io::Result<()>
+where
+    for<'a> &'a S: Read + Write,
+{
     let mut reader = BufReader::new(stream);
     for number in 0.. {
         let (mut head, mut length) = (String::new(), 0);
@@ -34,7 +34,7 @@ pub(crate) fn api(stream: &TcpStream) -> std::io::Result<()> {
             _ => ("404 Not Found", "none".to_owned()),
         };
         let length = body.len();
-        write!(&mut &*stream, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n{body}")?;
+        write!(&mut { stream }, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n{body}")?;
     }
     Ok(())
 }
@@ -164,4 +164,22 @@ fn contradictions_and_missing_parts_are_reported_before_anything_starts() {
     let own = format!("{} {{port}}", own.display());
     let all = [&["run", "--server", &own], &urls[..]].concat();
     refused(&all, "there are 2 --url for 1 servers: give one for all, or one for each");
+}
+
+#[test]
+fn a_server_on_a_unix_socket_is_started_checked_and_measured() {
+    let world = World::new();
+    let server = servers::command("api").replace("{port}", "{path}");
+    let words = ["--server", &server, "--url", "unix:{path}", "--path", "/users/3"];
+    let stdout = world.stdout(&[&["verify"], &words[..]].concat());
+    assert!(stdout.ends_with("10 passed, 0 failed, 0 skipped\n"), "{stdout}");
+    let run = [&["run", "--phase", "saturate"], &words[..], &SHORT].concat();
+    world.wirebench(&run).assert_reported();
+    let journal = world.journal();
+    let socket = reports(&journal)[0].config.unix_socket.clone().unwrap();
+    assert!(!std::path::Path::new(&socket).exists(), "{socket}");
+    let refused = |words: &[&str], part: &str| world.wirebench(words).assert_refused(2, &[part]);
+    refused(&["run", "--server", &server, "--path", "/"], "add --url 'unix:{path}'");
+    let by_port = servers::command("api");
+    refused(&["run", "--server", &by_port, "--url", "unix:{path}"], "command has no {path}");
 }

@@ -37,7 +37,8 @@ impl RunSettings {
 
     pub(crate) fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
         let (run, threads) = (&cell.subject.variant.run, self.placement.generator_cpus.len());
-        let mut config = cell.workload.load_config_on(run, server.address(), threads, self.seed);
+        let place = (server.address(), server.socket());
+        let mut config = cell.workload.load_config_on(run, place, threads, self.seed);
         if !cell.verification.is_done() && config.target.protocol().traits().has_heads {
             (config.expect_body, config.body_check) = (None, BodyCheck::Any);
         }

@@ -49,9 +49,9 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
             }
         }
         (legend(journal, &model))
-        (parts(&by_name::sections(workloads)))
         (lines("What disturbed or qualifies the measurement", &model.causes))
         @if let Some(hint) = headline::hint(&model) { p { (safe(&hint)) } }
+        (parts(&by_name::sections(workloads)))
         (published(analysis, &model))
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
         @if let Some(scaling) = scaling::section(journal, workloads) { (scaling) }

@@ -156,12 +156,12 @@ impl Workload {
         }
     }
 
-    /// The load of this workload on a server at `address`.
+    /// The load of this workload on a server at `address`, or on the Unix socket with the path `socket`.
     #[must_use]
     pub fn load_config_on(
         &self,
         run: &RunCommand,
-        address: SocketAddr,
+        (address, socket): (SocketAddr, Option<&str>),
         threads: usize,
         seed: u64,
     ) -> LoadConfig {
@@ -176,9 +176,11 @@ impl Workload {
             _ => Target::of_scenario(self.scenario, &host, port),
         };
         // A name in the URL is that of the certificate and of the Host field.
-        let is_elsewhere = (target.host(), target.port()) != (host.as_str(), port);
+        let is_elsewhere =
+            socket.is_none() && (target.host(), target.port()) != (host.as_str(), port);
         let connect_to = is_elsewhere.then(|| Target::new(Protocol::Echo, &host, port, ""));
-        LoadConfig { connect_to, ..self.load_config(target, threads, seed) }
+        let unix_socket = socket.map(str::to_owned);
+        LoadConfig { connect_to, unix_socket, ..self.load_config(target, threads, seed) }
     }
 
     /// The load of this workload on `target`, with `threads` threads unless it says how many. No

@@ -8,6 +8,7 @@ mod machine;
 mod ready;
 mod server;
 mod service;
+mod socket;
 mod started;
 mod tail;
 
@@ -18,7 +19,6 @@ pub use tail::STDERR_PATIENCE;
 pub use tail::StderrTail;
 
 use std::{
-    collections::BTreeMap,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
@@ -26,8 +26,9 @@ use std::{
 };
 use wirebench_schema::{
     entry::{Ready, Variant},
-    placeholder::{self, PlaceholderError},
+    placeholder::PlaceholderError,
     scenario::{Protocol, Scenario},
+    server_url::ServerUrl,
 };
 
 use crate::guard::Exit;
@@ -81,18 +82,10 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// The server's argument list for one port.
-    pub fn command(&self, host: IpAddr, port: u16) -> Result<Vec<String>, PlaceholderError> {
-        placeholder::fill_all(&self.variant.run.command, &self.values(host, port))
-    }
-
-    /// The server's environment variables beyond the inherited ones.
-    fn env(&self, host: IpAddr, port: u16) -> Result<BTreeMap<String, String>, PlaceholderError> {
-        placeholder::fill_values(&self.variant.run.env, &self.values(host, port))
-    }
-
-    fn values(&self, host: IpAddr, port: u16) -> [(&'static str, String); 8] {
-        [
+    /// The values of the placeholders in its command and its variables.
+    fn values(&self, host: IpAddr, port: u16, socket: Option<&str>) -> Vec<(&'static str, String)> {
+        let path = socket.map(|path| ("path", path.to_owned()));
+        let values = [
             ("scenario", self.scenario.name().to_owned()),
             ("host", host.to_string()),
             ("port", port.to_string()),
@@ -101,7 +94,14 @@ impl Request<'_> {
             ("build", self.build.display().to_string()),
             ("source", self.source.display().to_string()),
             ("variant", self.variant.id.variant().unwrap_or_default().to_owned()),
-        ]
+        ];
+        values.into_iter().chain(path).collect()
+    }
+
+    /// Whether the server listens on a Unix socket.
+    fn listens_on_socket(&self) -> bool {
+        self.scenario == Scenario::Requests
+            && self.variant.run.url.as_ref().is_some_and(ServerUrl::is_unix)
     }
 
     const fn ready(&self) -> Ready {
@@ -173,6 +173,9 @@ impl Launcher {
     pub fn start(&self, request: &Request<'_>, stop: &AtomicBool) -> Result<Server, LaunchError> {
         if let Some(service) = &request.variant.run.service {
             return service::find(service, stop).map(Server::from);
+        }
+        if request.listens_on_socket() {
+            return ready::by_socket(self, request, stop).map(Server::from);
         }
         let mut server = match request.ready() {
             Ready::Line => ready::by_line(self, request, stop),

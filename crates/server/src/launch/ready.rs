@@ -1,4 +1,4 @@
-//! The two ways to learn that a server accepts connections.
+//! The ways to learn that a server accepts connections.
 
 use std::{
     io::{self, Read, Write},
@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{LaunchError, Launcher, Request, listeners, started::Started};
+use super::{LaunchError, Launcher, Request, listeners, socket::Socket, started::Started};
 use crate::guard::{Exit, GuardEvent};
 
 /// How often a wait looks whether a signal asked to end, and tries to connect again.
@@ -57,6 +57,24 @@ pub(super) fn by_connect(
         Ok(listens(server, address)?.then_some(()).ok_or_else(missing))
     })
     .map_err(|error| instead(error, &server, address))?;
+    server.is_ready(address);
+    Ok(server)
+}
+
+/// The server listens on a Unix socket in a folder that is its own, so that no other process can take its connections.
+pub(super) fn by_socket(
+    launcher: &Launcher,
+    request: &Request<'_>,
+    stop: &AtomicBool,
+) -> Result<Started, LaunchError> {
+    let mut server = Started::spawn(launcher, request, 0)?;
+    wait(&mut server, launcher.ready_timeout, stop, |server, _| {
+        let accepts = server.socket().is_some_and(Socket::accepts);
+        Ok(accepts.then_some(()).ok_or_else(|| {
+            "nothing accepts connections on the Unix socket whose path replaces {path}".to_owned()
+        }))
+    })?;
+    let address = server.address();
     server.is_ready(address);
     Ok(server)
 }

@@ -3,7 +3,7 @@
 use rustix::process::Pid;
 use std::{net::SocketAddr, time::Duration};
 
-use super::{LaunchError, StderrTail, service::Running, started::Started};
+use super::{LaunchError, StderrTail, service::Running, socket::Socket, started::Started};
 use crate::{cost::Look, guard::Exit};
 
 /// A server that accepts connections.
@@ -54,6 +54,15 @@ impl Server {
         match &self.0 {
             Kind::Started(it) => it.address(),
             Kind::Service(it) => it.address,
+        }
+    }
+
+    /// The path of the Unix socket on which it listens instead.
+    #[must_use]
+    pub fn socket(&self) -> Option<&str> {
+        match &self.0 {
+            Kind::Started(it) => it.socket().map(Socket::path),
+            Kind::Service(_) => None,
         }
     }
 

@@ -8,9 +8,11 @@ use std::{
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     time::{Duration, Instant},
 };
-use wirebench_schema::entry::Ready;
+use wirebench_schema::{entry::Ready, placeholder};
 
-use super::{LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail, Stopped, listeners};
+use super::{
+    LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail, Stopped, listeners, socket::Socket,
+};
 use crate::{
     guard::{Exit, GuardEvent, LINGER_AT_WORK, ONE_OUTPUT},
     parallel, tree,
@@ -36,6 +38,8 @@ pub(super) struct Started {
     address: SocketAddr,
     exit: Option<Exit>,
     further_lines: Vec<String>,
+    /// Its Unix socket, if it listens on one instead of the address.
+    socket: Option<Socket>,
 }
 
 impl Started {
@@ -45,7 +49,10 @@ impl Started {
         request: &Request<'_>,
         port: u16,
     ) -> Result<Self, LaunchError> {
-        let command = request.command(launcher.host, port)?;
+        let socket = request.listens_on_socket().then(Socket::new).transpose()?;
+        let values = request.values(launcher.host, port, socket.as_ref().map(Socket::path));
+        let run = &request.variant.run;
+        let command = placeholder::fill_all(&run.command, &values)?;
         let mut guard = Command::new(&launcher.guard_command[0]);
         guard.args(&launcher.guard_command[1..]);
         if let Some(cpus) = &launcher.cpus {
@@ -57,7 +64,7 @@ impl Started {
         }
         let mark = tree::new_mark();
         guard.arg("--").args(&command).current_dir(&request.source);
-        guard.envs(request.env(launcher.host, port)?).env(MARK, &mark);
+        guard.envs(placeholder::fill_values(&run.env, &values)?).env(MARK, &mark);
         guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A Ctrl-C at the terminal is for wirebench alone, which then ends its servers in order.
         std::os::unix::process::CommandExt::process_group(&mut guard, 0);
@@ -87,11 +94,16 @@ impl Started {
             address: SocketAddr::new(launcher.host, port),
             exit: None,
             further_lines: Vec::new(),
+            socket,
         })
     }
 
     pub(super) const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    pub(super) const fn socket(&self) -> Option<&Socket> {
+        self.socket.as_ref()
     }
 
     pub(super) fn command(&self) -> &[String] {
@@ -116,6 +128,9 @@ impl Started {
     /// socket without a holder belonged to a process that has just ended: only processes of the same user
     /// can listen on one port, and those hide none.
     pub(super) fn joined(&self) -> Option<LaunchError> {
+        if self.socket.is_some() {
+            return None;
+        }
         let sockets = listeners::taking(self.address);
         let mut strangers = listeners::foreign(sockets, &self.tree()).into_iter();
         let pid = strangers.find_map(listeners::holder).filter(|pid| !self.tree().contains(pid))?;

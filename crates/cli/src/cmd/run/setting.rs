@@ -239,9 +239,9 @@ impl Arguments {
             Generator::Wirebench => None,
             other => tool::check(other, workload).err(),
         };
-        let of_tls = (workload.phase == Phase::Idle && self.own.speaks_tls())
-            .then(|| "idle connections are made without TLS".to_owned());
-        of_tool.or(of_tls).or_else(|| files::shortage(workload, settings))
+        let is_idle = workload.phase == Phase::Idle;
+        let of_url = self.own.without_idle().filter(|_| is_idle).map(str::to_owned);
+        of_tool.or(of_url).or_else(|| files::shortage(workload, settings))
     }
 
     fn placement(&self, suite: &Suite) -> anyhow::Result<Placement> {
