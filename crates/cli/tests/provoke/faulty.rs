@@ -20,7 +20,7 @@ use crate::unsteady::{self, Pace};
 const REPLY: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
 const WRONG: &[u8] =
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello moon!!";
+    b"HTTP/1.1 500 Failed\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
 /// When the faults that have a moment begin, after the first request: past the warm-up of the tests.
 const BEGIN: Duration = Duration::from_millis(400);
 /// How long one of them lasts.
