@@ -1,4 +1,4 @@
-//! The Unix socket of a server, in a folder of its own that nobody else may enter.
+//! The Unix socket of a server, in a folder that only this user may enter.
 
 use std::{
     fs::{self, DirBuilder},
