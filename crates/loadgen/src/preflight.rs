@@ -4,8 +4,8 @@
 //! It also finds out which of several addresses answers, and learns the expected body of HTTP
 //! replies. It requests that body twice, to detect a varying one. A request that may change something
 //! on the server (RFC 9110, 9.2.1) is not sent: the connection ends after the TLS handshake, and the
-//! load learns the body from its own first reply. `transport` is the layer between the exchange and its
-//! socket.
+//! load learns the body from its own first reply. `manner` uses the same exchange for requests that
+//! arrive in an unusual way; `transport` is the layer between it and its socket.
 
 mod learn;
 mod manner;
