@@ -11,7 +11,9 @@
 //!    `ends` and `work` with two at least where the server can have them.
 //!
 //! How all of these processes ended is judged last. The scenario `requests` has a course of its own, in `requests`:
-//! loads and single exchanges with what a user expects, and how the process ends. Servers are started and ended elsewhere.
+//! loads and single exchanges with what a user expects, and how the process ends.
+//!
+//! Servers are started and ended elsewhere.
 #![forbid(unsafe_code)]
 
 pub mod client;
