@@ -81,7 +81,8 @@ pub(crate) struct TrustOptions {
     /// Accept any certificate
     #[arg(long, conflicts_with = "ca")]
     pub(crate) insecure: bool,
-    /// Trust the authorities in this PEM file, at most 16MiB, instead of the system's
+    /// Trust the authorities in this PEM file, at most 16MiB, instead of the system's; a server's own
+    /// certificate may be among them
     #[arg(long, visible_alias = "cacert", value_name = "FILE")]
     pub(crate) ca: Option<String>,
 }

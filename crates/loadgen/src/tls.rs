@@ -18,6 +18,7 @@ mod trust;
 
 pub(crate) use channel::{Channel, Room};
 pub(crate) use director::TlsDirector;
+pub(crate) use trust::is_of_authority;
 
 use rustls::{
     ClientConfig, HandshakeKind, ProtocolVersion, client::Resumption, crypto::ring,

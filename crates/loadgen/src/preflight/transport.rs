@@ -10,7 +10,7 @@ use wirebench_schema::{
 use crate::{
     codec::excerpt,
     dial::Endpoint,
-    tls::{Channel, Connector, Room},
+    tls::{Channel, Connector, Room, is_of_authority},
 };
 
 /// Maximum piece of a request handed over at a time.
@@ -151,6 +151,9 @@ impl Transport {
             Error::InvalidCertificate(reason) => {
                 let next_step = next_step(reason, &config.trust);
                 let reason = match reason {
+                    CertificateError::Other(_) if is_of_authority(reason) => {
+                        "it claims to be an authority, as `openssl req -x509` makes it".to_owned()
+                    }
                     CertificateError::Other(other) => other.to_string(),
                     known => known.to_string(),
                 };
@@ -171,6 +174,10 @@ impl Transport {
 fn next_step(reason: &CertificateError, trust: &Trust) -> &'static str {
     match (reason, trust) {
         (_, Trust::Anybody) => "give the server the key that belongs to its certificate",
+        (CertificateError::NotValidForNameContext { presented, .. }, _) if presented.is_empty() => {
+            "make it with names, as with -addext subjectAltName=DNS:localhost,IP:127.0.0.1 of openssl req, or give \
+             --insecure"
+        }
         (
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             _,
@@ -182,6 +189,9 @@ fn next_step(reason: &CertificateError, trust: &Trust) -> &'static str {
             | CertificateError::NotValidYetContext { .. },
             _,
         ) => "renew it, or give --insecure",
+        (reason, _) if is_of_authority(reason) => {
+            "give --ca FILE with this certificate itself, or --insecure"
+        }
         _ => "give --ca FILE with the certificate of its authority, or --insecure",
     }
 }

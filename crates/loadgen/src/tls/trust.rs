@@ -2,7 +2,7 @@
 //! the server has the key of its certificate.
 
 use rustls::{
-    DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
     client::{
         WebPkiServerVerifier,
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -97,6 +97,25 @@ fn authorities(
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build().ok()
 }
 
+/// Whether a certificate is refused for its issuer alone. The verifier checks the time before that.
+fn is_about_issuer(reason: &CertificateError) -> bool {
+    use CertificateError as Reason;
+    is_of_authority(reason)
+        || matches!(
+            reason,
+            Reason::UnknownIssuer
+                | Reason::BadSignature
+                | Reason::UnsupportedSignatureAlgorithmContext { .. }
+                | Reason::UnsupportedSignatureAlgorithmForPublicKeyContext { .. }
+        )
+}
+
+/// Whether the certificate of the server claims to be an authority.
+pub(crate) fn is_of_authority(reason: &CertificateError) -> bool {
+    let CertificateError::Other(OtherError(error)) = reason else { return false };
+    error.downcast_ref() == Some(&webpki::Error::CaUsedAsEndEntity)
+}
+
 impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
@@ -106,16 +125,23 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let vouching = match &self.accepted {
+        let (vouching, given) = match &self.accepted {
             Accepted::Anybody => return Ok(ServerCertVerified::assertion()),
-            Accepted::Named(_, certificates) if certificates.contains(end_entity) => {
+            Accepted::Vouched(vouching) => (vouching, &[][..]),
+            Accepted::Named(vouching, certificates) => (vouching, &certificates[..]),
+        };
+        let verdict =
+            vouching.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        match verdict {
+            Err(Error::InvalidCertificate(reason))
+                if given.contains(end_entity) && is_about_issuer(&reason) =>
+            {
                 let certificate = ParsedCertificate::try_from(end_entity)?;
                 verify_server_name(&certificate, server_name)?;
-                return Ok(ServerCertVerified::assertion());
+                Ok(ServerCertVerified::assertion())
             }
-            Accepted::Vouched(vouching) | Accepted::Named(vouching, _) => vouching,
-        };
-        vouching.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+            verdict => verdict,
+        }
     }
 
     fn verify_tls12_signature(

@@ -273,6 +273,22 @@ fn the_certificate_itself_may_be_named_also_when_it_claims_to_be_an_authority() 
 }
 
 #[test]
+fn a_named_certificate_must_still_be_valid_and_have_a_name() {
+    for is_ca in [IsCa::NoCa, IsCa::Ca(BasicConstraints::Unconstrained)] {
+        let names = ["localhost", "127.0.0.1"];
+        let expired = Identity::until(2020, &names, is_ca);
+        let server = expired.serve(|_, tls| tls.answer(HELLO));
+        let told = refusal(&trusting(&expired, &server, EngineChoice::Auto, 1));
+        assert!(told.contains("(certificate expired"), "{told}");
+        assert!(told.ends_with("): renew it, or give --insecure"), "{told}");
+        let nameless = Identity::new(&[], is_ca);
+        let server = nameless.serve(|_, tls| tls.answer(HELLO));
+        let told = refusal(&trusting(&nameless, &server, EngineChoice::Auto, 1));
+        assert_golden("tls-no-name", &told);
+    }
+}
+
+#[test]
 fn a_file_without_a_certificate_is_named() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let mut config = counted("https://127.0.0.1:9/", EngineChoice::Auto, 1);

@@ -26,9 +26,15 @@ pub(super) struct Identity {
 impl Identity {
     /// Signed by itself, for these names.
     pub(super) fn new(names: &[&str], is_ca: IsCa) -> Self {
+        Self::until(4096, names, is_ca)
+    }
+
+    /// The same, valid until the beginning of a year.
+    pub(super) fn until(year: i32, names: &[&str], is_ca: IsCa) -> Self {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let mut parameters = CertificateParams::new(names).unwrap();
         parameters.is_ca = is_ca;
+        parameters.not_after = rcgen::date_time_ymd(year, 1, 1);
         let key = KeyPair::generate().unwrap();
         let certificate = parameters.self_signed(&key).unwrap();
         let mut file = tempfile::NamedTempFile::new().unwrap();
