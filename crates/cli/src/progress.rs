@@ -45,6 +45,8 @@ pub(crate) struct Reporter {
     /// What is shown of the journal so far, below the bar.
     view: Option<fn(&Journal) -> String>,
     table: String,
+    /// When the measurement is expected to end.
+    end: Instant,
     heartbeat: Heartbeat,
 }
 
@@ -61,6 +63,7 @@ impl Reporter {
             precision: String::new(),
             view: None,
             table: String::new(),
+            end: Instant::now(),
             heartbeat: Heartbeat::new(Instant::now()),
         }
     }
@@ -136,6 +139,7 @@ impl Reporter {
     }
 
     fn running(&mut self, name: &str, workload: &str, left: Duration) {
+        self.end = Instant::now() + left;
         self.bar.set_prefix(show(left));
         self.now(format!("{name} {workload}{}\n\n{}", self.precision, self.table));
         self.beat(&format!("{} of {} runs, about {} left", self.done, self.runs, show(left)));
@@ -143,8 +147,11 @@ impl Reporter {
 
     /// A round begins. The servers are measured, so nothing is computed: the table is that of the last cohort.
     fn round(&mut self, text: &str) {
+        let left = show(self.end.saturating_duration_since(Instant::now()));
+        self.bar.set_prefix(left.clone());
         self.now(format!("{text}{}\n\n{}", self.precision, self.table));
-        self.beat(&format!("{text}; {} of {} runs", self.done, self.runs));
+        let (done, runs) = (self.done, self.runs);
+        self.beat(&format!("{text}; {done} of {runs} runs, about {left} left"));
     }
 
     fn ran(&mut self, name: &str, run: &Run, journal: &Journal) {

@@ -11,7 +11,7 @@ use wirebench_report::{
     document::Look,
     screen::{Facts, live_page},
 };
-use wirebench_schema::{environment::Environment, journal::Journal, printable::printable};
+use wirebench_schema::{argv, environment::Environment, journal::Journal, printable::printable};
 
 use crate::{exit::usage, format::redacted, out};
 
@@ -64,18 +64,28 @@ impl Stored {
 pub(crate) struct Known {
     machine: Option<String>,
     elapsed: Option<Duration>,
+    folder: String,
 }
 
 impl Known {
     /// Of the journal in `folder`.
     pub(crate) fn of(journal: &Journal, folder: &Path) -> anyhow::Result<Self> {
-        Ok(Self { machine: machine(folder)?, elapsed: elapsed(journal) })
+        Ok(Self {
+            machine: machine(folder)?,
+            elapsed: elapsed(journal),
+            folder: argv::display(&[folder.to_string_lossy().into_owned()]),
+        })
     }
 
     /// The same for a page that looks like this.
     pub(crate) fn facts(&self, look: Look) -> Facts<'_> {
-        let columns = out::columns();
-        Facts { machine: self.machine.as_deref(), elapsed: self.elapsed, look, columns }
+        Facts {
+            machine: self.machine.as_deref(),
+            elapsed: self.elapsed,
+            look,
+            columns: out::columns(),
+            folder: Some(&self.folder),
+        }
     }
 }
 
@@ -83,7 +93,7 @@ impl Known {
 pub(crate) fn live(journal: &Journal) -> String {
     let look = if out::colours() { Look::Colours } else { Look::Plain };
     let columns = wirebench_sys::terminal::columns(&io::stderr());
-    live_page(journal, &Facts { machine: None, elapsed: None, look, columns })
+    live_page(journal, &Facts { look, columns, ..Facts::default() })
 }
 
 /// Where the result is that a browser shows.

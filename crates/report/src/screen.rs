@@ -27,7 +27,7 @@ use self::{
 use crate::{
     analysis::Analysis,
     document::{Look, Paint},
-    wrap::{WIDTH, wrap},
+    wrap::{WIDTH, shorten, wrap},
 };
 
 /// No page is laid out for fewer columns than this.
@@ -35,8 +35,6 @@ const NARROWEST: usize = 40;
 /// Lines of all causes; the details have the others.
 const ALL_CAUSE_LINES: usize = 7;
 const CAUSE_LINES: usize = 2;
-/// Follows a text of which the rest is not shown.
-const CUT: &str = " ...";
 /// Where texts begin whose mark stands in front of them.
 const INDENT: &str = "    ";
 
@@ -50,6 +48,8 @@ pub struct Facts<'a> {
     pub look: Look,
     /// Columns of the terminal; the usual width if it is not known.
     pub columns: Option<u16>,
+    /// The result's folder, as a shell reads it.
+    pub folder: Option<&'a str>,
 }
 
 impl Facts<'_> {
@@ -77,7 +77,7 @@ fn text(model: &Model<'_>, facts: &Facts<'_>) -> String {
     lines.extend(wrap(&headline::result(model), width, ""));
     lines.extend(table(model, Paint(facts.look, width)));
     let hint = headline::hint(model).map_or_else(Vec::new, |hint| wrap(&hint, width, ""));
-    let notes = [marks(model, width), causes(model, width), hint].concat();
+    let notes = [marks(model, facts), causes(model, width), hint].concat();
     if !notes.is_empty() {
         lines.push(String::new());
         lines.extend(notes);
@@ -105,9 +105,10 @@ fn table(model: &Model<'_>, paint: Paint) -> Vec<String> {
 }
 
 /// What the marks mean that are in the table.
-fn marks(model: &Model<'_>, width: usize) -> Vec<String> {
+fn marks(model: &Model<'_>, facts: &Facts<'_>) -> Vec<String> {
+    let width = facts.width();
     let mut lines = Vec::new();
-    let mut add = |mark: &str, meaning| {
+    let mut add = |mark: &str, meaning: &str| {
         let wrapped = wrap(&format!("{INDENT}{meaning}"), width, INDENT);
         lines.push(format!("{mark:<4}{}", wrapped[0].trim_start()));
         lines.extend_from_slice(&wrapped[1..]);
@@ -116,7 +117,8 @@ fn marks(model: &Model<'_>, width: usize) -> Vec<String> {
         add(BOUND, BOUND_MEANING);
     }
     if model.count(Value::is_hidden) > 0 {
-        add(HIDDEN, "not valid; reasons: wirebench report RUN --explain");
+        let folder = facts.folder.unwrap_or("RUN");
+        add(HIDDEN, &format!("not valid; reasons: wirebench report {folder} --explain"));
     }
     lines
 }
@@ -124,7 +126,7 @@ fn marks(model: &Model<'_>, width: usize) -> Vec<String> {
 fn causes(model: &Model<'_>, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for (place, cause) in model.causes.iter().enumerate() {
-        let wrapped = cause_lines(cause, width);
+        let wrapped = shorten(&format!("{INDENT}{cause}"), CAUSE_LINES, width, "      ");
         let is_last = place + 1 == model.causes.len();
         // A line stays for how many more there are.
         if lines.len() + wrapped.len() + usize::from(!is_last) > ALL_CAUSE_LINES {
@@ -132,15 +134,6 @@ fn causes(model: &Model<'_>, width: usize) -> Vec<String> {
             break;
         }
         lines.extend(wrapped);
-    }
-    lines
-}
-
-fn cause_lines(cause: &str, width: usize) -> Vec<String> {
-    let mut lines = wrap(&format!("{INDENT}{cause}"), width - CUT.len(), "      ");
-    if lines.len() > CAUSE_LINES {
-        lines.truncate(CAUSE_LINES);
-        lines[CAUSE_LINES - 1] += CUT;
     }
     lines
 }

@@ -3,12 +3,39 @@
 /// What a terminal shows: no line of a first screen is longer, unless a single word is.
 pub(crate) const WIDTH: usize = 100;
 
-/// A text of up to `most` characters: three dots replace the end of a longer one.
+/// Stands for what is not shown.
+const GAP: &str = "...";
+
+/// A name of up to `most` characters: a gap replaces the middle of a longer one, since names differ at
+/// either end.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if length(text) <= most {
         return text.to_owned();
     }
-    text.chars().take(most - 3).chain("...".chars()).collect()
+    let kept = most - GAP.len();
+    let end = text.chars().skip(length(text) - kept / 2);
+    text.chars().take(kept - kept / 2).chain(GAP.chars()).chain(end).collect()
+}
+
+/// The lines of a text, at most `most` of them: a gap replaces the words before the end, where
+/// advice stands.
+pub(crate) fn shorten(text: &str, most: usize, width: usize, indent: &str) -> Vec<String> {
+    let lines = wrap(text, width, indent);
+    if lines.len() <= most {
+        return lines;
+    }
+    let (mut head, room) = match most {
+        1 => (wrap(text, width / 2, indent), width - width / 2 - GAP.len() - 2),
+        _ => (lines, width - length(indent) - GAP.len() - 1),
+    };
+    head.truncate(most.saturating_sub(1).max(1));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let fits = |from: &usize| length(&words[*from..].join(" ")) <= room;
+    let end = words[(0..words.len()).find(fits).unwrap_or(words.len())..].join(" ");
+    match most {
+        1 => vec![format!("{} {GAP} {end}", head[0])],
+        _ => head.into_iter().chain([format!("{indent}{GAP} {end}")]).collect(),
+    }
 }
 
 pub(crate) fn length(text: &str) -> usize {
@@ -48,5 +75,16 @@ mod tests {
         assert_eq!(lines, ["  one two", "    three"]);
         assert_eq!(wrap("a verylongword b", 4, ""), ["a", "verylongword", "b"]);
         assert_eq!(wrap("", 4, ""), [""]);
+    }
+
+    #[test]
+    fn what_is_too_long_keeps_both_ends() {
+        assert_eq!(cut("abcdefghijk", 8), "abc...jk");
+        assert_eq!(cut("abcdefgh", 8), "abcdefgh");
+        let text = "one two three four five six seven: give eight";
+        assert_eq!(shorten(text, 1, 31, ""), ["one two three ... give eight"]);
+        let lines = ["one two three", "  four five six", "  ... give eight"];
+        assert_eq!(shorten(text, 3, 16, "  "), lines);
+        assert_eq!(shorten("one two", 1, 31, ""), ["one two"]);
     }
 }

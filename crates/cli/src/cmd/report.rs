@@ -192,7 +192,9 @@ impl Arguments {
 
     /// The page that `run` prints. In a document there are no colours, and no folder of this machine.
     fn page(&self, analysis: &Analysis<'_>, known: &Known) -> String {
-        self.with_place(screen::page(analysis, &known.facts(self.look())))
+        let mut facts = known.facts(self.look());
+        facts.folder = facts.folder.filter(|_| self.splice.is_none());
+        self.with_place(screen::page(analysis, &facts))
     }
 
     fn with_place(&self, page: String) -> String {

@@ -105,7 +105,22 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
         }
         workload.check()?;
     }
+    drop_equal(suite);
     Ok(())
+}
+
+/// Of workloads that differ in nothing but their names, the first one stays, as after one rate for
+/// all.
+fn drop_equal(suite: &mut Suite) {
+    let mut kept: Vec<Workload> = Vec::new();
+    for workload in suite.workloads.drain(..) {
+        let is_equal =
+            |it: &Workload| Workload { name: it.name.clone(), ..workload.clone() } == *it;
+        if !kept.iter().any(is_equal) {
+            kept.push(workload);
+        }
+    }
+    suite.workloads = kept;
 }
 
 fn check_counts(suite: &Suite) -> Result<(), String> {
@@ -267,6 +282,20 @@ requests = 1000
         }
         assert!(suite.workloads[1].needs_rate());
         assert!(!of(Some(50)).workloads[1].needs_rate());
+    }
+
+    #[test]
+    fn workloads_that_one_rate_makes_equal_are_measured_once() {
+        let timeout = SUITE.find("[[workload]]\nname = \"timeout").unwrap();
+        let cost = |rate| {
+            let workload = SUITE[timeout..].replace("timeout\"\nsc", &format!("at-{rate}\"\nsc"));
+            format!("{workload}phases = [\"cost\"]\nrate = {rate}\n")
+        };
+        let text = SUITE[..timeout].to_owned() + &cost(1000) + &cost(2000);
+        let mut suite = Suite::parse("example", &text).unwrap();
+        assert_eq!(suite.workloads.len(), 3);
+        change(&mut suite, &Changes { rate: Some(50), ..Changes::default() }).unwrap();
+        assert_eq!(names(&suite), ["hello", "at-1000"]);
     }
 
     #[test]

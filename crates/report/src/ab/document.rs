@@ -22,7 +22,7 @@ use crate::{
         workload::{about_rate, instances_differ},
     },
     table_units::percent,
-    wrap::{WIDTH, wrap},
+    wrap::{WIDTH, shorten},
 };
 
 const FINDINGS: usize = 2;
@@ -239,9 +239,7 @@ impl Ab<'_> {
 
 /// A line of at most this width.
 fn shortened(text: &str, width: usize) -> String {
-    let mut lines = wrap(text, width - " ...".len(), "").into_iter();
-    let first = lines.next().unwrap_or_default();
-    if lines.next().is_some() { format!("{first} ...") } else { first }
+    shorten(text, 1, width, "").concat()
 }
 
 /// `A: './server {port}', 14 runs`.

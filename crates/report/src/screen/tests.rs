@@ -54,6 +54,7 @@ fn facts(look: Look) -> Facts<'static> {
         elapsed: Some(Duration::from_secs(170)),
         look,
         columns: None,
+        folder: Some("results/1"),
     }
 }
 
@@ -152,7 +153,7 @@ fn a_narrow_terminal_gets_a_page_of_its_width_with_the_same_figures() {
     assert_eq!(page(Some(WIDTH as u16)), page(None));
     let narrow = page(Some(60));
     assert!(width(&narrow) <= 60, "{}\n{narrow}", width(&narrow));
-    for figure in ["+21 % ±2", "p99 of 5 rows", "wirebench report RUN"] {
+    for figure in ["+21 % ±2", "p99 of 5 rows", "wirebench report results/1 --explain"] {
         assert!(page(None).contains(figure) && narrow.contains(figure), "{figure}: {narrow}");
     }
 }
@@ -213,7 +214,7 @@ fn a_name_that_is_too_long_is_cut() {
     let mut model = quick();
     model.blocks[1].rows[3] = "own/".to_owned() + &"server".repeat(20);
     let text = text(&model, &facts(Look::Plain));
-    assert!(width(&text) <= WIDTH && text.contains("serve...  "), "{text}");
+    assert!(width(&text) <= WIDTH && text.contains("..."), "{text}");
 }
 
 #[test]
@@ -262,9 +263,12 @@ fn the_sentences_say_who_differs_and_count_the_rest() {
 #[test]
 fn many_causes_are_counted_and_a_long_one_is_cut() {
     let mut causes: Vec<String> = (0..8).map(|it| format!("cause {it}")).collect();
-    causes[0] = "word ".repeat(80);
+    causes[0] = "word ".repeat(80) + "stop it";
     let text = text(&Model { causes, ..quick() }, &facts(Look::Plain));
-    assert!(text.contains(" word ...\n    cause 1\n"), "{text}");
+    assert!(
+        text.contains(" word\n      ... word word") && text.contains(" stop it\n    cause 1\n"),
+        "{text}"
+    );
     assert!(text.contains("    cause 4\n    and 3 more: --explain\n"), "{text}");
     assert!(width(&text) <= WIDTH, "{text}");
 }

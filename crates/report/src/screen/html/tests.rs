@@ -13,8 +13,13 @@ use wirebench_schema::{
     scenario::Scenario,
 };
 
-const FACTS: Facts<'_> =
-    Facts { machine: Some("AMD EPYC"), elapsed: None, look: Look::Plain, columns: None };
+const FACTS: Facts<'_> = Facts {
+    machine: Some("AMD EPYC"),
+    elapsed: None,
+    look: Look::Plain,
+    columns: None,
+    folder: None,
+};
 
 fn page_of(journal: &Journal) -> String {
     page(&Analysis::of(journal), &FACTS)
