@@ -16,48 +16,57 @@ use crate::{
     value::{self, only},
 };
 
+/// Where `--help` lists them.
+const REQUESTS: &str = "Requests";
+const TLS: &str = "TLS";
+
 /// The request and the expected reply.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Requests")]
 pub(crate) struct RequestOptions {
     /// Request method; a standard one in any case [default: GET]
-    #[arg(long, value_name = "NAME", value_parser = value::method)]
+    #[arg(long, value_name = "NAME", value_parser = value::method, help_heading = REQUESTS)]
     pub(crate) method: Option<String>,
     /// Path and query of the request, such as /users?page=1 [default: those of the URL]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = REQUESTS)]
     pub(crate) path: Option<String>,
     /// Header line 'Name: value'; repeatable
-    #[arg(short = 'H', long = "header", value_name = "LINE", value_parser = value::header, allow_hyphen_values = true)]
+    #[arg(
+        short = 'H', long = "header", value_name = "LINE", value_parser = value::header,
+        allow_hyphen_values = true, help_heading = REQUESTS
+    )]
     pub(crate) headers: Vec<(String, String)>,
     /// Request body
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = REQUESTS)]
     pub(crate) body: Option<String>,
     /// File or pipe with the request body, at most 1GiB; - for standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REQUESTS)]
     pub(crate) body_file: Option<String>,
     /// Statuses of correct replies, such as 401,404 [default: all below 400]
-    #[arg(long, value_name = "LIST", value_parser = value::statuses)]
+    #[arg(long, value_name = "LIST", value_parser = value::statuses, help_heading = REQUESTS)]
     pub(crate) expect_status: Option<value::List<u16>>,
     /// Expected reply body [default: the body of the first reply]
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = REQUESTS)]
     pub(crate) expect_body: Option<String>,
     /// File with the expected reply body, at most 256MiB
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REQUESTS)]
     pub(crate) expect_body_file: Option<String>,
     /// Text that each reply body must contain
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = REQUESTS)]
     pub(crate) expect_contains: Option<String>,
     /// Accept any reply body; still check its length
-    #[arg(long)]
+    #[arg(long, help_heading = REQUESTS)]
     pub(crate) any_body: bool,
     /// File with requests: URLs or paths, vegeta's targets, JSON lines or an HTTP archive
     #[arg(
         long = "requests", value_name = "FILE",
-        conflicts_with_all = ["method", "path", "body", "body_file"]
+        help_heading = REQUESTS, conflicts_with_all = ["method", "path", "body", "body_file"]
     )]
     pub(crate) requests_file: Option<String>,
     /// Order of the requests of --requests: in-turn, shuffled or weighted
-    #[arg(long, value_name = "ORDER", default_value = "in-turn", requires = "requests_file")]
+    #[arg(
+        long, value_name = "ORDER", default_value = "in-turn", requires = "requests_file",
+        help_heading = REQUESTS
+    )]
     pub(crate) order: RequestOrder,
 }
 
@@ -70,20 +79,19 @@ pub(crate) struct OwnOptions {
     trust: TrustOptions,
     /// URL of the servers that are started, such as 'https://{host}:{port}/api' or 'unix:{path}'; one
     /// for all, or one for each in their order [default: http://{host}:{port}/]
-    #[arg(long = "url", value_name = "URL", help_heading = "Requests")]
+    #[arg(long = "url", value_name = "URL", help_heading = REQUESTS)]
     urls: Vec<ServerUrl>,
 }
 
 /// Accepted certificates.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "TLS")]
 pub(crate) struct TrustOptions {
     /// Accept any certificate
-    #[arg(long, conflicts_with = "ca")]
+    #[arg(long, conflicts_with = "ca", help_heading = TLS)]
     pub(crate) insecure: bool,
     /// Trust the authorities in this PEM file, at most 16MiB, instead of the system's; a server's own
     /// certificate may be among them
-    #[arg(long, visible_alias = "cacert", value_name = "FILE")]
+    #[arg(long, visible_alias = "cacert", value_name = "FILE", help_heading = TLS)]
     pub(crate) ca: Option<String>,
 }
 
