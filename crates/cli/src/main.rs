@@ -74,7 +74,7 @@ enum Verb {
     New(cmd::new::Arguments),
     /// Build entries
     Build(cmd::build::Arguments),
-    /// Run conformance checks on entries
+    /// Run conformance checks on entries, commands and services
     Verify(Box<cmd::verify::Arguments>),
     /// Start one entry and keep it running until Ctrl-C
     Serve(cmd::serve::Arguments),

@@ -17,7 +17,14 @@ pub(crate) struct ServiceOptions {
         value_parser = clap::value_parser!(i32).range(1..)
     )]
     pids: Vec<i32>,
-    /// Load services on addresses other than loopback as fast as they answer
+    #[command(flatten)]
+    consent: Consent,
+}
+
+/// What is agreed to.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct Consent {
+    /// Load and check services on addresses other than loopback as fast as they answer
     #[arg(long, help_heading = "Services")]
     yes: bool,
 }
@@ -27,6 +34,13 @@ pub(crate) struct ServiceOptions {
 pub(crate) struct RateLimit {
     pub(crate) option: &'static str,
     pub(crate) is_given: bool,
+}
+
+impl From<Consent> for ServiceOptions {
+    /// For a verb that reads no figures of processes.
+    fn from(consent: Consent) -> Self {
+        Self { pids: Vec::new(), consent }
+    }
 }
 
 /// Whether a user means a service with this word.
@@ -74,7 +88,7 @@ impl ServiceOptions {
         let addresses =
             wirebench_loadgen::addresses(&target).map_err(|error| usage(error.to_string()))?;
         let elsewhere = addresses.iter().find(|it| !it.ip().to_canonical().is_loopback());
-        let full_speed = self.yes || elsewhere.is_none();
+        let full_speed = self.consent.yes || elsewhere.is_none();
         if let (Some(address), false, false) = (elsewhere, full_speed, limit.is_given) {
             return Err(usage(format!(
                 "{url} is not on loopback ({address}), so others may use it: give {} to limit the load, or --yes \

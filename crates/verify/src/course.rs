@@ -37,6 +37,10 @@ pub(super) fn check_requests(session: &mut Session<'_, '_>, asked: &Asked<'_>) {
     asked.check(session, stop);
     if asked.extent == Extent::All {
         let run = &session.request.variant.run;
+        if run.service.is_some() {
+            session.skip_ends("wirebench has not started this service, and does not stop it");
+            return;
+        }
         session.flood(&|server| asked.answered((run, server), REPLIES_PER_LIFE, stop));
         session.stop_server();
         session.judge_ends();

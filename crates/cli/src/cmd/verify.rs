@@ -23,22 +23,30 @@ use crate::{
     options::{ProjectOption, ReadyOptions},
     out,
     request_options::{CONTRADICTION, OwnOptions},
+    service_options::{Consent, RateLimit, ServiceOptions, is_url},
     value,
 };
-use course::{Again, Pair, Shown, Starter, Tally, check_all};
+use course::{Again, Asking, Pair, Shown, Starter, Tally, check_all};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Entries, variants or languages [default: all]
+    /// Entries, variants, languages, or URLs of services that run already [default: all entries]
+    #[arg(value_name = "ENTRY | URL")]
     names: Vec<String>,
-    /// Server command to check, such as './my-server {port}', instead of entries; repeatable
-    #[arg(long = "server", value_name = "COMMAND", conflicts_with = "names")]
+    /// Server command to check, such as './my-server {port}'; repeatable
+    #[arg(long = "server", value_name = "COMMAND")]
     servers: Vec<String>,
-    /// Check only this scenario; repeatable [default: all scenarios of the entry; hello with --server]
+    /// Check only this scenario; repeatable [default: all scenarios of the entry; with --server hello,
+    /// or requests if options or a URL say them]
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<Scenario>,
     #[command(flatten)]
     own: OwnOptions,
+    #[command(flatten)]
+    consent: Consent,
+    /// Maximum requests per second to services on addresses other than loopback
+    #[arg(long, value_name = "N", value_parser = value::count, help_heading = "Services")]
+    rate: Option<u64>,
     #[command(flatten)]
     ready: ReadyOptions,
     /// Show only failed checks
@@ -70,15 +78,15 @@ blocks = 1
 [[workload]]
 name = "verify"
 scenario = "hello"
-connections = 1
+connections = 100
 duration = "1s"
 "#;
 
 impl Arguments {
-    /// A workload with the requests that the options ask for, if they do.
-    fn workload(&self) -> anyhow::Result<Workload> {
+    /// A workload with the requests that the options ask for, if they do, or those of the services' URLs.
+    fn workload(&self, services: &[Subject]) -> anyhow::Result<Workload> {
         let mut workload = Suite::parse("verify", TEMPLATE)?.workloads.remove(0);
-        if let Some(asked) = self.own.asked(&[])? {
+        if let Some(asked) = self.own.asked(services)? {
             if self.scenarios.iter().any(|it| *it != Scenario::Requests) {
                 return Err(usage(CONTRADICTION));
             }
@@ -86,8 +94,39 @@ impl Arguments {
         } else if !self.servers.is_empty() && self.scenarios.contains(&Scenario::Requests) {
             workload.scenario = Scenario::Requests;
         }
+        if let Some(rate) = self.rate {
+            workload = workload.at_rate(rate);
+        }
         workload.check().map_err(usage)?;
         Ok(workload)
+    }
+
+    fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
+        let words: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let limit = RateLimit { option: "--rate N", is_given: self.rate.is_some() };
+        let services = ServiceOptions::from(self.consent).find(context, &words, limit)?;
+        if services.is_empty() && self.rate.is_some() {
+            return Err(usage("--rate limits the checks of services: add a URL, or omit --rate"));
+        }
+        Ok(services)
+    }
+
+    /// All that is to be checked: services, commands, and entries.
+    fn subjects(
+        &self,
+        context: &Context,
+        services: Vec<Subject>,
+        workload: &Workload,
+    ) -> anyhow::Result<Vec<Subject>> {
+        let usual = [workload.scenario];
+        let scenarios = if self.scenarios.is_empty() { &usual[..] } else { &self.scenarios };
+        let names: Vec<String> = self.names.iter().filter(|it| !is_url(it)).cloned().collect();
+        let mut subjects = services;
+        subjects.extend(self.own.servers(context, &self.servers, scenarios)?);
+        if subjects.is_empty() || !names.is_empty() {
+            subjects.extend(context.select(&names)?);
+        }
+        Ok(subjects)
     }
 }
 
@@ -100,16 +139,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
     context.require_files()?;
     let launcher = arguments.ready.launcher(Ipv4Addr::LOCALHOST.into(), context.launcher(None))?;
-    let workload = arguments.workload()?;
-    let subjects = if arguments.servers.is_empty() {
-        context.select(&arguments.names)?
-    } else {
-        let scenarios = &arguments.scenarios;
-        let scenarios = if scenarios.is_empty() { &[workload.scenario][..] } else { scenarios };
-        arguments.own.servers(&context, &arguments.servers, scenarios)?
-    };
+    let services = arguments.services(&context)?;
+    let workload = arguments.workload(&services)?;
+    let subjects = arguments.subjects(&context, services, &workload)?;
+    let asking = Asking { workload, is_of_options: arguments.own.is_given() };
     let chosen: Result<Vec<_>, _> =
-        subjects.iter().map(|subject| scenarios(subject, arguments, &workload)).collect();
+        subjects.iter().map(|subject| scenarios(subject, arguments, &asking)).collect();
     let chosen = chosen?;
     let (there, mut cases) = available(&context, subjects, chosen, arguments);
     let (ready, scenarios): (Vec<Subject>, Vec<Vec<Scenario>>) = there.into_iter().unzip();
@@ -129,8 +164,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
     let times = arguments.repeat.unwrap_or(1);
     let pairs = pairs.repeat(times as usize);
-    let starter =
-        Starter { launcher: &launcher, workload: &workload, stop: context.interrupt.flag() };
+    let starter = Starter { launcher: &launcher, asking: &asking, stop: context.interrupt.flag() };
     let again = if times > 1 { Again::Never } else { Again::Alone };
     let Tally { passed, failed, skipped, deviated, failures, cases: checked } =
         check_all(starter, &pairs, jobs, (shown, again));
@@ -190,7 +224,7 @@ fn available(
 fn scenarios(
     subject: &Subject,
     arguments: &Arguments,
-    workload: &Workload,
+    asking: &Asking,
 ) -> anyhow::Result<Vec<Scenario>> {
     let is_named = !arguments.names.is_empty();
     if is_named {
@@ -203,7 +237,7 @@ fn scenarios(
         scenarios.retain(|scenario| arguments.scenarios.contains(scenario));
     }
     if scenarios.contains(&Scenario::Requests)
-        && let Err(reason) = course::asked(workload, subject).check()
+        && let Err(reason) = asking.of(subject).check()
     {
         if is_named {
             return Err(usage(format!("{}: {reason}", subject.variant.id)));

@@ -148,6 +148,52 @@ fn a_sweep_and_a_search_leave_the_service_as_it_is() {
     server.end();
 }
 
+/// The service of [`api`](crate::requests::api) within this test, and its URL.
+fn api() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || crate::requests::api(&stream));
+        }
+    });
+    url
+}
+
+#[test]
+fn verify_checks_services_as_they_are_next_to_entries_and_commands() {
+    let (world, server, url) = served("hello");
+    let name = url.replace("http://", "own/").trim_end_matches('/').replace(':', "-");
+    let stdout = world.stdout(&["verify", &url]);
+    for check in wirebench_verify::catalogue(Scenario::Requests) {
+        let verdict = match check.name {
+            "stops-on-sigterm" | "leaves-nothing-behind" | "quiet" => "SKIP ",
+            _ => "PASS ",
+        };
+        assert_has(&stdout, &[format!("{verdict} {name} requests {}", check.name)]);
+    }
+    assert_has(&stdout, &["quiet: wirebench has not started this service", "7 passed, 0 failed"]);
+    let api = api();
+    let file = world.folder.path().join("api.jsonl");
+    std::fs::write(&file, crate::requests::FILE).unwrap();
+    let requests = ["verify", "--junit=checks.xml", "--requests", file.to_str().unwrap()];
+    let stdout = world.stdout(&[&requests[..], &[&api]].concat());
+    assert_has(&stdout, &["7 passed, 0 failed, 3 skipped"]);
+    let junit = std::fs::read_to_string(world.folder.path().join("checks.xml")).unwrap();
+    assert_has(&junit, &["name=\"split-requests\"", "skipped=\"3\""]);
+    // The command answers the same requests; the entry has its own scenarios.
+    let command = crate::servers::command("api");
+    let mixed = ["verify", &api, "builtin/epoll", "--server", &command, "--path=/users/5"];
+    let outcome = world.wirebench(&mixed).ended(0);
+    assert_has(&outcome.stdout, &["PASS  builtin/epoll hello ", " requests stops-on-sigterm\n"]);
+    assert_has(&outcome.stdout, &[", 0 failed, 3 skipped"]);
+    let wrong = world.wirebench(&["verify", &api, &url, "-q"]).ended(1);
+    assert_has(&wrong.stdout, &["a reply had status 404: \"none\"", "8 passed, 1 failed"]);
+    world.wirebench(&["load", &url, "-n", "10", "-c", "1"]).ended(0);
+    server.signal(rustix::process::Signal::TERM);
+    server.end();
+}
+
 #[test]
 fn a_service_that_does_not_run_is_named_with_the_reason() {
     let world = World::new();
@@ -162,8 +208,9 @@ fn a_service_that_does_not_run_is_named_with_the_reason() {
 fn a_service_that_others_may_use_is_not_loaded_without_a_limit_or_consent() {
     let world = World::new();
     let parts = ["http://192.0.2.1/ is not on loopback (192.0.2.1:80)", "--yes"];
-    let rows: [(&[&str], &str); 4] = [
+    let rows: [(&[&str], &str); 5] = [
         (&["run", "http://192.0.2.1/"], "give --rate N"),
+        (&["verify", "builtin/epoll", "http://192.0.2.1/"], "give --rate N"),
         (&["ab", "--a", "http://127.0.0.1:1/", "--b", "http://192.0.2.1/"], "give --rate N"),
         (&["tune", "http://192.0.2.1/"], "--rates LOW-HIGH"),
         (&["tune", "http://192.0.2.1/", "--objective", "p99 < 1ms"], "--rates LOW-HIGH"),
@@ -191,7 +238,9 @@ fn a_service_that_others_may_use_is_not_loaded_without_a_limit_or_consent() {
 fn mistakes_about_services_are_answered_with_what_to_write() {
     let world = World::new();
     let url = "http://127.0.0.1:1/";
-    let rows: [(&[&str], &str); 5] = [
+    let rows: [(&[&str], &str); 7] = [
+        (&["verify", "builtin/epoll", "--rate=5"], "add a URL, or omit --rate"),
+        (&["verify", url, "--scenario=hello"], "omit one of them"),
         (&["run", "tcp://127.0.0.1:1"], "is not a URL of HTTP: write http://HOST:PORT/PATH"),
         (&["run", url, "--pid=1", "--pid=1"], "there are 2 --pid for 1 URLs"),
         (&["run", url, "--pid=4194304"], "there is no process 4194304: correct --pid"),

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// For how long bodies are learned before the load.
-const LEARNING_LIMIT: Duration = Duration::from_secs(2);
+pub(super) const LEARNING_LIMIT: Duration = Duration::from_secs(2);
 
 impl Exchange<'_> {
     /// Sends each request that changes nothing on the server, as far as one connection and the time allow, and learns

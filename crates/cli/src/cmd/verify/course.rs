@@ -20,16 +20,33 @@ pub(super) type Pair<'a> = (&'a Subject, Scenario);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Starter<'a> {
     pub(super) launcher: &'a Launcher,
-    /// What is asked in the scenario `requests`, if the options say it.
-    pub(super) workload: &'a Workload,
+    pub(super) asking: &'a Asking,
     /// Set when a signal asks to end.
     pub(super) stop: &'a AtomicBool,
 }
 
-/// What is asked of `subject` in the scenario `requests`: what the options say, or else what its description does.
-pub(super) fn asked(workload: &Workload, subject: &Subject) -> Workload {
-    let requests = workload.requests.clone().or_else(|| subject.variant.requests.clone());
-    Workload { scenario: Scenario::Requests, requests, ..workload.clone() }
+/// What is asked in the scenario `requests`.
+#[derive(Clone, Debug)]
+pub(super) struct Asking {
+    pub(super) workload: Workload,
+    /// Whether options say it, instead of the URL of a service.
+    pub(super) is_of_options: bool,
+}
+
+impl Asking {
+    /// What is asked of `subject`: what options say, what its description says, or the path of its URL.
+    pub(super) fn of(&self, subject: &Subject) -> Workload {
+        let (asked, described) = (&self.workload.requests, &subject.variant.requests);
+        let requests = match self.is_of_options {
+            true => asked.as_ref().or(described.as_ref()),
+            false => described.as_ref().or(asked.as_ref()),
+        };
+        Workload {
+            scenario: Scenario::Requests,
+            requests: requests.cloned(),
+            ..self.workload.clone()
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -190,7 +207,7 @@ fn check(
         subject,
         scenario,
         subject.workers(1),
-        &Asked { workloads: &[asked(starter.workload, subject)], extent: Extent::All },
+        &Asked { workloads: &[starter.asking.of(subject)], extent: Extent::All },
         starter.stop,
         &mut observe,
     );
