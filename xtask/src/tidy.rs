@@ -3,6 +3,7 @@
 mod guards;
 mod modules;
 mod phrases;
+mod placeholders;
 
 use anyhow::{Context, ensure};
 use std::{
@@ -87,8 +88,8 @@ const IMPURE: [&str; 10] = [
 pub(crate) fn run() -> anyhow::Result<()> {
     println!("\n== tidy\n{}", modules::graph(root()));
     let complaints = complaints(root())?;
-    for complaint in &complaints {
-        println!("{complaint}");
+    for line in placeholders::open(root()).iter().chain(&complaints) {
+        println!("{line}");
     }
     ensure!(complaints.is_empty(), "tidy: {} complaints", complaints.len());
     println!("== tidy: nothing to complain of");
@@ -123,6 +124,7 @@ fn complaints(root: &Path) -> anyhow::Result<Vec<String>> {
     complaints.extend(guards::complaints(root));
     complaints.extend(modules::complaints(root));
     complaints.extend(phrases::complaints(root));
+    complaints.extend(placeholders::complaints(root));
     Ok(complaints)
 }
 
