@@ -74,13 +74,37 @@ impl VariantId {
         self.matches(name) || short(&self.entry) || short(&full)
     }
 
-    /// As in [`matches`](Self::matches), or the name of its language, with or without a slash.
+    /// As in [`matches`](Self::matches), or the name of its language, with or without a slash, or a pattern of
+    /// any of these.
     #[must_use]
     pub fn is_among(&self, name: &str) -> bool {
         let language = name.strip_suffix('/').unwrap_or(name);
-        let is_of_language = self.entry.split_once('/').is_some_and(|(own, _)| own == language);
-        self.matches(name) || (is_of_language && !self.is_published())
+        let is_named = is_like(language, self.language())
+            || is_like(name, &self.entry)
+            || is_like(name, &self.to_string());
+        self.matches(name) || (is_named && !self.is_published())
     }
+
+    /// The language's part, for example `cpp`.
+    #[must_use]
+    pub fn language(&self) -> &str {
+        self.entry.split_once('/').map_or(&self.entry, |(language, _)| language)
+    }
+
+    /// The framework's part, for example `boost-asio`.
+    #[must_use]
+    pub fn framework(&self) -> &str {
+        self.entry.split_once('/').map_or(&self.entry, |(_, framework)| framework)
+    }
+}
+
+/// Whether `text` is `pattern`, in which each `*` means any characters.
+#[must_use]
+pub fn is_like(pattern: &str, text: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(after) = text.strip_prefix(start) else { return false };
+    let mut tails = after.char_indices().map(|(at, _)| &after[at..]).chain([""]);
+    tails.any(|tail| is_like(rest, tail))
 }
 
 /// Whether a variant with this name is a published form.
@@ -144,6 +168,18 @@ mod tests {
         assert!(!id.matches("cpp/boost-asio:shared") && !id.matches("cpp"));
         assert!(id.is_among("cpp/") && id.is_among("cpp/boost-asio") && !id.matches("cpp/"));
         assert!(!id.is_among("cp") && !id.is_among("c/") && !id.is_among("cpp/boost-asio/"));
+    }
+
+    #[test]
+    fn a_pattern_means_languages_entries_and_variants_but_no_published_form() {
+        let id: VariantId = "cpp/boost-asio:prefork".parse().unwrap();
+        for pattern in ["c*", "*/*asio*", "cpp/*:pre*", "*asio", "*", "*:prefork"] {
+            assert!(id.is_among(pattern), "{pattern}");
+        }
+        for pattern in ["*c", "asio*", "*/asio*", "cpp/*:p", ""] {
+            assert!(!id.is_among(pattern), "{pattern}");
+        }
+        assert!(!"c/epoll:published".parse::<VariantId>().unwrap().is_among("*"));
     }
 
     #[test]
