@@ -85,6 +85,28 @@ impl Availability {
             Self::NotAvailable { reason } => Some(reason.clone()),
         }
     }
+
+    /// One of three words.
+    #[must_use]
+    pub const fn state(&self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::NeedsSetup { .. } => "needs setup",
+            Self::NotAvailable { .. } => "not available",
+        }
+    }
+
+    /// The first clause of the reason: what is missing, without the next step.
+    #[must_use]
+    pub fn brief_reason(&self) -> Option<String> {
+        match self {
+            Self::Ready => None,
+            Self::NeedsSetup { missing, .. } => Some(missing.join(", ")),
+            Self::NotAvailable { reason } => {
+                Some(reason.split_once("; ").map_or(&**reason, |(first, _)| first).to_owned())
+            }
+        }
+    }
 }
 
 impl Prober<'_> {

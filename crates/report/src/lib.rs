@@ -43,7 +43,7 @@ pub mod svg;
 pub mod table;
 pub mod table_units;
 pub mod tune;
-mod wrap;
+pub mod wrap;
 pub mod wrk_units;
 
 use self::{

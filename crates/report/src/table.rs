@@ -77,6 +77,24 @@ pub(crate) fn conclusion(analysis: &Analysis<'_>) -> Option<String> {
     published::conclusion(published_rows::document(analysis.journal)?, &analysis.workloads)
 }
 
+/// A table of words in text, without a line feed at its end. In less than `width` characters it has all columns, else
+/// not those with a number, of which the least goes first.
+#[must_use]
+pub fn listing_within(width: usize, head: &[(&str, Option<u8>)], rows: &[Vec<String>]) -> String {
+    const GAP: usize = 2;
+    let cells = |column: usize| rows.iter().map(move |row| row[column].chars().count());
+    let wide = |column: &usize| cells(*column).chain([head[*column].0.len()]).max().unwrap_or(0);
+    let mut columns: Vec<usize> = (0..head.len()).collect();
+    while columns.iter().map(|it| wide(it) + GAP).sum::<usize>() > width + GAP {
+        let dispensable = columns.iter().filter_map(|it| Some((head[*it].1?, *it)));
+        let Some((_, least)) = dispensable.min() else { break };
+        columns.retain(|it| *it != least);
+    }
+    let heads: Vec<&str> = columns.iter().map(|it| head[*it].0).collect();
+    let row = |row: &Vec<String>| columns.iter().map(|it| row[*it].clone()).collect();
+    listing(Style::Text, &heads, heads.len(), rows.iter().map(row).collect())
+}
+
 /// A table by itself, without a line feed at its end. Columns from `figures` on are aligned to the right.
 #[must_use]
 pub fn listing(style: Style, head: &[&str], figures: usize, rows: Vec<Vec<String>>) -> String {

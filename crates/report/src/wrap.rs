@@ -44,7 +44,8 @@ pub(crate) fn length(text: &str) -> usize {
 
 /// The lines of `text`, none longer than `width` unless a word is; all but the first begin with
 /// `indent`. The spaces in front of the text stay.
-pub(crate) fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {
+#[must_use]
+pub fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {
     let start = text.len() - text.trim_start().len();
     let mut lines = Vec::new();
     let mut line = text[..start].to_owned();

@@ -19,10 +19,10 @@ fn an_unknown_key_in_an_entry_is_named_with_its_file_and_stops_only_who_names_th
         World::new().with_entry("c/x", &ENTRY.replace("skips", "skipz")).with_entry("c/y", &good);
     assert_eq!(world.wirebench(&["list", "c/y"]).code, Some(0));
     let sentence = "entries/c/x/entry.toml: line 9: unknown key `skipz`: did you mean `skips`?";
-    let all = world.stdout(&["list"]);
+    let all = world.stdout(&["list", "c/"]);
     let is_shown = |line: &str| all.lines().any(|it| it == line);
-    let row = "  c/x  not available  -      -      -";
-    assert!(is_shown(row) && is_shown(&format!("      {sentence}")), "{all}");
+    let row = "c/x      not available  -          -          -";
+    assert!(is_shown(row) && is_shown(&format!("  c/x: {sentence}")), "{all}");
     let all = world.wirebench(&["build"]).ended(1);
     assert!(all.stdout.starts_with(&format!("c/x: skipped, {sentence}\n")), "{all:#?}");
     assert!(all.stdout.lines().any(|line| line.starts_with("c/y: built in ")), "{all:#?}");

@@ -23,6 +23,7 @@ mod golden;
 mod hosts;
 mod journals;
 mod labels;
+mod list;
 mod load;
 mod load_results;
 mod open_files;

@@ -103,7 +103,7 @@ fn mistakes_in_the_files_of_requests_are_named() {
     let world = project().with_entry("x/three", &entry("api", "nothing.jsonl"));
     let reason = "entries/x/three/entry.toml: `requests = \"nothing.jsonl\"`: No such file";
     wirebench(&world, &["verify", "x/three"]).assert_refused(2, &[reason]);
-    assert!(wirebench(&world, &["list"]).ended(0).stdout.contains(reason));
+    assert!(wirebench(&world, &["list", "x/"]).ended(0).stdout.contains(reason));
     let world = world.with_suite("wrong.toml", &SUITE.replace("api.jsonl", "no.jsonl"));
     let parts = ["suites/wrong.toml: workload `api`: `requests_file = \"no.jsonl\"`: No such file"];
     wirebench(&world, &["run", "wrong"]).assert_refused(2, &parts);

@@ -107,17 +107,20 @@ fn a_source_that_cannot_be_fetched_is_remembered_with_git() {
     world.wirebench(&["setup", "c/x", "--mirror=empty", "--yes"]).ended(1);
     let list = world.wirebench(&["list", "c/"]);
     expect![[r#"
-        c
-          c/x  not available  hello  epoll  prefork
-              its source is not fetched: `wirebench setup c/x` failed on DATE: the mirror PROJECT/empty does not have https://example.invalid/owner/a: make it with `git clone --mirror https://example.invalid/owner/a PROJECT/empty/owner/a.git`, or omit --mirror
+        variant  state          scenarios  mechanism  sharing
+        c/x      not available  hello      epoll      prefork
 
-        1 entry with 1 variant: 0 ready, 1 not available; `wirebench list ENTRY` shows details
+        not available; setup cannot install what is missing:
+          c/x: its source is not fetched: `wirebench setup c/x` failed on DATE: the mirror PROJECT/empty does not have https://example.invalid/owner/a: make it with `git clone --mirror https://example.invalid/owner/a PROJECT/empty/owner/a.git`, or omit --mirror
+
+        1 entry with 1 variant: 0 ready, 1 not available
+        `wirebench list ENTRY` shows all details.
         project: PROJECT
     "#]]
     .assert_eq(&shown(&world, &list));
     // The next setup tries again.
     world.wirebench(&["setup", "c/x", "--mirror=mirror"]).ended(0);
-    assert!(world.stdout(&["list", "c/"]).contains("c/x  ready"));
+    assert!(world.stdout(&["list", "c/"]).contains("c/x      ready"));
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn addresses_are_replaced_as_the_settings_of_git_say_with_git() {
     fs::write(&settings, section).unwrap();
     let variables = [("GIT_CONFIG_GLOBAL", settings.to_str().unwrap())];
     world.wirebench_with(&variables, &["setup", "c/x"]).ended(0);
-    assert!(world.stdout(&["list", "c/"]).contains("c/x  ready"));
+    assert!(world.stdout(&["list", "c/"]).contains("c/x      ready"));
 }
 
 #[test]
@@ -148,5 +151,5 @@ fn what_stops_setup_before_it_fetches_is_named() {
     let alone = world.wirebench_alone(&["list", "c/"]);
     let reason = "the program `git`, which fetches its source, is missing; it is in git of Debian; this system \
                   is not Debian";
-    alone.assert_line(&format!("      {reason}"));
+    alone.assert_line(&format!("  c/x: {reason}"));
 }

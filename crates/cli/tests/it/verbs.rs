@@ -24,12 +24,15 @@ fn variants_that_lack_the_same_say_so_once() {
     let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{NEEDY}{variants}"));
     expect![[r#"
-        c
-          c/x:a  needs setup  hello  epoll  prefork
-          c/x:b  needs setup  hello  epoll  prefork
-              the program `no-such-program` is missing; `wirebench setup` installs some-package
+        variant  state        scenarios  mechanism  sharing
+        c/x:a    needs setup  hello      epoll      prefork
+        c/x:b    needs setup  hello      epoll      prefork
 
-        1 entry with 2 variants: 0 ready, 2 need `wirebench setup`; `wirebench list ENTRY` shows details
+        needs setup; `wirebench setup` installs what is missing:
+          c/x:a, c/x:b: the program `no-such-program` is missing; `wirebench setup` installs some-package
+
+        1 entry with 2 variants: 0 ready, 2 need `wirebench setup`
+        `wirebench list ENTRY` shows all details.
     "#]].assert_eq(&world.stdout(&["list", "c/"]));
 }
 

@@ -101,7 +101,7 @@ crate::names! { Model:
     Threads = "threads", Processes = "processes", EventLoop = "event-loop", Callbacks = "callbacks",
     Fibers = "fibers", Coroutines = "coroutines", Goroutines = "goroutines", AsyncTasks = "async-tasks"
 }
-crate::names! { Mechanism: Epoll = "epoll", IoUring = "io_uring", Blocking = "blocking" }
+crate::names! { Mechanism "mechanism": Epoll = "epoll", IoUring = "io_uring", Blocking = "blocking" }
 crate::names! { Sharing:
     Single = "single", Prefork = "prefork", Shared = "shared", HandOut = "hand-out",
     PerConnection = "per-connection"
