@@ -10,7 +10,7 @@ mod reasons;
 
 pub use faults::faults;
 pub(crate) use limit::ready;
-pub use limit::{fell_behind, share_of_rate};
+pub use limit::{fell_behind, kept, share_of_rate};
 pub use reasons::reasons;
 
 use std::time::Duration;

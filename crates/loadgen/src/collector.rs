@@ -2,9 +2,14 @@
 //! intervals reported while the load runs.
 
 use std::collections::VecDeque;
-use wirebench_schema::load::{Interval, LatencySummary, PIECE_NS, Phase, ReplySeries, Samples};
+use wirebench_schema::load::{
+    Interval, LatencySummary, PIECE_NS, Phase, RateStep, ReplySeries, Samples,
+};
 
-use crate::segment::{Histograms, Segment};
+use crate::{
+    segment::{Histograms, Segment},
+    steps::Steps,
+};
 
 /// Correct replies of one thread in one segment of the window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -20,6 +25,7 @@ pub(crate) struct Collector {
     per_thread: Vec<ThreadSegment>,
     /// Correct replies in each whole piece of the window, over all threads.
     pieces: Vec<u64>,
+    steps: Steps,
     /// Intervals to which segments are still missing, in the order of time.
     open: VecDeque<Open>,
     reached_ns: Vec<u64>,
@@ -46,23 +52,6 @@ struct Open {
     bytes_received: u64,
 }
 
-/// Distributes the counts of a segment evenly over its time, without losing any.
-struct Spread<'a> {
-    segment: &'a Segment,
-}
-
-impl Spread<'_> {
-    /// The part of this count that belongs to this time.
-    fn part(&self, count: u64, from_ns: u64, to_ns: u64) -> u64 {
-        let length = u128::from(self.segment.end_ns - self.segment.start_ns);
-        let before = |moment_ns: u64| {
-            let passed = u128::from(moment_ns - self.segment.start_ns);
-            u64::try_from(u128::from(count) * passed / length).unwrap_or(count)
-        };
-        before(to_ns) - before(from_ns)
-    }
-}
-
 /// The results at the end of the load.
 #[derive(Debug)]
 pub(crate) struct Collected {
@@ -72,6 +61,8 @@ pub(crate) struct Collected {
     pub(crate) per_thread: Vec<ThreadSegment>,
     /// Correct replies over the window, over all threads.
     pub(crate) reply_series: ReplySeries,
+    /// The window in parts, where its rate changes.
+    pub(crate) steps: Vec<RateStep>,
 }
 
 impl Collector {
@@ -81,6 +72,7 @@ impl Collector {
             total: Segment::new(histograms),
             per_thread: Vec::new(),
             pieces: Vec::new(),
+            steps: Steps::default(),
             open: VecDeque::new(),
             reached_ns: vec![0; threads],
             last_end_ns: 0,
@@ -90,6 +82,11 @@ impl Collector {
             start_ns: 0,
             window_start_ns: u64::MAX,
         }
+    }
+
+    /// The same, for a window in these steps.
+    pub(crate) fn with_steps(self, steps: Vec<RateStep>) -> Self {
+        Self { steps: Steps::new(steps, self.histograms), ..self }
     }
 
     /// The load begins then, and its window.
@@ -118,13 +115,13 @@ impl Collector {
 
     fn add_to_window(&mut self, segment: &Segment) {
         self.total.add(segment);
+        self.steps.add(segment, self.window_start_ns);
         let requests = segment.counts.requests;
         let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
         if length_ns < PIECE_NS || self.interval_ns.is_none() {
             return;
         }
         self.per_thread.push(ThreadSegment { length_ns, requests });
-        let spread = Spread { segment };
         let mut at_ns = segment.start_ns;
         while at_ns < segment.end_ns {
             let piece = at_ns.saturating_sub(self.window_start_ns) / PIECE_NS;
@@ -138,7 +135,7 @@ impl Collector {
             if self.pieces.len() <= place {
                 self.pieces.resize(place + 1, 0);
             }
-            self.pieces[place] += spread.part(requests, at_ns, until_ns);
+            self.pieces[place] += segment.part(requests, at_ns, until_ns);
             at_ns = until_ns;
         }
     }
@@ -146,16 +143,16 @@ impl Collector {
     /// A segment that could not be handed over in time may lie in several intervals. Within it nothing
     /// is known, so its counts are spread evenly; its latencies are reported with the first.
     fn add_to_intervals(&mut self, phase: Phase, segment: &Segment, interval_ns: u64) {
-        let (spread, counts) = (Spread { segment }, &segment.counts);
+        let counts = &segment.counts;
         let mut at_ns = segment.start_ns;
         while at_ns < segment.end_ns {
             let open = self.interval_of(phase, at_ns, interval_ns);
             // Counts after the end of their phase stay in the phase's last interval.
             let within = open.end_ns > at_ns;
             let until_ns = if within { open.end_ns.min(segment.end_ns) } else { segment.end_ns };
-            open.requests += spread.part(counts.requests, at_ns, until_ns);
-            open.errors += spread.part(counts.errors.total(), at_ns, until_ns);
-            open.bytes_received += spread.part(counts.bytes_received, at_ns, until_ns);
+            open.requests += segment.part(counts.requests, at_ns, until_ns);
+            open.errors += segment.part(counts.errors.total(), at_ns, until_ns);
+            open.bytes_received += segment.part(counts.bytes_received, at_ns, until_ns);
             if at_ns == segment.start_ns {
                 open.latency.add(&segment.latency);
             }
@@ -208,8 +205,9 @@ impl Collector {
             .map(|open| self.interval(open, open.end_ns.min(reached_ns)))
             .filter(|interval| interval.length_ns > 0)
             .collect();
-        let Self { total, per_thread, pieces, .. } = self;
-        (last, Collected { total, per_thread, reply_series: ReplySeries::of_pieces(&pieces) })
+        let Self { total, per_thread, pieces, steps, .. } = self;
+        let reply_series = ReplySeries::of_pieces(&pieces);
+        (last, Collected { total, per_thread, reply_series, steps: steps.finish() })
     }
 
     #[allow(clippy::cast_precision_loss, reason = "counts of an interval are far below 2^53")]

@@ -139,8 +139,8 @@ impl Coordinator {
     ) -> LoadOutcome {
         let edges = edges(plan, self.clock.now_ns());
         let status = LoadStatus { edges: Some(edges), ..status };
-        let mut collector =
-            Collector::new(plan.params.histograms, plan.interval_ns, self.orders.len());
+        let collector = Collector::new(plan.params.histograms, plan.interval_ns, self.orders.len());
+        let mut collector = collector.with_steps(plan.steps.clone());
         collector.start(edges.start_ns, edges.window_start_ns);
         collector.keeps_samples = plan.params.is_shared_load();
         for order in &self.orders {

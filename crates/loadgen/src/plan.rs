@@ -8,8 +8,8 @@ use std::sync::Arc;
 use wirebench_schema::{
     agent::{Recording, SERIES_NS},
     load::{
-        Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, Stop,
-        Waiting,
+        Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS,
+        RateStep, Stop, Waiting,
     },
     scenario::Protocol,
 };
@@ -193,6 +193,8 @@ pub(crate) struct Plan {
     pub(crate) params: ThreadParams,
     /// Length of the reported intervals; absent if none are.
     pub(crate) interval_ns: Option<u64>,
+    /// The parts in which the window is reported, where its rate changes.
+    pub(crate) steps: Vec<RateStep>,
     pub(crate) warmup_ns: u64,
     /// Length of the window, when it is a time that ends it.
     pub(crate) window_ns: Option<u64>,
@@ -213,6 +215,7 @@ impl Plan {
             shares: shares(config),
             params: ThreadParams::new(config),
             interval_ns: Some(nanoseconds(config.interval)),
+            steps: RateStep::of(config),
             warmup_ns: nanoseconds(config.warmup),
             window_ns: window_ns(config),
             server_clocks: ServerClocks::default(),
@@ -237,6 +240,8 @@ impl Plan {
             ..ThreadParams::new(config)
         };
         self.interval_ns = self.params.segment_ns;
+        // A slice is added up after it, and has one rate.
+        self.steps = Vec::new();
         self.warmup_ns = nanoseconds(config.warmup);
         self.window_ns = window_ns(config);
         self.server_clocks = clocks.clone();

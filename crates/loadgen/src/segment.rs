@@ -11,8 +11,8 @@ const DIGITS: u8 = 3;
 /// Significant decimal digits of the time that connecting takes.
 const CONNECT_DIGITS: u8 = 2;
 
-/// Significant decimal digits of the latencies of a name, of which there may be many.
-const NAME_DIGITS: u8 = 2;
+/// Significant decimal digits of the latencies of a name or a step, of which there may be many.
+const COARSE_DIGITS: u8 = 2;
 
 /// The classes of error statuses, by their names in reports.
 pub(crate) const REFUSALS: [&str; 3] = ["4xx", "5xx", "invalid"];
@@ -49,6 +49,11 @@ impl Histograms {
 
     pub(crate) fn latency(self) -> Samples {
         Samples::new(self.make(DIGITS))
+    }
+
+    /// Two significant digits, for distributions of which there may be many.
+    pub(crate) fn coarse_latency(self) -> Samples {
+        Samples::new(self.make(COARSE_DIGITS))
     }
 
     fn make(self, digits: u8) -> Histogram<u64> {
@@ -172,11 +177,7 @@ impl Segment {
         let schedule = histograms.has_schedule.then(|| {
             Box::new(ScheduleTimes { service: histograms.latency(), lag: histograms.make(DIGITS) })
         });
-        let named = || Named {
-            requests: 0,
-            errors: 0,
-            latency: Samples::new(histograms.make(NAME_DIGITS)),
-        };
+        let named = || Named { requests: 0, errors: 0, latency: histograms.coarse_latency() };
         Self {
             by_name: (0..histograms.names).map(|_| named()).collect(),
             histograms,
@@ -199,6 +200,17 @@ impl Segment {
     pub(crate) fn refusals(&mut self, place: usize) -> &mut Samples {
         let histograms = self.histograms;
         self.refusals[place].get_or_insert_with(|| Box::new(histograms.latency()))
+    }
+
+    /// The part of this count of the segment that belongs to this time, as if it were spread evenly: the parts of
+    /// a segment that has a length lose none of it.
+    pub(crate) fn part(&self, count: u64, from_ns: u64, to_ns: u64) -> u64 {
+        let length = u128::from(self.end_ns - self.start_ns);
+        let before = |moment_ns: u64| {
+            let passed = u128::from(moment_ns - self.start_ns);
+            u64::try_from(u128::from(count) * passed / length).unwrap_or(count)
+        };
+        before(to_ns) - before(from_ns)
     }
 
     /// Adds another one, which comes behind this one in time or from another thread.

@@ -56,6 +56,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         status_classes: counts.status_classes,
         statuses_invalid: counts.statuses_invalid,
         latency_by_status: latency_by_status(&collected.total),
+        steps: collected.steps.iter().filter_map(|it| it.clone().until(window_ns)).collect(),
         by_name: by_name(config, &collected.total, window_ns),
         connections_made: status.connections_made,
         reconnects: counts.reconnects,

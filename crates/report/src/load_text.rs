@@ -7,18 +7,21 @@ mod particulars;
 mod times;
 
 use wirebench_schema::{
-    load::{ErrorKind, LatencyFigure, LoadConfig, LoadReport},
+    load::{ErrorKind, LatencyFigure, LatencySummary, LoadConfig, LoadModel, LoadReport},
     printable::printable,
 };
 
-use crate::{load_words, wrk_units};
+use crate::{
+    document::{Look, Paint, Shade},
+    load_words, wrk_units,
+};
 
 /// How much detail the text shows.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Detail {
     #[default]
     Needed,
-    /// Everything, with the distribution of latency (`-L`).
+    /// Everything (`-L`).
     Everything,
 }
 
@@ -28,6 +31,7 @@ pub struct Wanted {
     pub detail: Detail,
     /// The percentiles that were asked for; none leaves the choice to the text.
     pub percentiles: Vec<f64>,
+    pub look: Look,
 }
 
 /// Everything: the lines at the start of the load, and its result.
@@ -60,11 +64,18 @@ pub fn heading(config: &LoadConfig, hosts: &[String]) -> String {
 // Casts to f64 lose less than the decimals that are printed.
 pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
     let mut lines = Vec::new();
-    thread_stats(&mut lines, report);
-    if let Some(latency) = report.latency.as_ref().filter(|_| wanted.detail == Detail::Everything) {
-        times::distribution(&mut lines, latency, &wanted.percentiles);
+    let paint = Paint(wanted.look, usize::MAX);
+    thread_stats(&mut lines, report, paint);
+    // At a rate the latency has a row of a table, unless wrk's lines were asked for.
+    let is_rate = matches!(report.config.model, LoadModel::Rate { .. });
+    let has_row = is_rate && wanted.detail == Detail::Needed;
+    if !has_row {
+        times::distribution(&mut lines, report, &wanted.percentiles);
     }
-    times::schedule(&mut lines, report, &wanted.percentiles);
+    if is_rate {
+        times::schedule(&mut lines, report, &wanted.percentiles, has_row);
+    }
+    times::steps(&mut lines, report);
     times::refusals(&mut lines, report, &wanted.percentiles);
     times::connecting(&mut lines, report, &wanted.percentiles);
     let seconds = report.window_ns as f64 / 1e9;
@@ -78,16 +89,25 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
     by_name(&mut lines, report);
     generators(&mut lines, report);
     particulars::lines(&mut lines, report, wanted.detail);
-    errors(&mut lines, report);
-    particulars::verdict(&mut lines, report);
+    errors(&mut lines, report, paint);
+    particulars::verdict(&mut lines, report, paint);
     let transfer = if seconds > 0.0 { received / seconds } else { 0.0 };
-    lines.push(format!("Requests/sec: {:9.2}", report.requests_per_second));
+    let rate = format!("Requests/sec: {:9.2}", report.requests_per_second);
+    lines.push(paint.apply(Shade::Head, &rate));
     lines.push(format!("Transfer/sec: {:>11}", wrk_units::bytes(transfer)));
     joined(&lines)
 }
 
 fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A figure of a distribution, if there is one.
+fn shown(latency: Option<&LatencySummary>, figure: LatencyFigure) -> String {
+    latency.map_or("-".to_owned(), |latency| {
+        let sign = if figure.is_lower_bound(latency) { ">" } else { "" };
+        format!("{sign}{}", wrk_units::time(figure.of(latency)))
+    })
 }
 
 /// The requests of a set by name. Each name stands last, since it may be long.
@@ -98,13 +118,8 @@ fn by_name(lines: &mut Vec<String>, report: &LoadReport) {
         );
     }
     for named in &report.by_name {
-        let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999].map(|figure| {
-            named.latency.as_ref().map_or("-".to_owned(), |latency| {
-                let sign = if figure.is_lower_bound(latency) { ">" } else { "" };
-                format!("{sign}{}", wrk_units::time(figure.of(latency)))
-            })
-        });
-        let [p50, p99, p999] = figures;
+        let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
+        let [p50, p99, p999] = figures.map(|figure| shown(named.latency.as_ref(), figure));
         let rate = wrk_units::rate(named.requests_per_second);
         let (requests, errors, name) = (named.requests, named.errors, printable(&named.name));
         lines.push(format!(
@@ -136,11 +151,16 @@ fn generators(lines: &mut Vec<String>, report: &LoadReport) {
     }
 }
 
-fn thread_stats(lines: &mut Vec<String>, report: &LoadReport) {
-    lines.push(format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}", "Avg", "Stdev", "Max", "+/- Stdev"));
+/// The latency of a load with replies. Of requests without one alone, no figure is known.
+fn answered(report: &LoadReport) -> Option<&LatencySummary> {
+    report.latency.as_ref().filter(|it| it.count > it.censored)
+}
+
+fn thread_stats(lines: &mut Vec<String>, report: &LoadReport, paint: Paint) {
+    let head = format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}", "Avg", "Stdev", "Max", "+/- Stdev");
+    lines.push(paint.apply(Shade::Head, &head));
     // Casts to f64 lose less than the decimals that are printed.
-    // Of requests without a reply alone neither mean nor deviation is known.
-    match report.latency.as_ref().filter(|it| it.count > it.censored) {
+    match answered(report) {
         Some(latency) => {
             let (mean, stdev) = (latency.latency_ns_mean, latency.latency_ns_stdev);
             // The samples that would be larger are the largest, so all three would be.
@@ -176,7 +196,7 @@ fn column(value: &str, width: usize) -> String {
 }
 
 /// What failed, by kind, if anything did. Statuses have wrk's own line.
-fn errors(lines: &mut Vec<String>, report: &LoadReport) {
+fn errors(lines: &mut Vec<String>, report: &LoadReport, paint: Paint) {
     let kinds: Vec<String> = report
         .errors
         .kinds()
@@ -185,7 +205,8 @@ fn errors(lines: &mut Vec<String>, report: &LoadReport) {
         .map(|(kind, count)| format!("{kind} {count}"))
         .collect();
     if !kinds.is_empty() {
-        lines.push(format!("  Errors: {}", kinds.join(", ")));
+        let errors = format!("  Errors: {}", kinds.join(", "));
+        lines.push(paint.apply(Shade::Worse, &errors));
     }
     for example in &report.error_examples {
         lines.push(format!("    for example: {example}"));
@@ -197,7 +218,8 @@ fn errors(lines: &mut Vec<String>, report: &LoadReport) {
             true => "Non-2xx or 3xx responses".to_owned(),
             false => format!("Responses with a status other than {}", expected.join(" or ")),
         };
-        lines.push(format!("  {which}: {}", report.errors.status));
+        let statuses = format!("  {which}: {}", report.errors.status);
+        lines.push(paint.apply(Shade::Worse, &statuses));
     }
 }
 

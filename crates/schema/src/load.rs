@@ -16,6 +16,7 @@ mod requests;
 mod result;
 mod samples;
 mod series;
+mod steps;
 mod tls;
 mod verdict;
 
@@ -42,6 +43,7 @@ pub use requests::{
 pub use result::{LoadResult, Timeline};
 pub use samples::{Estimate, Samples};
 pub use series::{PIECE_NS, ReplySeries};
+pub use steps::RateStep;
 pub use tls::TlsSummary;
 pub use verdict::Verdict;
 

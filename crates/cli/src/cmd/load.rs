@@ -217,6 +217,7 @@ fn wanted(output: &OutputOptions) -> Wanted {
     Wanted {
         detail: if everything { Detail::Everything } else { Detail::Needed },
         percentiles: output.percentiles.clone().unwrap_or_default(),
+        look: out::look(),
     }
 }
 

@@ -125,7 +125,7 @@ impl Arguments {
         }
         let detail = if self.explain { Detail::Everything } else { Detail::Needed };
         let shown = || {
-            let wanted = Wanted { detail, ..Wanted::default() };
+            let wanted = Wanted { detail, look: self.look(), ..Wanted::default() };
             let text = load_text(report, &wanted);
             self.with_place(text)
         };

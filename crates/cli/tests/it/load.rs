@@ -3,7 +3,7 @@
 use crate::world::{Running, World, assert_has};
 use rustix::process::Signal;
 use std::{fs, path::PathBuf};
-use wirebench_schema::load::{Interval, LoadReport, Phase};
+use wirebench_schema::load::{Interval, LoadReport, Phase, RateStep};
 
 /// A built-in server behind `wirebench serve`, and its URL.
 pub(crate) fn served(scenario: &str) -> (World, Running, String) {
@@ -24,13 +24,14 @@ fn report(world: &World, arguments: &[&str]) -> LoadReport {
 #[test]
 fn text_has_the_layout_that_scripts_read() {
     let (world, _server, url) = served("hello");
-    let outcome = world.wirebench(&["load", "-t1", "-c4", "-d100ms", "-L", &url]).ended(0);
+    let outcome = world.wirebench(&["load", "-t1", "-c4", "-d100ms", &url]).ended(0);
     let running = format!("Running 100ms test @ {url}");
     let parts = [
         &running,
         "1 threads and 4 connections",
         "Thread Stats",
-        "50%",
+        "\n     50% ",
+        "\n   99.9%",
         "Requests/sec:",
         "Transfer/sec:",
     ];
@@ -139,6 +140,19 @@ fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
         "\nRequests/sec: ",
     ];
     outcome.assert_prints(0, &parts);
+}
+
+#[test]
+fn steps_and_ramps_are_reported_in_parts() {
+    let (world, _server, url) = served("hello");
+    let steps = report(&world, &["-c4", "-d600ms", "--steps", "500,1k,2k", &url]).steps;
+    let counts: Vec<_> = steps.iter().map(|it| (it.offered_per_second, it.length_ns)).collect();
+    assert_eq!(counts, [500.0, 1000.0, 2000.0].map(|rate| (rate, 200_000_000)));
+    let samples = |it: &RateStep| it.latency.as_ref().map_or(0, |latency| latency.count);
+    assert!(steps.iter().all(|it| it.requests > 0 && samples(it) > 0), "{steps:?}");
+    let outcome = world.wirebench(&["load", "-c4", "-d1s", "--ramp", "200:600", &url]);
+    outcome
+        .assert_prints(0, &["    Offered/s  Achieved/s ", "\n          300 ", "\n          500 "]);
 }
 
 #[test]

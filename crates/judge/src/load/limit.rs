@@ -141,7 +141,8 @@ pub fn share_of_rate(load: &LoadReport, demanded: f64) -> f64 {
 }
 
 /// How far the schedule was kept, as a sentence.
-fn kept(load: &LoadReport, demanded: f64) -> String {
+#[must_use]
+pub fn kept(load: &LoadReport, demanded: f64) -> String {
     let share = share_of_rate(load, demanded);
     format!(
         "{:.0} of {demanded:.0} due requests/s were answered correctly ({})",

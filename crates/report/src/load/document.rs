@@ -3,7 +3,7 @@
 use wirebench_judge::load::verdict;
 use wirebench_schema::{
     argv,
-    load::{ErrorKind, Interval, LatencySummary, LoadReport, NamedRequests, Phase},
+    load::{ErrorKind, Interval, LatencySummary, LoadReport, NamedRequests, Phase, RateStep},
     printable::printable,
 };
 
@@ -11,7 +11,7 @@ use super::{Load, charts, doubts};
 use crate::{
     by_name::{self, cell, latency_cells},
     distribution::{self, Distribution},
-    document::{Block, Column, Document, Table},
+    document::{Block, Cell, Column, Document, Table},
     load_text::{Detail, Wanted, load_text},
     load_words,
     table::headline::labels,
@@ -30,7 +30,7 @@ pub(super) fn document(load: &Load<'_>) -> Document {
     let is_said = |caution: &String| doubts.iter().any(|doubt| doubt.starts_with(caution));
     let cautions: Vec<String> = verdict.cautions.into_iter().filter(|it| !is_said(it)).collect();
     let limit = format!("limit: {}", load_words::limit(verdict.limit));
-    let text = load_text(report, &Wanted { detail: Detail::Everything, percentiles: Vec::new() });
+    let text = load_text(report, &Wanted { detail: Detail::Everything, ..Wanted::default() });
     let blocks = vec![
         Block::Title(title.clone()),
         Block::Headline(sentence(report), word),
@@ -39,6 +39,7 @@ pub(super) fn document(load: &Load<'_>) -> Document {
         Block::section("What speaks against the result", [doubts, cautions].concat()),
         errors(report),
         latencies(report),
+        steps(report),
         timeline(&load.result.intervals),
         by_name(&report.by_name),
         requests(report),
@@ -110,6 +111,26 @@ fn latencies(report: &LoadReport) -> Block {
         charts::distribution(report).map_or(Block::Lines(Vec::new()), Block::Chart),
     ];
     Block::Section("Latency".to_owned(), blocks)
+}
+
+/// The parts of a window whose rate changes.
+fn steps(report: &LoadReport) -> Block {
+    let mut signs = Vec::new();
+    let cells = |step: &RateStep| {
+        let (cells, found) = latency_cells(step.latency.as_ref(), &[50.0, 99.0]);
+        signs.extend(found);
+        let rates = [step.offered_per_second, step.requests_per_second].map(thousands);
+        let start = format!("{:.1}", step.start_ns as f64 / 1e9);
+        let words = [start].into_iter().chain(rates).chain(cells);
+        words.chain([thousands(step.errors as f64)]).map(Into::into).collect()
+    };
+    // A single one is the window.
+    let shown = report.steps.iter().filter(|_| report.steps.len() > 1);
+    let rows: Vec<Vec<Cell>> = shown.map(cells).collect();
+    let heads = ["from second", "offered/s", "requests/s", "p50", "p99", "errors"];
+    let table = Table::new(heads.map(Column::right).to_vec(), rows);
+    let blocks = vec![Block::Table(table), Block::Lines(distribution::legend(&signs))];
+    Block::Section("Steps of the rate".to_owned(), blocks)
 }
 
 /// The course of the load; nothing of a single interval, which is the load itself.

@@ -9,8 +9,8 @@ use crate::{
 use wirebench_schema::labels::Labels;
 use wirebench_schema::load::{
     EngineChoice, ErrorCounts, Fairness, GeneratorPart, Interval, LatencyFigure, LatencySummary,
-    LoadConfig, LoadModel, NamedRequests, Offered, Phase, RateCurve, RequestFile, RequestOrder,
-    ThreadRate,
+    LoadConfig, LoadModel, NamedRequests, Offered, Phase, RateCurve, RateStep, RequestFile,
+    RequestOrder, ThreadRate,
 };
 
 fn latency(scale_ns: u64) -> LatencySummary {
@@ -97,6 +97,24 @@ pub(crate) fn result() -> LoadResult {
 
 fn loaded(result: &LoadResult) -> Load<'_> {
     Load { result, machine: Some("AMD EPYC 7763, 2 CPUs") }
+}
+
+#[test]
+fn a_rate_that_changes_has_a_row_for_each_step() {
+    let mut result = result();
+    let report = &mut result.report;
+    report.config.model = LoadModel::rate(RateCurve::Steps(vec![10_000, 30_000]));
+    report.steps = RateStep::of(&report.config);
+    (report.steps[1].requests_per_second, report.steps[1].errors) = (29_990.0, 40);
+    report.steps[0].latency = Some(latency(100));
+    let page = Format::Markdown.write(&Load { result: &result, machine: None }, None).text;
+    let (_, steps) = page.split_once("Steps of the rate").unwrap();
+    expect_test::expect![[r#"
+        | from second | offered/s | requests/s |     p50 |     p99 | errors |
+        |-------------|-----------|------------|---------|---------|--------|
+        |         0.0 |    10 000 |          0 | 2.54 ms | 9.85 ms |      0 |
+        |         5.0 |    30 000 |     29 990 |       - |       - |     40 |"#]]
+    .assert_eq(steps.split("\n\n").nth(1).unwrap());
 }
 
 #[test]

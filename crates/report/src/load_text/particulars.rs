@@ -1,11 +1,14 @@
 //! What a load calls for beside wrk's lines: the engine, checks, statuses, silent connections,
 //! fairness, the generator's own work, and the verdict.
 
-use wirebench_judge::load::verdict as verdict_of;
+use wirebench_judge::load::{kept, verdict as verdict_of};
 use wirebench_schema::{journal::Bound, load::LoadReport};
 
 use super::Detail;
-use crate::{load_words, wrk_units};
+use crate::{
+    document::{Paint, Shade},
+    load_words, wrk_units,
+};
 
 /// Jain's index below which a load is reported as uneven.
 const EVEN: f64 = 0.9;
@@ -60,7 +63,7 @@ pub(super) fn lines(lines: &mut Vec<String>, report: &LoadReport, detail: Detail
 }
 
 /// The limit with its reasons, and what speaks against the figures.
-pub(super) fn verdict(lines: &mut Vec<String>, report: &LoadReport) {
+pub(super) fn verdict(lines: &mut Vec<String>, report: &LoadReport, paint: Paint) {
     if let (Some(ceiling), Some(share)) =
         (report.ceiling_requests_per_second, report.share_of_ceiling())
     {
@@ -70,10 +73,14 @@ pub(super) fn verdict(lines: &mut Vec<String>, report: &LoadReport) {
         ));
     }
     let verdict = verdict_of(report);
-    let limit = load_words::limit(verdict.limit);
-    lines.push(format!("  Limit: {limit}; {}", verdict.reasons.join("; ")));
+    // The line with the offered rate has the same figures.
+    let kept = report.demanded_requests_per_second().map(|demanded| kept(report, demanded));
+    let reasons = verdict.reasons.into_iter().filter(|it| Some(it) != kept.as_ref());
+    let limit = load_words::limit(verdict.limit).to_owned();
+    let sentence: Vec<String> = [limit].into_iter().chain(reasons).collect();
+    lines.push(format!("  Limit: {}", sentence.join("; ")));
     for caution in verdict.cautions {
-        lines.push(format!("  Caution: {caution}"));
+        lines.push(paint.apply(Shade::Worse, &format!("  Caution: {caution}")));
     }
 }
 

@@ -5,8 +5,8 @@ use crate::{distribution::tests::summary_of, fixtures::assert_golden_cases};
 use std::time::Duration;
 use wirebench_schema::load::{
     Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, IdleCounts, LatencyOrigin,
-    LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, ReplyChecks, RequestFile,
-    RequestOrder, RequestSet, Stop, ThreadRate, TlsSummary,
+    LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, RateStep, ReplyChecks,
+    RequestFile, RequestOrder, RequestSet, Stop, ThreadRate, TlsSummary,
 };
 
 fn latency() -> LatencySummary {
@@ -84,7 +84,7 @@ fn needed(report: &LoadReport) -> String {
 /// A load that differs from the first one by some fields.
 type Case = (&'static str, fn(&mut LoadReport));
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 14] = [
     ("as wrk prints it", |_| ()),
     ("a rate", |it| *it = at_rate()),
     ("a rate that lets the schedule slip", |it| {
@@ -92,6 +92,14 @@ const CASES: [Case; 13] = [
         it.config.model = LoadModel::slipping(RateCurve::Constant(150_000));
         it.offered =
             Some(Offered { due: 1_124_000, owed_at_end: 0, requests_per_second: 112_400.0 });
+    }),
+    ("steps of a rate", |it| {
+        *it = at_rate();
+        let curve = RateCurve::Steps(vec![100_000, 200_000]);
+        it.config.model = LoadModel::rate(curve);
+        it.steps = RateStep::of(&it.config);
+        (it.steps[0].latency, it.steps[0].requests_per_second) = (it.service.clone(), 100_000.0);
+        (it.steps[1].latency, it.steps[1].errors) = (it.latency.clone(), 7);
     }),
     ("connections that were made again", |it| {
         it.config.requests_per_connection = Some(100);
@@ -176,15 +184,33 @@ fn everything_adds_the_distribution_and_what_is_known_of_the_load() {
     (without_reply.bytes_received, without_reply.window_ns) = (0, 0);
     let cases = [
         ("everything", report(), Vec::new()),
+        ("everything at a rate", at_rate(), Vec::new()),
         ("TLS", with_tls, Vec::new()),
         // A value stands for its bucket, of three digits.
         ("percentiles of one's own", of_samples, vec![12.5, 50.0, 99.0, 99.5, 100.0]),
         ("no reply", without_reply, Vec::new()),
     ];
     let cases = cases.map(|(name, report, percentiles)| {
-        (name, load_text(&report, &Wanted { detail: Detail::Everything, percentiles }))
+        let detail = Detail::Everything;
+        (name, load_text(&report, &Wanted { detail, percentiles, ..Wanted::default() }))
     });
     assert_golden_cases("load/everything.txt", cases);
+}
+
+#[test]
+fn colours_change_no_text() {
+    let mut report = report();
+    report.errors = ErrorCounts { timeout: 3, status: 7, ..ErrorCounts::default() };
+    let painted = load_text(&report, &Wanted { look: Look::Colours, ..Wanted::default() });
+    let plain = ["\u{1b}[31m", "\u{1b}[1m", "\u{1b}[0m"]
+        .iter()
+        .fold(painted.clone(), |text, code| text.replace(code, ""));
+    assert_eq!(plain, needed(&report));
+    for line in
+        ["\u{1b}[31m  Errors: timeout 3", "\u{1b}[31m  Caution: ", "\u{1b}[1mRequests/sec: "]
+    {
+        assert!(painted.contains(line), "{painted:?}");
+    }
 }
 
 fn requests() -> RequestSet {

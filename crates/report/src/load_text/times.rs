@@ -4,15 +4,16 @@
 //! that were given up, so that it is a lower bound.
 
 use wirebench_judge::load::share_of_rate;
-use wirebench_schema::load::{LatencySummary, LoadModel, LoadReport};
+use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport};
 
-use super::column;
+use super::{answered, column, shown};
 use crate::{
     distribution::{self, Distribution, Percentile},
     load_words, wrk_units,
 };
 
-const DISTRIBUTION: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
+/// Those of wrk, and one more. The largest is in wrk's line of the latency.
+const DISTRIBUTION: [f64; 5] = [50.0, 75.0, 90.0, 99.0, 99.9];
 /// What a row of a table has.
 const ROW: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 
@@ -20,7 +21,8 @@ const ROW: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 const WIDTH: usize = 12;
 
 /// wrk's distribution: one line for each percentile.
-pub(super) fn distribution(lines: &mut Vec<String>, latency: &LatencySummary, asked: &[f64]) {
+pub(super) fn distribution(lines: &mut Vec<String>, report: &LoadReport, asked: &[f64]) {
+    let Some(latency) = answered(report) else { return };
     lines.push("  Latency Distribution".to_owned());
     let percents = if asked.is_empty() { &DISTRIBUTION } else { asked };
     let distribution = Distribution::new(latency);
@@ -38,11 +40,14 @@ pub(super) fn distribution(lines: &mut Vec<String>, latency: &LatencySummary, as
     legend(lines, found.into_iter().filter_map(|(_, value)| value));
 }
 
-/// At a rate: the offered and the achieved rate, and where the time went.
-pub(super) fn schedule(lines: &mut Vec<String>, report: &LoadReport, asked: &[f64]) {
-    if !matches!(report.config.model, LoadModel::Rate { .. }) {
-        return;
-    }
+/// At a rate: the offered and the achieved rate, and where the time went, with a row of the latency if it is not
+/// elsewhere.
+pub(super) fn schedule(
+    lines: &mut Vec<String>,
+    report: &LoadReport,
+    asked: &[f64],
+    has_latency: bool,
+) {
     if let (Some(offered), Some(demanded)) = (report.offered, report.demanded_requests_per_second())
     {
         let share = share_of_rate(report, demanded);
@@ -52,15 +57,27 @@ pub(super) fn schedule(lines: &mut Vec<String>, report: &LoadReport, asked: &[f6
             "  Offered {demanded:.2} requests/s, achieved {achieved:.2} ({share:.2} %), {unsent} unsent at the end"
         ));
     }
-    table(
-        lines,
-        &[
-            (load_words::latency(&report.config.model), report.latency.as_ref()),
-            (load_words::SERVICE, report.service.as_ref()),
-            (load_words::LAG, report.lag.as_ref()),
-        ],
-        asked,
-    );
+    let latency = (load_words::latency(&report.config.model), report.latency.as_ref());
+    let others =
+        [(load_words::SERVICE, report.service.as_ref()), (load_words::LAG, report.lag.as_ref())];
+    let rows: Vec<_> = has_latency.then_some(latency).into_iter().chain(others).collect();
+    table(lines, &rows, asked);
+}
+
+/// Where the rate changes: one line for each part of the window.
+pub(super) fn steps(lines: &mut Vec<String>, report: &LoadReport) {
+    // A single one is the window.
+    if report.steps.len() < 2 {
+        return;
+    }
+    lines.push("    Offered/s  Achieved/s         p50         p99   Errors".to_owned());
+    for step in &report.steps {
+        let [p50, p99] = [LatencyFigure::P50, LatencyFigure::P99]
+            .map(|figure| shown(step.latency.as_ref(), figure));
+        let (offered, achieved) = (step.offered_per_second, step.requests_per_second);
+        let errors = step.errors;
+        lines.push(format!("    {offered:>9.0}{achieved:>12.0}{p50:>12}{p99:>12}{errors:>9}"));
+    }
 }
 
 /// The latency of replies with an error status, by class.

@@ -14,7 +14,8 @@ impl LoadReport {
     #[must_use]
     pub fn merge(parts: &[Self]) -> Option<Self> {
         let (first, rest) = parts.split_first()?;
-        let mut whole = first.clone();
+        // The steps are those of one window.
+        let mut whole = Self { steps: Vec::new(), ..first.clone() };
         for part in rest {
             whole.add(part);
         }
@@ -68,6 +69,7 @@ impl LoadReport {
             self.engine_fallback.clone_from(&part.engine_fallback);
         }
         self.reply_series.add(&part.reply_series);
+        self.steps.iter_mut().zip(&part.steps).for_each(|(sum, part)| sum.add(part));
     }
 
     fn distributions(&mut self, parts: &[Self]) {
@@ -84,6 +86,10 @@ impl LoadReport {
             let named = parts.iter().filter_map(|part| part.by_name.get(place));
             sum.latency = LatencySummary::merge(named.filter_map(|it| it.latency.as_ref()));
             sum.requests_per_second = rate(sum.requests, seconds);
+        }
+        for (place, sum) in self.steps.iter_mut().enumerate() {
+            let steps = parts.iter().filter_map(|part| part.steps.get(place));
+            sum.latency = LatencySummary::merge(steps.filter_map(|it| it.latency.as_ref()));
         }
         let classes: BTreeSet<&String> =
             parts.iter().flat_map(|part| part.latency_by_status.keys()).collect();

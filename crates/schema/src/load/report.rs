@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{
     EngineChoice, ErrorCounts, ErrorExample, Estimate, LOAD_FORMAT, LatencyFigure, LatencySummary,
-    LoadConfig, ReplySeries, TlsSummary,
+    LoadConfig, RateStep, ReplySeries, TlsSummary,
 };
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
@@ -236,6 +236,9 @@ pub struct LoadReport {
     /// Requests per second that the generator reaches with the same load on a server that does
     /// nothing but answer, if that was measured.
     pub ceiling_requests_per_second: Option<f64>,
+    /// The window in parts, where its rate changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<RateStep>,
     /// The requests of a set by name, where there are several names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_name: Vec<NamedRequests>,

@@ -160,10 +160,10 @@ struct CertificateOptions {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputOptions {
-    /// Print the latency distribution and all other details
+    /// Print all details, such as the engine, checks, and CPU use of the generator
     #[arg(short = 'L', long)]
     pub(crate) latency: bool,
-    /// Percentiles to print, such as 50,90,99.9; implies -L [default: 50,75,90,99]
+    /// Percentiles to print, such as 50,90,99.9; implies -L [default: 50,75,90,99,99.9]
     #[arg(long, value_name = "LIST", value_parser = value::percentiles)]
     pub(crate) percentiles: Option<value::List<f64>>,
     /// Print one JSON object, including the latency distribution
