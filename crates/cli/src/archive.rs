@@ -1,30 +1,41 @@
-//! `report --archive`: a copy of a result that may be shared and kept. It has the journal without names
+//! `report --archive`: a copy of a result that may be shared and kept. It has the journal or the load without names
 //! and folders, compressed, and the machine. All verbs that read a result read it.
 
 use anyhow::Context as _;
 use serde_json::Value;
 use std::{fs, io, path::Path};
-use wirebench_experiment::{experiment::ENVIRONMENT_FILE, journal};
+use wirebench_experiment::{
+    experiment::ENVIRONMENT_FILE,
+    journal::{self, ARCHIVE_FILE},
+};
 
-use crate::exit::usage;
+use crate::{exit::usage, loads, results};
 
 /// Distributions that judge a measurement when it is made. No report needs them, and they are half of a
 /// journal.
 const SKIPPED: [&str; 2] = ["lag", "service"];
 
-/// Writes the copy of the result in `folder` to `target`, which must not have one. `shared` takes out
-/// what must not be shared.
+/// Writes the copy of a result to `target`, which must not have one. `shared` takes out what must not be shared.
 pub(crate) fn write(
-    folder: &Path,
+    result: &Path,
     target: &Path,
     shared: impl Fn(&str) -> String,
 ) -> anyhow::Result<()> {
-    let (_, text) = journal::text(folder).map_err(usage)?;
+    let folder = results::folder(result);
+    let (name, text) = match loads::text(result)? {
+        // A load is judged by all of its distributions when it is shown.
+        Some(text) => (loads::ARCHIVE_FILE, text),
+        None => {
+            journal::read(result).map_err(usage)?;
+            let (_, text) = journal::text(result).map_err(usage)?;
+            let lines = text.lines().map(smaller).collect::<Result<Vec<_>, _>>()?;
+            (ARCHIVE_FILE, lines.join("\n") + "\n")
+        }
+    };
     journal::environment(folder).map_err(usage)?;
-    let lines = text.lines().map(smaller).collect::<Result<Vec<_>, _>>()?;
     let failed = || format!("cannot write the archive in {}", target.display());
     fs::create_dir_all(target).with_context(failed)?;
-    journal::archive(target, &shared(&(lines.join("\n") + "\n"))).with_context(failed)?;
+    journal::archive(&target.join(name), &shared(&text)).with_context(failed)?;
     match fs::read_to_string(folder.join(ENVIRONMENT_FILE)) {
         Ok(text) => fs::write(target.join(ENVIRONMENT_FILE), shared(&text)).with_context(failed),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -1,8 +1,9 @@
-//! Stored results of `wirebench load`: a folder with its JSON, the machine and a page, or the JSON alone.
+//! Stored results of `wirebench load`: a folder with its JSON, which may be compressed, the machine and a page, or the
+//! JSON alone.
 
 use anyhow::Context as _;
 use std::{
-    fs,
+    fmt, fs,
     path::{Path, PathBuf},
 };
 use wirebench_experiment::{experiment::write_environment, journal};
@@ -38,20 +39,45 @@ impl StoredLoad {
     }
 }
 
+/// The name of a compressed load.
+pub(crate) const ARCHIVE_FILE: &str = "load.json.gz";
+
 /// Whether `folder` has a load.
 pub(crate) fn is_in(folder: &Path) -> bool {
-    !journal::is_in(folder) && folder.join(LOAD_FILE).is_file()
+    !journal::is_in(folder) && file_in(folder).is_some()
+}
+
+fn file_in(folder: &Path) -> Option<PathBuf> {
+    let files = [LOAD_FILE, ARCHIVE_FILE].map(|name| folder.join(name));
+    files.into_iter().find(|file| file.is_file())
 }
 
 /// Reads the load that `path` is or has; none if that is something else.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Option<StoredLoad>> {
-    let file = if is_in(path) { path.join(LOAD_FILE) } else { path.to_owned() };
+    let Some((_, result)) = found(path)? else { return Ok(None) };
+    let environment = journal::environment(results::folder(path)).map_err(usage)?;
+    Ok(Some(StoredLoad::new(result, environment)))
+}
+
+/// The JSON of the load that `path` is or has.
+pub(crate) fn text(path: &Path) -> anyhow::Result<Option<String>> {
+    Ok(found(path)?.map(|(text, _)| text))
+}
+
+fn found(path: &Path) -> anyhow::Result<Option<(String, LoadResult)>> {
+    let own = file_in(path).filter(|_| !journal::is_in(path));
+    let file = own.clone().unwrap_or_else(|| path.to_owned());
     // The reader of journals says what is wrong with other files.
     let Ok(bytes) = journal::regular(&file) else { return Ok(None) };
-    let Some(parsed) = LoadResult::parse(&String::from_utf8_lossy(&bytes)) else { return Ok(None) };
-    let result = parsed.map_err(|reason| usage(format!("{}: {reason}", file.display())))?;
-    let environment = journal::environment(results::folder(&file)).map_err(usage)?;
-    Ok(Some(StoredLoad::new(result, environment)))
+    let damaged = |reason: &dyn fmt::Display| usage(format!("{}: {reason}", file.display()));
+    let text = match journal::unpacked(bytes) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(_) if own.is_none() => return Ok(None),
+        Err(error) => return Err(damaged(&format!("the load is damaged: {error}"))),
+    };
+    let Some(parsed) = LoadResult::parse(&text) else { return Ok(None) };
+    let result = parsed.map_err(|reason| damaged(&reason))?;
+    Ok(Some((text, result)))
 }
 
 /// A folder that a load is written to when it is over.

@@ -203,6 +203,11 @@ pub fn regular(path: &Path) -> io::Result<Vec<u8>> {
     bounded(File::open(path)?)
 }
 
+/// The content of a file that may be compressed.
+pub fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if bytes.starts_with(&GZIP) { bounded(MultiGzDecoder::new(&bytes[..])) } else { Ok(bytes) }
+}
+
 fn bounded(source: impl io::Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
@@ -240,23 +245,20 @@ pub fn text(folder: &Path) -> Result<(PathBuf, String), String> {
     };
     let damaged =
         |error: &dyn fmt::Display| format!("{}: the journal is damaged: {error}", path.display());
-    let mut bytes = regular(path).map_err(|error| not_there(path, &error))?;
-    if bytes.starts_with(&GZIP) {
-        bytes = bounded(MultiGzDecoder::new(&bytes[..])).map_err(|error| damaged(&error))?;
-    }
+    let bytes = regular(path).map_err(|error| not_there(path, &error))?;
+    let mut bytes = unpacked(bytes).map_err(|error| damaged(&error))?;
     // A line that was cut off may end in the middle of a character.
     bytes.truncate(whole_lines(&bytes));
     let text = String::from_utf8(bytes).map_err(|error| damaged(&error))?;
     Ok((path.to_owned(), text))
 }
 
-/// Writes a journal's text to a new file in `folder`, compressed. It can be read, and not be continued.
-pub fn archive(folder: &Path, text: &str) -> io::Result<()> {
-    let path = folder.join(ARCHIVE_FILE);
-    let file = File::create_new(&path).map_err(|error| at(&path, &error))?;
+/// Writes a text to a new file, compressed. A journal can then be read, and not be continued.
+pub fn archive(path: &Path, text: &str) -> io::Result<()> {
+    let file = File::create_new(path).map_err(|error| at(path, &error))?;
     let mut encoder = GzEncoder::new(file, Compression::best());
     let written = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish());
-    written.map(|_| ()).map_err(|error| at(&path, &error))
+    written.map(|_| ()).map_err(|error| at(path, &error))
 }
 
 fn not_there(path: &Path, error: &io::Error) -> String {
@@ -273,11 +275,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = "{\"a\":1}\n{\"b\":2}\n";
         assert!(!is_in(folder.path()));
-        archive(folder.path(), text).unwrap();
+        let path = folder.path().join(ARCHIVE_FILE);
+        archive(&path, text).unwrap();
         assert!(is_in(folder.path()));
         assert_eq!(super::text(folder.path()).unwrap().1, text);
-        assert_eq!(archive(folder.path(), text).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-        let path = folder.path().join(ARCHIVE_FILE);
+        assert_eq!(archive(&path, text).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         let bytes = fs::read(&path).unwrap();
         fs::write(&path, &bytes[..bytes.len() - 6]).unwrap();
         let error = super::text(folder.path()).unwrap_err();

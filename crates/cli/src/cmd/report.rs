@@ -75,8 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let journal = journal::read(&arguments.run).map_err(usage)?;
     if let Some(target) = &arguments.archive {
-        let folder = results::folder(&arguments.run);
-        archive::write(folder, target, |text| arguments.format.shared(text))?;
+        archive::write(&arguments.run, target, |text| arguments.format.shared(text))?;
         out::result(&format!("{}\n", target.display()));
         return Ok(Exit::Fine);
     }
@@ -111,12 +110,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 impl Arguments {
     /// Shows a load.
     fn load(&self, stored: &StoredLoad) -> anyhow::Result<Exit> {
-        if self.archive.is_some() {
-            return Err(usage(format!(
-                "--archive applies to results of other verbs, and {} is a load",
-                self.run.display()
-            )));
-        }
         let report = &stored.result.report;
         self.gate.check(&gates::scope_of_load("report", &report.config))?;
         let load = stored.load();

@@ -92,8 +92,30 @@ fn report_shows_a_load_from_its_folder_and_from_its_json_alone() {
     world
         .wirebench(&["report", &folder, "--svg", &pictures])
         .assert_prints(0, &["latency-by-percentile.svg"]);
-    let refused = format!("--archive applies to results of other verbs, and {folder} is a load");
-    world.wirebench(&["report", &folder, "--archive", &pictures]).assert_error(2, &refused);
+}
+
+#[test]
+fn an_archive_of_a_load_shows_what_the_load_shows_without_secrets() {
+    let (world, _server, url) = served("hello");
+    let folder = folder(&world, &["-H", "Cookie: hidden-value", &url]).1.display().to_string();
+    assert_eq!(world.stdout(&["report", &folder, "--archive", "kept"]), "kept\n");
+    let kept = world.folder.path().join("kept");
+    let mut names = entries(&kept);
+    names.sort();
+    assert_eq!(names, ["environment.json", "load.json.gz"].map(|it| kept.join(it)));
+    let json = |result: &str| world.stdout(&["report", result, "--json"]);
+    assert_eq!(json("kept"), json(&folder));
+    assert_eq!(json("kept/load.json.gz"), json("kept"));
+    let all = world.stdout(&["report", "kept", "--json", "--no-redact"]);
+    assert!(!all.contains("hidden-value") && all.contains("Cookie: [redacted]"), "{all}");
+    world.wirebench(&["compare", "kept", "kept"]).assert_prints(0, &["requests/s"]);
+    assert_has(&world.stdout(&["site", "kept", "-o", "site"]), &["1 load"]);
+    let again = "cannot write the archive in kept: kept/load.json.gz: File exists (os error 17)";
+    world.wirebench(&["report", &folder, "--archive", "kept"]).assert_error(1, again);
+    let bytes = fs::read(kept.join("load.json.gz")).unwrap();
+    fs::write(kept.join("load.json.gz"), &bytes[..bytes.len() - 6]).unwrap();
+    let damaged = "kept/load.json.gz: the load is damaged: unexpected end of file";
+    world.wirebench(&["report", "kept"]).assert_error(2, damaged);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::loads;
 
 /// Makes the folder of a load in the site, unless it is there. Its summary is written last.
 pub(super) fn add(arguments: &Arguments, folder: &Path, all: &Path) -> anyhow::Result<()> {
-    let text = fs::read_to_string(folder.join(LOAD_FILE))?;
+    let text = loads::text(folder)?.with_context(|| format!("{LOAD_FILE} is not a load"))?;
     let id = digest::of_text(&text);
     let own = all.join(&id);
     if read::<LoadSummary>(&own.join(SUMMARY_FILE)).is_some_and(|it| it.format == FORMAT) {
