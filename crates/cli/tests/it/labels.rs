@@ -77,6 +77,9 @@ fn run_records_both_and_report_and_site_show_them() {
     world.wirebench(&["site", "out", "-o", "site"]).ended(0);
     let index = fs::read_to_string(world.folder.path().join("site/index.html")).unwrap();
     assert!(index.contains("v1.2, v1.0") && !index.contains("A/A"), "{index}");
+    let ab = ["ab", "--a=builtin/epoll", "--b=builtin/epoll", "--label=v3", "--output=pair"];
+    let outcome = world.wirebench(&[&ab[..], &quick].concat()).ended(0);
+    assert!(outcome.stdout.starts_with("label v3, revision v1.0\n"), "{}", outcome.stdout);
     let tune = ["tune", "builtin/epoll", "-c2", "--workers=1", "--blocks=1", "-d100ms", "--quiet"];
     let asked = ["--no-verify", "--no-pin", "--label=v2", "--json"];
     let json = world.wirebench(&[&tune[..], &asked].concat()).ended(0).stdout;

@@ -80,7 +80,9 @@ impl Ab<'_> {
         findings.extend(services.iter().map(|text| shortened(text, WIDTH)));
         let conditions = conditions(self.journal).into_iter();
         findings.extend(conditions.map(|text| shortened(&format!("all runs: {text}"), WIDTH)));
+        let labels = self.journal.start.labels.words();
         findings.extend(place);
+            Block::Lines(labels.into_iter().collect()),
         let blocks = vec![
             Block::Table(self.table(["", a, b], &[], self.figures_shown())),
             Block::Lines(findings),

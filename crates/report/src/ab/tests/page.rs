@@ -1,6 +1,7 @@
 //! What `ab` prints: a few lines and its sentence.
 
 use super::*;
+use wirebench_schema::labels::Labels;
 
 #[test]
 fn the_page_has_the_usual_figures_two_findings_and_the_sentence() {
@@ -19,4 +20,13 @@ fn the_page_has_the_usual_figures_two_findings_and_the_sentence() {
         "{page}"
     );
     assert_golden_cases("ab/pages.txt", [("figures", figures), ("conditions and remarks", page)]);
+}
+
+#[test]
+fn the_first_line_of_the_page_is_the_measured_version() {
+    let mut journal = costs(1.052, 1.0);
+    let without = of(&journal, &[]).page(None);
+    journal.start.labels = Labels { label: Some("v1.2".to_owned()), revision: Some("1a2b".into()) };
+    let page = of(&journal, &[]).page(None);
+    assert_eq!(page, format!("label v1.2, revision 1a2b\n{without}"));
 }
