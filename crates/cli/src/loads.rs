@@ -9,6 +9,7 @@ use std::{
 use wirebench_experiment::{experiment::write_environment, journal};
 use wirebench_report::{
     Report as _,
+    compare::Gate,
     load::{LOAD_FILE, Load},
     load_json,
 };
@@ -34,8 +35,9 @@ impl StoredLoad {
         Self { result, environment, machine }
     }
 
-    pub(crate) fn load(&self) -> Load<'_> {
-        Load { result: &self.result, machine: self.machine.as_deref() }
+    /// The load with the result of conditions.
+    pub(crate) fn load<'a>(&'a self, gate: Option<&'a Gate>) -> Load<'a> {
+        Load { result: &self.result, machine: self.machine.as_deref(), gate }
     }
 }
 
@@ -105,13 +107,13 @@ impl LoadFolder {
         let _ = fs::remove_dir(&self.path);
     }
 
-    pub(crate) fn write(&self, result: &LoadResult) -> anyhow::Result<()> {
+    pub(crate) fn write(&self, result: &LoadResult, gate: Option<&Gate>) -> anyhow::Result<()> {
         if let Some(environment) = &self.environment {
             write_environment(environment, &self.path)?;
         }
         let stored = StoredLoad::new(result.clone(), self.environment.clone());
-        let page = redacted(&printable(&stored.load().html()));
-        for (name, text) in [(LOAD_FILE, load_json::text(result)), (HTML_FILE, page)] {
+        let page = redacted(&printable(&stored.load(gate).html()));
+        for (name, text) in [(LOAD_FILE, load_json::text(result, gate)), (HTML_FILE, page)] {
             let path = self.path.join(name);
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }

@@ -7,7 +7,7 @@ use std::{fs, io, path::Path, time::Duration};
 use wirebench_experiment::{experiment::Finished, journal};
 use wirebench_report::{
     Report, commands,
-    compare::Side,
+    compare::{Gate, Side},
     document::Look,
     screen::{Facts, live_page},
 };
@@ -77,14 +77,15 @@ impl Known {
         })
     }
 
-    /// The same for a page that looks like this.
-    pub(crate) fn facts(&self, look: Look) -> Facts<'_> {
+    /// The same for a page that looks like this, with the result of conditions.
+    pub(crate) fn facts<'a>(&'a self, look: Look, gate: Option<&'a Gate>) -> Facts<'a> {
         Facts {
             machine: self.machine.as_deref(),
             elapsed: self.elapsed,
             look,
             columns: out::columns(),
             folder: Some(&self.folder),
+            gate,
         }
     }
 }

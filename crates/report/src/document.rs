@@ -31,6 +31,14 @@ pub(crate) enum Block {
     /// The result in one sentence, and a word that must not be missed. Text has it in its place, and
     /// documents have it first.
     Headline(String, Option<&'static str>),
+    /// The result of the conditions that the user set, in a heading and in a sentence each. Text has the sentences in
+    /// their place, and documents have all of it after the headline.
+    Conditions {
+        /// How it looks: `passed`, `inconclusive` or `failed`.
+        state: &'static str,
+        heading: &'static str,
+        lines: Vec<String>,
+    },
     /// Sentences that belong together.
     Lines(Vec<String>),
     List(Option<String>, Vec<String>),
@@ -72,7 +80,9 @@ impl Block {
 
     fn is_empty(&self) -> bool {
         match self {
-            Self::Lines(lines) | Self::List(_, lines) => lines.is_empty(),
+            Self::Lines(lines) | Self::List(_, lines) | Self::Conditions { lines, .. } => {
+                lines.is_empty()
+            }
             Self::Table(table) => table.rows.is_empty(),
             Self::Preformatted(text) => text.is_empty(),
             Self::Section(_, blocks) => blocks.iter().all(Self::is_empty),
@@ -85,6 +95,7 @@ impl Block {
 struct Parts<'a> {
     title: Option<&'a str>,
     headline: Option<(&'a str, Option<&'static str>)>,
+    conditions: Option<&'a Block>,
     shown: Vec<&'a Block>,
     charts: Vec<&'a Markup>,
     folded: Vec<&'a Block>,
@@ -98,6 +109,7 @@ impl Document {
         let mut parts = Parts {
             title: None,
             headline: None,
+            conditions: None,
             shown: Vec::new(),
             charts: Vec::new(),
             folded: Vec::new(),
@@ -106,6 +118,7 @@ impl Document {
             match block {
                 Block::Title(title) => parts.title = Some(title),
                 Block::Headline(sentence, word) => parts.headline = Some((sentence, *word)),
+                Block::Conditions { .. } => parts.conditions = Some(block),
                 Block::Chart(chart) => parts.charts.push(chart),
                 Block::Details(blocks) => {
                     parts.folded.extend(blocks.iter().filter(|block| !block.is_empty()));

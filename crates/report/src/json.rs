@@ -146,16 +146,6 @@ pub fn report<'a>(analysis: &'a Analysis<'_>) -> Report<'a> {
     }
 }
 
-/// The same as text.
-///
-/// # Panics
-///
-/// Never: all keys are words or numbers, and a number that JSON does not have becomes null.
-#[must_use]
-pub fn text(analysis: &Analysis<'_>) -> String {
-    pretty(&report(analysis))
-}
-
 /// Any report of this crate as text. All keys are words or numbers, and a number that JSON does not have becomes null.
 pub(crate) fn pretty(report: &impl Serialize) -> String {
     serde_json::to_string_pretty(report).expect("every report can be written as JSON") + "\n"

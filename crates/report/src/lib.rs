@@ -85,7 +85,10 @@ pub struct Details<'a> {
 
 impl Report for Details<'_> {
     fn document(&self) -> Document {
-        table::document(self.analysis, self.facts.machine, self.metric)
+        let mut document = table::document(self.analysis, self.facts.machine, self.metric);
+        // The first line says what was measured.
+        document.blocks.insert(1, compare::conditions_block(self.facts.gate));
+        document
     }
 
     /// Text needs no title, because its first line has the name of the suite.
@@ -99,7 +102,8 @@ impl Report for Details<'_> {
     }
 
     fn json(&self) -> String {
-        json::text(self.analysis)
+        let (result, gate) = (json::report(self.analysis), self.facts.gate);
+        json::pretty(&compare::json::WithGate { result, gate })
     }
 
     fn flat(&self) -> flat::Flat {

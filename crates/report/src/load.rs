@@ -10,7 +10,7 @@ pub use self::comparison::{LoadComparison, LoadSide, compare_loads};
 use wirebench_judge::load::not_valid;
 use wirebench_schema::load::{LoadReport, LoadResult};
 
-use crate::{Report, document::Document, flat::Flat, load_json};
+use crate::{Report, compare::Gate, document::Document, flat::Flat, load_json};
 
 /// A load and what its file does not know.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +18,8 @@ pub struct Load<'a> {
     pub result: &'a LoadResult,
     /// The CPU of the generator, if known.
     pub machine: Option<&'a str>,
+    /// The result of the conditions that the user set.
+    pub gate: Option<&'a Gate>,
 }
 
 impl Report for Load<'_> {
@@ -26,7 +28,7 @@ impl Report for Load<'_> {
     }
 
     fn json(&self) -> String {
-        load_json::text(self.result)
+        load_json::text(self.result, self.gate)
     }
 
     fn flat(&self) -> Flat {

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use wirebench_judge::load::verdict;
 use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadResult, Verdict};
 
-use crate::json::pretty;
+use crate::{
+    compare::{Gate, json::WithGate},
+    json::pretty,
+};
 
 /// The result, and what follows from it.
 #[derive(JsonSchema, Serialize)]
@@ -24,14 +27,15 @@ pub(crate) struct JudgedLoad<'a> {
 ///
 /// Never: all keys are words, and a number that JSON does not have becomes null.
 #[must_use]
-pub fn text(result: &LoadResult) -> String {
+pub fn text(result: &LoadResult, gate: Option<&Gate>) -> String {
     let report = &result.report;
     let latencies = [("latency", &report.latency), ("service", &report.service)];
     let bounds = |latency: &Option<LatencySummary>| {
         latency.iter().flat_map(LatencyFigure::lower_bounds).collect()
     };
     let lower_bounds = latencies.map(|(name, latency)| (name, bounds(latency))).into();
-    pretty(&JudgedLoad { result, verdict: verdict(report), lower_bounds })
+    let result = JudgedLoad { result, verdict: verdict(report), lower_bounds };
+    pretty(&WithGate { result, gate })
 }
 
 #[cfg(test)]
@@ -42,7 +46,7 @@ mod tests {
     #[test]
     fn a_report_has_its_verdict() {
         let Outcome::Measured(it) = measured(1000.0, 3, &[]) else { panic!("it was measured") };
-        let text = super::text(&LoadResult { report: it.load, ..LoadResult::default() });
+        let text = super::text(&LoadResult { report: it.load, ..LoadResult::default() }, None);
         assert!(text.contains("\"verdict\": {\n    \"limit\": "), "{text}");
         assert_golden("load/report.json", &text);
     }

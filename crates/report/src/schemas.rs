@@ -6,8 +6,12 @@ use serde_json::Value;
 use wirebench_schema::journal::Record;
 
 use crate::{
-    ab::json::AbReport, compare::json::ComparisonReport, json::Report, load::LoadComparison,
-    load_json::JudgedLoad, tune::Tuned,
+    ab::json::AbReport,
+    compare::json::{ComparisonReport, WithGate},
+    json::Report,
+    load::LoadComparison,
+    load_json::JudgedLoad,
+    tune::Tuned,
 };
 
 type Schema = fn() -> Value;
@@ -18,9 +22,9 @@ const KINDS: [(&str, Schema); 7] = [
     ("compare", schema::<ComparisonReport<'static>>),
     ("compare-loads", schema::<LoadComparison>),
     ("journal", schema::<Record>),
-    ("load", schema::<JudgedLoad<'static>>),
-    ("report", schema::<Report<'static>>),
-    ("tune", schema::<Tuned>),
+    ("load", schema::<WithGate<'static, JudgedLoad<'static>>>),
+    ("report", schema::<WithGate<'static, Report<'static>>>),
+    ("tune", schema::<WithGate<'static, Tuned>>),
 ];
 
 fn schema<T: JsonSchema>() -> Value {

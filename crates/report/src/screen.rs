@@ -26,6 +26,7 @@ use self::{
 };
 use crate::{
     analysis::Analysis,
+    compare::{Gate, gate_lines},
     document::{Look, Paint},
     wrap::{WIDTH, shorten, wrap},
 };
@@ -50,6 +51,8 @@ pub struct Facts<'a> {
     pub columns: Option<u16>,
     /// The result's folder, as a shell reads it.
     pub folder: Option<&'a str>,
+    /// The result of the conditions that the user set.
+    pub gate: Option<&'a Gate>,
 }
 
 impl Facts<'_> {
@@ -85,6 +88,10 @@ fn text(model: &Model<'_>, facts: &Facts<'_>) -> String {
     if !model.published.is_empty() {
         lines.push(String::new());
         lines.extend(model.published.iter().flat_map(|line| wrap(line, width, INDENT)));
+    }
+    if let Some(gate) = facts.gate {
+        lines.push(String::new());
+        lines.extend(gate_lines(gate));
     }
     lines.join("\n") + "\n"
 }

@@ -19,6 +19,7 @@ use wirebench_schema::journal::{EndReason, Journal, Reason, ReasonKind, Weight};
 
 use crate::{
     Report,
+    compare::{Gate, conditions_block, json::WithGate},
     document::{Document, Look, Paint},
     flat::Flat,
     json::pretty,
@@ -49,7 +50,16 @@ impl Tuned {
             None => Sweep::of(journal).map(|it| Self::Sweep(Box::new(it))),
         }
     }
+}
 
+/// The result of a sweep or a search, and that of the conditions that the user set.
+#[derive(Clone, Copy, Debug)]
+pub struct TuneReport<'a> {
+    pub tuned: &'a Tuned,
+    pub gate: Option<&'a Gate>,
+}
+
+impl TuneReport<'_> {
     /// All of it as a terminal shows it.
     #[must_use]
     pub fn text(&self, look: Look) -> String {
@@ -57,14 +67,16 @@ impl Tuned {
     }
 
     fn shown(&self, look: Look) -> Document {
-        match self {
-            Self::Sweep(sweep) => document::of_sweep(sweep, look),
-            Self::Search(search) => document::of_search(search),
-        }
+        let mut document = match self.tuned {
+            Tuned::Sweep(sweep) => document::of_sweep(sweep, look),
+            Tuned::Search(search) => document::of_search(search),
+        };
+        document.blocks.push(conditions_block(self.gate));
+        document
     }
 }
 
-impl Report for Tuned {
+impl Report for TuneReport<'_> {
     fn document(&self) -> Document {
         self.shown(Look::Plain)
     }
@@ -73,13 +85,13 @@ impl Report for Tuned {
     ///
     /// Never: all keys are words or numbers.
     fn json(&self) -> String {
-        pretty(self)
+        pretty(&WithGate { result: self.tuned, gate: self.gate })
     }
 
     fn flat(&self) -> Flat {
-        match self {
-            Self::Sweep(sweep) => flat::of_sweep(sweep),
-            Self::Search(search) => flat::of_search(search),
+        match self.tuned {
+            Tuned::Sweep(sweep) => flat::of_sweep(sweep),
+            Tuned::Search(search) => flat::of_search(search),
         }
     }
 

@@ -163,6 +163,14 @@ impl LimitSide {
         }
     }
 
+    /// Sorts by these values: the farthest beyond a limit first, or the nearest to it.
+    pub fn sort<T>(self, items: &mut [T], value: impl Fn(&T) -> f64) {
+        items.sort_by(|one, other| {
+            let order = value(one).total_cmp(&value(other));
+            if self == Self::Below { order } else { order.reverse() }
+        });
+    }
+
     /// The sign in conditions.
     #[must_use]
     pub const fn sign(self) -> char {

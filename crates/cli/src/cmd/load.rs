@@ -17,6 +17,7 @@ use wirebench_host::neighbours::Throttled;
 use wirebench_judge::load::{failures, gave_up, not_valid};
 use wirebench_loadgen as loadgen;
 use wirebench_report::{
+    compare::Gate,
     gates, load_json,
     load_text::{self, Detail, Wanted},
 };
@@ -149,16 +150,16 @@ fn conclude(
     folder: Option<&LoadFolder>,
 ) -> anyhow::Result<Exit> {
     let (report, output) = (&result.report, &arguments.output);
-    print(output, result);
+    let gate = gates::of_load(report, arguments.gate.conditions());
+    print(output, result, gate.as_ref());
     if let Some(folder) = folder {
-        folder.write(result)?;
+        folder.write(result, gate.as_ref())?;
         let place = results::place(folder.path());
         match output.json || output.events {
             true => out::note(&place),
             false => out::result(&format!("{place}\n")),
         }
     }
-    let gate = gates::of_load(report, arguments.gate.conditions());
     let shown = if output.json || output.events { Shown::Aside } else { Shown::After };
     let of_gate = arguments.gate.conclude("load", gate.as_ref(), shown)?;
     let mut exit = Exit::Fine;
@@ -201,12 +202,12 @@ fn without_reply(report: &LoadReport) -> String {
     }
 }
 
-fn print(output: &OutputOptions, result: &LoadResult) {
+fn print(output: &OutputOptions, result: &LoadResult, gate: Option<&Gate>) {
     let report = &result.report;
     if output.events {
         print_event(&LoadEvent::Report(Box::new(report.clone())));
     } else if output.json {
-        out::result(&load_json::text(result));
+        out::result(&load_json::text(result, gate));
     } else {
         out::result(&load_text::results(report, &wanted(output)));
     }

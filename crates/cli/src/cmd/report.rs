@@ -10,12 +10,13 @@ use wirebench_report::{
     Details, Report as _,
     ab::{Ab, AbOptions},
     analysis::{Analysis, Metric},
+    compare::Gate,
     document::Look,
     format::Format,
     gates,
     load_text::{Detail, Wanted, load_text},
     screen, site, svg,
-    tune::Tuned,
+    tune::{TuneReport, Tuned},
 };
 use wirebench_schema::{
     gate::{GateFigure, GateScope},
@@ -61,8 +62,8 @@ pub(crate) struct Arguments {
     /// Write each picture of the HTML report to this folder as SVG
     #[arg(long, value_name = "DIR", conflicts_with_all = [GROUP, "explain", "splice"])]
     svg: Option<PathBuf>,
-    /// Write a smaller copy of the result to this folder, to share it: the compressed journal without
-    /// names and folders, and the machine
+    /// Write a smaller copy of the result to this folder, to share it: the compressed journal or load
+    /// without names and folders, and the machine
     #[arg(long, value_name = "DIR", conflicts_with_all = [GROUP, "explain", "splice", "svg"])]
     archive: Option<PathBuf>,
     #[command(flatten)]
@@ -70,18 +71,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    if let Some(load) = loads::read(&arguments.run)? {
-        return arguments.load(&load);
-    }
-    let journal = journal::read(&arguments.run).map_err(usage)?;
     if let Some(target) = &arguments.archive {
         archive::write(&arguments.run, target, |text| arguments.format.shared(text))?;
         out::result(&format!("{}\n", target.display()));
         return Ok(Exit::Fine);
     }
+    if let Some(load) = loads::read(&arguments.run)? {
+        return arguments.load(&load);
+    }
+    let journal = journal::read(&arguments.run).map_err(usage)?;
     if let Some(folder) = &arguments.svg {
         let known = Known::of(&journal, results::folder(&arguments.run))?;
-        let page = site::run_page(&Analysis::of(&journal), known.facts(Look::Plain));
+        let page = site::run_page(&Analysis::of(&journal), known.facts(Look::Plain, None));
         return arguments.pictures(&page, folder);
     }
     let metric = arguments.metric;
@@ -96,15 +97,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         (None, None) => of_run,
     })?;
-    let text = arguments.text(&journal, ab.as_ref())?;
     let gate = match (&ab, &tuned) {
         (Some(ab), _) => ab.gate.clone(),
         (None, Some(tuned)) => gates::of_tune(&journal, tuned, conditions),
         (None, None) => gates::of_run(&Analysis::of(&journal), conditions),
     };
-    let shown = if ab.is_some() { Shown::There } else { arguments.shown() };
+    let text = arguments.text(&journal, ab.as_ref(), gate.as_ref())?;
+    let is_text = ab.is_some() || arguments.format.format.is_none();
     arguments.print(&text)?;
-    arguments.gate.conclude("report", gate.as_ref(), shown)
+    arguments.gate.conclude(
+        "report",
+        gate.as_ref(),
+        if is_text { Shown::There } else { Shown::Aside },
+    )
 }
 
 impl Arguments {
@@ -112,7 +117,8 @@ impl Arguments {
     fn load(&self, stored: &StoredLoad) -> anyhow::Result<Exit> {
         let report = &stored.result.report;
         self.gate.check(&gates::scope_of_load("report", &report.config))?;
-        let load = stored.load();
+        let gate = gates::of_load(report, self.gate.conditions());
+        let load = stored.load(gate.as_ref());
         if let Some(folder) = &self.svg {
             return self.pictures(&load.html(), folder);
         }
@@ -123,14 +129,10 @@ impl Arguments {
             self.with_place(text)
         };
         self.print(&self.format.text(&load, self.metric, shown))?;
-        let gate = gates::of_load(report, self.gate.conditions());
-        self.gate.conclude("report", gate.as_ref(), self.shown())
-    }
-
-    /// Where the results of conditions are printed, unless the result has them.
-    fn shown(&self) -> Shown {
+        // Text in wrk's layout has no place for conditions.
         let is_page = self.splice.is_none() && self.format.format.is_none();
-        if is_page { Shown::After } else { Shown::Aside }
+        let shown = if is_page { Shown::After } else { Shown::Aside };
+        self.gate.conclude("report", gate.as_ref(), shown)
     }
 
     /// Prints the result, or puts it into a document.
@@ -166,7 +168,12 @@ impl Arguments {
     }
 
     /// The result as it was asked for.
-    fn text(&self, journal: &Journal, ab: Option<&Ab<'_>>) -> anyhow::Result<String> {
+    fn text(
+        &self,
+        journal: &Journal,
+        ab: Option<&Ab<'_>>,
+        gate: Option<&Gate>,
+    ) -> anyhow::Result<String> {
         let metric = self.metric;
         let explain = self.explain || metric.is_some();
         if let Some(ab) = ab {
@@ -174,18 +181,20 @@ impl Arguments {
             return Ok(self.format.text(ab, metric, shown));
         }
         if let Some(tuned) = Tuned::of(journal).filter(|_| metric.is_none()) {
-            return Ok(self.format.text(&tuned, None, || tuned.text(self.look())));
+            let report = TuneReport { tuned: &tuned, gate };
+            return Ok(self.format.text(&report, None, || report.text(self.look())));
         }
         let known = Known::of(journal, results::folder(&self.run))?;
         let analysis = &Analysis::of(journal);
-        let details = Details { analysis, metric, facts: known.facts(Look::Plain) };
-        let shown = || if explain { details.details() } else { self.page(analysis, &known) };
+        let details = Details { analysis, metric, facts: known.facts(Look::Plain, gate) };
+        let page = || self.page(analysis, &known, gate);
+        let shown = || if explain { details.details() } else { page() };
         Ok(self.format.text(&details, metric, shown))
     }
 
     /// The page that `run` prints. In a document there are no colours, and no folder of this machine.
-    fn page(&self, analysis: &Analysis<'_>, known: &Known) -> String {
-        let mut facts = known.facts(self.look());
+    fn page(&self, analysis: &Analysis<'_>, known: &Known, gate: Option<&Gate>) -> String {
+        let mut facts = known.facts(self.look(), gate);
         facts.folder = facts.folder.filter(|_| self.splice.is_none());
         self.with_place(screen::page(analysis, &facts))
     }

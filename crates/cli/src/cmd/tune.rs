@@ -14,7 +14,7 @@ use wirebench_experiment::{
 };
 use wirebench_report::{
     gates,
-    tune::{SUITE, Tuned},
+    tune::{SUITE, TuneReport, Tuned},
 };
 use wirebench_schema::{
     gate::{GateFigure, GateScope},
@@ -246,10 +246,11 @@ fn show(
 ) -> anyhow::Result<Exit> {
     let format = arguments.format;
     let place = format!("results: {}", finished.folder.display());
-    format.print(tuned, place, |place| format!("{}{place}", tuned.text(out::look())));
-    results::write(finished, tuned)?;
     let gate = gates::of_tune(&finished.journal, tuned, arguments.gate.conditions());
-    let shown = if format.format.is_none() { Shown::After } else { Shown::Aside };
+    let report = TuneReport { tuned, gate: gate.as_ref() };
+    format.print(&report, place, |place| format!("{}{place}", report.text(out::look())));
+    results::write(finished, &report)?;
+    let shown = if format.format.is_none() { Shown::There } else { Shown::Aside };
     let of_gate = arguments.gate.conclude("tune", gate.as_ref(), shown)?;
     Ok(if of_gate == Exit::Regression || usual == Exit::Fine { of_gate } else { usual })
 }

@@ -127,6 +127,31 @@ fn the_steps_of_the_action_leave_a_result_and_a_summary() {
 }
 
 #[test]
+fn the_verdict_of_a_run_is_that_of_its_conditions() {
+    let action = Action::read();
+    let world = World::new();
+    let forge = Forge::new(&world);
+    let step = |name: &str| action.steps.iter().find(|it| it.name == name).unwrap();
+    let (measure, show) = (step("measure"), step("show the report"));
+    let arguments = "builtin/epoll\nbuiltin/io_uring\n--scenario=hello\n--phase=saturate\n--cohorts=1\n-d=100ms\n\
+                     --steady=0s\n-c=2\n--no-verify\n--no-pin\n";
+    let judged = format!("{arguments}--fail-if=memory > 1B\n");
+    for (arguments, code, result, verdict) in
+        [(judged.as_str(), 4, "violated", "failed"), (arguments, 0, "passed", "")]
+    {
+        let given = [("verb", "run"), ("arguments", arguments), ("results", result)];
+        let output = forge.output(&measure.script, &action.variables(measure, &given));
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        forge.carry_out(&show.name, &show.script, &action.variables(show, &given));
+        assert_eq!(forge.output_of("result").as_deref(), Some(result));
+        assert_eq!(forge.output_of("verdict").as_deref(), Some(verdict));
+    }
+    let summary = fs::read_to_string(&forge.summary).unwrap();
+    assert_eq!(summary.matches("**Conditions: FAILED**").count(), 1, "{summary}");
+    world.wait_for_silence();
+}
+
+#[test]
 fn a_comment_is_made_once_and_then_replaced() {
     let action = Action::read();
     let world = World::new();

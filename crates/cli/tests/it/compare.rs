@@ -110,7 +110,7 @@ fn a_regression_is_shown_and_fails_only_where_a_condition_asks_for_it() {
     let failed = compare(MADE, SLOWER, &["--fail-if", "throughput < -3%"]);
     failed.assert_prints(4, &["FAILED 'throughput < -3%': hello go/net: requests/s -5."]);
     let passed = compare(MADE, SLOWER, &["--fail-if", "throughput < -10%"]);
-    passed.assert_prints(0, &["passed 'throughput < -10%' in 1 cell"]);
+    passed.assert_prints(0, &["passed 'throughput < -10%': hello go/net: requests/s -5."]);
     compare(MADE, MADE, &["--fail-if", "throughput < -3%"])
         .assert_prints(0, &["no significant change"]);
 }
@@ -202,7 +202,10 @@ fn every_form_says_the_same() {
     let all = compare(MADE, SLOWER, &[&options[..], &["--all", "--metric", "cpu"]].concat());
     all.assert_prints(4, &["CPU/request", "same", "slower"]);
     let markdown = compare(MADE, SLOWER, &[&options[..], &["--markdown"]].concat());
-    markdown.assert_prints(4, &["1 worse, 1 the same**; **FAILED**", "| hello ", "<details>"]);
+    markdown.assert_prints(
+        4,
+        &["1 worse, 1 the same**\n\n**Conditions: FAILED**\n", "| hello ", "<details>"],
+    );
     let json = compare(MADE, SLOWER, &[&options[..], &["--json"]].concat());
     assert_eq!(json.code, Some(4));
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();

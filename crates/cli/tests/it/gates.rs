@@ -1,7 +1,7 @@
 //! `--fail-if` of `load`, `run`, `tune`, `ab` and `report`: exit codes, and what is refused before anything is
 //! measured. The conditions themselves are tested in `schema` and `report`.
 
-use std::fs;
+use std::{fs, path::PathBuf};
 
 use crate::{
     compare::measured,
@@ -18,6 +18,18 @@ fn served(world: &World) -> (Running, String) {
     let line = server.first_line();
     let address = line.strip_prefix("listening ").expect("a ready line").to_owned();
     (server, format!("http://{address}/"))
+}
+
+/// The verdict of the conditions in a JSON result.
+fn verdict(json: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(json).unwrap();
+    value["gate"]["verdict"].as_str().unwrap_or_else(|| panic!("no gate in {value:#}")).to_owned()
+}
+
+/// The last result in a world's project: the names of folders begin with the time.
+fn newest(world: &World) -> PathBuf {
+    let all = entries(&world.folder.path().join("target/wirebench"));
+    all.into_iter().rfind(|it| it.join("runs.jsonl").is_file()).unwrap()
 }
 
 /// A world with the result of a run, in which `go/net` answers 80 000 requests/s.
@@ -48,9 +60,13 @@ fn a_load_fails_on_its_figures_and_on_those_of_named_requests() {
     let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
     assert_has(&xml, &["name=\"wirebench load\" tests=\"2\" failures=\"1\"", "name=\"load\""]);
     let json = load(&["--fail-if=p99 > 1ns", "--json"]).ended(4);
-    serde_json::from_str::<serde_json::Value>(&json.stdout).unwrap();
+    assert_eq!(verdict(&json.stdout), "failed");
     assert_has(&json.stderr, &["FAILED 'p99 > 1 ns'"]);
-    load(&["-o", "out"]).ended(0);
+    load(&["-o", "out", "--fail-if=errors > 0"]).ended(0);
+    let written = entries(&world.folder.path().join("out")).remove(0);
+    let read = |name| fs::read_to_string(written.join(name)).unwrap();
+    assert_eq!(verdict(&read("load.json")), "passed");
+    assert_has(&read("report.html"), &["Conditions: passed", "0 errors in 100 requests (0 %)"]);
     let folder = entries(&world.folder.path().join("out")).remove(0).display().to_string();
     let judged = ["report", &folder, "--fail-if=p99 > 1ns", "--fail-if=errors > 0"];
     world.wirebench(&judged).assert_prints(4, &["FAILED 'p99 > 1 ns'", "passed 'errors > 0'"]);
@@ -96,14 +112,18 @@ fn a_saved_result_of_run_is_judged_again() {
     let relative = ["--fail-if=throughput < -10%", "--fail-if=cpu > +3%"];
     let parts = [
         "FAILED 'throughput < -10%': hello go/net: requests/s -20.",
-        "passed 'cpu > +3%' in 1 cell",
+        "passed 'cpu > +3%': hello go/net: CPU/request ",
     ];
     report(&relative).assert_prints(4, &parts);
     report(&["--fail-if=req/s of c/epoll < 90k"])
         .assert_prints(0, &["passed", "throughput 100 00"]);
     let json = report(&["--json", "--fail-if=req/s < 90k"]).ended(4);
-    serde_json::from_str::<serde_json::Value>(&json.stdout).unwrap();
+    assert_eq!(verdict(&json.stdout), "failed");
     assert_has(&json.stderr, &["FAILED 'throughput < 90000'"]);
+    let page = report(&["--html", "--fail-if=req/s < 90k"]).ended(4).stdout;
+    assert_has(&page, &["Conditions: FAILED", "throughput 80 00"]);
+    let without = report(&["--json"]).ended(0).stdout;
+    assert_has(&without, &["\"gate\": null"]);
     // The name is known, and the baseline has no change against itself.
     let unjudged = report(&["--fail-if=cpu of c/epoll > +3%"]).ended(3);
     assert_has(&unjudged.stderr, &["error: 'cpu of c/epoll > +3%' cannot be judged"]);
@@ -119,6 +139,10 @@ fn run_and_tune_end_with_the_code_of_their_conditions() {
     let conditions = ["--fail-if=errors > 0", "--fail-if=errors > 50%", "--junit=x.xml"];
     let passed = world.wirebench(&[&of_run[..], &quick, &conditions].concat()).ended(0);
     assert_has(&passed.stdout, &["passed 'errors > 0': ", "passed 'errors > 50%': ", "Report: "]);
+    let read = |name| fs::read_to_string(newest(&world).join(name)).unwrap();
+    assert_eq!(verdict(&read("report.json")), "passed");
+    assert_has(&read("report.html"), &["Conditions: passed", "passed 'errors &gt; 0': "]);
+    assert_has(&read("report.md"), &["**Conditions: passed**"]);
     let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
     assert_has(&xml, &["name=\"wirebench run\" tests=\"2\" failures=\"0\""]);
     let of_tune =
@@ -126,5 +150,7 @@ fn run_and_tune_end_with_the_code_of_their_conditions() {
     let asked = ["--no-verify", "--no-pin", "--fail-if=errors > 0"];
     let passed = world.wirebench(&[&of_tune[..], &asked].concat()).ended(0);
     assert_has(&passed.stdout, &["passed 'errors > 0': "]);
+    assert_eq!(verdict(&read("tune.json")), "passed");
+    assert_has(&read("report.html"), &["Conditions: passed"]);
     world.wait_for_silence();
 }

@@ -9,7 +9,7 @@ use crate::{
     Report,
     analysis::{Metric, SideRatio, absent, conditions},
     by_name,
-    compare::{gate_lines, words},
+    compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
     flat::Flat,
     html::ratio::{self, Ratio},
@@ -47,14 +47,13 @@ impl Report for Ab<'_> {
         let [a, b] = self.sides.each_ref().map(|side| format!("{}{}", mark(side), side.name));
         let figures = self.figures.iter().filter(|it| it.values.iter().any(Option::is_some));
         let table = self.table(["metric", &a, &b], &["margin", "outcome"], figures);
-        let conditions = self.gate.as_ref().map(gate_lines).unwrap_or_default();
         let blocks = vec![
             Block::Details(self.setting()),
             Block::Table(table),
             Block::Chart(self.ratios()),
             Block::Details(by_name::sections(std::slice::from_ref(&self.rows))),
             Block::Details(self.reading_aid()),
-            Block::list("conditions", conditions),
+            conditions_block(self.gate.as_ref()),
             Block::Headline(self.sentence(), None),
         ];
         Document { title: "wirebench ab".to_owned(), blocks }
@@ -80,10 +79,10 @@ impl Ab<'_> {
         findings.extend(services.iter().map(|text| shortened(text, WIDTH)));
         let conditions = conditions(self.journal).into_iter();
         findings.extend(conditions.map(|text| shortened(&format!("all runs: {text}"), WIDTH)));
-        let labels = self.journal.start.labels.words();
         findings.extend(place);
-            Block::Lines(labels.into_iter().collect()),
+        let labels = self.journal.start.labels.words();
         let blocks = vec![
+            Block::Lines(labels.into_iter().collect()),
             Block::Table(self.table(["", a, b], &[], self.figures_shown())),
             Block::Lines(findings),
             Block::Headline(self.sentence(), None),

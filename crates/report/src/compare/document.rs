@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use super::{Change, Comparison, Gate, GateVerdict, Hit, Summary, words};
+use super::{Change, Comparison, Summary, gate_words::conditions, words};
 use crate::{
     Report,
     analysis::Inconclusive,
@@ -29,10 +29,6 @@ const READING_AID: [&str; 4] = [
     "!: a run failed or is invalid, see the note",
     "<= (>=, ~): the load generator was saturated in the runs of the older (newer, both) result",
 ];
-
-/// What a gate says that neither fails nor passes.
-const NOT_PASSED: &str = "NOT PASSED: a condition is violated only if the whole interval is beyond it; \
-                          --fail-if-inconclusive makes this a failure";
 
 impl Report for Comparison {
     fn document(&self) -> Document {
@@ -75,11 +71,11 @@ impl Comparison {
         ];
         let blocks = vec![
             Block::Details(vec![Block::Lines(setting)]),
-            Block::Headline(words::summary(self), self.gate.as_ref().map(word)),
+            Block::Headline(words::summary(self), None),
             Block::Lines(scope.into_iter().collect()),
             Block::Table(self.table(rows)),
             Block::Chart(self.ratios()),
-            Block::Lines(self.gate.as_ref().map(gate_lines).unwrap_or_default()),
+            conditions(self.gate.as_ref()),
             Block::Details(more),
             Block::Details(vec![Block::list("legend", READING_AID.map(str::to_owned).to_vec())]),
         ];
@@ -141,45 +137,5 @@ fn verdict(change: &Change) -> String {
     match change.inconclusive {
         None | Some(Inconclusive::WideInterval) => change.words.clone(),
         Some(reason) => format!("{}: {}", change.words, reason.words()),
-    }
-}
-
-/// What became of the conditions, a line for each thing to say.
-#[must_use]
-pub fn gate_lines(gate: &Gate) -> Vec<String> {
-    let mut lines = Vec::new();
-    for it in &gate.conditions {
-        let condition = &it.condition;
-        let line = |word: &str, hit: &Hit| format!("{word} '{condition}': {}", hit.sentence());
-        lines.extend(it.failed.iter().map(|hit| line("FAILED", hit)));
-        lines.extend(it.inconclusive.iter().map(|hit| line("inconclusive", hit)));
-        // Values are in order, the nearest to the limit first.
-        match it.passed.as_slice() {
-            [] => {}
-            [hit] if condition.change().is_none() => lines.push(line("passed", hit)),
-            [nearest, ..] if condition.change().is_none() => lines.push(format!(
-                "passed '{condition}' in {}; nearest: {}",
-                count(it.passed.len(), "cell"),
-                nearest.sentence()
-            )),
-            hits => lines.push(format!("passed '{condition}' in {}", count(hits.len(), "cell"))),
-        }
-    }
-    let lost = gate.lost.iter();
-    lines.extend(lost.map(|it| format!("FAILED: {} has no figures: {}", it.cell, it.reason)));
-    lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
-    if gate.verdict() == GateVerdict::Inconclusive {
-        lines.push(NOT_PASSED.to_owned());
-    }
-    lines
-}
-
-/// The result of the conditions next to the headline of a document, which has them further below.
-fn word(gate: &Gate) -> &'static str {
-    match gate.verdict() {
-        GateVerdict::Failed => "FAILED",
-        GateVerdict::Inconclusive => "inconclusive",
-        GateVerdict::Passed if gate.warnings.is_empty() => "passed",
-        GateVerdict::Passed => "passed, but some conditions could not fail: see the warnings",
     }
 }

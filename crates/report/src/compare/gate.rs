@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_schema::gate::Condition;
+use wirebench_stats::{Estimate, Interval};
 
 use super::{Cell, Change, words};
 
@@ -28,11 +29,11 @@ pub struct ConditionResult {
     pub condition: Condition,
     /// Cells that have its figure.
     pub looked_at: usize,
-    /// Of those, cells that keep it.
-    #[serde(serialize_with = "super::json::count")]
-    #[schemars(with = "usize")]
+    /// Of those, cells that keep it, the nearest to the limit first.
+    #[serde(flatten, serialize_with = "super::json::kept")]
+    #[schemars(with = "super::json::KeptReport<'static>")]
     pub passed: Vec<Hit>,
-    /// Cells that violate it.
+    /// Cells that violate it, the farthest beyond first.
     pub failed: Vec<Hit>,
     /// All other cells.
     pub inconclusive: Vec<Hit>,
@@ -77,6 +78,10 @@ pub struct Hit {
     pub cell: Option<Cell>,
     /// The figure with its unit.
     pub metric: &'static str,
+    /// The value in the unit of the metric, or of a change the ratio.
+    pub value: f64,
+    /// Its 95 % interval; null with fewer than 3 cohorts.
+    pub interval: Option<Interval>,
     /// The change or the value, and what follows from it.
     pub why: String,
 }
@@ -147,7 +152,9 @@ impl Hit {
     pub(crate) fn of(change: &Change, doubt: Option<&str>) -> Self {
         let doubt = doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
         let why = format!("{}{doubt}", words::change(change));
-        Self { cell: Some(change.cell.clone()), metric: change.metric.field(), why }
+        let Estimate { value, interval, .. } = change.estimate;
+        let (cell, metric) = (Some(change.cell.clone()), change.metric.field());
+        Self { cell, metric, value, interval, why }
     }
 
     /// The cell and what follows from its figure.

@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use std::borrow::Borrow;
 use wirebench_stats::Estimate;
 
 use super::{Comparison, Gate, GateVerdict, Hit};
@@ -48,6 +49,17 @@ pub(crate) struct GateReport<'a> {
     gate: &'a Gate,
 }
 
+/// A result with that of its conditions.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct WithGate<'a, T> {
+    #[serde(flatten)]
+    pub(crate) result: T,
+    /// The result of the conditions; null without conditions.
+    #[serde(serialize_with = "gate")]
+    #[schemars(with = "Option<GateReport<'static>>")]
+    pub(crate) gate: Option<&'a Gate>,
+}
+
 /// Everything that `comparison` says, as JSON.
 ///
 /// # Panics
@@ -68,13 +80,26 @@ pub(super) fn ratio<S: Serializer>(estimate: &Estimate, serializer: S) -> Result
     report.serialize(serializer)
 }
 
-pub(super) fn count<S: Serializer>(hits: &[Hit], serializer: S) -> Result<S::Ok, S::Error> {
-    hits.len().serialize(serializer)
+/// The cells that keep a condition.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(super) struct KeptReport<'a> {
+    /// Of those, cells that keep it.
+    passed: usize,
+    /// These cells.
+    kept: &'a [Hit],
+}
+
+pub(super) fn kept<S: Serializer>(hits: &[Hit], serializer: S) -> Result<S::Ok, S::Error> {
+    KeptReport { passed: hits.len(), kept: hits }.serialize(serializer)
 }
 
 /// What a gate says as a whole is not stored with it, because it follows from its parts.
-pub(crate) fn gate<S: Serializer>(gate: &Option<Gate>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn gate<S: Serializer>(
+    gate: &Option<impl Borrow<Gate>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let report = gate.as_ref().map(|gate| {
+        let gate = gate.borrow();
         let verdict = gate.verdict();
         GateReport { verdict, passed: verdict == GateVerdict::Passed, gate }
     });

@@ -2,12 +2,12 @@
 //! it is beyond the limit. The value is that of the report: a median over cohorts.
 
 use wirebench_schema::{
-    gate::{Condition, GateFigure, Limit, LimitSide},
+    gate::{Condition, GateFigure, Limit},
     journal::Weight,
     load::{LatencyFigure, LatencySummary, LoadReport},
     suite::Phase,
 };
-use wirebench_stats::median;
+use wirebench_stats::{Interval, geometric_mean_interval, median};
 
 use super::{
     Cell,
@@ -38,6 +38,7 @@ pub(crate) struct Subject<'a> {
 /// A value, and how it is to be read.
 struct Found {
     value: f64,
+    interval: Option<Interval>,
     shown: String,
     bound: Option<Bound>,
 }
@@ -79,16 +80,15 @@ pub(super) fn judge(condition: &Condition, subjects: &[Subject<'_>]) -> Conditio
     let concerned = subjects.iter().filter(|it| it.is_concerned_by(condition, request));
     let mut found: Vec<(&Subject<'_>, Found)> =
         concerned.filter_map(|it| Some((it, it.value(condition, request)?))).collect();
-    found.sort_by(|(_, one), (_, other)| match figure.worse() {
-        LimitSide::Above => other.value.total_cmp(&one.value),
-        LimitSide::Below => one.value.total_cmp(&other.value),
-    });
+    figure.worse().sort(&mut found, |(_, it)| it.value);
     let mut result = ConditionResult::new(condition);
     for (subject, found) in found {
         let state = subject.state(condition, &found);
         let doubt = if let State::Open(why) = &state { format!(": {why}") } else { String::new() };
         let why = format!("{}{doubt}", found.shown);
-        result.add(Hit { cell: subject.cell.clone(), metric: field(figure), why }, &state);
+        let Found { value, interval, .. } = found;
+        let (cell, metric) = (subject.cell.clone(), field(figure));
+        result.add(Hit { cell, metric, value, interval, why }, &state);
     }
     result
 }
@@ -140,10 +140,11 @@ impl<'a> Subject<'a> {
         if figure == GateFigure::Errors {
             return self.errors(condition, request);
         }
-        let value = match request {
+        let values = match request {
             None => self.own(figure)?,
-            Some(name) => median(&self.of_requests(name, figure)?)?,
+            Some(name) => self.of_requests(name, figure)?,
         };
+        let value = median(&values)?;
         let limited = self.rows.iter().any(|row| row.limited() == Limited::Yes);
         let is_bounded = matches!(figure, GateFigure::Throughput | GateFigure::Latency(_));
         let bound = match figure {
@@ -151,34 +152,34 @@ impl<'a> Subject<'a> {
             _ => (limited && is_bounded && self.rate.is_none()).then_some(Bound::Generator),
         };
         let name = figure.name();
-        let shown = match figure {
-            GateFigure::Throughput => format!("{name} {} requests/s", thousands(value)),
-            GateFigure::Cpu => format!("{name} {:.2} us/request", value / 1000.0),
-            #[allow(clippy::cast_possible_truncation, reason = "a size is far below 2^63")]
-            GateFigure::Memory => format!("{name} {}", bytes(value.round() as u64)),
-            GateFigure::Latency(_) if bound == Some(Bound::Replies) => {
-                format!("{name} at least {}, because no reply took as long", latency(value))
-            }
-            GateFigure::Latency(_) | GateFigure::Errors => format!("{name} {}", latency(value)),
-        };
-        Some(Found { value, shown, bound })
+        if bound == Some(Bound::Replies) {
+            let shown =
+                format!("{name} at least {}, because no reply took as long", latency(value));
+            return Some(Found { value, interval: None, shown, bound });
+        }
+        let interval = geometric_mean_interval(&values);
+        let ends =
+            interval.map(|it| format!(" ({}..{})", show(figure, it.low), show(figure, it.high)));
+        let (shown, ends) = (show(figure, value), ends.unwrap_or_default());
+        let shown = format!("{name} {shown}{}{ends}", unit(figure));
+        Some(Found { value, interval, shown, bound })
     }
 
-    /// Its figure over all requests.
-    fn own(&self, figure: GateFigure) -> Option<f64> {
+    /// Its figure over all requests, in each cohort.
+    fn own(&self, figure: GateFigure) -> Option<Vec<f64>> {
         let metric = Metric::of_gate(figure).filter(|_| !self.rows.is_empty());
         match (figure, metric) {
-            (GateFigure::Throughput, _) if self.rate.is_some() => self.rate,
+            (GateFigure::Throughput, _) if self.rate.is_some() => self.rate.map(|it| vec![it]),
             (_, Some(metric)) => {
                 let rows = self.rows.iter();
-                median(&rows.flat_map(|row| row.values(metric).into_values()).collect::<Vec<_>>())
+                Some(rows.flat_map(|row| row.values(metric).into_values()).collect())
             }
             (GateFigure::Throughput, None) => {
-                median(&self.loads.iter().map(|it| it.requests_per_second).collect::<Vec<_>>())
+                Some(self.loads.iter().map(|it| it.requests_per_second).collect())
             }
             (GateFigure::Latency(it), None) => {
                 let latencies = self.latencies(None).into_iter();
-                median(&latencies.map(|latency| it.of(latency)).collect::<Vec<_>>())
+                Some(latencies.map(|latency| it.of(latency)).collect())
             }
             _ => None,
         }
@@ -231,7 +232,7 @@ impl<'a> Subject<'a> {
         let value = if let Limit::Share(_) = condition.limit { share } else { errors as f64 };
         let (few, many) = (thousands(errors as f64), thousands(all));
         let shown = format!("{few} errors in {many} requests ({})", percent(share));
-        Some(Found { value, shown, bound: None })
+        Some(Found { value, interval: None, shown, bound: None })
     }
 
     fn state(&self, condition: &Condition, found: &Found) -> State {
@@ -277,6 +278,25 @@ fn named<'a>(
     }
     let of_set = load.config.requests.as_ref().map(|set| set.names());
     (load.by_name.is_empty() && of_set == Some(vec![name])).then_some(None)
+}
+
+/// A value without its unit, unless that depends on the value.
+fn show(figure: GateFigure, value: f64) -> String {
+    match figure {
+        GateFigure::Throughput => thousands(value),
+        GateFigure::Cpu => format!("{:.2}", value / 1000.0),
+        #[allow(clippy::cast_possible_truncation, reason = "a size is far below 2^63")]
+        GateFigure::Memory => bytes(value.round() as u64),
+        GateFigure::Latency(_) | GateFigure::Errors => latency(value),
+    }
+}
+
+const fn unit(figure: GateFigure) -> &'static str {
+    match figure {
+        GateFigure::Throughput => " requests/s",
+        GateFigure::Cpu => " us/request",
+        GateFigure::Latency(_) | GateFigure::Errors | GateFigure::Memory => "",
+    }
 }
 
 /// The name of the figure in files.

@@ -17,6 +17,7 @@ pub(crate) mod conditions;
 mod document;
 mod flat;
 mod gate;
+mod gate_words;
 mod grounds;
 pub(crate) mod json;
 mod judge;
@@ -29,8 +30,10 @@ mod yardstick;
 pub use comparison::{
     Cell, Change, Comparison, Figure, LeftOut, Movement, Presence, Summary, Yardstick,
 };
-pub use document::{Rows, gate_lines};
+pub use document::Rows;
 pub use gate::{ConditionResult, Gate, GateVerdict, Hit, Lost};
+pub(crate) use gate_words::conditions as conditions_block;
+pub use gate_words::gate_lines;
 pub use grounds::Difference;
 pub(crate) use grounds::{no_machine, plain};
 pub use json::json;

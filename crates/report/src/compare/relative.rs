@@ -47,7 +47,8 @@ impl<'a> OnChange<'a> {
 
     /// Its result in the changes that it concerns, and warnings.
     pub(super) fn judge(&self, changes: &[Change]) -> (ConditionResult, Vec<String>) {
-        let concerned: Vec<&Change> = changes.iter().filter(|it| self.concerns(it)).collect();
+        let mut concerned: Vec<&Change> = changes.iter().filter(|it| self.concerns(it)).collect();
+        self.limit.beyond.sort(&mut concerned, |it| it.estimate.value);
         let mut result = ConditionResult::new(self.condition);
         for change in &concerned {
             let state = self.state(change);

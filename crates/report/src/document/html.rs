@@ -16,14 +16,14 @@ impl Document {
 
     /// What is in the frame of a page.
     pub(crate) fn body(&self) -> Markup {
-        let Parts { title, headline, shown, charts, folded } = self.parts();
+        let Parts { title, headline, conditions, shown, charts, folded } = self.parts();
         let regions = Regions(Counter::new(0));
         let body = html! {
             h1 { (title.unwrap_or(&self.title)) }
             @if let Some((sentence, word)) = headline {
                 p.result { strong { (sentence) } @if let Some(word) = word { "; " strong { (word) } } }
             }
-            @for block in shown { (regions.block(block, false)) }
+            @for block in conditions.into_iter().chain(shown) { (regions.block(block, false)) }
             @for chart in charts { (chart) }
             @if !folded.is_empty() {
                 details {
@@ -49,6 +49,9 @@ impl Regions {
     fn block(&self, block: &Block, is_folded: bool) -> Markup {
         match block {
             Block::Title(text) | Block::Headline(text, _) => html! { p { (text) } },
+            Block::Conditions { state, heading, lines } => html! {
+                div class={ "conditions " (state) } { p { strong { (heading) } } (list(lines)) }
+            },
             Block::Lines(lines) if lines.len() == 1 => html! { p { (lines[0]) } },
             Block::Lines(items) => list(items),
             Block::List(title, items) => html! {

@@ -11,14 +11,15 @@ const WIDEST: usize = 100;
 
 impl Document {
     pub(crate) fn markdown(&self) -> String {
-        let Parts { title, headline, shown, folded, .. } = self.parts();
+        let Parts { title, headline, conditions, shown, folded, .. } = self.parts();
         let title = title.map(|title| format!("# {}", plain(title)));
         let headline = headline.map(|(sentence, word)| {
             let word = word.map_or_else(String::new, |word| format!("; **{word}**"));
             format!("**{}**{word}", plain(sentence))
         });
         let mut parts: Vec<String> = title.into_iter().chain(headline).collect();
-        parts.extend(shown.iter().map(|block| block.markdown(false)));
+        let shown = conditions.into_iter().chain(shown);
+        parts.extend(shown.map(|block| block.markdown(false)));
         if !folded.is_empty() {
             parts.push(format!("<details><summary>{DETAILS}</summary>"));
             parts.extend(folded.iter().map(|block| block.markdown(true)));
@@ -32,6 +33,7 @@ impl Block {
     fn markdown(&self, is_folded: bool) -> String {
         match self {
             Self::Title(text) | Self::Headline(text, _) => plain(text).into_owned(),
+            Self::Conditions { heading, lines, .. } => format!("**{heading}**\n\n{}", list(lines)),
             Self::Lines(lines) if lines.len() == 1 => plain(&lines[0]).into_owned(),
             Self::Lines(items) | Self::List(None, items) => list(items),
             Self::List(Some(title), items) => format!("{}:\n\n{}", plain(title), list(items)),

@@ -36,7 +36,7 @@ impl Block {
     fn text(&self, paint: Paint) -> String {
         match self {
             Self::Title(text) | Self::Headline(text, _) => text.clone(),
-            Self::Lines(lines) => lines.join("\n"),
+            Self::Lines(lines) | Self::Conditions { lines, .. } => lines.join("\n"),
             Self::List(title, items) => {
                 let items = items.iter().map(|item| format!("  {item}"));
                 title.iter().cloned().chain(items).collect::<Vec<_>>().join("\n")

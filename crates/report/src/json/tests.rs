@@ -7,11 +7,12 @@ use super::*;
 use crate::fixtures::{
     add_reason, alter, alter_last, assert_golden, failed, journal, pair, reason, run,
 };
-use crate::schemas::tests::valid;
+use crate::{Details, Report as _, schemas::tests::valid, screen::Facts};
 use wirebench_schema::journal::{Bound, Journal, ReasonKind, Run, Weight};
 
 fn parsed(journal: &Journal) -> Value {
-    valid("report", &text(&Analysis::of(journal)))
+    let (analysis, facts) = (&Analysis::of(journal), Facts::default());
+    valid("report", &Details { analysis, metric: None, facts }.json())
 }
 
 fn row_of<'a>(report: &'a Value, variant: &str, copy: u32) -> &'a Value {

@@ -14,7 +14,7 @@ use wirebench_schema::{
 
 use crate::{
     analysis::Reads,
-    compare::{Difference, Differences, NotComparable},
+    compare::{self, Difference, Differences, Gate, NotComparable, json::GateReport},
     flat::Flat,
 };
 
@@ -54,6 +54,10 @@ pub struct LoadComparison {
     warnings: Vec<String>,
     /// All requests together, and then the requests of each name that both have.
     figures: Vec<LoadChange>,
+    /// The result of the conditions on the newer load; null without conditions.
+    #[serde(serialize_with = "compare::json::gate")]
+    #[schemars(with = "Option<GateReport<'static>>")]
+    pub gate: Option<Gate>,
     #[serde(skip)]
     flat: Flat,
 }
@@ -143,6 +147,7 @@ pub fn compare_loads(
         warnings: grounds::warnings(old, new),
         flat: shown::flat(new.result, &figures),
         figures,
+        gate: None,
     })
 }
 

@@ -10,6 +10,7 @@ use wirebench_schema::{
 use super::{Load, charts, doubts};
 use crate::{
     by_name::{self, cell, latency_cells},
+    compare::conditions_block,
     distribution::{self, Distribution},
     document::{Block, Cell, Column, Document, Table},
     load_text::{Detail, Wanted, load_text},
@@ -34,6 +35,7 @@ pub(super) fn document(load: &Load<'_>) -> Document {
     let blocks = vec![
         Block::Title(title.clone()),
         Block::Headline(sentence(report), word),
+        conditions_block(load.gate),
         Block::Lines(setting(load)),
         Block::list(&limit, verdict.reasons),
         Block::section("What speaks against the result", [doubts, cautions].concat()),

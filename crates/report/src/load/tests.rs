@@ -96,7 +96,7 @@ pub(crate) fn result() -> LoadResult {
 }
 
 fn loaded(result: &LoadResult) -> Load<'_> {
-    Load { result, machine: Some("AMD EPYC 7763, 2 CPUs") }
+    Load { result, machine: Some("AMD EPYC 7763, 2 CPUs"), gate: None }
 }
 
 #[test]

@@ -22,6 +22,7 @@ use super::{
 use crate::{
     analysis::{Analysis, WorkloadRows},
     by_name,
+    compare::conditions_block,
     document::parts,
     generators,
     html::{document, ratio::LEGEND, safe},
@@ -41,6 +42,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
             h1 { (safe(&suite)) }
             p.setting { (safe(&headline::setting(&model, facts))) br; (safe(&origin(journal))) }
             p.result { (safe(&headline::result(&model))) }
+            (parts(&[conditions_block(facts.gate)]))
         }
         @for (block, loads) in model.blocks.iter().zip(&members) {
             section {

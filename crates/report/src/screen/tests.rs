@@ -55,6 +55,7 @@ fn facts(look: Look) -> Facts<'static> {
         look,
         columns: None,
         folder: Some("results/1"),
+        gate: None,
     }
 }
 

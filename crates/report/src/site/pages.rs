@@ -15,7 +15,7 @@ use crate::{
     },
     screen::{Facts, Point},
     table::headline::labels,
-    tune::Tuned,
+    tune::{TuneReport, Tuned},
 };
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -33,7 +33,7 @@ pub fn run_page(analysis: &Analysis<'_>, facts: Facts<'_>) -> String {
         return ab.html();
     }
     match Tuned::of(journal) {
-        Some(tuned) => tuned.html(),
+        Some(tuned) => TuneReport { tuned: &tuned, gate: None }.html(),
         None => Details { analysis, metric: None, facts }.html(),
     }
 }

@@ -56,8 +56,12 @@ fn read(journal: &Journal) -> Sweep {
     }
 }
 
+const fn shown(tuned: &Tuned) -> TuneReport<'_> {
+    TuneReport { tuned, gate: None }
+}
+
 fn text(journal: &Journal) -> String {
-    Tuned::of(journal).unwrap().text(Look::Plain)
+    shown(&Tuned::of(journal).unwrap()).text(Look::Plain)
 }
 
 fn conclusion(journal: &Journal) -> String {
@@ -159,6 +163,7 @@ fn a_sweep_without_a_run_says_so_and_shows_no_picture() {
 #[test]
 fn only_a_look_with_colours_has_colours_and_more_is_lighter() {
     let tuned = Tuned::of(&sweep(6)).unwrap();
+    let tuned = shown(&tuned);
     assert!(tuned.text(Look::Plain).is_ascii());
     assert_golden("tune/sweep-colours.txt", &tuned.text(Look::Colours));
 }
@@ -244,7 +249,8 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
 #[test]
 fn both_results_in_all_forms() {
     for (name, journal) in [("sweep", sweep(6)), ("search", search(Some(FOUND)))] {
-        let tuned = Tuned::of(&journal).unwrap();
+        let found = Tuned::of(&journal).unwrap();
+        let tuned = shown(&found);
         assert_golden(&format!("tune/{name}.txt"), &tuned.details());
         assert_golden(&format!("tune/{name}.md"), &tuned.markdown());
         assert_golden(&format!("tune/{name}.json"), &tuned.json());

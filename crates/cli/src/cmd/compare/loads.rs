@@ -39,12 +39,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Option<Exit>> {
     arguments.gate.check(&gates::scope_of_load("compare", &report.config))?;
     let [old_name, new_name] = [&arguments.old, &arguments.new].map(|it| it.display().to_string());
     let differences = if arguments.force { Differences::Force } else { Differences::Refuse };
-    let comparison = compare_loads(&side(&old, &old_name), &side(&new, &new_name), differences)
+    let mut comparison = compare_loads(&side(&old, &old_name), &side(&new, &new_name), differences)
         .map_err(|reason| incomparable(refusal(&reason, &old_name, &new_name)))?;
+    comparison.gate = gates::of_load(report, conditions);
     out::result(&arguments.format.text(&comparison, None, || comparison.text()));
-    let gate = gates::of_load(report, conditions);
-    let shown = if arguments.format.format.is_some() { Shown::Aside } else { Shown::After };
-    arguments.gate.conclude("compare", gate.as_ref(), shown).map(Some)
+    let shown = if arguments.format.format.is_some() { Shown::Aside } else { Shown::There };
+    arguments.gate.conclude("compare", comparison.gate.as_ref(), shown).map(Some)
 }
 
 fn side<'a>(stored: &'a StoredLoad, name: &'a str) -> LoadSide<'a> {

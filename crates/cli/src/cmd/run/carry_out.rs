@@ -76,12 +76,13 @@ pub(super) fn conclude(
 ) -> anyhow::Result<Exit> {
     let journal = &finished.journal;
     let known = Known::of(journal, &finished.folder)?;
-    let (analysis, facts) = (&Analysis::of(journal), known.facts(out::look()));
-    out::result(&screen::page(analysis, &facts));
+    let analysis = &Analysis::of(journal);
     let gate = gates::of_run(analysis, arguments.gate.conditions());
+    let facts = known.facts(out::look(), gate.as_ref());
+    out::result(&screen::page(analysis, &facts));
     results::write(finished, &Details { analysis, metric: None, facts })?;
     out::result(&results::place(&finished.folder));
-    let of_gate = arguments.gate.conclude("run", gate.as_ref(), Shown::After)?;
+    let of_gate = arguments.gate.conclude("run", gate.as_ref(), Shown::There)?;
     if let Some(exit) = interrupt.exit() {
         let resume = journal::resume_command(&finished.folder);
         out::result(&format!("Resume with: {resume}"));

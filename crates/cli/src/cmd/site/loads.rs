@@ -26,7 +26,7 @@ pub(super) fn add(arguments: &Arguments, folder: &Path, all: &Path) -> anyhow::R
     if let Ok(environment) = fs::read_to_string(folder.join(ENVIRONMENT_FILE)) {
         write(&own.join(ENVIRONMENT_FILE), &arguments.shared(&environment))?;
     }
-    write(&own.join(PAGE_FILE), &arguments.shared(&stored.load().html()))?;
+    write(&own.join(PAGE_FILE), &arguments.shared(&stored.load(None).html()))?;
     let summary = load_summary(&id, &stored.result, stored.environment.as_ref());
     write_json(&own.join(SUMMARY_FILE), &summary)
 }

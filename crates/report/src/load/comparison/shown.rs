@@ -7,6 +7,7 @@ use super::{Kind, LoadChange, LoadComparison, LoadSummary};
 use crate::{
     Report,
     analysis::Reads,
+    compare::conditions_block,
     document::{Block, Cell, Column, Document, Paint, Table},
     flat::{Flat, FlatRatio},
     interval,
@@ -30,6 +31,7 @@ impl Report for LoadComparison {
             Block::Headline(self.sentence(), None),
             Block::line(SCOPE),
             Block::Table(self.table()),
+            conditions_block(self.gate.as_ref()),
             Block::Lines(has_bounds.then(|| BOUNDS.to_owned()).into_iter().collect()),
             Block::list("compared with --force despite these differences", forced),
             Block::list("warnings", self.warnings.clone()),

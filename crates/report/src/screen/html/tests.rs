@@ -19,6 +19,7 @@ const FACTS: Facts<'_> = Facts {
     look: Look::Plain,
     columns: None,
     folder: None,
+    gate: None,
 };
 
 fn page_of(journal: &Journal) -> String {
