@@ -4,11 +4,19 @@ set -euo pipefail
 # The step that comments has another summary.
 all="$RUNNER_TEMP/wirebench-report.md"
 : > "$all"
+
+# The verdict of ab; of a run that of its conditions.
+find_verdict='
+  /^  "verdict": /{ s/.*: "\(.*\)",$/\1/p; q }
+  /^  "gate": {$/,/^  }/{ /^    "verdict": /{ s/.*: "\(.*\)",$/\1/p; q } }
+'
+
 for result in "$RESULTS"/*/; do
   if [ ! -f "$result/runs.jsonl" ]; then continue; fi
-  report=$(wirebench report "$result" --markdown)
+  # Only the file that the verb wrote has the result of its conditions.
+  report=$(cat "$result/report.md" 2> /dev/null || wirebench report "$result" --markdown)
   printf '%s\n' "$report" | tee -a "$all" >> "$GITHUB_STEP_SUMMARY"
   sentence=$(head -n 1 <<< "$report" | sed 's/^# *//; s/\*\*//g')
-  verdict=$(sed -n 's/^  "verdict": "\(.*\)",$/\1/p' "$result/report.json" 2> /dev/null || true)
+  verdict=$(sed -n "$find_verdict" "$result/report.json" 2> /dev/null || true)
   { echo "sentence=$sentence"; echo "verdict=$verdict"; } >> "$GITHUB_OUTPUT"
 done
