@@ -107,7 +107,7 @@ fn a_rate_that_changes_has_a_row_for_each_step() {
     report.steps = RateStep::of(&report.config);
     (report.steps[1].requests_per_second, report.steps[1].errors) = (29_990.0, 40);
     report.steps[0].latency = Some(latency(100));
-    let page = Format::Markdown.write(&Load { result: &result, machine: None }, None).text;
+    let page = Format::Markdown.write(&Load { machine: None, ..loaded(&result) }, None).text;
     let (_, steps) = page.split_once("Steps of the rate").unwrap();
     expect_test::expect![[r#"
         | from second | offered/s | requests/s |     p50 |     p99 | errors |
