@@ -82,7 +82,7 @@ pub(crate) struct Conditions {
     /// Do not pin to CPUs; marks every run invalid
     #[arg(long)]
     no_pin: bool,
-    /// Skip the conformance checks; marks every run invalid
+    /// Skip the conformance checks and compare no reply body; marks every run invalid
     #[arg(long)]
     no_verify: bool,
     #[command(flatten)]

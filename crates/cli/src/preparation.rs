@@ -7,9 +7,16 @@ use wirebench_experiment::{
     experiment::{Experiment, Prepared, prepare},
     plan,
 };
-use wirebench_schema::{journal::Placement, suite::Suite};
+use wirebench_schema::{
+    journal::Placement,
+    suite::{Suite, Workload},
+};
 
 use crate::{context::Context, exit::Exit, progress::Reporter};
+
+/// What becomes of expectations without checks.
+const UNCHECKED: &str =
+    "--no-verify: the expected bodies are not compared, only statuses and framing";
 
 /// Builds come first and may use all CPUs.
 pub(crate) fn prepare_all(
@@ -41,7 +48,15 @@ pub(crate) fn prepare_with_baseline(
 
 /// Waiting and sampling happen on CPUs of neither side, or else on the generator's, so that the server's are the
 /// server's alone. Hosts from which the load comes are reached before anything is checked or measured.
-pub(crate) fn bind(context: &Context, experiment: &Experiment) -> anyhow::Result<()> {
+pub(crate) fn bind(
+    context: &Context,
+    experiment: &Experiment,
+    reporter: &Reporter,
+) -> anyhow::Result<()> {
+    let is_checked = experiment.verification.is_done();
+    if !is_checked && experiment.suite.workloads.iter().any(Workload::expects_bodies) {
+        reporter.note(UNCHECKED);
+    }
     if let Some(fleet) = &experiment.settings.fleet {
         let interrupt = &context.interrupt;
         fleet.provide(interrupt.flag()).map_err(|reason| interrupt.error(reason))?;
@@ -81,6 +96,6 @@ pub(crate) fn ready(
         reporter.finish();
         anyhow::bail!("{} cannot be measured: {}", it.variant, it.reason);
     }
-    bind(context, experiment)?;
+    bind(context, experiment, reporter)?;
     Ok(Ok(prepared))
 }

@@ -99,8 +99,17 @@ fn a_reply_that_is_not_as_expected_is_shown_with_its_request() {
     run(&["--path", "/now"]).assert_prints(1, &["different bodies", "give --any-body"]);
     run(&["--path", "/now", "--any-body"]).assert_reported();
     run(&["--path", "/now", "--no-verify"]).assert_reported();
-    run(&["--path", "/users/7", "--expect-contains", "\"id\":8"])
-        .assert_prints(1, &["/users/7`", "the body, 8 bytes"]);
+    let unchecked = ["--path", "/users/7", "--expect-contains", "\"id\":8", "--no-verify"];
+    let outcome = run(&unchecked);
+    outcome.assert_reported();
+    let told = "--no-verify: the expected bodies are not compared, only statuses and framing\n";
+    assert_eq!(outcome.stderr.matches(told).count(), 1, "{outcome:?}");
+    run(&["--path", "/none", "--expect-body", "none", "--no-verify"])
+        .assert_prints(1, &["a reply had status 404"]);
+    run(&["--path", "/users/7", "--expect-contains", "\"id\":8", "--name", "a"]).assert_prints(
+        1,
+        &["request `GET /users/7`", "8 bytes, does not contain the expected text"],
+    );
     run(&["--path", "/none", "--expect-status", "404", "--expect-body", "none"]).assert_reported();
 }
 

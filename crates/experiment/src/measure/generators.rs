@@ -2,7 +2,7 @@
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
-    load::{BodyCheck, LoadConfig},
+    load::{BodyCheck, LoadConfig, RequestSet},
     suite::Phase,
 };
 use wirebench_server::launch::Server;
@@ -41,6 +41,7 @@ impl RunSettings {
         let mut config = cell.workload.load_config_on(run, place, threads, self.seed);
         if !cell.verification.is_done() && config.target.protocol().traits().has_heads {
             (config.expect_body, config.body_check) = (None, BodyCheck::Any);
+            config.requests.iter_mut().for_each(RequestSet::accept_any_body);
         }
         if cell.workload.phase == Phase::Cost {
             config.warmup = config.warmup.max(COST_WARM_UP);

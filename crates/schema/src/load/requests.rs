@@ -71,8 +71,13 @@ impl Expect {
     /// Whether nothing decides which bodies are correct, so that the first one does.
     #[must_use]
     pub const fn leaves_body_open(&self) -> bool {
-        let Self { body, body_file, contains, any, .. } = self;
-        body.is_none() && body_file.is_none() && contains.is_none() && !*any
+        !self.names_body() && !self.any
+    }
+
+    /// Whether the body, or a part of it, is given.
+    #[must_use]
+    pub const fn names_body(&self) -> bool {
+        self.body.is_some() || self.body_file.is_some() || self.contains.is_some()
     }
 
     /// Why these cannot be expected together.
@@ -256,6 +261,17 @@ impl RequestSet {
             path.clone_into(&mut request.path);
         }
         set
+    }
+
+    /// Makes any body correct. Expected statuses stay.
+    pub fn accept_any_body(&mut self) {
+        for RequestSpec { expect, .. } in &mut self.requests {
+            *expect = Expect {
+                status: std::mem::take(&mut expect.status),
+                any: true,
+                ..Expect::default()
+            };
+        }
     }
 
     /// The first request of each name without body, header lines and expectation, so that a set of any size has room in

@@ -93,6 +93,12 @@ impl Workload {
             && self.idle_connections == 0
     }
 
+    /// Whether one of its requests says which bodies are correct.
+    #[must_use]
+    pub fn expects_bodies(&self) -> bool {
+        self.requests.iter().flat_map(|set| &set.requests).any(|it| it.expect.names_body())
+    }
+
     /// Whether a pilot must find the rate first.
     #[must_use]
     pub fn needs_rate(&self) -> bool {

@@ -44,7 +44,7 @@ pub(super) fn begin(
     }
     check_comparison(&experiment.suite, &prepared, &arguments.names)?;
     prepared.unavailable.splice(0..0, missing);
-    bind(context, &experiment)?;
+    bind(context, &experiment, &reporter)?;
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     conclude(&context.interrupt, &finished?, arguments)

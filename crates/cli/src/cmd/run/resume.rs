@@ -89,7 +89,7 @@ pub(super) fn run(
     for difference in &noted {
         reporter.note(&format!("changed: {difference}"));
     }
-    preparation::bind(&context, &setting.experiment)?;
+    preparation::bind(&context, &setting.experiment, &reporter)?;
     let stop = context.interrupt.flag();
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
     reporter.finish();
