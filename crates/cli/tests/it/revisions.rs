@@ -4,8 +4,10 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use crate::{
     ab::{SHORT, assert_fine},
-    world::{Outcome, PATIENCE, World, assert_has, entries, program},
+    own_suite,
+    world::{Outcome, PATIENCE, Running, World, assert_has, entries, program},
 };
+use rustix::process::Signal;
 
 /// What git says in `folder`.
 #[track_caller]
@@ -60,6 +62,28 @@ fn an_entry_is_compared_between_two_revisions_with_git() {
     wrong.assert_error(2, &format!("{reason} {}", folder.canonicalize().unwrap().display()));
 }
 
+#[test]
+#[ignore = "needs git"]
+fn an_entry_with_requests_of_its_own_is_asked_those_of_today_at_both_revisions_with_git() {
+    let world = World::new().with_entry("x/api", &own_suite::entry("api", "api.jsonl"));
+    let folder = world.folder.path();
+    let requests = folder.join("entries/x/api/api.jsonl");
+    fs::write(folder.join(".gitignore"), "target\n").unwrap();
+    fs::write(&requests, "{\"path\": \"/none\", \"name\": \"of old\"}\n").unwrap();
+    git(folder, &["init", "-q"]);
+    commit(folder);
+    fs::write(&requests, "{\"path\": \"/users/1\", \"name\": \"of today\"}\n").unwrap();
+    let short = SHORT.into_iter().filter(|it| *it != "--no-verify");
+    let options = ["x/api", "--old=HEAD", "--cohorts=1"];
+    assert_fine(&world.wirebench(&short.chain(options).collect::<Vec<_>>()));
+    let journal = world.journal();
+    let set = journal.start.workloads[0].requests.as_ref().unwrap();
+    assert_eq!(set.names(), ["of today"]);
+    let sides: Vec<_> = journal.verified.iter().map(|it| it.variant.entry().to_owned()).collect();
+    assert_eq!(sides.len(), 2, "{sides:?}");
+    assert!(journal.verified.iter().all(|it| it.failed.is_empty()), "{:?}", journal.verified);
+}
+
 /// The build of a server that is a copy of its source.
 const BUILD: &str = "--build=sh -c 'echo copying; cp source.sh srv'";
 
@@ -83,6 +107,36 @@ fn project() -> World {
         git(folder, &["tag", version]);
     }
     world
+}
+
+#[test]
+#[ignore = "needs git"]
+fn ctrl_c_in_the_build_of_a_revision_leaves_nothing_behind_with_git() {
+    let world = project();
+    let folder = world.folder.path();
+    let before = git(folder, &["status", "--porcelain"]);
+    let mut command = Command::new(program());
+    let build = "--build=sh -c 'setsid --fork sleep 7399; sleep 7399; cp source.sh srv'";
+    command.args(SHORT).args(["--server=./srv {host} {port}", "--cohorts=1", "--old=first", build]);
+    command.current_dir(folder.join("app")).envs([world.mark()]);
+    let running = Running::of(command);
+    // The command line of wirebench has these words, too.
+    let is_sleeper = |it: &String| it.ends_with(" sleep 7399 ");
+    world.wait(|| world.processes().iter().any(is_sleeper).then_some(()));
+    running.signal(Signal::INT);
+    let outcome = running.end().ended(130);
+    assert_eq!(outcome.stdout, "", "{outcome:#?}");
+    world.wait_for_silence();
+    assert_eq!(git(folder, &["worktree", "list"]).lines().count(), 1);
+    assert_eq!(git(folder, &["status", "--porcelain"]), before);
+    let repository = entries(&folder.join(".git"));
+    assert!(repository.iter().all(|it| it.extension() != Some("lock".as_ref())), "{repository:?}");
+    let state = entries(&folder.join("target/wirebench"));
+    assert!(state.iter().all(|it| !it.join("runs.jsonl").exists()), "{state:?}");
+    let whole = |it: &Path| it.file_name().unwrap().len() == 16;
+    let revisions = entries(&folder.join("target/wirebench/revisions"));
+    assert!(revisions.len() == 1 && whole(&revisions[0]), "{revisions:?}");
+    assert_fine(&ab(&world, &["--old=first", "--new=second", BUILD]));
 }
 
 /// `ab` with short slices in the folder `app`.
