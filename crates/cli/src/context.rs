@@ -3,8 +3,10 @@
 
 use anyhow::Context as _;
 use std::{
+    collections::BTreeMap,
     net::{IpAddr, Ipv4Addr},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 use wirebench_catalogue::{
@@ -13,6 +15,7 @@ use wirebench_catalogue::{
     requirement::{Availability, Prober},
     subject::{self, Subject},
 };
+use wirebench_host::environment;
 use wirebench_schema::{journal::Placement, scenario::Scenario};
 use wirebench_server::{
     executable,
@@ -51,6 +54,7 @@ pub(crate) struct Context {
     pub(crate) interrupt: Interrupt,
     /// This program, which is also guard, null server and load generator.
     pub(crate) program: PathBuf,
+    revisions: Mutex<BTreeMap<PathBuf, Option<String>>>,
     /// Ends what builds have started when this process is killed.
     _job_guard: JobGuard,
 }
@@ -64,7 +68,16 @@ impl Context {
         let project = chosen.project()?;
         let job_guard = JobGuard::start(&guard_command(&program))
             .with_context(|| cannot_start(Path::new("/dev/null").exists()))?;
-        Ok(Self { project, interrupt: Interrupt::listen()?, program, _job_guard: job_guard })
+        let (interrupt, revisions) = (Interrupt::listen()?, Mutex::default());
+        Ok(Self { project, interrupt, program, revisions, _job_guard: job_guard })
+    }
+
+    /// The git revision of `folder`, which is looked for once.
+    pub(crate) fn revision(&self, folder: &Path) -> Option<String> {
+        let folder = folder.canonicalize().ok()?;
+        let look = || environment::revision(&folder, self.interrupt.flag());
+        let mut known = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(folder.clone()).or_insert_with(look).clone()
     }
 
     /// The checks open some hundred connections; without the files for them the server would be

@@ -5,7 +5,6 @@ use std::{
     io,
     net::{IpAddr, Ipv4Addr},
     path::{Path, PathBuf},
-    sync::atomic::AtomicBool,
     time::Duration,
 };
 use wirebench_catalogue::{
@@ -13,7 +12,7 @@ use wirebench_catalogue::{
     subject::Subject,
 };
 use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::RunSettings};
-use wirebench_host::{environment, place::PlacementRequest, place_here};
+use wirebench_host::{place::PlacementRequest, place_here};
 use wirebench_schema::{
     journal::{Placement, Procedure},
     labels::{Labels, parse_label},
@@ -308,17 +307,15 @@ pub(crate) struct LabelOption {
 }
 
 impl LabelOption {
-    /// The label, and the revision of the current folder.
-    pub(crate) fn labels(&self, stop: &AtomicBool) -> Labels {
-        let revision = environment::revision(Path::new("."), stop);
+    pub(crate) fn labels(&self, revision: Option<String>) -> Labels {
         Labels { label: self.label.clone(), revision }
     }
 }
 
 impl ResultOptions {
-    /// The measured version.
-    pub(crate) fn labels(&self, stop: &AtomicBool) -> Labels {
-        self.label.labels(stop)
+    /// The measured version, which is that of the current folder.
+    pub(crate) fn labels(&self, context: &Context) -> Labels {
+        self.label.labels(context.revision(Path::new(".")))
     }
 
     /// The project, with its results where they were asked for.

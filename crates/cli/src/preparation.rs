@@ -24,8 +24,8 @@ pub(crate) fn prepare_all(
     subjects: Vec<Subject>,
     reporter: &mut Reporter,
 ) -> Prepared {
-    let stop = context.interrupt.flag();
-    prepare(subjects, &context.project, &context.prober(), stop, reporter)
+    let revision = context.project.root.as_deref().and_then(|root| context.revision(root));
+    prepare(subjects, revision, &context.prober(), context.interrupt.flag(), reporter)
 }
 
 /// The same with the baseline that needs no toolchain, where the one of `suite` cannot be measured.

@@ -130,7 +130,8 @@ pub fn examine_here(
     setup: &Setup,
     stop: &AtomicBool,
 ) -> (Environment, Vec<Finding>) {
-    let environment = environment::gather(project, stop);
+    let environment =
+        environment::gather(project.and_then(|it| environment::revision(it, stop)), stop);
     let servers = check_machine(Ipv4Addr::LOCALHOST.into());
     let mut findings = examine(&environment, io_uring, &servers, setup);
     let Comment { state, text, remedy } = distance::examine(&distance::read(stop));

@@ -60,14 +60,14 @@ pub const SYSCTLS: [&str; 30] = [
     "vm/overcommit_memory",
 ];
 
-/// Looks at the machine. `project` is the project's folder, whose revision is recorded. What other
-/// programs would have to tell stays absent once `stop` is set.
+/// Looks at the machine. `revision` is that of the project. What other programs would have to tell stays absent once
+/// `stop` is set.
 #[must_use]
-pub fn gather(project: Option<&Path>, stop: &AtomicBool) -> Environment {
+pub fn gather(revision: Option<String>, stop: &AtomicBool) -> Environment {
     // The load before the start must not be that of the programs that are asked below.
     let machine = here();
     Environment {
-        revision: project.and_then(|folder| revision(folder, stop)),
+        revision,
         tools: tools::versions(stop),
         variables: Some(variables()),
         speed_spread: speed::spread(stop),
@@ -154,13 +154,28 @@ fn kibibytes(text: &str) -> Option<u64> {
     number.checked_mul(1024)
 }
 
-/// The revision of the checkout, with `-dirty` when a tracked file differs from it; none outside a checkout.
+/// How long git may take to answer a question on a repository.
+const GIT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The revision of the checkout, with `-dirty` when a tracked file differs from it; none outside a checkout, and where
+/// git does not answer in time. The repository stays as it is: `git describe --dirty` would write its index.
 #[must_use]
 pub fn revision(folder: &Path, stop: &AtomicBool) -> Option<String> {
-    let argv = ["git", "describe", "--always", "--dirty", "--abbrev=12"].map(str::to_owned);
-    let timeout = Duration::from_secs(20);
-    let output = Job { argv: &argv, folder, env: NO_ENV, timeout }.output(stop).ok()?;
-    output.status.success().then(|| output.text.trim().to_owned())
+    let git = |arguments: &[&str]| {
+        let argv: Vec<String> = ["git", "--no-optional-locks"]
+            .iter()
+            .chain(arguments)
+            .map(|&word| word.to_owned())
+            .collect();
+        let job = Job { argv: &argv, folder, env: NO_ENV, timeout: GIT_TIMEOUT };
+        job.output(stop).ok().filter(|it| it.status.success()).map(|it| it.text)
+    };
+    let described = git(&["describe", "--always", "--abbrev=12"])?;
+    let changes = git(&["status", "--porcelain=v2", "--untracked-files=no", "--no-renames"])?;
+    // Warnings of git follow its answers.
+    let is_change = |line: &str| ["1 ", "2 ", "u "].iter().any(|kind| line.starts_with(kind));
+    let dirty = if changes.lines().any(is_change) { "-dirty" } else { "" };
+    Some(format!("{}{dirty}", described.lines().next()?.trim()))
 }
 
 #[cfg(test)]

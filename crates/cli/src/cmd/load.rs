@@ -11,9 +11,9 @@ mod options;
 
 pub(crate) use options::Arguments;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wirebench_experiment::{agents, journal::now};
-use wirebench_host::neighbours::Throttled;
+use wirebench_host::{environment, neighbours::Throttled};
 use wirebench_judge::load::{failures, gave_up, not_valid};
 use wirebench_loadgen as loadgen;
 use wirebench_report::{
@@ -45,7 +45,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     } else {
         None
     };
-    let labels = output.label.labels(interrupt.flag());
+    let revision = match output.records_labels() {
+        true => environment::revision(Path::new("."), interrupt.flag()),
+        false => None,
+    };
+    let labels = output.label.labels(revision);
     let started = now();
     let hosts = fleet.as_ref().map_or(&[][..], |it| &it.hosts);
     let mut observer = Observer::new(&config, output, hosts, files);

@@ -226,7 +226,7 @@ impl Arguments {
             metric: None,
             least_blocks: 1,
             command: command_line(),
-            labels: self.telling.labels(context.interrupt.flag()),
+            labels: self.telling.labels(context),
             verification: self.conditions.verification(Verification::Full),
             goal: Goal { precision: None, budget: self.budget },
             // A sweep has no ratio to a baseline whose interval could be narrow enough.

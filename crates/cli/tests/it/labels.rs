@@ -1,6 +1,10 @@
 //! `--label` and the git revision: recorded by every verb that measures, and shown again.
 
-use std::{fs, process::Command};
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    process::Command,
+};
 
 use crate::world::{World, assert_has, read};
 
@@ -47,6 +51,10 @@ fn a_load_records_the_label_and_the_revision_of_its_folder() {
         (&dirty["label"], &dirty["revision"]),
         (&serde_json::Value::Null, &"v1.0-dirty".into())
     );
+    fs::write(world.folder.path().join("server.c"), "int x;\n").unwrap();
+    let index = || fs::metadata(world.folder.path().join(".git/index")).unwrap().ino();
+    let before = index();
+    assert_eq!((load(&[])["revision"].clone(), index()), ("v1.0".into(), before));
     fs::remove_dir_all(world.folder.path().join(".git")).unwrap();
     assert_eq!(load(&["--label=x"])["revision"], serde_json::Value::Null);
     let refused = ["load", "--label", "a\nb", &url];
@@ -85,4 +93,34 @@ fn run_records_both_and_report_and_site_show_them() {
     let json = world.wirebench(&[&tune[..], &asked].concat()).ended(0).stdout;
     assert_has(&json, &["\"label\": \"v2\""]);
     world.wait_for_silence();
+}
+
+#[test]
+fn git_is_asked_once_where_a_result_records_the_revision_and_cannot_hang_a_verb() {
+    let world = repository();
+    let programs = tempfile::tempdir().unwrap();
+    let (git, log) = (programs.path().join("git"), programs.path().join("log"));
+    let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
+    let asked = |answer: &str, arguments: &[&str]| {
+        let script = format!("#!/bin/sh\necho \"$2\" >>{}\n{answer}\n", log.display());
+        fs::write(&git, script).unwrap();
+        fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(&log, "").unwrap();
+        let outcome = world.wirebench_with(&[("PATH", &path)], arguments).ended(0);
+        (outcome.stdout, fs::read_to_string(&log).unwrap())
+    };
+    let mut server = world.start(&["serve", "builtin/epoll"]);
+    let line = server.first_line();
+    let url = format!("http://{}/", line.strip_prefix("listening ").unwrap());
+    let load = ["load", "-c1", "-n10", &url];
+    assert_eq!(asked("echo v7", &load).1, "");
+    let json = [&load[..], &["--json"]].concat();
+    let (stdout, words) = asked("echo v7", &json);
+    assert_has(&stdout, &["\"revision\": \"v7\""]);
+    assert_eq!(words, "describe\nstatus\n");
+    let (stdout, words) = asked("exec sleep 60", &json);
+    assert!(!stdout.contains("\"revision\"") && words == "describe\n", "{stdout}");
+    let tune = ["tune", "builtin/epoll", "-c2", "--workers=1", "--blocks=1", "-d100ms", "--quiet"];
+    let tune = [&tune[..], &["--no-verify", "--no-pin", "--json"]].concat();
+    assert_eq!(asked("echo v7", &tune).1.matches("describe").count(), 1);
 }

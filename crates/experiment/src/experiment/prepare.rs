@@ -9,7 +9,6 @@ use wirebench_catalogue::{
         Freshness,
         parallel::{self, Event, Group},
     },
-    project::Project,
     requirement::{Availability, Prober},
     subject::Subject,
     version,
@@ -47,10 +46,11 @@ impl Prepared {
     }
 }
 
-/// Prepares every subject. One that cannot be prepared becomes a reason, never an error.
+/// Prepares every subject. One that cannot be prepared becomes a reason, never an error. `revision` is that of the
+/// project.
 pub fn prepare(
     subjects: Vec<Subject>,
-    project: &Project,
+    revision: Option<String>,
     prober: &Prober<'_>,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
@@ -76,7 +76,7 @@ pub fn prepare(
             }
         }
     }
-    prepared.environment = environment::gather(project.root.as_deref(), stop);
+    prepared.environment = environment::gather(revision, stop);
     prepared
 }
 

@@ -107,7 +107,7 @@ impl Arguments {
             metric: self.metric.or(usual).map(|metric| metric.name().to_owned()),
             least_blocks: FEWEST_BLOCKS,
             command: command_line(),
-            labels: self.telling.labels(context.interrupt.flag()),
+            labels: self.telling.labels(context),
             verification: self.conditions.verification(Verification::AllOrNothing),
             goal,
             part: self.pairs.part()?,

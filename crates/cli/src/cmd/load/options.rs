@@ -197,6 +197,13 @@ pub(crate) struct OutputOptions {
     pub(crate) events: bool,
 }
 
+impl OutputOptions {
+    /// Whether a form of the result has the label and the revision.
+    pub(crate) const fn records_labels(&self) -> bool {
+        self.json || self.output.is_some() || self.csv.is_some()
+    }
+}
+
 impl Arguments {
     /// The configuration, or a sentence on what contradicts what.
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {

@@ -157,7 +157,7 @@ impl Arguments {
             metric: None,
             least_blocks: 1,
             command: command_line(),
-            labels: self.telling.labels(context.interrupt.flag()),
+            labels: self.telling.labels(context),
             verification: conditions.verification(Verification::Full),
             goal,
             part: self.pairs.part()?,
