@@ -136,6 +136,12 @@ impl FleetOptions {
         })
     }
 
+    /// The first host that cannot reach what only this one has. Where a carrier goes is not known.
+    pub(crate) fn elsewhere(&self) -> Option<&str> {
+        let mut hosts = self.from.iter().filter(|_| self.carrier.is_none());
+        hosts.find(|host| !is_here(host)).map(String::as_str)
+    }
+
     /// Whether any of them is given.
     pub(crate) const fn is_given(&self) -> bool {
         !self.from.is_empty() || self.carrier.is_some() || self.no_copy
@@ -197,6 +203,15 @@ pub(crate) fn own_address() -> Option<IpAddr> {
     addresses.map(|it| it.ip()).find(|address| !address.is_loopback())
 }
 
+/// Whether a host is this one by its name.
+fn is_here(host: &str) -> bool {
+    let name = host.rsplit_once('@').map_or(host, |(_, name)| name);
+    let address = name.trim_matches(['[', ']']).parse::<IpAddr>();
+    address.is_ok_and(|it| it.is_loopback())
+        || name == "localhost"
+        || rustix::system::uname().nodename().to_str() == Ok(name)
+}
+
 /// A host that a carrier cannot take for an option.
 fn host(text: &str) -> Result<String, String> {
     let is_plain = |it: char| it.is_alphanumeric() || "._-:@[]%/".contains(it);
@@ -221,6 +236,14 @@ mod tests {
         for text in ["", ":", "a:", ":b", "a:-o", "a b:c"] {
             assert!(pair(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn this_host_has_the_names_of_the_loopback_and_its_own() {
+        for name in ["localhost", "me@localhost", "127.0.0.1", "[::1]"] {
+            assert!(is_here(name), "{name}");
+        }
+        assert!(!is_here("lab2") && !is_here("10.0.0.5"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::{
     io,
-    net::{IpAddr, Ipv4Addr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -14,9 +14,11 @@ use wirebench_catalogue::{
 use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::RunSettings};
 use wirebench_host::{place::PlacementRequest, place_here};
 use wirebench_schema::{
+    entry::{RunCommand, Service},
     journal::{Placement, Procedure},
     labels::{Labels, parse_label},
     scenario::Scenario,
+    server_url::ServerUrl,
     suite::Workload,
     verification::Verification,
 };
@@ -161,9 +163,11 @@ impl Conditions {
         let fleet = self.fleet.fleet()?;
         let mut load_command = vec![program.clone(), "load".to_owned()];
         load_command.extend(fleet.as_ref().map(fleet::words).unwrap_or_default());
-        let host = self.host(fleet.is_some())?;
         Ok(RunSettings {
-            launcher: self.ready.launcher(host, context.launcher(Some(&placement)))?,
+            launcher: self.ready.launcher(
+                self.host().unwrap_or(Ipv4Addr::LOCALHOST.into()),
+                context.launcher(Some(&placement)),
+            )?,
             agent_command: vec![program, "agent".into()],
             cut: Cut::default(),
             most_instances: MOST_INSTANCES,
@@ -182,24 +186,54 @@ impl Conditions {
         if self.no_verify { Ok(()) } else { context.require_files() }
     }
 
-    /// The address on which servers listen.
-    fn host(&self, is_reached_from_elsewhere: bool) -> anyhow::Result<IpAddr> {
-        match (self.ready.address, is_reached_from_elsewhere) {
-            (Some(address), _) => Ok(address),
-            (None, false) => Ok(Ipv4Addr::LOCALHOST.into()),
-            (None, true) => fleet::own_address().ok_or_else(|| {
-                usage(
-                    "--from needs --address ADDRESS, the address of this host at which the generators reach its \
-                     servers",
-                )
-            }),
+    /// The address on which servers listen, if it is known.
+    fn host(&self) -> Option<IpAddr> {
+        let usual = || match self.fleet.from.is_empty() {
+            true => Some(Ipv4Addr::LOCALHOST.into()),
+            false => fleet::own_address(),
+        };
+        self.ready.address.or_else(usual)
+    }
+
+    /// Refuses servers that the hosts of --from cannot reach. Nothing is connected to.
+    pub(crate) fn check_reach(&self, subjects: &[Subject]) -> anyhow::Result<()> {
+        if self.fleet.from.is_empty() {
+            return Ok(());
         }
+        for subject in subjects {
+            let RunCommand { service, url, .. } = &subject.variant.run;
+            let is_unix = url.as_ref().is_some_and(ServerUrl::is_unix);
+            let (place, remedy) = match (service, self.host()) {
+                (Some(Service { target, addresses, .. }), _) if are_loopback(addresses) => {
+                    (target.to_string(), "write an address of this host in the URL")
+                }
+                (None, _) if is_unix => ("unix:{path}".to_owned(), "use a URL with {port}"),
+                (None, None) => return Err(usage(NEEDS_ADDRESS)),
+                (None, Some(host)) if host.is_loopback() => {
+                    (host.to_string(), "give another --address")
+                }
+                (Some(_), _) | (None, Some(_)) => continue,
+            };
+            if let Some(host) = self.fleet.elsewhere() {
+                return Err(usage(format!(
+                    "{place} is reached from this host alone, not from {host}: {remedy}, or omit --from"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Whether conformance is checked first; `usual` is how, unless it is to be left out.
     pub(crate) const fn verification(&self, usual: Verification) -> Verification {
         if self.no_verify { Verification::LeftOut } else { usual }
     }
+}
+
+const NEEDS_ADDRESS: &str = "--from needs --address ADDRESS, the address of this host at which the generators reach \
+                             its servers";
+
+fn are_loopback(addresses: &[SocketAddr]) -> bool {
+    addresses.iter().all(|it| it.ip().to_canonical().is_loopback())
 }
 
 /// The CPUs that fulfil `wish` here.

@@ -144,6 +144,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let services = arguments.services(&context)?;
     let model = arguments.model(&context, &services)?;
     let subject = arguments.subject(&context, model.scenario, services)?;
+    arguments.conditions.check_reach(std::slice::from_ref(&subject))?;
     arguments.gate.check(&GateScope {
         verb: "tune",
         values: GateFigure::ALL.to_vec(),

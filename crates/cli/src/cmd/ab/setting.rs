@@ -84,6 +84,7 @@ impl Arguments {
         let goal = self.goal(procedure);
         self.conditions.require_files(context)?;
         let sides = self.sides(context, scenario, services)?;
+        self.conditions.check_reach(&sides)?;
         self.gate.check(&scope(&workload, &sides))?;
         let placement = options::placement(&self.conditions.wish())?;
         let settings = self.conditions.settings(context, placement)?;

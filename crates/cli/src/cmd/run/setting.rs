@@ -126,6 +126,7 @@ impl Arguments {
             other => Some(Tool::find(other, context.interrupt.flag()).map_err(usage)?),
         };
         let chosen = choice::subjects(context, self, &suite, &names, services)?;
+        conditions.check_reach(&chosen.subjects)?;
         left_out.extend(chosen.left_out);
         suite.baselines.extend(choice::own_baseline(&suite, &chosen.subjects));
         if goal.precision.is_some() && !has_ratios(&chosen.subjects, &suite) {
