@@ -20,7 +20,7 @@ use crate::{
     world::{World, program, read, result_in, wait_for},
 };
 
-const SERVER: &str = "198.18.0.2:8080";
+pub(crate) const SERVER: &str = "198.18.0.2:8080";
 
 /// Carries a connection on standard input and output with delay and loss.
 const SLOW: &str = r#"
@@ -56,7 +56,7 @@ const SUITE: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\nba
                      requests = 200\n";
 
 /// A network of hosts. It and everything that runs in it is taken away when this is dropped.
-struct Network {
+pub(crate) struct Network {
     /// In the names of the namespaces, which all of a machine share.
     mark: String,
     folder: PathBuf,
@@ -65,7 +65,7 @@ struct Network {
 
 impl Network {
     /// The coordinator's host `c` with a bridge, the server's `s`, and two for generators.
-    fn new(folder: &Path) -> Self {
+    pub(crate) fn new(folder: &Path) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let mark = format!("wb{}{count}", std::process::id());
@@ -101,7 +101,7 @@ impl Network {
         self.ip(&[&["-n", &self.name(host)], arguments].concat());
     }
 
-    fn on(&self, host: &str, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn on(&self, host: &str, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.name(host)]).arg(program);
         command
@@ -113,7 +113,7 @@ impl Network {
     }
 
     /// Starts a server that answers `hello`.
-    fn serve(&mut self) {
+    pub(crate) fn serve(&mut self) {
         let mut server = self.on("s", program());
         server.args(["null-server", "epoll", "hello", "198.18.0.2", "8080", "1"]);
         self.start(server);

@@ -38,6 +38,7 @@ mod run;
 mod second_look;
 mod servers;
 mod services;
+mod services_elsewhere;
 mod silence;
 mod slurm;
 mod sources;
