@@ -200,8 +200,10 @@ fn a_service_that_does_not_run_is_named_with_the_reason() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{free}/");
     let outcome = world.wirebench(&["run", &url, "--cohorts=3", "-q"]).ended(1);
-    let why = format!("fails `ready`: no connection to {url}: {free}: Connection refused");
-    assert_has(&outcome.stdout.replace("\n      ", " "), &[&why]);
+    let reason = [format!("{free}: Connection refused"), "or correct the URL".to_owned()];
+    let page = outcome.stdout.replace("\n      ", " ");
+    assert_has(&page, &["not measured, fails `ready`: no connection to "]);
+    assert_has(&page, &reason);
 }
 
 #[test]
