@@ -23,6 +23,7 @@ mod preparation;
 mod progress;
 mod request_options;
 mod results;
+mod scenarios;
 mod service_options;
 mod session;
 mod slurm;

@@ -30,6 +30,7 @@ mod outcome;
 mod process;
 pub mod protocol;
 mod protocols;
+mod purpose;
 pub mod reply;
 mod requests;
 mod session;
@@ -81,6 +82,14 @@ pub enum Verdict {
 pub struct Described {
     pub name: &'static str,
     pub about: &'static str,
+}
+
+impl Described {
+    /// What the check is for, as a clause.
+    #[must_use]
+    pub fn purpose(&self) -> &'static str {
+        purpose::of(self.name)
+    }
 }
 
 /// A check that needs nothing but the server's address.
@@ -210,6 +219,8 @@ mod tests {
                 let is_kebab = |c: char| c.is_ascii_lowercase() || c == '-';
                 assert!(check.name.chars().all(is_kebab), "{}", check.name);
                 assert!(check.about.ends_with('.'), "{}", check.about);
+                let purpose = check.purpose();
+                assert!(!purpose.is_empty() && !purpose.ends_with('.'), "{}", check.name);
             }
         }
     }

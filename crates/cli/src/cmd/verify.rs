@@ -1,19 +1,16 @@
 //! `wirebench verify`: every conformance check of every scenario, with PASS or FAIL and what was
 //! expected and seen.
 
+mod checks;
 mod course;
 
 use std::{net::Ipv4Addr, path::PathBuf};
 use wirebench_catalogue::{requirement::Availability, subject::Subject};
-use wirebench_report::{
-    junit::{Case, CaseState},
-    table::{Style, listing},
-};
+use wirebench_report::junit::{Case, CaseState};
 use wirebench_schema::{
     scenario::Scenario,
     suite::{Suite, Workload},
 };
-use wirebench_verify::catalogue;
 
 use crate::{
     building::{BuildOptions, build_all},
@@ -61,8 +58,8 @@ pub(crate) struct Arguments {
     /// Write the result of every check to this file as JUnit XML
     #[arg(long, value_name = "FILE", conflicts_with = "checks")]
     junit: Option<PathBuf>,
-    /// List all checks and their requirements without running them
-    #[arg(long)]
+    /// List all checks, their requirements and what each is for, without running them
+    #[arg(long, visible_alias = "list")]
     checks: bool,
     /// Exit with 1 if an entry needs `wirebench setup`
     #[arg(long)]
@@ -132,7 +129,7 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.checks {
-        list_checks();
+        out::result(&checks::list());
         return Ok(Exit::Fine);
     }
     junit::create(arguments.junit.as_deref())?;
@@ -245,13 +242,4 @@ fn scenarios(
         scenarios.retain(|scenario| *scenario != Scenario::Requests);
     }
     Ok(scenarios)
-}
-
-fn list_checks() {
-    for scenario in Scenario::ALL {
-        let checks = catalogue(scenario).into_iter();
-        let rows = checks.map(|check| vec![check.name.to_owned(), check.about.to_owned()]);
-        let table = listing(Style::Text, &[scenario.name(), "requirement"], 2, rows.collect());
-        out::result(&format!("{table}\n"));
-    }
 }

@@ -6,10 +6,9 @@ use wirebench_catalogue::{
     subject::{Origin, Subject},
 };
 use wirebench_report::{table::listing_within, wrap::wrap};
-use wirebench_schema::scenario::Scenario;
 
 use super::Row;
-use crate::plan::count;
+use crate::{plan::count, scenarios::folded};
 
 /// Columns of a screen whose width is unknown.
 pub(super) const WIDTH: usize = 80;
@@ -96,20 +95,9 @@ fn distinct<T: Display>(values: impl Iterator<Item = T>) -> Vec<String> {
     names
 }
 
-/// The scenarios that some of these variants have: those of the contract in as few words as possible.
+/// The scenarios that some of these variants have.
 pub(super) fn scenarios(subjects: &[&Subject]) -> String {
-    let has = |scenario: Scenario| {
-        subjects.iter().any(|subject| subject.variant.scenarios.contains(&scenario))
-    };
-    let contracts = Scenario::ALL.into_iter().filter(|it| *it != Scenario::Requests);
-    let (there, absent): (Vec<Scenario>, Vec<Scenario>) = contracts.partition(|it| has(*it));
-    let mut names = match absent.as_slice() {
-        [] => vec!["all".to_owned()],
-        [one] => vec![format!("all but {one}")],
-        _ => there.iter().map(ToString::to_string).collect(),
-    };
-    names.extend(has(Scenario::Requests).then(|| Scenario::Requests.to_string()));
-    names.join(" ")
+    folded(|scenario| subjects.iter().any(|it| it.variant.scenarios.contains(&scenario)))
 }
 
 /// Why variants are not ready: state, reason and names, each reason once.
