@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Named, fine, missing};
+use super::{Named, change, fine, missing};
 use wirebench_catalogue::setup::Setup;
 
 pub(super) fn examine(setup: &Setup) -> Vec<Named> {
@@ -10,19 +10,23 @@ pub(super) fn examine(setup: &Setup) -> Vec<Named> {
     if setup.packages.is_empty() {
         comments.push(("packages", fine("all packages for the entries are installed")));
     }
-    let mut lack = |name, text, names: Vec<&str>, separator| {
+    let mut lack = |name, text, names: Vec<&str>, separator, undo: String| {
         if !names.is_empty() {
-            let remedy = Some("wirebench setup".to_owned());
+            let remedy = Some(change("wirebench setup", undo));
             comments.push((name, missing(format!("{text} {}", names.join(separator)), remedy)));
         }
     };
     let missing_for_some = "missing for some entries:";
-    let packages = setup.packages.iter().map(String::as_str).collect();
-    lack("packages", missing_for_some, packages, " ");
+    let packages: Vec<&str> = setup.packages.iter().map(String::as_str).collect();
+    let undo = format!("apt-get remove {}", packages.join(" "));
+    lack("packages", missing_for_some, packages, " ", undo);
     let fetches = setup.fetches.iter().map(|fetch| fetch.what.as_str()).collect();
-    lack("registries", missing_for_some, fetches, "; ");
+    let undo = "remove what the commands of `wirebench setup --dry-run` have fetched";
+    lack("registries", missing_for_some, fetches, "; ", undo.to_owned());
     let checkouts = setup.checkouts.iter().map(|it| it.entry.as_str()).collect();
-    lack("sources", "not fetched: those of", checkouts, ", ");
+    let folders = setup.checkouts.iter().map(|it| it.folder.display().to_string());
+    let undo = format!("rm -r {}", folders.collect::<Vec<_>>().join(" "));
+    lack("sources", "not fetched: those of", checkouts, ", ", undo);
     for (entry, reasons) in by_entry(&setup.out_of_reach) {
         comments.push(("entry", missing(out_of_reach(entry, &reasons), None)));
     }

@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::Environment;
 
-use super::{Comment, Named, fine, missing, number, set, warning};
+use super::{Comment, Named, change, fine, missing, number, set, unknown, warning, written};
 
 /// Clocks that are read by asking a device, which takes a microsecond or more each time.
 const SLOW_CLOCKS: [&str; 4] = ["acpi_pm", "hpet", "jiffies", "refined-jiffies"];
@@ -36,7 +36,10 @@ fn kernel(environment: &Environment) -> Comment {
     } else if version.contains("PREEMPT_RT") {
         warning(
             format!("{text}: a real-time kernel has lower throughput"),
-            "start a kernel without PREEMPT_RT, unless servers will run on this one",
+            change(
+                "start a kernel without PREEMPT_RT, unless servers will run on this one",
+                "start this one again",
+            ),
         )
     } else {
         fine(text)
@@ -45,7 +48,7 @@ fn kernel(environment: &Environment) -> Comment {
 
 fn options(environment: &Environment) -> Comment {
     match environment.kernel_options.as_deref() {
-        None => fine("unknown: the kernel's command line cannot be read"),
+        None => unknown("the kernel's command line cannot be read"),
         Some([]) => fine("no boot option changes how servers run"),
         Some(options) => fine(format!("boot options: {}", options.join(" "))),
     }
@@ -55,10 +58,11 @@ fn options(environment: &Environment) -> Comment {
 /// several of them runs all on the first.
 fn isolation(environment: &Environment) -> Comment {
     let Some(isolated) = &environment.isolated_cpus else {
-        return fine("unknown: the kernel does not report isolated CPUs");
+        return unknown("the kernel does not report isolated CPUs");
     };
     let usable = |cpu: &&u32| environment.cpus.iter().any(|it| it.cpu == **cpu);
-    let used: Vec<String> = isolated.iter().filter(usable).map(u32::to_string).collect();
+    let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let used: Vec<u32> = isolated.iter().filter(usable).copied().collect();
     if isolated.is_empty() {
         fine("no CPU is isolated")
     } else if used.is_empty() {
@@ -67,10 +71,13 @@ fn isolation(environment: &Environment) -> Comment {
         warning(
             format!(
                 "CPUs {} are isolated: all threads of a server stay on the first of them",
-                used.join(",")
+                list(&used)
             ),
-            "start the kernel without isolcpus=, or give each side one of them with --server-cpus and \
-             --generator-cpus",
+            change(
+                "start the kernel without isolcpus=, or give each side one of them with --server-cpus and \
+                 --generator-cpus",
+                format!("start it with isolcpus={} again", list(isolated)),
+            ),
         )
     }
 }
@@ -87,7 +94,10 @@ fn mitigations(environment: &Environment) -> Comment {
                 "the kernel was started with `{option}`: system calls cost less than where servers face \
                  a network"
             ),
-            format!("start the kernel without `{option}`, or mention it with the figures"),
+            change(
+                format!("start the kernel without `{option}`, or mention it with the figures"),
+                format!("start it with `{option}` again"),
+            ),
         );
     }
     let known = environment.mitigations.len();
@@ -103,12 +113,16 @@ fn mitigations(environment: &Environment) -> Comment {
 
 fn clock(environment: &Environment) -> Comment {
     match environment.clock_source.as_deref() {
-        None => fine("unknown: the kernel does not report its clock source"),
+        None => unknown("the kernel does not report its clock source"),
         Some(name) if SLOW_CLOCKS.contains(&name) => warning(
             format!(
                 "the clock source is `{name}`, which is slow to read: timers and latencies are less exact"
             ),
-            "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
+            written(
+                "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                "tsc",
+                name,
+            ),
         ),
         Some(name) => fine(format!("the clock source is `{name}`")),
     }
@@ -119,7 +133,7 @@ fn huge_pages(environment: &Environment) -> Comment {
         None => fine("transparent huge pages are off"),
         Some("always") => warning(
             "transparent huge pages are on for every process: memory use and pauses change from run to run",
-            "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+            written("/sys/kernel/mm/transparent_hugepage/enabled", "madvise", "always"),
         ),
         Some(when) => fine(format!("transparent huge pages: `{when}`")),
     }
@@ -130,10 +144,10 @@ fn huge_pages(environment: &Environment) -> Comment {
 fn layout(environment: &Environment) -> Comment {
     const NAME: &str = "kernel/randomize_va_space";
     match number(environment, NAME) {
-        None => fine("unknown: the kernel does not report address space randomization"),
+        None => unknown("the kernel does not report address space randomization"),
         Some(0) => warning(
             "address space randomization is off: every run has the same, perhaps lucky, memory layout",
-            set(NAME, 2),
+            set(environment, NAME, 2),
         ),
         Some(_) => fine("address space randomization is on: each run has its own memory layout"),
     }
@@ -142,10 +156,10 @@ fn layout(environment: &Environment) -> Comment {
 fn overcommit(environment: &Environment) -> Comment {
     const NAME: &str = "vm/overcommit_memory";
     match number(environment, NAME) {
-        None => fine("unknown: the kernel does not report its overcommit policy"),
+        None => unknown("the kernel does not report its overcommit policy"),
         Some(2) => warning(
             "strict overcommit: runtimes that reserve much memory fail to start",
-            set(NAME, 0),
+            set(environment, NAME, 0),
         ),
         Some(_) => fine("reserved memory does not count as used"),
     }
@@ -154,9 +168,13 @@ fn overcommit(environment: &Environment) -> Comment {
 fn balancing(environment: &Environment) -> Comment {
     const NAME: &str = "kernel/numa_balancing";
     match number(environment, NAME) {
-        Some(1) if environment.nodes.len() > 1 => {
-            warning("automatic NUMA balancing moves memory while servers run", set(NAME, 0))
+        None if environment.nodes.len() > 1 => {
+            unknown("the kernel does not report automatic NUMA balancing")
         }
+        Some(1) if environment.nodes.len() > 1 => warning(
+            "automatic NUMA balancing moves memory while servers run",
+            set(environment, NAME, 0),
+        ),
         _ => fine("automatic NUMA balancing is off"),
     }
 }
@@ -165,6 +183,6 @@ fn ring(environment: &Environment, io_uring: &Result<(), String>) -> Comment {
     let disabled = number(environment, RINGS).is_some_and(|value| value > 0);
     match io_uring {
         Ok(()) => fine("rings can be set up"),
-        Err(reason) => missing(reason, disabled.then(|| set(RINGS, 0))),
+        Err(reason) => missing(reason, disabled.then(|| set(environment, RINGS, 0))),
     }
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod distance;
+mod effect;
 mod entries;
 mod kernel;
 mod limits;
@@ -13,6 +14,7 @@ mod machine;
 mod network;
 mod tools;
 
+pub use effect::Effect;
 use serde::Serialize;
 use std::{net::Ipv4Addr, path::Path, sync::atomic::AtomicBool};
 use wirebench_catalogue::setup::Setup;
@@ -30,10 +32,36 @@ pub struct Finding {
     pub group: Group,
     pub name: &'static str,
     pub state: State,
+    /// What it does to results if it is not fine.
+    pub effect: Effect,
     /// What was found, as a sentence.
     pub text: String,
     /// A command or a step that mends it.
     pub remedy: Option<String>,
+    /// What takes the remedy back; none if the remedy changes nothing that lasts.
+    pub undo: Option<String>,
+}
+
+impl Finding {
+    fn new(group: Group, (name, comment): Named) -> Self {
+        let Comment { state, text, remedy } = comment;
+        let (remedy, undo) = remedy.map_or((None, None), |it| (Some(it.text), it.undo));
+        Self { group, name, state, effect: effect::of(name), text, remedy, undo }
+    }
+
+    /// Whether something has to be done.
+    #[must_use]
+    pub const fn is_problem(&self) -> bool {
+        matches!(self.state, State::Warning | State::Missing)
+    }
+}
+
+/// The problems among `findings`, those with the largest effect on results first.
+#[must_use]
+pub fn problems(findings: &[Finding]) -> Vec<&Finding> {
+    let mut problems: Vec<&Finding> = findings.iter().filter(|it| it.is_problem()).collect();
+    problems.sort_by_key(|it| effect::rank(it.name));
+    problems
 }
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -41,12 +69,16 @@ pub struct Finding {
 pub enum State {
     /// As it should be, or nothing that matters.
     Fine,
+    /// The machine does not report it.
+    Unknown,
     /// Measurements are possible, but worse than they could be.
     Warning,
     Missing,
 }
 
-wirebench_schema::names! { State: Fine = "fine", Warning = "warning", Missing = "missing" }
+wirebench_schema::names! { State:
+    Fine = "fine", Unknown = "unknown", Warning = "warning", Missing = "missing"
+}
 
 /// What kind of thing was looked at.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -71,7 +103,25 @@ wirebench_schema::names! { Group:
 struct Comment {
     state: State,
     text: String,
-    remedy: Option<String>,
+    remedy: Option<Remedy>,
+}
+
+/// A command or a step that mends something, and what takes it back.
+struct Remedy {
+    text: String,
+    undo: Option<String>,
+}
+
+/// Advice that changes nothing which lasts.
+impl<T: Into<String>> From<T> for Remedy {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), undo: None }
+    }
+}
+
+/// A change of the machine, and what takes it back.
+fn change(text: impl Into<String>, undo: impl Into<String>) -> Remedy {
+    Remedy { text: text.into(), undo: Some(undo.into()) }
 }
 
 /// A comment, after what it is about.
@@ -81,17 +131,21 @@ fn fine(text: impl Into<String>) -> Comment {
     Comment { state: State::Fine, text: text.into(), remedy: None }
 }
 
-fn warning(text: impl Into<String>, remedy: impl Into<String>) -> Comment {
+fn unknown(text: impl Into<String>) -> Comment {
+    Comment { state: State::Unknown, text: text.into(), remedy: None }
+}
+
+fn warning(text: impl Into<String>, remedy: impl Into<Remedy>) -> Comment {
     Comment { state: State::Warning, text: text.into(), remedy: Some(remedy.into()) }
 }
 
-fn missing(text: impl Into<String>, remedy: Option<String>) -> Comment {
+fn missing(text: impl Into<String>, remedy: Option<Remedy>) -> Comment {
     Comment { state: State::Missing, text: text.into(), remedy }
 }
 
 impl Comment {
     /// A warning instead, whose text goes on with what a bad value means.
-    fn warning_if(self, is_bad: bool, means: &str, remedy: impl Into<String>) -> Self {
+    fn warning_if(self, is_bad: bool, means: &str, remedy: impl Into<Remedy>) -> Self {
         if is_bad { warning(self.text + means, remedy) } else { self }
     }
 }
@@ -113,12 +167,7 @@ pub fn examine(
         Group::Tools => tools::examine(environment),
         Group::Entries => entries::examine(setup),
     };
-    let findings =
-        |group| {
-            comments(group).into_iter().map(move |(name, Comment { state, text, remedy })| {
-                Finding { group, name, state, text, remedy }
-            })
-        };
+    let findings = |group| comments(group).into_iter().map(move |named| Finding::new(group, named));
     Group::ALL.into_iter().flat_map(findings).collect()
 }
 
@@ -134,10 +183,9 @@ pub fn examine_here(
         environment::gather(project.and_then(|it| environment::revision(it, stop)), stop);
     let servers = check_machine(Ipv4Addr::LOCALHOST.into());
     let mut findings = examine(&environment, io_uring, &servers, setup);
-    let Comment { state, text, remedy } = distance::examine(&distance::read(stop));
+    let distance = ("distance", distance::examine(&distance::read(stop)));
     let after = findings.iter().take_while(|it| it.group == Group::Machine).count();
-    findings
-        .insert(after, Finding { group: Group::Machine, name: "distance", state, text, remedy });
+    findings.insert(after, Finding::new(Group::Machine, distance));
     (environment, findings)
 }
 
@@ -166,16 +214,27 @@ struct AtLeast {
 impl AtLeast {
     fn look(&self, environment: &Environment) -> Comment {
         let Some(value) = number(environment, self.sysctl) else {
-            return fine(format!("unknown: {} cannot be read", dotted(self.sysctl)));
+            return unknown(format!("{} cannot be read", dotted(self.sysctl)));
         };
-        let remedy = set(self.sysctl, self.better);
+        let remedy = set(environment, self.sysctl, self.better);
         fine(format!("{value} {}", self.means)).warning_if(value < self.enough, "", remedy)
     }
 }
 
-/// The command that gives a kernel setting a value.
-fn set(sysctl: &str, value: impl std::fmt::Display) -> String {
-    format!("sysctl -w {}={value}", dotted(sysctl))
+/// The command that gives a kernel setting a value until the next boot, and the one that gives it its present one.
+fn set(environment: &Environment, name: &str, value: impl std::fmt::Display) -> Remedy {
+    let command = |value: &str| {
+        let quote = if value.contains(char::is_whitespace) { "'" } else { "" };
+        format!("sysctl -w {}={quote}{value}{quote}", dotted(name))
+    };
+    let undo = sysctl(environment, name).map(command);
+    Remedy { text: command(&value.to_string()), undo }
+}
+
+/// Writes a value to a file of the kernel, which now has the other one.
+fn written(file: &str, value: &str, present: &str) -> Remedy {
+    let command = |value| format!("echo {value} > {file}");
+    change(command(value), command(present))
 }
 
 /// A kernel setting as `sysctl` names it.

@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::{Cgroup, Environment, Limit};
 
-use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, Named, fine, warning};
+use super::{AtLeast, Comment, ENOUGH_MEMORY_BYTES, Named, change, fine, unknown, warning};
 
 /// Files for some thousand connections and a runtime.
 const ENOUGH_FILES: u64 = 8192;
@@ -61,6 +61,11 @@ fn shown(bound: Option<u64>) -> String {
     bound.map_or_else(|| "any number of".to_owned(), |bound| bound.to_string())
 }
 
+/// A limit as a service has it.
+fn bound(limit: Option<u64>) -> String {
+    limit.map_or_else(|| "infinity".to_owned(), |limit| limit.to_string())
+}
+
 /// Whether a bound, if there is one, is at least `least`.
 fn enough(bound: Option<u64>, least: u64) -> bool {
     bound.is_none_or(|bound| bound >= least)
@@ -68,49 +73,61 @@ fn enough(bound: Option<u64>, least: u64) -> bool {
 
 fn open_files(environment: &Environment) -> Comment {
     let Some(Limit { soft, hard }) = environment.limits.open_files else {
-        return fine("unknown: the limit of open files cannot be read");
+        return unknown("the limit of open files cannot be read");
     };
     let text = format!(
         "a process can open {} files (soft limit {}, raised automatically)",
         shown(hard),
         soft.map_or_else(|| "none".to_owned(), |soft| soft.to_string())
     );
-    let remedy = "raise it: ulimit -Hn 65536, or LimitNOFILE= of the service";
+    let remedy = change(
+        "raise it: ulimit -Hn 65536, or LimitNOFILE= of the service",
+        format!("leave the shell; LimitNOFILE={} of the service", bound(hard)),
+    );
     fine(text).warning_if(!enough(hard, ENOUGH_FILES), "", remedy)
 }
 
 fn locked_memory(environment: &Environment) -> Comment {
     let Some(Limit { soft, .. }) = environment.limits.locked_memory_bytes else {
-        return fine("unknown: the limit of locked memory cannot be read");
+        return unknown("the limit of locked memory cannot be read");
     };
     let text = format!("a process can lock {} bytes of memory", shown(soft));
     fine(text).warning_if(
         !enough(soft, ENOUGH_LOCKED_BYTES),
         ": rings with registered buffers may be refused",
-        "raise it: ulimit -l unlimited, or LimitMEMLOCK= of the service",
+        change(
+            "raise it: ulimit -l unlimited, or LimitMEMLOCK= of the service",
+            format!("leave the shell; LimitMEMLOCK={} of the service", bound(soft)),
+        ),
     )
 }
 
 fn processes(environment: &Environment) -> Comment {
     let Some(Limit { soft, .. }) = environment.limits.processes else {
-        return fine("unknown: the limit of processes cannot be read");
+        return unknown("the limit of processes cannot be read");
     };
     let of_group = environment.cgroup.as_ref().and_then(|cgroup| cgroup.processes);
-    let (bound, text, remedy) = match of_group.filter(|bound| soft.is_none_or(|soft| *bound < soft))
+    let (most, text, remedy) = match of_group.filter(|bound| soft.is_none_or(|soft| *bound < soft))
     {
         Some(bound) => (
             Some(bound),
             format!("the control group can have {bound} processes and threads"),
-            "raise it: pids.max, TasksMax= of the service, or docker run --pids-limit=-1",
+            change(
+                "raise it: pids.max, TasksMax= of the service, or docker run --pids-limit=-1",
+                format!("set it to {bound} again"),
+            ),
         ),
         None => (
             soft,
             format!("a user can have {} processes and threads", shown(soft)),
-            "raise it: ulimit -u 65536, or TasksMax= of the service",
+            change(
+                "raise it: ulimit -u 65536, or TasksMax= of the service",
+                format!("leave the shell; TasksMax={} of the service", bound(soft)),
+            ),
         ),
     };
     let means = ": servers with a thread per connection fail";
-    fine(text).warning_if(!enough(bound, ENOUGH_PROCESSES), means, remedy)
+    fine(text).warning_if(!enough(most, ENOUGH_PROCESSES), means, remedy)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no machine has 2^53 CPUs")]
@@ -121,7 +138,13 @@ fn quota(cgroup: &Cgroup, usable: usize) -> Comment {
             format!(
                 "a control group limits {usable} CPUs to the time of {cpus}: all threads stop when it is used up"
             ),
-            "raise the quota: docker run without --cpus, or systemctl set-property UNIT CPUQuota=",
+            change(
+                "raise the quota: docker run without --cpus, or systemctl set-property UNIT CPUQuota=",
+                format!(
+                    "docker run --cpus={cpus}, or systemctl set-property UNIT CPUQuota={:.0}%",
+                    cpus * 100.0
+                ),
+            ),
         ),
         Some(cpus) => fine(format!("a control group limits CPU time to {cpus} CPUs")),
     }
@@ -131,7 +154,7 @@ fn throttling(cgroup: &Cgroup) -> Comment {
     match (cgroup.throttled_periods, cgroup.periods) {
         (Some(throttled), Some(periods)) if throttled > 0 => warning(
             format!("the CPU quota was used up in {throttled} of {periods} periods"),
-            "raise the quota, or give the load fewer threads",
+            change("raise the quota, or give the load fewer threads", "set the old quota again"),
         ),
         _ => fine("no CPU quota was used up"),
     }
@@ -142,7 +165,10 @@ fn cpuset(cgroup: &Cgroup) -> Comment {
         None => fine("no control group limits the CPUs"),
         Some([only]) => warning(
             format!("a control group allows only CPU {only}"),
-            "allow at least two: docker run --cpuset-cpus=0,1, or AllowedCPUs= of the service",
+            change(
+                "allow at least two: docker run --cpuset-cpus=0,1, or AllowedCPUs= of the service",
+                format!("docker run --cpuset-cpus={only}, or AllowedCPUs={only} of the service"),
+            ),
         ),
         Some(cpus) => fine(format!("the control group allows {} CPUs", cpus.len())),
     }
@@ -156,6 +182,11 @@ fn memory(cgroup: &Cgroup) -> Comment {
     fine(text).warning_if(
         bytes < ENOUGH_MEMORY_BYTES,
         "; the kernel kills a process that uses more",
-        "raise it: docker run --memory=2g, or systemctl set-property UNIT MemoryMax=2G",
+        change(
+            "raise it: docker run --memory=2g, or systemctl set-property UNIT MemoryMax=2G",
+            format!(
+                "docker run --memory={bytes}, or systemctl set-property UNIT MemoryMax={bytes}"
+            ),
+        ),
     )
 }

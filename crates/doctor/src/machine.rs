@@ -2,7 +2,7 @@
 
 use wirebench_schema::environment::{Environment, Turbo};
 
-use super::{Comment, ENOUGH_MEMORY_BYTES, Named, fine, warning};
+use super::{Comment, ENOUGH_MEMORY_BYTES, Named, change, fine, unknown, warning, written};
 
 /// Runnable tasks of others above which figures suffer.
 const QUIET_LOAD: f64 = 0.5;
@@ -33,7 +33,7 @@ pub(super) fn examine(environment: &Environment) -> Vec<Named> {
 
 fn processor(environment: &Environment) -> Comment {
     let Some(model) = &environment.cpu_model else {
-        return fine("unknown: the machine does not report its CPU model");
+        return unknown("the machine does not report its CPU model");
     };
     let mut text = model.clone();
     if let Some(microcode) = &environment.microcode {
@@ -87,7 +87,7 @@ fn siblings(environment: &Environment) -> Comment {
 
 fn nodes(environment: &Environment) -> Comment {
     match environment.nodes.len() {
-        0 => fine("unknown: the machine does not report NUMA nodes"),
+        0 => unknown("the machine does not report NUMA nodes"),
         1 => fine("all available CPUs belong to one NUMA node"),
         count => {
             let largest = environment.nodes.iter().max_by_key(|(_, cpus)| cpus.len());
@@ -107,14 +107,20 @@ fn governor(environment: &Environment) -> Comment {
     let others: Vec<&str> =
         governors.iter().map(String::as_str).filter(|name| *name != "performance").collect();
     if governors.is_empty() {
-        fine("unknown: the machine does not report a frequency governor")
+        unknown("the machine does not report a frequency governor")
     } else if others.is_empty() {
         fine("the frequency governor is `performance`")
     } else {
         let names = others.join("`, `");
+        let undo = match others[..] {
+            [only] if governors.len() == 1 => format!("cpupower frequency-set -g {only}"),
+            _ => "cpupower -c CPU frequency-set -g NAME for each CPU; `cpupower -c all frequency-info -p` shows the \
+                  names before the change"
+                .to_owned(),
+        };
         warning(
             format!("the frequency governor is `{names}`: CPU frequency follows the load"),
-            "cpupower frequency-set -g performance",
+            change("cpupower frequency-set -g performance", undo),
         )
     }
 }
@@ -122,14 +128,14 @@ fn governor(environment: &Environment) -> Comment {
 fn turbo(environment: &Environment) -> Comment {
     let intel = environment.frequency.drivers.iter().any(|name| name.starts_with("intel_"));
     match environment.frequency.turbo {
-        None => fine("unknown: the machine does not report turbo"),
+        None => unknown("the machine does not report turbo"),
         Some(Turbo::Off) => fine("turbo is off"),
         Some(Turbo::On) => warning(
             "turbo is on: the first runs may be faster than later ones",
             if intel {
-                "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"
+                written("/sys/devices/system/cpu/intel_pstate/no_turbo", "1", "0")
             } else {
-                "echo 0 > /sys/devices/system/cpu/cpufreq/boost"
+                written("/sys/devices/system/cpu/cpufreq/boost", "0", "1")
             },
         ),
     }
@@ -147,13 +153,13 @@ fn virtualisation(environment: &Environment) -> Comment {
         }
         (Some(false), _) if product.is_empty() => fine("no hypervisor is reported"),
         (Some(false), _) => fine(format!("{product}; no hypervisor is reported")),
-        (None, _) => fine("unknown: the machine does not report whether it is virtual"),
+        (None, _) => unknown("the machine does not report whether it is virtual"),
     }
 }
 
 fn steal(environment: &Environment) -> Comment {
     let Some(share) = environment.steal_share else {
-        return fine("unknown: the kernel does not report steal time");
+        return unknown("the kernel does not report steal time");
     };
     let text = format!(
         "{:.1} % of the CPU time since boot was stolen by other virtual machines",
@@ -168,7 +174,7 @@ fn steal(environment: &Environment) -> Comment {
 
 fn speed(environment: &Environment) -> Comment {
     let Some(spread) = environment.speed_spread else {
-        return fine("not measured");
+        return unknown("not measured");
     };
     let text = format!("the same work takes up to {:.0} % more CPU time", spread * 100.0);
     fine(text).warning_if(
@@ -181,12 +187,13 @@ fn speed(environment: &Environment) -> Comment {
 fn load(environment: &Environment) -> Comment {
     let load = environment.load_average_1m;
     let text = format!("{load:.2} tasks were runnable on average over the last minute");
-    fine(text).warning_if(load > QUIET_LOAD, "", "stop other programs and wait a minute")
+    let remedy = change("stop other programs and wait a minute", "start them again");
+    fine(text).warning_if(load > QUIET_LOAD, "", remedy)
 }
 
 fn temperature(environment: &Environment) -> Comment {
     let Some(celsius) = environment.temperature_celsius else {
-        return fine("unknown: the machine does not report a temperature");
+        return unknown("the machine does not report a temperature");
     };
     let text = format!("the warmest sensor reports {celsius:.0} degrees Celsius");
     fine(text).warning_if(
@@ -200,7 +207,7 @@ fn memory(environment: &Environment) -> Comment {
     let bytes = environment.memory_bytes;
     let text = format!("{} MiB of memory", bytes >> 20);
     match bytes {
-        0 => fine("unknown: the kernel does not report the size of memory"),
+        0 => unknown("the kernel does not report the size of memory"),
         _ if bytes < ENOUGH_MEMORY_BYTES => warning(
             format!("{text}: too little for builds and for servers with many connections"),
             "use a machine with at least 1024 MiB",
@@ -216,10 +223,10 @@ fn swap(environment: &Environment) -> Comment {
                 "{} MiB are swapped out: reading them back stalls servers",
                 (used >> 20).max(1)
             ),
-            "swapoff -a, once enough memory is free",
+            change("swapoff -a, once enough memory is free", "swapon -a"),
         ),
         (Some(0), _) => fine("there is no swap"),
         (Some(bytes), _) => fine(format!("{} MiB of swap, unused", bytes >> 20)),
-        (None, _) => fine("unknown: the kernel does not report swap"),
+        (None, _) => unknown("the kernel does not report swap"),
     }
 }

@@ -2,7 +2,9 @@
 
 use wirebench_schema::environment::Environment;
 
-use super::{AtLeast, Comment, Named, fine, missing, number, set, sysctl, warning};
+use super::{
+    AtLeast, Comment, Named, Remedy, change, fine, missing, number, set, sysctl, unknown, warning,
+};
 
 /// Local ports for some ten thousand connections to one address.
 const ENOUGH_PORTS: u32 = 20_000;
@@ -65,7 +67,11 @@ fn reachable(servers: &Result<(), String>) -> Comment {
         Ok(()) => fine("servers can listen on 127.0.0.1 and be reached there"),
         Err(reason) => {
             let (text, remedy) = reason.split_once(": ").unwrap_or((reason, "see above"));
-            missing(text, Some(remedy.to_owned()))
+            let remedy = match remedy.contains("ip link set lo up") {
+                true => change(remedy, "ip link set lo down"),
+                false => Remedy::from(remedy),
+            };
+            missing(text, Some(remedy))
         }
     }
 }
@@ -75,10 +81,10 @@ fn ports(environment: &Environment) -> Comment {
     let mut numbers = range.split_whitespace().filter_map(|number| number.parse::<u32>().ok());
     let count = match (numbers.next(), numbers.next()) {
         (Some(first), Some(last)) => last.saturating_sub(first) + 1,
-        _ => return fine("unknown: the kernel does not report the range of local ports"),
+        _ => return unknown("the kernel does not report the range of local ports"),
     };
     let text = format!("{count} local ports for connections to one address");
-    fine(text).warning_if(count < ENOUGH_PORTS, "", set(PORTS, "'1024 65535'"))
+    fine(text).warning_if(count < ENOUGH_PORTS, "", set(environment, PORTS, "1024 65535"))
 }
 
 /// Whether a port whose connection has ended may serve again at once: 2, the default, allows it on
@@ -86,10 +92,10 @@ fn ports(environment: &Environment) -> Comment {
 fn reuse(environment: &Environment) -> Comment {
     const NAME: &str = "net/ipv4/tcp_tw_reuse";
     match number(environment, NAME) {
-        None => fine("unknown: the kernel does not report tcp_tw_reuse"),
+        None => unknown("the kernel does not report tcp_tw_reuse"),
         Some(0) => warning(
             "a port is blocked for a minute after its connection: loads that reconnect run out of ports",
-            set(NAME, 2),
+            set(environment, NAME, 2),
         ),
         Some(_) => fine("ports of closed connections are reused"),
     }
@@ -101,12 +107,12 @@ fn buffer(environment: &Environment, setting: &str) -> Comment {
     let numbers: Vec<&str> = numbers.split_whitespace().collect();
     let bytes = numbers.get(2).and_then(|largest| largest.parse::<u64>().ok());
     let (Some(bytes), [least, default, _]) = (bytes, &numbers[..]) else {
-        return fine("unknown: the kernel does not report the maximum socket buffer");
+        return unknown("the kernel does not report the maximum socket buffer");
     };
     fine(format!("socket buffers grow to {} KiB automatically", bytes >> 10)).warning_if(
         bytes < ENOUGH_BUFFER_BYTES,
         ": large messages need many system calls",
-        set(setting, format!("'{least} {default} {}'", 4 << 20)),
+        set(environment, setting, format!("{least} {default} {}", 4 << 20)),
     )
 }
 
@@ -114,31 +120,33 @@ fn polling(environment: &Environment) -> Comment {
     let names = ["net/core/busy_poll", "net/core/busy_read"];
     let on = names.into_iter().find(|name| number(environment, name).is_some_and(|us| us > 0));
     match on {
+        None if names.iter().all(|name| number(environment, name).is_none()) => {
+            unknown("the kernel does not report busy polling")
+        }
         None => fine("busy polling is off"),
         Some(name) => warning(
             "busy polling is on: waiting for packets counts as the server's CPU time",
-            set(name, 0),
+            set(environment, name, 0),
         ),
     }
 }
 
 /// Both are usual: it matters for large messages after a pause, and is the same for every server.
 fn slow_start(environment: &Environment) -> Comment {
-    let text = match number(environment, "net/ipv4/tcp_slow_start_after_idle") {
-        None => "unknown: the kernel does not report tcp_slow_start_after_idle",
-        Some(0) => "idle connections keep their congestion window",
-        Some(_) => "idle connections return to slow start (kernel default)",
-    };
-    fine(text)
+    match number(environment, "net/ipv4/tcp_slow_start_after_idle") {
+        None => unknown("the kernel does not report tcp_slow_start_after_idle"),
+        Some(0) => fine("idle connections keep their congestion window"),
+        Some(_) => fine("idle connections return to slow start (kernel default)"),
+    }
 }
 
 fn congestion(environment: &Environment) -> Comment {
     const NAME: &str = "net/ipv4/tcp_congestion_control";
     match sysctl(environment, NAME) {
-        None => fine("unknown: the kernel does not report its congestion control"),
+        None => unknown("the kernel does not report its congestion control"),
         Some(name) if name.starts_with("bbr") => warning(
             format!("congestion control is `{name}`, which paces packets with a timer"),
-            set(NAME, "cubic"),
+            set(environment, NAME, "cubic"),
         ),
         Some(name) => fine(format!("congestion control is `{name}`")),
     }
@@ -151,7 +159,7 @@ fn tracking(environment: &Environment) -> Comment {
         None => fine("connection tracking is off"),
         Some(most) if most < ENOUGH => warning(
             format!("connection tracking is limited to {most} connections; more are refused"),
-            set(NAME, 262_144),
+            set(environment, NAME, 262_144),
         ),
         Some(most) => fine(format!("connection tracking has room for {most} connections")),
     }
@@ -159,10 +167,13 @@ fn tracking(environment: &Environment) -> Comment {
 
 fn loopback(environment: &Environment) -> Comment {
     match environment.loopback_mtu_bytes {
-        None => fine("unknown: the kernel does not report the MTU of the loopback interface"),
+        None => unknown("the kernel does not report the MTU of the loopback interface"),
         Some(bytes) if bytes < LOOPBACK_MTU_BYTES => warning(
             format!("the loopback MTU is {bytes} bytes: large messages use more CPU"),
-            format!("ip link set dev lo mtu {LOOPBACK_MTU_BYTES}"),
+            change(
+                format!("ip link set dev lo mtu {LOOPBACK_MTU_BYTES}"),
+                format!("ip link set dev lo mtu {bytes}"),
+            ),
         ),
         Some(bytes) => fine(format!("the loopback MTU is {bytes} bytes")),
     }

@@ -184,6 +184,13 @@ const LIMITS: [(&str, Change); 9] = [
     }),
 ];
 
+/// Whether a remedy leaves the machine as it is: another machine, a prefix of a command, or another way to measure.
+fn changes_nothing(remedy: &str) -> bool {
+    ["use ", "taskset ", "numactl ", "compare ", "wait ", "measure "]
+        .iter()
+        .any(|it| remedy.starts_with(it))
+}
+
 /// The only warning of this machine, as text. `others` may be warnings too.
 fn warning(environment: &Environment, name: &str, others: &[&str]) -> String {
     let findings = look(environment);
@@ -193,7 +200,10 @@ fn warning(environment: &Environment, name: &str, others: &[&str]) -> String {
     assert!(surplus.iter().all(|it| others.contains(&it.name)), "{name}: {surplus:?}");
     let [finding] = own[..] else { panic!("{name} is not one warning: {own:?}") };
     let remedy = finding.remedy.as_deref().expect("a warning has a remedy");
-    format!("{} {name}: {}\n    -> {remedy}\n", finding.state.name(), finding.text)
+    let undo = finding.undo.as_ref().map(|undo| format!("    undo: {undo}\n"));
+    assert!(undo.is_some() || changes_nothing(remedy), "{name}: no undo of {remedy}");
+    let undo = undo.unwrap_or_default();
+    format!("{} {name}: {}\n    -> {remedy}\n{undo}", finding.state.name(), finding.text)
 }
 
 #[test]
@@ -213,6 +223,8 @@ fn what_prevents_servers_is_missing_with_its_remedy() {
     assert_eq!(finding.state, State::Missing);
     assert_eq!(finding.text, "the loopback interface is down");
     assert_eq!(finding.remedy.as_deref(), Some("run `ip link set lo up`"));
+    assert_eq!(finding.undo.as_deref(), Some("ip link set lo down"));
+    assert_eq!(finding.effect, Effect::Prevents);
 }
 
 #[test]
@@ -226,11 +238,11 @@ fn a_good_machine_is_fine() {
 }
 
 #[test]
-fn an_unknown_machine_causes_warnings_only_of_its_cpus_and_tools() {
+fn what_a_machine_does_not_report_is_unknown_and_not_fine() {
     let mut text = String::new();
     for finding in look(&Environment::default()) {
         let is_expected = finding.name == "cpus" || finding.group == Group::Tools;
-        assert!(finding.state == State::Fine || is_expected, "{finding:?}");
+        assert!(!finding.is_problem() || is_expected, "{finding:?}");
         text += &format!("{} {}: {}\n", finding.state.name(), finding.name, finding.text);
     }
     expect_file!["tests/golden/unknown.txt"].assert_eq(&text);
@@ -284,8 +296,9 @@ fn a_ring_that_cannot_be_set_up_is_missing_and_has_a_remedy_if_a_setting_forbids
     let finding = ring(&environment);
     assert_eq!((finding.state, finding.remedy), (State::Missing, None));
     sysctl_of(&mut environment, "kernel/io_uring_disabled", "2");
-    let remedy = ring(&environment).remedy;
+    let Finding { remedy, undo, .. } = ring(&environment);
     assert_eq!(remedy.as_deref(), Some("sysctl -w kernel.io_uring_disabled=0"));
+    assert_eq!(undo.as_deref(), Some("sysctl -w kernel.io_uring_disabled=2"));
 }
 
 #[test]
@@ -293,7 +306,9 @@ fn a_tool_that_fails_is_missing() {
     let mut environment = good();
     environment.tools.remove("dub");
     let text = "missing dub: `dub` does not run: entries that need it cannot be built\n";
-    assert_eq!(warning(&environment, "dub", &[]), format!("{text}    -> wirebench setup\n"));
+    let undo = "apt-get remove the packages that `wirebench setup --dry-run` lists before";
+    let remedy = format!("    -> wirebench setup\n    undo: {undo}\n");
+    assert_eq!(warning(&environment, "dub", &[]), text.to_owned() + &remedy);
 }
 
 #[test]
@@ -336,6 +351,43 @@ fn missing_packages_and_entries_are_in_the_group_of_entries() {
         ),
     ];
     assert_eq!(missing, expected);
+}
+
+#[test]
+fn problems_come_in_the_order_of_their_effect_on_results() {
+    let mut environment = good();
+    environment.tools.remove("dub");
+    sysctl_of(&mut environment, "net/core/somaxconn", "128");
+    sysctl_of(&mut environment, "net/ipv4/tcp_congestion_control", "bbr");
+    environment.limits.open_files = Some(Limit { soft: None, hard: Some(100) });
+    environment.frequency.governors.insert("powersave".to_owned());
+    environment.load_average_1m = 9.0;
+    environment.cpus.truncate(1);
+    let findings = look(&environment);
+    let problems: Vec<&str> = problems(&findings).iter().map(|it| it.name).collect();
+    let expected = ["cpus", "load", "governor", "congestion", "open-files", "backlog", "dub"];
+    assert_eq!(problems, expected);
+    let effects: Vec<Effect> = super::problems(&findings).iter().map(|it| it.effect).collect();
+    assert_eq!(effects.into_iter().collect::<BTreeSet<_>>(), Effect::ALL.into());
+}
+
+#[test]
+fn only_findings_about_entries_have_no_other_effect() {
+    for finding in look(&good()) {
+        let is_of_entries =
+            matches!(finding.group, Group::Tools | Group::Entries) || finding.name == "io_uring";
+        let skips = finding.effect == Effect::Skips;
+        assert_eq!(skips, is_of_entries && finding.name != "wirebench", "{finding:?}");
+    }
+}
+
+#[test]
+fn the_previous_values_of_settings_are_in_the_commands_that_undo_their_changes() {
+    let mut environment = good();
+    sysctl_of(&mut environment, "net/ipv4/tcp_rmem", "4096 8192 16384");
+    let text = warning(&environment, "receive-buffer", &[]);
+    let undo = "    undo: sysctl -w net.ipv4.tcp_rmem='4096 8192 16384'\n";
+    assert!(text.ends_with(undo), "{text}");
 }
 
 #[test]

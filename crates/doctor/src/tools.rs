@@ -3,14 +3,15 @@
 use wirebench_host::environment::TOOLS;
 use wirebench_schema::environment::{BuildProfile, Environment};
 
-use super::{Comment, Named, fine, missing};
+use super::{Comment, Named, change, fine, missing};
 
 pub(super) fn examine(environment: &Environment) -> Vec<Named> {
     let tool = |name: &'static str| match environment.tools.get(name) {
         Some(version) => (name, fine(version.clone())),
         None => {
             let text = format!("`{name}` does not run: entries that need it cannot be built");
-            (name, missing(text, Some("wirebench setup".to_owned())))
+            let undo = "apt-get remove the packages that `wirebench setup --dry-run` lists before";
+            (name, missing(text, Some(change("wirebench setup", undo))))
         }
     };
     let own = std::iter::once(("wirebench", wirebench(environment)));
@@ -28,6 +29,6 @@ fn wirebench(environment: &Environment) -> Comment {
     fine(text).warning_if(
         environment.program.profile == Some(BuildProfile::Debug),
         ": the load generator is slow in a debug build",
-        "cargo build --release",
+        change("cargo build --release", "cargo clean --release"),
     )
 }

@@ -1,18 +1,27 @@
-//! `wirebench doctor`: reports problems of this machine, each with a remedy. It changes nothing, and it
-//! exits with 0 whatever it finds.
+//! `wirebench doctor`: reports problems of this machine, those that affect results most first, each with a
+//! remedy and what undoes it. It changes nothing, and it exits with 0 whatever it finds unless it is strict.
 
 use serde_json::json;
-use std::fmt::Write;
 use wirebench_catalogue::setup::Setup;
-use wirebench_doctor::{Finding, Group, State, examine_here};
+use wirebench_doctor::{Effect, Finding, Group, State, examine_here, problems};
+use wirebench_report::wrap::wrap;
 
 use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 
 /// The version of what `--json` prints. It grows whenever a field changes its meaning or goes away.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+
+/// Where the text of a check begins.
+const TEXT: usize = 19;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
+    /// Show all checks, also those that are fine or unknown
+    #[arg(short, long)]
+    verbose: bool,
+    /// Exit with 1 unless every check is fine
+    #[arg(long)]
+    strict: bool,
     /// Print JSON: the environment, as in environment.json, and all findings
     #[arg(long)]
     json: bool,
@@ -33,28 +42,119 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let all = json!({ "format": FORMAT, "environment": environment, "findings": findings });
         serde_json::to_string_pretty(&all)?
     } else {
-        in_groups(&findings)
+        let width = out::columns().map_or(usize::MAX, usize::from);
+        page(&findings, arguments.verbose, width)
     };
     out::result(&text);
-    Ok(context.interrupt.exit().unwrap_or(Exit::Fine))
+    let is_fine = findings.iter().all(|finding| finding.state == State::Fine);
+    let exit = if arguments.strict && !is_fine { Exit::Failed } else { Exit::Fine };
+    Ok(context.interrupt.exit().unwrap_or(exit))
 }
 
-fn in_groups(findings: &[Finding]) -> String {
-    let mut text = String::new();
-    for group in Group::ALL {
-        let _ = writeln!(text, "{}", group.name());
-        for finding in findings.iter().filter(|finding| finding.group == group) {
-            let _ =
-                writeln!(text, "  {:8} {:16} {}", finding.state.name(), finding.name, finding.text);
-            if let Some(remedy) = &finding.remedy {
-                let _ = writeln!(text, "{:27} -> {remedy}", "");
-            }
+/// Problems by their effect, then what is unknown and what is fine: a line per group, or per check.
+fn page(findings: &[Finding], verbose: bool, width: usize) -> String {
+    let mut parts = vec![by_effect(findings, width)];
+    for (state, title) in [(State::Unknown, "not reported by this machine"), (State::Fine, "fine")]
+    {
+        let of_state: Vec<&Finding> = findings.iter().filter(|it| it.state == state).collect();
+        let lines: Vec<String> = match verbose {
+            true => of_state.iter().flat_map(|it| described(it, width)).collect(),
+            false => by_group(&of_state, width),
+        };
+        if !lines.is_empty() {
+            parts.push(format!("{title}\n{}\n", lines.join("\n")));
         }
-        text.push('\n');
     }
     let counts = State::ALL.map(|state| {
         let count = findings.iter().filter(|finding| finding.state == state).count();
         format!("{count} {}", state.name())
     });
-    text + &counts.join(", ")
+    let more = if verbose { "" } else { "; `wirebench doctor -v` shows all checks" };
+    parts.push(counts.join(", ") + more);
+    parts.join("\n")
+}
+
+/// Each problem with its remedy, below what it does to results. Commands stay whole, so that they can be copied.
+fn by_effect(findings: &[Finding], width: usize) -> String {
+    let problems = problems(findings);
+    let mut text = String::new();
+    for effect in Effect::ALL {
+        let of_effect = problems.iter().filter(|it| it.effect == effect);
+        let lines: Vec<String> = of_effect
+            .flat_map(|it| {
+                let step = |sign, step: &Option<String>| {
+                    step.as_ref().map(|step| format!("{:TEXT$}{sign} {step}", ""))
+                };
+                let steps = [step("->", &it.remedy), step("undo:", &it.undo)];
+                described(it, width).into_iter().chain(steps.into_iter().flatten())
+            })
+            .collect();
+        if !lines.is_empty() {
+            text += &format!("{}\n{}\n\n", effect.name(), lines.join("\n"));
+        }
+    }
+    if text.is_empty() { "no problem\n".to_owned() } else { text.trim_end().to_owned() + "\n" }
+}
+
+/// The name of a check and its text.
+fn described(finding: &Finding, width: usize) -> Vec<String> {
+    beside(finding.name, &finding.text, width)
+}
+
+/// A text next to its head, in lines of this width.
+fn beside(head: &str, text: &str, width: usize) -> Vec<String> {
+    let heads = [head].into_iter().chain(std::iter::repeat(""));
+    let lines = wrap(text, width.saturating_sub(TEXT), "");
+    heads.zip(lines).map(|(head, line)| format!("  {head:16} {line}")).collect()
+}
+
+/// The names of the checks, a line for each group.
+fn by_group(findings: &[&Finding], width: usize) -> Vec<String> {
+    let line = |group: Group| {
+        let of_group = findings.iter().filter(|it| it.group == group);
+        let names: Vec<&str> = of_group.map(|it| it.name).collect();
+        if names.is_empty() { Vec::new() } else { beside(group.name(), &names.join(", "), width) }
+    };
+    Group::ALL.into_iter().flat_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect_file;
+
+    fn finding(group: Group, name: &'static str, state: State, effect: Effect) -> Finding {
+        Finding {
+            group,
+            name,
+            state,
+            effect,
+            text: format!(
+                "what was found about {name}, in a sentence that needs more than one line"
+            ),
+            remedy: None,
+            undo: None,
+        }
+    }
+
+    #[test]
+    fn problems_come_first_and_fine_checks_are_a_line_per_group() {
+        let mut findings = vec![
+            finding(Group::Machine, "cpus", State::Fine, Effect::Prevents),
+            finding(Group::Machine, "governor", State::Unknown, Effect::Scatters),
+            finding(Group::Machine, "load", State::Warning, Effect::Scatters),
+            finding(Group::Machine, "memory", State::Fine, Effect::Scatters),
+            finding(Group::Network, "servers", State::Missing, Effect::Prevents),
+            finding(Group::Network, "ports", State::Fine, Effect::Limits),
+            finding(Group::Tools, "dub", State::Missing, Effect::Skips),
+        ];
+        findings[2].remedy = Some("stop other programs".to_owned());
+        findings[2].undo = Some("start them again".to_owned());
+        let pages = [false, true].map(|verbose| page(&findings, verbose, 80));
+        for line in pages.iter().flat_map(|page| page.lines()) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        expect_file!["../../tests/golden/unit/doctor.txt"].assert_eq(&pages.join("\n\n"));
+        assert!(page(&findings[..1], false, 80).starts_with("no problem\n\nfine\n"));
+    }
 }

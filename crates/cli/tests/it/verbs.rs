@@ -96,25 +96,29 @@ fn versions_are_read_where_the_entry_says() {
 fn doctor_looks_at_everything_and_changes_nothing() {
     let world = World::new();
     let text = world.stdout(&["doctor"]);
+    let text = text + &world.stdout(&["doctor", "-v"]);
     assert_has(&text, &["cpus", "governor", "io_uring", "open-files", "ports", "backlog", "load"]);
     assert!(!world.folder.path().join("target").exists());
 }
 
 #[test]
-fn doctor_groups_what_it_finds_and_ends_well_whatever_it_says() {
+fn doctor_names_problems_first_and_fails_only_if_it_is_strict() {
     // An entry that cannot be measured is missing, which is no failure.
     let entry = format!("{ENTRY}[[requires]]\ncommand = \"no-such-program\"\n");
     let world = World::new().with_entry("c/x", &entry);
     let text = world.stdout(&["doctor"]);
     let lines: Vec<&str> = text.lines().collect();
     let place = |line: &str| lines.iter().position(|it| *it == line).unwrap();
-    let groups = ["machine", "kernel", "limits", "network", "tools", "entries"].map(place);
-    assert!(groups.is_sorted(), "{text}");
-    let entry = "  missing  entry            c/x cannot be measured: the program \
-                 `no-such-program` is missing";
-    assert!(lines[groups[5]..].contains(&entry), "{text}");
+    let entry =
+        "  entry            c/x cannot be measured: the program `no-such-program` is missing";
+    assert!(place("entries that cannot be measured") < place(entry), "{text}");
+    assert!(place(entry) < place("fine"), "{text}");
+    let is_group = |line: &&str| line.starts_with("  kernel ") && line.contains("aslr");
+    assert_eq!(lines[place("fine")..].iter().filter(|line| is_group(line)).count(), 1, "{text}");
     let counts = lines.last().unwrap();
-    assert!(counts.contains(" fine, ") && counts.ends_with(" missing"), "{counts}");
+    assert!(counts.contains(" fine, ") && counts.contains(" missing; "), "{counts}");
+    let strict = world.wirebench(&["doctor", "--strict"]).ended(1);
+    assert!(strict.stdout.contains(entry), "{strict:#?}");
 }
 
 #[test]
@@ -122,14 +126,14 @@ fn doctor_tells_programs_the_same_as_people() {
     let world = World::new();
     let text = world.stdout(&["doctor", "--json"]);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(value["format"], 2);
+    assert_eq!(value["format"], 3);
     assert!(value["environment"]["memory_bytes"].as_u64().unwrap() > 0);
     let findings = value["findings"].as_array().unwrap();
     let cpus = findings.iter().find(|finding| finding["name"] == "cpus").unwrap();
     assert_eq!(cpus["group"], "machine");
     for finding in findings {
         let state = finding["state"].as_str().unwrap();
-        assert!(["fine", "warning", "missing"].contains(&state), "{finding}");
+        assert!(["fine", "unknown", "warning", "missing"].contains(&state), "{finding}");
         // A warning has a remedy.
         assert!(state == "missing" || finding["remedy"].is_string() == (state == "warning"));
     }
