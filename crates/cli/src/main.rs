@@ -10,6 +10,7 @@ mod embedded;
 mod exit;
 mod files;
 mod fleet;
+mod foreign;
 mod format;
 mod gate;
 mod interrupt;
@@ -114,7 +115,11 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().verb {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return foreign::report(&error),
+    };
+    let result = match arguments.verb {
         Verb::Run(arguments) => cmd::run::run(&arguments, original),
         Verb::Ab(arguments) => cmd::ab::run(&arguments),
         Verb::Load(arguments) => cmd::load::run(&arguments),

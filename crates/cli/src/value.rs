@@ -1,7 +1,7 @@
 //! Values on the command line: durations, counts, sizes, rates, percentiles, lists of CPUs and of
 //! addresses, headers. Errors say how to write one.
 
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, path::PathBuf, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{
     id::VariantId,
@@ -160,6 +160,18 @@ pub(crate) fn sources(text: &str) -> Result<List<SourceRange>, String> {
     })
 }
 
+/// The folder for a result. Other tools take a file or a format here.
+pub(crate) fn result_folder(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let word = path.extension().map_or(text, |it| it.to_str().unwrap_or_default());
+    match ["csv", "hgrm", "html", "json", "md", "txt"].contains(&word) && !path.is_dir() {
+        true => Err(format!(
+            "`{text}` is a file or a format, and a result is a folder: name one, or use --csv FILE or --json"
+        )),
+        false => Ok(path),
+    }
+}
+
 pub(crate) fn address(text: &str) -> Result<Target, String> {
     let target = format!("tcp://{text}").parse();
     target.map_err(|_| format!("`{text}` is not HOST:PORT: write it like 127.0.0.1:8443"))
@@ -218,6 +230,7 @@ pub(crate) mod tests {
             refusals(rate, &["0.0005", "0x"]),
             refusals(ramp, &["5k", "5k:x"]),
             refusals(steps, &["1,,2"]),
+            refusals(result_folder, &["csv", "a/out.json"]),
             refusals(address, &["h", "http://h:1", "h:0", ""]),
             refusals(statuses, &["4xx", "200,,404", ""]),
             refusals(percentiles, &["0", "101", "-5", "NaN", "50,x", ""]),

@@ -38,6 +38,8 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .filter(|(score, _)| *score >= ENOUGH)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
+        // In a short name, one wrong letter is a large part.
+        .or_else(|| known.iter().copied().find(|it| strsim::osa_distance(name, it) == 1))
 }
 
 #[cfg(test)]
@@ -51,6 +53,7 @@ mod tests {
         assert_eq!(nearest("epol", &known), Some("c/epoll"));
         assert_eq!(nearest("go/nett", &known), Some("go/net"));
         assert_eq!(nearest("zzz", &known), None);
+        assert_eq!(nearest("rn", &["ab", "run"]), Some("run"));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
     /// Folder of the site
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long = "output", visible_alias = "out", value_name = "OUT")]
     out: PathBuf,
     /// Keep folders, host and user names, and secrets
     #[arg(long)]
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let first_page = arguments.out.join(PAGE_FILE);
     if first_page.exists() && !runs.exists() {
         return Err(usage(format!(
-            "{} is not of a site of wirebench and would be overwritten: use another --out",
+            "{} is not of a site of wirebench and would be overwritten: use another --output",
             first_page.display()
         )));
     }

@@ -170,7 +170,7 @@ pub(crate) struct OutputOptions {
     #[arg(long, conflicts_with = "percentiles")]
     pub(crate) json: bool,
     /// Create a folder in this folder with the result: load.json, and report.html for a browser
-    #[arg(short, long, value_name = "FOLDER")]
+    #[arg(short, long, value_name = "FOLDER", value_parser = value::result_folder)]
     pub(crate) output: Option<PathBuf>,
     /// Append a row of figures to this file, and one per name of a request; a new file gets a header
     #[arg(long, value_name = "FILE")]
@@ -189,7 +189,7 @@ pub(crate) struct OutputOptions {
     pub(crate) ceiling: bool,
     #[command(flatten)]
     pub(crate) label: LabelOption,
-    /// Show no progress
+    /// Show no progress; -q is the rate
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Print events as JSON lines, the result last
