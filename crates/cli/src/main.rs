@@ -15,6 +15,7 @@ mod format;
 mod gate;
 mod interrupt;
 mod junit;
+mod latest;
 mod loads;
 mod options;
 mod out;

@@ -40,10 +40,13 @@ pub fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// The time in UTC at the beginning of the name of a run's folder.
+pub const FOLDER_TIME: &str = "%Y-%m-%d-%H%M%S";
+
 /// Makes a new folder below `parent` that is named after the time and the suite. An error names the
 /// folder.
 pub fn new_run_folder(parent: &Path, suite: &str) -> io::Result<PathBuf> {
-    let name = format!("{}-{suite}", Timestamp::now().strftime("%Y-%m-%d-%H%M%S"));
+    let name = format!("{}-{suite}", Timestamp::now().strftime(FOLDER_TIME));
     fs::create_dir_all(parent).map_err(|error| not_created(parent, &error))?;
     let mut number = 1;
     loop {

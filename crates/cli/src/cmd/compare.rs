@@ -15,7 +15,7 @@ use crate::{
     exit::{Exit, incomparable, usage},
     format::{FormatOption, GROUP},
     gate::{GateOptions, Shown},
-    out,
+    latest, out,
     results::Stored,
 };
 
@@ -39,9 +39,11 @@ Manual, with an example for continuous integration: docs/compare.md";
 #[command(after_help = AFTER_HELP, mut_arg("strict", |it| it.requires("fail_if")))]
 pub(crate) struct Arguments {
     /// Older result: the result folder of `wirebench run`, or its runs.jsonl; or that of `wirebench load`, or
-    /// the output of its --json
+    /// the output of its --json; or `latest`, the newest result in the folder of results
+    #[arg(value_parser = latest::result())]
     old: PathBuf,
     /// Newer result
+    #[arg(value_parser = latest::result())]
     new: PathBuf,
     /// Compare this metric, such as cpu or p99; repeatable [default: the primary metric of each phase,
     /// and p99 in cost phases]

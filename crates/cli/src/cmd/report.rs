@@ -28,6 +28,7 @@ use crate::{
     exit::{Exit, usage},
     format::{FormatOption, GROUP},
     gate::{GateOptions, Shown},
+    latest,
     loads::{self, StoredLoad},
     out,
     results::{self, Known},
@@ -41,7 +42,8 @@ use crate::{
 )]
 pub(crate) struct Arguments {
     /// Result folder of `wirebench run`, `ab`, `tune` or `load`, or its runs.jsonl, which may be
-    /// compressed, or load.json
+    /// compressed, or load.json; or `latest`, the newest result in the folder of results
+    #[arg(value_parser = latest::result())]
     run: PathBuf,
     /// Show all details: intervals, A/A check, outliers, all reasons [default: the page that `run`
     /// prints]

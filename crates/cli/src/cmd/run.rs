@@ -22,6 +22,7 @@ use crate::{
     context::Context,
     embedded,
     exit::{Exit, usage},
+    format::{FormatOption, GROUP},
     gate::GateOptions,
     interrupt::Interrupt,
     options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
@@ -67,6 +68,7 @@ const BESIDE_RESUME: [&str; 10] = [
     mut_arg("strict", |it| it.help(STRICT)),
     mut_arg("junit", |it| it.conflicts_with_all(["server_on", "slurm"])),
     mut_arg("pairs", |it| it.conflicts_with("dry_run")),
+    mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
     mut_args(|argument| alone_with_resume(argument))
 )]
 pub(crate) struct Arguments {
@@ -142,6 +144,8 @@ pub(crate) struct Arguments {
     /// Continue the interrupted run in this folder
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatOption,
     #[command(flatten)]
     telling: ResultOptions,
     #[command(flatten)]

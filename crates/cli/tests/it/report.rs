@@ -80,6 +80,28 @@ fn figures_are_printed_for_spreadsheets_and_trackers_and_at_most_one_form_is_cho
 }
 
 #[test]
+fn the_newest_result_has_a_name_and_its_folder_is_named_where_there_is_none() {
+    let world = World::new();
+    let refused = |verb: &[&str]| {
+        world.wirebench(verb).assert_refused(2, &["no result in ", "target/wirebench: measure"]);
+    };
+    refused(&["report", "latest"]);
+    refused(&["compare", "latest", "latest"]);
+    let older = world.folder.path().join("target/wirebench/2026-03-01-101010-quick");
+    let newer = world.folder.path().join("target/wirebench/2026-03-01-101010-quick-2");
+    for folder in [&older, &newer] {
+        fs::create_dir_all(folder).unwrap();
+        fs::copy(written(&world), folder.join("runs.jsonl")).unwrap();
+    }
+    let (older, newer) = (older.to_str().unwrap(), newer.to_str().unwrap());
+    let compared = world.stdout(&["compare", older, "latest"]);
+    assert_eq!(compared, world.stdout(&["compare", older, newer]));
+    // A path that exists is meant as before.
+    fs::write(world.folder.path().join("latest"), "{}").unwrap();
+    world.wirebench(&["report", "latest"]).assert_refused(2, &["latest: "]);
+}
+
+#[test]
 fn an_archive_shows_what_the_result_shows_and_is_not_overwritten() {
     let world = World::new();
     let path = written(&world);

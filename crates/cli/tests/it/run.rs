@@ -59,6 +59,7 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
     let path = folder.to_str().unwrap();
     let again = world.wirebench(&["report", path]);
     assert_eq!(outcome.stdout, again.stdout);
+    assert_eq!(outcome.stdout, world.stdout(&["report", "latest"]));
     let explained = world.wirebench(&["report", path, "--explain"]).stdout;
     assert_eq!(std::fs::read_to_string(folder.join("report.txt")).unwrap(), explained);
     assert_has(
@@ -66,6 +67,18 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
         &["hello: hello, closed loop, 8 connections", "builtin/epoll (baseline)", "raw"],
     );
     world.wait_for_silence();
+}
+
+#[test]
+fn another_form_is_all_that_a_run_prints_and_the_place_is_a_note() {
+    let world = World::new();
+    let command = run(&["builtin/epoll", "--scenario", "hello", "--phase", "saturate", "--csv"]);
+    let limit = ["--fail-if", "req/s < 1"];
+    let outcome = world.wirebench(&[&command[..], &limit].concat()).ended(0);
+    assert_eq!(outcome.stdout, world.stdout(&["report", "latest", "--csv"]));
+    assert!(outcome.stdout.starts_with("suite,started,workload,"), "{outcome:#?}");
+    assert_has(&outcome.stderr, &["/report.html\n", "throughput < 1"]);
+    world.wirebench(&["run", "--csv", "--json"]).assert_refused(2, &["cannot be used with"]);
 }
 
 #[test]

@@ -79,13 +79,19 @@ pub(super) fn conclude(
     let analysis = &Analysis::of(journal);
     let gate = gates::of_run(analysis, arguments.gate.conditions());
     let facts = known.facts(out::look(), gate.as_ref());
-    out::result(&screen::page(analysis, &facts));
-    results::write(finished, &Details { analysis, metric: None, facts })?;
-    out::result(&results::place(&finished.folder));
-    let of_gate = arguments.gate.conclude("run", gate.as_ref(), Shown::There)?;
-    if let Some(exit) = interrupt.exit() {
-        let resume = journal::resume_command(&finished.folder);
-        out::result(&format!("Resume with: {resume}"));
+    let details = Details { analysis, metric: None, facts };
+    let exit = interrupt.exit();
+    let mut place = results::place(&finished.folder);
+    if exit.is_some() {
+        place += &format!("\nResume with: {}", journal::resume_command(&finished.folder));
+    }
+    let page =
+        |place| format!("{}\n{place}", screen::page(analysis, &facts).trim_end_matches('\n'));
+    arguments.format.print(&details, place, page);
+    results::write(finished, &details)?;
+    let shown = if arguments.format.format.is_some() { Shown::Aside } else { Shown::There };
+    let of_gate = arguments.gate.conclude("run", gate.as_ref(), shown)?;
+    if let Some(exit) = exit {
         return Ok(exit);
     }
     let unavailable = &finished.journal.unavailable;
