@@ -3,6 +3,7 @@
 
 pub(crate) mod chart;
 pub(crate) mod ratio;
+mod series;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -58,7 +59,8 @@ impl Cells {
     }
 }
 
-/// A table of figures, which `words` describe. It scrolls by itself where it is wider than the page.
+/// A table of figures, which `words` describe. It scrolls by itself where it is wider than the page, and a narrow
+/// screen has a card for each row.
 pub(crate) fn table(
     words: &str,
     heads: &[(Cells, impl AsRef<str>)],
@@ -77,11 +79,12 @@ pub(crate) fn table(
                 tbody {
                     @for row in rows {
                         tr {
-                            @for ((cells, _), cell) in heads.iter().zip(row) {
+                            @for ((cells, head), cell) in heads.iter().zip(row) {
+                                @let label = safe(head.as_ref());
                                 @if *cells == Cells::Names {
-                                    th scope="row" { bdi { (cell) } }
+                                    th scope="row" data-label=[is_number(cell).then_some(label)] { bdi { (cell) } }
                                 } @else {
-                                    td class=[cells.class()] { (cell) }
+                                    td class=[cells.class()] data-label=(label) { (cell) }
                                 }
                             }
                         }
@@ -90,6 +93,11 @@ pub(crate) fn table(
             }
         }
     }
+}
+
+/// Whether a row is named by a number, which says nothing without the head of its column.
+fn is_number(cell: &Markup) -> bool {
+    cell.0.chars().all(|it| it.is_ascii_digit() || it == ' ')
 }
 
 /// A link to another page.

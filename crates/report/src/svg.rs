@@ -1,6 +1,6 @@
 //! The pictures of an HTML report as files of their own, for documents and slides.
 
-use crate::html::STYLE;
+use crate::html::{STYLE, chart::CUT};
 
 /// Where a picture begins that is large enough to stand alone.
 const BEGIN: &str = "<svg class=\"chart\"";
@@ -19,7 +19,8 @@ pub fn pictures(page: &str) -> Vec<Picture> {
     let mut rest = page;
     while let Some((_, found)) = rest.split_once(BEGIN) {
         let Some((picture, after)) = found.split_once(END) else { break };
-        let name = format!("{:02}-{}.svg", pictures.len() + 1, slug(label(picture)));
+        let picture = picture.replace(&format!(" preserveAspectRatio=\"{CUT}\""), "");
+        let name = format!("{:02}-{}.svg", pictures.len() + 1, slug(label(&picture)));
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\"{picture}<style>{STYLE}\
              svg {{ background: var(--back); }}</style>{END}\n"
@@ -55,10 +56,12 @@ mod tests {
         assert_eq!(
             names,
             [
-                "01-hello-cpu-time-per-request-over-the-rate-of-requests.svg",
-                "02-hello-p99-latency-over-the-rate-of-requests.svg",
-                "03-hello-at-20k-s-latency-by-percentile.svg",
-                "04-timeline-cpu-per-request-of-each-slice-in-the-order-in-which-they-ran.svg",
+                "01-hello-saturated-cpu-per-request-less-is-better.svg",
+                "02-hello-saturated-requests-s-more-is-better.svg",
+                "03-hello-cpu-time-per-request-over-the-rate-of-requests.svg",
+                "04-hello-p99-latency-over-the-rate-of-requests.svg",
+                "05-hello-at-20k-s-latency-by-percentile.svg",
+                "06-timeline-cpu-per-request-of-each-slice-in-the-order-in-which-they-ran.svg",
             ]
         );
         for picture in pictures {

@@ -1,25 +1,32 @@
-//! The pages of the golden files in headless Chromium: no message in the console, no text outside its box
-//! on a narrow and on a wide screen in both colour schemes, and nothing that axe finds.
+//! The pages of the golden files and of the largest result in headless Chromium: no message in the console,
+//! no text outside its box on a narrow, a middle and a wide screen in both colour schemes, and nothing that
+//! axe finds.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 use std::{
     fs,
+    io::Read as _,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
+use wirebench_report::{Details, Report as _, analysis::Analysis, screen::Facts};
+use wirebench_schema::journal::Journal;
 
+/// Where a result that is kept has its runs.
+const JOURNAL: &str = "runs.jsonl.gz";
 const STYLE: &str = include_str!("../src/html/style.css");
 const SCRIPT: &str = include_str!("../src/html/table.js");
 const LAYOUT: &str = include_str!("browser/layout.js");
 const AXE: &str = include_str!("browser/axe.js");
 const FRAMES: &str = include_str!("browser/frames.js");
 const SORTED: &str = include_str!("browser/sorted.js");
-/// Widths of a telephone and of a small notebook, in CSS pixels.
-const WIDTHS: [u32; 2] = [390, 1280];
+/// Widths of a telephone, a tablet and a small notebook, in CSS pixels.
+const WIDTHS: [u32; 3] = [390, 800, 1280];
 
 #[derive(Clone, Copy, Debug)]
 enum Scheme {
@@ -49,6 +56,25 @@ fn pages() -> Vec<(PathBuf, String)> {
         .collect();
     assert!(!pages.is_empty());
     pages
+}
+
+/// The page of the largest result that is kept.
+fn largest() -> (PathBuf, String) {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
+    let folders = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.is_dir()).collect()
+    };
+    let journals = folders(&results).iter().flat_map(|folder| folders(folder)).collect::<Vec<_>>();
+    let size = |folder: &PathBuf| fs::metadata(folder.join(JOURNAL)).map_or(0, |it| it.len());
+    let folder = journals.into_iter().max_by_key(size).unwrap();
+    let mut text = String::new();
+    let file = fs::File::open(folder.join(JOURNAL)).unwrap();
+    MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
+    let journal = Journal::parse(&text).unwrap();
+    let analysis = Analysis::of(&journal);
+    let details = Details { analysis: &analysis, metric: None, facts: Facts::default() };
+    (folder, details.html())
 }
 
 /// A page with the style and the script that its golden file only names.
@@ -113,20 +139,23 @@ fn framed<T: DeserializeOwned>(pages: &[(String, u32)], scheme: Scheme, script: 
 #[test]
 #[ignore = "needs chromium"]
 fn no_text_leaves_its_box_with_chromium() {
-    let pages =
-        WIDTHS.map(|width| pages().into_iter().map(move |(path, page)| (path, page, width)));
+    let all: Vec<_> = pages().into_iter().chain([largest()]).collect();
+    let pages = WIDTHS.map(|width| all.iter().map(move |(path, page)| (path, page, width)));
     let pages: Vec<_> = pages.into_iter().flatten().collect();
-    let frames: Vec<_> = pages.iter().map(|(_, page, width)| (page.clone(), *width)).collect();
+    let frames: Vec<_> = pages.iter().map(|(_, page, width)| ((*page).clone(), *width)).collect();
     let [light, dark] =
         [Scheme::Light, Scheme::Dark].map(|scheme| framed::<Layout>(&frames, scheme, LAYOUT));
+    let mut problems = Vec::new();
     for (((path, page, width), light), dark) in pages.iter().zip(&light).zip(&dark) {
         for found in [light, dark] {
-            assert_eq!(found.problems, [""; 0], "{} at {width} px", path.display());
+            let place = format!("{} at {width} px", path.display());
+            problems.extend(found.problems.iter().map(|it| format!("{place}: {it}")));
             assert_eq!(found.pictures, page.matches("role=\"img\"").count());
         }
         assert_ne!(light.background, dark.background, "both are {}", dark.background);
     }
     assert_eq!((light.len(), dark.len()), (pages.len(), pages.len()));
+    assert!(problems.is_empty(), "{problems:#?}");
 }
 
 /// To be looked at: `target/screenshots/` has each page on a wide and on a narrow screen.
@@ -178,7 +207,9 @@ fn a_page_that_is_too_wide_is_found_with_chromium() {
                 a line of text that is longer than its paragraph is wide, by far</p>\
                 <div style=\"width: 500px\">wide</div>\
                 <svg role=\"img\" width=\"90\" height=\"20\"><text x=\"0\" y=\"15\">1.00</text>\
-                <text x=\"20\" y=\"15\">1.02</text><text x=\"85\" y=\"15\">1.10</text></svg></main>";
+                <text x=\"20\" y=\"15\">1.02</text><text x=\"85\" y=\"15\">1.10</text>\
+                <text x=\"50\" y=\"35\">low</text></svg>\
+                <table><thead><tr><th>server</th></tr></thead></table></main>";
     let found: Vec<Layout> = framed(&[(page.to_owned(), 390)], Scheme::Light, LAYOUT);
     let found = found[0].problems.join("\n");
     for problem in [
@@ -186,7 +217,9 @@ fn a_page_that_is_too_wide_is_found_with_chromium() {
         "outside the page: <div>",
         "text leaves its box: <p>",
         "overlap",
-        "leaves its picture",
+        "leaves its picture: <text> 1.10",
+        "leaves its picture: <text> low",
+        "no cards: <table>",
         "no mark",
     ] {
         assert!(found.contains(problem), "{problem}: {found}");

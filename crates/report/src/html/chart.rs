@@ -1,23 +1,25 @@
-//! A chart of lines: two axes, and for each server a line, its points and its name at the end. What the
-//! figures mean is not known here.
+//! A chart of lines: two axes, and for each server a line, its points and its name at the end. On a narrow
+//! screen the names are in a key below, and the space for them is cut off. What the figures mean is not
+//! known here.
 
 use maud::{Markup, html};
 use std::fmt::Write;
 
+use super::series::{class, key, marks};
 use crate::{html::safe, wrap::cut};
 
 /// The area in which lines are, in CSS pixels, and the space around it.
-const WIDTH: f64 = 470.0;
+pub(super) const WIDTH: f64 = 384.0;
 const LEAST_HEIGHT: f64 = 260.0;
-const LEFT: f64 = 64.0;
+pub(super) const LEFT: f64 = 76.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
+/// Half of the last label of the axis, which is what a narrow screen shows of the space at the right.
+const EDGE: f64 = 16.0;
 /// Space for names at the right, and for each of them.
-const NAMES: f64 = 230.0;
-const NAME_HEIGHT: f64 = 15.0;
-const LONGEST_NAME: usize = 30;
-/// Colours in the style sheet. Lines after these have the same ones with dashes.
-const COLOURS: usize = 7;
+const NAMES: f64 = 194.0;
+const NAME_HEIGHT: f64 = 16.0;
+const LONGEST_NAME: usize = 23;
 /// The least space between two labels of an axis.
 const LABEL_WIDTH: f64 = 52.0;
 const LABEL_HEIGHT: f64 = 18.0;
@@ -172,9 +174,8 @@ impl Chart {
             }
         };
         html! {
-            div.scroll tabindex="0" role="region" aria-label=(safe(&self.words)) {
-                (svg("chart", (width, whole), &self.words, &content))
-            }
+            (plot("lines", (LEFT + WIDTH + EDGE, whole), &svg("chart", (width, whole), &self.words, &content)))
+            (key(&self.lines))
         }
     }
 
@@ -213,10 +214,7 @@ impl Chart {
             @if let Some(path) = of(false) { path.line d=(path) {} }
             @if let Some(path) = of(true) { path.line.grey d=(path) {} }
             @if !raw.is_empty() { path.raw d=(raw) {} }
-            @for point in line.points.iter().filter(|point| point.mark != Mark::Plain) {
-                @let (x, y) = self.place(point.at, height);
-                circle.estimate.ring[point.mark == Mark::Ring] cx=(number(x)) cy=(number(y)) r="3.5" {}
-            }
+            (marks(line, |at| self.place(at, height)))
         }
     }
 
@@ -262,12 +260,25 @@ pub(crate) fn logarithmic(
     is_drawn.then_some(Chart { words, x, y, lines })
 }
 
+/// A picture that is as wide as the page has space. A narrow screen shows this part of it, in which the
+/// style sheet keeps texts readable.
+pub(crate) fn plot(class: &str, (width, height): (f64, f64), picture: &Markup) -> Markup {
+    html! {
+        div class=(format!("plot {class}")) style=(format!("--width: {width}; --height: {height}")) { (picture) }
+    }
+}
+
+/// How a picture keeps its left end where it is cut off.
+pub(crate) const CUT: &str = "xMinYMin slice";
+
 /// A picture of this size in CSS pixels, which `words` describe.
 pub(crate) fn svg(class: &str, size: (f64, f64), words: &str, content: &Markup) -> Markup {
     let (width, height) = size;
     let view = format!("0 0 {width} {height}");
+    let cut = (class == "chart").then_some(CUT);
     html! {
-        svg class=(class) width=(width) height=(height) viewBox=(view) role="img" aria-label=(safe(words)) {
+        svg class=(class) width=(width) height=(height) viewBox=(view) preserveAspectRatio=[cut] role="img"
+            aria-label=(safe(words)) {
             title { (safe(words)) }
             (content)
         }
@@ -285,11 +296,6 @@ pub(crate) fn dots(places: impl Iterator<Item = (f64, f64)>) -> String {
 /// A coordinate, with as many digits as can be seen.
 pub(crate) fn number(value: f64) -> String {
     format!("{value:.1}")
-}
-
-/// The classes of the line of a server at this place.
-fn class(place: usize) -> String {
-    format!("colour{} dash{}", place % COLOURS, place / COLOURS % 3)
 }
 
 /// Places of labels next to these places, far enough apart and between `low` and `high`.
@@ -317,7 +323,7 @@ mod tests {
     #[test]
     fn names_are_apart_and_in_the_order_of_their_lines() {
         let places = spread(&[50.0, 48.0, 52.0, 199.0, 200.0], 10.0, 200.0);
-        assert_eq!(places, [63.0, 48.0, 78.0, 185.0, 200.0]);
+        assert_eq!(places, [64.0, 48.0, 80.0, 184.0, 200.0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(crate) const LEGEND: &str = "Each picture has the ratio on a logarithmic axi
                                  count as the same as a grey band. ";
 
 /// The size of a picture, in CSS pixels.
-const WIDTH: f64 = 180.0;
+pub(crate) const WIDTH: f64 = 150.0;
 const HEIGHT: f64 = 22.0;
 /// Space at both ends, for half a label.
 const EDGE: f64 = 14.0;
@@ -113,7 +113,7 @@ pub(crate) fn table(head: &str, rows: &[(String, Ratio, f64)]) -> Markup {
         @if let Some(axis) = axis {
             p.legend { (LEGEND) }
             div.scroll tabindex="0" role="region" aria-label=(safe(head)) {
-                table {
+                table.ratios {
                     thead {
                         tr {
                             td {}
@@ -125,7 +125,7 @@ pub(crate) fn table(head: &str, rows: &[(String, Ratio, f64)]) -> Markup {
                         @for (name, ratio, margin) in rows {
                             tr {
                                 th scope="row" { bdi { (safe(name)) } }
-                                td { (text(ratio)) }
+                                td.words data-label=(safe(head)) { (text(ratio)) }
                                 td.picture { (axis.picture(ratio, *margin, &format!("ratio {}", text(ratio)))) }
                             }
                         }

@@ -82,6 +82,7 @@
           else if (pair(row) && pair(base)) found = judge(pair(row), pair(base), Number(head.dataset.margin));
         }
         cell.textContent = found.text;
+        cell.dataset.label = button.textContent;
         cell.className = found.shade;
         if (found.ratio === undefined) delete cell.dataset.value;
         else cell.dataset.value = found.ratio;
@@ -89,7 +90,9 @@
     });
   };
 
+  // Loads that do not fit next to each other are in further tables with the same rows.
   const all = tables.flatMap(rows);
+  const counted = tables.filter((table) => !table.matches(".continued")).flatMap(rows);
   const form = document.createElement("form");
   form.className = "filter";
   form.addEventListener("submit", (event) => event.preventDefault());
@@ -122,8 +125,8 @@
     const matches = (row) => row.cells[0].textContent.toLowerCase().includes(words)
       && choices.every((choice) => !choice.value || row.dataset[choice.name] === choice.value);
     for (const row of all) row.hidden = !matches(row);
-    const shown = all.filter((row) => !row.hidden).length;
-    count.value = shown === all.length ? "" : `${shown} of ${all.length} rows`;
+    const shown = counted.filter((row) => !row.hidden).length;
+    count.value = shown === counted.length ? "" : `${shown} of ${counted.length} rows`;
   };
   form.addEventListener("input", filter);
   if (all.length > 1) tables[0].closest("section").before(form);

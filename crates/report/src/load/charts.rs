@@ -91,10 +91,14 @@ pub(super) fn timeline(intervals: &[Interval]) -> Option<Markup> {
     let y = Axis::logarithmic("latency", values(&latencies).into_iter(), latency);
     let has_bounds = window.iter().any(|it| !it.lower_bounds.is_empty());
     Some(html! {
-        (rate.draw())
-        @if has_bounds { p.legend { "A ring is a lower bound: no reply took as long." } }
-        @if let Some(y) = y {
-            (Chart { words: "latency over time".to_owned(), x, y, lines: latencies }.draw())
+        div.pictures {
+            div { (rate.draw()) }
+            @if let Some(y) = y {
+                div {
+                    (Chart { words: "latency over time".to_owned(), x, y, lines: latencies }.draw())
+                    @if has_bounds { p.legend { "A hollow mark is a lower bound: no reply took as long." } }
+                }
+            }
         }
     })
 }

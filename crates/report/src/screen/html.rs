@@ -1,6 +1,7 @@
 //! The first screen as an HTML document: the sentences, the tables with a picture of each ratio, and
 //! what disturbed the measurement.
 
+mod bars;
 mod ladder;
 mod latency;
 mod lines;
@@ -47,7 +48,8 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
         @for (block, loads) in model.blocks.iter().zip(&members) {
             section {
                 h2 { (safe(&block.title)) }
-                (table::table(journal, block, loads))
+                (bars::section(block))
+                (table::tables(journal, block, loads))
             }
         }
         (legend(journal, &model))
@@ -69,17 +71,20 @@ fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> 
     let titled: Vec<_> = members.iter().map(|member| (adapter::title(member), *member)).collect();
     let latencies =
         titled.iter().filter_map(|(title, load)| latency::section(journal, block, title, load));
+    let modes = modes::section(block, &titled);
     let pictures: Vec<Markup> = ladder::cpu(journal, &block.title, members)
         .into_iter()
         .chain(ladder::tail(journal, &block.title, members))
         .chain(latencies)
-        .chain(modes::section(block, &titled))
         .collect();
     html! {
-        @if !pictures.is_empty() {
+        @if !pictures.is_empty() || modes.is_some() {
             section {
                 h2 { (safe(&block.title)) " in pictures" }
-                @for picture in pictures { (picture) }
+                div.pictures {
+                    @for picture in pictures { div { (picture) } }
+                }
+                @if let Some(modes) = modes { (modes) }
             }
         }
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell};
 use crate::{
-    html::chart::{Line, Mark, Point, logarithmic, number, svg},
+    html::chart::{Line, Mark, Point, logarithmic, number, plot, svg},
     table::count,
     table_units::{latency, thousands},
 };
@@ -47,7 +47,7 @@ pub(super) fn of_sweep(sweep: &Sweep) -> Markup {
             "Requests per second: the stronger the colour, the more. The frame marks the highest median. "
             ">= is a lower bound, ! is not valid."
         }
-        div.scroll tabindex="0" role="region" aria-label=(words) { (svg("chart", size, &words, &content)) }
+        (plot("map", size, &svg("chart", size, &words, &content)))
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) fn of_search(search: &SearchReport) -> Markup {
     html! {
         @if let Some(chart) = chart {
             p.legend {
-                "Medians over the runs at each rate. A ring is a rate at which a run missed an objective. Grey lines "
+                "Medians over the runs at each rate. A hollow mark is a rate at which a run missed an objective. Grey lines "
                 "are the limits. Both axes are logarithmic."
             }
             (chart.draw())

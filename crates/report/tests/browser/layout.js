@@ -17,9 +17,11 @@ function problems(page, width) {
   }
   for (const picture of page.querySelectorAll("svg")) {
     const frame = picture.getBoundingClientRect();
-    const labels = [...picture.querySelectorAll("text")].map((it) => [it, it.getBoundingClientRect()]);
+    const labels = [...picture.querySelectorAll("text")].map((it) => [it, it.getBoundingClientRect()])
+      .filter(([, box]) => box.width > 0);
     labels.forEach(([label, box], index) => {
-      if (box.left < frame.left - 1 || box.right > frame.right + 1) say("label leaves its picture", label);
+      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1
+          || box.bottom > frame.bottom + 1) say("label leaves its picture", label);
       for (const [, other] of labels.slice(index + 1)) {
         if (box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom) {
           say("labels overlap", label);
@@ -27,6 +29,14 @@ function problems(page, width) {
       }
     });
     if (picture.matches("[role=img]") && !picture.querySelector(".estimate")) say("no mark", picture);
+  }
+  for (const table of page.querySelectorAll("table")) {
+    const head = table.tHead.getBoundingClientRect();
+    if (width < 600 && head.width > 0 && !table.matches(".ratios")) say("no cards", table);
+    const scroll = table.closest(".scroll");
+    if (width >= 1280 && scroll && table.matches(".results") && scroll.scrollWidth > scroll.clientWidth + 1) {
+      say("a column is cut", table);
+    }
   }
   return found;
 }

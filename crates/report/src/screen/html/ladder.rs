@@ -19,8 +19,8 @@ use crate::{
     table_units::latency,
 };
 
-const MARKS: &str = "Dots are fixed rates, the ring at the end is the saturated server. Small dots are single \
-                     cohorts, grey lines are not valid. Both axes are logarithmic. ";
+const MARKS: &str = "Full marks are fixed rates, the hollow one at the end is the saturated server. Small dots are \
+                     single cohorts, grey lines are not valid. Both axes are logarithmic. ";
 
 /// The picture of the CPU time in the loads of one scenario; none with fewer than two of them.
 pub(super) fn cpu(journal: &Journal, title: &str, loads: &[&WorkloadRows<'_>]) -> Option<Markup> {

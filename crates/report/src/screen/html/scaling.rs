@@ -92,12 +92,16 @@ pub(super) fn section(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Opti
         section {
             h2 { "Scaling" }
             p.legend {
-                "Both axes are logarithmic. Small dots are single cohorts, grey lines are not valid. A ring is a lower "
+                "Both axes are logarithmic. Small dots are single cohorts, grey lines are not valid. A hollow mark is a lower "
                 "bound: the load generator was saturated."
             }
-            @for chart in charts {
-                h3 { (safe(&chart.words)) }
-                (chart.draw())
+            div.pictures {
+                @for chart in charts {
+                    div {
+                        h3 { (safe(&chart.words)) }
+                        (chart.draw())
+                    }
+                }
             }
         }
     })

@@ -1,6 +1,7 @@
 //! The table of a scenario: servers as rows, the figures of each load as columns.
 
 use maud::{Markup, html};
+use std::ops::Range;
 use wirebench_schema::{
     id::VariantId,
     journal::{Described, Journal},
@@ -24,6 +25,10 @@ use crate::{
 
 /// The heads of columns may be longer than on a terminal.
 const LONGEST_HEAD: usize = 40;
+/// What fits a wide screen, a sign of the table and the space around a cell, in CSS pixels.
+const PAGE_WIDTH: f64 = 1248.0;
+const SIGN_WIDTH: f64 = 8.8;
+const CELL_SPACE: f64 = 18.0;
 /// Ratios from which a difference is coloured more strongly.
 const STRONGER: [f64; 2] = [1.15, 1.5];
 
@@ -35,16 +40,67 @@ pub(super) fn deviates(journal: &Journal, variant: &VariantId) -> bool {
     journal.verified.iter().any(|it| it.variant == *variant && !it.deviates.is_empty())
 }
 
-/// A scenario, with all loads next to each other.
-pub(super) fn table(journal: &Journal, block: &Block, loads: &[&WorkloadRows<'_>]) -> Markup {
+/// A scenario, with as many loads next to each other as fit, and the others below them.
+pub(super) fn tables(journal: &Journal, block: &Block, loads: &[&WorkloadRows<'_>]) -> Markup {
+    html! {
+        @for groups in lines(block) {
+            @let part = Block { groups: block.groups[groups.clone()].to_vec(), ..block.clone() };
+            (table(journal, &part, &loads[groups.clone()], groups.start > 0))
+        }
+    }
+}
+
+/// The groups of columns that fit next to each other, line by line; each line has at least one.
+fn lines(block: &Block) -> Vec<Range<usize>> {
+    let names = block.rows.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let mut lines: Vec<Range<usize>> = Vec::new();
+    let mut used = 0.0;
+    for (index, group) in block.groups.iter().enumerate() {
+        let width = width(group);
+        match lines.last_mut() {
+            Some(line) if used + width <= PAGE_WIDTH => {
+                line.end = index + 1;
+                used += width;
+            }
+            _ => {
+                lines.push(index..index + 1);
+                used = names as f64 * SIGN_WIDTH + CELL_SPACE + width;
+            }
+        }
+    }
+    lines
+}
+
+/// About the width of the columns of a load, in CSS pixels.
+fn width(group: &Group) -> f64 {
+    let column = |(place, column): (usize, &Column)| {
+        let head = head(*column, group.baseline.as_deref(), LONGEST_HEAD).chars().count();
+        let cells = (0..group.cells.len()).filter_map(|row| {
+            let value = group.cells[row].as_ref()?[place];
+            Some(text_of(*column, value, group, row).chars().count())
+        });
+        let signs = cells.chain([head]).max().unwrap_or(0);
+        let picture = if *column == Column::Outcome { ratio::WIDTH + CELL_SPACE } else { 0.0 };
+        signs as f64 * SIGN_WIDTH + CELL_SPACE + picture
+    };
+    group.columns.iter().enumerate().map(column).sum()
+}
+
+fn table(
+    journal: &Journal,
+    block: &Block,
+    loads: &[&WorkloadRows<'_>],
+    is_continued: bool,
+) -> Markup {
     let pairs: Vec<Vec<Option<PairLevel>>> =
         loads.iter().zip(&block.groups).map(|(load, group)| pairs(load, group, block)).collect();
     let axes: Vec<Option<Axis>> =
         block.groups.iter().map(|group| Axis::of(group.ratios.iter().flatten())).collect();
     let caption: Vec<String> = block.groups.iter().map(described).collect();
+    let words = format!("{}, {}", block.title, caption.join("; "));
     html! {
-            div.scroll tabindex="0" role="region" aria-label=(safe(&block.title)) {
-                table.results {
+            div.scroll tabindex="0" role="region" aria-label=(safe(&words)) {
+                table.results.continued[is_continued] {
                     caption { (safe(&caption.join("; "))) }
                     thead {
                         tr {
@@ -120,7 +176,9 @@ fn cells(group: &Group, axis: Option<Axis>, row: usize, pair: Option<PairLevel>)
             @let value = values.map_or(Value::Empty, |values| values[place]);
             @let text = text_of(*column, value, group, row);
             @let pair = pair.filter(|_| *column == Column::Outcome).map(packed);
-            td class=(class(place, value)) data-value=[sorted_by(value, ratio)] data-pair=[pair] { (text) }
+            @let label = head(*column, group.baseline.as_deref(), LONGEST_HEAD);
+            td class=(class(place, value)) data-label=(safe(&label)) data-group=[(place == 0).then(|| safe(&group.title))]
+                data-value=[sorted_by(value, ratio)] data-pair=[pair] { (text) }
             @if let (Column::Outcome, Some(axis)) = (column, axis) {
                 td.picture {
                     @if let Some(ratio) = ratio {

@@ -7,14 +7,16 @@ use wirebench_schema::journal::{Outcome, ReasonKind, Slice};
 use crate::{
     analysis::Analysis,
     html::{
-        chart::{dots, number, svg},
+        chart::{dots, number, plot, svg},
         safe,
     },
 };
 
 /// The picture in CSS pixels.
 const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 150.0;
+const HEIGHT: f64 = 170.0;
+/// Space above the highest slices, for half a label.
+const EDGE: f64 = 18.0;
 const LEFT: f64 = 64.0;
 const BOTTOM: f64 = 24.0;
 const GAP: f64 = 8.0;
@@ -76,9 +78,8 @@ pub(super) fn section(analysis: &Analysis<'_>) -> Option<Markup> {
                     " The strip below shows the state of the machine, from the time of a round trip of a cache line."
                 }
             }
-            div.scroll tabindex="0" role="region" aria-label="timeline" {
-                (svg("chart", (WIDTH, HEIGHT + BOTTOM), words, &marks(&placed(&cohorts))))
-            }
+            @let size = (WIDTH, HEIGHT + BOTTOM);
+            (plot("time", size, &svg("chart", size, words, &marks(&placed(&cohorts)))))
             (table(&cohorts))
         }
     })
@@ -161,7 +162,7 @@ fn class(dropped: Option<ReasonKind>) -> &'static str {
 
 fn y(ratio: f64) -> f64 {
     let share = (ratio.ln() / REACH.ln()).clamp(-1.0, 1.0);
-    (1.0 - share) / 2.0 * (HEIGHT - 16.0) + 8.0
+    ((1.0 - share) / 2.0).mul_add(HEIGHT - 2.0 * EDGE, EDGE)
 }
 
 /// The slices of each cohort, in the order of the journal.
