@@ -5,13 +5,13 @@
 use maud::{Markup, html};
 use std::fmt::Write;
 
-use super::series::{class, key, marks};
+use super::series::{class, identifying, key, outline};
 use crate::{html::safe, wrap::cut};
 
 /// The area in which lines are, in CSS pixels, and the space around it.
-pub(super) const WIDTH: f64 = 384.0;
+const WIDTH: f64 = 384.0;
 const LEAST_HEIGHT: f64 = 260.0;
-pub(super) const LEFT: f64 = 76.0;
+const LEFT: f64 = 76.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
 /// Half of the last label of the axis, which is what a narrow screen shows of the space at the right.
@@ -175,7 +175,7 @@ impl Chart {
         };
         html! {
             (plot("lines", (LEFT + WIDTH + EDGE, whole), &svg("chart", (width, whole), &self.words, &content)))
-            (key(&self.lines))
+            (key(self.lines.iter().map(|line| (line.place, line.name.as_str()))))
         }
     }
 
@@ -214,7 +214,24 @@ impl Chart {
             @if let Some(path) = of(false) { path.line d=(path) {} }
             @if let Some(path) = of(true) { path.line.grey d=(path) {} }
             @if !raw.is_empty() { path.raw d=(raw) {} }
-            (marks(line, |at| self.place(at, height)))
+            (self.marks(line, height))
+        }
+    }
+
+    /// The marks of a line. One with many plain points has some that only identify it.
+    fn marks(&self, line: &Line, height: f64) -> Markup {
+        let places = |mark: Mark| {
+            let points = line.points.iter().filter(move |point| point.mark == mark);
+            points.map(|point| self.place(point.at, height)).collect::<Vec<_>>()
+        };
+        let hollow = places(Mark::Ring);
+        let mut full = places(Mark::Dot);
+        if full.is_empty() && hollow.is_empty() && line.points.len() > 2 {
+            full = identifying(line.place, &places(Mark::Plain), (LEFT, WIDTH));
+        }
+        html! {
+            @if !full.is_empty() { path.estimate.mark d=(outline(line.place, full.into_iter())) {} }
+            @if !hollow.is_empty() { path.estimate.mark.ring d=(outline(line.place, hollow.into_iter())) {} }
         }
     }
 

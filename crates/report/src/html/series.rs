@@ -3,10 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::{
-    chart::{LEFT, Line, Mark, Point, WIDTH, number},
-    safe,
-};
+use super::safe;
 
 /// Colours and dashes in the style sheet. None of these three numbers divides another one, so lines have
 /// the same dashes and marks only after thirty others.
@@ -29,62 +26,47 @@ pub(super) fn class(place: usize) -> String {
     format!("colour{} dash{}", place % COLOURS, place % DASHES)
 }
 
-/// The marks of a line. One with many plain points has some that only identify it, at other places than
-/// the marks of other lines.
-pub(super) fn marks(line: &Line, place: impl Fn((f64, f64)) -> (f64, f64)) -> Markup {
-    let of = |mark: Mark| outline(line.place, places(&line.points, mark).map(&place));
-    let mut full = of(Mark::Dot);
-    let hollow = of(Mark::Ring);
-    if full.is_empty() && hollow.is_empty() && line.points.len() > 2 {
-        full = outline(line.place, identifying(line, &place).into_iter());
-    }
-    html! {
-        @if !full.is_empty() { path.estimate.mark d=(full) {} }
-        @if !hollow.is_empty() { path.estimate.mark.ring d=(hollow) {} }
-    }
-}
-
 /// What a narrow screen shows in the place of names next to lines.
-pub(super) fn key(lines: &[Line]) -> Markup {
+pub(super) fn key<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Markup {
     html! {
         ul.key.narrow {
-            @for line in lines {
+            @for (place, name) in lines {
                 li {
                     svg width="36" height="12" viewBox="0 0 36 12" aria-hidden="true" {
-                        g class=(class(line.place)) {
+                        g class=(class(place)) {
                             path.line d="M0 6H36" {}
-                            path.mark d=(outline(line.place, [(18.0, 6.0)].into_iter())) {}
+                            path.mark d=(outline(place, [(18.0, 6.0)].into_iter())) {}
                         }
                     }
-                    (safe(&line.name))
+                    (safe(name))
                 }
             }
         }
     }
 }
 
-fn places(points: &[Point], mark: Mark) -> impl Iterator<Item = (f64, f64)> {
-    points.iter().filter(move |point| point.mark == mark).map(|point| point.at)
-}
-
-fn identifying(line: &Line, place: impl Fn((f64, f64)) -> (f64, f64)) -> Vec<(f64, f64)> {
-    let points: Vec<(f64, f64)> = line.points.iter().map(|point| place(point.at)).collect();
-    let offset = (line.place % SHAPES.len()) as f64 / SHAPES.len() as f64;
-    let mut found: Vec<(f64, f64)> = (0..IDENTIFYING)
-        .filter_map(|number| {
-            let wanted = LEFT + WIDTH * (number as f64 + offset + 0.1) / IDENTIFYING as f64;
-            let away = |point: &(f64, f64)| (point.0 - wanted).abs();
-            points.iter().copied().min_by(|a, b| away(a).total_cmp(&away(b)))
-        })
-        .collect();
+/// Points of a line in a space from `left` that only identify it: at other places than those of the lines
+/// next to it.
+pub(super) fn identifying(
+    place: usize,
+    points: &[(f64, f64)],
+    (left, width): (f64, f64),
+) -> Vec<(f64, f64)> {
+    let offset = (place % SHAPES.len()) as f64 / SHAPES.len() as f64;
+    let nearest = |number: usize| {
+        let wanted = left + width * (number as f64 + offset + 0.1) / IDENTIFYING as f64;
+        let away = |point: &(f64, f64)| (point.0 - wanted).abs();
+        points.iter().copied().min_by(|a, b| away(a).total_cmp(&away(b)))
+    };
+    let mut found: Vec<(f64, f64)> = (0..IDENTIFYING).filter_map(nearest).collect();
     found.dedup();
     found
 }
 
 /// Marks of a place among all servers, as one path.
-fn outline(place: usize, points: impl Iterator<Item = (f64, f64)>) -> String {
+pub(super) fn outline(place: usize, points: impl Iterator<Item = (f64, f64)>) -> String {
     let shape = SHAPES[place % SHAPES.len()];
-    points.map(|(x, y)| format!("M{} {}{shape}", number(x), number(y))).collect()
+    points.map(|(x, y)| format!("M{x:.1} {y:.1}{shape}")).collect()
 }
 
 #[cfg(test)]
@@ -101,14 +83,8 @@ mod tests {
 
     #[test]
     fn a_line_of_many_plain_points_has_few_marks_away_from_those_of_another() {
-        let point =
-            |x: f64| Point { at: (x, 0.0), mark: Mark::Plain, is_grey: false, raw: Vec::new() };
-        let line = |place| Line {
-            name: String::new(),
-            place,
-            points: (0..500).map(|it| point(f64::from(it))).collect(),
-        };
-        let [first, second] = [0, 1].map(|place| identifying(&line(place), |at| at));
+        let points: Vec<_> = (0..500).map(|it| (f64::from(it), 0.0)).collect();
+        let [first, second] = [0, 1].map(|place| identifying(place, &points, (0.0, 500.0)));
         assert_eq!(first.len(), IDENTIFYING);
         assert!(first.iter().all(|it| !second.contains(it)), "{first:?} {second:?}");
     }

@@ -99,8 +99,8 @@ pub(super) fn of_search(search: &SearchReport) -> Markup {
     html! {
         @if let Some(chart) = chart {
             p.legend {
-                "Medians over the runs at each rate. A hollow mark is a rate at which a run missed an objective. Grey lines "
-                "are the limits. Both axes are logarithmic."
+                "Medians over the runs at each rate. A hollow mark is a rate at which a run missed an objective. Grey "
+                "lines are the limits. Both axes are logarithmic."
             }
             (chart.draw())
         }

@@ -70,7 +70,8 @@ fn picture(block: &Block, group: &Group, metric: Metric) -> Option<Markup> {
             @let top = TITLE + ROW * row as f64;
             @let length = bar.figure * scale;
             text.name x=(LEFT - GAP) y=(number(top + 13.0)) text-anchor="end" { (cut(&safe(bar.name), LONGEST_NAME)) }
-            rect class=(format!("estimate {}", bar.shade)) x=(LEFT) y=(number(top)) width=(number(length)) height=(BAR) {}
+            @let class = format!("estimate {}", bar.shade);
+            rect class=(class) x=(LEFT) y=(number(top)) width=(number(length)) height=(BAR) {}
             text.name x=(number(LEFT + length + GAP)) y=(number(top + 13.0)) { (bar.text) }
         }
     };

@@ -92,8 +92,8 @@ pub(super) fn section(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Opti
         section {
             h2 { "Scaling" }
             p.legend {
-                "Both axes are logarithmic. Small dots are single cohorts, grey lines are not valid. A hollow mark is a lower "
-                "bound: the load generator was saturated."
+                "Both axes are logarithmic. Small dots are single cohorts, grey lines are not valid. A hollow mark is "
+                "a lower bound: the load generator was saturated."
             }
             div.pictures {
                 @for chart in charts {

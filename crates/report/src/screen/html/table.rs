@@ -177,7 +177,8 @@ fn cells(group: &Group, axis: Option<Axis>, row: usize, pair: Option<PairLevel>)
             @let text = text_of(*column, value, group, row);
             @let pair = pair.filter(|_| *column == Column::Outcome).map(packed);
             @let label = head(*column, group.baseline.as_deref(), LONGEST_HEAD);
-            td class=(class(place, value)) data-label=(safe(&label)) data-group=[(place == 0).then(|| safe(&group.title))]
+            @let first = (place == 0).then(|| safe(&group.title));
+            td class=(class(place, value)) data-label=(safe(&label)) data-group=[first]
                 data-value=[sorted_by(value, ratio)] data-pair=[pair] { (text) }
             @if let (Column::Outcome, Some(axis)) = (column, axis) {
                 td.picture {
