@@ -7,6 +7,7 @@ mod building;
 mod cmd;
 mod context;
 mod embedded;
+mod examples;
 mod exit;
 mod files;
 mod fleet;
@@ -33,7 +34,7 @@ mod splice;
 mod suites;
 mod value;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::process::ExitCode;
 use wirebench_schema::{argv, journal::Start};
 
@@ -115,8 +116,15 @@ enum Verb {
     NullServer(wirebench_nullserver::Options),
 }
 
+/// The command line. The help of each verb has examples.
+fn parsed() -> Result<Arguments, clap::Error> {
+    let mut program = examples::added_to(Arguments::command());
+    let matches = program.try_get_matches_from_mut(std::env::args_os())?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
+}
+
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match parsed() {
         Ok(arguments) => arguments,
         Err(error) => return foreign::report(&error),
     };

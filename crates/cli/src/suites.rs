@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -65,18 +66,22 @@ pub(crate) fn figures(project: &Project, suite: &Suite) -> anyhow::Result<Publis
     PublishedFigures::parse(&text, suite).map_err(|error| usage(format!("{shown}: {error}")))
 }
 
-/// The error for a name that is neither a suite nor an entry.
-pub(crate) fn unknown(context: &Context, name: &str) -> anyhow::Result<anyhow::Error> {
-    let mut suites: Vec<String> = ALWAYS.map(str::to_owned).to_vec();
-    let folders = context.project.roots().map(|root| root.join("suites"));
+/// The names of all suites.
+pub(crate) fn names(project: &Project) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = ALWAYS.map(str::to_owned).into();
+    let folders = project.roots().map(|root| root.join("suites"));
     for file in folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten() {
         let path = file.path();
         if path.extension().is_some_and(|extension| extension == "toml") {
-            suites.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+            names.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
         }
     }
-    suites.sort();
-    suites.dedup();
+    names
+}
+
+/// The error for a name that is neither a suite nor an entry.
+pub(crate) fn unknown(context: &Context, name: &str) -> anyhow::Result<anyhow::Error> {
+    let suites: Vec<String> = names(&context.project).into_iter().collect();
     let subjects = context.subjects()?;
     let entries = subjects.iter().map(|subject| subject.variant.id.entry());
     let known = suites.iter().map(String::as_str).chain(entries);

@@ -6,7 +6,6 @@ use wirebench_report::schemas;
 use crate::{exit::Exit, out};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Check a result: wirebench schema report > schema.json, with any validator")]
 pub(crate) struct Arguments {
     /// Kind of JSON; without it, the kinds are listed
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(schemas::names()))]

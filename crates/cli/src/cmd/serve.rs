@@ -20,6 +20,7 @@ const STEP: Duration = Duration::from_millis(100);
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Entry or variant
+    #[arg(value_name = "ENTRY")]
     name: String,
     /// Scenario: hello, hello-timeout, echo, mutex, channel, skewed or handoff
     #[arg(long, default_value = "hello")]

@@ -90,11 +90,55 @@ fn a_completion_script_names_every_verb_and_the_manual_has_a_page_for_each() {
         text
     };
     for verb in VERBS {
-        assert!(page(&format!("wirebench-{verb}.1")).contains(&format!(".TH wirebench-{verb} 1")));
+        let page = page(&format!("wirebench-{verb}.1"));
+        assert!(page.contains(&format!(".TH wirebench-{verb} 1")), "{page}");
+        let (_, examples) = page.split_once("\n.SH EXAMPLES\n.nf\n").unwrap();
+        assert!(examples.starts_with(&format!("wirebench {verb}")), "{examples}");
+        assert!(examples.ends_with("\n.fi\n"), "{examples}");
     }
     let main = page("wirebench.1");
     assert!(main.contains("wirebench\\-load(1)") && !main.contains("null\\-server"), "{main}");
     assert!(!world.folder.path().join("pages/wirebench-guard.1").exists());
+}
+
+#[test]
+fn bash_completes_entries_suites_and_the_values_of_options() {
+    let suite = "description = \"An example.\"\nblocks = 1\n";
+    let world = World::new().with_entry("c/mine", ENTRY).with_suite("ours.toml", suite);
+    fs::write(world.folder.path().join("script"), world.stdout(&["completions", "bash"])).unwrap();
+    for (typed, expected) in [
+        ("run ou", "ours"),
+        ("run c/", "c/mine"),
+        ("verify c/ builtin/e", "builtin/epoll"),
+        ("tune c/m", "c/mine"),
+        ("serve c/m", "c/mine"),
+        ("list --framework m", "mine"),
+        ("list --mechanism e", "epoll"),
+        ("compare --metric p99", "p99 p999"),
+        ("run --phase s", "saturate"),
+        ("run --scenario hello-", "hello-timeout"),
+        ("schema lo", "load"),
+    ] {
+        let words: Vec<&str> = typed.split(' ').collect();
+        let [.., previous, current] = words[..] else { panic!("{typed}") };
+        let line = format!(
+            "source ./script; COMP_WORDS=(wirebench {typed}); COMP_CWORD={}; \
+             _wirebench wirebench {current} {previous}; echo \"${{COMPREPLY[@]}}\"",
+            words.len()
+        );
+        let mut bash = std::process::Command::new("bash");
+        let output = bash.args(["-c", &line]).current_dir(world.folder.path()).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), expected, "{output:?}");
+    }
+    // Without a folder for the embedded entries, the rest is completed.
+    let alone =
+        world.wirebench_with(&[("WIREBENCH_PROJECT", "/nowhere")], &["completions", "bash"]);
+    let alone = alone.ended(0);
+    assert!(
+        alone.stderr.starts_with("warning: entries and suites are not completed: "),
+        "{alone:?}"
+    );
+    assert!(alone.stdout.contains("saturate") && !alone.stdout.contains("c/mine"), "{alone:?}");
 }
 
 /// A checkout with an entry that is ready to build, one that needs setup and one that is wrong.
