@@ -14,6 +14,7 @@ use crate::{
     flat::Flat,
     html::ratio::{self, Ratio},
     load_words::describe,
+    screen::html::provenance,
     services,
     table::{
         count, describe_versions,
@@ -51,6 +52,7 @@ impl Report for Ab<'_> {
             Block::Details(self.setting()),
             Block::Table(table),
             Block::Chart(self.ratios()),
+            Block::Chart(provenance(self.journal)),
             Block::Details(by_name::sections(std::slice::from_ref(&self.rows))),
             Block::Details(self.reading_aid()),
             conditions_block(self.gate.as_ref()),

@@ -12,7 +12,7 @@ mod table;
 mod timeline;
 
 use maud::{Markup, html};
-use wirebench_schema::journal::Journal;
+use wirebench_schema::{argv::display, journal::Journal};
 
 use super::{
     Facts, Stage, adapter,
@@ -101,6 +101,19 @@ fn published(analysis: &Analysis<'_>, model: &Model<'_>) -> Markup {
                 (parts(&sections))
             }
         }
+    }
+}
+
+/// When and with which command a result of another verb was measured, and what its servers were.
+pub(crate) fn provenance(journal: &Journal) -> Markup {
+    let command = &journal.start.command;
+    html! {
+        section {
+            h2 { "Origin" }
+            p { (safe(&origin(journal))) }
+            @if !command.is_empty() { p { "command: " code { (safe(&display(command))) } } }
+        }
+        (servers::section(journal))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A sweep and a search as documents: a table, pictures, and the result in sentences.
 
+use maud::PreEscaped;
 use wirebench_schema::objective::LatencyFigure;
 
 use super::{
@@ -28,6 +29,7 @@ pub(super) fn of_sweep(sweep: &Sweep, look: Look) -> Document {
     blocks.extend(findings.next().map(|first| Block::Headline(first, None)));
     blocks.push(Block::Lines(findings.chain(sweep.notes.iter().cloned()).collect()));
     blocks.push(Block::Chart(map::of_sweep(sweep)));
+    blocks.push(Block::Chart(PreEscaped(sweep.provenance.clone())));
     Document { title: TITLE.to_owned(), blocks }
 }
 
@@ -82,6 +84,7 @@ pub(super) fn of_search(search: &SearchReport) -> Document {
         Block::Headline(search.sentence.clone(), None),
         Block::List(None, search.notes.clone()),
         Block::Chart(map::of_search(search)),
+        Block::Chart(PreEscaped(search.provenance.clone())),
     ];
     Document { title: TITLE.to_owned(), blocks }
 }

@@ -20,6 +20,7 @@ use wirebench_stats::median;
 use super::{add_invalid, ended, refusals, words::sentence};
 use crate::{
     load_words::describe_payload,
+    screen::html::provenance,
     services,
     table::{
         count,
@@ -60,6 +61,9 @@ pub struct SearchReport {
     pub rates: Vec<ProbedRate>,
     /// What must be known besides.
     pub notes: Vec<String>,
+    /// Its date, commands and server, as HTML, which only pages have.
+    #[serde(skip)]
+    pub(super) provenance: String,
 }
 
 /// What the runs at one rate say together.
@@ -115,6 +119,7 @@ impl SearchReport {
             sentence: sentence(&sought, found, &shape, &rates),
             notes: notes(journal, &sought, found, &runs),
             found,
+            provenance: provenance(journal).into_string(),
             rates,
             sought,
         })

@@ -18,6 +18,7 @@ use super::{add_invalid, ended, refusals};
 use crate::{
     analysis::{Margins, Metric},
     load_words::describe_payload,
+    screen::html::provenance,
     services,
     table::{
         count,
@@ -50,6 +51,9 @@ pub struct Sweep {
     pub cells: Vec<SweepCell>,
     /// Why cells have no figures, or figures that are not what they claim to be.
     pub notes: Vec<String>,
+    /// Its date, commands and server, as HTML, which only pages have.
+    #[serde(skip)]
+    pub(super) provenance: String,
 }
 
 /// What the runs of one cell say together.
@@ -156,6 +160,7 @@ impl Sweep {
             connections: distinct(cells.iter().map(|cell| cell.connections)),
             cells,
             notes: lines,
+            provenance: provenance(journal).into_string(),
         })
     }
 
