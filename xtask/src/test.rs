@@ -27,8 +27,16 @@ pub(crate) struct Arguments {
 }
 
 /// Debian packages that tests need, besides the load generators.
-const TEST_PACKAGES: [&str; 7] =
-    ["chromium", "iproute2", "man-db", "munge", "openssh-client", "openssh-server", "slurm-wlm"];
+const TEST_PACKAGES: [&str; 8] = [
+    "chromium",
+    "iproute2",
+    "linux-perf",
+    "man-db",
+    "munge",
+    "openssh-client",
+    "openssh-server",
+    "slurm-wlm",
+];
 
 /// Checks the sources, installs the tests' dependencies, runs the tests, builds and verifies every entry, and runs the
 /// smoke suite.

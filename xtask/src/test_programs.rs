@@ -5,11 +5,12 @@ use std::{
     net::{Ipv6Addr, TcpListener},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::atomic::AtomicBool,
     thread,
     time::Instant,
 };
 
-use wirebench_server::executable::exists;
+use wirebench_server::{executable::exists, perf::Perf};
 
 use crate::{
     axe,
@@ -34,7 +35,7 @@ const NIGHTLY: [&str; 2] = ["_with_hosts", "_with_slurm"];
 type Need = (&'static str, fn() -> bool);
 /// Ends of the names of tests that need something: they are ignored by `cargo test`, and run here if it
 /// is there.
-const NEEDS: [Need; 18] = [
+const NEEDS: [Need; 19] = [
     ("_with_apt_get", || exists("apt-get")),
     ("_with_axe", || exists("chromium") && axe::is_there()),
     ("_with_chromium", || exists("chromium")),
@@ -47,6 +48,7 @@ const NEEDS: [Need; 18] = [
     ("_with_java", || exists("javac")),
     ("_with_make", || exists("make")),
     ("_with_node", || exists("node")),
+    ("_with_perf", can_trace),
     ("_with_python3", || exists("python3")),
     ("_with_slurm", can_make_a_cluster),
     ("_with_wrk", || exists("wrk")),
@@ -54,6 +56,11 @@ const NEEDS: [Need; 18] = [
     ("_with_two_cpus", || thread::available_parallelism().is_ok_and(|it| it.get() >= 2)),
     ("_as_root", || rustix::process::geteuid().is_root()),
 ];
+
+/// Whether tests may trace system calls and sample stacks.
+fn can_trace() -> bool {
+    Perf::find(&AtomicBool::new(false)).is_ok()
+}
 
 /// Whether tests may make hosts: network namespaces that are connected, with an sshd in each.
 fn can_make_hosts() -> bool {

@@ -12,6 +12,7 @@ pub mod guard;
 pub mod launch;
 pub mod memory;
 pub mod parallel;
+pub mod perf;
 pub mod pipe;
 pub mod process_clocks;
 pub mod threads;

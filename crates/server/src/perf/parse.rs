@@ -1,0 +1,124 @@
+//! What `perf stat -x ,` and `perf script` print. Pure.
+
+use inferno::collapse::{Collapse as _, perf};
+use std::collections::BTreeMap;
+
+use super::events::{ALL_CALLS, CALL, OTHER, SWITCHES};
+
+/// The frame of an address that is in no file. Without frame pointers most callers of a function are such.
+const UNKNOWN: &str = "[unknown]";
+
+/// System calls and context switches.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Calls {
+    /// Those that were made; `other` are all that are not counted by name.
+    pub by_name: BTreeMap<String, u64>,
+    pub context_switches: u64,
+}
+
+/// Lines of `COUNT,UNIT,EVENT,...`. What was not counted is an error: it would seem to be zero.
+pub(super) fn calls(text: &str) -> Result<Calls, String> {
+    let mut calls = Calls::default();
+    let (mut all, mut has_switches) = (0, false);
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let mut fields = line.split(',');
+        let (count, event) = (fields.next().unwrap_or_default(), fields.nth(1).unwrap_or_default());
+        let Ok(count) = count.parse::<u64>() else {
+            return Err(format!("perf did not count {event}: {count}"));
+        };
+        if let Some(name) = event.strip_prefix(CALL) {
+            if count > 0 {
+                *calls.by_name.entry(name.to_owned()).or_default() += count;
+            }
+        } else if event == ALL_CALLS {
+            all += count;
+        } else if event == SWITCHES {
+            has_switches = true;
+            calls.context_switches += count;
+        }
+    }
+    let others = all.saturating_sub(calls.by_name.values().sum());
+    if others > 0 {
+        calls.by_name.insert(OTHER.to_owned(), others);
+    }
+    if has_switches { Ok(calls) } else { Err("perf counted nothing".to_owned()) }
+}
+
+/// The sampled CPU time of each stack in nanoseconds. A stack is the name of the thread and the frames, the outermost
+/// first.
+pub(super) fn stacks(script: &[u8]) -> Result<BTreeMap<String, u64>, String> {
+    let mut options = perf::Options::default();
+    (options.annotate_kernel, options.nthreads) = (true, 1);
+    let mut folded = Vec::new();
+    perf::Folder::from(options)
+        .collapse(script, &mut folded)
+        .map_err(|error| format!("the samples of perf cannot be read: {error}"))?;
+    let mut stacks = BTreeMap::new();
+    for line in String::from_utf8_lossy(&folded).lines() {
+        let Some((stack, count)) = line.rsplit_once(' ') else { continue };
+        let count: u64 = count.parse().map_err(|_| format!("no CPU time of a stack: {line}"))?;
+        *stacks.entry(tidy(stack)).or_default() += count;
+    }
+    if stacks.is_empty() { Err("perf has no sample of the server".to_owned()) } else { Ok(stacks) }
+}
+
+/// Without frames that say nothing, and without what differs between two builds of one program.
+fn tidy(stack: &str) -> String {
+    let mut frames = stack.split(';');
+    let thread = frames.next().unwrap_or_default();
+    let known: Vec<&str> = frames.filter(|it| *it != UNKNOWN).map(without_hash).collect();
+    let known = if known.is_empty() { vec![UNKNOWN] } else { known };
+    format!("{thread};{}", known.join(";"))
+}
+
+/// A symbol of Rust ends with `::h` and sixteen digits.
+fn without_hash(symbol: &str) -> &str {
+    let is_hash = |it: &&str| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
+    symbol.rsplit_once("::h").filter(|(_, hash)| is_hash(hash)).map_or(symbol, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{expect, expect_file};
+
+    #[test]
+    fn recorded_counts_are_read() {
+        let calls = calls(include_str!("golden/stat.csv")).unwrap();
+        expect![[r#"
+            Calls {
+                by_name: {
+                    "close": 38922,
+                    "openat": 38923,
+                    "other": 300,
+                    "read": 77832,
+                },
+                context_switches: 71,
+            }
+        "#]]
+        .assert_debug_eq(&calls);
+    }
+
+    #[test]
+    fn what_was_not_counted_is_not_zero() {
+        let text =
+            "1,,syscalls:sys_enter_read,1,100.00,,\n<not counted>,,context-switches,0,0.00,,\n";
+        assert_eq!(calls(text).unwrap_err(), "perf did not count context-switches: <not counted>");
+        assert_eq!(calls("# started\n\n").unwrap_err(), "perf counted nothing");
+    }
+
+    #[test]
+    fn recorded_stacks_are_folded() {
+        let stacks = stacks(include_bytes!("golden/script.txt")).unwrap();
+        let lines = stacks.iter().map(|(stack, ns)| format!("{ns} {stack}\n"));
+        expect_file!["golden/stacks.txt"].assert_eq(&lines.collect::<String>());
+    }
+
+    #[test]
+    fn frames_that_say_nothing_and_hashes_are_dropped() {
+        assert_eq!(tidy("a;[unknown];f::g::h0123456789abcdef;[libc.so.6]"), "a;f::g;[libc.so.6]");
+        assert_eq!(tidy("a;[unknown]"), "a;[unknown]");
+        assert_eq!(without_hash("a::handle"), "a::handle");
+        assert_eq!(stacks(b"").unwrap_err(), "perf has no sample of the server");
+    }
+}
