@@ -160,4 +160,4 @@ fn of_two(journal: &Journal) -> Option<WorkloadRows<'_>> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

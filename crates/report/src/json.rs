@@ -22,6 +22,7 @@ pub use self::{
 use crate::{
     analysis::{Analysis, BaselineCheck, Comparison, MachineStates, Metric, WorkloadRows},
     order::in_order,
+    why::{Why, whys},
 };
 
 /// The version of `report.json`. It grows whenever a field changes its meaning or goes away.
@@ -79,6 +80,9 @@ pub struct Report<'a> {
     pub published: Option<PublishedReport>,
     /// One for each workload.
     pub workloads: Vec<WorkloadReport<'a>>,
+    /// The profiles of `--why`, each workload's baseline first; absent without any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<Why<'a>>,
     /// What could not be measured.
     pub unavailable: Vec<Unavailable>,
     /// Parts of the suite that were not carried out.
@@ -141,6 +145,7 @@ pub fn report<'a>(analysis: &'a Analysis<'_>) -> Report<'a> {
         widest_interval: analysis.widest_interval(),
         published: published::published(journal, workloads),
         workloads: workloads.iter().map(|rows| workload(analysis, rows)).collect(),
+        why: whys(journal, workloads),
         unavailable: journal.unavailable.clone(),
         left_out: start.left_out.clone(),
     }

@@ -36,6 +36,7 @@ const NARROWEST: usize = 40;
 /// Lines of all causes; the details have the others.
 const ALL_CAUSE_LINES: usize = 7;
 const CAUSE_LINES: usize = 2;
+const WHYS: usize = 3;
 /// Where texts begin whose mark stands in front of them.
 const INDENT: &str = "    ";
 
@@ -89,6 +90,7 @@ fn text(model: &Model<'_>, facts: &Facts<'_>) -> String {
         lines.push(String::new());
         lines.extend(model.published.iter().flat_map(|line| wrap(line, width, INDENT)));
     }
+    lines.extend(whys(model, width));
     if let Some(gate) = facts.gate {
         lines.push(String::new());
         lines.extend(gate_lines(gate));
@@ -141,6 +143,19 @@ fn causes(model: &Model<'_>, width: usize) -> Vec<String> {
             break;
         }
         lines.extend(wrapped);
+    }
+    lines
+}
+
+/// The first sentences on the profiles; the details have the others.
+fn whys(model: &Model<'_>, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !model.whys.is_empty() {
+        lines.extend([String::new(), "why, from profiles that count in no figure:".to_owned()]);
+        let shown = model.whys.iter().take(WHYS);
+        lines.extend(shown.flat_map(|it| wrap(&format!("{INDENT}{it}"), width, INDENT)));
+        let more = model.whys.len().saturating_sub(WHYS);
+        lines.extend((more > 0).then(|| format!("{INDENT}and {more} more: --explain")));
     }
     lines
 }

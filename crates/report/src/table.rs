@@ -13,7 +13,7 @@ use crate::{
     analysis::{Analysis, Metric},
     by_name,
     document::{Block, Column, Document, Paint, Table},
-    generators, pairs, published_rows,
+    generators, pairs, published_rows, why,
 };
 
 use self::states::sentences;
@@ -50,6 +50,7 @@ pub fn document(
     let legend = lists::reading_aid(journal, workloads, &sections);
     blocks.extend(sections);
     blocks.extend(by_name::sections(workloads));
+    blocks.extend(why::sections(journal, workloads));
     if published_rows::document(journal).is_some() {
         blocks.push(Block::section("versions", lists::versions(journal)));
     }

@@ -14,6 +14,7 @@ use crate::{
     suite::{Document, PublishedFigures, Scale, Workload},
 };
 
+mod end;
 mod generator;
 mod idle;
 mod measurement;
@@ -24,8 +25,10 @@ mod reason;
 mod search;
 mod slice;
 mod warm_up;
+mod why;
 
 pub use crate::load::Bound;
+pub use end::{End, EndReason};
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use measurement::{Cost, Measurement};
@@ -36,6 +39,7 @@ pub use reason::{KindGuide, Reason, ReasonKind, RunSide, Weight};
 pub use search::{SearchLimit, SearchResult, SearchSpec};
 pub use slice::{Distances, Instance, Procedure, Slice, logarithms_by_round};
 pub use warm_up::WarmUp;
+pub use why::{Profile, Why, WhyOutcome};
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
 pub const JOURNAL_FORMAT: u32 = 2;
@@ -61,6 +65,8 @@ pub enum Record {
     SearchResult(SearchResult),
     /// One measurement of one cell.
     Run(Box<Run>),
+    /// A profile, which counts in no figure.
+    Why(Box<Why>),
     /// A block that was given to a pair of hosts.
     Part(Part),
     /// A run that was cut off goes on from here.
@@ -373,27 +379,4 @@ impl Outcome {
             Self::Failed { .. } => false,
         }
     }
-}
-
-/// The tail of a journal.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct End {
-    /// Time as RFC 3339 in UTC.
-    pub ended: String,
-    /// The way it ended.
-    pub reason: EndReason,
-}
-
-/// The end of a suite's run.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EndReason {
-    /// All runs were made.
-    Complete,
-    /// A signal ended it.
-    Interrupted,
-    /// Every interval is as narrow as was asked for.
-    Precise,
-    /// The time was up.
-    Budget,
 }

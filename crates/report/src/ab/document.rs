@@ -23,7 +23,8 @@ use crate::{
         workload::{about_rate, instances_differ},
     },
     table_units::percent,
-    wrap::{WIDTH, shorten},
+    why,
+    wrap::{WIDTH, shorten, wrap},
 };
 
 const FINDINGS: usize = 2;
@@ -48,7 +49,7 @@ impl Report for Ab<'_> {
         let [a, b] = self.sides.each_ref().map(|side| format!("{}{}", mark(side), side.name));
         let figures = self.figures.iter().filter(|it| it.values.iter().any(Option::is_some));
         let table = self.table(["metric", &a, &b], &["margin", "outcome"], figures);
-        let blocks = vec![
+        let mut blocks = vec![
             Block::Details(self.setting()),
             Block::Table(table),
             Block::Chart(self.ratios()),
@@ -56,8 +57,9 @@ impl Report for Ab<'_> {
             Block::Details(by_name::sections(std::slice::from_ref(&self.rows))),
             Block::Details(self.reading_aid()),
             conditions_block(self.gate.as_ref()),
-            Block::Headline(self.sentence(), None),
         ];
+        blocks.extend(why::sections(self.journal, std::slice::from_ref(&self.rows)));
+        blocks.push(Block::Headline(self.sentence(), None));
         Document { title: "wirebench ab".to_owned(), blocks }
     }
 
@@ -81,6 +83,8 @@ impl Ab<'_> {
         findings.extend(services.iter().map(|text| shortened(text, WIDTH)));
         let conditions = conditions(self.journal).into_iter();
         findings.extend(conditions.map(|text| shortened(&format!("all runs: {text}"), WIDTH)));
+        let whys = why::sentences(self.journal, std::slice::from_ref(&self.rows));
+        findings.extend(whys.iter().flat_map(|it| wrap(&format!("why: {it}"), WIDTH, "     ")));
         findings.extend(place);
         let labels = self.journal.start.labels.words();
         let blocks = vec![

@@ -81,7 +81,7 @@ fn runs(
 }
 
 /// A cost phase of fourteen cohorts, in which B uses `ratio` times as much CPU time.
-fn costs(ratio: f64, loudness: f64) -> Journal {
+pub(crate) fn costs(ratio: f64, loudness: f64) -> Journal {
     let mut journal = two("cost");
     runs(&mut journal, 14, (10_000.0, 10_000.0 * ratio), loudness, cost);
     journal

@@ -25,6 +25,7 @@ use crate::{
         headline::{ended, made},
         states::sentences,
     },
+    why,
 };
 
 /// What the first screen shows of a result.
@@ -52,6 +53,7 @@ pub(super) fn model<'a>(analysis: &Analysis<'a>, stage: Stage) -> Model<'a> {
             .into_iter()
             .chain(conclusion(analysis))
             .collect(),
+        whys: why::sentences(journal, workloads),
         disturbed,
     }
 }

@@ -29,6 +29,7 @@ use crate::{
     html::{document, ratio::LEGEND, safe},
     pairs,
     table::{headline::suite, of_suite},
+    why,
 };
 
 /// The result of a run as one file.
@@ -56,6 +57,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
         (lines("What disturbed or qualifies the measurement", &model.causes))
         @if let Some(hint) = headline::hint(&model) { p { (safe(&hint)) } }
         (parts(&by_name::sections(workloads)))
+        (parts(&why::sections(journal, workloads)))
         (published(analysis, &model))
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
         @if let Some(scaling) = scaling::section(journal, workloads) { (scaling) }

@@ -23,6 +23,8 @@ pub(super) struct Model<'a> {
     pub(super) causes: Vec<String>,
     /// How comparable the rows of the suite's document are, and which of its differences hold.
     pub(super) published: Vec<String>,
+    /// What differs most in the profiles.
+    pub(super) whys: Vec<String>,
     /// What to do about rows that were disturbed, if there are any.
     pub(super) disturbed: Option<&'static str>,
 }

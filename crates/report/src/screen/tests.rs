@@ -113,6 +113,7 @@ fn quick() -> Model<'static> {
         ended: None,
         blocks: vec![block("hello", vec![saturated(), at("20k"), at("40k")]), echo],
         published: Vec::new(),
+        whys: Vec::new(),
         causes: vec!["p99 of 5 rows: disturbed by python3 on CPU 0".to_owned()],
         disturbed: Some("stop these programs and measure again"),
     }

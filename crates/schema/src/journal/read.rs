@@ -2,7 +2,7 @@
 
 use super::{
     End, FixedRate, JOURNAL_FORMAT, Part, Record, Resumed, Run, SearchResult, SearchSpec, Start,
-    Unavailable, Verified,
+    Unavailable, Verified, Why,
 };
 use crate::load::LOAD_FORMAT;
 use std::collections::HashMap;
@@ -49,6 +49,8 @@ pub struct Journal {
     pub found: Option<SearchResult>,
     /// All runs, in the order in which they were made.
     pub runs: Vec<Run>,
+    /// The profiles of `--why`, which count in no figure.
+    pub whys: Vec<Why>,
     /// The blocks that were given to pairs of hosts; empty if all were measured by one side.
     pub parts: Vec<Part>,
     /// The times at which it was resumed.
@@ -69,6 +71,7 @@ impl Journal {
             sought: None,
             found: None,
             runs: Vec::new(),
+            whys: Vec::new(),
             parts: Vec::new(),
             resumed: Vec::new(),
             end: None,
@@ -112,6 +115,7 @@ impl Journal {
             Record::SearchStarted(record) => self.sought = Some(record),
             Record::SearchResult(record) => self.found = Some(record),
             Record::Run(record) => self.runs.push(*record),
+            Record::Why(record) => self.whys.push(*record),
             Record::Part(record) => self.parts.push(record),
             // A resumed run has no end any more; only a later end counts.
             Record::Resumed(record) => {

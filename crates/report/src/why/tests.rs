@@ -1,0 +1,169 @@
+//! What differs between synthetic profiles, in every form, and what does not.
+
+use super::{page::SECTION, *};
+use crate::{Details, Report as _, analysis::Analysis, fixtures, screen::Facts};
+use wirebench_schema::journal::Record;
+
+/// A profile with these calls and stacks of 1000 requests each.
+fn made(variant: &str, calls: &[(&str, u64)], stacks: &[(&str, u64)]) -> journal::Why {
+    let counts = |of: &[(&str, u64)]| of.iter().map(|(it, n)| ((*it).to_owned(), *n)).collect();
+    let profile = Profile {
+        counted_requests: 1000,
+        calls: counts(calls),
+        context_switches: 20,
+        sampled_requests: 1000,
+        cpu_ns: Some(stacks.iter().map(|(_, ns)| ns / 1000).sum()),
+        stacks: counts(stacks),
+    };
+    journal::Why {
+        variant: variant.parse().unwrap(),
+        workload: "hello".to_owned(),
+        started: "2026-01-02T03:04:05Z".to_owned(),
+        outcome: WhyOutcome::Profiled(Box::new(profile)),
+    }
+}
+
+/// Two servers, of which the second one reads twice, and one without a profile.
+fn journal_with_whys() -> Journal {
+    let mut journal = fixtures::pair(1.0);
+    let read = "loop;entry_[k];read_[k]";
+    let write = "loop;entry_[k];write_[k]";
+    let one = [("epoll_wait", 100), ("read", 1000), ("write", 1000)];
+    let two = [("epoll_wait", 104), ("read", 2000), ("write", 1000)];
+    let stacks = |name: &str, read_ns| {
+        vec![(format!("{name};{read}"), read_ns), (format!("{name};{write}"), 3_000_000_000)]
+    };
+    let whys = [
+        ("c/epoll", &one, stacks("epoll", 1_000_000_000)),
+        ("go/net", &two, stacks("net", 2_000_000_000)),
+    ];
+    for (variant, calls, stacks) in whys {
+        let stacks: Vec<(&str, u64)> = stacks.iter().map(|(it, ns)| (it.as_str(), *ns)).collect();
+        journal.add(Record::Why(Box::new(made(variant, calls, &stacks))));
+    }
+    let failed = WhyOutcome::Failed("perf has no sample of the server".to_owned());
+    let why = journal::Why { outcome: failed, ..made("own/server", &[], &[]) };
+    journal.add(Record::Why(Box::new(why)));
+    journal
+}
+
+fn details(journal: &Journal, form: fn(&Details<'_>) -> String) -> String {
+    let analysis = Analysis::of(journal);
+    form(&Details { analysis: &analysis, metric: None, facts: Facts::default() })
+}
+
+#[test]
+fn the_largest_difference_comes_first() {
+    let journal = journal_with_whys();
+    let analysis = Analysis::of(&journal);
+    let sentences = sentences(&journal, &analysis.workloads);
+    assert_eq!(
+        sentences,
+        [
+            "go/net makes 2.00 read per request, c/epoll 1.00 (system calls in all: 3.10, 2.10; CPU time: \
+             5.00 us, 4.00 us)",
+            "own/server under hello has no profile: perf has no sample of the server"
+        ]
+    );
+    let text = details(&journal, |it| it.details());
+    let start = text.find(SECTION).unwrap();
+    let end = text[start..].find("\n\nlegend").unwrap_or(text.len() - start);
+    fixtures::assert_golden("why.txt", &(text[start..start + end].to_owned() + "\n"));
+}
+
+#[test]
+fn the_page_has_the_pictures() {
+    let page = details(&journal_with_whys(), |it| it.html());
+    fixtures::assert_golden_page("why.html", &page);
+    assert_eq!(page.matches("<details class=\"flame\"").count(), 2, "one did not fail");
+}
+
+#[test]
+fn each_profile_has_its_files() {
+    let files = files(&journal_with_whys());
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["c-epoll.hello.folded", "c-epoll.hello.svg", "go-net.hello.folded", "go-net.hello.svg"]
+    );
+    let folded =
+        "epoll;loop;entry_[k];read_[k] 1000000000\nepoll;loop;entry_[k];write_[k] 3000000000\n";
+    assert_eq!(files[0].1, folded);
+    assert!(files[1].1.contains("read (1,000 ns per request, 25.00%)"), "{}", files[1].1);
+}
+
+#[test]
+fn of_two_servers_the_difference_is_a_picture() {
+    let mut journal = crate::ab::tests::costs(1.1, 1.0);
+    let stacks = |read_ns| [("t;read_[k]", read_ns), ("t;write_[k]", 2_000_000_000)];
+    journal.whys.push(made("ab/A", &[("read", 1000)], &stacks(1_000_000_000)));
+    journal.whys.push(made("ab/B", &[("read", 2000)], &stacks(2_000_000_000)));
+    for why in &mut journal.whys {
+        why.workload.clone_from(&journal.start.workloads[0].name);
+    }
+    let ab = crate::ab::Ab::of(&journal, &crate::ab::AbOptions::default()).unwrap();
+    let sentence = "B makes 2.00 read per request, A 1.00";
+    assert!(ab.page(None).contains(&format!("why: {sentence}")), "{}", ab.page(None));
+    let details = ab.details();
+    let mut lines = details.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    assert!(lines.any(|it| it == ["read", "2.00", "1.00", "+1.00"]), "{details}");
+    let page = ab.html();
+    assert!(page.contains(sentence) && page.contains("Flame graph of the difference"), "{page}");
+    assert_eq!(page.matches("<details class=\"flame\"").count(), 3);
+    let without = Journal { whys: Vec::new(), ..journal.clone() };
+    let without = crate::ab::Ab::of(&without, &crate::ab::AbOptions::default()).unwrap().sentence();
+    assert_eq!(without, ab.sentence());
+}
+
+#[test]
+fn without_calls_that_differ_the_functions_decide() {
+    let whys = |own: &[(&str, u64)], others: &[(&str, u64)], calls: &[(&str, u64)]| {
+        let [own, other] = [made("ab/b", calls, own), made("ab/a", calls, others)];
+        compared(&own, Some(&other)).sentence
+    };
+    let alike = [("t;f", 2_000_000_000), ("t;g", 3_000_000_000)];
+    let slower = [("t;f", 4_000_000_000), ("t;g", 1_000_000_000)];
+    let ring = [("io_uring_enter", 30)];
+    assert_eq!(
+        whys(&slower, &alike, &ring),
+        "b spends 4.00 us per request in f, a 2.00 us (system calls in all: 0.03, 0.03; CPU time: 5.00 us, 5.00 us)"
+    );
+    assert_eq!(
+        whys(&alike, &alike, &ring),
+        "b and a make the same system calls, and spend CPU time alike (system calls in all: 0.03, 0.03; CPU time: \
+         5.00 us, 5.00 us)"
+    );
+    let [own, other] = [made("c/ring", &ring, &alike), made("c/epoll", &[("read", 1000)], &alike)];
+    assert_eq!(
+        compared(&own, Some(&other)).sentence,
+        "c/ring makes 0.00 read per request, c/epoll 1.00 (system calls in all: 0.03, 1.00; CPU time: 5.00 us, \
+         5.00 us)"
+    );
+}
+
+#[test]
+fn a_report_differs_by_the_section_of_the_profiles_alone() {
+    let with = journal_with_whys();
+    let mut without = with.clone();
+    without.whys.clear();
+    let cut = |text: &str, begin: &str, end: &str| match text.find(begin) {
+        None => text.to_owned(),
+        Some(start) => {
+            let length = text[start..].find(end).unwrap_or(text.len() - start);
+            format!("{}{}", &text[..start], &text[start + length..])
+        }
+    };
+    let text = |journal: &Journal| details(journal, |it| it.details());
+    assert_ne!(text(&with), text(&without));
+    assert_eq!(cut(&text(&with), SECTION, "legend"), text(&without));
+    let json = |journal: &Journal| {
+        let text = details(journal, |it| it.json());
+        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).unwrap()
+    };
+    let mut of_both = json(&with);
+    let whys = of_both.remove("why").unwrap();
+    assert_eq!(of_both, json(&without));
+    assert_eq!(whys[1]["calls_differ"][0], serde_json::json!(["read", 1.0]));
+    assert_eq!(whys[1]["frames_differ"][0]["symbol"], "read_[k]");
+    assert!(whys[2]["failure"].is_string());
+}
