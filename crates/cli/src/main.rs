@@ -33,6 +33,7 @@ mod slurm;
 mod splice;
 mod suites;
 mod value;
+mod why_option;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::process::ExitCode;

@@ -56,6 +56,10 @@ pub(crate) fn parts(forecast: &Forecast) -> Vec<String> {
         times.push(format!("{} for {pilots} to find rates", show(forecast.pilots_time)));
     }
     times.push(format!("{} for runs", show(forecast.runs_time)));
+    if forecast.whys > 0 {
+        let profiles = count(forecast.whys, "profile");
+        times.push(format!("{} for {profiles} of --why", show(forecast.whys_time())));
+    }
     lines.push(format!("time, without builds: {}", times.join(", ")));
     lines
 }
@@ -156,6 +160,7 @@ mod tests {
             checks_time: Duration::from_secs(4),
             pilots_time: Duration::from_secs(3),
             runs_time: Duration::from_secs(80),
+            whys: 0,
             goal: Goal::default(),
         }
     }
@@ -179,6 +184,9 @@ mod tests {
         let cohorts = Forecast { in_cohorts: true, ..forecast() };
         assert_eq!(lines(&cohorts), [plan.replace("block", "cohort")]);
         assert_eq!(parts(&cohorts)[1], "A/A runs: 8 repeat a server within its cohort");
+        let why = Forecast { whys: 4, ..forecast() };
+        assert!(parts(&why)[2].ends_with("80 s for runs, 32 s for 4 profiles of --why"));
+        assert!(lines(&why)[0].contains("about 119 s"), "{why:?}");
         let tomorrow = Forecast { runs_time: Duration::from_secs(3600), ..forecast() };
         assert!(lines(&tomorrow)[0].ends_with("done at 2026-03-02 00:58"), "{tomorrow:?}");
     }

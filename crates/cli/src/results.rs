@@ -10,11 +10,14 @@ use wirebench_report::{
     compare::{Gate, Side},
     document::Look,
     screen::{Facts, live_page},
+    why,
 };
 use wirebench_schema::{argv, environment::Environment, journal::Journal, printable::printable};
 
 use crate::{exit::usage, format::redacted, out};
 
+/// The flame graphs of `--why`.
+const WHY_FOLDER: &str = "why";
 const DETAILS_FILE: &str = "report.txt";
 pub(crate) const HTML_FILE: &str = "report.html";
 
@@ -27,8 +30,13 @@ pub(crate) fn write(finished: &Finished, report: &dyn Report) -> anyhow::Result<
         (report.json_file(), redacted(&report.json())),
         ("commands.txt", commands::text(&finished.journal)),
     ];
-    for (name, text) in files {
+    let files = files.map(|(name, text)| (name.to_owned(), text));
+    let of_why = why::files(&finished.journal);
+    let of_why = of_why.into_iter().map(|(name, text)| (format!("{WHY_FOLDER}/{name}"), text));
+    for (name, text) in files.into_iter().chain(of_why) {
         let path = finished.folder.join(name);
+        // What cannot be made is reported with the file.
+        let _ = path.parent().map(fs::create_dir_all);
         // A link in a result from elsewhere may lead to any file.
         let _ = fs::remove_file(&path);
         fs::write(&path, &*printable(&text)).with_context(|| {

@@ -17,3 +17,4 @@ pub mod plan;
 pub mod remote;
 pub mod tool;
 pub mod tune;
+mod why;

@@ -32,6 +32,7 @@ use crate::{
     service_options::ServiceOptions,
     session::{Resumable, Setting},
     value,
+    why_option::WhyOption,
 };
 
 const AFTER_HELP: &str = "\
@@ -159,6 +160,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     connections: Option<usize>,
     #[command(flatten)]
+    why: WhyOption,
+    #[command(flatten)]
     conditions: Conditions,
     #[command(flatten)]
     format: FormatOption,
@@ -227,7 +230,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let results = arguments.telling.project(&context)?.results;
         return away::carry_out(&context, &server, None, &results);
     }
-    let Setting { experiment, subjects, .. } = arguments.experiment(&context)?;
+    let setting = match arguments.experiment(&context) {
+        Ok(setting) => setting,
+        // Trying perf out takes a moment.
+        Err(error) => return context.interrupt.exit().ok_or(error),
+    };
+    let Setting { experiment, subjects, .. } = setting;
     let mut reporter = arguments.telling.reporter();
     let prepared = match ready(&context, &experiment, subjects, &mut reporter)? {
         Ok(prepared) => prepared,

@@ -32,6 +32,7 @@ use crate::{
     service_options::ServiceOptions,
     session::{Resumable, Setting},
     value,
+    why_option::WhyOption,
 };
 
 const DEFAULT_SUITE: &str = "quick";
@@ -69,6 +70,7 @@ const BESIDE_RESUME: [&str; 10] = [
     mut_arg("junit", |it| it.conflicts_with_all(["server_on", "slurm"])),
     mut_arg("pairs", |it| it.conflicts_with("dry_run")),
     mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
+    mut_arg("why", |it| it.conflicts_with("generator")),
     mut_args(|argument| alone_with_resume(argument))
 )]
 pub(crate) struct Arguments {
@@ -132,6 +134,8 @@ pub(crate) struct Arguments {
     /// slowest server]
     #[arg(long, value_name = "N", value_parser = value::count)]
     rate: Option<u64>,
+    #[command(flatten)]
+    why: WhyOption,
     #[command(flatten)]
     conditions: Conditions,
     #[command(flatten)]

@@ -233,6 +233,7 @@ impl Arguments {
             // A sweep has no ratio to a baseline whose interval could be narrow enough.
             part: None,
             precision: Precision(Box::new(|_| None)),
+            why: None,
             complete_cohorts: |_| None,
         })
     }

@@ -49,6 +49,7 @@ mod survive;
 mod terminal;
 mod tune;
 mod verbs;
+mod why;
 mod workflow;
 
 mod world;

@@ -10,7 +10,7 @@ use std::{
 };
 use wirebench_schema::{
     environment::Environment,
-    journal::{Cause, End, EndReason, Journal, Record},
+    journal::{Cause, End, EndReason, Journal, Record, WhyOutcome},
     verification::Verification,
 };
 
@@ -21,7 +21,7 @@ use super::{
     loads::Loads,
     open_journal::OpenJournal,
     pace::Pace,
-    rates, start,
+    rates, start, whys,
 };
 use crate::{cohort::KnownServers, journal, plan};
 
@@ -50,10 +50,11 @@ impl Finished {
     /// worked. What is missing here is no fault.
     #[must_use]
     pub fn all_well(&self) -> bool {
-        let Journal { unavailable, verified, runs, .. } = &self.journal;
+        let Journal { unavailable, verified, runs, whys, .. } = &self.journal;
         unavailable.iter().all(|it| it.cause == Cause::Missing)
             && verified.iter().all(|verified| verified.failed.is_empty())
             && runs.iter().all(|run| run.outcome.has_figures() || !rates::is_lasting(run, runs))
+            && whys.iter().all(|why| matches!(why.outcome, WhyOutcome::Profiled(_)))
     }
 }
 
@@ -138,7 +139,9 @@ fn measure(
     let made = journal_file.made();
     let known = KnownServers::default();
     let blocks = Blocks { stage, loads: &loads, refused: &refused, pace, clock, made, known };
-    Ok(blocks.measure(journal_file, observer)?)
+    let reason = blocks.measure(journal_file, observer)?;
+    whys::explain(stage, &loads, &refused, journal_file, observer)?;
+    Ok(reason)
 }
 
 /// Writes the machine of a result.

@@ -13,7 +13,10 @@ use wirebench_schema::{
 };
 
 use super::{Unit, pilot};
-use crate::plan::{self, Step};
+use crate::{
+    plan::{self, Step},
+    why,
+};
 
 /// What the checks of a scenario take: a dozen starts of the server, and waiting for what must not
 /// happen.
@@ -43,6 +46,8 @@ pub struct Forecast {
     pub checks_time: Duration,
     pub pilots_time: Duration,
     pub runs_time: Duration,
+    /// Profiles after the runs.
+    pub whys: usize,
     /// What ends it, beside its number of blocks.
     pub goal: Goal,
 }
@@ -113,7 +118,14 @@ impl Forecast {
 
     #[must_use]
     pub fn time(&self) -> Duration {
-        self.checks_time.saturating_add(self.pilots_time).saturating_add(self.runs_time)
+        let times = [self.checks_time, self.pilots_time, self.runs_time, self.whys_time()];
+        times.into_iter().fold(Duration::ZERO, Duration::saturating_add)
+    }
+
+    /// The time of the profiles.
+    #[must_use]
+    pub fn whys_time(&self) -> Duration {
+        why::ESTIMATE.saturating_mul(u32::try_from(self.whys).unwrap_or(u32::MAX))
     }
 }
 

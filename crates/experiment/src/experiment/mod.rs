@@ -29,7 +29,9 @@ mod resume;
 mod start;
 mod started;
 mod units;
+mod whys;
 
+pub use crate::why::applies as has_profile;
 pub use changed::between_parts;
 pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct, write_environment};
 pub use forecast::Forecast;
@@ -50,8 +52,9 @@ use wirebench_schema::{
     suite::{Scale, Suite, Workload},
     verification::Verification,
 };
+use wirebench_server::perf::Perf;
 
-use crate::{measure::RunSettings, plan};
+use crate::{measure::RunSettings, plan, why};
 
 /// The half width of the widest interval of a journal; none while it is not known.
 pub struct Precision(pub Box<HalfWidth>);
@@ -100,6 +103,8 @@ pub struct Experiment {
     /// How many cohorts are complete in the state of the machine that is compared; none where the machine has one
     /// state, and where no cohort may be added.
     pub complete_cohorts: fn(&Journal) -> Option<u32>,
+    /// What profiles each server after the runs, if that was asked for.
+    pub why: Option<Perf>,
 }
 
 /// One block of an experiment whose other blocks are measured on other hosts.
@@ -125,7 +130,15 @@ impl Experiment {
     pub fn forecast(&self, subjects: &[Subject]) -> Forecast {
         let units = self.units(subjects, 0);
         let forecast = Forecast::new(subjects, &self.suite, self.verification, self.goal);
-        forecast.with_units(&units, &self.suite, |workload| self.estimate(workload))
+        let forecast = forecast.with_units(&units, &self.suite, |workload| self.estimate(workload));
+        Forecast { whys: self.whys(subjects), ..forecast }
+    }
+
+    /// How many profiles are made.
+    fn whys(&self, subjects: &[Subject]) -> usize {
+        let steps = plan::block(subjects, &self.suite, 1, 0);
+        let has = |step: &plan::Step| why::applies(&self.suite.workloads[step.workload]);
+        self.why.map_or(0, |_| whys::cells(steps, has).len())
     }
 
     /// How long a run of `workload` takes, about.

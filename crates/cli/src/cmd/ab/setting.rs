@@ -96,6 +96,7 @@ impl Arguments {
         suite.blocks = self.blocks(&goal, block_time(procedure, &workload, &settings.cut));
         suite.workloads = vec![workload];
         check_files(&sides, &suite, procedure, &settings)?;
+        let why = self.why.perf(context, &suite, &sides)?;
         let experiment = Experiment {
             scale: Scale::Machine,
             published: None,
@@ -114,6 +115,7 @@ impl Arguments {
             part: self.pairs.part()?,
             precision: Precision(Box::new(move |journal| half_width(journal, metric))),
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
+            why,
         };
         Ok(Setting { experiment, subjects: sides.into(), missing: Vec::new() })
     }

@@ -142,6 +142,7 @@ impl Arguments {
             let most = self.instances.unwrap_or(MOST_INSTANCES);
             settings.most_instances = most.min(fitting.map_err(usage)?);
         }
+        let why = self.why.perf(context, &suite, &chosen.subjects)?;
         let cut = self.cohorts.cut();
         let settings =
             RunSettings { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..settings };
@@ -164,6 +165,7 @@ impl Arguments {
             part: self.pairs.part()?,
             precision: Precision(Box::new(|journal| Analysis::of(journal).widest_interval())),
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
+            why,
         };
         fit_budget(context, &mut experiment, &chosen.subjects);
         self.gate.check(&scope(&experiment.suite, &chosen.subjects))?;

@@ -1,0 +1,120 @@
+//! `--why`: what it finds between two servers that differ in one line, what it leaves untouched, and how it ends.
+
+use crate::{
+    ab::{SHORT, assert_fine},
+    world::{World, assert_has, program},
+};
+use rustix::process::Signal;
+use std::{fs, path::Path, process::Command};
+use wirebench_schema::journal::{EndReason, WhyOutcome};
+
+/// The line that makes the server of `c/epoll` read once per request, and another one that makes it read until
+/// nothing is left.
+const ONCE: &str = "if (length < READ_BYTES && !(events";
+const TWICE: &str = "if (length < 0 && !(events";
+
+/// Builds the server of `c/epoll` twice, as `once` and `twice`.
+fn build_both(folder: &Path) {
+    let entries = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../entries/c");
+    for (from, to) in [("shared", "shared"), ("epoll", "once"), ("epoll", "twice")] {
+        let to = folder.join(to);
+        fs::create_dir(&to).unwrap();
+        for file in fs::read_dir(entries.join(from)).unwrap().flatten() {
+            fs::copy(file.path(), to.join(file.file_name())).unwrap();
+        }
+    }
+    let source = folder.join("twice/loop.c");
+    let text = fs::read_to_string(&source).unwrap();
+    assert_eq!(text.matches(ONCE).count(), 1);
+    fs::write(&source, text.replace(ONCE, TWICE)).unwrap();
+    for name in ["once", "twice"] {
+        let words =
+            ["-O2", "-std=c11", "-pthread", "-o", "server", "../shared/prefork.c", "loop.c"];
+        let built = Command::new("cc").args(words).current_dir(folder.join(name)).status();
+        assert!(built.unwrap().success());
+    }
+}
+
+fn server(name: &str) -> String {
+    format!("./{name}/server hello {{host}} {{port}} {{workers}} 1000")
+}
+
+#[test]
+#[ignore = "needs perf with its permissions, and a C compiler"]
+fn a_second_read_is_the_first_line_of_the_difference_with_perf() {
+    let world = World::new();
+    build_both(world.folder.path());
+    let [once, twice] = ["once", "twice"].map(server);
+    let sides = ["--a", &once, "--b", &twice, "--cohorts=2", "--why"];
+    let outcome = world.wirebench(&[&SHORT[..], &sides].concat());
+    assert_fine(&outcome);
+    let sentence = "why: B makes 2.00 recvfrom per request, A 1.00";
+    assert_has(&outcome.stdout, &[sentence]);
+    let folder = world.results();
+    let text = fs::read_to_string(folder.join("report.txt")).unwrap();
+    let (_, table) = text.split_once("system calls per request  ").unwrap();
+    let first: Vec<&str> = table.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(first, ["recvfrom", "2.00", "1.00", "+1.00"]);
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    assert_has(&page, &[&sentence["why: ".len()..], "Flame graph of the difference", "<svg"]);
+    for file in ["ab-A.hello", "ab-B.hello"] {
+        let folded = fs::read_to_string(folder.join(format!("why/{file}.folded"))).unwrap();
+        assert!(folded.starts_with("server;"), "{folded}");
+        assert!(folder.join(format!("why/{file}.svg")).exists());
+    }
+    // The counted slices are those that there are without.
+    let journal = world.journal();
+    assert_eq!((journal.runs.len(), journal.whys.len()), (8, 2));
+    let slices = |it: &wirebench_schema::journal::Run| it.outcome.measured().unwrap().slices.len();
+    assert!(journal.runs.iter().all(|run| slices(run) == 2), "{journal:#?}");
+    let lines = fs::read_to_string(folder.join("runs.jsonl")).unwrap();
+    let kinds: Vec<bool> = lines.lines().map(|it| it.contains(r#""record":"why""#)).collect();
+    let first = kinds.iter().position(|is_why| *is_why).unwrap();
+    assert_eq!(kinds[first..], [true, true, false], "all runs come before, and only the end after");
+}
+
+#[test]
+#[ignore = "needs perf with its permissions"]
+fn an_interrupted_profile_leaves_nothing_and_is_made_again_with_perf() {
+    let world = World::new();
+    let server =
+        format!("{} null-server epoll hello {{host}} {{port}} {{workers}}", program().display());
+    let arguments = ["--a", &server, "--b", &server, "--cohorts=1", "--why"];
+    let running = world.start(&[&SHORT[..], &arguments].concat());
+    // Not the trial of perf before everything else.
+    world.wait_for_process("cpu-clock -D");
+    running.signal(Signal::INT);
+    running.end().ended(130);
+    world.wait_for_silence();
+    let before = world.journal();
+    assert_eq!(before.end.unwrap().reason, EndReason::Interrupted);
+    let folder = world.results();
+    let resumed = world.wirebench(&["run", "--resume", folder.to_str().unwrap()]);
+    assert_fine(&resumed);
+    let after = world.journal();
+    assert_eq!(after.runs, before.runs, "what counts is not made again");
+    assert!(after.whys.iter().all(|it| matches!(it.outcome, WhyOutcome::Profiled(_))));
+    assert_eq!((before.whys.len(), after.whys.len()), (0, 2));
+    world.wait_for_silence();
+}
+
+#[test]
+fn without_perf_nothing_is_measured_and_the_next_step_is_named() {
+    let world = World::new();
+    let server = format!("{} null-server epoll hello {{host}} {{port}}", program().display());
+    let sides = ["--a", &server, "--b", &server, "--why"];
+    let outcome = world.wirebench_alone(&[&SHORT[..], &sides].concat());
+    outcome.assert_error(
+        2,
+        "--why needs perf, which is not installed: install your distribution's package (linux-perf on Debian, \
+         linux-tools-generic on Ubuntu, perf elsewhere)",
+    );
+    assert!(!world.folder.path().join("target").exists());
+}
+
+#[test]
+fn why_is_refused_where_no_process_is_known() {
+    let world = World::new();
+    let hosts = world.wirebench(&["run", "http://127.0.0.1:1/", "--why", "--from", "lab1"]);
+    hosts.assert_refused(2, &["--why", "cannot be used with", "--from"]);
+}

@@ -1,0 +1,128 @@
+//! The profile of one server under one workload: a fresh instance with the same load and the same CPUs, once
+//! while `perf` counts system calls and once while it samples stacks. Its figures count nowhere else.
+
+use rustix::process::Pid;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+use wirebench_judge::validity::nothing_answered;
+use wirebench_schema::{
+    agent::{LoadProcesses, Recording, WindowOrder, WindowReport, Windows},
+    journal::{Profile, Why, WhyOutcome},
+    load::Stop,
+    suite::Workload,
+};
+use wirebench_server::{
+    launch::{Server, stop_grace},
+    perf::Perf,
+};
+
+use crate::{
+    agents::{Agents, AtStop},
+    measure::{Cell, RunSettings, settled_look},
+};
+
+/// The load before the first slice, and the two slices.
+const WARM_UP: Duration = Duration::from_millis(500);
+const COUNTED: Duration = Duration::from_millis(1000);
+const SAMPLED: Duration = Duration::from_millis(2000);
+/// What starts, attaching and reading the samples take besides.
+const ASSUMED_REST: Duration = Duration::from_millis(4500);
+
+/// How long a profile takes, about.
+pub(crate) const ESTIMATE: Duration =
+    WARM_UP.saturating_add(COUNTED).saturating_add(SAMPLED).saturating_add(ASSUMED_REST);
+
+/// Whether a workload has a profile: one whose connections stay open from one slice to the next.
+#[must_use]
+pub fn applies(workload: &Workload) -> bool {
+    workload.has_slices()
+}
+
+/// Profiles the server of a cell. None only after a signal.
+pub(crate) fn profile(
+    settings: &RunSettings,
+    perf: Perf,
+    cell: &Cell<'_>,
+    stop: &AtomicBool,
+) -> Option<Why> {
+    let started = crate::journal::now();
+    let profiled = started_and_profiled(settings, perf, cell, stop);
+    let outcome = match profiled {
+        _ if stop.load(Ordering::Relaxed) => return None,
+        Ok(profile) => WhyOutcome::Profiled(Box::new(profile)),
+        Err(reason) => WhyOutcome::Failed(reason),
+    };
+    let (variant, workload) = (cell.subject.variant.id.clone(), cell.workload.name.clone());
+    Some(Why { variant, workload, started, outcome })
+}
+
+fn started_and_profiled(
+    settings: &RunSettings,
+    perf: Perf,
+    cell: &Cell<'_>,
+    stop: &AtomicBool,
+) -> Result<Profile, String> {
+    let request = settings.request(cell, settings.workers_of(cell));
+    let server = settings.launcher.start(&request, stop).map_err(|error| error.to_string())?;
+    let profiled = loaded_and_profiled(settings, perf, cell, &server, stop);
+    // How it ends counts nowhere.
+    let _ = server.stop(stop_grace(stop));
+    profiled
+}
+
+fn loaded_and_profiled(
+    settings: &RunSettings,
+    perf: Perf,
+    cell: &Cell<'_>,
+    server: &Server,
+    stop: &AtomicBool,
+) -> Result<Profile, String> {
+    let config = settings.load_config(cell, server);
+    let mut agents = settings.agents(stop)?;
+    agents.connect(0, &config, Windows::Many, stop, &mut |_| {})?;
+    let mut load = |length| slice(&mut agents, cell.workload, server, length, stop);
+    load(WARM_UP)?;
+    // A server may start processes for its first requests.
+    let pids: Vec<Pid> = settled_look(server).living().pids();
+    let counting = perf.count(&pids, stop)?;
+    let counted_requests = load(COUNTED)?.report.requests;
+    let calls = counting.calls(stop)?;
+    let sampling = perf.sample(&pids, stop)?;
+    let sampled = load(SAMPLED)?;
+    Ok(Profile {
+        counted_requests,
+        calls: calls.by_name,
+        context_switches: calls.context_switches,
+        sampled_requests: sampled.report.requests,
+        cpu_ns: sampled.cpu.counted_ns,
+        stacks: sampling.stacks(stop)?,
+    })
+}
+
+/// A slice without a discard, so that all requests that `perf` sees are counted.
+fn slice(
+    agents: &mut Agents,
+    workload: &Workload,
+    server: &Server,
+    length: Duration,
+    stop: &AtomicBool,
+) -> Result<WindowReport, String> {
+    let pids = settled_look(server).living().pids();
+    let pids = pids.iter().map(|pid| pid.as_raw_nonzero().get()).collect();
+    let order = WindowOrder {
+        load: 0,
+        model: workload.model.clone(),
+        discard_ns: 0,
+        stop: Stop::After(length),
+        start_ns: None,
+        recording: Recording::Silent,
+        processes: vec![LoadProcesses { load: 0, pids }],
+    };
+    let report = agents.window(&order, (AtStop::Fail, stop), &mut |_| {})?;
+    match report.report.requests {
+        0 => Err(nothing_answered(&report.report)),
+        _ => Ok(report),
+    }
+}
