@@ -48,7 +48,9 @@ pub(crate) fn profile(
     stop: &AtomicBool,
 ) -> Option<Why> {
     let started = crate::journal::now();
-    let profiled = started_and_profiled(settings, perf, cell, stop);
+    let attempt = || started_and_profiled(settings, perf, cell, stop);
+    // On a busy machine a whole slice may pass without a reply.
+    let profiled = attempt().or_else(|_| attempt());
     let outcome = match profiled {
         _ if stop.load(Ordering::Relaxed) => return None,
         Ok(profile) => WhyOutcome::Profiled(Box::new(profile)),
