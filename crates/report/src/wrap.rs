@@ -24,18 +24,15 @@ pub(crate) fn shorten(text: &str, most: usize, width: usize, indent: &str) -> Ve
     if lines.len() <= most {
         return lines;
     }
-    let (mut head, room) = match most {
-        1 => (wrap(text, width / 2, indent), width - width / 2 - GAP.len() - 2),
-        _ => (lines, width - length(indent) - GAP.len() - 1),
-    };
-    head.truncate(most.saturating_sub(1).max(1));
+    let room = if most == 1 { width / 3 } else { width - length(indent) - GAP.len() - 1 };
     let words: Vec<&str> = text.split_whitespace().collect();
     let fits = |from: &usize| length(&words[*from..].join(" ")) <= room;
     let end = words[(0..words.len()).find(fits).unwrap_or(words.len())..].join(" ");
-    match most {
-        1 => vec![format!("{} {GAP} {end}", head[0])],
-        _ => head.into_iter().chain([format!("{indent}{GAP} {end}")]).collect(),
+    if most == 1 {
+        let start = wrap(text, width - length(&end) - GAP.len() - 2, indent);
+        return vec![format!("{} {GAP} {end}", start[0])];
     }
+    lines.into_iter().take(most - 1).chain([format!("{indent}{GAP} {end}")]).collect()
 }
 
 pub(crate) fn length(text: &str) -> usize {

@@ -88,6 +88,7 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
     }
     choose_phases(suite, &changes.phases)?;
     check_use(suite, changes)?;
+    let before = suite.workloads.clone();
     for workload in &mut suite.workloads {
         workload.workers = changes.workers.or(workload.workers);
         workload.warmup = changes.warmup.unwrap_or(workload.warmup);
@@ -105,22 +106,23 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
         }
         workload.check()?;
     }
-    drop_equal(suite);
+    drop_equal(suite, &before);
     Ok(())
 }
 
-/// Of workloads that differ in nothing but their names, the first one stays, as after one rate for
-/// all.
-fn drop_equal(suite: &mut Suite) {
-    let mut kept: Vec<Workload> = Vec::new();
-    for workload in suite.workloads.drain(..) {
-        let is_equal =
-            |it: &Workload| Workload { name: it.name.clone(), ..workload.clone() } == *it;
-        if !kept.iter().any(is_equal) {
-            kept.push(workload);
-        }
-    }
-    suite.workloads = kept;
+/// Of workloads that differed in more than their names `before` and no longer do, the first one stays.
+fn drop_equal(suite: &mut Suite, before: &[Workload]) {
+    let are_equal =
+        |a: &Workload, b: &Workload| Workload { name: b.name.clone(), ..a.clone() } == *b;
+    let now = suite.workloads.clone();
+    let became_equal = |one: usize, other: usize| {
+        are_equal(&now[one], &now[other]) && !are_equal(&before[one], &before[other])
+    };
+    let mut number = 0..;
+    suite.workloads.retain(|_| {
+        let this = number.next().unwrap_or(0);
+        !(0..this).any(|earlier| became_equal(this, earlier))
+    });
 }
 
 fn check_counts(suite: &Suite) -> Result<(), String> {
