@@ -33,6 +33,7 @@ mod slurm;
 mod splice;
 mod suites;
 mod value;
+mod view_options;
 mod why_option;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};

@@ -18,6 +18,7 @@ mod precision;
 mod rows;
 mod sides;
 mod slices;
+mod sort;
 mod states;
 
 pub use check::{BaselineCheck, CheckState};
@@ -31,6 +32,7 @@ pub use metric::{Direction, Metric};
 pub use rows::{Role, Row, WorkloadRows};
 pub(crate) use rows::{asked_for, conditions};
 pub use sides::SideRatio;
+pub use sort::Sort;
 use states::Machine;
 pub use states::{MachineStates, StateShare, complete_cohorts};
 
@@ -52,6 +54,13 @@ impl<'a> Analysis<'a> {
         let workloads = journal.start.workloads.iter();
         let workloads = workloads.map(|it| rows::of_workload(&machine, it)).collect();
         Self { journal, workloads, machine }
+    }
+
+    /// The same with the rows of each workload in another order.
+    #[must_use]
+    pub fn sorted(mut self, sort: Option<Sort>) -> Self {
+        self.workloads.iter_mut().for_each(|rows| rows.sort = sort);
+        self
     }
 
     /// The rows of a workload, with slices of another state of the machine, if it has enough of them.

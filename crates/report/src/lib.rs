@@ -43,6 +43,7 @@ pub mod svg;
 pub mod table;
 pub mod table_units;
 pub mod tune;
+pub mod view;
 pub mod why;
 pub mod wrap;
 pub mod wrk_units;

@@ -17,8 +17,8 @@ pub(crate) fn grouped<K: PartialEq, T>(items: impl Iterator<Item = (K, T)>) -> V
     groups
 }
 
-/// The indices of all rows: by rank, where all rows have one, and by value, the best first; rows
-/// without values last. The baseline's second run stands below the baseline.
+/// The indices of all rows: as it was asked for, or by rank, where all rows have one, and by value, the
+/// best first; rows without values last. The baseline's second run stands below the baseline.
 pub(crate) fn in_order(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<usize> {
     let (comparison, ranks) = (rows.compare(metric), rows.ranks(metric));
     let known = |index: &usize| comparison.rows[*index].as_ref();
@@ -31,7 +31,12 @@ pub(crate) fn in_order(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<usize> {
     };
     let rank =
         |index: usize| ranks[index].filter(|_| all_ranked).map(|rank| (rank.first, rank.last));
+    let asked = |index: &usize| rows.sort_key(&rows.rows[*index]);
+    let by_key = |(a, name): &(f64, String), (b, other): &(f64, String)| {
+        a.total_cmp(b).then(name.cmp(other))
+    };
     order.sort_by(|a, b| match (known(a), known(b)) {
+        _ if let (Some(one), Some(other)) = (asked(a), asked(b)) => by_key(&one, &other),
         (Some(one), Some(other)) => rank(*a).cmp(&rank(*b)).then(better(one, other)),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,

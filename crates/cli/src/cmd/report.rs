@@ -33,12 +33,14 @@ use crate::{
     out,
     results::{self, Known},
     splice,
+    view_options::ViewOptions,
 };
 
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("fail_if", |it| it.conflicts_with_all(["archive", "svg"])),
-    mut_arg("strict", |it| it.requires("fail_if"))
+    mut_arg("strict", |it| it.requires("fail_if")),
+    mut_arg("archive", |it| it.conflicts_with_all(["baseline", "exclude", "sort"]))
 )]
 pub(crate) struct Arguments {
     /// Result folder of `wirebench run`, `ab`, `tune` or `load`, or its runs.jsonl, which may be
@@ -69,6 +71,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = [GROUP, "explain", "splice", "svg"])]
     archive: Option<PathBuf>,
     #[command(flatten)]
+    view: ViewOptions,
+    #[command(flatten)]
     gate: GateOptions,
 }
 
@@ -81,10 +85,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(load) = loads::read(&arguments.run)? {
         return arguments.load(&load);
     }
-    let journal = journal::read(&arguments.run).map_err(usage)?;
+    let journal = arguments.view.of(journal::read(&arguments.run).map_err(usage)?)?;
     if let Some(folder) = &arguments.svg {
         let known = Known::of(&journal, results::folder(&arguments.run))?;
-        let page = site::run_page(&Analysis::of(&journal), known.facts(Look::Plain, None));
+        let page =
+            site::run_page(&arguments.view.analysis(&journal), known.facts(Look::Plain, None));
         return arguments.pictures(&page, folder);
     }
     let metric = arguments.metric;
@@ -117,6 +122,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 impl Arguments {
     /// Shows a load.
     fn load(&self, stored: &StoredLoad) -> anyhow::Result<Exit> {
+        if let Some(option) = self.view.given() {
+            return Err(usage(format!(
+                "{option} applies to results of `wirebench run`, and this is a load"
+            )));
+        }
         let report = &stored.result.report;
         self.gate.check(&gates::scope_of_load("report", &report.config))?;
         let gate = gates::of_load(report, self.gate.conditions());
@@ -187,7 +197,7 @@ impl Arguments {
             return Ok(self.format.text(&report, None, || report.text(self.look())));
         }
         let known = Known::of(journal, results::folder(&self.run))?;
-        let analysis = &Analysis::of(journal);
+        let analysis = &self.view.analysis(journal);
         let details = Details { analysis, metric, facts: known.facts(Look::Plain, gate) };
         let page = || self.page(analysis, &known, gate);
         let shown = || if explain { details.details() } else { page() };

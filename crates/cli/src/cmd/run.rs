@@ -32,6 +32,7 @@ use crate::{
     service_options::ServiceOptions,
     session::{Resumable, Setting},
     value,
+    view_options::ViewOptions,
     why_option::WhyOption,
 };
 
@@ -119,6 +120,8 @@ pub(crate) struct Arguments {
     /// Run N copies of each variant; differences between copies are noise
     #[arg(long, value_name = "N", value_parser = value::small_count)]
     copies: Option<u32>,
+    #[command(flatten)]
+    view: ViewOptions,
     #[command(flatten)]
     each_run: RunOptions,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: from the suite]

@@ -102,6 +102,40 @@ fn the_newest_result_has_a_name_and_its_folder_is_named_where_there_is_none() {
 }
 
 #[test]
+fn a_result_is_shown_with_another_baseline_another_order_and_fewer_rows() {
+    let world = World::new();
+    let path = written(&world);
+    let path = path.to_str().unwrap();
+    let entries = |options: &[&str]| -> Vec<String> {
+        let text = world.stdout(&[&["report", path, "--json"], options].concat());
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let workload = &json["workloads"][0];
+        let rows = workload["rows"].as_array().unwrap().iter();
+        let names = rows.map(|row| row["variant"].as_str().unwrap().to_owned());
+        [workload["baseline"].as_str().unwrap().to_owned()].into_iter().chain(names).collect()
+    };
+    assert_eq!(entries(&[]), ["c/epoll", "c/epoll", "c/epoll", "go/net"]);
+    assert_eq!(entries(&["--baseline", "net"]), ["go/net", "c/epoll", "go/net"]);
+    assert_eq!(entries(&["--exclude", "go/"]), ["c/epoll", "c/epoll", "c/epoll"]);
+    let page = world.stdout(&["report", path, "--baseline", "go/net"]);
+    assert!(page.contains("vs go/net"), "{page}");
+    let explained = world.stdout(&["report", path, "--explain", "--exclude", "go/*"]);
+    assert!(explained.contains("go/net: excluded by --exclude"), "{explained}");
+    golden::assert_refused_commands(
+        &world,
+        "view",
+        &[
+            &["report", "runs.jsonl", "--baseline", "go/nett"],
+            &["report", "runs.jsonl", "--exclude", "c/*"],
+            &["report", "runs.jsonl", "--exclude", "rust/"],
+            &["report", "runs.jsonl", "--sort", "p98"],
+            &["run", "builtin/", "--baseline", "no/such"],
+            &["run", "builtin/", "--exclude", "c/none"],
+        ],
+    );
+}
+
+#[test]
 fn an_archive_shows_what_the_result_shows_and_is_not_overwritten() {
     let world = World::new();
     let path = written(&world);

@@ -94,6 +94,21 @@ fn a_command_line_is_measured_beside_the_baseline() {
 }
 
 #[test]
+fn another_baseline_can_be_chosen_and_servers_can_be_excluded() {
+    let world = World::new();
+    let plan = |options: &[&str]| world.stdout(&run(&[&["--dry-run", "-q"], options].concat()));
+    let own = own("epoll", "hello");
+    let text = plan(&["builtin/", "--server", &own, "--name=mine", "--baseline", "mine"]);
+    assert!(text.contains("; baseline own/mine") && text.contains("builtin/epoll"), "{text}");
+    let text = plan(&["builtin/", "--baseline", "builtin/io_uring", "--exclude", "builtin/ep*"]);
+    assert!(text.contains("; baseline builtin/io_uring"), "{text}");
+    assert!(!text.contains("builtin/epoll"), "{text}");
+    world
+        .wirebench(&["run", "builtin/", "--exclude", "builtin/epoll"])
+        .assert_refused(2, &["--exclude matches the baseline builtin/epoll: choose another one"]);
+}
+
+#[test]
 fn servers_have_the_names_that_were_given_to_them() {
     let world = World::new();
     let servers = ["--server", &own("epoll", "hello"), "--server", &own("io_uring", "hello")];

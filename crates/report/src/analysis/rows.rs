@@ -17,7 +17,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    Comparison, Limited, Machine, MachineStates, Margins, Metric,
+    Comparison, Limited, Machine, MachineStates, Margins, Metric, Sort,
     slices::{self, FromSlices, OF_ONE_STATE},
 };
 
@@ -38,6 +38,8 @@ pub struct WorkloadRows<'a> {
     pub margins: Margins,
     /// The states of the machine in which it was measured.
     pub states: MachineStates,
+    /// The order of the rows in reports, if it is not the usual one.
+    pub(crate) sort: Option<Sort>,
     /// By metric, each made when it is first asked for.
     pub(super) comparisons: [OnceCell<Comparison>; Metric::ALL.len()],
 }
@@ -150,6 +152,7 @@ pub(super) fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> Wor
         blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
         margins: Margins::of_run(&journal.start),
         states: machine.of_workload(&workload.name),
+        sort: None,
         comparisons: array::from_fn(|_| OnceCell::new()),
     }
 }

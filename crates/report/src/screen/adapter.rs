@@ -120,18 +120,21 @@ fn block(members: &[&WorkloadRows<'_>], has_shape: bool) -> Block {
 
 /// The names of all rows: the baseline first, then by the first load's figure, rows without one last.
 fn order(members: &[&WorkloadRows<'_>]) -> Vec<String> {
-    let mut found: Vec<(bool, f64, String)> = Vec::new();
+    let mut found: Vec<(bool, (f64, String), String)> = Vec::new();
     for member in members {
         let metric = Metric::primary(member.workload.phase);
         for row in member.rows.iter().filter(|row| is_listed(row)) {
             let name = name(row);
             if !found.iter().any(|(.., known)| *known == name) {
-                let figure = row.median(metric).unwrap_or(f64::INFINITY);
-                found.push((row.role != Role::Baseline, figure, name));
+                let usual = || (row.median(metric).unwrap_or(f64::INFINITY), String::new());
+                let key = member.sort_key(row).unwrap_or_else(usual);
+                found.push((row.role != Role::Baseline, key, name));
             }
         }
     }
-    found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    found.sort_by(|a, b| {
+        a.0.cmp(&b.0).then(a.1.0.total_cmp(&b.1.0)).then_with(|| a.1.1.cmp(&b.1.1))
+    });
     found.into_iter().map(|(.., name)| name).collect()
 }
 

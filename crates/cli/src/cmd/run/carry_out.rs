@@ -5,7 +5,7 @@ use wirebench_experiment::{
     experiment::{Finished, Observer as _, Prepared, Progress, conduct},
     journal, plan,
 };
-use wirebench_report::{Details, analysis::Analysis, gates, screen};
+use wirebench_report::{Details, gates, screen};
 use wirebench_schema::{
     journal::{Cause, Unavailable},
     suite::Suite,
@@ -76,7 +76,7 @@ pub(super) fn conclude(
 ) -> anyhow::Result<Exit> {
     let journal = &finished.journal;
     let known = Known::of(journal, &finished.folder)?;
-    let analysis = &Analysis::of(journal);
+    let analysis = &arguments.view.analysis(journal);
     let gate = gates::of_run(analysis, arguments.gate.conditions());
     let facts = known.facts(out::look(), gate.as_ref());
     let details = Details { analysis, metric: None, facts };

@@ -9,10 +9,12 @@ use wirebench_catalogue::{
     subject::Subject,
 };
 use wirebench_experiment::plan::FALLBACK_BASELINE;
+use wirebench_report::view;
 use wirebench_schema::{
     id::VariantId,
     journal::{Cause, LeftOut, Unavailable},
     scenario::Scenario,
+    suggest,
     suite::{DEFAULT_BASELINE, Suite, Workload},
 };
 
@@ -97,7 +99,7 @@ pub(super) struct Chosen {
 pub(super) fn subjects(
     context: &Context,
     arguments: &Arguments,
-    suite: &Suite,
+    suite: &mut Suite,
     names: &[String],
     services: Vec<Subject>,
 ) -> anyhow::Result<Chosen> {
@@ -142,7 +144,17 @@ pub(super) fn subjects(
             subject.variant.check_scenario(scenario).map_err(usage)?;
         }
     }
-    if !everything {
+    let own_baseline = arguments.view.baseline.as_deref();
+    let own_baseline =
+        own_baseline.and_then(|name| own.iter().find(|it| it.variant.id.is_called(name)));
+    if let Some(name) = &arguments.view.baseline {
+        let id = match own_baseline {
+            Some(own) => own.variant.id.clone(),
+            None => context.select_one(name)?.variant.id,
+        };
+        suite.baselines.insert(0, id.to_string());
+    }
+    if !everything && own_baseline.is_none() {
         here.names.extend(baselines(suite, &known, &context.prober()));
     }
     let mut subjects = own;
@@ -150,7 +162,39 @@ pub(super) fn subjects(
         subjects.extend(context.select(&here.names)?);
     }
     subjects.extend(here.broken);
+    exclude(&arguments.view.exclude, suite, &mut subjects, &mut here.missing)?;
     Ok(Chosen { subjects, missing: here.missing, left_out: here.left_out })
+}
+
+/// Removes the servers that were excluded. A baseline that is one of them would be replaced without a word.
+fn exclude(
+    patterns: &[String],
+    suite: &Suite,
+    subjects: &mut Vec<Subject>,
+    missing: &mut Vec<Unavailable>,
+) -> anyhow::Result<()> {
+    for pattern in patterns {
+        let before = subjects.len() + missing.len();
+        let is_out = |id: &VariantId| view::is_meant(id, pattern);
+        let named = |name: &str| subjects.iter().find(|it| it.variant.id.matches(name));
+        let names = suite.baselines.iter().map(String::as_str).chain([FALLBACK_BASELINE]);
+        let mut found = names.filter_map(named).map(|it| &it.variant.id);
+        let baseline = found.next();
+        if let Some(baseline) = baseline.filter(|it| is_out(it)) {
+            return Err(usage(view::excludes_baseline(baseline)));
+        }
+        subjects.retain(|it| !is_out(&it.variant.id));
+        missing.retain(|it| !is_out(&it.variant));
+        if subjects.len() + missing.len() == before {
+            let known: Vec<String> = subjects.iter().map(|it| it.variant.id.to_string()).collect();
+            return Err(usage(suggest::unknown(
+                "server",
+                pattern,
+                known.iter().map(String::as_str),
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Adds the scenario `requests` for entries that have no other; alone if all named ones are such.

@@ -125,7 +125,7 @@ impl Arguments {
             Generator::Wirebench => None,
             other => Some(Tool::find(other, context.interrupt.flag()).map_err(usage)?),
         };
-        let chosen = choice::subjects(context, self, &suite, &names, services)?;
+        let chosen = choice::subjects(context, self, &mut suite, &names, services)?;
         conditions.check_reach(&chosen.subjects)?;
         left_out.extend(chosen.left_out);
         suite.baselines.extend(choice::own_baseline(&suite, &chosen.subjects));
