@@ -2,6 +2,7 @@
 //! table for each; the option on command lines has the form's name.
 
 mod csv;
+mod openmetrics;
 mod trackers;
 
 use crate::{Report, analysis::Metric, flat::Flat};
@@ -14,6 +15,7 @@ pub enum Format {
     Json,
     Bencher,
     GithubActionBenchmark,
+    Openmetrics,
 }
 
 /// What a form is made of.
@@ -36,13 +38,14 @@ pub struct Written {
 }
 
 impl Format {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Markdown,
         Self::Html,
         Self::Csv,
         Self::Json,
         Self::Bencher,
         Self::GithubActionBenchmark,
+        Self::Openmetrics,
     ];
 
     /// Its name, its help, and what writes it.
@@ -75,6 +78,11 @@ impl Format {
                 "github-action-benchmark",
                 "Print JSON for the action github-action-benchmark",
                 Writer::Valid(trackers::github_action_benchmark),
+            ),
+            Self::Openmetrics => (
+                "openmetrics",
+                "Print OpenMetrics text, for Prometheus and Grafana",
+                Writer::Valid(openmetrics::text),
             ),
         }
     }
