@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use wirebench_schema::load::{
-    Interval, LatencySummary, PIECE_NS, Phase, RateStep, ReplySeries, Samples,
+    ErrorCounts, Interval, LatencySummary, PIECE_NS, Phase, RateStep, ReplySeries, Samples,
 };
 
 use crate::{
@@ -49,6 +49,8 @@ struct Open {
     latency: Samples,
     requests: u64,
     errors: u64,
+    errors_by_kind: ErrorCounts,
+    status_classes: [u64; 5],
     bytes_received: u64,
 }
 
@@ -141,7 +143,8 @@ impl Collector {
     }
 
     /// A segment that could not be handed over in time may lie in several intervals. Within it nothing
-    /// is known, so its counts are spread evenly; its latencies are reported with the first.
+    /// is known, so its counts are spread evenly; its latencies, kinds of errors and statuses are
+    /// reported with the first.
     fn add_to_intervals(&mut self, phase: Phase, segment: &Segment, interval_ns: u64) {
         let counts = &segment.counts;
         let mut at_ns = segment.start_ns;
@@ -155,6 +158,9 @@ impl Collector {
             open.bytes_received += segment.part(counts.bytes_received, at_ns, until_ns);
             if at_ns == segment.start_ns {
                 open.latency.add(&segment.latency);
+                open.errors_by_kind.add(&counts.errors);
+                let sums = open.status_classes.iter_mut().zip(counts.status_classes);
+                sums.for_each(|(sum, part)| *sum += part);
             }
             at_ns = until_ns;
         }
@@ -181,8 +187,17 @@ impl Collector {
         let place = self.open.partition_point(|open| open.start_ns < start_ns);
         if self.open.get(place).is_none_or(|open| open.start_ns != start_ns) {
             let latency = self.histograms.latency();
-            let (requests, errors, bytes_received) = (0, 0, 0);
-            let open = Open { phase, start_ns, end_ns, latency, requests, errors, bytes_received };
+            let open = Open {
+                phase,
+                start_ns,
+                end_ns,
+                latency,
+                requests: 0,
+                errors: 0,
+                errors_by_kind: ErrorCounts::default(),
+                status_classes: [0; 5],
+                bytes_received: 0,
+            };
             self.open.insert(place, open);
         }
         &mut self.open[place]
@@ -224,6 +239,11 @@ impl Collector {
                 _ => open.requests as f64 * 1e9 / length_ns as f64,
             },
             errors: open.errors,
+            errors_by_kind: Box::new(open.errors_by_kind),
+            status_classes: match open.status_classes {
+                [0, 0, 0, 0, 0] => Vec::new(),
+                classes => classes.to_vec(),
+            },
             bytes_received: open.bytes_received,
             latency: latency.flatten().map(Box::new),
             ..Interval::default()

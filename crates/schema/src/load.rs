@@ -1,5 +1,6 @@
 //! The load generator's configuration, events and report.
 
+mod bins;
 mod bound;
 mod check;
 mod config;
@@ -20,6 +21,7 @@ mod steps;
 mod tls;
 mod verdict;
 
+pub use bins::{LATENCY_BINS, latency_bin_us};
 pub use bound::Bound;
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{
@@ -40,7 +42,7 @@ pub use requests::{
     Expect, NAMES_LIMIT, NamedFiles, RequestFile, RequestFileError, RequestOrder, RequestSet,
     RequestSpec,
 };
-pub use result::{LoadResult, Timeline};
+pub use result::{LoadResult, Timeline, add_classes};
 pub use samples::{Estimate, Samples};
 pub use series::{PIECE_NS, ReplySeries};
 pub use steps::RateStep;

@@ -53,3 +53,22 @@ fn what_a_server_prints_cannot_control_the_terminal() {
         assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
     }
 }
+
+#[test]
+fn a_running_load_shows_its_latencies_and_statuses_where_there_is_room() {
+    let (world, _server, url) = crate::load::served("hello");
+    let load = format!("{} load -c2 -d500ms --interval 100ms {url}", program().display());
+    for (columns, variables, has_view) in
+        [(60, "NO_COLOR=1", true), (59, "NO_COLOR=1", false), (80, "NO_COLOR=1 TERM=dumb", false)]
+    {
+        let line = format!("stty cols {columns} rows 30; TERM=xterm env {variables} {load}");
+        let mut command = Command::new("script");
+        let output =
+            command.args(["-qec", &line, "/dev/null"]).current_dir(world.folder.path()).output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        let view = ["  Req/s ", " % █", "  Statuses  2xx "];
+        assert!(view.iter().all(|it| text.contains(it) == has_view), "{columns}: {text}");
+        // The result follows on a clean line.
+        assert!(text.contains("\n  Latency Distribution\r\n"), "{columns}: {text}");
+    }
+}

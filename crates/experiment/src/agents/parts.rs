@@ -1,7 +1,8 @@
 //! The parts of a load that several generators made, put together. Pure.
 
 use wirebench_schema::load::{
-    GeneratorPart, Interval, LatencyFigure, LatencySummary, LoadConfig, LoadReport,
+    ErrorCounts, GeneratorPart, Interval, LatencyFigure, LatencySummary, LoadConfig, LoadReport,
+    add_classes,
 };
 
 #[derive(Clone, Debug)]
@@ -44,7 +45,12 @@ pub(super) fn interval(parts: &[Interval]) -> Option<Interval> {
     let sum = |of: fn(&Interval) -> u64| parts.iter().map(of).sum();
     let latency = LatencySummary::merge(parts.iter().filter_map(|it| it.latency.as_deref()));
     let latency = latency.as_ref().and_then(LatencySummary::samples);
+    let classes = parts.iter().fold(Vec::new(), |sum, it| add_classes(&sum, &it.status_classes));
+    let mut errors_by_kind = Box::<ErrorCounts>::default();
+    parts.iter().for_each(|it| errors_by_kind.add(&it.errors_by_kind));
     let whole = Interval {
+        errors_by_kind,
+        status_classes: classes,
         requests: sum(|it| it.requests),
         requests_per_second: parts.iter().map(|it| it.requests_per_second).sum(),
         errors: sum(|it| it.errors),

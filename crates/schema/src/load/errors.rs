@@ -61,6 +61,12 @@ impl ErrorCounts {
         ErrorKind::ALL.map(|kind| (kind, *counts.of_mut(kind)))
     }
 
+    /// Whether nothing failed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.total() == 0
+    }
+
     /// All kinds together.
     #[must_use]
     pub fn total(&self) -> u64 {

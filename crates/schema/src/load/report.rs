@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{
     EngineChoice, ErrorCounts, ErrorExample, Estimate, LOAD_FORMAT, LatencyFigure, LatencySummary,
-    LoadConfig, RateStep, ReplySeries, TlsSummary,
+    LoadConfig, RateStep, ReplySeries, TlsSummary, bins,
 };
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
@@ -94,6 +94,15 @@ pub struct Interval {
     pub requests_per_second: f64,
     /// Failures of all kinds.
     pub errors: u64,
+    /// The same by kind; absent in files of older versions, and without a failure.
+    #[serde(default, skip_serializing_if = "ErrorCounts::is_empty")]
+    pub errors_by_kind: Box<ErrorCounts>,
+    /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx; absent in files of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub status_classes: Vec<u64>,
+    /// Samples in each range of latencies, for a view of a running load.
+    #[serde(skip)]
+    pub latency_counts: Vec<u64>,
     /// Bytes received.
     pub bytes_received: u64,
     /// Median latency; absent where nothing was answered and nothing timed out.
@@ -122,7 +131,15 @@ impl Interval {
         let [latency_ns_p50, latency_ns_p99, latency_ns_max] = figures.map(of);
         let is_bound = |it: &LatencyFigure| latency.is_lower_bound(it.percent());
         let lower_bounds = figures.into_iter().filter(is_bound).collect();
-        Self { latency_ns_p50, latency_ns_p99, latency_ns_max, lower_bounds, ..self }
+        let latency_counts = bins::counts(&latency.histogram);
+        Self {
+            latency_ns_p50,
+            latency_ns_p99,
+            latency_ns_max,
+            lower_bounds,
+            latency_counts,
+            ..self
+        }
     }
 }
 

@@ -62,7 +62,7 @@ pub struct Timeline {
 impl Timeline {
     /// Adds the next interval.
     pub fn push(&mut self, interval: &Interval) {
-        let next = Interval { latency: None, ..interval.clone() };
+        let next = Interval { latency: None, latency_counts: Vec::new(), ..interval.clone() };
         let (sum, parts) = match self.pending.take() {
             Some((sum, parts)) if sum.phase == next.phase => (sum.joined(&next), parts + 1),
             Some((sum, _)) => {
@@ -107,6 +107,13 @@ fn pairs(intervals: &[Interval]) -> Vec<Interval> {
     joined
 }
 
+/// The sum of counts by class of status; none where both have none.
+#[must_use]
+pub fn add_classes(one: &[u64], other: &[u64]) -> Vec<u64> {
+    let of = |counts: &[u64], class: usize| counts.get(class).copied().unwrap_or(0);
+    (0..one.len().max(other.len())).map(|class| of(one, class) + of(other, class)).collect()
+}
+
 impl Interval {
     /// This one and the next as one.
     fn joined(&self, next: &Self) -> Self {
@@ -115,6 +122,8 @@ impl Interval {
         let mut lower_bounds = self.lower_bounds.clone();
         let further = next.lower_bounds.iter().filter(|it| !self.lower_bounds.contains(it));
         lower_bounds.extend(further);
+        let mut errors_by_kind = self.errors_by_kind.clone();
+        errors_by_kind.add(&next.errors_by_kind);
         Self {
             phase: self.phase,
             start_ns: self.start_ns,
@@ -128,6 +137,9 @@ impl Interval {
             latency_ns_max: self.latency_ns_max.max(next.latency_ns_max),
             lower_bounds,
             latency: None,
+            latency_counts: Vec::new(),
+            errors_by_kind,
+            status_classes: add_classes(&self.status_classes, &next.status_classes),
         }
     }
 }

@@ -1,40 +1,57 @@
-//! The line that shows how a load goes on, on a terminal and nowhere else.
+//! What shows how a load goes on: a view on a terminal, a line every ten seconds elsewhere. It is drawn once per
+//! interval, on the thread that collects and generates no load.
+
+mod view;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
-    io::{IsTerminal, stdout},
+    io::{IsTerminal, stderr, stdout},
     time::Duration,
 };
 use wirebench_report::wrk_units;
 use wirebench_schema::load::{Interval, LatencyFigure, LoadConfig, LoadEvent, Phase, Stop};
 
+use self::view::View;
 use super::options::OutputOptions;
 use crate::out;
 
 const TEMPLATE: &str = "{bar:20} {prefix}  {msg}";
 const STEPS: u64 = 1000;
+/// Seconds of the load between two lines.
+const LINE_SECONDS: u64 = 10;
 
 #[derive(Debug)]
 pub(crate) struct Live {
     /// Absent where it would not be visible.
     bar: Option<ProgressBar>,
+    prints_lines: bool,
     state: State,
+    view: View,
 }
 
 impl Live {
     pub(crate) fn new(config: &LoadConfig, output: &OutputOptions) -> Self {
         // A program reads the events; and JSON that is printed to a terminal shall stand alone.
         let unwanted = output.quiet || output.events || (output.json && stdout().is_terminal());
-        let bar = (out::is_live() && !unwanted).then(|| {
+        let is_live = out::is_live();
+        let bar = (is_live && !unwanted).then(|| {
             let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
             bar.set_style(style());
             bar
         });
-        Self { bar, state: State::new(config) }
+        let prints_lines = !is_live && !unwanted;
+        Self { bar, prints_lines, state: State::new(config), view: View::default() }
     }
 
     pub(crate) fn on(&mut self, event: &LoadEvent) {
-        let Some(bar) = &self.bar else { return };
+        let Some(bar) = &self.bar else {
+            if let LoadEvent::Interval(interval) = event
+                && self.prints_lines
+            {
+                self.line(interval);
+            }
+            return;
+        };
         match event {
             LoadEvent::Connecting { settled } => {
                 bar.set_message(format!("{settled} connections so far"));
@@ -46,9 +63,24 @@ impl Live {
                 self.state.add(interval);
                 bar.set_position(self.state.position());
                 bar.set_prefix(self.state.left());
-                bar.set_message(self.state.message(interval));
+                self.view.add(interval);
+                let mut message = self.state.message(interval);
+                if wirebench_sys::terminal::columns(&stderr()).is_some_and(|it| it >= view::WIDTH) {
+                    let lines = self.view.lines(out::colours());
+                    lines.iter().for_each(|line| message += &format!("\n{line}"));
+                }
+                bar.set_message(message);
             }
             _ => {}
+        }
+    }
+
+    /// A line when ten more seconds of the load have passed.
+    fn line(&mut self, interval: &Interval) {
+        let before = self.state.passed.as_secs() / LINE_SECONDS;
+        self.state.add(interval);
+        if self.state.passed.as_secs() / LINE_SECONDS > before {
+            out::note(&format!("{}  {}", self.state.left(), self.state.message(interval)));
         }
     }
 
@@ -71,6 +103,8 @@ struct State {
     stop: Stop,
     connections: u64,
     phase: Phase,
+    /// Time of the load.
+    passed: Duration,
     window: Duration,
     finished: u64,
     errors: u64,
@@ -82,6 +116,7 @@ impl State {
             stop: config.stop,
             connections: config.connections as u64,
             phase: Phase::Warmup,
+            passed: Duration::ZERO,
             window: Duration::ZERO,
             finished: 0,
             errors: 0,
@@ -91,6 +126,7 @@ impl State {
     fn add(&mut self, interval: &Interval) {
         self.phase = interval.phase;
         self.errors += interval.errors;
+        self.passed += Duration::from_nanos(interval.length_ns);
         if interval.phase == Phase::Window {
             self.window += Duration::from_nanos(interval.length_ns);
             self.finished += interval.requests + interval.errors;
