@@ -77,7 +77,6 @@ impl LoadReport {
             LatencySummary::merge(parts.iter().filter_map(|part| of(part).as_ref()))
         };
         self.latency = all(|part| &part.latency);
-        self.bound_latency_by_owed();
         self.service = all(|part| &part.service);
         self.lag = all(|part| &part.lag);
         self.connect = all(|part| &part.connect);
@@ -91,6 +90,7 @@ impl LoadReport {
             let steps = parts.iter().filter_map(|part| part.steps.get(place));
             sum.latency = LatencySummary::merge(steps.filter_map(|it| it.latency.as_ref()));
         }
+        self.bound_latency_by_owed();
         let classes: BTreeSet<&String> =
             parts.iter().flat_map(|part| part.latency_by_status.keys()).collect();
         let of = |class: &String| {
@@ -103,8 +103,11 @@ impl LoadReport {
     /// Owed requests were never sent. They would have waited longer than all that were due before, so the latencies
     /// that their ages gave them are lower bounds.
     pub fn bound_latency_by_owed(&mut self) {
-        let Some((latency, offered)) = self.latency.as_mut().zip(self.offered) else { return };
-        latency.lower_bounds = latency.lower_bounds.map(|known| known.max(offered.owed_at_end));
+        let Some(offered) = self.offered else { return };
+        let last = self.steps.last_mut().and_then(|it| it.latency.as_mut());
+        for latency in self.latency.iter_mut().chain(last) {
+            latency.lower_bounds = latency.lower_bounds.map(|known| known.max(offered.owed_at_end));
+        }
     }
 
     /// Adds a window of the same load.
@@ -208,7 +211,7 @@ fn less_even(one: Fairness, other: Fairness) -> Fairness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{EngineChoice, LoadConfig};
+    use crate::load::{EngineChoice, LoadConfig, RateStep};
 
     fn part(requests: u64, window_ms: u64, jain_index: f64) -> LoadReport {
         let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
@@ -255,6 +258,20 @@ mod tests {
         assert!((whole.thread_rate.stdev - 200.0).abs() < 1e-9);
         assert_eq!((whole.error_examples.len(), whole.errors.reset), (1, 4));
         assert_eq!(LoadReport::together(config, &[]), None);
+    }
+
+    #[test]
+    fn requests_that_were_never_sent_bound_the_latency_and_that_of_the_last_step() {
+        let latency =
+            || Some(LatencySummary { count: 10, lower_bounds: Some(1), ..Default::default() });
+        let step = || RateStep { latency: latency(), ..RateStep::default() };
+        let mut report =
+            LoadReport { latency: latency(), steps: vec![step(), step()], ..part(9, 100, 1.0) };
+        report.offered = Some(Offered { due: 10, owed_at_end: 6, requests_per_second: 100.0 });
+        report.bound_latency_by_owed();
+        let bounds = |it: &Option<LatencySummary>| it.as_ref().and_then(|it| it.lower_bounds);
+        let of_steps: Vec<_> = report.steps.iter().map(|it| bounds(&it.latency)).collect();
+        assert_eq!((bounds(&report.latency), of_steps), (Some(6), vec![Some(1), Some(6)]));
     }
 
     #[test]
