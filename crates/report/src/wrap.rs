@@ -17,22 +17,29 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     text.chars().take(kept - kept / 2).chain(GAP.chars()).chain(end).collect()
 }
 
-/// The lines of a text, at most `most` of them: a gap replaces the words before the end, where
-/// advice stands.
+/// The lines of a text, at most `most` of them: a gap replaces the words before its last clause,
+/// which is advice where there is any.
 pub(crate) fn shorten(text: &str, most: usize, width: usize, indent: &str) -> Vec<String> {
     let lines = wrap(text, width, indent);
     if lines.len() <= most {
         return lines;
     }
-    let room = if most == 1 { width / 3 } else { width - length(indent) - GAP.len() - 1 };
+    let end = last_clause(text, if most == 1 { width / 3 } else { width / 2 });
+    let mut lines = wrap(text, width - GAP.len() - 1, indent);
+    lines.truncate(most);
+    let room = width - length(&end) - GAP.len() - 2;
+    let last = wrap(&lines.pop().unwrap_or_default(), room, "").swap_remove(0);
+    lines.push(format!("{last} {GAP} {end}").trim_end().to_owned());
+    lines
+}
+
+/// As many clauses at the end of a text as have `room` characters; none that begins in a quotation.
+fn last_clause(text: &str, room: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let fits = |from: &usize| length(&words[*from..].join(" ")) <= room;
-    let end = words[(0..words.len()).find(fits).unwrap_or(words.len())..].join(" ");
-    if most == 1 {
-        let start = wrap(text, width - length(&end) - GAP.len() - 2, indent);
-        return vec![format!("{} {GAP} {end}", start[0])];
-    }
-    lines.into_iter().take(most - 1).chain([format!("{indent}{GAP} {end}")]).collect()
+    let ends = (1..words.len()).filter(|it| words[it - 1].ends_with([':', ';', '.']));
+    let ends = ends.map(|it| words[it..].join(" "));
+    let is_whole = |end: &String| ['"', '`'].iter().all(|mark| end.matches(*mark).count() % 2 == 0);
+    ends.filter(is_whole).find(|end| length(end) <= room).unwrap_or_default()
 }
 
 pub(crate) fn length(text: &str) -> usize {
@@ -81,8 +88,10 @@ mod tests {
         assert_eq!(cut("abcdefgh", 8), "abcdefgh");
         let text = "one two three four five six seven: give eight";
         assert_eq!(shorten(text, 1, 31, ""), ["one two three ... give eight"]);
-        let lines = ["one two three", "  four five six", "  ... give eight"];
-        assert_eq!(shorten(text, 3, 16, "  "), lines);
+        let lines = ["one two three", "  five ... give eight"];
+        assert_eq!(shorten(text, 2, 22, "  "), ["one two three four", lines[1]]);
+        let quoted = "one two three is \"four: five\" (six)";
+        assert_eq!(shorten(quoted, 1, 24, ""), ["one two three is ..."]);
         assert_eq!(shorten("one two", 1, 31, ""), ["one two"]);
     }
 }
