@@ -35,7 +35,7 @@ use crate::{
 const NARROWEST: usize = 40;
 /// Lines of all causes; the details have the others.
 const ALL_CAUSE_LINES: usize = 7;
-const CAUSE_LINES: usize = 2;
+const CAUSE_LINES: usize = 3;
 const WHYS: usize = 3;
 /// Where texts begin whose mark stands in front of them.
 const INDENT: &str = "    ";

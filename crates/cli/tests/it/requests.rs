@@ -108,7 +108,7 @@ fn a_reply_that_is_not_as_expected_is_shown_with_its_request() {
         .assert_prints(1, &["a reply had status 404"]);
     run(&["--path", "/users/7", "--expect-contains", "\"id\":8", "--name", "a"]).assert_prints(
         1,
-        &["request `GET /users/7`", "8 bytes, does not contain the expected text"],
+        &["request `GET /users/7`", "as expected: the body, 8 bytes, does not contain"],
     );
     run(&["--path", "/none", "--expect-status", "404", "--expect-body", "none"]).assert_reported();
 }

@@ -152,7 +152,7 @@ fn pictures(journal: &Journal, whys: &[Why<'_>]) -> Markup {
 /// The frames of a picture as a part of a page: its head, style and script are for a file of its own.
 fn inline(picture: &str, title: &str) -> Markup {
     let begin = picture.find(FRAMES_BEGIN).unwrap_or(picture.len());
-    let frames = picture[begin..].trim_end().replacen(FRAMES_BEGIN, "<svg ", 1);
+    let frames = picture[begin..].trim_end().replacen(FRAMES_BEGIN, "<svg data-frames=\"\" ", 1);
     // Both pictures end: that of the frames, and the one around it.
     let frames = frames.strip_suffix("</svg>").unwrap_or_default();
     let height = picture.split_once(" height=\"").and_then(|(_, rest)| rest.split('"').next());

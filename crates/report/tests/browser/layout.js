@@ -28,7 +28,8 @@ function problems(page, width) {
         }
       }
     });
-    if (picture.matches("[role=img]") && !picture.querySelector(".estimate")) say("no mark", picture);
+    const marks = ".estimate, [data-frames]";
+    if (picture.matches("[role=img]") && !picture.querySelector(marks)) say("no mark", picture);
   }
   for (const table of page.querySelectorAll("table")) {
     const head = table.tHead.getBoundingClientRect();

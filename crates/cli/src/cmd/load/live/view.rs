@@ -132,7 +132,8 @@ mod tests {
     }
 
     fn shown(view: &View) -> String {
-        view.lines(false).iter().map(|line| format!("{line}\n")).collect()
+        let lines = view.lines(false);
+        lines.iter().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap())).collect()
     }
 
     #[test]
