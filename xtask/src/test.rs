@@ -21,9 +21,13 @@ pub(crate) struct Arguments {
     /// Install nothing; skip entries for which something is missing, and list them
     #[arg(long)]
     no_install: bool,
-    /// Check more: packages, examples in the docs, the order of the fibers' steps, several hosts, Slurm, benches
+    /// Check more: examples in the docs, the order of the fibers' steps, several hosts, Slurm
     #[arg(long)]
     nightly: bool,
+
+    /// Build the program as it is released, package it, and try the benches
+    #[arg(long)]
+    release: bool,
 }
 
 /// Debian packages that tests need, besides the load generators.
@@ -60,7 +64,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     test_programs::add(&mut queue, &tests, installed, arguments.nightly)?;
     add_lints(&mut queue);
     if arguments.nightly {
-        add_nightly(&mut queue, !arguments.no_install);
+        add_nightly(&mut queue);
+    }
+    if arguments.release {
+        add_release(&mut queue, !arguments.no_install);
     }
     queue.run()?;
     print_skipped(program)?;
@@ -101,8 +108,8 @@ fn add_entries<'a>(queue: &mut Queue<'a>, program: &'a str, installed: &[&str]) 
     });
 }
 
-/// Adds what takes long and seldom fails: everything that needs the program as it is released, and more.
-fn add_nightly(queue: &mut Queue<'_>, may_install: bool) {
+/// Adds what seldom fails.
+fn add_nightly(queue: &mut Queue<'_>) {
     queue.add(Group::Cpu, "examples in the docs", &[], || {
         let test = [cargo(), "test", "--workspace", "--locked", "--doc"];
         compile("examples in the docs", &test, &[])
@@ -112,6 +119,10 @@ fn add_nightly(queue: &mut Queue<'_>, may_install: bool) {
         let test = [&of_fibers(&["test"])[..], &loom].concat();
         compile("fibers in all orders of their steps", &test, &[])
     });
+}
+
+/// Adds what needs the program as it is released. Its build takes minutes.
+fn add_release(queue: &mut Queue<'_>, may_install: bool) {
     queue.add(Group::Cpu, "release build", &[], || {
         let build = ["build", "--release", "--locked", "-p", "wirebench", "-p", "xtask"];
         compile("release build", &[&[cargo()], &build[..]].concat(), &[])
