@@ -110,6 +110,7 @@ pub fn live_page(journal: &Journal, facts: &Facts<'_>) -> String {
 
 fn table(model: &Model<'_>, paint: Paint) -> Vec<String> {
     let tables = model.blocks.iter().map(|block| grid::table(block).text(paint));
+    let tables = tables.filter(|table| !table.is_empty());
     tables.flat_map(|table| [String::new(), table]).collect()
 }
 

@@ -179,10 +179,13 @@ fn the_files_of_a_load_hold_what_it_prints() {
     assert!(table.starts_with("       Value     Percentile TotalCount 1/(1-Percentile)\n\n"));
     let last = table.lines().rfind(|line| !line.starts_with('#')).unwrap();
     let last: Vec<&str> = last.split_whitespace().collect();
-    // A stall at the end leaves requests of which only a lower bound is known.
-    if !table.contains("#[Lower bounds") {
-        assert_eq!(last[1..], ["1.000000000000", latency.count.to_string().as_str()], "{table}");
-    }
+    // A stall at the end leaves requests of which only a lower bound is known, and which have no row.
+    let bounds = latency.lower_bounds.unwrap_or(latency.censored);
+    assert_eq!(table.contains("#[Lower bounds"), bounds > 0, "{table}");
+    let rows = last[2].parse::<u64>().unwrap();
+    assert!(rows <= latency.count - bounds, "{table}");
+    let is_whole = (last[1], rows) == ("1.000000000000", latency.count);
+    assert_eq!(is_whole, bounds == 0, "{table}");
     let intervals = intervals(&lines);
     assert!(
         !intervals.is_empty() && intervals.iter().all(|interval| interval.phase == Phase::Window)
