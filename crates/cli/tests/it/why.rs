@@ -39,6 +39,12 @@ fn server(name: &str) -> String {
     format!("./{name}/server hello {{host}} {{port}} {{workers}} 1000")
 }
 
+/// The edges of a profile cut requests, and a busy machine leaves few of them.
+fn assert_close(cell: &str, value: f64) {
+    let shown: f64 = cell.parse().unwrap();
+    assert!((shown - value).abs() < 0.1, "{cell} is not {value}");
+}
+
 #[test]
 #[ignore = "needs perf with its permissions, and a C compiler"]
 fn a_second_read_is_the_first_line_of_the_difference_with_perf() {
@@ -48,15 +54,24 @@ fn a_second_read_is_the_first_line_of_the_difference_with_perf() {
     let sides = ["--a", &once, "--b", &twice, "--cohorts=2", "--why"];
     let outcome = world.wirebench(&[&SHORT[..], &sides].concat());
     assert_fine(&outcome);
-    let sentence = "why: B makes 2.00 recvfrom per request, A 1.00";
-    assert_has(&outcome.stdout, &[sentence]);
+    let sentence = outcome.stdout.lines().find_map(|it| it.strip_prefix("why: ")).unwrap();
+    let (makes, _) = sentence.split_once(" (").unwrap();
+    let words: Vec<&str> = makes.split_whitespace().collect();
+    let ["B", "makes", twice, "recvfrom", "per", "request,", "A", once] = words[..] else {
+        panic!("{outcome:#?}")
+    };
+    assert_close(twice, 2.0);
+    assert_close(once, 1.0);
     let folder = world.results();
     let text = fs::read_to_string(folder.join("report.txt")).unwrap();
     let (_, table) = text.split_once("system calls per request  ").unwrap();
     let first: Vec<&str> = table.lines().nth(1).unwrap().split_whitespace().collect();
-    assert_eq!(first, ["recvfrom", "2.00", "1.00", "+1.00"]);
+    assert_eq!((first[0], first.len()), ("recvfrom", 4), "{table}");
+    for (cell, value) in first[1..].iter().zip([2.0, 1.0, 1.0]) {
+        assert_close(cell, value);
+    }
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
-    assert_has(&page, &[&sentence["why: ".len()..], "Flame graph of the difference", "<svg"]);
+    assert_has(&page, &[makes, "Flame graph of the difference", "<svg"]);
     for file in ["ab-A.hello", "ab-B.hello"] {
         let folded = fs::read_to_string(folder.join(format!("why/{file}.folded"))).unwrap();
         assert!(folded.starts_with("server;"), "{folded}");
