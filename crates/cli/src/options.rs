@@ -5,13 +5,16 @@ use std::{
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
+    slice,
     time::Duration,
 };
 use wirebench_catalogue::{
     project::{self, Found, Project, ProjectError, Trust},
     subject::Subject,
 };
-use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::RunSettings};
+use wirebench_experiment::{
+    cohort::MOST_INSTANCES, cut::Cut, measure::RunSettings, plan::set_payload,
+};
 use wirebench_host::{place::PlacementRequest, place_here};
 use wirebench_schema::{
     entry::{RunCommand, Service},
@@ -263,18 +266,18 @@ pub(crate) fn set_requests(
     Ok(())
 }
 
-/// Gives the messages of an echo their length.
-pub(crate) fn set_payload(workload: &mut Workload, payload: Option<usize>) -> anyhow::Result<()> {
-    let Some(payload) = payload else { return Ok(()) };
-    if !workload.scenario.protocol().traits().has_payload {
-        return Err(usage(format!(
-            "--payload applies only to --scenario echo, not to {}: change the scenario or omit \
-             --payload",
-            workload.scenario
-        )));
+/// The length of messages.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct PayloadOption {
+    /// Message size for --scenario echo, up to 1GiB [default: 64]
+    #[arg(long, value_name = "SIZE", value_parser = value::size)]
+    pub(crate) payload: Option<usize>,
+}
+
+impl PayloadOption {
+    pub(crate) fn apply(self, workload: &mut Workload) -> anyhow::Result<()> {
+        set_payload(slice::from_mut(workload), self.payload).map_err(usage)
     }
-    workload.payload_bytes = payload;
-    Ok(())
 }
 
 /// How one run of a server goes. `tune` asks for lists of this instead.

@@ -24,7 +24,7 @@ use crate::{
     format::FormatOption,
     gate::{GateOptions, Shown},
     interrupt::Interrupt,
-    options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
+    options::{Cohorts, Conditions, PayloadOption, ProjectOption, ResultOptions, RunOptions},
     pairs::{Pairs, PairsOptions},
     preparation::ready,
     request_options::OwnOptions,
@@ -125,9 +125,8 @@ pub(crate) struct Arguments {
     own: OwnOptions,
     #[command(flatten)]
     service: ServiceOptions,
-    /// Message size for --scenario echo, up to 1GiB [default: 64]
-    #[arg(long, value_name = "SIZE", value_parser = value::size)]
-    payload: Option<usize>,
+    #[command(flatten)]
+    payload: PayloadOption,
     /// Phase: saturate (closed loop) or cost (a rate that both sides hold) [default: saturate; cost
     /// with --rate and for --metric p50, p99 and p999]
     #[arg(long, value_name = "NAME")]

@@ -25,7 +25,7 @@ use crate::{
     format::{FormatOption, GROUP},
     gate::GateOptions,
     interrupt::Interrupt,
-    options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
+    options::{Cohorts, Conditions, PayloadOption, ProjectOption, ResultOptions, RunOptions},
     out,
     pairs::{Pairs, PairsOptions},
     request_options::OwnOptions,
@@ -45,6 +45,7 @@ const PROCEDURE: &str = "Keep all servers of a cohort running (cohorts), or star
 const MARGIN: &str = "Margin within which servers count as equal, such as 2% [default: 3% saturated, 5% \
                       at a rate]";
 
+const PAYLOAD: &str = "Message size of all echo loads, up to 1GiB [default: from the suite; 64]";
 const STRICT: &str =
     "Exit with 3 if a counted run is invalid or only a bound, or a condition is inconclusive";
 
@@ -71,6 +72,7 @@ const BESIDE_RESUME: [&str; 10] = [
     mut_arg("junit", |it| it.conflicts_with_all(["server_on", "slurm"])),
     mut_arg("pairs", |it| it.conflicts_with("dry_run")),
     mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
+    mut_arg("payload", |it| it.help(PAYLOAD)),
     mut_arg("why", |it| it.conflicts_with("generator")),
     mut_args(|argument| alone_with_resume(argument))
 )]
@@ -100,6 +102,8 @@ pub(crate) struct Arguments {
     own: OwnOptions,
     #[command(flatten)]
     service: ServiceOptions,
+    #[command(flatten)]
+    payload: PayloadOption,
     /// Measure only this phase; repeatable: saturate (throughput and CPU at saturation), cost (CPU
     /// and latency at a rate that all servers hold) or idle (memory and CPU of idle connections)
     /// [default: all of the suite]

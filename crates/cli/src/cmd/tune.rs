@@ -32,7 +32,7 @@ use crate::{
     exit::{Exit, usage},
     format::FormatOption,
     gate::{GateOptions, Shown, VALUES},
-    options::{self, Conditions, ProjectOption, ResultOptions},
+    options::{self, Conditions, PayloadOption, ProjectOption, ResultOptions},
     out,
     request_options::OwnOptions,
     results,
@@ -84,9 +84,8 @@ pub(crate) struct Arguments {
     own: OwnOptions,
     #[command(flatten)]
     service: ServiceOptions,
-    /// Message size for --scenario echo, up to 1GiB [default: 64]
-    #[arg(long, value_name = "SIZE", value_parser = value::size)]
-    payload: Option<usize>,
+    #[command(flatten)]
+    payload: PayloadOption,
     /// Server workers, such as 1-4 or 1,2,8; one number with --objective [default: 1-4; with
     /// --objective one per server CPU]
     #[arg(long, value_name = "LIST", value_parser = lists::workers)]
@@ -192,7 +191,7 @@ impl Arguments {
             _ => Vec::new(),
         };
         options::set_requests(&mut model, self.scenario, &self.own, &entry)?;
-        options::set_payload(&mut model, self.payload)?;
+        self.payload.apply(&mut model)?;
         model.warmup = self.warmup.unwrap_or(model.warmup);
         if let Some(duration) = self.duration {
             model.stop = Stop::After(duration);

@@ -116,7 +116,10 @@ fn a_search_finds_the_highest_rate_and_journals_every_run() {
     let words: Vec<String> = at_rates.map(|run| run.generator_command.join(" ")).collect();
     assert!(words.len() >= 4, "{words:#?}");
     // A pause of a busy machine makes a run miss, after which lower rates are tried too.
-    assert!([&words[0], words.last().unwrap()].iter().all(|it| it.contains("-R 200")), "{words:#?}");
+    assert!(
+        [&words[0], words.last().unwrap()].iter().all(|it| it.contains("-R 200")),
+        "{words:#?}"
+    );
     assert_eq!(search["found"]["runs"], words.len(), "{outcome:#?}");
     assert_eq!(journal.sought.unwrap().objectives.len(), 2);
     let text = world.wirebench(&["report", world.results().to_str().unwrap()]);

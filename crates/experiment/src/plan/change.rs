@@ -51,6 +51,8 @@ pub struct Changes {
     pub steady_within: Option<Duration>,
     /// One rate for all cost phases.
     pub rate: Option<u64>,
+    /// Another length of the messages, in every workload that has messages.
+    pub payload_bytes: Option<usize>,
     /// Only the workloads of these scenarios; empty means all. For a scenario without one, the
     /// first workload of each phase serves as the model.
     pub scenarios: Vec<Scenario>,
@@ -89,6 +91,7 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
     choose_phases(suite, &changes.phases)?;
     check_use(suite, changes)?;
     let before = suite.workloads.clone();
+    set_payload(&mut suite.workloads, changes.payload_bytes)?;
     for workload in &mut suite.workloads {
         workload.workers = changes.workers.or(workload.workers);
         workload.warmup = changes.warmup.unwrap_or(workload.warmup);
@@ -162,6 +165,22 @@ fn check_use(suite: &Suite, changes: &Changes) -> Result<(), String> {
                 .to_owned(),
         );
     }
+    Ok(())
+}
+
+/// Gives the messages of all workloads that have some this length.
+pub fn set_payload(workloads: &mut [Workload], payload_bytes: Option<usize>) -> Result<(), String> {
+    let Some(payload_bytes) = payload_bytes else { return Ok(()) };
+    let has = |it: &&mut Workload| it.scenario.protocol().traits().has_payload;
+    let mut of_messages = workloads.iter_mut().filter(has).peekable();
+    if of_messages.peek().is_none() {
+        return Err(
+            "--payload applies to messages, which no workload has: add --scenario echo, or omit \
+                    --payload"
+                .to_owned(),
+        );
+    }
+    of_messages.for_each(|it| it.payload_bytes = payload_bytes);
     Ok(())
 }
 
@@ -301,6 +320,24 @@ requests = 1000
     }
 
     #[test]
+    fn messages_of_one_length_are_measured_once() {
+        let echo = r#"
+description = "An example."
+blocks = 3
+[[workload]]
+name = "b{payload}"
+scenario = "echo"
+connections = 4
+payload = ["128", "1KiB"]
+duration = "1s"
+"#;
+        let mut suite = Suite::parse("example", echo).unwrap();
+        assert_eq!(names(&suite), ["b128", "b1KiB"]);
+        change(&mut suite, &Changes { payload_bytes: Some(2048), ..Changes::default() }).unwrap();
+        assert_eq!(suite.workloads.iter().map(|it| it.payload_bytes).collect::<Vec<_>>(), [2048]);
+    }
+
+    #[test]
     fn changes_that_leave_nothing_or_change_nothing_are_refused() {
         let usual = Changes::default;
         let rows = [
@@ -314,6 +351,7 @@ requests = 1000
             Changes { rate: Some(0), phases: vec![Phase::Cost], ..usual() },
             Changes { silent: Some(5), ..usual() },
             Changes { silent: Some(0), phases: vec![Phase::Idle], ..usual() },
+            Changes { payload_bytes: Some(5), ..usual() },
         ];
         let messages = rows.map(|changes| change(&mut suite(), &changes).unwrap_err() + "\n");
         expect_file!["golden/change.txt"].assert_eq(&messages.concat());

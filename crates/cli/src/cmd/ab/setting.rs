@@ -190,7 +190,7 @@ impl Arguments {
         if let Some(duration) = self.each_run.duration {
             workload.stop = Stop::After(duration);
         }
-        options::set_payload(&mut workload, self.payload)?;
+        self.payload.apply(&mut workload)?;
         if let Some(rate) = self.rate {
             workload = workload.at_rate(rate);
         }

@@ -212,6 +212,7 @@ impl Arguments {
             warmup: self.each_run.warmup,
             steady_within: self.steady,
             rate: self.rate,
+            payload_bytes: self.payload.payload,
             requests,
             scenarios,
             asked,
