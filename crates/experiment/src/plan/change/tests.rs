@@ -1,3 +1,5 @@
+//! What each change of a suite leaves to measure, and which changes are refused.
+
 use super::*;
 use expect_test::expect_file;
 use wirebench_schema::load::{RequestFile, RequestOrder};
