@@ -29,6 +29,8 @@ pub struct Flat {
 #[derive(Clone, Debug, Default)]
 pub struct FlatRow {
     pub workload: String,
+    /// The name of the requests whose figures it has; none for all of them.
+    pub request: Option<String>,
     pub phase: Phase,
     pub entry: String,
     /// Which of several copies, from 0.
@@ -127,8 +129,14 @@ impl FlatRow {
         self.generator_limited && figure.metric.is_bounded_by_generator()
     }
 
+    /// The workload with the name of the requests, for forms that have no place for the latter.
+    pub(crate) fn workload_and_request(&self) -> String {
+        let request = self.request.iter().map(String::as_str);
+        [self.workload.as_str()].into_iter().chain(request).collect::<Vec<_>>().join(" ")
+    }
+
     pub(crate) fn benchmark(&self) -> String {
-        let Self { workload, entry, copy, .. } = self;
+        let (Self { entry, copy, .. }, workload) = (self, self.workload_and_request());
         match copy {
             0 => format!("{workload} {entry}"),
             copy => format!("{workload} {entry} #{}", copy.saturating_add(1)),
@@ -163,7 +171,7 @@ fn with_names(whole: FlatRow, row: &json::Row<'_>) -> Vec<FlatRow> {
         });
         let throughput = figure(Metric::Throughput, named.requests_per_second, true);
         FlatRow {
-            workload: format!("{} {}", whole.workload, named.name),
+            request: Some(named.name.clone()),
             errors: named.errors,
             figures: [throughput].into_iter().chain(latencies).collect(),
             ..whole.clone()
@@ -188,6 +196,7 @@ fn of_row(workload: &WorkloadReport<'_>, row: &json::Row<'_>) -> FlatRow {
     };
     FlatRow {
         workload: workload.name.clone(),
+        request: None,
         phase: workload.phase,
         entry: row.variant.clone(),
         copy: row.copy,

@@ -2,7 +2,7 @@
 //! table for each; the option on command lines has the form's name.
 
 mod csv;
-mod openmetrics;
+pub(crate) mod openmetrics;
 mod trackers;
 
 use crate::{Report, analysis::Metric, flat::Flat};

@@ -12,6 +12,7 @@ pub mod commands;
 pub mod compare;
 pub mod distribution;
 pub mod document;
+pub mod exposition;
 #[cfg(test)]
 mod fixtures;
 pub mod flat;

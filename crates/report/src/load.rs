@@ -4,8 +4,12 @@ mod charts;
 mod comparison;
 mod document;
 mod flat;
+mod metrics;
 
-pub use self::comparison::{LoadComparison, LoadSide, compare_loads};
+pub use self::{
+    comparison::{LoadComparison, LoadSide, compare_loads},
+    metrics::LoadMetrics,
+};
 
 use wirebench_judge::load::not_valid;
 use wirebench_schema::load::{LoadReport, LoadResult};

@@ -4,9 +4,11 @@
 //! on a terminal in `live`, and the generator's ceiling in `ceiling`. Nothing here measures.
 
 mod ceiling;
+mod cpus;
 mod files;
 mod live;
 mod message;
+mod metrics;
 mod options;
 
 pub(crate) use options::Arguments;
@@ -23,7 +25,7 @@ use wirebench_report::{
 };
 use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport, LoadResult, Timeline};
 
-use self::{files::Files, live::Live, options::OutputOptions};
+use self::{files::Files, live::Live, metrics::MetricsServer, options::OutputOptions};
 use crate::{
     context::command_line, exit::Exit, gate::Shown, interrupt::Interrupt, loads::LoadFolder, out,
     results,
@@ -36,6 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     arguments.gate.create_file()?;
     let fleet = arguments.fleet.fleet()?;
     let files = Files::open(output)?;
+    let metrics = metrics(output, &config)?;
     let create = |parent: &PathBuf| LoadFolder::create(parent, fleet.is_none());
     let folder = output.output.as_ref().map(create).transpose()?;
     let interrupt = Interrupt::listen()?;
@@ -52,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let labels = output.label.labels(revision);
     let started = now();
     let hosts = fleet.as_ref().map_or(&[][..], |it| &it.hosts);
-    let mut observer = Observer::new(&config, output, hosts, files);
+    let mut observer = Observer::new(&config, output, hosts, (files, metrics));
     let observe = &mut |event| observer.on(&event);
     let result = match &fleet {
         Some(fleet) => {
@@ -97,6 +100,7 @@ struct Observer<'a> {
     hosts: &'a [String],
     files: Files,
     live: Live,
+    metrics: Option<MetricsServer>,
     throttled: Throttled,
     timeline: Timeline,
 }
@@ -106,11 +110,11 @@ impl<'a> Observer<'a> {
         config: &'a LoadConfig,
         output: &'a OutputOptions,
         hosts: &'a [String],
-        files: Files,
+        (files, metrics): (Files, Option<MetricsServer>),
     ) -> Self {
         let live = Live::new(config, output);
         let (throttled, timeline) = (Throttled::default(), Timeline::default());
-        Self { config, output, hosts, files, live, throttled, timeline }
+        Self { config, output, hosts, files, live, metrics, throttled, timeline }
     }
 
     fn on(&mut self, event: &LoadEvent) {
@@ -132,8 +136,19 @@ impl<'a> Observer<'a> {
         if self.output.events {
             print_event(event);
         }
+        if let Some(metrics) = &self.metrics {
+            metrics.on(event);
+        }
         self.live.on(event);
     }
+}
+
+/// Serves the metrics, if they are wanted, and says where.
+fn metrics(output: &OutputOptions, config: &LoadConfig) -> anyhow::Result<Option<MetricsServer>> {
+    let Some(address) = output.metrics else { return Ok(None) };
+    let server = MetricsServer::start(address, config)?;
+    out::note(&format!("metrics: {}", server.url()));
+    Ok(Some(server))
 }
 
 /// Adds what the generator itself does not know.

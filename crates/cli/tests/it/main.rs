@@ -25,6 +25,7 @@ mod journals;
 mod labels;
 mod list;
 mod load;
+mod load_metrics;
 mod load_results;
 mod open_files;
 mod own_suite;

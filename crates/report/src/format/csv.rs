@@ -16,7 +16,7 @@ type Cell = fn(&Flat, &FlatRow) -> String;
 const COLUMNS: &[(&str, Cell)] = &[
     ("suite", |flat, _| flat.suite.clone()),
     ("started", |flat, _| flat.started.clone()),
-    ("workload", |_, row| row.workload.clone()),
+    ("workload", |_, row| row.workload_and_request()),
     ("phase", |_, row| row.phase.to_string()),
     ("entry", |_, row| row.entry.clone()),
     ("copy", |_, row| row.copy.to_string()),

@@ -1,10 +1,10 @@
 //! A result as OpenMetrics text: a family for each metric and for its ratio to the reference, in base units.
 
-use std::fmt::{Display, Write as _};
 use wirebench_stats::Interval;
 
 use crate::{
     analysis::Metric,
+    exposition::{Exposition, Kind},
     flat::{Flat, FlatFigure, FlatRow},
     json::SECOND_OF_BASELINE,
 };
@@ -31,64 +31,67 @@ const fn family(metric: Metric) -> (&'static str, &'static str, f64) {
 type Point<'a> = (&'a FlatRow, f64, Option<Interval>, f64);
 
 pub(super) fn text(flat: &Flat) -> String {
-    let mut text = String::new();
+    let mut exposition = Exposition::new();
+    add(&mut exposition, flat);
+    exposition.end()
+}
+
+/// Adds the families of a result.
+pub(crate) fn add(exposition: &mut Exposition, flat: &Flat) {
     for metric in Metric::ALL {
         let (name, unit, factor) = family(metric);
         let own = |(row, it): (_, &FlatFigure)| (row, it.value, it.interval, factor);
         let found = || flat.tracked().filter(|(_, figure)| figure.metric == metric);
-        let help = format!("The metric {metric}, the median over cohorts with its interval");
-        gauge(&mut text, (name, unit, &help), &found().map(own).collect::<Vec<_>>());
+        let help =
+            format!("The metric {metric}, with its interval where it is the median of cohorts");
+        gauge(exposition, (name, unit, &help), &found().map(own).collect::<Vec<_>>());
         let ratio = |(row, it): (_, &FlatFigure)| {
             let ratio = it.ratio.filter(|it| it.valid)?.estimate;
             Some((row, ratio.value, ratio.interval, 1.0))
         };
         let ratios: Vec<Point<'_>> = found().filter_map(ratio).collect();
         let help = format!("The metric {metric} over that of the reference");
-        gauge(&mut text, (&format!("{name}_over_reference"), "ratio", &help), &ratios);
+        gauge(exposition, (&format!("{name}_over_reference"), "ratio", &help), &ratios);
     }
     // Not every kind of result counts errors, so that none is no figure.
     let is_counted = |row: &&FlatRow| row.role != SECOND_OF_BASELINE && row.errors > 0;
     let rows = || flat.rows.iter().filter(is_counted);
     if rows().next().is_some() {
-        text += "# TYPE wirebench_errors counter\n";
-        text += "# HELP wirebench_errors Requests and connections that failed.\n";
+        let help = "Requests and connections that failed";
+        exposition.family(Kind::Counter, "wirebench_errors", "", help);
     }
     for row in rows() {
-        sample(&mut text, "wirebench_errors_total", &labels(row), row.errors);
+        exposition.sample(&labels(row), row.errors);
     }
-    text + "# EOF\n"
 }
 
-fn gauge(text: &mut String, (name, unit, help): (&str, &str, &str), points: &[Point<'_>]) {
+fn gauge(
+    exposition: &mut Exposition,
+    (name, unit, help): (&str, &'static str, &str),
+    points: &[Point<'_>],
+) {
     if points.is_empty() {
         return;
     }
-    let name = format!("wirebench_{name}_{unit}");
-    // A string takes all that is written to it.
-    let _ = write!(
-        text,
-        "# TYPE {name} gauge\n# UNIT {name} {unit}\n# HELP {name} {}.\n",
-        escaped(help)
-    );
+    exposition.family(Kind::Gauge, &format!("wirebench_{name}_{unit}"), unit, help);
     for (row, value, interval, factor) in points {
         let ends = interval.map(|it| [("low", it.low), ("high", it.high)]);
         for (estimate, value) in [("value", *value)].into_iter().chain(ends.into_iter().flatten()) {
-            let labels = format!("{},estimate=\"{estimate}\"", labels(row));
-            sample(text, &name, &labels, value * factor);
+            let estimate = [("estimate", estimate.to_owned())];
+            exposition.sample(&[labels(row), estimate.to_vec()].concat(), value * factor);
         }
     }
 }
 
-fn sample(text: &mut String, name: &str, labels: &str, value: impl Display) {
-    let _ = writeln!(text, "{name}{{{labels}}} {value}");
-}
-
-fn labels(row: &FlatRow) -> String {
-    let FlatRow { entry, copy, workload, phase, .. } = row;
-    let (server, workload) = (escaped(entry), escaped(workload));
-    format!("server=\"{server}\",copy=\"{copy}\",workload=\"{workload}\",phase=\"{phase}\"")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+/// What names a row. Rows of named requests have one label more than the row of all of them.
+fn labels(row: &FlatRow) -> Vec<(&'static str, String)> {
+    let FlatRow { entry, copy, workload, request, phase, .. } = row;
+    let request = request.iter().map(|name| ("request", name.clone()));
+    let whole = [
+        ("server", entry.clone()),
+        ("copy", copy.to_string()),
+        ("workload", workload.clone()),
+        ("phase", phase.to_string()),
+    ];
+    whole.into_iter().chain(request).collect()
 }

@@ -4,11 +4,11 @@ use super::*;
 use crate::{
     Details,
     analysis::Analysis,
+    exposition::tests::families,
     fixtures::{add_reason, alter, assert_golden, failed, journal, pair, reason, run, verified},
     screen::Facts,
 };
 use serde_json::Value;
-use std::collections::BTreeMap;
 use wirebench_schema::journal::{Bound, Journal, Run, Weight};
 
 fn write(format: Format, journal: &Journal, metric: Option<Metric>) -> Written {
@@ -139,54 +139,17 @@ fn a_journal_without_runs_has_no_rows() {
     assert_eq!(parsed(&written(&journal, Format::GithubActionBenchmark)), serde_json::json!([]));
 }
 
-/// Reads OpenMetrics text as strictly as its specification asks: the families, each with its samples.
-fn openmetrics(text: &str) -> BTreeMap<String, BTreeMap<String, f64>> {
-    let body = text.strip_suffix("# EOF\n").expect("the end");
-    let mut families: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
-    let (mut family, mut kind, mut has_unit) = ("", "", false);
-    for line in body.lines() {
-        if let Some(comment) = line.strip_prefix("# ") {
-            let [what, name, value] = comment.splitn(3, ' ').collect::<Vec<_>>()[..] else {
-                panic!("{line}")
-            };
-            match what {
-                "TYPE" => {
-                    (family, kind, has_unit) = (name, value, false);
-                    assert!(["gauge", "counter"].contains(&value), "{line}");
-                    assert!(families.insert(name.to_owned(), BTreeMap::new()).is_none(), "{line}");
-                }
-                "UNIT" => has_unit = name.ends_with(&format!("_{value}")),
-                "HELP" => assert!(value.ends_with('.'), "{line}"),
-                _ => panic!("{line}"),
-            }
-            assert_eq!(name, family, "families are not mixed");
-            continue;
-        }
-        let (name, rest) = line.split_once('{').expect(line);
-        let (labels, value) = rest.rsplit_once("} ").expect(line);
-        let known =
-            name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_');
-        let suffix = if kind == "counter" { "_total" } else { "" };
-        assert!(known && name == format!("{family}{suffix}"), "{line}");
-        assert_eq!(has_unit, kind == "gauge", "{line}");
-        let value: f64 = value.parse().expect(line);
-        let samples = families.get_mut(family).expect(line);
-        assert!(samples.insert(labels.to_owned(), value).is_none(), "twice: {line}");
-    }
-    families
-}
-
 #[test]
 fn openmetrics_has_families_in_base_units_and_escapes_names() {
     let journal = pair(0.9);
     let text = written(&journal, Format::Openmetrics);
     assert_golden("run/openmetrics.txt", &text);
-    let families = openmetrics(&text);
+    let families_of_run = families(&text);
     let of = |family: &str, server: &str, estimate: &str| {
         let labels = format!(
             "server=\"{server}\",copy=\"0\",workload=\"hello\",phase=\"saturate\",estimate=\"{estimate}\""
         );
-        families[family][&labels]
+        families_of_run[family][&labels]
     };
     let flat = parsed(&written(&journal, Format::Bencher));
     let p50 = flat["hello go/net"]["latency_ns_p50"]["value"].as_f64().unwrap();
@@ -194,10 +157,10 @@ fn openmetrics_has_families_in_base_units_and_escapes_names() {
     assert!((shown * 1e9 - p50).abs() < 1e-3, "{shown}");
     let ratio = |estimate| of("wirebench_throughput_over_reference_ratio", "go/net", estimate);
     assert!(ratio("low") < ratio("value") && ratio("value") < ratio("high"));
-    assert!(!families.contains_key("wirebench_errors"), "there is none");
+    assert!(!families_of_run.contains_key("wirebench_errors"), "there is none");
     let mut failing = pair(0.9);
     alter(&mut failing, "go/net", |it| it.load.errors.timeout = 3);
-    let errors = &openmetrics(&written(&failing, Format::Openmetrics))["wirebench_errors"];
+    let errors = &families(&written(&failing, Format::Openmetrics))["wirebench_errors"];
     assert!(errors.len() == 1 && errors.values().all(|it| *it >= 3.0), "{errors:?}");
-    assert_eq!(openmetrics(&written(&self::journal(), Format::Openmetrics)).len(), 0);
+    assert_eq!(families(&written(&self::journal(), Format::Openmetrics)).len(), 0);
 }

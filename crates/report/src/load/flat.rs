@@ -2,7 +2,7 @@
 
 use wirebench_schema::{
     journal::Bound,
-    load::{LatencySummary, LoadModel, LoadReport, LoadResult},
+    load::{LatencySummary, LoadConfig, LoadModel, LoadReport, LoadResult},
     suite::Phase,
 };
 
@@ -13,25 +13,27 @@ use crate::{
     flat::{Flat, FlatFigure, FlatRow},
 };
 
+/// The name of every load, as its suite and its workload.
+const LOAD: &str = "load";
+
 pub(super) fn flat(result: &LoadResult) -> Flat {
     let report = &result.report;
-    let whole = row(report, "load", report.requests_per_second, report.latency.as_ref());
+    let whole = row(report, None, report.requests_per_second, report.latency.as_ref());
     let whole = FlatRow { errors: report.errors.total(), ..whole };
     let named = report.by_name.iter().map(|it| FlatRow {
         errors: it.errors,
-        ..row(report, &it.name, it.requests_per_second, it.latency.as_ref())
+        ..row(report, Some(&it.name), it.requests_per_second, it.latency.as_ref())
     });
     let rows = [whole].into_iter().chain(named).collect();
-    Flat { suite: "load".to_owned(), started: result.started.clone(), rows }
+    Flat { suite: LOAD.to_owned(), started: result.started.clone(), rows }
 }
 
 fn row(
     report: &LoadReport,
-    workload: &str,
+    request: Option<&str>,
     requests_per_second: f64,
     latency: Option<&LatencySummary>,
 ) -> FlatRow {
-    let is_rate = matches!(report.config.model, LoadModel::Rate { .. });
     let bound = wirebench_judge::load::verdict(report).limit;
     let doubts = doubts(report);
     let valid = doubts.is_empty();
@@ -44,10 +46,7 @@ fn row(
     });
     let throughput = figure(Metric::Throughput, requests_per_second, valid);
     FlatRow {
-        workload: workload.to_owned(),
-        phase: if is_rate { Phase::Cost } else { Phase::Saturate },
-        entry: report.config.target.to_string(),
-        role: "entrant",
+        request: request.map(str::to_owned),
         valid,
         runs: usize::from(report.requests > 0),
         failed: usize::from(report.requests == 0),
@@ -56,6 +55,18 @@ fn row(
         generator_limited: bound == Bound::Generator,
         bound_by: vec![bound],
         figures: [throughput].into_iter().chain(latencies).collect(),
+        ..row_of(&report.config)
+    }
+}
+
+/// What names the row of a load, finished or not.
+pub(super) fn row_of(config: &LoadConfig) -> FlatRow {
+    let is_rate = matches!(config.model, LoadModel::Rate { .. });
+    FlatRow {
+        workload: LOAD.to_owned(),
+        phase: if is_rate { Phase::Cost } else { Phase::Saturate },
+        entry: config.target.to_string(),
+        role: "entrant",
         ..FlatRow::default()
     }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     distribution::tests::summary_of,
+    exposition::tests::families,
     fixtures::{assert_golden, assert_golden_page},
     format::Format,
 };
@@ -155,7 +156,7 @@ fn rows_have_the_figures_of_the_whole_and_of_each_name() {
         let place = heads.iter().position(|it| it == name).unwrap();
         rows.iter().map(|row| row[place].to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(column("workload"), ["load", "GET /", "GET /<users>/{seq}"]);
+    assert_eq!(column("workload"), ["load", "load GET /", "load GET /<users>/{seq}"]);
     assert_eq!(column("requests_per_second"), ["19995", "12000", "7995"]);
     assert_eq!(column("errors"), ["40", "20", "20"]);
     assert_eq!(column("valid"), ["true"; 3]);
@@ -163,6 +164,23 @@ fn rows_have_the_figures_of_the_whole_and_of_each_name() {
     let written = Format::Bencher.write(&loaded(&result), None);
     assert!(written.skipped > 0, "{written:?}");
     assert!(written.remarks[0].contains("500030 of 699980 requests failed"), "{written:?}");
+}
+
+#[test]
+fn openmetrics_has_a_label_for_the_name_of_requests() {
+    let text = Format::Openmetrics.write(&loaded(&result()), None).text;
+    assert_golden("load/openmetrics.txt", &text);
+    let families = families(&text);
+    let of = |family: &str, request: &str| {
+        let whole = "server=\"http://127.0.0.1:8080/\",copy=\"0\",workload=\"load\",phase=\"cost\"";
+        let estimate = if family.ends_with("second") { ",estimate=\"value\"" } else { "" };
+        families[family][&format!("{whole}{request}{estimate}")].to_string()
+    };
+    let rates = "wirebench_throughput_requests_per_second";
+    assert_eq!(of(rates, ""), "19995");
+    assert_eq!(of(rates, ",request=\"GET /<users>/{seq}\""), "7995");
+    assert_eq!(of("wirebench_errors", ""), "40");
+    assert_eq!(of("wirebench_errors", ",request=\"GET /\""), "20");
 }
 
 #[test]

@@ -9,7 +9,6 @@ use std::{
     time::Duration,
 };
 use wirebench_catalogue::{project::Project, subject::Subject};
-use wirebench_host::topology;
 use wirebench_loadgen as loadgen;
 use wirebench_schema::{
     load::{LoadConfig, LoadModel, LoadReport, Stop},
@@ -21,6 +20,7 @@ use wirebench_server::{
     launch::{Launcher, ReadyWhen, Request, Server},
 };
 
+use super::cpus;
 use crate::interrupt::Interrupt;
 
 const WINDOW: Duration = Duration::from_secs(1);
@@ -100,7 +100,7 @@ fn start(config: &LoadConfig, interrupt: &Interrupt) -> anyhow::Result<Server> {
     let subjects = Subject::builtins(&program, &project).map_err(anyhow::Error::msg)?;
     let subject = subjects.first().context("there is no built-in server")?;
     let own = wirebench_sys::affinity::current()?;
-    let others = other_cpus(&own);
+    let others = cpus::others(&own);
     let cpus = if others.is_empty() { own.len() } else { others.len() };
     let request = Request {
         variant: &subject.variant,
@@ -124,12 +124,6 @@ fn start(config: &LoadConfig, interrupt: &Interrupt) -> anyhow::Result<Server> {
     }
     // A container may keep the others for itself; then both share what there is.
     Ok(on(None)?)
-}
-
-fn other_cpus(own: &[u32]) -> Vec<u32> {
-    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let online = topology::parse_list(online.trim()).unwrap_or_default();
-    online.into_iter().filter(|cpu| !own.contains(cpu)).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::{
     os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
 };
-use wirebench_report::{hgrm, load_csv};
+use wirebench_report::{format::Format, hgrm, load::Load, load_csv};
 use wirebench_schema::load::{Interval, LoadResult};
 
 use super::options::OutputOptions;
@@ -90,6 +90,7 @@ impl Sink {
 pub(crate) struct Files {
     csv: Option<Table>,
     hgrm: Option<Sink>,
+    openmetrics: Option<Sink>,
     intervals: Option<Sink>,
 }
 
@@ -100,6 +101,7 @@ impl Files {
         let given = [
             ("--csv", &options.csv),
             ("--hgrm", &options.hgrm),
+            ("--openmetrics", &options.openmetrics),
             ("--intervals", &options.intervals),
         ];
         for (place, (option, path)) in given.iter().enumerate() {
@@ -112,14 +114,16 @@ impl Files {
             }
         }
         let csv = options.csv.as_deref().map(|path| Table::open("--csv", path)).transpose()?;
-        let mut hgrm =
-            options.hgrm.as_deref().map(|path| Sink::anew("--hgrm", path)).transpose()?;
+        let anew = |option, path: &Option<PathBuf>| {
+            path.as_deref().map(|path| Sink::anew(option, path)).transpose()
+        };
+        let mut hgrm = anew("--hgrm", &options.hgrm)?;
         if let Some(sink) = hgrm.as_mut().filter(|sink| sink.before == Before::Nothing) {
             sink.write(hgrm::HEADING);
         }
-        let intervals = options.intervals.as_deref();
-        let intervals = intervals.map(|path| Sink::anew("--intervals", path)).transpose()?;
-        let files = Self { csv, hgrm, intervals };
+        let openmetrics = anew("--openmetrics", &options.openmetrics)?;
+        let intervals = anew("--intervals", &options.intervals)?;
+        let files = Self { csv, hgrm, openmetrics, intervals };
         match files.complaints().first() {
             Some(complaint) => Err(anyhow::anyhow!(complaint.clone())),
             None => Ok(files),
@@ -153,13 +157,19 @@ impl Files {
             }
             sink.write(&hgrm::table(report.latency.as_ref()));
         }
+        if let Some(sink) = &mut self.openmetrics {
+            sink.clear();
+            let load = Load { result, machine: None, gate: None };
+            sink.write(&Format::Openmetrics.write(&load, None).text);
+        }
     }
 
     /// One sentence for each file that could not be written.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let csv = self.csv.as_ref().map(|table| &table.sink);
-        let sinks = [csv, self.hgrm.as_ref(), self.intervals.as_ref()];
-        sinks.into_iter().flatten().filter_map(Sink::complaint).collect()
+        let others = [&self.hgrm, &self.openmetrics, &self.intervals];
+        let sinks = [csv].into_iter().chain(others.map(Option::as_ref));
+        sinks.flatten().filter_map(Sink::complaint).collect()
     }
 }
 

@@ -20,7 +20,7 @@ fn result() -> LoadResult {
 
 fn csv(path: &Path) -> anyhow::Result<Files> {
     let csv = Some(Table::open("--csv", path)?);
-    Ok(Files { csv, hgrm: None, intervals: None })
+    Ok(Files { csv, hgrm: None, openmetrics: None, intervals: None })
 }
 
 #[test]
@@ -72,22 +72,25 @@ fn a_last_line_without_its_end_gets_it_when_a_row_follows() {
 #[test]
 fn old_results_are_lost_only_when_new_ones_take_their_place() {
     let folder = tempfile::tempdir().unwrap();
-    let [hgrm, intervals] = ["x.hgrm", "x.jsonl"].map(|name| folder.path().join(name));
-    let read = || [&hgrm, &intervals].map(|path| fs::read_to_string(path).unwrap());
-    for path in [&hgrm, &intervals] {
+    let [hgrm, openmetrics, intervals] =
+        ["x.hgrm", "x.om", "x.jsonl"].map(|name| folder.path().join(name));
+    let read = || [&hgrm, &openmetrics, &intervals].map(|path| fs::read_to_string(path).unwrap());
+    for path in [&hgrm, &openmetrics, &intervals] {
         fs::write(path, "an old result".repeat(1000)).unwrap();
     }
     let old = read();
     let mut files = Files {
         csv: None,
         hgrm: Some(Sink::anew("--hgrm", &hgrm).unwrap()),
+        openmetrics: Some(Sink::anew("--openmetrics", &openmetrics).unwrap()),
         intervals: Some(Sink::anew("--intervals", &intervals).unwrap()),
     };
     assert_eq!(read(), old);
     files.begin();
-    assert_eq!(read(), [old[0].as_str(), ""]);
+    assert_eq!(read(), [old[0].as_str(), &old[1], ""]);
     files.report(&result());
-    let [table, _] = read();
+    let [table, metrics, _] = read();
+    assert!(metrics.ends_with("# EOF\n") && !metrics.contains("old"), "{metrics}");
     assert!(table.starts_with(hgrm::HEADING) && !table.contains("old"), "{table}");
     assert!(files.complaints().is_empty());
 }
