@@ -52,6 +52,16 @@ const SATURATED: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]
 const SPINS: &str = "(while :; do :; done) &\n\
                      exec WIREBENCH null-server epoll hello 127.0.0.1 $1 1\n";
 
+/// A process of it spins until it is stopped and goes on, and takes the server with it.
+const ENDS_AT_CONTINUE: &str = "WIREBENCH null-server epoll hello 127.0.0.1 $1 1 &\n\
+                                trap \"kill $!; exit 7\" CONT\n\
+                                trap \"kill $!; exit 0\" TERM\n\
+                                while :; do :; done\n";
+
+/// A process of it works for a quarter of a second after the server is ready, and then rests.
+const STARTS_LATE: &str = "(timeout 0.25 sh -c 'while :; do :; done'; exec sleep 1000) &\n\
+                           exec WIREBENCH null-server epoll hello 127.0.0.1 $1 1\n";
+
 /// Answers as often as its second argument says, and then ends itself with SIGKILL. It closes a connection
 /// that is silent for a second, and writes a file then.
 const SERVER: &str = r#"
@@ -304,6 +314,31 @@ fn a_server_that_spins_at_rest_is_stopped_while_others_are_loaded() {
         let parked = measured.slices.iter().filter(|it| it.dropped == Some(ReasonKind::ParkedBusy));
         assert_eq!(parked.count(), 0, "{run:#?}");
         assert!(!measured.reasons.iter().any(|it| it.kind == ReasonKind::Restless), "{run:#?}");
+    }
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_server_that_does_not_survive_being_stopped_is_told_so() {
+    let world = with_script(ENDS_AT_CONTINUE);
+    let outcome = run(&world, &["--server", "./my-server {port}", "--blocks=1"]);
+    let failed = world.journal().runs.into_iter().find_map(|run| match run.outcome {
+        Outcome::Failed { reason, .. } => Some(reason),
+        _ => None,
+    });
+    let stopped = "the server ended with exit code 7 during the cohort, in which it was stopped while others were \
+                   loaded because it uses CPU at rest (measure it with --procedure process)";
+    assert!(failed.as_ref().is_some_and(|it| it.starts_with(stopped)), "{failed:?} {outcome:#?}");
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_server_that_still_starts_is_not_taken_for_one_that_never_rests() {
+    let (world, outcome) =
+        undisturbed(|| with_script(STARTS_LATE), &["--server", "./my-server {port}", "--blocks=1"]);
+    outcome.assert_reported();
+    for (_, measured) in measured(&world.journal(), "own/my-server") {
+        assert!(measured.instance.unwrap().rest_share < 0.05, "{:?}", measured.instance);
     }
     world.wait_for_silence();
 }

@@ -163,21 +163,29 @@ impl<'a> Member<'a> {
     }
 
     pub(super) fn fail(&mut self, reason: String) {
-        let ended = self.server.ended();
+        let ended = self.how_it_ended();
         self.failure.get_or_insert_with(|| match ended {
-            Some(exit) => format!("the server ended with {exit} during the cohort; {reason}"),
+            Some(ended) => format!("{ended}; {reason}"),
             None => reason,
         });
     }
 
+    /// That it has ended by itself. Stopping interrupts calls that wait, which not every server expects.
+    fn how_it_ended(&mut self) -> Option<String> {
+        let mut text = format!("the server ended with {} during the cohort", self.server.ended()?);
+        if self.is_restless() {
+            text += ", in which it was stopped while others were loaded because it uses CPU at rest (measure \
+                     it with --procedure process)";
+        }
+        Some(text)
+    }
+
     /// Ends it. What it has used over its life is read before.
     pub(super) fn stop(mut self, grace: Duration) -> Ended<'a> {
-        self.park(false);
         (self.instance.user_ns, self.instance.kernel_ns) = mode_ns(&self.look.pids());
-        if let (Some(exit), None) = (self.server.ended(), &self.failure) {
-            self.failure = Some(format!("the server ended with {exit} during the cohort"));
-        }
-        self.failure = self.failure.or_else(|| self.server.joined().map(|it| it.to_string()));
+        let failure = self.failure.take().or_else(|| self.how_it_ended());
+        self.failure = failure.or_else(|| self.server.joined().map(|it| it.to_string()));
+        self.park(false);
         Ended {
             subject: self.subject,
             copy: self.copy,

@@ -33,8 +33,10 @@ const PILOTS_MOST: usize = 3;
 /// The least and the most of a slice that is discarded.
 const DISCARD_LEAST: Duration = Duration::from_millis(20);
 const DISCARD_MOST: Duration = Duration::from_millis(300);
-/// For how long the servers are watched at rest, with all connections open.
+/// For how long the servers are watched at rest, with all connections open. While one of them still works, as after
+/// it has accepted a thousand connections, they are watched again, up to this often.
 const REST: Duration = Duration::from_millis(100);
+const RESTS_MOST: usize = 5;
 
 /// What is known of servers from earlier cohorts.
 #[derive(Debug, Default)]
@@ -83,15 +85,20 @@ pub(super) type Key = (VariantId, Scenario, usize);
 
 impl Cohort<'_> {
     pub(super) fn rest(&self, members: &mut [Member<'_>]) {
-        let before: Vec<_> = members.iter().map(Member::clocks).collect();
-        thread::sleep(REST);
-        for (member, before) in members.iter_mut().zip(before) {
-            let after = member.clocks();
-            let used_ns = after.cpu_ns.saturating_sub(before.cpu_ns) as f64;
-            let length_ns = after.at.duration_since(before.at).as_nanos().max(1) as f64;
-            member.instance.rest_share = used_ns / length_ns;
-            member.park(true);
+        for _ in 0..RESTS_MOST {
+            let before: Vec<_> = members.iter().map(Member::clocks).collect();
+            thread::sleep(REST);
+            for (member, before) in members.iter_mut().zip(before) {
+                let after = member.clocks();
+                let used_ns = after.cpu_ns.saturating_sub(before.cpu_ns) as f64;
+                let length_ns = after.at.duration_since(before.at).as_nanos().max(1) as f64;
+                member.instance.rest_share = used_ns / length_ns;
+            }
+            if !members.iter().any(Member::is_restless) {
+                break;
+            }
         }
+        members.iter().for_each(|it| it.park(true));
     }
 
     /// Loads each server in turn until it is warm, and finds how long it needs to settle.
