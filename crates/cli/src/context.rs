@@ -54,6 +54,8 @@ pub(crate) struct Context {
     pub(crate) interrupt: Interrupt,
     /// This program, which is also guard, null server and load generator.
     pub(crate) program: PathBuf,
+    /// Whether a plan is made for another machine, of which it is not known what entries lack.
+    is_elsewhere: bool,
     revisions: Mutex<BTreeMap<PathBuf, Option<String>>>,
     /// Ends what builds have started when this process is killed.
     _job_guard: JobGuard,
@@ -69,7 +71,13 @@ impl Context {
         let job_guard = JobGuard::start(&guard_command(&program))
             .with_context(|| cannot_start(Path::new("/dev/null").exists()))?;
         let (interrupt, revisions) = (Interrupt::listen()?, Mutex::default());
-        Ok(Self { project, interrupt, program, revisions, _job_guard: job_guard })
+        let is_elsewhere = false;
+        Ok(Self { project, interrupt, program, is_elsewhere, revisions, _job_guard: job_guard })
+    }
+
+    /// The same for a plan of another machine, on which every entry counts as available.
+    pub(crate) fn elsewhere(self) -> Self {
+        Self { is_elsewhere: true, ..self }
     }
 
     /// The git revision of `folder`, which is looked for once.
@@ -96,7 +104,8 @@ impl Context {
     /// Looks at what entries need; it remembers what it saw.
     pub(crate) fn prober(&self) -> Prober<'_> {
         let io_uring = wirebench_nullserver::probe_io_uring;
-        Prober::new(&self.project, io_uring, self.interrupt.flag())
+        let prober = Prober::new(&self.project, io_uring, self.interrupt.flag());
+        if self.is_elsewhere { prober.assuming_all() } else { prober }
     }
 
     /// Everything that can be measured without a command line of the user's.

@@ -12,13 +12,22 @@ use wirebench_schema::{
 /// Why the connections of `workload` cannot be had here, as a sentence with the numbers and the
 /// next step.
 pub(crate) fn shortage(workload: &Workload, settings: &RunSettings) -> Option<String> {
+    let (_, hard) = wirebench_sys::limits::open_files();
+    shortage_within(hard, workload, settings)
+}
+
+/// The same where a process may open `limit` files.
+pub(crate) fn shortage_within(
+    limit: u64,
+    workload: &Workload,
+    settings: &RunSettings,
+) -> Option<String> {
     if workload.phase == Phase::Idle {
-        let (_, hard) = wirebench_sys::limits::open_files();
-        return require_files(workload.connections, hard).err();
+        return require_files(workload.connections, limit).err();
     }
     // Which server it is makes no difference.
     let anywhere = Target::of_scenario(workload.scenario, "127.0.0.1", 1);
     let threads = settings.placement.generator_cpus.len();
     let config = workload.load_config(anywhere, threads, settings.seed);
-    wirebench_loadgen::check_descriptors(&config).err().map(|error| error.to_string())
+    wirebench_loadgen::check_descriptors(&config, limit).err().map(|error| error.to_string())
 }

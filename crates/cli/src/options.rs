@@ -77,7 +77,8 @@ pub(crate) struct Conditions {
     /// Seed for run order and payloads [default: random]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
-    /// CPUs for the server, such as 0-3 [default: half of the cores]
+    /// CPUs for the server, such as 0-3 [default: half of the cores under one last-level
+    /// cache, or more if its workers need them]
     #[arg(long, value_name = "LIST", value_parser = value::cpu_list)]
     server_cpus: Option<List<u32>>,
     /// CPUs for the load generator [default: the remaining CPUs]
@@ -127,12 +128,13 @@ impl ReadyOptions {
 }
 
 impl Conditions {
-    /// Where servers and load are to be put.
-    pub(crate) fn wish(&self) -> PlacementRequest {
+    /// Where servers and load are to be put, if servers have this many workers.
+    pub(crate) fn wish(&self, workers: Option<u32>) -> PlacementRequest {
         PlacementRequest {
             no_pin: self.no_pin,
             server_cpus: self.server_cpus.clone(),
             generator_cpus: self.generator_cpus.clone(),
+            workers,
         }
     }
 

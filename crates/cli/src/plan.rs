@@ -11,8 +11,8 @@ use wirebench_schema::{journal::Goal, units::write_duration};
 /// the noise from.
 pub(crate) const FEWEST_BLOCKS: u32 = 3;
 
-/// The plan in a few lines.
-pub(crate) fn outlook_lines(forecast: &Forecast, now: &Zoned) -> Vec<String> {
+/// The plan in a few lines, with its end if it begins `now`.
+pub(crate) fn outlook_lines(forecast: &Forecast, now: Option<&Zoned>) -> Vec<String> {
     let Forecast { blocks, warmup_blocks, runs, variants, goal, .. } = forecast;
     let noun = noun(forecast);
     let mut what = format!(
@@ -25,12 +25,8 @@ pub(crate) fn outlook_lines(forecast: &Forecast, now: &Zoned) -> Vec<String> {
         what += &format!(" after {}", count(*warmup_blocks as usize, &format!("warm-up {noun}")));
     }
     let time = forecast.time();
-    let mut lines = vec![format!(
-        "{what}: {}, about {}; done at {}",
-        count(*runs, "run"),
-        show(time),
-        end(now, time)
-    )];
+    let end = now.map_or_else(String::new, |now| format!("; done at {}", end(now, time)));
+    let mut lines = vec![format!("{what}: {}, about {}{end}", count(*runs, "run"), show(time))];
     lines.extend(goal_lines(forecast, goal));
     lines
 }
@@ -167,7 +163,7 @@ mod tests {
 
     fn lines(forecast: &Forecast) -> Vec<String> {
         let now: Zoned = "2026-03-01T23:58:30+00:00[UTC]".parse().unwrap();
-        outlook_lines(forecast, &now)
+        outlook_lines(forecast, Some(&now))
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl Observer for Reporter {
                 }
             }
             Progress::Planned(forecast) => {
-                for line in outlook_lines(forecast, &Zoned::now()) {
+                for line in outlook_lines(forecast, Some(&Zoned::now())) {
                     self.note(&line);
                 }
             }

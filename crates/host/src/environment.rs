@@ -124,6 +124,7 @@ pub fn read(root: &Path, cpus: &[u32]) -> Environment {
         isolated_cpus: processor::isolated(&files),
         nodes: topology::nodes(root, cpus),
         caches: topology::caches(root, cpus),
+        last_level_caches: topology::last_level_caches(root, cpus),
         smt: files.line("sys/devices/system/cpu/smt/control"),
         frequency: processor::frequency(&files, cpus),
         virtualised: virtualisation::virtualised(&files, hypervisor.as_deref()),

@@ -17,6 +17,8 @@ use wirebench_schema::journal::Placement;
 pub fn place_here(wish: &place::PlacementRequest) -> Result<Placement, String> {
     let usable =
         topology::usable_cpus().map_err(|it| format!("cannot read the usable CPUs: {it}"))?;
-    let cpus: Vec<u32> = usable.iter().map(|cpu| cpu.cpu).collect();
-    place::place(&usable, &topology::last_level_caches(Path::new("/"), &cpus), wish)
+    let (root, cpus) = (Path::new("/"), usable.iter().map(|cpu| cpu.cpu).collect::<Vec<u32>>());
+    let caches = topology::last_level_caches(root, &cpus);
+    let nodes = topology::nodes(root, &cpus).into_values().collect();
+    place::place(&place::Topology::new(usable, caches, nodes), wish)
 }

@@ -1,8 +1,17 @@
 //! Decides which CPUs serve and which make the load. It reads nothing: topology and wishes go in, a
 //! placement comes out.
 
-use std::collections::BTreeMap;
-use wirebench_schema::{environment::Cpu, journal::Placement};
+mod near;
+mod topology;
+
+pub use topology::Topology;
+
+use wirebench_schema::{
+    environment::Cpu,
+    journal::{MachinePart, Placement},
+};
+
+use topology::{Core, cores, flat};
 
 /// What the user wants of the placement.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -11,9 +20,11 @@ pub struct PlacementRequest {
     pub no_pin: bool,
     pub server_cpus: Option<Vec<u32>>,
     pub generator_cpus: Option<Vec<u32>>,
+    /// Workers that the server shall have CPUs for, as far as there are enough.
+    pub workers: Option<u32>,
 }
 
-/// Splits `usable` between server and generator.
+/// Splits the usable CPUs between server and generator.
 ///
 /// Whole cores go to one side, so that siblings do not work against each other. Wishes are taken as
 /// they are, and a single core is split, because both sides on one CPU would be worse; the placement
@@ -21,13 +32,10 @@ pub struct PlacementRequest {
 /// first half of the cores; of an odd number the generator gets one more, because a generator that
 /// is short of CPUs spoils every figure.
 ///
-/// `caches` are the CPUs under each last-level cache. Without wishes both sides are under the one that has most cores,
-/// because messages between caches cost several times as much as within one.
-pub fn place(
-    usable: &[Cpu],
-    caches: &[Vec<u32>],
-    wish: &PlacementRequest,
-) -> Result<Placement, String> {
+/// Without named CPUs both sides are as near to each other as the server's workers allow, because messages between
+/// caches cost several times as much as within one ([`near`]).
+pub fn place(topology: &Topology, wish: &PlacementRequest) -> Result<Placement, String> {
+    let usable = topology.usable();
     let all: Vec<u32> = usable.iter().map(|cpu| cpu.cpu).collect();
     if wish.no_pin {
         if wish.server_cpus.is_some() || wish.generator_cpus.is_some() {
@@ -46,78 +54,48 @@ pub fn place(
             return Err(format!("{option}: CPU {cpu} is not available: use CPUs of {all:?}"));
         }
     }
-    let near = match (&wish.server_cpus, &wish.generator_cpus) {
-        (None, None) => under_one_cache(usable, caches),
-        _ => None,
-    };
     let rest = |taken: &[u32], other: &str| {
         rest(usable, taken)
             .ok_or_else(|| format!("no CPU is left for the other side: give {other} too"))
     };
-    let (server_cpus, generator_cpus) = match (&wish.server_cpus, &wish.generator_cpus) {
-        (Some(server), Some(generator)) => (server.clone(), generator.clone()),
-        (Some(server), None) => (server.clone(), rest(server, "--generator-cpus")?),
-        (None, Some(generator)) => (rest(generator, "--server-cpus")?, generator.clone()),
-        (None, None) => halves(near.as_deref().unwrap_or(usable)),
+    let (server_cpus, generator_cpus, within) = match (&wish.server_cpus, &wish.generator_cpus) {
+        (Some(server), Some(generator)) => (server.clone(), generator.clone(), None),
+        (Some(server), None) => (server.clone(), rest(server, "--generator-cpus")?, None),
+        (None, Some(generator)) => (rest(generator, "--server-cpus")?, generator.clone(), None),
+        (None, None) => match near::sides(topology, wish.workers.unwrap_or(1)) {
+            Some(near::Sides { server, generator, within }) => (server, generator, within),
+            None => single_core(all),
+        },
     };
     let disjoint = !server_cpus.iter().any(|cpu| generator_cpus.contains(cpu));
     let split_cores = if disjoint {
         let has = |cpus: &[u32], core: &[u32]| core.iter().any(|cpu| cpus.contains(cpu));
-        let is_split = |core: &Vec<u32>| has(&server_cpus, core) && has(&generator_cpus, core);
+        let is_split = |core: &Core| has(&server_cpus, core) && has(&generator_cpus, core);
         cores(usable).into_iter().filter(is_split).collect()
     } else {
         Vec::new()
     };
-    let one_cache = near.is_some();
-    Ok(Placement { server_cpus, generator_cpus, pinned: true, disjoint, split_cores, one_cache })
+    Ok(Placement { server_cpus, generator_cpus, pinned: true, disjoint, split_cores, within })
 }
 
-/// The CPUs under the cache with most cores, if there are several caches and it has a core for each side.
-fn under_one_cache(usable: &[Cpu], caches: &[Vec<u32>]) -> Option<Vec<Cpu>> {
-    let own = |cache: &Vec<u32>| -> Vec<Cpu> {
-        usable.iter().filter(|cpu| cache.contains(&cpu.cpu)).copied().collect()
-    };
-    let groups: Vec<Vec<Cpu>> = caches.iter().map(own).filter(|own| !own.is_empty()).collect();
-    let largest = groups.iter().rev().max_by_key(|own| cores(own).len())?;
-    (groups.len() > 1 && cores(largest).len() > 1).then(|| largest.clone())
+/// The CPUs of one core on both sides, as far as there are several.
+fn single_core(mut cpus: Vec<u32>) -> (Vec<u32>, Vec<u32>, Option<MachinePart>) {
+    if cpus.len() == 1 {
+        return (cpus.clone(), cpus, None);
+    }
+    let generator = cpus.split_off(cpus.len() / 2);
+    (cpus, generator, None)
 }
 
 /// What one side leaves to the other: whole cores if there are any, else siblings of its own CPUs.
 fn rest(usable: &[Cpu], taken: &[u32]) -> Option<Vec<u32>> {
     let is_free = |cpu: &u32| !taken.contains(cpu);
     let whole = cores(usable).into_iter().filter(|core| core.iter().all(is_free));
-    let mut free: Vec<u32> = whole.flatten().collect();
+    let mut free = flat(whole);
     if free.is_empty() {
         free = usable.iter().map(|cpu| cpu.cpu).filter(is_free).collect();
     }
-    free.sort_unstable();
     (!free.is_empty()).then_some(free)
-}
-
-fn cores(usable: &[Cpu]) -> Vec<Vec<u32>> {
-    let mut cores: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
-    for cpu in usable {
-        cores.entry((cpu.package, cpu.core)).or_default().push(cpu.cpu);
-    }
-    cores.into_values().collect()
-}
-
-fn halves(usable: &[Cpu]) -> (Vec<u32>, Vec<u32>) {
-    let mut units = cores(usable);
-    if units.len() == 1 {
-        // One core: its siblings are all there is to split.
-        units = usable.iter().map(|cpu| vec![cpu.cpu]).collect();
-    }
-    if units.len() == 1 {
-        return (units[0].clone(), units[0].clone());
-    }
-    let generator = units.split_off(units.len() / 2);
-    let flatten = |units: Vec<Vec<u32>>| {
-        let mut cpus: Vec<u32> = units.into_iter().flatten().collect();
-        cpus.sort_unstable();
-        cpus
-    };
-    (flatten(units), flatten(generator))
 }
 
 #[cfg(test)]
@@ -131,8 +109,12 @@ mod tests {
         (0..count).map(|cpu| Cpu { cpu, core: core(cpu), package: 0 }).collect()
     }
 
+    fn under(usable: &[Cpu], caches: &[Vec<u32>]) -> Topology {
+        Topology::new(usable.to_vec(), caches.to_vec(), Vec::new())
+    }
+
     fn sides(usable: &[Cpu]) -> (Vec<u32>, Vec<u32>, bool) {
-        let placement = place(usable, &[], &PlacementRequest::default()).unwrap();
+        let placement = place(&under(usable, &[]), &PlacementRequest::default()).unwrap();
         (placement.server_cpus, placement.generator_cpus, placement.disjoint)
     }
 
@@ -148,16 +130,16 @@ mod tests {
     fn both_sides_are_under_one_cache_unless_cpus_are_named() {
         let caches = [vec![0, 1, 2], vec![3, 4, 5, 6, 7]];
         let placed = |caches: &[Vec<u32>], wish: &PlacementRequest| {
-            let it = place(&cpus(8, false), caches, wish).unwrap();
-            (it.server_cpus, it.generator_cpus, it.one_cache)
+            let it = place(&under(&cpus(8, false), caches), wish).unwrap();
+            (it.server_cpus, it.generator_cpus, it.within)
         };
         let usual = PlacementRequest::default();
-        assert_eq!(placed(&caches, &usual), (vec![3, 4], vec![5, 6, 7], true));
-        assert_eq!(placed(&caches[..1], &usual), (vec![0, 1, 2, 3], vec![4, 5, 6, 7], false));
+        assert_eq!(placed(&caches, &usual), (vec![3, 4], vec![5, 6, 7], Some(MachinePart::Cache)));
+        assert_eq!(placed(&caches[..1], &usual), (vec![0, 1, 2, 3], vec![4, 5, 6, 7], None));
         let each: Vec<Vec<u32>> = (0..8).map(|cpu| vec![cpu]).collect();
-        assert!(!placed(&each, &usual).2, "no cache has a core for each side");
+        assert_eq!(placed(&each, &usual).2, None, "no cache has a core for each side");
         let wish = PlacementRequest { server_cpus: Some(vec![0]), ..usual };
-        assert_eq!(placed(&caches, &wish), (vec![0], vec![1, 2, 3, 4, 5, 6, 7], false));
+        assert_eq!(placed(&caches, &wish), (vec![0], vec![1, 2, 3, 4, 5, 6, 7], None));
     }
 
     #[test]
@@ -168,8 +150,9 @@ mod tests {
 
     #[test]
     fn a_core_on_both_sides_is_named() {
-        let split =
-            |usable: &[Cpu], wish: &PlacementRequest| place(usable, &[], wish).unwrap().split_cores;
+        let split = |usable: &[Cpu], wish: &PlacementRequest| {
+            place(&under(usable, &[]), wish).unwrap().split_cores
+        };
         assert_eq!(split(&cpus(2, true), &PlacementRequest::default()), [[0, 1]]);
         for usable in [cpus(2, false), cpus(4, true), cpus(8, true), cpus(1, false)] {
             assert_eq!(split(&usable, &PlacementRequest::default()), [[0; 0]; 0], "{usable:?}");
@@ -189,7 +172,7 @@ mod tests {
                 server_cpus: Some(server_cpus.to_vec()),
                 ..PlacementRequest::default()
             };
-            let placement = place(usable, &[], &wish).unwrap();
+            let placement = place(&under(usable, &[]), &wish).unwrap();
             (placement.generator_cpus, placement.split_cores)
         };
         assert_eq!(rest(&cpus(8, true), &[0]), (vec![1, 2, 3, 5, 6, 7], vec![]));
@@ -199,7 +182,7 @@ mod tests {
     #[test]
     fn a_wish_for_one_side_gives_the_other_the_rest() {
         let wish = PlacementRequest { server_cpus: Some(vec![3]), ..PlacementRequest::default() };
-        let placement = place(&cpus(4, false), &[], &wish).unwrap();
+        let placement = place(&under(&cpus(4, false), &[]), &wish).unwrap();
         assert_eq!((placement.generator_cpus, placement.disjoint), (vec![0, 1, 2], true));
     }
 
@@ -208,13 +191,13 @@ mod tests {
         let wish =
             PlacementRequest { generator_cpus: Some(vec![9]), ..PlacementRequest::default() };
         assert_eq!(
-            place(&cpus(2, false), &[], &wish).unwrap_err(),
+            place(&under(&cpus(2, false), &[]), &wish).unwrap_err(),
             "--generator-cpus: CPU 9 is not available: use CPUs of [0, 1]"
         );
         let wish =
             PlacementRequest { server_cpus: Some(vec![0, 1]), ..PlacementRequest::default() };
         assert_eq!(
-            place(&cpus(2, false), &[], &wish).unwrap_err(),
+            place(&under(&cpus(2, false), &[]), &wish).unwrap_err(),
             "no CPU is left for the other side: give --generator-cpus too"
         );
         let wish = PlacementRequest {
@@ -222,8 +205,8 @@ mod tests {
             server_cpus: Some(vec![0]),
             ..PlacementRequest::default()
         };
-        assert!(place(&cpus(2, false), &[], &wish).is_err());
+        assert!(place(&under(&cpus(2, false), &[]), &wish).is_err());
         let wish = PlacementRequest { no_pin: true, ..PlacementRequest::default() };
-        assert!(!place(&cpus(2, false), &[], &wish).unwrap().pinned);
+        assert!(!place(&under(&cpus(2, false), &[]), &wish).unwrap().pinned);
     }
 }

@@ -29,19 +29,19 @@ impl ConnectionCounts {
     }
 }
 
-/// Checks whether a process with the limits of this one may have the file descriptors that a load
-/// needs; changes nothing. [`run`](crate::run) does the same check: this function is for earlier
-/// ones.
+/// Checks whether a process that may open `limit` files has the file descriptors that a load
+/// needs; changes nothing. [`run`](crate::run) does the same check with the limit of its process: this function is for
+/// earlier ones.
 ///
 /// # Errors
 /// [`LoadError::Configuration`], with the hard limit and what to do.
-pub fn check_descriptors(config: &LoadConfig) -> Result<(), LoadError> {
-    require(ConnectionCounts::of(config), open_files().1)
+pub fn check_descriptors(config: &LoadConfig, limit: u64) -> Result<(), LoadError> {
+    require(ConnectionCounts::of(config), limit)
 }
 
 /// Raises the soft limit, as the connections may need it.
 pub(crate) fn provide_descriptors(config: &LoadConfig) -> Result<(), LoadError> {
-    check_descriptors(config)?;
+    check_descriptors(config, open_files().1)?;
     raise_open_files().map(drop).map_err(|source| LoadError::Engine {
         engine: "load",
         action: "raise the limit of open files",

@@ -32,7 +32,7 @@ pub use end::{End, EndReason};
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
 pub use measurement::{Cost, Measurement};
-pub use placement::Placement;
+pub use placement::{MachinePart, Placement};
 pub use program::{Owner, ProgramShare, next_step};
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, RunSide, Weight};

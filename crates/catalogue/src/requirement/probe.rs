@@ -38,21 +38,37 @@ pub struct Prober<'a> {
     /// How long one question may take.
     pub(super) timeout: Duration,
     answers: Mutex<HashMap<String, Answer>>,
+    /// Whether everything counts as being there.
+    pub(super) assumes_all: bool,
 }
 
 impl<'a> Prober<'a> {
     /// Knows nothing but what setup has tried in vain in `project`.
     #[must_use]
     pub fn new(project: &Project, probe_io_uring: ProbeIoUring, stop: &'a AtomicBool) -> Self {
-        let attempts = Attempts::read(&project.state);
-        Self { probe_io_uring, stop, attempts, timeout: TIMEOUT, answers: Mutex::default() }
+        Self {
+            attempts: Attempts::read(&project.state),
+            ..Self::unprejudiced(probe_io_uring, stop)
+        }
     }
 
     /// The same without what setup has tried in vain: everything is worth another attempt.
     #[must_use]
     pub fn unprejudiced(probe_io_uring: ProbeIoUring, stop: &'a AtomicBool) -> Self {
-        let attempts = Attempts::default();
-        Self { probe_io_uring, stop, attempts, timeout: TIMEOUT, answers: Mutex::default() }
+        Self {
+            probe_io_uring,
+            stop,
+            attempts: Attempts::default(),
+            timeout: TIMEOUT,
+            answers: Mutex::default(),
+            assumes_all: false,
+        }
+    }
+
+    /// The same for another machine, which cannot be asked: everything counts as being there.
+    #[must_use]
+    pub fn assuming_all(self) -> Self {
+        Self { assumes_all: true, ..self }
     }
 
     /// Looks at what all of `subjects` need, several of them at a time; the answers are in their

@@ -4,6 +4,7 @@
 mod carry_out;
 mod choice;
 mod dry_run;
+mod machine;
 mod resume;
 mod scale;
 mod setting;
@@ -36,6 +37,8 @@ use crate::{
     why_option::WhyOption,
 };
 
+use machine::Machine;
+
 const DEFAULT_SUITE: &str = "quick";
 
 const COUNT: &str = "Cohorts of fresh server instances, or blocks of runs; a minimum with --precision \
@@ -63,6 +66,9 @@ const BESIDE_RESUME: [&str; 10] = [
     "no_copy",
 ];
 
+/// Options that need this machine or another host, which a plan for a recorded machine has not.
+const ELSEWHERE: [&str; 5] = ["server_on", "slurm", "from", "generator", "why"];
+
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     mut_arg("count", |it| it.help(COUNT)),
@@ -73,6 +79,7 @@ const BESIDE_RESUME: [&str; 10] = [
     mut_arg("pairs", |it| it.conflicts_with("dry_run")),
     mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
     mut_arg("payload", |it| it.help(PAYLOAD)),
+    mut_arg("machine", |it| it.conflicts_with_all(ELSEWHERE)),
     mut_arg("why", |it| it.conflicts_with("generator")),
     mut_args(|argument| alone_with_resume(argument))
 )]
@@ -147,9 +154,15 @@ pub(crate) struct Arguments {
     conditions: Conditions,
     #[command(flatten)]
     gate: GateOptions,
-    /// Print the plan without measuring
+    /// Print the plan without measuring: placement, workers, connections, time, memory and open files
     #[arg(long)]
     dry_run: bool,
+    /// With --dry-run: plan for the machine of this result or environment.json [default: this machine]
+    #[arg(long, value_name = "FILE", requires = "dry_run")]
+    machine: Option<PathBuf>,
+    /// With --dry-run: list all runs in their order, even if they are many
+    #[arg(long, requires = "dry_run")]
+    details: bool,
     #[command(flatten)]
     pairs: PairsOptions,
     /// Continue the interrupted run in this folder
@@ -182,6 +195,10 @@ impl Arguments {
         self.cohorts.procedure.unwrap_or(usual)
     }
 
+    fn machine(&self) -> anyhow::Result<Machine> {
+        self.machine.as_deref().map_or(Ok(Machine::Here), Machine::recorded)
+    }
+
     const fn strictness(&self) -> Strictness {
         if self.gate.strict { Strictness::Strict } else { Strictness::Usual }
     }
@@ -210,7 +227,7 @@ impl Resumable for Arguments {
 
     fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
         self.gate.create_file()?;
-        self.experiment(context)
+        self.experiment(context, &Machine::Here)
     }
 
     fn pairs(&self) -> Option<Pairs<'_>> {
@@ -239,7 +256,11 @@ pub(crate) fn run(
         return resume::run(folder, arguments, original);
     }
     arguments.gate.create_file()?;
-    let context = Context::new(&arguments.project)?;
+    let machine = arguments.machine()?;
+    let mut context = Context::new(&arguments.project)?;
+    if let Machine::Recorded { .. } = machine {
+        context = context.elsewhere();
+    }
     if let Some(pairs) = arguments.pairs() {
         return pairs.begin(&context);
     }
@@ -247,7 +268,7 @@ pub(crate) fn run(
         let results = arguments.telling.project(&context)?.results;
         return away::carry_out(&context, &server, arguments.resume.as_deref(), &results);
     }
-    let setting = match arguments.experiment(&context) {
+    let setting = match arguments.experiment(&context, &machine) {
         Ok(setting) => setting,
         // Looking for another generator takes a moment.
         Err(error) => return context.interrupt.exit().ok_or(error),
@@ -256,7 +277,7 @@ pub(crate) fn run(
         out::note(&embedded::headline(&context.project));
     }
     if arguments.dry_run {
-        dry_run::print(&context, setting);
+        dry_run::print(&context, setting, &machine, arguments);
         return Ok(context.interrupt.exit().unwrap_or(Exit::Fine));
     }
     if arguments.scale == Scale::Paper {

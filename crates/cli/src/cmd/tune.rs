@@ -201,7 +201,8 @@ impl Arguments {
     }
 
     fn settings(&self, context: &Context) -> anyhow::Result<RunSettings> {
-        self.conditions.settings(context, options::placement(&self.conditions.wish())?)
+        let workers = self.workers.iter().flatten().max().copied();
+        self.conditions.settings(context, options::placement(&self.conditions.wish(workers))?)
     }
 
     /// An experiment with these workloads, each run so often.

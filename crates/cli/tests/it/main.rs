@@ -48,6 +48,7 @@ mod standalone;
 mod suites;
 mod survive;
 mod terminal;
+mod topologies;
 mod tune;
 mod verbs;
 mod why;

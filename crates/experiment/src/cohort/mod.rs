@@ -32,4 +32,4 @@ pub(crate) use course::Cohort;
 pub(crate) use drift::note_drift;
 pub(crate) use group::groups;
 pub(crate) use prepare::KnownServers;
-pub use supply::{FEWEST_INSTANCES, MOST_INSTANCES, instances_that_fit};
+pub use supply::{FEWEST_INSTANCES, MOST_INSTANCES, instances_that_fit, open_files};

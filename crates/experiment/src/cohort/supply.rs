@@ -53,6 +53,14 @@ pub fn instances_that_fit(
     Ok(fitting)
 }
 
+/// How many files the load generator has open for this many servers that are alive together, with these connections
+/// and threads for each.
+#[must_use]
+pub const fn open_files(servers: usize, connections: u64, threads: usize) -> u64 {
+    let each = connections.saturating_add((threads as u64).saturating_mul(PER_THREAD));
+    (servers as u64).saturating_mul(each).saturating_add(OTHER_FILES)
+}
+
 fn fit(fewest: usize, connections: usize, threads: usize, limit: u64) -> Result<usize, String> {
     let of_threads = (threads as u64).saturating_mul(PER_THREAD);
     let each = (connections as u64).saturating_add(of_threads);
@@ -61,7 +69,7 @@ fn fit(fewest: usize, connections: usize, threads: usize, limit: u64) -> Result<
     if fitting >= fewest {
         return Ok(fitting);
     }
-    let needed = (fewest as u64).saturating_mul(each).saturating_add(OTHER_FILES);
+    let needed = open_files(fewest, connections as u64, threads);
     let most = (free / (fewest as u64).max(1)).saturating_sub(of_threads);
     let fewer = if most > 0 { format!("give -c at most {most}, ") } else { String::new() };
     Err(format!(

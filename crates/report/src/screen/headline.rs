@@ -48,9 +48,9 @@ fn cpus(placement: &Placement) -> String {
     let shared = server.iter().filter(|it| generator.contains(it)).count();
     let all = count(server.len() + generator.len() - shared, "CPU");
     let shared = if shared == 0 { String::new() } else { format!(", {shared} shared") };
-    let cache = if placement.one_cache { ", under one last-level cache" } else { "" };
+    let place = placement.within.map_or_else(String::new, |part| format!(", {}", part.place()));
     let (server, generator) = (server.len(), generator.len());
-    format!("{all} ({server} server, {generator} load generator{shared}{cache})")
+    format!("{all} ({server} server, {generator} load generator{shared}{place})")
 }
 
 /// The one next step that helps most, if there is one.

@@ -75,7 +75,7 @@ const NAMES: [(&str, Show); 2] =
     [("host", |it| told(&it.host)), ("machine", |it| it.machine.clone())];
 
 /// Software, CPU settings and resource limits.
-const SETTINGS: [(&str, Show); 33] = [
+const SETTINGS: [(&str, Show); 34] = [
     ("wirebench", |it| told(&it.wirebench)),
     ("revision", |it| it.revision.clone()),
     ("program.profile", |it| word(it.program.profile)),
@@ -91,6 +91,9 @@ const SETTINGS: [(&str, Show); 33] = [
     ("isolated_cpus", |it| it.isolated_cpus.as_ref().map(list)),
     ("nodes", |it| some_list(it.nodes.iter().map(|(node, cpus)| format!("{node}: {cpus:?}")))),
     ("caches", caches),
+    ("last_level_caches", |it| {
+        some_list(it.last_level_caches.iter().map(|cpus| format!("{cpus:?}")))
+    }),
     ("smt", |it| it.smt.clone()),
     ("frequency.governors", |it| some_list(&it.frequency.governors)),
     ("frequency.drivers", |it| some_list(&it.frequency.drivers)),

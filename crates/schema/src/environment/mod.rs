@@ -63,6 +63,9 @@ pub struct Environment {
     /// The caches of the CPUs that wirebench may use, smallest level first.
     #[serde(default)]
     pub caches: Vec<Cache>,
+    /// The CPUs under each last-level cache, of those that wirebench may use.
+    #[serde(default)]
+    pub last_level_caches: Vec<Vec<u32>>,
     /// The kernel's state of SMT: `on`, `off`, `notsupported` and others.
     pub smt: Option<String>,
     /// The frequency settings of the CPUs that wirebench may use.

@@ -17,7 +17,32 @@ pub struct Placement {
     /// The CPUs of each core that has some on both sides, which slow each other down.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub split_cores: Vec<Vec<u32>>,
-    /// Whether only CPUs under one last-level cache were chosen, on a machine that has several.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub one_cache: bool,
+    /// The smallest part of the machine that both sides were placed in. Absent where only the machine has both, where
+    /// it has one part, and where CPUs were named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<MachinePart>,
+}
+
+/// A part of a machine whose CPUs are near each other.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MachinePart {
+    /// The CPUs under one last-level cache.
+    Cache,
+    /// Those of one NUMA node.
+    Node,
+    /// Those of one package.
+    Package,
+}
+
+impl MachinePart {
+    /// Where both sides are, after their CPUs.
+    #[must_use]
+    pub const fn place(self) -> &'static str {
+        match self {
+            Self::Cache => "under one last-level cache",
+            Self::Node => "on one NUMA node",
+            Self::Package => "in one package",
+        }
+    }
 }

@@ -147,7 +147,7 @@ fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{Cause, EndReason, Goal, Placement, Procedure};
+    use crate::journal::{Cause, EndReason, Goal, MachinePart, Placement, Procedure};
     use expect_test::expect;
     use std::time::Duration;
 
@@ -159,7 +159,11 @@ mod tests {
             baselines: vec!["c/epoll".parse().unwrap()],
             procedure: Procedure::Cohorts,
             goal: Goal { precision: Some(0.01), budget: Some(Duration::from_secs(60)) },
-            placement: Placement { server_cpus: vec![0], one_cache: true, ..Placement::default() },
+            placement: Placement {
+                server_cpus: vec![0],
+                within: Some(MachinePart::Cache),
+                ..Placement::default()
+            },
             ..Start::default()
         }
     }

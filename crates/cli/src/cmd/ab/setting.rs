@@ -86,7 +86,7 @@ impl Arguments {
         let sides = self.sides(context, scenario, services)?;
         self.conditions.check_reach(&sides)?;
         self.gate.check(&scope(&workload, &sides))?;
-        let placement = options::placement(&self.conditions.wish())?;
+        let placement = options::placement(&self.conditions.wish(self.each_run.workers))?;
         let settings = self.conditions.settings(context, placement)?;
         let workers = self.each_run.workers.unwrap_or(settings.workers);
         let settings = RunSettings { workers, cut: self.cohorts.cut(), ..settings };

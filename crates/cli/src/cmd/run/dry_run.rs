@@ -1,18 +1,24 @@
-//! `run --dry-run`: the plan and every run in its order.
+//! `run --dry-run`: the plan, what it needs of the machine, and every run in its order.
+
+mod needs;
 
 use jiff::Zoned;
 use std::collections::BTreeSet;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
-    experiment::{Experiment, Unit},
+    experiment::{Experiment, Unit, generator_threads},
     plan::{self, Step},
 };
 use wirebench_schema::{
-    journal::Counts,
-    suite::{Phase, Suite},
+    journal::{Counts, Placement},
+    suite::{Phase, Workload},
     units::write_duration,
 };
 
+use super::{
+    Arguments,
+    machine::{self, Machine},
+};
 use crate::{
     context::Context,
     out,
@@ -20,8 +26,11 @@ use crate::{
     session::Setting,
 };
 
-/// Prints the plan: skipped entries, a summary, every run, and the time.
-pub(super) fn print(context: &Context, setting: Setting) {
+/// The longest list of runs that is printed without `--details`.
+const SHORT_LIST: usize = 20;
+
+/// Prints the plan: skipped entries, the machine, the loads, time and needs, and the runs.
+pub(super) fn print(context: &Context, setting: Setting, machine: &Machine, arguments: &Arguments) {
     let Setting { experiment, subjects, missing } = setting;
     for it in &missing {
         out::result(&format!("skipped {}: {}", it.variant, it.reason));
@@ -32,29 +41,125 @@ pub(super) fn print(context: &Context, setting: Setting) {
     let subjects = context.available(subjects, |subject, _, reason| {
         out::result(&format!("skipped {}: {reason}", subject.variant.id));
     });
-    let (suite, settings) = (&experiment.suite, &experiment.settings);
-    for line in summary(suite, &subjects) {
+    let environment = machine.read();
+    let forecast = experiment.forecast(&subjects);
+    // Another machine does not begin now.
+    let now = matches!(machine, Machine::Here).then(Zoned::now);
+    let lines = [
+        summary(&experiment, &subjects),
+        machine.assumption().into_iter().collect(),
+        vec![machine::line(&environment), sides(&experiment)],
+        loads(&experiment, &subjects),
+        outlook_lines(&forecast, now.as_ref()),
+        parts(&forecast),
+        needs::lines(&experiment, &subjects, machine, machine::memory_bytes(&environment)),
+        vec![format!("seed {}", experiment.settings.seed)],
+        runs(&experiment, &subjects, arguments.details),
+    ];
+    for line in lines.concat() {
         out::result(&line);
     }
-    for number in 0..suite.warmup_blocks.saturating_add(suite.blocks) {
-        for unit in experiment.units(&subjects, number) {
-            out::result(&unit_line(&experiment, &subjects, &unit));
+}
+
+fn summary(experiment: &Experiment, subjects: &[Subject]) -> Vec<String> {
+    let suite = &experiment.suite;
+    let names: Vec<String> = subjects.iter().map(|it| it.variant.id.to_string()).collect();
+    vec![format!("suite {}: {}", suite.name, suite.description), names.join(", ")]
+}
+
+/// The CPUs of both sides.
+fn sides(experiment: &Experiment) -> String {
+    let Placement { server_cpus, generator_cpus, pinned, disjoint, within, .. } =
+        &experiment.settings.placement;
+    if !pinned {
+        return "not pinned".to_owned();
+    }
+    let place = match within {
+        _ if !disjoint => ", which share CPUs".to_owned(),
+        Some(part) => format!(", {}", part.place()),
+        None => String::new(),
+    };
+    format!("server on {}, generator on {}{place}", list(server_cpus), list(generator_cpus))
+}
+
+/// CPUs in the form that the options take, such as `CPUs 0-3,8`.
+fn list(cpus: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &cpu in cpus {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == cpu => *last = cpu,
+            _ => ranges.push((cpu, cpu)),
         }
     }
-    let forecast = experiment.forecast(&subjects);
-    for line in [outlook_lines(&forecast, &Zoned::now()), parts(&forecast)].concat() {
-        out::result(&line);
-    }
-    let placement = &settings.placement;
-    let sides = if placement.pinned {
-        format!(
-            "server on CPUs {:?}, generator on CPUs {:?}",
-            placement.server_cpus, placement.generator_cpus
-        )
-    } else {
-        "not pinned".to_owned()
+    let show = |(first, last): (u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
     };
-    out::result(&format!("seed {}; {sides}", settings.seed));
+    let noun = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+    format!("{noun} {}", ranges.into_iter().map(show).collect::<Vec<_>>().join(","))
+}
+
+/// What is measured with what, before the order of the runs.
+fn loads(experiment: &Experiment, subjects: &[Subject]) -> Vec<String> {
+    let suite = &experiment.suite;
+    let line = |workload: &Workload| {
+        let baseline = plan::baseline(subjects, suite, workload);
+        let baseline = baseline.map_or("no baseline".to_owned(), |index| {
+            format!("baseline {}", subjects[index].variant.id)
+        });
+        let Workload { name, scenario, phase, .. } = workload;
+        let shape = shape(experiment, workload);
+        format!("workload {name}: {scenario}, {phase}, {shape}; {baseline}")
+    };
+    suite.workloads.iter().map(line).collect()
+}
+
+/// Connections, workers and threads of the load, and the published ones if one of them differs.
+fn shape(experiment: &Experiment, workload: &Workload) -> String {
+    let settings = &experiment.settings;
+    let connections = count(workload.connections, "connection");
+    let workers = workload.workers.unwrap_or(settings.workers) as usize;
+    let workers_text = count(workers, "worker");
+    let threads = generator_threads(workload, settings.placement.generator_cpus.len());
+    let threads_text = count(threads, "generator thread");
+    let how = match workload.phase {
+        Phase::Idle => {
+            return format!("{} idle {}, {workers_text}", workload.connections, noun(workload));
+        }
+        Phase::Cost if workload.needs_rate() => " at a rate found by pilot runs",
+        Phase::Saturate | Phase::Cost => "",
+    };
+    let published = experiment.published.iter().flat_map(|it| &it.workloads);
+    let differs = |it: &&Workload| {
+        let published = (it.connections, it.workers.map(|it| it as usize), it.threads);
+        it.name == workload.name
+            && published != (workload.connections, Some(workers), Some(threads))
+    };
+    let published: String = published.filter(differs).map(published_shape).collect();
+    format!("{connections}{how}, {workers_text}, {threads_text}{published}")
+}
+
+fn noun(workload: &Workload) -> &'static str {
+    if workload.connections == 1 { "connection" } else { "connections" }
+}
+
+fn published_shape(published: &Workload) -> String {
+    let unknown = || "?".to_owned();
+    let Workload { connections, workers, threads, .. } = published;
+    let workers = workers.map_or_else(unknown, |it| it.to_string());
+    let threads = threads.map_or_else(unknown, |it| it.to_string());
+    format!(" (published: {connections}, {workers}, {threads})")
+}
+
+/// The runs in their order, unless they are many.
+fn runs(experiment: &Experiment, subjects: &[Subject], details: bool) -> Vec<String> {
+    let suite = &experiment.suite;
+    let blocks = 0..suite.warmup_blocks.saturating_add(suite.blocks);
+    let units = blocks.flat_map(|number| experiment.units(subjects, number));
+    let lines: Vec<String> = units.map(|unit| unit_line(experiment, subjects, &unit)).collect();
+    if details || lines.len() <= SHORT_LIST {
+        return lines;
+    }
+    vec![format!("--details lists the {} runs and cohorts in their order", lines.len())]
 }
 
 /// One run, or the servers that are alive together with the slices of each load on them.
@@ -88,27 +193,13 @@ fn unit_line(experiment: &Experiment, subjects: &[Subject], unit: &Unit) -> Stri
     )
 }
 
-/// What is measured with what, before the order of the runs.
-fn summary(suite: &Suite, subjects: &[Subject]) -> Vec<String> {
-    let names: Vec<String> = subjects.iter().map(|it| it.variant.id.to_string()).collect();
-    let mut lines = vec![format!("suite {}: {}", suite.name, suite.description), names.join(", ")];
-    for workload in &suite.workloads {
-        let baseline = plan::baseline(subjects, suite, workload);
-        let baseline = baseline.map_or("no baseline".to_owned(), |index| {
-            format!("baseline {}", subjects[index].variant.id)
-        });
-        let how = match workload.phase {
-            Phase::Idle => "idle connections".to_owned(),
-            Phase::Cost if workload.needs_rate() => {
-                "connections at a rate found by pilot runs".to_owned()
-            }
-            Phase::Saturate | Phase::Cost => "connections".to_owned(),
-        };
-        let (name, phase, connections) = (&workload.name, workload.phase, workload.connections);
-        lines.push(format!(
-            "workload {name}: {}, {phase}, {connections} {how}; {baseline}",
-            workload.scenario
-        ));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_shown_as_options_take_them() {
+        assert_eq!(list(&[0, 1, 2, 5, 8, 9]), "CPUs 0-2,5,8-9");
+        assert_eq!(list(&[3]), "CPU 3");
     }
-    lines
 }

@@ -20,11 +20,11 @@ use wirebench_schema::{
     verification::Verification,
 };
 
-use super::{Arguments, choice, scale};
+use super::{Arguments, choice, machine::Machine, scale};
 use crate::{
     context::{Context, command_line},
     exit::usage,
-    files, options, out,
+    files, out,
     plan::FEWEST_BLOCKS,
     request_options::{CONTRADICTION, of_entries},
     service_options::{RateLimit, are_limited},
@@ -102,14 +102,18 @@ fn scope(suite: &Suite, subjects: &[Subject]) -> GateScope<'static> {
 }
 
 impl Arguments {
-    /// The experiment that the options ask for, on this machine.
-    pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
+    /// The experiment that the options ask for, on `machine`.
+    pub(super) fn experiment(
+        &self,
+        context: &Context,
+        machine: &Machine,
+    ) -> anyhow::Result<Setting> {
         let project = self.telling.project(context)?;
         let (written, names) = choice::suite_and_names(context, self)?;
         self.conditions.require_files(context)?;
         choice::check_baselines(context, &written)?;
         let conditions = &self.conditions;
-        let mut settings = conditions.settings(context, self.placement(&written)?)?;
+        let mut settings = conditions.settings(context, self.placement(&written, machine)?)?;
         let server_cpus = settings.workers;
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
         let services = self.services(context)?;
@@ -118,8 +122,10 @@ impl Arguments {
         check_rates(&suite, &services)?;
         let goal = Goal { precision: self.precision, budget: self.budget };
         raise_blocks(&mut suite, &goal, self);
-        self.check_connections(&suite, &settings)?;
-        let refusal = |workload: &_| self.refusal(workload, &settings);
+        let shortage =
+            |workload: &_| files::shortage_within(machine.most_open_files(), workload, &settings);
+        self.check_connections(&suite, shortage)?;
+        let refusal = |workload: &_| self.refusal(workload).or_else(|| shortage(workload));
         let mut left_out = choice::skip_refused(&mut suite, refusal)?;
         let tool = match self.generator {
             Generator::Wirebench => None,
@@ -137,8 +143,8 @@ impl Arguments {
         }
         if self.procedure() == Procedure::Cohorts && tool.is_none() {
             let threads = settings.placement.generator_cpus.len();
-            let (_, hard) = wirebench_sys::limits::open_files();
-            let fitting = instances_that_fit(&chosen.subjects, &suite, threads, hard);
+            let limit = machine.most_open_files();
+            let fitting = instances_that_fit(&chosen.subjects, &suite, threads, limit);
             let most = self.instances.unwrap_or(MOST_INSTANCES);
             settings.most_instances = most.min(fitting.map_err(usage)?);
         }
@@ -225,36 +231,41 @@ impl Arguments {
     }
 
     /// Refuses connection counts from the command line that need more open files than are allowed.
-    fn check_connections(&self, suite: &Suite, settings: &RunSettings) -> anyhow::Result<()> {
+    fn check_connections(
+        &self,
+        suite: &Suite,
+        shortage: impl Fn(&Workload) -> Option<String>,
+    ) -> anyhow::Result<()> {
         let is_asked = |workload: &&Workload| match workload.phase {
             Phase::Idle => self.idle_connections.is_some(),
             Phase::Saturate | Phase::Cost => self.connections.is_some(),
         };
         let mut asked = suite.workloads.iter().filter(is_asked);
-        match asked.find_map(|workload| files::shortage(workload, settings)) {
+        match asked.find_map(shortage) {
             None => Ok(()),
             Some(shortage) => Err(usage(shortage)),
         }
     }
 
     /// Why a workload of the suite cannot be carried out here with what was asked for.
-    fn refusal(&self, workload: &Workload, settings: &RunSettings) -> Option<String> {
+    fn refusal(&self, workload: &Workload) -> Option<String> {
         let of_tool = match self.generator {
             Generator::Wirebench => None,
             other => tool::check(other, workload).err(),
         };
         let is_idle = workload.phase == Phase::Idle;
         let of_url = self.own.without_idle().filter(|_| is_idle).map(str::to_owned);
-        of_tool.or(of_url).or_else(|| files::shortage(workload, settings))
+        of_tool.or(of_url)
     }
 
-    fn placement(&self, suite: &Suite) -> anyhow::Result<Placement> {
-        let mut wish = self.conditions.wish();
+    fn placement(&self, suite: &Suite, machine: &Machine) -> anyhow::Result<Placement> {
+        let published = suite.workloads.iter().filter_map(|workload| workload.workers).max();
+        let mut wish = self.conditions.wish(self.each_run.workers.or(published));
         let names_cpus = wish.server_cpus.is_some() || wish.generator_cpus.is_some();
         // Where the document's sides shared their CPUs, so do those of its own scale.
         let shared =
             suite.document.as_ref().is_some_and(|it| it.placement == DocumentPlacement::Shared);
         wish.no_pin |= self.scale == Scale::Paper && shared && !names_cpus;
-        options::placement(&wish)
+        machine.place(&wish)
     }
 }

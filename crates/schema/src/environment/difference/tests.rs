@@ -24,7 +24,7 @@ fn full() -> Value {
         "kernel": "6.1.0", "kernel_version": "#1 SMP", "kernel_options": ["nosmt"],
         "architecture": "x86_64", "distribution": "Debian 12", "cpu_model": "Model 1",
         "microcode": "0x1", "cpus": [{ "cpu": 0, "core": 0, "package": 0 }], "cpus_online": 1,
-        "isolated_cpus": [], "nodes": { "0": [0] },
+        "isolated_cpus": [], "nodes": { "0": [0] }, "last_level_caches": [[0]],
         "caches": [{ "level": 1, "kind": "Data", "size": "32K", "cpus_each": 1, "count": 1 }],
         "smt": "on",
         "frequency": { "governors": ["performance"], "drivers": ["acpi"], "turbo": "on",
