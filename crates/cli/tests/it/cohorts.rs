@@ -319,7 +319,7 @@ fn a_server_that_spins_at_rest_is_stopped_while_others_are_loaded() {
 }
 
 #[test]
-fn a_server_that_does_not_survive_being_stopped_is_told_so() {
+fn a_server_that_does_not_survive_being_stopped_is_reported() {
     let world = with_script(ENDS_AT_CONTINUE);
     let outcome = run(&world, &["--server", "./my-server {port}", "--blocks=1"]);
     let failed = world.journal().runs.into_iter().find_map(|run| match run.outcome {
