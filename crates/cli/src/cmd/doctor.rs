@@ -17,8 +17,8 @@ const TEXT: usize = 19;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Show all checks, also those that are fine or unknown
-    #[arg(short, long)]
-    verbose: bool,
+    #[arg(short = 'v', long)]
+    details: bool,
     /// Exit with 1 unless every check is fine
     #[arg(long)]
     strict: bool,
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         serde_json::to_string_pretty(&all)?
     } else {
         let width = out::columns().map_or(usize::MAX, usize::from);
-        page(&findings, arguments.verbose, width)
+        page(&findings, arguments.details, width)
     };
     out::result(&text);
     let is_fine = findings.iter().all(|finding| finding.state == State::Fine);
@@ -52,12 +52,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 /// Problems by their effect, then what is unknown and what is fine: a line per group, or per check.
-fn page(findings: &[Finding], verbose: bool, width: usize) -> String {
+fn page(findings: &[Finding], details: bool, width: usize) -> String {
     let mut parts = vec![by_effect(findings, width)];
     for (state, title) in [(State::Unknown, "not reported by this machine"), (State::Fine, "fine")]
     {
         let of_state: Vec<&Finding> = findings.iter().filter(|it| it.state == state).collect();
-        let lines: Vec<String> = match verbose {
+        let lines: Vec<String> = match details {
             true => of_state.iter().flat_map(|it| described(it, width)).collect(),
             false => by_group(&of_state, width),
         };
@@ -69,7 +69,7 @@ fn page(findings: &[Finding], verbose: bool, width: usize) -> String {
         let count = findings.iter().filter(|finding| finding.state == state).count();
         format!("{count} {}", state.name())
     });
-    let more = if verbose { "" } else { "; `wirebench doctor -v` shows all checks" };
+    let more = if details { "" } else { "; `wirebench doctor --details` shows all checks" };
     parts.push(counts.join(", ") + more);
     parts.join("\n")
 }
@@ -150,7 +150,7 @@ mod tests {
         ];
         findings[2].remedy = Some("stop other programs".to_owned());
         findings[2].undo = Some("start them again".to_owned());
-        let pages = [false, true].map(|verbose| page(&findings, verbose, 80));
+        let pages = [false, true].map(|details| page(&findings, details, 80));
         for line in pages.iter().flat_map(|page| page.lines()) {
             assert!(line.chars().count() <= 80, "{line}");
         }

@@ -124,10 +124,10 @@ fn is_one_entry(names: &[String]) -> bool {
 }
 
 fn in_markdown(rows: &[Row]) -> String {
-    let head = ["entry", "class", "model", "mechanism", "sharing", "scenarios", "status"];
+    let head = ["entry", "class", "model", "mechanism", "sharing", "scenarios", "state"];
     let cells = |(subject, availability): &Row| {
         let variant = &subject.variant;
-        let status = match availability.reason() {
+        let state = match availability.reason() {
             None => availability.state().to_owned(),
             Some(reason) => format!("{}: {reason}", availability.state()),
         };
@@ -138,7 +138,7 @@ fn in_markdown(rows: &[Row]) -> String {
             variant.mechanism.to_string(),
             variant.sharing.to_string(),
             overview::scenarios(&[subject]),
-            status,
+            state,
         ]
     };
     listing(Style::Markdown, &head, head.len(), rows.iter().map(cells).collect())

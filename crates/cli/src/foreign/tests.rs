@@ -5,9 +5,8 @@ use clap::Parser as _;
 use expect_test::expect_file;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Letters that have several meanings, with the options that they stand for. `-q` is the rate of hey and oha. `-v`
-/// shows more in both verbs.
-const AMBIGUOUS: [(char, &[&str]); 2] = [('q', &["quiet", "rate"]), ('v', &["details", "verbose"])];
+/// Letters that have several meanings, with the options that they stand for. `-q` is the rate of hey and oha.
+const AMBIGUOUS: [(char, &[&str]); 1] = [('q', &["quiet", "rate"])];
 
 fn built() -> Command {
     let mut command = Arguments::command();

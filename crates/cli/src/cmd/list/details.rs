@@ -35,7 +35,7 @@ pub(super) fn details((subject, availability): &Row) -> String {
         variant.build.iter().for_each(|step| add("built by", &display(&step.command)));
         add("started by", &display(&variant.run.command));
     }
-    add("status", availability.state());
+    add("state", availability.state());
     add("", availability.reason().as_deref().unwrap_or_default());
     lines.join("\n") + "\n"
 }
