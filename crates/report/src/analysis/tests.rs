@@ -13,6 +13,7 @@ use wirebench_stats::Rank;
 
 mod groups;
 mod rules;
+mod sort;
 mod states;
 
 /// What is known of a row by what the fixtures of its phase differ in.

@@ -315,3 +315,10 @@ fn a_cpu_that_both_sides_use_counts_once() {
     let text = headline::setting(&Model { start: &start, ..quick() }, &Facts::default());
     assert!(text.ends_with(", 2 CPUs (2 server, 2 load generator, 2 shared)"), "{text}");
 }
+
+#[test]
+fn a_page_without_figures_has_no_empty_lines_in_a_row() {
+    let journal = crate::fixtures::journal();
+    let text = page(&Analysis::of(&journal), &Facts::default());
+    assert!(!text.contains("\n\n\n") && !text.ends_with("\n\n"), "{text:?}");
+}

@@ -1,6 +1,7 @@
 //! Cohorts that were measured in groups of instances, each with the baseline.
 
 use super::*;
+use crate::view::View;
 
 /// Six blocks of two groups: `go/net` in the first, and `own/server` in the second, which a machine
 /// that was `speed` times as fast measured. Both servers are `ratio` times the baseline.
@@ -41,4 +42,17 @@ fn the_baseline_has_a_value_in_every_group_and_counts_blocks_once() {
     });
     assert_eq!((workload.blocks, baseline, row), (6, (12, 6), (6, 6)));
     assert!(widest_interval(&journal).is_some_and(|width| width < 0.02));
+}
+
+#[test]
+fn another_baseline_is_compared_with_the_rows_of_its_own_group_only() {
+    for speed in [0.8, 1.0, 1.25] {
+        let view = View { baseline: Some("go/net"), exclude: &[] };
+        let journal = view.of(in_groups(0.9, speed)).unwrap();
+        let ratio = compared(&journal, "c/epoll").ratio.unwrap();
+        assert!((ratio.estimate.value * 0.9 - 1.0).abs() < 0.01, "{speed}: {ratio:?}");
+        assert_eq!((ratio.claim, ratio.estimate.samples), (Some(Claim::Higher), 6), "{speed}");
+        let other = compared(&journal, "own/server").ratio;
+        assert!(other.is_none(), "{speed}: {other:?}");
+    }
 }
