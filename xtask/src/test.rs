@@ -31,14 +31,16 @@ pub(crate) struct Arguments {
 }
 
 /// Debian packages that tests need, besides the load generators.
-const TEST_PACKAGES: [&str; 8] = [
+const TEST_PACKAGES: [&str; 10] = [
     "chromium",
+    "fish",
     "iproute2",
     "linux-perf",
     "man-db",
     "munge",
     "openssh-client",
     "openssh-server",
+    "python3-pandas",
     "slurm-wlm",
 ];
 

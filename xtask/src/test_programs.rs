@@ -35,11 +35,12 @@ const NIGHTLY: [&str; 2] = ["_with_hosts", "_with_slurm"];
 type Need = (&'static str, fn() -> bool);
 /// Ends of the names of tests that need something: they are ignored by `cargo test`, and run here if it
 /// is there.
-const NEEDS: [Need; 19] = [
+const NEEDS: [Need; 21] = [
     ("_with_apt_get", || exists("apt-get")),
     ("_with_axe", || exists("chromium") && axe::is_there()),
     ("_with_chromium", || exists("chromium")),
     ("_with_cpp", || exists("g++")),
+    ("_with_fish", || exists("fish")),
     ("_with_git", || exists("git")),
     ("_with_go", || exists("go")),
     ("_with_h2load", || exists("h2load")),
@@ -48,6 +49,7 @@ const NEEDS: [Need; 19] = [
     ("_with_java", || exists("javac")),
     ("_with_make", || exists("make")),
     ("_with_node", || exists("node")),
+    ("_with_pandas", has_pandas),
     ("_with_perf", can_trace),
     ("_with_python3", || exists("python3")),
     ("_with_slurm", can_make_a_cluster),
@@ -60,6 +62,12 @@ const NEEDS: [Need; 19] = [
 /// Whether tests may trace system calls and sample stacks.
 fn can_trace() -> bool {
     Perf::find(&AtomicBool::new(false)).is_ok()
+}
+
+/// Whether the Python of Debian has pandas.
+fn has_pandas() -> bool {
+    let mut python = Command::new("/usr/bin/python3");
+    python.args(["-c", "import pandas"]).output().is_ok_and(|it| it.status.success())
 }
 
 /// Whether tests may make hosts: network namespaces that are connected, with an sshd in each.

@@ -1,7 +1,10 @@
 //! `wirebench completions`: prints a completion script for a shell. Its values are those of this program and of
 //! the project.
 
-use clap::{Arg, Command, builder::PossibleValuesParser};
+use clap::{
+    Arg, Command,
+    builder::{PossibleValue, PossibleValuesParser},
+};
 use clap_complete::{Shell, generate};
 use std::{any::TypeId, collections::BTreeSet};
 use wirebench_catalogue::{discover, project::Project};
@@ -35,9 +38,29 @@ pub(crate) fn run(arguments: &Arguments, command: &Command) -> anyhow::Result<Ex
         Names::default()
     });
     let mut script = Vec::new();
-    generate(arguments.shell, &mut visible(command, &names), "wirebench", &mut script);
-    out::result(&String::from_utf8(script)?);
+    let mut program = visible(command, &names);
+    generate(arguments.shell, &mut program, "wirebench", &mut script);
+    let mut script = String::from_utf8(script)?;
+    if arguments.shell == Shell::Fish {
+        script += &arguments_of_fish(&program);
+    }
+    out::result(&script);
     Ok(Exit::Fine)
+}
+
+/// The values of arguments without a name, which the script for fish lacks.
+fn arguments_of_fish(program: &Command) -> String {
+    let line = |verb: &Command, argument: &Arg| {
+        let values = argument.get_possible_values();
+        let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+        let verb = verb.get_name();
+        let of = format!("complete -c wirebench -n \"__fish_wirebench_using_subcommand {verb}\"");
+        (!names.is_empty()).then(|| format!("{of} -f -a \"{}\"\n", names.join(" ")))
+    };
+    let of_verb = |verb: &Command| -> String {
+        verb.get_positionals().filter_map(|argument| line(verb, argument)).collect()
+    };
+    program.get_subcommands().map(of_verb).collect()
 }
 
 /// The program without its internal verbs, which the scripts for some shells would complete.

@@ -101,24 +101,49 @@ fn a_completion_script_names_every_verb_and_the_manual_has_a_page_for_each() {
     assert!(!world.folder.path().join("pages/wirebench-guard.1").exists());
 }
 
-#[test]
-fn bash_completes_entries_suites_and_the_values_of_options() {
+/// What is typed, and the names that a shell completes it with in a project with `c/mine` and `ours`.
+const COMPLETED: [(&str, &str); 11] = [
+    ("run ou", "ours"),
+    ("run c/", "c/mine"),
+    ("verify c/ builtin/e", "builtin/epoll"),
+    ("tune c/m", "c/mine"),
+    ("serve c/m", "c/mine"),
+    ("list --framework m", "mine"),
+    ("list --mechanism e", "epoll"),
+    ("compare --metric p99", "p99 p999"),
+    ("run --phase s", "saturate"),
+    ("run --scenario hello-", "hello-timeout"),
+    ("schema lo", "load"),
+];
+
+/// A project with an entry and a suite, and the script of a shell in its folder.
+fn completing(shell: &str) -> World {
     let suite = "description = \"An example.\"\nblocks = 1\n";
     let world = World::new().with_entry("c/mine", ENTRY).with_suite("ours.toml", suite);
-    fs::write(world.folder.path().join("script"), world.stdout(&["completions", "bash"])).unwrap();
-    for (typed, expected) in [
-        ("run ou", "ours"),
-        ("run c/", "c/mine"),
-        ("verify c/ builtin/e", "builtin/epoll"),
-        ("tune c/m", "c/mine"),
-        ("serve c/m", "c/mine"),
-        ("list --framework m", "mine"),
-        ("list --mechanism e", "epoll"),
-        ("compare --metric p99", "p99 p999"),
-        ("run --phase s", "saturate"),
-        ("run --scenario hello-", "hello-timeout"),
-        ("schema lo", "load"),
-    ] {
+    fs::write(world.folder.path().join("script"), world.stdout(&["completions", shell])).unwrap();
+    world
+}
+
+#[test]
+#[ignore = "needs fish"]
+fn the_script_for_fish_completes_the_same_names_with_fish() {
+    let world = completing("fish");
+    for (typed, expected) in COMPLETED {
+        let line = format!("source ./script; complete -C 'wirebench {typed}'");
+        let mut fish = std::process::Command::new("fish");
+        let output = fish.args(["-c", &line]).current_dir(world.folder.path()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let found: Vec<&str> = text.lines().filter_map(|it| it.split('\t').next()).collect();
+        for name in expected.split(' ') {
+            assert!(found.contains(&name), "{typed}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn bash_completes_entries_suites_and_the_values_of_options() {
+    let world = completing("bash");
+    for (typed, expected) in COMPLETED {
         let words: Vec<&str> = typed.split(' ').collect();
         let [.., previous, current] = words[..] else { panic!("{typed}") };
         let line = format!(

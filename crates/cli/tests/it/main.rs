@@ -13,6 +13,7 @@ mod cohorts;
 mod compare;
 mod costs;
 mod curated;
+mod figures;
 mod foreign;
 mod forge;
 mod fresh;

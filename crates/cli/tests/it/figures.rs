@@ -1,0 +1,50 @@
+//! The examples of `docs/figures.md` with a real result.
+
+use crate::world::World;
+use serde_json::Value;
+use std::{fs, path::Path, process::Command};
+
+/// The script of the manual.
+fn script() -> &'static str {
+    let manual = include_str!("../../../../docs/figures.md");
+    let (_, script) = manual.split_once("```python\n").unwrap();
+    script.split_once("```").unwrap().0
+}
+
+#[test]
+#[ignore = "needs pandas for Debian's Python"]
+fn the_script_of_the_manual_prints_the_figures_of_a_result_with_pandas() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let result = root.join("results/2026-11-26-amd-epyc-2-cpus/quick").display().to_string();
+    let world = World::new();
+    let file = |name: &str, text: &str| {
+        let path = world.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let csv = file("figures.csv", &world.stdout(&["report", &result, "--csv"]));
+    let mut python = Command::new("/usr/bin/python3");
+    let output = python.arg(file("servers.py", script())).arg(csv).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && stderr.is_empty(), "{stderr}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|it| it.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["workload", "entry", "us", "ratio", "claim"]);
+    let report = world.stdout(&["report", &result, "--json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let mut expected = 0;
+    for workload in report["workloads"].as_array().unwrap() {
+        let rows = workload["rows"].as_array().unwrap().iter();
+        for row in rows.filter(|row| row["valid"] == true && row["role"] != "second-of-baseline") {
+            let figure = &row["figures"]["server_cpu_ns_per_request"];
+            let us = format!("{:.2}", figure["median"].as_f64().unwrap() / 1000.0);
+            let claim = figure["ratio"]["claim"].as_str().unwrap_or("baseline");
+            let names = [&workload["name"], &row["variant"]].map(|it| it.as_str().unwrap());
+            let is_it = |line: &&Vec<&str>| line[..3] == [names[0], names[1], &us];
+            let line = lines.iter().find(is_it).unwrap_or_else(|| panic!("{names:?} {us}: {text}"));
+            assert_eq!(line.last(), Some(&claim), "{text}");
+            expected += 1;
+        }
+    }
+    assert!(expected > 10 && lines.len() == expected + 1, "{text}");
+}
