@@ -40,13 +40,14 @@ pub const SUITE: &str = "ab";
 pub const INSTANCES: u32 = 2;
 
 /// The metrics that a verdict may be about.
-pub const METRICS: [Metric; 6] = [
+pub const METRICS: [Metric; 7] = [
     Metric::Cpu,
     Metric::Throughput,
     Metric::LatencyP50,
     Metric::LatencyP99,
     Metric::LatencyP999,
     Metric::Memory,
+    Metric::Ready,
 ];
 
 /// The difference in throughput or CPU time below which the sides count as the same, unless the run

@@ -6,6 +6,7 @@ mod columns;
 pub(crate) mod headline;
 mod lists;
 mod published;
+mod start_up;
 pub(crate) mod states;
 pub(crate) mod workload;
 
@@ -50,6 +51,9 @@ pub fn document(
     let legend = lists::reading_aid(journal, workloads, &sections);
     blocks.extend(sections);
     blocks.extend(by_name::sections(workloads));
+    if metric != Some(Metric::Ready) {
+        blocks.extend(start_up::sections(workloads));
+    }
     blocks.extend(why::sections(journal, workloads));
     if published_rows::document(journal).is_some() {
         blocks.push(Block::section("versions", lists::versions(journal)));

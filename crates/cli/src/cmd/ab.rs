@@ -131,8 +131,8 @@ pub(crate) struct Arguments {
     /// with --rate and for --metric p50, p99 and p999]
     #[arg(long, value_name = "NAME")]
     phase: Option<Phase>,
-    /// Metric of the verdict: cpu, throughput, p50, p99, p999 or memory [default: cpu; without the processes of a
-    /// service throughput, at a rate p50]
+    /// Metric of the verdict: cpu, throughput, p50, p99, p999, memory or ready [default: cpu; without the processes
+    /// of a service throughput, at a rate p50]
     #[arg(long, value_name = "NAME")]
     metric: Option<Metric>,
     /// Requests per second in the cost phase [default: half the throughput of the slower side]

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     format: FormatOption,
     /// Metric to compare by, with --explain or --markdown, or the only one, with --bencher or
-    /// --github-action-benchmark: throughput, cpu, p50, p99, p999, switches or memory; in idle phases
+    /// --github-action-benchmark: throughput, cpu, p50, p99, p999, switches, memory or ready; in idle phases
     /// memory-at-rest, memory-idle, memory-per-connection or idle-cpu [default: the primary metric of
     /// each phase; all with --bencher and --github-action-benchmark]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["csv", "json"])]

@@ -55,6 +55,7 @@ impl<'a> Member<'a> {
     ) -> Self {
         let look = settled_look(&server).living();
         let children = Children::new(ended_ns(&accounts(&server, &look)));
+        let ready = if server.is_service() { Duration::ZERO } else { ready };
         let ready_ns = u64::try_from(ready.as_nanos()).unwrap_or(u64::MAX);
         let instance = Instance { ready_ns, ..Instance::default() };
         let (discard_ns, long, length_ratio, failure) = (0, Vec::new(), None, None);

@@ -42,6 +42,9 @@ const fn phrase(metric: Metric) -> Phrase {
         Metric::LatencyP50 => ("has a", LATENCY, "p50", "have the same p50"),
         Metric::LatencyP99 => ("has a", LATENCY, "p99", "have the same p99"),
         Metric::LatencyP999 => ("has a", LATENCY, "p99.9", "have the same p99.9"),
+        Metric::Ready => {
+            ("takes", ("more", "less"), "time to start", "take the same time to start")
+        }
         _ => ("uses", ("more", "less"), "peak memory", "use the same peak memory"),
     };
     Phrase { verb, than, of, equally }

@@ -309,7 +309,7 @@ fn a_side_with_some_runs_that_are_not_valid_says_so_in_csv() {
     let csv = Format::Csv.write(&ab, None).text;
     let row = csv.lines().find(|line| line.contains(",entrant,")).unwrap();
     assert!(row.contains(",false,28,0,0,"), "{row}");
-    assert!(row.ends_with(",3,0,false,not valid in 3 of 28 runs"), "{row}");
+    assert!(row.contains(",3,0,false,not valid in 3 of 28 runs,"), "{row}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub struct Margins {
     pub resources: f64,
     /// Percentiles of latency, which scatter more than costs and matter by their order of magnitude.
     pub latency: f64,
+    /// Start-up time, of which each cohort has one sample.
+    pub start_up: f64,
 }
 
 impl Default for Margins {
@@ -24,6 +26,7 @@ impl Default for Margins {
             at_rate: Phase::Cost.usual_margin(),
             resources: 0.05,
             latency: 0.10,
+            start_up: 0.10,
         }
     }
 }
@@ -44,6 +47,7 @@ impl Margins {
     pub const fn of(&self, metric: Metric, phase: Phase) -> f64 {
         match (metric, phase) {
             (Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999, _) => self.latency,
+            (Metric::Ready, _) => self.start_up,
             (Metric::Throughput | Metric::Cpu, Phase::Saturate) => self.saturated,
             (Metric::Throughput | Metric::Cpu, Phase::Cost | Phase::Idle) => self.at_rate,
             _ => self.resources,
@@ -62,6 +66,7 @@ mod tests {
             (Metric::Cpu, Phase::Saturate, 3),
             (Metric::Cpu, Phase::Cost, 5),
             (Metric::LatencyP99, Phase::Cost, 10),
+            (Metric::Ready, Phase::Saturate, 10),
             (Metric::MemoryPerConnection, Phase::Idle, 5),
         ] {
             let found = (margins.of(metric, phase) * 100.0).round() as i32;

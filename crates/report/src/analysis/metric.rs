@@ -30,6 +30,8 @@ pub enum Metric {
     Switches,
     /// The most memory that the server has held, in bytes.
     Memory,
+    /// Time from the start of the server until it accepts connections, in nanoseconds.
+    Ready,
     /// Memory of the server before the first connection, in bytes.
     MemoryAtRest,
     /// Memory of the server with all connections open and silent, in bytes.
@@ -61,7 +63,7 @@ struct Names {
 }
 
 /// The figures of a load, and those of silence.
-const OF_LOAD_AND_SILENCE: (&[Metric], &[Metric]) = Metric::ALL.split_at(7);
+const OF_LOAD_AND_SILENCE: (&[Metric], &[Metric]) = Metric::ALL.split_at(8);
 /// Of a row whose time is higher than the baseline's, and of one whose time is lower.
 const TIME: (&str, &str) = ("longer", "shorter");
 const SIZE: (&str, &str) = ("larger", "smaller");
@@ -69,7 +71,7 @@ const SIZE: (&str, &str) = ("larger", "smaller");
 const CPU: (&str, &str) = ("more CPU", "less CPU");
 
 impl Metric {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Throughput,
         Self::Cpu,
         Self::LatencyP50,
@@ -77,6 +79,7 @@ impl Metric {
         Self::LatencyP999,
         Self::Switches,
         Self::Memory,
+        Self::Ready,
         Self::MemoryAtRest,
         Self::MemoryIdle,
         Self::MemoryPerConnection,
@@ -209,6 +212,7 @@ impl Metric {
                 ("more", "fewer"),
             ),
             Self::Memory => ("memory", "memory_peak_bytes", "peak memory", "bytes", SIZE),
+            Self::Ready => ("ready", "ready_ns", "start-up", "ns", TIME),
             Self::MemoryAtRest => {
                 ("memory-at-rest", "memory_rest_bytes", "memory at rest", "bytes", SIZE)
             }
@@ -239,7 +243,7 @@ impl Metric {
 
     fn of_load(self, measurement: &Measurement) -> Option<f64> {
         use LatencyFigure::{P50, P99, P999};
-        let Measurement { load, tool, cost, .. } = measurement;
+        let Measurement { load, tool, cost, instance, .. } = measurement;
         let of_tool = tool.as_ref().map(|it| &it.latency);
         let own = |figure: LatencyFigure| load.latency.as_ref().map(|it| figure.of(it));
         match self {
@@ -257,6 +261,8 @@ impl Metric {
                 Some(per_cpu_ns? * cost.cpu_ns_per_request?)
             }
             Self::Memory => cost.is_of_processes().then_some(cost.memory_peak_bytes as f64),
+            // A service was not started.
+            Self::Ready => instance.map(|it| it.ready_ns).filter(|ns| *ns > 0).map(|ns| ns as f64),
             _ => None,
         }
     }
@@ -279,7 +285,7 @@ impl Metric {
         match self {
             Self::Throughput => thousands(value),
             Self::Cpu => format!("{:.2}", value / 1000.0),
-            Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999 => latency(value),
+            Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999 | Self::Ready => latency(value),
             Self::Switches => format!("{value:.3}"),
             Self::Memory | Self::MemoryAtRest | Self::MemoryIdle | Self::MemoryPerConnection => {
                 let sign = if value < 0.0 { "-" } else { "" };

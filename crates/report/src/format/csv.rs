@@ -52,26 +52,35 @@ const FIGURE_COLUMNS: &[(&str, FigureCell)] = &[
     ("_claim", |it| Some(it.ratio?.claim?.name().to_owned())),
 ];
 
+/// The metrics that came later still, behind [`LAST_COLUMNS`].
+const LAST_METRICS: [Metric; 1] = [Metric::Ready];
+
+fn metrics() -> impl Iterator<Item = Metric> {
+    Metric::ALL.into_iter().filter(|metric| !LAST_METRICS.contains(metric))
+}
+
 /// All of it, with a first line of names.
 pub(super) fn text(flat: &Flat) -> String {
-    let of_metrics = Metric::ALL.iter().flat_map(|metric| {
+    let of_metric = |metric: Metric| {
         FIGURE_COLUMNS.iter().map(move |(suffix, _)| format!("{}{suffix}", metric.field()))
-    });
+    };
     let names = |columns: &[(&str, Cell)]| {
         columns.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>()
     };
-    let head = names(COLUMNS).into_iter().chain(of_metrics).chain(names(LAST_COLUMNS));
+    let head = names(COLUMNS).into_iter().chain(metrics().flat_map(of_metric));
+    let head = head.chain(names(LAST_COLUMNS)).chain(LAST_METRICS.into_iter().flat_map(of_metric));
     let rows = flat.rows.iter().map(|row| line(flat, row));
     std::iter::once(record(head)).chain(rows).collect()
 }
 
 fn line(flat: &Flat, row: &FlatRow) -> String {
-    let of_metric = |metric: &Metric| {
-        let figure = row.figures.iter().find(|figure| figure.metric == *metric);
+    let of_metric = |metric: Metric| {
+        let figure = row.figures.iter().find(|figure| figure.metric == metric);
         FIGURE_COLUMNS.iter().map(move |(_, cell)| figure.and_then(cell).unwrap_or_default())
     };
     let of = |columns: &'static [(&str, Cell)]| columns.iter().map(|(_, cell)| cell(flat, row));
-    record(of(COLUMNS).chain(Metric::ALL.iter().flat_map(of_metric)).chain(of(LAST_COLUMNS)))
+    let figures = of(COLUMNS).chain(metrics().flat_map(of_metric));
+    record(figures.chain(of(LAST_COLUMNS)).chain(LAST_METRICS.into_iter().flat_map(of_metric)))
 }
 
 fn low(interval: Option<Interval>) -> Option<String> {

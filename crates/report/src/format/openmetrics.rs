@@ -20,6 +20,7 @@ const fn family(metric: Metric) -> (&'static str, &'static str, f64) {
         Metric::LatencyP999 => ("latency_p999", "seconds", SECONDS),
         Metric::Switches => ("context_switches_per_request", "switches", 1.0),
         Metric::Memory => ("memory_peak", "bytes", 1.0),
+        Metric::Ready => ("ready", "seconds", SECONDS),
         Metric::MemoryAtRest => ("memory_at_rest", "bytes", 1.0),
         Metric::MemoryIdle => ("memory_idle", "bytes", 1.0),
         Metric::MemoryPerConnection => ("memory_per_connection", "bytes", 1.0),

@@ -11,6 +11,8 @@ use crate::{
 use serde_json::Value;
 use wirebench_schema::journal::{Bound, Journal, Run, Weight};
 
+mod dashboard;
+
 fn write(format: Format, journal: &Journal, metric: Option<Metric>) -> Written {
     let (analysis, facts) = (&Analysis::of(journal), Facts::default());
     format.write(&Details { analysis, metric: None, facts }, metric)

@@ -304,7 +304,7 @@ fn no_figure_of_a_load_stands_below_a_name_of_silence() {
             let text = report_by(&journal, Style::Text, Some(*metric));
             let absent = format!(
                 "the phase {phase} has no {metric}, but throughput, cpu, p50, p99, p999, switches, \
-                 memory: compared by server CPU us/request\n"
+                 memory, ready: compared by server CPU us/request\n"
             );
             assert!(text.contains(&absent), "{text}");
             assert_eq!(text.replace(&absent, ""), report(&journal, Style::Text));

@@ -11,6 +11,7 @@ use crate::{
     document::{Block, Cell, Table},
     interval,
     load_words::describe,
+    notes::Remark,
     order::in_order,
     remarks::remarks,
     table_units::thousands,
@@ -38,13 +39,20 @@ pub(super) fn section(journal: &Journal, rows: &WorkloadRows<'_>, wanted: Option
 }
 
 fn table(journal: &Journal, rows: &WorkloadRows<'_>, metric: Metric) -> Table {
-    let columns = columns(rows, metric);
+    let notes = |index: usize| remarks(journal, rows, index, rows.compare(metric));
+    table_of(rows, metric, &columns(rows, metric), notes)
+}
+
+/// A table of these columns, with notes below the names of the rows.
+pub(super) fn table_of(
+    rows: &WorkloadRows<'_>,
+    metric: Metric,
+    columns: &[Column],
+    notes: impl Fn(usize) -> Vec<Remark>,
+) -> Table {
     let cell = |column: &Column, index: usize| Cell {
         text: column.cell(rows, index, metric),
-        notes: match column {
-            Column::Entry => remarks(journal, rows, index, rows.compare(metric)),
-            _ => Vec::new(),
-        },
+        notes: if *column == Column::Entry { notes(index) } else { Vec::new() },
         ..Cell::default()
     };
     let row = |index: usize| columns.iter().map(|column| cell(column, index)).collect();
@@ -70,7 +78,7 @@ pub(crate) fn about_rate(rows: &WorkloadRows<'_>) -> Vec<String> {
 }
 
 /// What the check of the baseline has shown.
-fn about_check(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Option<String> {
+pub(super) fn about_check(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Option<String> {
     let baseline = rows.rows[rows.baseline?].variant;
     let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
     let why = match rows.rows.iter().any(is_second) {

@@ -160,7 +160,7 @@ pub fn logarithms_by_round(
 /// Observations about one instance over its life in a cohort.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Instance {
-    /// From its start until it accepted connections.
+    /// From its start until it accepted connections; 0 of a service that ran already.
     pub ready_ns: u64,
     /// CPU time in user mode over its life; the kernel counts it in ticks of 10 ms.
     pub user_ns: u64,
