@@ -17,6 +17,8 @@ pub use paint::Look;
 
 use maud::Markup;
 
+use crate::origin::Origin;
+
 /// The title, the parts in the order of the text, and where they are folded away.
 #[derive(Debug, Default)]
 pub struct Document {
@@ -28,6 +30,8 @@ pub struct Document {
 #[derive(Debug)]
 pub(crate) enum Block {
     Title(String),
+    /// Where the results come from. Markdown folds it away, and text has nothing of it.
+    Origin(Vec<Origin>),
     /// The result in one sentence, and a word that must not be missed. Text has it in its place, and
     /// documents have it first.
     Headline(String, Option<&'static str>),
@@ -45,8 +49,11 @@ pub(crate) enum Block {
     /// A heading and what belongs to it.
     Section(String, Vec<Self>),
     Table(Table),
-    /// A picture made of characters.
     Preformatted(String),
+    /// A picture made of characters, in whose place HTML has a chart.
+    Characters(String),
+    /// Figures that HTML has in a chart, and folds away.
+    Charted(Vec<Self>),
     /// A picture, which only HTML has.
     Chart(Markup),
     /// What documents fold away.
@@ -71,7 +78,7 @@ impl Block {
     pub(crate) fn cells(&self) -> Vec<&Cell> {
         match self {
             Self::Table(table) => table.rows.iter().flat_map(|row| &row.cells).collect(),
-            Self::Section(_, blocks) | Self::Details(blocks) => {
+            Self::Section(_, blocks) | Self::Details(blocks) | Self::Charted(blocks) => {
                 blocks.iter().flat_map(Self::cells).collect()
             }
             _ => Vec::new(),
@@ -84,8 +91,8 @@ impl Block {
                 lines.is_empty()
             }
             Self::Table(table) => table.rows.is_empty(),
-            Self::Preformatted(text) => text.is_empty(),
-            Self::Section(_, blocks) => blocks.iter().all(Self::is_empty),
+            Self::Preformatted(text) | Self::Characters(text) => text.is_empty(),
+            Self::Section(_, blocks) | Self::Charted(blocks) => blocks.iter().all(Self::is_empty),
             _ => false,
         }
     }
@@ -94,6 +101,7 @@ impl Block {
 /// The parts of a document as Markdown and HTML order them.
 struct Parts<'a> {
     title: Option<&'a str>,
+    origins: &'a [Origin],
     headline: Option<(&'a str, Option<&'static str>)>,
     conditions: Option<&'a Block>,
     shown: Vec<&'a Block>,
@@ -108,6 +116,7 @@ impl Document {
     fn parts(&self) -> Parts<'_> {
         let mut parts = Parts {
             title: None,
+            origins: &[],
             headline: None,
             conditions: None,
             shown: Vec::new(),
@@ -117,6 +126,7 @@ impl Document {
         for block in self.blocks.iter().filter(|block| !block.is_empty()) {
             match block {
                 Block::Title(title) => parts.title = Some(title),
+                Block::Origin(origins) => parts.origins = origins,
                 Block::Headline(sentence, word) => parts.headline = Some((sentence, *word)),
                 Block::Conditions { .. } => parts.conditions = Some(block),
                 Block::Chart(chart) => parts.charts.push(chart),

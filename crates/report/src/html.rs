@@ -97,7 +97,7 @@ pub(crate) fn table(
 
 /// Whether a row is named by a number, which says nothing without the head of its column.
 fn is_number(cell: &Markup) -> bool {
-    cell.0.chars().all(|it| it.is_ascii_digit() || it == ' ')
+    cell.0.chars().all(|it| it.is_ascii_digit() || " .".contains(it))
 }
 
 /// A link to another page.

@@ -32,6 +32,7 @@ mod load_words;
 mod names;
 mod notes;
 mod order;
+mod origin;
 mod pairs;
 mod published_rows;
 pub mod redact;

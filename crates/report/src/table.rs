@@ -18,10 +18,7 @@ use crate::{
 };
 
 use self::states::sentences;
-pub(crate) use self::{
-    columns::has_few_samples,
-    lists::{describe_versions, unavailable},
-};
+pub(crate) use self::{columns::has_few_samples, lists::unavailable};
 pub(crate) use crate::table_units::count;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

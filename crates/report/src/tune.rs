@@ -2,9 +2,9 @@
 //! or a search for the highest rate that keeps objectives. Which of the two it is, the journal
 //! tells.
 
+mod charts;
 mod document;
 mod flat;
-mod map;
 mod picture;
 mod search;
 mod sweep;

@@ -200,6 +200,28 @@ fn tables_are_sorted_and_filtered_with_chromium() {
     assert_eq!(found, [expected]);
 }
 
+/// The results of all verbs. A reader sees how to repeat them before what they are.
+#[test]
+fn each_result_begins_with_its_command_and_date() {
+    let named = |name: &str| pages().into_iter().find(|(path, _)| path.ends_with(name)).unwrap().1;
+    for (name, results) in [
+        ("run.html", 1),
+        ("ab.html", 1),
+        ("sweep.html", 1),
+        ("search.html", 1),
+        ("compare.html", 2),
+        ("compare-loads.html", 2),
+        ("load.html", 1),
+    ] {
+        let page = named(name);
+        let (begin, _) = page.split_once("class=\"result\"").unwrap();
+        let (_, origin) = begin.split_once("class=\"origin\"").unwrap_or_default();
+        for fact in ["command", "measured", "program"] {
+            assert_eq!(origin.matches(&format!("<dt>{fact}</dt>")).count(), results, "{name}");
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs chromium"]
 fn a_page_that_is_too_wide_is_found_with_chromium() {
@@ -209,8 +231,15 @@ fn a_page_that_is_too_wide_is_found_with_chromium() {
                 <svg role=\"img\" width=\"90\" height=\"20\"><text x=\"0\" y=\"15\">1.00</text>\
                 <text x=\"20\" y=\"15\">1.02</text><text x=\"85\" y=\"15\">1.10</text>\
                 <text x=\"50\" y=\"35\">low</text></svg>\
-                <table><thead><tr><th>server</th></tr></thead></table></main>";
-    let found: Vec<Layout> = framed(&[(page.to_owned(), 390)], Scheme::Light, LAYOUT);
+                <table><thead><tr><th>server</th></tr></thead></table>\
+                <pre>####</pre><div class=\"plot lines\" style=\"width: 90px\">\
+                <svg role=\"img\" width=\"90\" height=\"20\" viewBox=\"0 0 180 40\">\
+                <text x=\"9\" y=\"20\" font-size=\"12\">5 ms</text></svg></div>\
+                <table><thead><tr><th>ratio</th></tr></thead><tr><td class=\"picture\">\
+                <svg class=\"ratio\" width=\"90\" height=\"20\"></svg></td></tr></table></main>";
+    let lines = "<path class=\"line\"/>".repeat(13);
+    let page = page.replace("5 ms</text>", &format!("5 ms</text>{lines}"));
+    let found: Vec<Layout> = framed(&[(page, 390)], Scheme::Light, LAYOUT);
     let found = found[0].problems.join("\n");
     for problem in [
         "px wide",
@@ -221,6 +250,12 @@ fn a_page_that_is_too_wide_is_found_with_chromium() {
         "leaves its picture: <text> low",
         "no cards: <table>",
         "no mark",
+        "text is too small",
+        "no labels on an axis",
+        "too many lines",
+        "a ratio without an axis",
+        "a narrow picture",
+        "a picture of characters",
     ] {
         assert!(found.contains(problem), "{problem}: {found}");
     }

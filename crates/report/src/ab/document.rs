@@ -2,6 +2,7 @@
 //! known of the runs, and the verdict. The first screen has the usual figures, at most two findings, a
 //! line for each condition that the user asked for, and the verdict.
 
+use maud::{Markup, html};
 use wirebench_schema::suite::Phase;
 
 use super::{Ab, Figure, METRICS, Side, State, flat::is_valid, has};
@@ -12,12 +13,13 @@ use crate::{
     compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
     flat::Flat,
-    html::ratio::{self, Ratio},
+    html::ratio::{self, LEGEND, Ratio},
     load_words::describe,
-    screen::html::provenance,
+    origin::{Origin, describe_versions},
+    screen::html::servers,
     services,
     table::{
-        count, describe_versions,
+        count,
         headline::headline,
         states::sentences,
         workload::{about_rate, instances_differ},
@@ -50,10 +52,11 @@ impl Report for Ab<'_> {
         let figures = self.figures.iter().filter(|it| it.values.iter().any(Option::is_some));
         let table = self.table(["metric", &a, &b], &["margin", "outcome"], figures);
         let mut blocks = vec![
+            Block::Origin(vec![Origin::of(self.journal)]),
             Block::Details(self.setting()),
             Block::Table(table),
             Block::Chart(self.ratios()),
-            Block::Chart(provenance(self.journal)),
+            Block::Chart(servers(self.journal)),
             Block::Details(by_name::sections(std::slice::from_ref(&self.rows))),
             Block::Details(self.reading_aid()),
             conditions_block(self.gate.as_ref()),
@@ -155,7 +158,7 @@ impl Ab<'_> {
         Table::new(columns, rows.map(|row| row.take(length).collect()))
     }
 
-    fn ratios(&self) -> maud::Markup {
+    fn ratios(&self) -> Markup {
         let [a, b] = self.names();
         let ratio = |figure: &Figure| {
             let ratio = figure.ratio.as_ref()?;
@@ -164,7 +167,10 @@ impl Ab<'_> {
             Some((name, Ratio::of(&ratio.estimate, cohorts), ratio.margin))
         };
         let rows: Vec<_> = self.figures.iter().filter_map(ratio).collect();
-        ratio::table(&format!("{b}/{a}"), &rows)
+        html! {
+            @if !rows.is_empty() { p.legend { (LEGEND) } }
+            (ratio::table(&format!("{b}/{a}"), &rows))
+        }
     }
 
     /// The result of the conditions, and what must be known of the runs: the most important first.

@@ -16,6 +16,7 @@ use super::{Difference, Gate, Side, json};
 use crate::{
     analysis::{Claim, Direction, Inconclusive, Metric, Reads},
     notes::Remark,
+    origin::Origin,
     table::headline::ended,
 };
 
@@ -61,6 +62,8 @@ pub struct Summary {
     pub end: &'static str,
     #[serde(flatten)]
     pub labels: Labels,
+    #[serde(skip)]
+    pub(super) origin: Origin,
 }
 
 /// What was measured, and with what.
@@ -208,6 +211,7 @@ impl Summary {
             blocks: blocks(journal),
             end: ended(journal),
             labels: journal.start.labels.clone(),
+            origin: Origin::of(journal),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A comparison as a document: what changed first, and what else a reader must know below it.
 
-use maud::Markup;
+use maud::{Markup, html};
 
 use super::{Change, Comparison, Summary, gate_words::conditions, words};
 use crate::{
@@ -8,8 +8,10 @@ use crate::{
     analysis::Inconclusive,
     document::{Block, Cell, Column, Document, Paint, Row, Table},
     flat::Flat,
-    html::ratio::{self, Ratio},
+    html::ratio::{self, LEGEND, Ratio},
     notes::Remark,
+    order::grouped,
+    origin::Origin,
     table::headline::labels,
     table_units::count,
 };
@@ -70,6 +72,7 @@ impl Comparison {
             Block::list("not compared", left_out),
         ];
         let blocks = vec![
+            Block::Origin(vec![of("old", &self.old), of("new", &self.new)]),
             Block::Details(vec![Block::Lines(setting)]),
             Block::Headline(words::summary(self), None),
             Block::Lines(scope.into_iter().collect()),
@@ -95,13 +98,20 @@ impl Comparison {
         Table { columns, rows, folded, ..Table::default() }
     }
 
+    /// Each metric on an axis of its own: the tail of latency moves by factors where CPU time moves by a few percent.
     fn ratios(&self) -> Markup {
-        let name = |it: &Change| {
-            format!("{} {}: {}", it.cell.workload, it.cell.entry(), words::title(it.metric))
-        };
+        let name = |it: &Change| format!("{} {}", it.cell.workload, it.cell.entry());
         let ratio = |it: &Change| (name(it), Ratio::of(&it.estimate, Vec::new()), it.margin);
-        ratio::table("new/old", &self.changes.iter().map(ratio).collect::<Vec<_>>())
+        let by_metric = grouped(self.changes.iter().map(|it| (words::title(it.metric), ratio(it))));
+        html! {
+            @if !by_metric.is_empty() { p.legend { (LEGEND) } }
+            @for (metric, ratios) in by_metric { (ratio::table(&format!("{metric}, new/old"), &ratios)) }
+        }
     }
+}
+
+fn of(name: &str, side: &Summary) -> Origin {
+    side.origin.clone().titled(format!("{name}: {}", side.name))
 }
 
 fn heading(side: &Summary) -> String {

@@ -4,7 +4,10 @@ use maud::{Markup, PreEscaped, html};
 use std::cell::Cell as Counter;
 
 use super::{Align, Block, Column, DETAILS, Document, Parts, Row, Table};
-use crate::html::{self, Cells, document, safe, text};
+use crate::{
+    html::{self, Cells, document, safe, text},
+    origin,
+};
 
 /// Numbers what scrolls by itself, because each such region needs a name of its own.
 struct Regions(Counter<usize>);
@@ -16,19 +19,22 @@ impl Document {
 
     /// What is in the frame of a page.
     pub(crate) fn body(&self) -> Markup {
-        let Parts { title, headline, conditions, shown, charts, folded } = self.parts();
+        let Parts { title, origins, headline, conditions, shown, charts, folded } = self.parts();
+        let (charted, shown): (Vec<&Block>, Vec<&Block>) =
+            shown.into_iter().partition(|it| matches!(it, Block::Charted(_)));
         let regions = Regions(Counter::new(0));
         let body = html! {
             h1 { (title.unwrap_or(&self.title)) }
+            @if !origins.is_empty() { (origin::html(origins)) }
             @if let Some((sentence, word)) = headline {
                 p.result { strong { (sentence) } @if let Some(word) = word { "; " strong { (word) } } }
             }
             @for block in conditions.into_iter().chain(shown) { (regions.block(block, false)) }
             @for chart in charts { (chart) }
-            @if !folded.is_empty() {
+            @if !folded.is_empty() || !charted.is_empty() {
                 details {
                     summary { (DETAILS) }
-                    @for block in folded { (regions.block(block, true)) }
+                    @for block in charted.into_iter().chain(folded) { (regions.block(block, true)) }
                 }
             }
         };
@@ -69,8 +75,9 @@ impl Regions {
                 h2 { (title) }
                 @for block in blocks.iter().filter(|it| !it.is_empty()) { (self.block(block, is_folded)) }
             },
+            Block::Origin(_) | Block::Characters(_) => html! {},
             Block::Chart(chart) => chart.clone(),
-            Block::Details(blocks) => {
+            Block::Details(blocks) | Block::Charted(blocks) => {
                 html! { @for block in blocks { (self.block(block, is_folded)) } }
             }
         }

@@ -4,14 +4,14 @@
 use std::borrow::Cow;
 
 use super::{Align, Block, DETAILS, Document, Parts, Table, table::Row};
-use crate::wrap::length;
+use crate::{origin::Origin, wrap::length};
 
 /// Forges show wider tables with a scroll bar, so they drop what may be dropped.
 const WIDEST: usize = 100;
 
 impl Document {
     pub(crate) fn markdown(&self) -> String {
-        let Parts { title, headline, conditions, shown, folded, .. } = self.parts();
+        let Parts { title, origins, headline, conditions, shown, folded, .. } = self.parts();
         let title = title.map(|title| format!("# {}", plain(title)));
         let headline = headline.map(|(sentence, word)| {
             let word = word.map_or_else(String::new, |word| format!("; **{word}**"));
@@ -20,8 +20,9 @@ impl Document {
         let mut parts: Vec<String> = title.into_iter().chain(headline).collect();
         let shown = conditions.into_iter().chain(shown);
         parts.extend(shown.map(|block| block.markdown(false)));
-        if !folded.is_empty() {
+        if !folded.is_empty() || !origins.is_empty() {
             parts.push(format!("<details><summary>{DETAILS}</summary>"));
+            parts.extend(origins.iter().map(origin));
             parts.extend(folded.iter().map(|block| block.markdown(true)));
             parts.push("</details>".to_owned());
         }
@@ -48,14 +49,21 @@ impl Block {
                 let head = format!("## {}", plain(title));
                 [head].into_iter().chain(parts).collect::<Vec<_>>().join("\n\n")
             }
-            Self::Preformatted(text) => format!("```text\n{}\n```", text.trim_end()),
-            Self::Chart(_) => String::new(),
-            Self::Details(blocks) => {
+            Self::Preformatted(text) | Self::Characters(text) => {
+                format!("```text\n{}\n```", text.trim_end())
+            }
+            Self::Chart(_) | Self::Origin(_) => String::new(),
+            Self::Details(blocks) | Self::Charted(blocks) => {
                 let blocks = blocks.iter().map(|block| block.markdown(is_folded));
                 blocks.collect::<Vec<_>>().join("\n\n")
             }
         }
     }
+}
+
+fn origin(origin: &Origin) -> String {
+    let title = origin.title().map(|title| format!("{}:\n\n", plain(title)));
+    title.unwrap_or_default() + &list(&origin.lines())
 }
 
 fn list(items: &[String]) -> String {

@@ -1,7 +1,7 @@
 //! What each form writes of one document with all kinds of parts.
 
 use super::*;
-use crate::fixtures::assert_golden_cases;
+use crate::fixtures::{assert_golden_cases, journal};
 
 fn document() -> Document {
     let cell = |text: &str, notes: &[&str]| Cell {
@@ -22,11 +22,13 @@ fn document() -> Document {
     let table = Table { columns, rows, folded: "more", ..Table::default() };
     let blocks = vec![
         Block::Title("The # title".to_owned()),
+        Block::Origin(vec![Origin::of(&journal()).titled("old: <a>".to_owned())]),
         Block::Details(vec![Block::Lines(vec!["how".to_owned(), "where".to_owned()])]),
         Block::Table(table),
         Block::list("list", vec!["# one".to_owned(), "[two](x)".to_owned()]),
         Block::list("nothing", Vec::new()),
         Block::Preformatted("  ##\n".to_owned()),
+        Block::Charted(vec![Block::line("charted"), Block::Characters("##\n".to_owned())]),
         Block::Chart(maud::html! { svg {} }),
         Block::Headline("a is < 2 us\u{202e}".to_owned(), Some("FAILED")),
         Block::line("its scope"),

@@ -13,13 +13,15 @@ pub(crate) const LEGEND: &str = "Each picture has the ratio on a logarithmic axi
                                  95 % confidence, a ring for each cohort, and the margin within which servers \
                                  count as the same as a grey band. ";
 
-/// The size of a picture, in CSS pixels.
+/// The size of a picture next to figures, in CSS pixels, and its width in a table of ratios only.
 pub(crate) const WIDTH: f64 = 150.0;
+const WIDE: f64 = 420.0;
 const HEIGHT: f64 = 22.0;
 /// Space at both ends, for half a label.
 const EDGE: f64 = 14.0;
 /// Ratios that are labelled besides 1, if they are on the axis and there is space; the first ones first.
-const TICKS: [f64; 12] = [2.0, 0.5, 10.0, 0.1, 5.0, 0.2, 3.0, 1.25, 1.5, 0.8, 50.0, 20.0];
+const TICKS: [f64; 15] =
+    [2.0, 0.5, 10.0, 0.1, 100.0, 0.01, 1000.0, 5.0, 0.2, 3.0, 1.25, 1.5, 0.8, 50.0, 20.0];
 /// The least space between two labels, in CSS pixels.
 const TICK_SPACE: f64 = 30.0;
 /// An axis ends at least so far from 1, as a logarithm: small differences must look small.
@@ -52,6 +54,7 @@ impl Ratio {
 pub(crate) struct Axis {
     low: f64,
     high: f64,
+    width: f64,
 }
 
 impl Axis {
@@ -62,15 +65,20 @@ impl Axis {
             let (low, high) = ends.unwrap_or((-LEAST_REACH, LEAST_REACH));
             Some((low.min(mark), high.max(mark)))
         });
-        ends.map(|(low, high)| Self { low, high })
+        ends.map(|(low, high)| Self { low, high, width: WIDTH })
+    }
+
+    const fn wide(self) -> Self {
+        Self { width: WIDE, ..self }
     }
 
     fn x(self, ratio: f64) -> f64 {
         let share = (ratio.ln() - self.low) / (self.high - self.low);
-        share.clamp(0.0, 1.0).mul_add(WIDTH - 2.0 * EDGE, EDGE)
+        share.clamp(0.0, 1.0).mul_add(self.width - 2.0 * EDGE, EDGE)
     }
 
-    pub(crate) fn labels(self) -> Markup {
+    /// Ratios with labels, and their places.
+    fn ticks(self) -> Vec<(f64, f64)> {
         let mut places: Vec<(f64, f64)> = vec![(1.0, self.x(1.0))];
         for tick in TICKS.into_iter().filter(|tick| (self.low..=self.high).contains(&tick.ln())) {
             let x = self.x(tick);
@@ -78,16 +86,23 @@ impl Axis {
                 places.push((tick, x));
             }
         }
+        places
+    }
+
+    /// The labels at the head of a column of pictures.
+    pub(crate) fn labels(self) -> Markup {
+        let width = self.width;
         html! {
-            svg width=(WIDTH) height="16" viewBox=(format!("0 0 {WIDTH} 16")) aria-hidden="true" {
-                @for (tick, x) in places {
+            svg width=(width) height="16" viewBox=(format!("0 0 {width} 16")) aria-hidden="true" {
+                @for (tick, x) in self.ticks() {
                     text.tick x=(number(x)) y="12" text-anchor="middle" { (tick) }
                 }
             }
         }
     }
 
-    /// The picture of one ratio, which `words` describe.
+    /// The picture of one ratio, which `words` describe. A narrow screen shows no heads of columns, so it has the
+    /// labels below each picture.
     pub(crate) fn picture(self, ratio: &Ratio, margin: f64, words: &str) -> Markup {
         let (from, to) = (self.x(1.0 / (1.0 + margin)), self.x(1.0 + margin));
         let middle = number(HEIGHT / 2.0);
@@ -102,16 +117,23 @@ impl Axis {
             }
             rect.estimate x=(number(self.x(ratio.value) - 1.5)) y="3" width="3" height=(HEIGHT - 6.0) {}
         };
-        svg("ratio", (WIDTH, HEIGHT), words, &marks)
+        html! {
+            (svg("ratio", (self.width, HEIGHT), words, &marks))
+            div.axis.narrow aria-hidden="true" {
+                @for (tick, x) in self.ticks() {
+                    span style=(format!("left: {}%", number(x / self.width * 100.0))) { (tick) }
+                }
+            }
+        }
     }
 }
 
-/// Ratios with their names and margins, one below the other on the same axis; nothing without any.
+/// Ratios with their names and margins, one below the other on the same axis; nothing without any. `LEGEND` explains
+/// them.
 pub(crate) fn table(head: &str, rows: &[(String, Ratio, f64)]) -> Markup {
-    let axis = Axis::of(rows.iter().map(|(_, ratio, _)| ratio));
+    let axis = Axis::of(rows.iter().map(|(_, ratio, _)| ratio)).map(Axis::wide);
     html! {
         @if let Some(axis) = axis {
-            p.legend { (LEGEND) }
             div.scroll tabindex="0" role="region" aria-label=(safe(head)) {
                 table.ratios {
                     thead {

@@ -1,17 +1,20 @@
-//! The pictures of a load: its latency by percentile, and its course over time.
+//! The pictures of a load: its latency by percentile and by rate, and its course over time.
 
 use maud::{Markup, html};
-use wirebench_schema::load::{Interval, LatencyFigure, LatencySummary, LoadReport, Phase};
+use std::cmp::Reverse;
+use wirebench_schema::load::{
+    Interval, LatencyFigure, LatencySummary, LoadReport, NamedRequests, Phase, RateStep,
+};
 
 use crate::{
     distribution::Distribution,
-    html::chart::{Axis, Chart, Line, Mark, Point},
+    html::chart::{Axis, Chart, Line, Mark, Point, logarithmic},
     load_words,
     table_units::{latency, thousands},
 };
 
-/// Names with a line of their own; more would hide each other.
-const MOST_NAMES: usize = 6;
+/// Names with a line of their own.
+const MOST_NAMES: usize = 48;
 /// Intervals that have a dot each.
 const DOTS: usize = 60;
 
@@ -20,85 +23,177 @@ pub(super) fn distribution(report: &LoadReport) -> Option<Markup> {
     let whole = load_words::latency(&report.config.model);
     let mut curves = vec![(whole.to_owned(), report.latency.as_ref())];
     curves.extend(report.service.as_ref().map(|it| (load_words::SERVICE.to_owned(), Some(it))));
-    if report.by_name.len() <= MOST_NAMES {
-        curves.extend(report.by_name.iter().map(|it| (it.name.clone(), it.latency.as_ref())));
+    let mut named: Vec<&NamedRequests> = report.by_name.iter().collect();
+    if named.len() > MOST_NAMES {
+        named.sort_by_key(|it| Reverse(it.requests));
+        named.truncate(MOST_NAMES);
     }
+    let skipped = report.by_name.len() - named.len();
+    curves.extend(named.iter().map(|it| (it.name.clone(), it.latency.as_ref())));
     let curve = |(place, (name, summary)): (usize, (String, Option<&LatencySummary>))| {
         let distribution = Distribution::new(summary?);
-        Some(Line { name, place, points: distribution.curve().map(plain).collect() })
+        Some(Line { name, place, points: distribution.curve().map(Point::plain).collect() })
     };
     let lines: Vec<Line> = (0..).zip(curves).filter_map(curve).collect();
     let points = || lines.iter().flat_map(|line| &line.points);
     let y = Axis::logarithmic("latency", points().map(|it| it.at.1), latency)?;
     let most = points().map(|it| it.at.0).fold(0.9, f64::max);
     let x = Axis::nines("percentile; each further nine has the same space", most);
+    let chart = Chart { words: "latency by percentile".to_owned(), x, y, lines };
     Some(html! {
         p.legend {
             "Lines end where fewer than ten samples are left, and where no reply took as long."
+            @if skipped > 0 {
+                " Only the " (MOST_NAMES) " names with the most requests have a line; " (skipped) " have none."
+            }
         }
-        (Chart { words: "latency by percentile".to_owned(), x, y, lines }.draw())
+        (chart.draw_against(Some(whole)))
     })
 }
 
-const fn plain(at: (f64, f64)) -> Point {
-    Point { at, mark: Mark::Plain, is_grey: false, raw: Vec::new() }
+/// The latency over the rates of a load whose rate changes; none of fewer than two rates.
+pub(super) fn steps(steps: &[RateStep]) -> Option<Markup> {
+    let line = |(place, (name, percent)): (usize, (&str, f64))| {
+        let point = |step: &RateStep| {
+            let found = Distribution::new(step.latency.as_ref()?).at(percent)?;
+            Some(dot((step.offered_per_second, found.nanoseconds as f64)))
+        };
+        let mut points: Vec<Point> = steps.iter().filter_map(point).collect();
+        points.sort_by(|a, b| a.at.0.total_cmp(&b.at.0));
+        Line { name: name.to_owned(), place, points }
+    };
+    let lines = [("p50", 50.0), ("p99", 99.0)].into_iter().enumerate().map(line).collect();
+    let words = "latency over the offered rate".to_owned();
+    let x = ("offered requests/s", thousands);
+    let chart = logarithmic(words, lines, x, ("latency", latency))?;
+    Some(html! {
+        p.legend { "Each step or part of the ramp has a mark. Both axes are logarithmic." }
+        (chart.draw())
+    })
+}
+
+fn dot(at: (f64, f64)) -> Point {
+    Point { mark: Mark::Dot, ..Point::plain(at) }
+}
+
+/// The intervals of the window, on an axis of time.
+struct Course<'a> {
+    window: Vec<&'a Interval>,
+    start_ns: u64,
+    x: Axis,
+}
+
+impl<'a> Course<'a> {
+    /// None of a single interval.
+    fn of(intervals: &'a [Interval]) -> Option<Self> {
+        let window: Vec<&Interval> =
+            intervals.iter().filter(|it| it.phase == Phase::Window).collect();
+        let (first, last) = (window.first()?, window.last()?);
+        let start_ns = first.start_ns;
+        let end = (last.start_ns + last.length_ns - start_ns) as f64 / 1e9;
+        let x = Axis::linear("seconds in the window", end, |it| format!("{it}"));
+        (window.len() > 1).then_some(Self { window, start_ns, x })
+    }
+
+    fn line(
+        &self,
+        name: &str,
+        place: usize,
+        value: impl Fn(&Interval) -> Option<(f64, Mark)>,
+    ) -> Line {
+        let point = |it: &&Interval| {
+            let (value, mark) = value(it)?;
+            let seconds = (it.start_ns - self.start_ns + it.length_ns / 2) as f64 / 1e9;
+            Some(Point { mark, ..Point::plain((seconds, value)) })
+        };
+        let points = self.window.iter().filter_map(point).collect();
+        Line { name: name.to_owned(), place, points }
+    }
+
+    /// A mark for each interval, unless there are many.
+    fn mark(&self) -> Mark {
+        if self.window.len() <= DOTS { Mark::Dot } else { Mark::Plain }
+    }
+
+    /// Lines of requests per second.
+    fn rates(&self, words: &str, lines: Vec<Line>) -> Chart {
+        let most = values(&lines).into_iter().fold(0.0, f64::max);
+        let y = Axis::linear("requests/s", most, thousands);
+        Chart { words: words.to_owned(), x: self.x.clone(), y, lines }
+    }
 }
 
 /// Rate and latency over time; none of a single interval.
-pub(super) fn timeline(intervals: &[Interval]) -> Option<Markup> {
-    let window: Vec<&Interval> = intervals.iter().filter(|it| it.phase == Phase::Window).collect();
-    let start_ns = window.first()?.start_ns;
-    if window.len() < 2 {
-        return None;
-    }
-    let seconds = |it: &Interval| (it.start_ns - start_ns + it.length_ns / 2) as f64 / 1e9;
-    let end = window.iter().map(|it| seconds(it)).fold(0.0, f64::max);
-    let x = Axis::linear("seconds in the window", end, |it| format!("{it}"));
-    let mark = if window.len() <= DOTS { Mark::Dot } else { Mark::Plain };
-    let line = |name: &str, place, value: &dyn Fn(&Interval) -> Option<(f64, Mark)>| {
-        let point = |it: &&Interval| {
-            let (value, mark) = value(it)?;
-            Some(Point { mark, ..plain((seconds(it), value)) })
-        };
-        Line { name: name.to_owned(), place, points: window.iter().filter_map(point).collect() }
-    };
+pub(super) fn timeline(intervals: &[Interval], steps: &[RateStep]) -> Option<Markup> {
+    let course = Course::of(intervals)?;
+    let mark = course.mark();
     let of = |figure: LatencyFigure, value: fn(&Interval) -> Option<u64>| {
         move |it: &Interval| {
             let is_bound = it.lower_bounds.contains(&figure);
             Some((value(it)? as f64, if is_bound { Mark::Ring } else { mark }))
         }
     };
-    let mut rates = vec![line("requests/s", 2, &|it| Some((it.requests_per_second, mark)))];
-    let errors = |it: &Interval| it.errors as f64 * 1e9 / it.length_ns.max(1) as f64;
-    if window.iter().any(|it| it.errors > 0) {
-        rates.push(line("errors/s", 1, &|it| Some((errors(it), mark))));
+    let mut rates = vec![course.line("requests/s", 2, |it| Some((it.requests_per_second, mark)))];
+    if course.window.iter().any(|it| it.errors > 0) {
+        rates.push(course.line("errors/s", 1, |it| Some((per_second(it.errors, it), mark))));
     }
+    rates.extend(offered(steps));
     let latencies = vec![
-        line("max", 1, &of(LatencyFigure::Max, |it| it.latency_ns_max)),
-        line("p99", 2, &of(LatencyFigure::P99, |it| it.latency_ns_p99)),
-        line("p50", 0, &of(LatencyFigure::P50, |it| it.latency_ns_p50)),
+        course.line("max", 1, of(LatencyFigure::Max, |it| it.latency_ns_max)),
+        course.line("p99", 2, of(LatencyFigure::P99, |it| it.latency_ns_p99)),
+        course.line("p50", 0, of(LatencyFigure::P50, |it| it.latency_ns_p50)),
     ];
-    let values = |lines: &[Line]| -> Vec<f64> {
-        lines.iter().flat_map(|line| &line.points).map(|it| it.at.1).collect()
-    };
-    let most = values(&rates).into_iter().fold(0.0, f64::max);
-    let rate = Chart {
-        words: "correct replies per second over time".to_owned(),
-        x: x.clone(),
-        y: Axis::linear("requests/s", most, thousands),
-        lines: rates,
-    };
+    let rate = course.rates("correct replies per second over time", rates);
     let y = Axis::logarithmic("latency", values(&latencies).into_iter(), latency);
-    let has_bounds = window.iter().any(|it| !it.lower_bounds.is_empty());
+    let has_bounds = course.window.iter().any(|it| !it.lower_bounds.is_empty());
+    let words = "latency over time".to_owned();
     Some(html! {
         div.pictures {
             div { (rate.draw()) }
             @if let Some(y) = y {
                 div {
-                    (Chart { words: "latency over time".to_owned(), x, y, lines: latencies }.draw())
+                    (Chart { words, x: course.x, y, lines: latencies }.draw())
                     @if has_bounds { p.legend { "A hollow mark is a lower bound: no reply took as long." } }
                 }
             }
         }
     })
+}
+
+/// The rate of a schedule that changes.
+fn offered(steps: &[RateStep]) -> Option<Line> {
+    let ends = |step: &RateStep| {
+        let ends = [step.start_ns, step.start_ns + step.length_ns];
+        ends.map(|it| (it as f64 / 1e9, step.offered_per_second))
+    };
+    let points = steps.iter().flat_map(ends);
+    let points = points.map(Point::plain).collect();
+    (steps.len() > 1).then(|| Line { name: "offered".to_owned(), place: 0, points })
+}
+
+/// Replies of each class of statuses over time; none of one class.
+pub(super) fn statuses(intervals: &[Interval]) -> Option<Markup> {
+    let course = Course::of(intervals)?;
+    let of = |class: usize| {
+        move |it: &Interval| {
+            it.status_classes.get(class).map_or(0.0, |count| per_second(*count, it))
+        }
+    };
+    let is_seen = |class: &usize| course.window.iter().any(|it| of(*class)(it) > 0.0);
+    let classes: Vec<usize> = (0..5).filter(is_seen).collect();
+    let mark = course.mark();
+    let line = |class: &usize| {
+        course.line(&format!("{}xx", class + 1), *class, |it| Some((of(*class)(it), mark)))
+    };
+    let lines = classes.iter().map(line).collect();
+    let chart = || course.rates("replies per second of each status class over time", lines);
+    (classes.len() > 1).then(|| chart().draw())
+}
+
+fn per_second(count: u64, interval: &Interval) -> f64 {
+    count as f64 * 1e9 / interval.length_ns.max(1) as f64
+}
+
+fn values(lines: &[Line]) -> Vec<f64> {
+    lines.iter().flat_map(|line| &line.points).map(|it| it.at.1).collect()
 }

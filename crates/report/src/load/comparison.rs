@@ -16,6 +16,7 @@ use crate::{
     analysis::Reads,
     compare::{self, Difference, Differences, Gate, NotComparable, json::GateReport},
     flat::Flat,
+    origin::Origin,
 };
 
 /// The version of the JSON of a comparison.
@@ -70,6 +71,8 @@ struct LoadSummary {
     target: String,
     /// When it began; empty if unknown.
     started: String,
+    #[serde(skip)]
+    origin: Origin,
 }
 
 /// One figure of both loads.
@@ -138,6 +141,7 @@ pub fn compare_loads(
         name: side.name.to_owned(),
         target: side.result.report.config.target.to_string(),
         started: side.result.started.clone(),
+        origin: Origin::of_load(side.result, None),
     };
     Ok(LoadComparison {
         format: COMPARISON_FORMAT,

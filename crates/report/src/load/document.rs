@@ -2,8 +2,10 @@
 
 use wirebench_judge::load::verdict;
 use wirebench_schema::{
-    argv,
-    load::{ErrorKind, Interval, LatencySummary, LoadReport, NamedRequests, Phase, RateStep},
+    load::{
+        ErrorKind, LatencySummary, LoadConfig, LoadReport, LoadResult, NamedRequests, Phase,
+        RateStep,
+    },
     printable::printable,
 };
 
@@ -15,7 +17,7 @@ use crate::{
     document::{Block, Cell, Column, Document, Table},
     load_text::{Detail, Wanted, load_text},
     load_words,
-    table::headline::labels,
+    origin::Origin,
     table_units::{bytes, count, latency, thousands},
 };
 
@@ -34,15 +36,17 @@ pub(super) fn document(load: &Load<'_>) -> Document {
     let text = load_text(report, &Wanted { detail: Detail::Everything, ..Wanted::default() });
     let blocks = vec![
         Block::Title(title.clone()),
+        Block::Origin(vec![Origin::of_load(load.result, load.machine)]),
         Block::Headline(sentence(report), word),
         conditions_block(load.gate),
-        Block::Lines(setting(load)),
+        Block::Lines(setting(&report.config)),
         Block::list(&limit, verdict.reasons),
         Block::section("What speaks against the result", [doubts, cautions].concat()),
         errors(report),
         latencies(report),
         steps(report),
-        timeline(&load.result.intervals),
+        timeline(load.result),
+        statuses(load.result),
         by_name(&report.by_name),
         requests(report),
         generators(report),
@@ -66,24 +70,11 @@ fn sentence(report: &LoadReport) -> String {
     [Some(rate), latency, Some(errors)].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What was asked for, when, and where.
-fn setting(load: &Load<'_>) -> Vec<String> {
-    let report = &load.result.report;
-    let config = &report.config;
+/// What was asked for.
+fn setting(config: &LoadConfig) -> Vec<String> {
     let (test, threads) = (load_words::test(config.stop), count(config.threads, "thread"));
     let mut lines = vec![format!("{test}, {threads}, {}", count(config.connections, "connection"))];
     lines.extend(load_words::particulars(config));
-    let (version, engine) = (&report.wirebench, report.engine);
-    let started = match load.result.started.as_str() {
-        "" => String::new(),
-        started => format!("measured {started}, "),
-    };
-    let labels = labels(&load.result.labels);
-    let machine = load.machine.map(|it| format!(", {it}")).unwrap_or_default();
-    lines.push(format!("{started}wirebench {version}, {engine}{machine}{labels}"));
-    if !load.result.command.is_empty() {
-        lines.push(format!("command: {}", argv::display(&load.result.command)));
-    }
     lines
 }
 
@@ -131,13 +122,18 @@ fn steps(report: &LoadReport) -> Block {
     let rows: Vec<Vec<Cell>> = shown.map(cells).collect();
     let heads = ["from second", "offered/s", "requests/s", "p50", "p99", "errors"];
     let table = Table::new(heads.map(Column::right).to_vec(), rows);
-    let blocks = vec![Block::Table(table), Block::Lines(distribution::legend(&signs))];
+    let blocks = vec![
+        Block::Table(table),
+        Block::Lines(distribution::legend(&signs)),
+        charts::steps(&report.steps).map_or(Block::Lines(Vec::new()), Block::Chart),
+    ];
     Block::Section("Steps of the rate".to_owned(), blocks)
 }
 
 /// The course of the load; nothing of a single interval, which is the load itself.
-fn timeline(intervals: &[Interval]) -> Block {
-    let Some(chart) = charts::timeline(intervals) else { return Block::Lines(Vec::new()) };
+fn timeline(LoadResult { intervals, report, .. }: &LoadResult) -> Block {
+    let chart = charts::timeline(intervals, &report.steps);
+    let Some(chart) = chart else { return Block::Lines(Vec::new()) };
     let window = || intervals.iter().filter(|it| it.phase == Phase::Window);
     let range = |values: Vec<f64>, show: fn(f64) -> String| {
         let least = values.iter().copied().reduce(f64::min)?;
@@ -151,6 +147,22 @@ fn timeline(intervals: &[Interval]) -> Block {
     let p99 = p99.map(|it| format!(", p99 {it}")).unwrap_or_default();
     let line = format!("{}{rates}{p99}", count(window().count(), "interval"));
     Block::Section("Over time".to_owned(), vec![Block::line(line), Block::Chart(chart)])
+}
+
+/// The replies of each class of statuses.
+fn statuses(LoadResult { intervals, report, .. }: &LoadResult) -> Block {
+    let counts = load_words::statuses(report);
+    let all: u64 = counts.iter().map(|(_, count)| count).sum();
+    let row = |(class, count): &(String, u64)| {
+        let share = format!("{:.2} %", *count as f64 * 100.0 / all as f64);
+        vec![class.clone().into(), thousands(*count as f64).into(), share.into()]
+    };
+    let columns = vec![Column::left("status"), Column::right("replies"), Column::right("share")];
+    let blocks = vec![
+        Block::Table(Table::new(columns, counts.iter().map(row))),
+        charts::statuses(intervals).map_or(Block::Lines(Vec::new()), Block::Chart),
+    ];
+    Block::Section("Statuses".to_owned(), blocks)
 }
 
 fn by_name(named: &[NamedRequests]) -> Block {
@@ -183,10 +195,6 @@ fn requests(report: &LoadReport) -> Block {
         rows.push(("offered".to_owned(), format!("{rate} requests/s")));
         rows.push(("unsent at the end".to_owned(), number(offered.owed_at_end)));
     }
-    let statuses = load_words::statuses(report);
-    rows.extend(
-        statuses.into_iter().map(|(class, count)| (format!("status {class}"), number(count))),
-    );
     rows.push(("connections made".to_owned(), number(report.connections_made as u64)));
     let closed = report.client_closes + report.server_closes + report.reconnects;
     if closed > 0 {

@@ -127,6 +127,32 @@ fn a_page_has_figures_pictures_errors_and_what_speaks_against_them() {
     assert_golden("load/result.md", &loaded(&result).markdown());
 }
 
+/// More names than lines that can be followed, a rate that changes, and two classes of statuses.
+#[test]
+fn a_page_of_steps_and_many_names_has_all_pictures() {
+    let mut result = result();
+    let report = &mut result.report;
+    let first = report.by_name[0].clone();
+    let named = |number: u64| {
+        let (name, latency) = (format!("GET /{number}"), Some(latency(60 + 5 * number)));
+        NamedRequests { name, latency, ..first.clone() }
+    };
+    report.by_name = (0..14).map(named).collect();
+    report.config.model = LoadModel::rate(RateCurve::Steps(vec![10_000, 20_000, 30_000]));
+    report.steps = RateStep::of(&report.config);
+    for (scale, step) in (1..).zip(&mut report.steps) {
+        step.latency = Some(latency(40 * scale));
+    }
+    for interval in &mut result.intervals {
+        interval.status_classes = vec![0, interval.requests, 0, interval.errors, 0];
+    }
+    let page = loaded(&result).html();
+    assert_golden_page("load-steps.html", &page);
+    assert_eq!(page.matches("class=\"plot panel\"").count(), 14 + 2, "one for each curve");
+    assert_eq!(page.matches("class=\"other\"").count(), 14 + 1, "all but that of the whole load");
+    assert!(page.contains("status class over time") && page.contains("over the offered rate"));
+}
+
 #[test]
 fn a_load_of_several_hosts_has_a_row_for_each_and_a_failed_one_is_not_valid() {
     let mut result = result();

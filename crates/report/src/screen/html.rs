@@ -11,8 +11,10 @@ mod servers;
 mod table;
 mod timeline;
 
+pub(crate) use self::servers::section as servers;
+
 use maud::{Markup, html};
-use wirebench_schema::{argv::display, journal::Journal};
+use wirebench_schema::journal::Journal;
 
 use super::{
     Facts, Stage, adapter,
@@ -27,6 +29,7 @@ use crate::{
     document::parts,
     generators,
     html::{document, ratio::LEGEND, safe},
+    origin::{self, Origin},
     pairs,
     table::{headline::suite, of_suite},
     why,
@@ -42,7 +45,8 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
     let body = html! {
         header {
             h1 { (safe(&suite)) }
-            p.setting { (safe(&headline::setting(&model, facts))) br; (safe(&origin(journal))) }
+            p.setting { (safe(&headline::setting(&model, facts))) }
+            (origin::html(&[Origin::of_run(&journal.start)]))
             p.result { (safe(&headline::result(&model))) }
             (parts(&[conditions_block(facts.gate)]))
         }
@@ -64,7 +68,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
         @if let Some(timeline) = timeline::section(analysis) { (timeline) }
         (lines("Pairs of hosts", &pairs::lines(journal)))
         (lines("Load generators", &generators::lines(journal)))
-        (servers::section(journal))
+        (servers(journal))
     };
     document(&suite, &body)
 }
@@ -104,25 +108,6 @@ fn published(analysis: &Analysis<'_>, model: &Model<'_>) -> Markup {
             }
         }
     }
-}
-
-/// When and with which command a result of another verb was measured, and what its servers were.
-pub(crate) fn provenance(journal: &Journal) -> Markup {
-    let command = &journal.start.command;
-    html! {
-        section {
-            h2 { "Origin" }
-            p { (safe(&origin(journal))) }
-            @if !command.is_empty() { p { "command: " code { (safe(&display(command))) } } }
-        }
-        (servers::section(journal))
-    }
-}
-
-/// When it was measured, and with which seed.
-fn origin(journal: &Journal) -> String {
-    let start = &journal.start;
-    format!("measured {}, seed {}", start.started, start.seed)
 }
 
 /// A section with a list, unless there is nothing in it.

@@ -6,7 +6,7 @@ use super::{
     Stage, adapter, figures, headline,
     model::{Column, Value},
 };
-use crate::{analysis::Analysis, compare::words, table::describe_versions};
+use crate::{analysis::Analysis, compare::words, origin::describe_versions};
 
 /// The figures of a server under a load.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

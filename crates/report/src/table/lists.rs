@@ -1,13 +1,14 @@
 //! The lists below the tables: what was not measured, what entries skip, and how to read the report.
 
 use wirebench_schema::{
-    journal::{Described, Journal},
+    journal::Journal,
     suite::{Phase, Scale},
 };
 
 use crate::{
     analysis::WorkloadRows,
     document::{Block, Cell},
+    origin::describe_versions,
 };
 
 /// What could not be measured, and why. `is_listed` decides on the parts of the suite that were left out.
@@ -16,11 +17,6 @@ pub(crate) fn unavailable(journal: &Journal, is_listed: impl Fn(&str) -> bool) -
     let left_out = left_out.map(|it| format!("{}: {}", it.what, it.reason));
     let unavailable = journal.unavailable.iter();
     left_out.chain(unavailable.map(|it| format!("{}: {}", it.variant, it.reason))).collect()
-}
-
-/// What an entry is made of, each with its version.
-pub(crate) fn describe_versions(described: &Described) -> Vec<String> {
-    described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect()
 }
 
 /// The versions of what each entry is made of, as far as they are known.

@@ -4,7 +4,7 @@ use maud::PreEscaped;
 use wirebench_schema::objective::LatencyFigure;
 
 use super::{
-    CellRank, ProbedRate, SearchReport, Sweep, SweepCell, map,
+    CellRank, ProbedRate, SearchReport, Sweep, SweepCell, charts,
     picture::{bars, heat_map},
     words::findings,
 };
@@ -17,19 +17,22 @@ const TITLE: &str = "wirebench tune";
 
 pub(super) fn of_sweep(sweep: &Sweep, look: Look) -> Document {
     let title = format!("tune {}: {} over workers and connections", sweep.variant, sweep.scenario);
-    let mut blocks = vec![Block::Title(title), Block::line(&sweep.headline)];
+    let origin = Block::Origin(vec![sweep.origin.clone()]);
+    let mut blocks = vec![Block::Title(title), origin, Block::line(&sweep.headline)];
     if sweep.best().is_some() {
-        blocks.push(Block::line("requests/s (median)"));
-        blocks.push(Block::Table(grid(sweep)));
-        blocks.push(Block::line(key(sweep)));
-        blocks.push(Block::Preformatted(heat_map(sweep, look)));
-        blocks.push(Block::Preformatted(bars(sweep, look)));
+        blocks.push(Block::Charted(vec![
+            Block::line("requests/s (median)"),
+            Block::Table(grid(sweep)),
+            Block::line(key(sweep)),
+            Block::Characters(heat_map(sweep, look)),
+            Block::Characters(bars(sweep, look)),
+        ]));
     }
     let mut findings = findings(sweep).into_iter();
     blocks.extend(findings.next().map(|first| Block::Headline(first, None)));
     blocks.push(Block::Lines(findings.chain(sweep.notes.iter().cloned()).collect()));
-    blocks.push(Block::Chart(map::of_sweep(sweep)));
-    blocks.push(Block::Chart(PreEscaped(sweep.provenance.clone())));
+    blocks.push(Block::Chart(charts::of_sweep(sweep)));
+    blocks.push(Block::Chart(PreEscaped(sweep.server.clone())));
     Document { title: TITLE.to_owned(), blocks }
 }
 
@@ -78,13 +81,14 @@ pub(super) fn of_search(search: &SearchReport) -> Document {
         .map(|rate| format!("closed loop: {} requests/s", thousands(rate)));
     let blocks = vec![
         Block::Title(title),
+        Block::Origin(vec![search.origin.clone()]),
         Block::line(&search.headline),
         Block::Table(rates(search)),
         Block::Lines(closed_loop.into_iter().collect()),
         Block::Headline(search.sentence.clone(), None),
         Block::List(None, search.notes.clone()),
-        Block::Chart(map::of_search(search)),
-        Block::Chart(PreEscaped(search.provenance.clone())),
+        Block::Chart(charts::of_search(search)),
+        Block::Chart(PreEscaped(search.server.clone())),
     ];
     Document { title: TITLE.to_owned(), blocks }
 }

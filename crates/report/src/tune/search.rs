@@ -20,7 +20,8 @@ use wirebench_stats::median;
 use super::{add_invalid, ended, refusals, words::sentence};
 use crate::{
     load_words::describe_payload,
-    screen::html::provenance,
+    origin::Origin,
+    screen::html::servers,
     services,
     table::{
         count,
@@ -61,9 +62,11 @@ pub struct SearchReport {
     pub rates: Vec<ProbedRate>,
     /// What must be known besides.
     pub notes: Vec<String>,
-    /// Its date, commands and server, as HTML, which only pages have.
     #[serde(skip)]
-    pub(super) provenance: String,
+    pub(super) origin: Origin,
+    /// Its server as HTML, which only pages have.
+    #[serde(skip)]
+    pub(super) server: String,
 }
 
 /// What the runs at one rate say together.
@@ -119,7 +122,8 @@ impl SearchReport {
             sentence: sentence(&sought, found, &shape, &rates),
             notes: notes(journal, &sought, found, &runs),
             found,
-            provenance: provenance(journal).into_string(),
+            origin: Origin::of(journal),
+            server: servers(journal).into_string(),
             rates,
             sought,
         })

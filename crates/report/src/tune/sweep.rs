@@ -18,7 +18,8 @@ use super::{add_invalid, ended, refusals};
 use crate::{
     analysis::{Margins, Metric},
     load_words::describe_payload,
-    screen::html::provenance,
+    origin::Origin,
+    screen::html::servers,
     services,
     table::{
         count,
@@ -51,9 +52,11 @@ pub struct Sweep {
     pub cells: Vec<SweepCell>,
     /// Why cells have no figures, or figures that are not what they claim to be.
     pub notes: Vec<String>,
-    /// Its date, commands and server, as HTML, which only pages have.
     #[serde(skip)]
-    pub(super) provenance: String,
+    pub(super) origin: Origin,
+    /// Its server as HTML, which only pages have.
+    #[serde(skip)]
+    pub(super) server: String,
 }
 
 /// What the runs of one cell say together.
@@ -160,7 +163,8 @@ impl Sweep {
             connections: distinct(cells.iter().map(|cell| cell.connections)),
             cells,
             notes: lines,
-            provenance: provenance(journal).into_string(),
+            origin: Origin::of(journal),
+            server: servers(journal).into_string(),
         })
     }
 

@@ -28,9 +28,22 @@ function problems(page, width) {
         }
       }
     });
+    for (const [label] of labels) {
+      const size = parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a;
+      if (size < 10 && !picture.querySelector("[data-frames]")) say("text is too small", label);
+    }
+    if (picture.closest(".plot.lines, .plot.panel")) {
+      const isLabelled = (anchor) => picture.querySelector(`text.tick[text-anchor=${anchor}]`);
+      if (!isLabelled("middle") || !isLabelled("end")) say("no labels on an axis", picture);
+      if (picture.querySelectorAll("path.line:not(.grey)").length > 12) say("too many lines", picture);
+    }
+    if (picture.matches("td.picture svg.ratio") && !hasAxis(picture)) say("a ratio without an axis", picture);
+    const fills = picture.closest(".plot:not(.map):not(.panel)") || picture.matches(".ratios svg.ratio");
+    if (width < 600 && fills && frame.width > 0 && frame.width < (width - 32) * 0.9) say("a narrow picture", picture);
     const marks = ".estimate, [data-frames]";
     if (picture.matches("[role=img]") && !picture.querySelector(marks)) say("no mark", picture);
   }
+  for (const text of page.querySelectorAll("main > pre, main > .scroll > pre")) say("a picture of characters", text);
   for (const table of page.querySelectorAll("table")) {
     const head = table.tHead.getBoundingClientRect();
     if (width < 600 && head.width > 0 && !table.matches(".ratios")) say("no cards", table);
@@ -40,6 +53,14 @@ function problems(page, width) {
     }
   }
   return found;
+}
+
+// Whether labels of its axis are visible: below the picture, or at the head of its column.
+function hasAxis(picture) {
+  const cell = picture.closest("td");
+  const head = [...cell.closest("table").tHead.rows].at(-1).cells[cell.cellIndex];
+  const labels = [...cell.querySelectorAll(".axis span"), ...(head ? head.querySelectorAll("text.tick") : [])];
+  return labels.some((it) => it.getClientRects().length > 0);
 }
 
 function inspect(frame) {

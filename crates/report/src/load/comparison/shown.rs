@@ -26,7 +26,10 @@ impl Report for LoadComparison {
         let setting = vec![format!("old: {old}"), format!("new: {new}")];
         let forced = self.forced.iter().map(ToString::to_string).collect();
         let has_bounds = self.figures.iter().any(|it| it.reads != Reads::Exactly);
+        let of =
+            |name, side: &LoadSummary| side.origin.clone().titled(format!("{name}: {}", side.name));
         let blocks = vec![
+            Block::Origin(vec![of("old", &self.old), of("new", &self.new)]),
             Block::Lines(setting),
             Block::Headline(self.sentence(), None),
             Block::line(SCOPE),
@@ -84,7 +87,7 @@ impl LoadComparison {
 }
 
 fn heading(side: &LoadSummary) -> String {
-    let LoadSummary { name, target, started } = side;
+    let LoadSummary { name, target, started, .. } = side;
     let started = if started.is_empty() { String::new() } else { format!(", {started}") };
     format!("{name}, {}{started}", printable(target))
 }

@@ -11,7 +11,7 @@ use super::{
         figures::rate,
         row::{Shown, shown},
     },
-    lines,
+    lines::{self, baseline},
 };
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
@@ -30,7 +30,7 @@ pub(super) fn cpu(journal: &Journal, title: &str, loads: &[&WorkloadRows<'_>]) -
     Some(html! {
         h3 { "CPU per request over the rate" }
         p.legend { (MARKS) "At a low rate a request also pays for waking the server." }
-        (chart.draw())
+        (chart.draw_against(baseline(journal).as_deref()))
     })
 }
 
@@ -43,7 +43,7 @@ pub(super) fn tail(journal: &Journal, title: &str, loads: &[&WorkloadRows<'_>]) 
         p.legend {
             (MARKS) "The latency of a saturated server is mostly the number of connections over its throughput."
         }
-        (chart.draw())
+        (chart.draw_against(baseline(journal).as_deref()))
     })
 }
 

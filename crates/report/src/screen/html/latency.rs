@@ -3,9 +3,12 @@
 use maud::{Markup, html};
 use wirebench_schema::{journal::Journal, load::LatencySummary, suite::Phase};
 
-use super::super::{
-    model::Block,
-    row::{Shown, name, place, shown, with_figures},
+use super::{
+    super::{
+        model::Block,
+        row::{Shown, name, place, shown, with_figures},
+    },
+    lines::baseline,
 };
 use crate::{
     analysis::{Row, WorkloadRows},
@@ -52,7 +55,7 @@ pub(super) fn section(
             "fewer than ten samples are left, and where no reply took as long. A grey end is not valid, for the "
             "reasons above."
         }
-        (chart.draw())
+        (chart.draw_against(baseline(journal).as_deref()))
         (table(&format!("{} {title}: latency as a table", block.title), &merged))
     })
 }

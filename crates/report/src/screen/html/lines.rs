@@ -8,6 +8,11 @@ use crate::{
     html::chart::{Line, Point},
 };
 
+/// The name of the line that others are compared with.
+pub(super) fn baseline(journal: &Journal) -> Option<String> {
+    journal.start.baselines.first().map(ToString::to_string)
+}
+
 /// The points of each server in the order of the loads. Rows that had another load have none.
 pub(super) fn lines<'a>(
     journal: &Journal,

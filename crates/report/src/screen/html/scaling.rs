@@ -12,7 +12,7 @@ use super::{
         adapter::title,
         row::{Shown, shown},
     },
-    lines,
+    lines::{self, baseline},
 };
 use crate::{
     analysis::{Limited, Metric, WorkloadRows},
@@ -99,7 +99,7 @@ pub(super) fn section(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Opti
                 @for chart in charts {
                     div {
                         h3 { (safe(&chart.words)) }
-                        (chart.draw())
+                        (chart.draw_against(baseline(journal).as_deref()))
                     }
                 }
             }

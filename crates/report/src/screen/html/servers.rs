@@ -11,7 +11,7 @@ use wirebench_schema::{
 
 use crate::{
     html::{self, Cells, safe, text},
-    table::describe_versions,
+    origin::describe_versions,
     table_units::{bytes, latency},
 };
 
@@ -19,7 +19,7 @@ use crate::{
 const LOG_LINES: usize = 20;
 
 /// All servers with a run or a reason why there is none.
-pub(super) fn section(journal: &Journal) -> Markup {
+pub(crate) fn section(journal: &Journal) -> Markup {
     html! {
         section {
             h2 { "Servers" }

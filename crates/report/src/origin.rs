@@ -1,0 +1,125 @@
+//! Where a result comes from: the command that repeats it, when it was measured, and with which versions. All pages
+//! begin with it.
+
+use maud::{Markup, html};
+use wirebench_schema::{
+    argv::display,
+    journal::{Described, Journal, Start},
+    labels::Labels,
+    load::LoadResult,
+};
+
+use crate::{html::safe, table_units::count};
+
+/// Servers whose versions a page shows; those of more fold away.
+const SHOWN_SERVERS: usize = 4;
+
+/// The origin of one result. What its file does not know is absent.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Origin {
+    /// Which of several results it is, such as `old: target/wirebench/1`.
+    title: Option<String>,
+    command: Option<String>,
+    measured: Option<String>,
+    program: String,
+    labels: Labels,
+    machine: Option<String>,
+    /// The versions of each server that has some.
+    servers: Vec<String>,
+}
+
+impl Origin {
+    /// That of a run, without the versions of its servers.
+    pub(crate) fn of_run(start: &Start) -> Self {
+        Self {
+            command: shown(&start.command),
+            measured: Some(format!("{}, seed {}", start.started, start.seed)),
+            program: start.generator.to_string(),
+            labels: start.labels.clone(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn of(journal: &Journal) -> Self {
+        let with_versions = journal.start.variants.iter().filter(|it| !it.versions.is_empty());
+        let servers = with_versions
+            .map(|it| format!("{}: {}", it.variant, describe_versions(it).join(", ")))
+            .collect();
+        Self { servers, ..Self::of_run(&journal.start) }
+    }
+
+    pub(crate) fn of_load(load: &LoadResult, machine: Option<&str>) -> Self {
+        let LoadResult { started, command, labels, report, .. } = load;
+        Self {
+            command: shown(command),
+            measured: (!started.is_empty()).then(|| started.clone()),
+            program: format!("wirebench {}, {}", report.wirebench, report.engine),
+            labels: labels.clone(),
+            machine: machine.map(str::to_owned),
+            ..Self::default()
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn titled(self, title: String) -> Self {
+        Self { title: Some(title), ..self }
+    }
+
+    /// What is known besides the versions of the servers, each with its name.
+    fn facts(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let facts = [
+            ("measured", self.measured.clone()),
+            ("label", self.labels.label.clone()),
+            ("revision", self.labels.revision.clone()),
+            ("program", Some(self.program.clone())),
+            ("machine", self.machine.clone()),
+        ];
+        facts.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+
+    /// All of it as lines.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let command = self.command.iter().map(|it| format!("command: {it}"));
+        let facts = self.facts().map(|(name, value)| format!("{name}: {value}"));
+        command.chain(facts).chain(self.servers.iter().cloned()).collect()
+    }
+
+    pub(crate) fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    fn html(&self) -> Markup {
+        let servers = html! { @for server in &self.servers { div { (safe(server)) } } };
+        html! {
+            div {
+                @if let Some(title) = &self.title { p { strong { (safe(title)) } } }
+                dl {
+                    @if let Some(command) = &self.command { dt { "command" } dd { code { (safe(command)) } } }
+                    @for (name, value) in self.facts() { dt { (name) } dd { (safe(&value)) } }
+                    @if !self.servers.is_empty() {
+                        dt { "versions" }
+                        dd {
+                            @if self.servers.len() <= SHOWN_SERVERS { (servers) } @else {
+                                details { summary { (count(self.servers.len(), "server")) } (servers) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The origins of the results of a page, next to each other where there is space.
+pub(crate) fn html(origins: &[Origin]) -> Markup {
+    html! { div.origin { @for origin in origins { (origin.html()) } } }
+}
+
+/// What a server is made of, each with its version.
+pub(crate) fn describe_versions(described: &Described) -> Vec<String> {
+    described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect()
+}
+
+fn shown(command: &[String]) -> Option<String> {
+    (!command.is_empty()).then(|| display(command))
+}

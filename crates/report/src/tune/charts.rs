@@ -1,0 +1,214 @@
+//! The pictures of a tuning in HTML: a map of workers and connections with figures over the connections, or figures
+//! over the rates of a search.
+
+use maud::{Markup, html};
+use wirebench_schema::objective::Objective;
+
+use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell};
+use crate::{
+    html::{
+        chart::{Line, Mark, Point, logarithmic, number, plot, svg},
+        safe,
+    },
+    table::count,
+    table_units::{latency, thousands},
+};
+
+/// A cell of the map, and the space for its labels, in CSS pixels.
+const CELL: (f64, f64) = (84.0, 30.0);
+const LEFT: f64 = 90.0;
+const TOP: f64 = 40.0;
+/// The colour of the fastest cell, as a share of the full one: text on it stays readable.
+const STRONGEST: f64 = 0.45;
+
+/// One of the two dimensions of a sweep.
+#[derive(Clone, Copy)]
+enum Dimension {
+    Workers,
+    Connections,
+}
+
+impl Dimension {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Workers => "workers",
+            Self::Connections => "connections",
+        }
+    }
+
+    fn values(self, sweep: &Sweep) -> Vec<usize> {
+        match self {
+            Self::Workers => sweep.workers.iter().map(|it| *it as usize).collect(),
+            Self::Connections => sweep.connections.clone(),
+        }
+    }
+}
+
+/// The requests per second of each combination, and figures over the connections.
+pub(super) fn of_sweep(sweep: &Sweep) -> Markup {
+    let rate = |cell: &SweepCell| cell.requests_per_second;
+    let cpu = |cell: &SweepCell| cell.server_cpu_ns_per_request;
+    let charts = [
+        over_connections(sweep, ("requests/s", thousands), rate),
+        over_connections(sweep, ("p99 latency", latency), |cell| cell.latency_ns_p99),
+        over_connections(sweep, ("CPU per request", microseconds), cpu),
+    ];
+    html! {
+        @if sweep.best().is_some() {
+            (map(sweep))
+            div.pictures { @for chart in charts.into_iter().flatten() { div { (chart) } } }
+        }
+    }
+}
+
+/// The dimension with more values goes down, because a page is rather long than wide.
+fn map(sweep: &Sweep) -> Markup {
+    let (down, right) = match sweep.connections.len() > sweep.workers.len() {
+        true => (Dimension::Connections, Dimension::Workers),
+        false => (Dimension::Workers, Dimension::Connections),
+    };
+    let (rows, columns) = (down.values(sweep), right.values(sweep));
+    let cell = |row: usize, column: usize| match down {
+        Dimension::Workers => (row, column),
+        Dimension::Connections => (column, row),
+    };
+    let cell = |row, column| {
+        let (workers, connections) = cell(row, column);
+        sweep.cell(u32::try_from(workers).ok()?, connections)
+    };
+    let rates = sweep.cells.iter().filter_map(|cell| cell.requests_per_second);
+    let most = rates.fold(0.0, f64::max);
+    let size = (LEFT + CELL.0 * columns.len() as f64, TOP + CELL.1 * rows.len() as f64);
+    let x = |column: usize| LEFT + CELL.0 * column as f64;
+    let y = |row: usize| TOP + CELL.1 * row as f64;
+    let content = html! {
+        text.tick x="2" y=(number(TOP - 8.0)) { (down.name()) }
+        text.tick x=(number(LEFT)) y="12" { (right.name()) }
+        @for (place, column) in columns.iter().enumerate() {
+            text.tick x=(number(x(place) + CELL.0 / 2.0)) y=(number(TOP - 8.0)) text-anchor="middle" { (column) }
+        }
+        @for (place, row) in rows.iter().enumerate() {
+            text.tick x=(number(LEFT - 8.0)) y=(number(y(place) + 19.0)) text-anchor="end" { (row) }
+            @for (of, column) in columns.iter().enumerate() {
+                (square(cell(*row, *column), most, (x(of), y(place))))
+            }
+        }
+    };
+    let words = format!("{}: requests per second over workers and connections", sweep.variant);
+    let picture = svg("chart", size, &words, &content);
+    html! {
+        h2 { "Requests per second" }
+        p.legend {
+            "Medians: the stronger the colour, the more. The frame marks the highest one, = those that are not "
+            "significantly slower. >= is a lower bound, ! is not valid."
+        }
+        div.scroll tabindex="0" role="region" aria-label="map" { (plot("map", size, &picture)) }
+    }
+}
+
+fn square(cell: Option<&SweepCell>, most: f64, (x, y): (f64, f64)) -> Markup {
+    let rate = cell.and_then(|cell| cell.requests_per_second);
+    let share = rate.map_or(0.0, |rate| rate / most * STRONGEST);
+    let standing = cell.map(|cell| cell.standing);
+    let text = match (cell, rate) {
+        (Some(cell), Some(rate)) => {
+            let invalid = if cell.invalid { "! " } else { "" };
+            let bound = if cell.is_limited() { ">=" } else { "" };
+            let alike = if standing == Some(CellRank::Alike) { " =" } else { "" };
+            format!("{invalid}{bound}{}{alike}", thousands(rate))
+        }
+        _ => "-".to_owned(),
+    };
+    let (width, height) = (number(CELL.0 - 2.0), number(CELL.1 - 2.0));
+    html! {
+        rect.estimate.heat.best[standing == Some(CellRank::Best)] x=(number(x + 1.0)) y=(number(y + 1.0)) width=(width)
+            height=(height) fill-opacity=(format!("{share:.2}")) {}
+        text.name x=(number(x + CELL.0 / 2.0)) y=(number(y + 19.0)) text-anchor="middle" { (text) }
+    }
+}
+
+/// A figure with a line for each number of workers; none with fewer than two numbers of connections.
+fn over_connections(
+    sweep: &Sweep,
+    (name, show): (&str, fn(f64) -> String),
+    figure: impl Fn(&SweepCell) -> Option<f64>,
+) -> Option<Markup> {
+    let point = |cell: &SweepCell| {
+        let is_doubtful = cell.invalid || cell.is_limited();
+        let mark = if is_doubtful { Mark::Ring } else { Mark::Dot };
+        Some(Point { mark, ..Point::plain((cell.connections as f64, figure(cell)?)) })
+    };
+    let line = |(place, workers): (usize, &u32)| {
+        let cells = sweep.cells.iter().filter(|cell| cell.workers == *workers);
+        let mut points: Vec<Point> = cells.filter_map(point).collect();
+        points.sort_by(|a, b| a.at.0.total_cmp(&b.at.0));
+        Line { name: count(*workers, "worker"), place, points }
+    };
+    let lines = sweep.workers.iter().enumerate().map(line).collect();
+    let words = format!("{}: {name} over connections", sweep.variant);
+    let x = |value: f64| value.to_string();
+    let chart = logarithmic(words, lines, ("connections", x), (name, show))?;
+    Some(html! {
+        h3 { (safe(name)) " over connections" }
+        p.legend { "Medians. A hollow mark is a lower bound, or not valid. Both axes are logarithmic." }
+        (chart.draw())
+    })
+}
+
+/// The latency figures of the objectives at each rate with their limits, and the CPU time.
+pub(super) fn of_search(search: &SearchReport) -> Markup {
+    let words = |what: &str| format!("{}: {what} over the rate of requests", search.variant);
+    let x = ("requests/s", thousands);
+    let latencies = logarithmic(words("latency"), latencies(search), x, ("latency", latency));
+    let cpu = search.rates.iter().filter_map(|rate| at(rate, rate.server_cpu_ns_per_request?));
+    let cpu = Line { name: "server".to_owned(), place: 0, points: cpu.collect() };
+    let cpu = logarithmic(words("CPU"), vec![cpu], x, ("CPU per request", microseconds));
+    let has_charts = latencies.is_some() || cpu.is_some();
+    html! {
+        @if has_charts { h2 { "Rates in pictures" } }
+        div.pictures {
+            @if let Some(chart) = latencies {
+                div {
+                    h3 { "Latency over the rate" }
+                    p.legend {
+                        "Medians over the runs at each rate. A hollow mark is a rate at which a run missed an "
+                        "objective. Grey lines are the limits. Both axes are logarithmic."
+                    }
+                    (chart.draw())
+                }
+            }
+            @if let Some(chart) = cpu {
+                div {
+                    h3 { "CPU per request over the rate" }
+                    p.legend { "At a low rate a request also pays for waking the server." }
+                    (chart.draw())
+                }
+            }
+        }
+    }
+}
+
+fn latencies(search: &SearchReport) -> Vec<Line> {
+    let rates = || search.rates.iter().map(|rate| rate.requests_per_second as f64);
+    let ends = [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)];
+    let of_objective = |(place, objective): (usize, &Objective)| {
+        let name = objective.figure.name();
+        let measured = search.rates.iter().filter_map(|rate| at(rate, *rate.latency_ns.get(name)?));
+        let limit = objective.below.as_nanos() as f64;
+        let limit = ends.map(|rate| Point { is_grey: true, ..Point::plain((rate, limit)) });
+        let line = |name: String, points| Line { name, place, points };
+        [line(name.to_owned(), measured.collect()), line(objective.to_string(), limit.to_vec())]
+    };
+    search.sought.objectives.iter().enumerate().flat_map(of_objective).collect()
+}
+
+/// A figure at a rate.
+fn at(rate: &ProbedRate, figure: f64) -> Option<Point> {
+    let mark = if rate.held == rate.runs { Mark::Dot } else { Mark::Ring };
+    let at = (rate.requests_per_second as f64, figure);
+    (figure > 0.0).then_some(Point { mark, ..Point::plain(at) })
+}
+
+fn microseconds(ns: f64) -> String {
+    format!("{} us", ns / 1000.0)
+}
