@@ -283,7 +283,7 @@ fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
     let server = null_server("hello");
     let good = ["--a", server.as_str(), "--b", server.as_str()];
     let long = format!("--name-a={}", "x".repeat(300));
-    let rows: [&[&str]; 28] = [
+    let rows: [&[&str]; 30] = [
         &["--a", "x {port}"],
         &["--server", "./x {port}"],
         &["--old", "HEAD"],
@@ -303,6 +303,8 @@ fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
         &[&good[..], &["--precision=1%", "--cohorts=4"]].concat(),
         &[&good[..], &["--fail-if=cpu"]].concat(),
         &[&good[..], &["--metric=switches"]].concat(),
+        &[&good[..], &["--metric=ready", "--procedure=process"]].concat(),
+        &["--a", "builtin/epoll", "--b", "http://127.0.0.1:1/", "--metric=ready"],
         &[&good[..], &["--name-b=A"]].concat(),
         &[&good[..], &["--name-b=a b"]].concat(),
         &[&good[..], &["--name-a=x/y", "--name-b=x-y"]].concat(),

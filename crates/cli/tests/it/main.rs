@@ -46,6 +46,7 @@ mod slurm;
 mod sources;
 mod stalled;
 mod standalone;
+mod start_up;
 mod suites;
 mod survive;
 mod terminal;

@@ -56,6 +56,22 @@ const LEAST_START: Duration = Duration::from_secs(1);
 /// The part of a slice that is discarded at least.
 const LEAST_DISCARD: Duration = Duration::from_millis(20);
 
+/// Start-up time is that of servers which a cohort starts.
+fn check_starts(procedure: Procedure, services: &[Subject]) -> anyhow::Result<()> {
+    if !services.is_empty() {
+        return Err(usage(
+            "--metric ready is the time that a server takes to start, and a service runs already: give a command in \
+             place of the URL",
+        ));
+    }
+    if procedure == Procedure::Process {
+        return Err(usage(
+            "--metric ready is measured in cohorts: omit --procedure process and --scenario hello-timeout",
+        ));
+    }
+    Ok(())
+}
+
 /// What conditions may be about.
 fn scope(workload: &Workload, sides: &[Subject; 2]) -> GateScope<'static> {
     let phase = workload.phase;
@@ -79,6 +95,9 @@ impl Arguments {
         let usual = usual_metric(phase, &services);
         let metric = self.metric(phase, usual)?;
         let procedure = self.procedure(metric);
+        if metric == Metric::Ready {
+            check_starts(procedure, &services)?;
+        }
         let workload = self.workload(context, phase, &services)?;
         let scenario = workload.scenario;
         let goal = self.goal(procedure);
