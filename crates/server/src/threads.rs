@@ -69,6 +69,12 @@ impl Threads {
         self.clocks.keys().copied().zip(self.clocks_since(before).map(|clock| clock.ran_ns))
     }
 
+    /// For how long all of them were ready to run without a CPU since `before`, in nanoseconds, wake-ups included.
+    #[must_use]
+    pub fn run_queue_since(&self, before: &Self) -> u64 {
+        self.clocks_since(before).map(|clock| clock.waited_ns).sum()
+    }
+
     /// The time since an earlier moment.
     #[must_use]
     pub fn since(&self, before: &Self) -> Duration {
@@ -139,6 +145,13 @@ mod tests {
         let before = Threads::new(Instant::now(), &[(100 * MS, 300 * MS, 90)]);
         let after = Threads::new(Instant::now(), &[(500 * MS, 400 * MS, 100)]);
         assert_eq!(after.waited_since(&before, 1, WAKE_UP_NS), 100 * MS - wake_ups / 10);
+    }
+
+    #[test]
+    fn the_run_queue_has_the_waits_of_all_threads() {
+        let before = Threads::new(Instant::now(), &[(5, 30, 1), (5, 10, 1)]);
+        let after = Threads::new(Instant::now(), &[(9, 70, 2), (9, 10, 2), (9, 7, 1)]);
+        assert_eq!(after.run_queue_since(&before), 40 + 7);
     }
 
     #[test]

@@ -41,6 +41,7 @@ mod second_look;
 mod servers;
 mod services;
 mod services_elsewhere;
+mod shared_cpus;
 mod silence;
 mod slurm;
 mod sources;

@@ -139,8 +139,9 @@ impl SliceRunner<'_> {
         let parked = parked(members, &report);
         let details = (before.0, after.0);
         let slice = slice(shape, &report, taken, &details, &parked);
+        let dropped = dropped(&slice, &report.report, self.placement);
         let distances = Distances { distance_ns_before, distance_ns_after };
-        let slice = Slice { frequency_khz, distances, ..slice };
+        let slice = Slice { frequency_khz, distances, dropped, ..slice };
         Ok(Done { slice, report, details, ended_ns, output_bytes, own_ns, parked })
     }
 }
@@ -173,7 +174,7 @@ fn slice(
     // The details are of the whole slice; the part that counts has its share of them.
     let share = counted.unwrap_or(0) as f64 / report.cpu.whole_ns.max(1) as f64;
     let (voluntary, involuntary) = after.switches_since(before);
-    let mut slice = Slice {
+    Slice {
         round: shape.round,
         start_ns: report.start_ns,
         discard_ns: shape.discard_ns,
@@ -195,13 +196,12 @@ fn slice(
         frequency_khz: None,
         distances: Distances::default(),
         dropped: None,
-    };
-    slice.dropped = dropped(&slice, load);
-    slice
+    }
 }
 
-/// Why a slice does not count, if so.
-fn dropped(slice: &Slice, load: &LoadReport) -> Option<ReasonKind> {
+/// Why a slice does not count, if so. Where the sides share CPUs, the server makes the generator late: that is what is
+/// measured.
+fn dropped(slice: &Slice, load: &LoadReport, placement: &Placement) -> Option<ReasonKind> {
     let load_ns = (slice.discard_ns + slice.length_ns).max(1) as f64;
     let share = |nanoseconds: u64| nanoseconds as f64 / load_ns;
     let waited = slice.server_waited.max(slice.generator_waited);
@@ -210,7 +210,7 @@ fn dropped(slice: &Slice, load: &LoadReport) -> Option<ReasonKind> {
         (share(slice.stolen_ns) > STOLEN_SHARE, ReasonKind::Stolen),
         (share(slice.parked_cpu_ns) > PARKED_SHARE, ReasonKind::ParkedBusy),
         (waited > WAITED_SHARE, ReasonKind::Neighbour),
-        (share(load.stall_ns_total) > LATE_SHARE, ReasonKind::GeneratorStall),
+        (placement.disjoint && share(load.stall_ns_total) > LATE_SHARE, ReasonKind::GeneratorStall),
         (apart(load).is_some(), ReasonKind::GeneratorsApart),
     ];
     rules.into_iter().find(|(applies, _)| *applies).map(|(_, kind)| kind)
@@ -232,12 +232,19 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn why(change: impl FnOnce(&mut Slice, &mut LoadReport)) -> Option<ReasonKind> {
+    fn why_with(
+        disjoint: bool,
+        change: impl FnOnce(&mut Slice, &mut LoadReport),
+    ) -> Option<ReasonKind> {
         let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
         let mut load = LoadReport::new("0".into(), config, EngineChoice::Epoll);
         let mut slice = Slice { discard_ns: 20 * MS, length_ns: 100 * MS, ..Slice::default() };
         change(&mut slice, &mut load);
-        dropped(&slice, &load)
+        dropped(&slice, &load, &Placement { disjoint, ..Placement::default() })
+    }
+
+    fn why(change: impl FnOnce(&mut Slice, &mut LoadReport)) -> Option<ReasonKind> {
+        why_with(true, change)
     }
 
     #[test]
@@ -253,5 +260,7 @@ mod tests {
         assert_eq!(why(|slice, _| slice.parked_cpu_ns = 5 * MS), Some(ReasonKind::ParkedBusy));
         let stalled = why(|_, load| load.stall_ns_total = 5 * MS);
         assert_eq!(stalled, Some(ReasonKind::GeneratorStall));
+        let shared = why_with(false, |_, load| load.stall_ns_total = 5 * MS);
+        assert_eq!(shared, None, "the server is on the CPUs of the generator");
     }
 }

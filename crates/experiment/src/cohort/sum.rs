@@ -13,7 +13,7 @@ use wirebench_schema::{
     journal::{Cost, Measurement, Owner, ProgramShare, Reason, RunSide, Slice},
     load::{LoadModel, LoadReport},
 };
-use wirebench_server::cost;
+use wirebench_server::{cost, threads::Threads};
 
 use super::{
     member::Ended,
@@ -117,7 +117,10 @@ impl Parts<'_> {
             self.ended.workers,
             &self.settings.placement,
         );
-        let busiest_ns: f64 = kept.iter().map(|it| busiest_ns(it)).sum();
+        let busiest_ns: f64 =
+            kept.iter().map(|it| since(it, Threads::busiest_since) as f64 * counted(it)).sum();
+        let run_queue_ns: u64 =
+            kept.iter().map(|it| share_of(since(it, Threads::run_queue_since), counted(it))).sum();
         let generator_ns = load.thread_cpu_ns.iter().copied().max().unwrap_or(0);
         let last = kept.last().map(|it| &it.details.1);
         Cost {
@@ -134,6 +137,7 @@ impl Parts<'_> {
             threads: last.map_or(0, |it| u32::try_from(it.threads.count()).unwrap_or(u32::MAX)),
             context_switches_voluntary: sum(|slice| slice.switches_voluntary),
             context_switches_involuntary: sum(|slice| slice.switches_involuntary),
+            run_queue_ns: Some(run_queue_ns),
         }
     }
 
@@ -176,12 +180,15 @@ impl Parts<'_> {
     }
 }
 
-/// How long the busiest thread ran in the part that counts.
-fn busiest_ns(done: &Done) -> f64 {
+/// What `of` says of the server's threads during the whole slice.
+fn since(done: &Done, of: fn(&Threads, &Threads) -> u64) -> u64 {
     let (before, after) = &done.details;
-    let whole_ns = after.threads.busiest_since(&before.threads) as f64;
-    let share = done.report.cpu.counted_ns.unwrap_or(0) as f64;
-    whole_ns * share / done.report.cpu.whole_ns.max(1) as f64
+    of(&after.threads, &before.threads)
+}
+
+/// The share of the part that counts.
+fn counted(done: &Done) -> f64 {
+    done.report.cpu.counted_ns.unwrap_or(0) as f64 / done.report.cpu.whole_ns.max(1) as f64
 }
 
 /// How long each thread of the server ran in these slices.

@@ -7,8 +7,8 @@ use std::{
 };
 use wirebench_schema::{
     journal::{
-        Bound, Journal, Placement, ProgramShare, Reason, ReasonKind, Run, RunSide, Weight,
-        next_step,
+        Bound, Cost, Counts, Journal, Measurement, Placement, ProgramShare, Reason, ReasonKind,
+        Run, RunSide, Weight, next_step,
     },
     suite::{Phase, Scale},
 };
@@ -21,6 +21,7 @@ use crate::{
     analysis::{self, Row, WorkloadRows},
     published_rows::{self, few},
     services, table,
+    table_units::latency,
 };
 
 /// Rows that a cause names; more are counted.
@@ -67,7 +68,8 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
     }
     causes.disturbed = (!disturbed.is_empty()).then(|| next_step(seen_in(&disturbed)));
     causes.lines.extend(services::notes(journal));
-    causes.lines.extend(unsaturated(workloads));
+    // On shared CPUs the two sides together are the bottleneck.
+    causes.lines.extend(journal.start.placement.disjoint.then(|| unsaturated(workloads)).flatten());
     causes.lines.extend(refusals(journal));
     causes.lines.extend(failures(workloads));
     causes.lines.extend(too_slow(workloads));
@@ -163,7 +165,33 @@ fn cpus(runs: &[&Run], placement: &Placement) -> String {
 fn conditions(journal: &Journal) -> Vec<String> {
     let smoke = (journal.start.scale == Scale::Smoke).then(|| table::headline::SMOKE.to_owned());
     let texts = analysis::conditions(journal).into_iter();
-    smoke.into_iter().chain(texts.map(|text| format!("all rows: {text}"))).collect()
+    let texts = texts.map(|text| format!("all rows: {text}"));
+    smoke.into_iter().chain(texts).chain(sharing(journal)).collect()
+}
+
+/// What the sharing of CPUs means for the figures: the scheduler's part of a request.
+fn sharing(journal: &Journal) -> Option<String> {
+    let counted = journal.runs.iter().filter(|run| run.counts == Counts::Yes);
+    let measured = counted
+        .filter_map(|run| run.outcome.measured())
+        .filter(|it| it.load.requests > 0 && it.cost.is_of_processes());
+    let each = |of: fn(&Cost) -> Option<u64>| -> Option<(f64, f64)> {
+        let share = |it: &Measurement| Some(of(&it.cost)? as f64 / it.load.requests as f64);
+        let values = measured.clone().filter_map(share);
+        values.map(|it| (it, it)).reduce(|(low, high), (it, _)| (low.min(it), high.max(it)))
+    };
+    let waited = each(|cost| cost.run_queue_ns).filter(|_| !journal.start.placement.disjoint)?;
+    let lost = each(|cost| Some(cost.context_switches_involuntary))?;
+    let range = |(low, high): (f64, f64), show: fn(f64) -> String| match (show(low), show(high)) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{low} to {high}"),
+    };
+    Some(format!(
+        "all rows: a server waited {} per request for a CPU, with {} involuntary context switches; requests/s and \
+         latencies include the wait, CPU time does not",
+        range(waited, latency),
+        range(lost, |times| format!("{times:.2}")),
+    ))
 }
 
 /// Rows whose throughput was set by waiting.

@@ -62,6 +62,10 @@ pub struct Cost {
     pub context_switches_voluntary: u64,
     /// Times that a thread lost its CPU.
     pub context_switches_involuntary: u64,
+    /// Time in which a thread was ready to run and had no CPU, summed over all threads. Absent in results of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_queue_ns: Option<u64>,
 }
 
 impl Cost {

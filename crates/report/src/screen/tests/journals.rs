@@ -51,6 +51,27 @@ fn loads_of_a_scenario_are_next_to_each_other_and_the_baseline_comes_first() {
 }
 
 #[test]
+fn on_shared_cpus_the_scheduler_has_a_part_in_each_request() {
+    let mut journal = two_rates();
+    alter_runs(
+        &mut journal,
+        |_| true,
+        |it| {
+            (it.load.requests, it.cost.processes) = (1000, 1);
+            (it.cost.run_queue_ns, it.cost.context_switches_involuntary) = (Some(5_000_000), 250);
+        },
+    );
+    assert!(!shown(&journal).contains("context switches"), "each side has its own CPU");
+    journal.start.placement.disjoint = false;
+    change(&mut journal, ("own/server", "hello"), |it| it.cost.run_queue_ns = Some(9_000_000));
+    let text = shown(&journal).split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = "all rows: a server waited 5.00 us to 9.00 us per request for a CPU, with 0.25 involuntary context \
+                    switches; requests/s and latencies include the wait, CPU time does not";
+    assert!(text.contains(sentence), "{text}");
+    assert!(!text.contains("neither side was the bottleneck"), "{text}");
+}
+
+#[test]
 fn a_load_has_one_headline_figure_in_every_form() {
     let journal = two_rates();
     let model = model(&journal, Stage::Final);
