@@ -2,19 +2,26 @@
 
 use crate::{
     load::served,
-    world::{Outcome, Running, World, assert_has},
+    world::{Outcome, Running, World, assert_has, entries, program},
 };
 use rustix::process::Signal;
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
 };
+
+const METRICS: [&str; 6] = ["load", "-c2", "--interval", "100ms", "--metrics", "localhost:0"];
 
 /// Starts a load that serves its metrics, and gives their address.
 fn started(world: &World, arguments: &[&str]) -> (Running, String) {
-    let metrics = ["load", "-c2", "--interval", "100ms", "--metrics", "localhost:0"];
-    let mut load = world.start(&[&metrics, arguments].concat());
+    let load = world.start(&[&METRICS, arguments].concat());
+    with_address(load)
+}
+
+/// A load that serves its metrics, and their address.
+fn with_address(mut load: Running) -> (Running, String) {
     let mut line = String::new();
     // A byte at a time, so that what follows is left for the outcome.
     let mut stderr = BufReader::with_capacity(1, load.child.stderr.as_mut().unwrap());
@@ -77,6 +84,29 @@ fn a_load_ends_as_without_metrics_while_a_client_is_silent() {
     let _silent = TcpStream::connect(&address).unwrap();
     load.end().assert_prints(0, &["Requests/sec:"]);
     assert!(TcpStream::connect(&address).is_err());
+}
+
+#[test]
+#[ignore = "needs two CPUs"]
+fn clients_are_answered_on_cpus_that_the_load_may_not_use_with_two_cpus() {
+    let (world, _server, url) = served("hello");
+    let cpu = wirebench_sys::affinity::current().unwrap()[0].to_string();
+    let mut command = std::process::Command::new("taskset");
+    command.args(["-c", &cpu]).arg(program()).args(METRICS).args(["-d120s", &url]);
+    let (load, address) = with_address(Running::of(command));
+    scraped_after(&world, &address, 0.0);
+    // taskset has become the load.
+    let tasks = entries(Path::new(&format!("/proc/{}/task", load.child.id())));
+    let cpus_of = |task: &PathBuf| {
+        let read = |name: &str| fs::read_to_string(task.join(name)).unwrap();
+        let status = read("status");
+        let line = status.lines().find_map(|it| it.strip_prefix("Cpus_allowed_list:"));
+        (read("comm").trim() == "metrics", line.unwrap().trim().to_owned())
+    };
+    let (own, others): (Vec<_>, Vec<_>) =
+        tasks.iter().map(cpus_of).partition(|(is_metrics, _)| *is_metrics);
+    assert!(own.len() == 1 && own[0].1 != cpu, "{own:?}");
+    assert!(others.len() > 1 && others.iter().all(|(_, cpus)| *cpus == cpu), "{others:?}");
 }
 
 #[test]
