@@ -8,6 +8,7 @@ use std::{
 };
 use wirebench_catalogue::project::Project;
 use wirebench_schema::{
+    journal::Journal,
     suggest,
     suite::{PublishedFigures, Suite},
 };
@@ -64,6 +65,25 @@ pub(crate) fn figures(project: &Project, suite: &Suite) -> anyhow::Result<Publis
     let shown = path.display().to_string();
     let text = fs::read_to_string(&path).with_context(|| shown.clone())?;
     PublishedFigures::parse(&text, suite).map_err(|error| usage(format!("{shown}: {error}")))
+}
+
+/// A journal whose suite repeats a document, with the figures of the document as this version of the program has them:
+/// they do not change, but names and headings that an older version lacked are there. A suite that is not part of the
+/// program, or repeats another document, keeps the figures of its journal.
+pub(crate) fn with_figures_of_today(mut journal: Journal) -> Journal {
+    let Some(published) = &mut journal.start.published else { return journal };
+    let name = &journal.start.suite;
+    let figures = || {
+        let text = wirebench_bundle::text(&format!("suites/{name}.toml"))?;
+        let suite = Suite::parse(name, &text).ok()?;
+        let is_same = suite.document.as_ref()?.title == published.document.title;
+        let figures = wirebench_bundle::text(&format!("suites/published/{name}.toml"))?;
+        PublishedFigures::parse(&figures, &suite).ok().filter(|_| is_same)
+    };
+    if let Some(figures) = figures() {
+        published.figures = figures;
+    }
+    journal
 }
 
 /// The names of all suites.

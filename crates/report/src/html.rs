@@ -46,6 +46,8 @@ pub(crate) enum Cells {
     Names,
     Figures,
     Words,
+    /// Ratios of the figures in front of them, with their intervals.
+    Intervals,
     Pictures,
 }
 
@@ -54,13 +56,14 @@ impl Cells {
         match self {
             Self::Names | Self::Figures => None,
             Self::Words => Some("words"),
+            Self::Intervals => Some("interval"),
             Self::Pictures => Some("picture"),
         }
     }
 }
 
-/// A table of figures, which `words` describe. It scrolls by itself where it is wider than the page, and a narrow
-/// screen has a card for each row.
+/// A table of figures, which `words` describe; heads may have `\n` between two lines. It scrolls by itself where it is
+/// wider than the page, and a narrow screen has a card for each row.
 pub(crate) fn table(
     words: &str,
     heads: &[(Cells, impl AsRef<str>)],
@@ -72,7 +75,12 @@ pub(crate) fn table(
                 thead {
                     tr {
                         @for (cells, head) in heads {
-                            th class=[cells.class()] scope="col" { (safe(head.as_ref())) }
+                            th class=[cells.class()] scope="col" {
+                                @for (place, line) in head.as_ref().split('\n').enumerate() {
+                                    @if place > 0 { br; }
+                                    (safe(line))
+                                }
+                            }
                         }
                     }
                 }
@@ -80,7 +88,7 @@ pub(crate) fn table(
                     @for row in rows {
                         tr {
                             @for ((cells, head), cell) in heads.iter().zip(row) {
-                                @let label = safe(head.as_ref());
+                                @let label = safe(&head.as_ref().replace('\n', ""));
                                 @if *cells == Cells::Names {
                                     th scope="row" data-label=[is_number(cell).then_some(label)] { bdi { (cell) } }
                                 } @else {

@@ -16,7 +16,10 @@ use wirebench_schema::{
 use wirebench_stats::{CONFIDENCE, MIN_COHORTS};
 
 pub use self::{
-    published::{PublishedRatio, PublishedReport, PublishedRowReport},
+    published::{
+        PublishedCell, PublishedColumn, PublishedReport, PublishedRowReport, PublishedTableReport,
+        PublishedTableRow,
+    },
     row::{Figure, OtherState, Reasons, Row, Runs},
 };
 use crate::{
@@ -143,7 +146,7 @@ pub fn report<'a>(analysis: &'a Analysis<'_>) -> Report<'a> {
         confidence: CONFIDENCE,
         blocks_needed: u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX),
         widest_interval: analysis.widest_interval(),
-        published: published::published(journal, workloads),
+        published: published::published(analysis),
         workloads: workloads.iter().map(|rows| workload(analysis, rows)).collect(),
         why: whys(journal, workloads),
         unavailable: journal.unavailable.clone(),

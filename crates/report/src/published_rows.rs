@@ -27,6 +27,17 @@ pub(crate) fn document(journal: &Journal) -> Option<&Published> {
     published.filter(|it| journal.start.scale != Scale::Smoke && !it.figures.tables.is_empty())
 }
 
+/// The name of a row as the document prints it.
+pub(crate) fn name_of(published: &Published, variant: &VariantId) -> String {
+    let name = published.figures.rows.get(variant).and_then(|row| row.name.clone());
+    name.unwrap_or_else(|| variant.to_string())
+}
+
+/// The name of a row, and its variant unless that is the name.
+fn full_name(variant: &VariantId, row: &PublishedRow) -> String {
+    row.name.as_ref().map_or_else(|| variant.to_string(), |name| format!("{name} ({variant})"))
+}
+
 /// The rows in the order of the lists: the most comparable first.
 pub(crate) fn in_order(published: &Published) -> Vec<(&VariantId, &PublishedRow)> {
     let mut rows: Vec<_> = published.figures.rows.iter().collect();
@@ -45,7 +56,7 @@ pub(crate) fn lines(journal: &Journal) -> Vec<String> {
         let reason = reason.map(|reason| format!("not measured: {reason}"));
         let texts = [Some(row.explanation()), reason];
         let texts: Vec<String> = texts.into_iter().flatten().collect();
-        format!("{variant}: {}; {}", row.state.name(), texts.join("; "))
+        format!("{}: {}; {}", full_name(variant, row), row.state.name(), texts.join("; "))
     };
     in_order(published).into_iter().map(line).collect()
 }
@@ -64,9 +75,9 @@ pub(crate) fn summary(journal: &Journal) -> Vec<String> {
     let mut lines = vec![format!("rows of the document: {}", counts.join(", "))];
     let apart = [RowState::Different, RowState::Missing].into_iter().flat_map(of);
     let clause = |row: &PublishedRow| row.clause.clone().unwrap_or_default();
-    lines.extend(
-        apart.map(|(variant, row)| format!("{}: {variant}: {}", row.state.name(), clause(row))),
-    );
+    lines.extend(apart.map(|(variant, row)| {
+        format!("{}: {}: {}", row.state.name(), full_name(variant, row), clause(row))
+    }));
     lines
 }
 

@@ -27,7 +27,8 @@ use self::{
 use crate::{
     analysis::Analysis,
     compare::{Gate, gate_lines},
-    document::{Look, Paint},
+    document::{Block, Document, Look, Paint},
+    table::of_document,
     wrap::{WIDTH, shorten, wrap},
 };
 
@@ -72,12 +73,20 @@ enum Stage {
 /// The first screen of a result.
 #[must_use]
 pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
-    text(&adapter::model(analysis, Stage::Final), facts)
+    text(&adapter::model(analysis, Stage::Final), of_document(analysis), facts)
 }
 
-fn text(model: &Model<'_>, facts: &Facts<'_>) -> String {
+/// The page; the suite's document is in front of everything else that was measured.
+fn text(model: &Model<'_>, document: Option<(String, Vec<Block>)>, facts: &Facts<'_>) -> String {
     let width = facts.width();
     let mut lines = wrap(&headline::setting(model, facts), width, "");
+    if let Some((introduction, blocks)) = document {
+        lines.extend(wrap(&introduction, width, ""));
+        let document = Document { blocks, ..Document::default() };
+        lines.extend([String::new(), document.text(Paint(facts.look, width))]);
+        lines.extend(model.published.iter().flat_map(|line| wrap(line, width, INDENT)));
+        lines.push(String::new());
+    }
     lines.extend(wrap(&headline::result(model), width, ""));
     lines.extend(table(model, Paint(facts.look, width)));
     let hint = headline::hint(model).map_or_else(Vec::new, |hint| wrap(&hint, width, ""));
@@ -85,10 +94,6 @@ fn text(model: &Model<'_>, facts: &Facts<'_>) -> String {
     if !notes.is_empty() {
         lines.push(String::new());
         lines.extend(notes);
-    }
-    if !model.published.is_empty() {
-        lines.push(String::new());
-        lines.extend(model.published.iter().flat_map(|line| wrap(line, width, INDENT)));
     }
     lines.extend(whys(model, width));
     if let Some(gate) = facts.gate {

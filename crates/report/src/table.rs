@@ -17,8 +17,8 @@ use crate::{
     generators, pairs, published_rows, why,
 };
 
+pub(crate) use self::lists::unavailable;
 use self::states::sentences;
-pub(crate) use self::{columns::has_few_samples, lists::unavailable};
 pub(crate) use crate::table_units::count;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,16 +37,21 @@ pub fn document(
     metric: Option<Metric>,
 ) -> Document {
     let Analysis { journal, workloads, .. } = analysis;
-    let mut lines = vec![headline::headline(journal, workloads)];
-    lines.extend(sentences(workloads));
+    let mut blocks = vec![Block::line(headline::headline(journal, workloads))];
+    let mut lines = sentences(workloads);
     lines.extend(headline::cautions(journal, workloads));
     lines.extend(published::paragraph(journal, machine));
     lines.extend(conclusion(analysis));
-    let mut blocks: Vec<Block> = lines.into_iter().map(Block::line).collect();
-    let sections = workloads.iter().map(|rows| workload::section(journal, rows, metric));
-    let sections: Vec<Block> = sections.chain(published::sections(analysis)).collect();
-    let legend = lists::reading_aid(journal, workloads, &sections);
-    blocks.extend(sections);
+    if let Some((introduction, tables)) = of_document(analysis) {
+        blocks.push(Block::line(introduction));
+        blocks.extend(tables);
+        blocks.push(Block::section("how it was measured", lines));
+        blocks.push(published::rows(analysis));
+    } else {
+        blocks.extend(lines.into_iter().map(Block::line));
+    }
+    blocks.extend(workloads.iter().map(|rows| workload::section(journal, rows, metric)));
+    let legend = lists::reading_aid(journal, workloads, &blocks);
     blocks.extend(by_name::sections(workloads));
     if metric != Some(Metric::Ready) {
         blocks.extend(start_up::sections(workloads));
@@ -64,14 +69,19 @@ pub fn document(
     Document { title: journal.start.suite.clone(), blocks }
 }
 
-/// The document of the suite: its tables with both figures, and its rows; nothing without a document.
-pub(crate) fn of_suite(analysis: &Analysis<'_>) -> Vec<Block> {
-    let mut sections = published::sections(analysis);
-    if !sections.is_empty() {
-        let legend = [lists::PUBLISHED, lists::COMPARABLE, lists::NOT_COMPARABLE];
-        sections.push(Block::section("legend", legend.map(str::to_owned).to_vec()));
-    }
-    sections
+/// The tables of the suite's document, in its order and with both figures, after a sentence on them; nothing without
+/// a document.
+pub(crate) fn of_document(analysis: &Analysis<'_>) -> Option<(String, Vec<Block>)> {
+    Some((published::introduction(analysis)?, published::sections(analysis)))
+}
+
+/// The rows of the suite's document, and how to read its tables.
+pub(crate) fn rows_of_document(analysis: &Analysis<'_>) -> Vec<Block> {
+    let legend = lists::OF_DOCUMENT.map(str::to_owned).to_vec();
+    vec![
+        published::rows(analysis),
+        Block::section("how to read the tables of the document", legend),
+    ]
 }
 
 /// The sentence on the differences that the document of the suite published.

@@ -14,7 +14,7 @@ use std::{
 use super::{ARROWS, dependencies, sources};
 
 /// Uses that close a circle and are allowed: the crate, the module and what it uses, which is next to it.
-const ALLOWED: [(&str, &str, &str); 8] = [
+const ALLOWED: [(&str, &str, &str); 7] = [
     // A context is made of options, and options choose one.
     ("cli", "context", "options"),
     // Known, and to be resolved.
@@ -22,7 +22,6 @@ const ALLOWED: [(&str, &str, &str); 8] = [
     ("experiment", "cohort::course", "prepare"),
     ("judge", "load::faults", "limit"),
     ("report", "analysis::comparison", "levels"),
-    ("report", "screen::causes", "adapter"),
     ("schema", "suite::raw_workload", "raw"),
     ("schema", "suite::workload", "raw_workload"),
 ];

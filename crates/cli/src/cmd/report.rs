@@ -33,6 +33,7 @@ use crate::{
     out,
     results::{self, Known},
     splice,
+    suites::with_figures_of_today,
     view_options::ViewOptions,
 };
 
@@ -85,7 +86,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(load) = loads::read(&arguments.run)? {
         return arguments.load(&load);
     }
-    let journal = arguments.view.of(journal::read(&arguments.run).map_err(usage)?)?;
+    let journal = with_figures_of_today(journal::read(&arguments.run).map_err(usage)?);
+    let journal = arguments.view.of(journal)?;
     if let Some(folder) = &arguments.svg {
         let known = Known::of(&journal, results::folder(&arguments.run))?;
         let page =

@@ -31,6 +31,7 @@ use crate::{
     out,
     plan::count,
     results::{Known, Stored},
+    suites::with_figures_of_today,
 };
 
 /// The depth of result folders below those that are given.
@@ -115,7 +116,7 @@ impl Arguments {
         if read::<Summary>(&own.join(SUMMARY_FILE)).is_some_and(|it| it.format == FORMAT) {
             return Ok(());
         }
-        let journal = Journal::parse(&text)?;
+        let journal = with_figures_of_today(Journal::parse(&text)?);
         fs::create_dir_all(&own)?;
         write(&own.join(JOURNAL_FILE), &self.shared(&text))?;
         let environment = fs::read_to_string(folder.join(ENVIRONMENT_FILE)).ok();

@@ -9,6 +9,9 @@ use crate::{
     origin,
 };
 
+/// Characters of a line that a page on a screen of 1280 px has room for.
+const WIDEST: usize = 148;
+
 /// Numbers what scrolls by itself, because each such region needs a name of its own.
 struct Regions(Counter<usize>);
 
@@ -90,15 +93,27 @@ impl Regions {
                 (0, _) => Cells::Names,
                 (_, Align::Left) => Cells::Words,
                 (_, Align::Right) => Cells::Figures,
+                (_, Align::Interval) => Cells::Intervals,
             };
-            (cells, column.head.replace('\n', ""))
+            (cells, column.head.clone())
         };
         let heads: Vec<_> = table.columns.iter().enumerate().map(head).collect();
-        let rows = numbered.cells.iter().map(|row| row.iter().map(text).collect());
-        let notes = (1..).zip(numbered.notes);
+        // A table that cannot repeat the names of its rows is as wide as it takes.
+        let most = if table.keys > 0 { WIDEST } else { usize::MAX };
+        let parts = table.parts(&numbered.cells, &[2], most).into_iter().map(|(columns, _)| {
+            let heads: Vec<_> = columns.iter().map(|column| heads[*column].clone()).collect();
+            let row =
+                |row: &Vec<String>| columns.iter().map(|column| lines(&row[*column])).collect();
+            html::table(
+                &self.name("table"),
+                &heads,
+                &numbered.cells.iter().map(row).collect::<Vec<_>>(),
+            )
+        });
+        let notes = (1..).zip(&numbered.notes);
         let notes: Vec<String> = notes.map(|(number, note)| format!("[{number}] {note}")).collect();
         html! {
-            (html::table(&self.name("table"), &heads, &rows.collect::<Vec<_>>()))
+            @for part in parts { (part) }
             @if !notes.is_empty() { (list(&notes)) }
         }
     }
@@ -106,6 +121,15 @@ impl Regions {
     fn name(&self, what: &str) -> String {
         self.0.set(self.0.get() + 1);
         format!("{what} {}", self.0.get())
+    }
+}
+
+/// The lines of a cell below each other.
+fn lines(cell: &str) -> Markup {
+    html! {
+        @for (place, line) in cell.split('\n').enumerate() {
+            @if place == 0 { (text(line)) } @else { br; span.below { (text(line.trim_start())) } }
+        }
     }
 }
 

@@ -3,7 +3,10 @@
 
 use std::borrow::Cow;
 
-use super::{Align, Block, DETAILS, Document, Parts, Table, table::Row};
+use super::{
+    Align, Block, DETAILS, Document, Parts, Table,
+    table::{Row, in_lines},
+};
 use crate::{origin::Origin, wrap::length};
 
 /// Forges show wider tables with a scroll bar, so they drop what may be dropped.
@@ -74,16 +77,27 @@ fn list(items: &[String]) -> String {
 impl Table {
     fn markdown(&self, rows: &[&Row]) -> String {
         let numbered = Self::numbered(rows);
-        let columns = self.fitting(&numbered.cells, " | ".len(), WIDEST - "|  |".len());
         let heads = self.columns.iter().map(|column| cell(&column.head.replace('\n', "")));
-        let rows = numbered.cells.iter().map(|row| row.iter().map(|text| cell(text)).collect());
+        let rows = numbered.cells.iter().flat_map(|row| in_lines(row));
+        let rows = rows.map(|row| row.into_iter().map(cell).collect());
         let rows: Vec<Vec<String>> = std::iter::once(heads.collect()).chain(rows).collect();
+        let parts = self.parts(&numbered.cells, &[" | ".len()], WIDEST - "|  |".len()).into_iter();
+        let parts = parts.map(|(columns, _)| self.part_in_markdown(&rows, &columns));
+        let notes = (1..).zip(&numbered.notes);
+        let notes: Vec<String> = notes.map(|(number, note)| format!("[{number}] {note}")).collect();
+        // Without an empty line the list would be a part of the table.
+        let notes = (!notes.is_empty()).then(|| list(&notes));
+        parts.chain(notes).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Some columns of a table; the first row is the head.
+    fn part_in_markdown(&self, rows: &[Vec<String>], columns: &[usize]) -> String {
         let width = |column: usize| rows.iter().map(|row| length(&row[column])).max().unwrap_or(0);
         let line = |row: &Vec<String>| {
             let cell = |column: &usize| {
                 let room = width(*column) - length(&row[*column]);
                 match self.columns[*column].align {
-                    Align::Left => format!(" {}{:room$} |", row[*column], ""),
+                    Align::Left | Align::Interval => format!(" {}{:room$} |", row[*column], ""),
                     Align::Right => format!(" {:room$}{} |", "", row[*column]),
                 }
             };
@@ -92,10 +106,6 @@ impl Table {
         let mut lines: Vec<String> = rows.iter().map(line).collect();
         let rule = |column: &usize| format!("{}|", "-".repeat(width(*column) + 2));
         lines.insert(1, format!("|{}", columns.iter().map(rule).collect::<String>()));
-        let notes = (1..).zip(&numbered.notes);
-        let notes: Vec<String> = notes.map(|(number, note)| format!("[{number}] {note}")).collect();
-        // Without an empty line the list would be a part of the table.
-        lines.extend((!notes.is_empty()).then(|| format!("\n{}", list(&notes))));
         lines.join("\n")
     }
 }

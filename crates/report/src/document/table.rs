@@ -19,6 +19,8 @@ pub(crate) enum Align {
     Left,
     /// Of figures.
     Right,
+    /// Of ratios with their intervals, which begin at the same place and are never broken.
+    Interval,
 }
 
 #[derive(Clone, Debug)]
@@ -36,6 +38,7 @@ pub(crate) struct Column {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
+    /// With `\n` between several lines.
     pub(crate) text: String,
     pub(crate) shade: Shade,
     /// Of which terminals show a bar, if there is room.
@@ -114,7 +117,7 @@ impl Table {
         Numbered { cells, notes: notes.texts().collect() }
     }
 
-    /// The groups of columns behind the keys.
+    /// The groups of columns behind the keys. Without keys a part could not repeat the names of its rows.
     fn groups(&self) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for column in self.keys..self.columns.len() {
@@ -126,12 +129,6 @@ impl Table {
             }
         }
         groups
-    }
-
-    /// The columns that fit into `most` characters as a whole, for Markdown.
-    pub(super) fn fitting(&self, cells: &[Vec<String>], between: usize, most: usize) -> Vec<usize> {
-        let all = vec![(self.keys..self.columns.len()).collect()];
-        self.fit(&all, cells, &[between], most).map(|(columns, _)| columns).unwrap_or_default()
     }
 
     /// The columns of these groups that fit into `most` characters, and the largest of `gaps` between them
@@ -164,13 +161,17 @@ impl Table {
         }
     }
 
-    /// The columns of each part of the table, below each other, with the gap between them.
-    fn parts(&self, cells: &[Vec<String>], most: usize) -> Vec<(Vec<usize>, usize)> {
+    /// The columns of each part of the table, below each other, with the largest of `gaps` between them.
+    pub(super) fn parts(
+        &self,
+        cells: &[Vec<String>],
+        gaps: &[usize],
+        most: usize,
+    ) -> Vec<(Vec<usize>, usize)> {
         let groups = self.groups();
         let (mut rest, mut parts) = (groups.as_slice(), Vec::new());
         while !rest.is_empty() {
-            let fit =
-                |number: usize| Some((number, self.fit(&rest[..number], cells, &[2, 1], most)?));
+            let fit = |number: usize| Some((number, self.fit(&rest[..number], cells, gaps, most)?));
             let Some((number, part)) = (1..=rest.len()).rev().find_map(fit) else { break };
             parts.push(part);
             rest = &rest[number..];
@@ -179,8 +180,9 @@ impl Table {
     }
 
     fn width(&self, cells: &[Vec<String>], column: usize) -> usize {
-        let heads = self.columns[column].head.split('\n').map(length);
-        heads.chain(cells.iter().map(|row| length(&row[column]))).max().unwrap_or(0)
+        let heads = self.columns[column].head.split('\n').map(str::trim_end);
+        let lines = cells.iter().flat_map(|row| row[column].split('\n'));
+        heads.chain(lines).map(length).max().unwrap_or(0)
     }
 
     fn title(&self, column: usize) -> Option<&str> {
@@ -215,7 +217,7 @@ impl Table {
     /// The lines of some rows below their heads, in text.
     pub(super) fn lines(&self, rows: &[&Row], cells: &[Vec<String>], paint: Paint) -> Vec<String> {
         let most = if self.keys > 0 { paint.1.min(WIDTH) } else { paint.1 };
-        let parts = self.parts(cells, most).into_iter();
+        let parts = self.parts(cells, &[2, 1], most).into_iter();
         let parts = parts.map(|(columns, gap)| self.part(rows, cells, &columns, gap, paint));
         parts.collect::<Vec<_>>().join(&String::new())
     }
@@ -236,7 +238,7 @@ impl Table {
                 let room = width.saturating_sub(length(&text));
                 let text = paint.apply(shade, &text);
                 line += &match self.columns[*column].align {
-                    Align::Left => format!("{:gap$}{text}{:room$}", "", ""),
+                    Align::Left | Align::Interval => format!("{:gap$}{text}{:room$}", "", ""),
                     Align::Right => format!("{:gap$}{:room$}{text}", "", ""),
                 };
             }
@@ -257,7 +259,9 @@ impl Table {
             }));
         }
         for (row, cells) in rows.iter().zip(cells) {
-            lines.push(line(&|column| (cells[column].clone(), row.cells[column].shade)));
+            for cells in in_lines(cells) {
+                lines.push(line(&|column| (cells[column].to_owned(), row.cells[column].shade)));
+            }
         }
         let used = layout.iter().map(|(gap, width)| gap + width).sum();
         for (line, bar) in
@@ -305,4 +309,12 @@ impl Table {
         let head = format!("{BAR_GAP}{}", paint.apply(Shade::Head, title));
         [head].into_iter().chain(figures.map(bar)).collect()
     }
+}
+
+/// The lines of a row, each with a text for every cell.
+pub(super) fn in_lines(cells: &[String]) -> Vec<Vec<&str>> {
+    let lines: Vec<Vec<&str>> = cells.iter().map(|cell| cell.split('\n').collect()).collect();
+    let number = lines.iter().map(Vec::len).max().unwrap_or(1);
+    let line = |at: usize| lines.iter().map(|cell| cell.get(at).copied().unwrap_or("")).collect();
+    (0..number).map(line).collect()
 }

@@ -65,3 +65,23 @@ fn foreign_text_is_only_text_and_a_page_refers_to_no_other() {
         assert!(!page.contains(reference), "{reference}");
     }
 }
+
+#[test]
+fn a_cell_of_several_lines_is_in_every_form_and_a_wide_table_repeats_its_names() {
+    let figures = |head: &str| Column { group: Some(String::new()), ..Column::right(head) };
+    let ratio = || Column { align: Align::Interval, ..Column::left("ratio") };
+    let columns = vec![Column::left("row"), figures("long \nhead"), ratio(), figures("b"), ratio()];
+    let cells = ["one\n  first", "1\n1000", "-\n0.5 (0.4..0.6)", "2\n20", "1.00\n1.00"];
+    let rows = [cells.map(Cell::from).into()];
+    let table = Table { keys: 1, ..Table::new(columns, rows) };
+    let document = Document { blocks: vec![Block::Table(table)], ..Document::default() };
+    assert_golden_cases(
+        "document/lines.txt",
+        [
+            ("text", document.text(Paint::FILE)),
+            ("30 columns", document.text(Paint(Look::Plain, 30))),
+            ("Markdown", document.markdown()),
+            ("HTML", document.body().into_string()),
+        ],
+    );
+}

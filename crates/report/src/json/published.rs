@@ -1,17 +1,20 @@
-//! The rows of a suite's document in `report.json`.
+//! The rows and the tables of a suite's document in `report.json`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_schema::{
     id::VariantId,
-    journal::{Journal, Published},
-    suite::{Document, PublishedRow, RowState},
+    journal::Journal,
+    suite::{Column, Document, PublishedRow, RowState},
 };
 use wirebench_stats::Estimate;
 
 use crate::{
-    analysis::WorkloadRows,
-    published_rows::{self, COLUMNS},
+    analysis::{Analysis, Metric},
+    published_rows,
+    published_table::{
+        self, ComparedCell, ComparedColumn, ComparedRow, ComparedTable, MeasuredRatio,
+    },
 };
 
 /// The document that the suite repeats.
@@ -21,11 +24,15 @@ pub struct PublishedReport {
     pub document: Document,
     /// Its rows: the most comparable first.
     pub rows: Vec<PublishedRowReport>,
+    /// Its tables, in its order.
+    pub tables: Vec<PublishedTableReport>,
 }
 
 /// A row of the document, and the variant that is measured for it.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct PublishedRowReport {
+    /// As the document prints it; absent in a journal of an older wirebench.
+    pub name: Option<String>,
     /// The variant.
     pub variant: String,
     /// How the published program and the variant compare.
@@ -42,46 +49,106 @@ pub struct PublishedRowReport {
     pub artefact: Option<String>,
     /// Why the variant has no figures; absent if it has some.
     pub not_measured: Option<String>,
-    /// The ratio to the baseline in each workload for which one was published.
-    pub ratios: Vec<PublishedRatio>,
 }
 
-/// A published ratio and the measured one.
+/// A table of the document.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct PublishedRatio {
-    /// The workload.
+pub struct PublishedTableReport {
+    /// Its section.
+    pub section: String,
+    /// The columns of each row.
+    pub columns: Vec<PublishedColumn>,
+    /// The rows in the order of the document.
+    pub rows: Vec<PublishedTableRow>,
+}
+
+/// A column of a table of the document.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct PublishedColumn {
+    /// Its heading.
+    pub head: String,
+    /// The workload of its figures.
     pub workload: String,
-    /// The metric, by the name that it has in `figures` of a row.
-    pub metric: &'static str,
-    /// The row that both ratios refer to.
-    pub baseline: String,
-    /// The ratio of the document's figures.
+    /// What they are, with the unit.
+    pub column: Column,
+    /// The metric of its ratios, by the name that it has in `figures` of a row; absent where there are none.
+    pub metric: Option<&'static str>,
+    /// The row that ratios refer to.
+    pub baseline: Option<String>,
+}
+
+/// A row of a table of the document.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct PublishedTableRow {
+    /// As printed.
+    pub name: String,
+    /// The variant that is measured for it.
+    pub variant: String,
+    /// One for each column.
+    pub cells: Vec<PublishedCell>,
+}
+
+/// A published figure and the measured one.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct PublishedCell {
+    /// As published.
     pub published: f64,
-    /// The ratio here; absent of the baseline itself, and without figures of both rows.
-    pub measured: Option<Estimate>,
+    /// The median here; absent where it was not measured or is not valid, and of columns of ratios.
+    pub measured: Option<f64>,
+    /// Whether the row may be compared. False without a measured figure.
+    pub valid: bool,
+    /// Whether the measured figure is a lower bound.
+    pub lower_bound: bool,
+    /// The published figure relative to the baseline's; absent of columns of ratios.
+    pub published_ratio: Option<f64>,
+    /// The ratio here; absent of the baseline itself, and without valid figures of both rows.
+    pub measured_ratio: Option<Estimate>,
 }
 
 /// The document of `journal` with all of its rows that have a state.
-pub(super) fn published(
-    journal: &Journal,
-    workloads: &[WorkloadRows<'_>],
-) -> Option<PublishedReport> {
+pub(super) fn published(analysis: &Analysis<'_>) -> Option<PublishedReport> {
+    let journal = analysis.journal;
     let published = published_rows::document(journal)?;
     let rows = published_rows::in_order(published).into_iter();
-    Some(PublishedReport {
-        document: published.document.clone(),
-        rows: rows.map(|(variant, it)| row(journal, published, workloads, variant, it)).collect(),
-    })
+    let rows = rows.map(|(variant, it)| row(journal, variant, it)).collect();
+    let tables = published_table::tables(analysis).into_iter().map(table).collect();
+    Some(PublishedReport { document: published.document.clone(), rows, tables })
 }
 
-fn row(
-    journal: &Journal,
-    published: &Published,
-    workloads: &[WorkloadRows<'_>],
-    variant: &VariantId,
-    row: &PublishedRow,
-) -> PublishedRowReport {
+fn table(table: ComparedTable<'_>) -> PublishedTableReport {
+    let column = |it: ComparedColumn<'_>| PublishedColumn {
+        head: it.head.to_owned(),
+        workload: it.workload.to_owned(),
+        column: it.column,
+        metric: it.metric.map(Metric::field),
+        baseline: it.metric.and(it.reference).map(ToString::to_string),
+    };
+    let cell = |it: ComparedCell| PublishedCell {
+        published: it.published,
+        measured: it.measured,
+        valid: it.is_valid,
+        lower_bound: !it.sign.is_empty(),
+        published_ratio: it.published_ratio,
+        measured_ratio: match it.ratio {
+            MeasuredRatio::Ratio(ratio) => Some(ratio.estimate),
+            MeasuredRatio::Absent | MeasuredRatio::Reference => None,
+        },
+    };
+    let row = |it: ComparedRow<'_>| PublishedTableRow {
+        name: it.name,
+        variant: it.variant.to_string(),
+        cells: it.cells.into_iter().map(cell).collect(),
+    };
+    PublishedTableReport {
+        section: table.section.to_owned(),
+        columns: table.columns.into_iter().map(column).collect(),
+        rows: table.rows.into_iter().map(row).collect(),
+    }
+}
+
+fn row(journal: &Journal, variant: &VariantId, row: &PublishedRow) -> PublishedRowReport {
     PublishedRowReport {
+        name: row.name.clone(),
         variant: variant.to_string(),
         state: row.state,
         comparable: row.state.is_comparable(),
@@ -90,27 +157,5 @@ fn row(
         clause: row.clause.clone(),
         artefact: row.artefact.clone(),
         not_measured: published_rows::not_measured(journal, variant),
-        ratios: workloads.iter().filter_map(|rows| ratio(published, rows, variant)).collect(),
     }
-}
-
-fn ratio(
-    published: &Published,
-    rows: &WorkloadRows<'_>,
-    variant: &VariantId,
-) -> Option<PublishedRatio> {
-    let base = rows.rows[rows.baseline?].variant;
-    let name = &rows.workload.name;
-    let there =
-        |(column, metric)| Some((published.figures.ratio(name, variant, base, column)?, metric));
-    let (value, metric) = COLUMNS.into_iter().find_map(there)?;
-    let comparison = rows.compare(metric);
-    let compared = rows.first_of(variant).and_then(|row| comparison.rows[row].as_ref());
-    Some(PublishedRatio {
-        workload: name.clone(),
-        metric: metric.field(),
-        baseline: base.to_string(),
-        published: value,
-        measured: compared.and_then(|it| it.ratio.as_ref()).map(|it| it.estimate),
-    })
 }

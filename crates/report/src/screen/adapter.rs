@@ -12,7 +12,7 @@ use super::{
     causes::{Causes, causes},
     figures::rate,
     model::{Block, Column, Group, Model, Outcome, Value},
-    row::{Shown, is_listed, name, shown},
+    row::{is_listed, name},
 };
 use crate::{
     analysis::{Analysis, CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows},
@@ -20,6 +20,7 @@ use crate::{
     load_words::{describe_model, describe_payload, describe_shape},
     order::grouped,
     published_rows,
+    shown::{Shown, shown},
     table::{
         conclusion,
         headline::{ended, made},
@@ -172,7 +173,7 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     let comparison = rows.compare(metric);
     let columns = columns(&rows.workload);
     let baseline = rows.baseline.map(|index| &rows.rows[index]);
-    let is_comparable = baseline.is_some_and(|row| is_compared(shown(row)))
+    let is_comparable = baseline.is_some_and(|row| shown(row).is_compared())
         && comparison.baseline_check.state != CheckState::Failed;
     let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut ratios: BTreeMap<String, Ratio> = BTreeMap::new();
@@ -213,10 +214,10 @@ fn outcome(row: &Row<'_>, compared: Option<&Compared>, is_comparable: bool) -> O
     let compared = compared?;
     let shown = shown(row);
     if row.role == Role::Baseline {
-        return Some(if is_compared(shown) { Outcome::Reference } else { Outcome::Withheld });
+        return Some(if shown.is_compared() { Outcome::Reference } else { Outcome::Withheld });
     }
     let ratio = compared.ratio.as_ref()?;
-    if !is_comparable || !is_compared(shown) {
+    if !is_comparable || !shown.is_compared() {
         return Some(Outcome::Withheld);
     }
     Some(match (ratio.claim, ratio.estimate.interval) {
@@ -231,11 +232,6 @@ fn outcome(row: &Row<'_>, compared: Option<&Compared>, is_comparable: bool) -> O
 fn ratio(compared: &Compared) -> Option<Ratio> {
     let ratio = compared.ratio.as_ref()?;
     Some(Ratio::of(&ratio.estimate, ratio.by_block.values().copied().collect()))
-}
-
-/// Whether a row that is shown so may be compared.
-pub(super) const fn is_compared(shown: Shown) -> bool {
-    matches!(shown, Shown::All | Shown::NoTail)
 }
 
 fn figure(row: &Row<'_>, metric: Metric) -> Value {

@@ -13,14 +13,13 @@ use wirebench_schema::{
     suite::{Phase, Scale},
 };
 
-use super::{
-    adapter::is_compared,
-    row::{Shown, decisive, is_listed, name, shown, was_bound_by},
-};
+use super::row::{is_listed, name};
 use crate::{
     analysis::{self, Row, WorkloadRows},
     published_rows::{self, few},
-    services, table,
+    services,
+    shown::{Shown, decisive, shown, was_bound_by},
+    table,
     table_units::latency,
 };
 
@@ -199,7 +198,7 @@ fn unsaturated(workloads: &[Labelled<'_, '_>]) -> Option<String> {
     let saturated = workloads.iter().filter(|(_, rows)| rows.workload.phase == Phase::Saturate);
     let rows = saturated.flat_map(|(label, rows)| rows.rows.iter().map(move |row| (label, row)));
     let waited = rows
-        .filter(|(_, row)| is_listed(row) && is_compared(shown(row)))
+        .filter(|(_, row)| is_listed(row) && shown(row).is_compared())
         .filter(|(_, row)| was_bound_by(row, Bound::Neither));
     let names: Vec<String> = waited.map(|(label, row)| format!("{} {label}", name(row))).collect();
     let text = || {

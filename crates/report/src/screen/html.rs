@@ -31,7 +31,7 @@ use crate::{
     html::{document, ratio::LEGEND, safe},
     origin::{self, Origin},
     pairs,
-    table::{headline::suite, of_suite},
+    table::{headline::suite, of_document, rows_of_document},
     why,
 };
 
@@ -42,13 +42,22 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
     let model = adapter::model(analysis, Stage::Final);
     let members = adapter::members(workloads);
     let suite = suite(&journal.start);
+    let of_document = of_document(analysis);
     let body = html! {
         header {
             h1 { (safe(&suite)) }
             p.setting { (safe(&headline::setting(&model, facts))) }
             (origin::html(&[Origin::of_run(&journal.start)]))
-            p.result { (safe(&headline::result(&model))) }
+            @if of_document.is_none() { p.result { (safe(&headline::result(&model))) } }
             (parts(&[conditions_block(facts.gate)]))
+        }
+        @if let Some((introduction, tables)) = &of_document {
+            section {
+                p { (safe(introduction)) }
+                (parts(tables))
+                ul { @for line in &model.published { li { (safe(line)) } } }
+            }
+            p.result { (safe(&headline::result(&model))) }
         }
         @for (block, loads) in model.blocks.iter().zip(&members) {
             section {
@@ -62,7 +71,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
         @if let Some(hint) = headline::hint(&model) { p { (safe(&hint)) } }
         (parts(&by_name::sections(workloads)))
         (parts(&why::sections(journal, workloads)))
-        (published(analysis, &model))
+        @if of_document.is_some() { section { (parts(&rows_of_document(analysis))) } }
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
         @if let Some(scaling) = scaling::section(journal, workloads) { (scaling) }
         @if let Some(timeline) = timeline::section(analysis) { (timeline) }
@@ -91,20 +100,6 @@ fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> 
                     @for picture in pictures { div { (picture) } }
                 }
                 @if let Some(modes) = modes { (modes) }
-            }
-        }
-    }
-}
-
-/// The document of the suite: its rows by their state, and its tables with the figures from here.
-fn published(analysis: &Analysis<'_>, model: &Model<'_>) -> Markup {
-    let sections = of_suite(analysis);
-    html! {
-        @if !sections.is_empty() {
-            section {
-                h2 { "Published figures" }
-                ul { @for line in &model.published { li { (safe(line)) } } }
-                (parts(&sections))
             }
         }
     }

@@ -125,7 +125,7 @@ fn width(text: &str) -> usize {
 
 #[test]
 fn nine_servers_under_four_loads_fit_a_screen() {
-    let text = text(&quick(), &facts(Look::Plain));
+    let text = text(&quick(), None, &facts(Look::Plain));
     assert_golden("run/page.txt", &text);
     assert!(width(&text) <= WIDTH, "{}", width(&text));
     assert!(text.lines().count() < 40, "{}", text.lines().count());
@@ -139,7 +139,7 @@ fn all_four_figures_of_a_load_are_on_the_page_from_eighty_columns_on() {
         cells[1] = Value::Compared(Outcome::Different { ratio: 1.46, interval });
     }
     for (model, columns) in [(quick(), 80), (quick(), 100), (quick(), 200), (wide, 80)] {
-        let text = text(&model, &Facts { columns: Some(columns), ..facts(Look::Plain) });
+        let text = text(&model, None, &Facts { columns: Some(columns), ..facts(Look::Plain) });
         assert!(width(&text) <= usize::from(columns), "{text}");
         let (_, hello) = text.split_once("\nhello: CPU").unwrap();
         let (hello, _) = hello.split_once("\necho: CPU").unwrap();
@@ -151,7 +151,7 @@ fn all_four_figures_of_a_load_are_on_the_page_from_eighty_columns_on() {
 
 #[test]
 fn a_narrow_terminal_gets_a_page_of_its_width_with_the_same_figures() {
-    let page = |columns| text(&quick(), &Facts { columns, ..facts(Look::Plain) });
+    let page = |columns| text(&quick(), None, &Facts { columns, ..facts(Look::Plain) });
     assert_eq!(page(Some(WIDTH as u16)), page(None));
     let narrow = page(Some(60));
     assert!(width(&narrow) <= 60, "{}\n{narrow}", width(&narrow));
@@ -162,7 +162,7 @@ fn a_narrow_terminal_gets_a_page_of_its_width_with_the_same_figures() {
 
 #[test]
 fn colours_and_bars_change_no_word_and_stay_within_the_width() {
-    let painted = text(&quick(), &facts(Look::Colours));
+    let painted = text(&quick(), None, &facts(Look::Colours));
     assert!(painted.contains("\u{1b}[31m+21 % ±2\u{1b}[0m"), "{painted}");
     let mut plain = painted.clone();
     for code in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m"] {
@@ -190,12 +190,12 @@ fn a_mark_has_its_line_only_if_it_occurs() {
         Value::Bound(figure) => Value::Exact(figure),
         other => other,
     });
-    let page = text(&model, &facts(Look::Plain));
+    let page = text(&model, None, &facts(Look::Plain));
     assert!(!page.contains(limit) && !page.contains(">="), "{page}");
     assert!(page.contains(hidden), "{page}");
     replace(&mut model, |value| if value.is_hidden() { Value::Empty } else { value });
     model.causes.clear();
-    let page = text(&model, &facts(Look::Plain));
+    let page = text(&model, None, &facts(Look::Plain));
     assert!(!page.contains(hidden) && !page.contains('!'), "{page}");
 }
 
@@ -203,7 +203,7 @@ fn a_mark_has_its_line_only_if_it_occurs() {
 fn loads_that_do_not_fit_next_to_each_other_are_below_each_other() {
     let groups = ["1k", "2k", "5k", "10k", "20k"].map(at).to_vec();
     let model = Model { blocks: vec![block("hello", groups)], ..quick() };
-    let text = text(&model, &facts(Look::Plain));
+    let text = text(&model, None, &facts(Look::Plain));
     assert!(width(&text) <= WIDTH, "{text}");
     assert_eq!(text.matches("cpp/boost-asio:shared").count(), 2, "{text}");
     for rate in ["1k", "2k", "5k", "10k", "20k"] {
@@ -215,7 +215,7 @@ fn loads_that_do_not_fit_next_to_each_other_are_below_each_other() {
 fn a_name_that_is_too_long_is_cut() {
     let mut model = quick();
     model.blocks[1].rows[3] = "own/".to_owned() + &"server".repeat(20);
-    let text = text(&model, &facts(Look::Plain));
+    let text = text(&model, None, &facts(Look::Plain));
     assert!(width(&text) <= WIDTH && text.contains("..."), "{text}");
 }
 
@@ -266,7 +266,7 @@ fn the_sentences_say_who_differs_and_count_the_rest() {
 fn many_causes_are_counted_and_a_long_one_is_cut() {
     let mut causes: Vec<String> = (0..8).map(|it| format!("cause {it}")).collect();
     causes[0] = "word ".repeat(80) + "end: stop it";
-    let text = text(&Model { causes, ..quick() }, &facts(Look::Plain));
+    let text = text(&Model { causes, ..quick() }, None, &facts(Look::Plain));
     assert!(text.contains(" word ... stop it\n    cause 1\n"), "{text}");
     assert!(text.contains("    cause 3\n    and 4 more: --explain\n"), "{text}");
     assert!(width(&text) <= WIDTH, "{text}");
@@ -275,7 +275,7 @@ fn many_causes_are_counted_and_a_long_one_is_cut() {
 #[test]
 fn the_page_stays_below_forty_lines_whatever_went_wrong() {
     let causes: Vec<String> = (0..20).map(|_| "word ".repeat(80)).collect();
-    let text = text(&Model { causes, ..quick() }, &facts(Look::Plain));
+    let text = text(&Model { causes, ..quick() }, None, &facts(Look::Plain));
     // One more line names the file with the details.
     assert!(text.lines().count() < 40 && width(&text) <= WIDTH, "{}\n{text}", text.lines().count());
 }

@@ -5,9 +5,10 @@ use wirebench_schema::suite::Phase;
 use wirebench_stats::Rank;
 
 use crate::{
-    analysis::{Metric, RatioToBaseline, Role, Row, WorkloadRows},
+    analysis::{Metric, RatioToBaseline, Role, WorkloadRows},
     document::{self, Align},
     interval::factor,
+    shown::has_few_samples,
 };
 
 /// More do not fit a terminal.
@@ -134,7 +135,7 @@ impl Column {
                 format!("{}{few}{invalid}", value.show(median))
             }),
             Self::Ratio if row.role == Role::Baseline => compared.map(|_| "1.00".to_owned()),
-            Self::Ratio => ratio.map(shown),
+            Self::Ratio => ratio.map(show_ratio),
             Self::Verdict => ratio.and_then(|it| it.verdict.clone()),
             Self::Bound => {
                 let bound: Vec<String> = row.bound().iter().map(ToString::to_string).collect();
@@ -155,23 +156,10 @@ fn rank(rank: Rank) -> String {
 }
 
 /// A ratio with its sign, and with its interval in round brackets or its range in square ones.
-fn shown(ratio: &RatioToBaseline) -> String {
+pub(super) fn show_ratio(ratio: &RatioToBaseline) -> String {
     let (sign, value) = (ratio.reads.sign(), ratio.estimate.value);
     match ratio.estimate.interval {
         Some(interval) => format!("{sign}{}", factor(value, Some(interval))),
         None => format!("{sign}{value:.2} [{:.2}..{:.2}]", ratio.least, ratio.most),
     }
-}
-
-/// Whether so few samples lie beyond a percentile in a run of `row` that single ones decide it.
-pub(crate) fn has_few_samples(row: &Row<'_>, metric: Metric) -> bool {
-    let share = match metric {
-        Metric::LatencyP99 => 0.01,
-        Metric::LatencyP999 => 0.001,
-        _ => return false,
-    };
-    let counts = row.measurements().filter_map(|it| it.load.latency.as_ref()).map(|it| it.count);
-    // More by a trace, because a hundredth is none in binary.
-    let beyond = |count: u64| (count as f64 * share + 1e-6).floor();
-    counts.min().is_some_and(|count| beyond(count) < crate::distribution::ENOUGH_BEYOND as f64)
 }

@@ -73,15 +73,14 @@ const READING_AID: [Explained; 5] = [
     ),
 ];
 
-/// The lines of a document's tables.
-pub(super) const PUBLISHED: &str = "published: figure of the document, and its ratio to the same row; \
-                                    compare ratios only, and only for similar loads";
-
-/// What is below the name of a row in a document's tables.
-pub(super) const COMPARABLE: &str =
-    "same program; same design (written anew, or newer versions): conclusions use only these rows";
-pub(super) const NOT_COMPARABLE: &str =
-    "different; missing: not compared with the document, see the list of its rows for the reason";
+/// How to read a document's tables.
+pub(super) const OF_DOCUMENT: [&str; 4] = [
+    "published: name and figures of the document, its ratio to the same row; measured: variant and medians of this \
+     run; compare ratios only, and only for similar loads",
+    "-: not measured, or not valid; !: figures of a row that is not valid; > in front of a latency: lower bound",
+    "same program; same design (written anew, or newer versions): conclusions use only these rows",
+    "different; missing: not compared with the document, see the list of its rows for the reason",
+];
 
 const OF_SATURATED: [Explained; 2] = [
     (
@@ -111,7 +110,7 @@ pub(super) fn reading_aid(
     }
     let published = journal.start.published.is_some();
     if published && journal.start.scale != Scale::Smoke {
-        lines.extend([PUBLISHED, COMPARABLE, NOT_COMPARABLE].map(|line| (ALWAYS, line)));
+        lines.extend(OF_DOCUMENT.map(|line| (ALWAYS, line)));
     }
     if journal.start.warmup_blocks > 0 {
         lines

@@ -1,11 +1,13 @@
 //! What the document of a suite has published, next to what was measured here: how the two loads
 //! differ, the document's own tables with both figures, and which of its differences hold.
 
-mod column;
 mod conclusion;
 mod document;
 
-pub(super) use self::{conclusion::conclusion, document::sections};
+pub(super) use self::{
+    conclusion::conclusion,
+    document::{introduction, rows, sections},
+};
 
 use wirebench_schema::{
     journal::{Journal, Published},

@@ -2,6 +2,7 @@
 //!
 //! Figures are kept as printed. This module does not judge them.
 
+mod in_order;
 mod row;
 
 pub use row::{PublishedRow, RowState};
@@ -94,15 +95,20 @@ pub enum Column {
 pub struct PublishedTable {
     /// Its section in the document.
     pub section: String,
-    /// The workloads of the suite that the figures belong to; several if a sentence covers them
-    /// together.
+    /// The workloads of the suite that the figures belong to: each row has all columns of the first one, then
+    /// those of the next one.
     pub workloads: Vec<String>,
+    /// The headings of all figures of a row, as printed; absent where the names of the columns are enough.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heads: Vec<String>,
     /// The row that ratios and percentages refer to, where the document gives those.
     pub relative_to: Option<VariantId>,
-    /// The columns of each row.
+    /// What is published of each workload.
     pub columns: Vec<Column>,
-    /// The numbers of each variant.
-    pub rows: BTreeMap<VariantId, Vec<f64>>,
+    /// The numbers of each variant, in the order of the document.
+    #[serde(with = "in_order")]
+    #[schemars(with = "BTreeMap<VariantId, Vec<f64>>")]
+    pub rows: Vec<(VariantId, Vec<f64>)>,
 }
 
 /// All tables of a document: `suites/published/NAME.toml`.
@@ -143,7 +149,7 @@ impl PublishedFigures {
     #[must_use]
     pub fn variants(&self) -> BTreeSet<&VariantId> {
         let tables = self.tables.iter();
-        tables.flat_map(|table| table.rows.keys().chain(&table.relative_to)).collect()
+        tables.flat_map(PublishedTable::variants).collect()
     }
 
     /// Each row has one state, and each state a row.
@@ -164,8 +170,7 @@ impl PublishedFigures {
     /// The figure of `variant` in `workload`, if it was published.
     #[must_use]
     pub fn figure(&self, workload: &str, variant: &VariantId, column: Column) -> Option<f64> {
-        let tables = self.tables.iter().filter(|table| table.is_about(workload));
-        tables.into_iter().find_map(|table| table.cell(variant, column))
+        self.tables.iter().find_map(|table| table.figure(workload, variant, column))
     }
 
     /// The published value of `variant` in `column` relative to that of `base`.
@@ -182,21 +187,36 @@ impl PublishedFigures {
             return (base > 0.0).then_some(own / base);
         }
         // A document's ratio is used as published.
-        let mut tables = self.tables.iter().filter(|table| table.is_about(workload));
-        let table = tables.find(|table| table.relative_to.as_ref() == Some(base))?;
-        let ratio = table.cell(variant, Column::RequestsPerSecondRatio);
+        let mut tables =
+            self.tables.iter().filter(|table| table.relative_to.as_ref() == Some(base));
+        let ratio = tables
+            .find_map(|table| table.figure(workload, variant, Column::RequestsPerSecondRatio));
         (column == Column::RequestsPerSecond).then_some(ratio).flatten()
     }
 }
 
 impl PublishedTable {
-    fn is_about(&self, workload: &str) -> bool {
-        self.workloads.iter().any(|name| name == workload)
+    /// The numbers of a variant; none if it has no row.
+    #[must_use]
+    pub fn row(&self, variant: &VariantId) -> Option<&[f64]> {
+        self.rows.iter().find(|(it, _)| it == variant).map(|(_, numbers)| numbers.as_slice())
     }
 
-    fn cell(&self, variant: &VariantId, column: Column) -> Option<f64> {
-        let index = self.columns.iter().position(|known| *known == column)?;
-        self.rows.get(variant)?.get(index).copied()
+    /// The workload and the column of each number of a row.
+    pub fn cells(&self) -> impl Iterator<Item = (&str, Column)> {
+        self.workloads
+            .iter()
+            .flat_map(|workload| self.columns.iter().map(|column| (workload.as_str(), *column)))
+    }
+
+    /// The variants with a row or with one that ratios refer to.
+    fn variants(&self) -> impl Iterator<Item = &VariantId> {
+        self.rows.iter().map(|(variant, _)| variant).chain(&self.relative_to)
+    }
+
+    fn figure(&self, workload: &str, variant: &VariantId, column: Column) -> Option<f64> {
+        let index = self.cells().position(|cell| cell == (workload, column))?;
+        self.row(variant)?.get(index).copied()
     }
 
     fn check(&self, suite: &Suite) -> Result<(), String> {
@@ -213,17 +233,19 @@ impl PublishedTable {
         if self.relative_to.is_none() && self.columns.iter().any(relates) {
             return Err("a ratio or a percentage needs a `relative_to`".to_owned());
         }
-        if let Some(unknown) =
-            self.rows.keys().chain(&self.relative_to).find(|variant| !suite.names(variant))
-        {
+        if let Some(unknown) = self.variants().find(|variant| !suite.names(variant)) {
             return Err(format!("`{unknown}` is not an entry of the suite"));
         }
+        let cells = self.cells().count();
+        if !self.heads.is_empty() && self.heads.len() != cells {
+            let heads = self.heads.len();
+            return Err(format!("it has {heads} `heads` for {cells} numbers per row"));
+        }
         for (variant, numbers) in &self.rows {
-            if numbers.len() != self.columns.len() {
+            if numbers.len() != cells {
                 return Err(format!(
-                    "`{variant}` needs one number per column: it has {} for {} columns",
+                    "`{variant}` needs one number per workload and column: it has {} instead of {cells}",
                     numbers.len(),
-                    self.columns.len()
                 ));
             }
             if numbers.iter().any(|number| !number.is_finite() || *number < 0.0) {

@@ -7,15 +7,13 @@ use wirebench_schema::{
 };
 
 use super::{
-    super::{
-        figures::rate,
-        row::{Shown, shown},
-    },
+    super::figures::rate,
     lines::{self, baseline},
 };
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
     html::chart::{Chart, Mark, Point, logarithmic},
+    shown::{Shown, shown},
     table_units::latency,
 };
 

@@ -6,7 +6,7 @@ use wirebench_schema::{journal::Journal, load::LatencySummary, suite::Phase};
 use super::{
     super::{
         model::Block,
-        row::{Shown, name, place, shown, with_figures},
+        row::{name, place, with_figures},
     },
     lines::baseline,
 };
@@ -18,6 +18,7 @@ use crate::{
         chart::{Axis, Chart, Line, Mark, Point},
         safe, text,
     },
+    shown::{Shown, shown},
     table_units::latency,
 };
 

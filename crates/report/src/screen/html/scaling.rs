@@ -8,10 +8,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    super::{
-        adapter::title,
-        row::{Shown, shown},
-    },
+    super::adapter::title,
     lines::{self, baseline},
 };
 use crate::{
@@ -23,6 +20,7 @@ use crate::{
     load_words::{describe_payload, describe_shape},
     names::names,
     order::grouped,
+    shown::{Shown, shown},
     table_units::bytes,
 };
 

@@ -9,10 +9,9 @@ use wirebench_schema::{
 use wirebench_stats::PairLevel;
 
 use super::super::{
-    adapter::is_compared,
     figures::{cell, head, subject},
     model::{Block, Column, Group, Outcome, Value},
-    row::{is_listed, name, shown},
+    row::{is_listed, name},
 };
 use crate::{
     analysis::{Row, WorkloadRows},
@@ -20,6 +19,7 @@ use crate::{
         ratio::{self, Axis, Ratio},
         safe,
     },
+    shown::shown,
     table_units::percent,
 };
 
@@ -160,7 +160,7 @@ fn heads(group: &Group, axis: Option<Axis>) -> Markup {
 fn pairs(load: &WorkloadRows<'_>, group: &Group, block: &Block) -> Vec<Option<PairLevel>> {
     let place = |wanted: &String| {
         let is_meant = |row: &Row<'_>| is_listed(row) && name(row) == *wanted;
-        load.rows.iter().position(is_meant).filter(|index| is_compared(shown(&load.rows[*index])))
+        load.rows.iter().position(is_meant).filter(|index| shown(&load.rows[*index]).is_compared())
     };
     let places: Vec<Option<usize>> = block.rows.iter().map(place).collect();
     let known: Vec<usize> = places.iter().flatten().copied().collect();

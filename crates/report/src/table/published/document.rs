@@ -1,234 +1,127 @@
-//! The tables of a document in its own shape, with the published and the measured figure of each cell.
-//!
-//! A table about one workload keeps its columns. Tables with the same rows and one column each are
-//! columns of one table, as in the document. A table about several workloads has a line for each.
+//! The tables of a document in its own shape: a row has its name and figures as published, and below them the variant
+//! and the figures of this run.
 
-use wirebench_schema::{
-    id::VariantId,
-    journal::Published,
-    suite::{Column, PublishedTable},
-};
+use wirebench_schema::suite::{Column, RowState};
+use wirebench_stats::Interval;
 
-use super::column::{head, is_lower_bound, latency_unit, measured, metric, show};
+use super::super::columns::show_ratio;
 use crate::{
-    analysis::{Analysis, Role, Row, WorkloadRows},
+    analysis::{Analysis, RatioToBaseline},
     document::{self, Align, Block, Table},
     published_rows,
-    table_units::thousands,
+    published_table::{
+        ComparedCell, ComparedColumn, ComparedRow, ComparedTable, MeasuredRatio, measured,
+        published, tables,
+    },
 };
 
-/// Messages from this size on are counted by their bytes.
-const LARGE_BYTES: usize = 1 << 20;
-/// The columns that name a line.
-const KEYS: usize = 2;
-/// The head of the ratio to the baseline, which follows its figure.
+const HEAD: &str = "published /\n  measured";
 const RATIO: &str = "ratio";
+const ABSENT: &str = "-";
+/// Longer heads have two lines.
+const LONG_HEAD: usize = 10;
 
-/// A section for each table that has a workload with figures here, and one with the rows; nothing without a
-/// document.
-pub(in crate::table) fn sections(analysis: &Analysis<'_>) -> Vec<Block> {
-    let Some(published) = published_rows::document(analysis.journal) else { return Vec::new() };
-    let mut sections = tables(published, &analysis.workloads);
-    sections.push(Block::section("rows of the document", published_rows::lines(analysis.journal)));
-    sections
+/// What the tables of a document are.
+pub(crate) fn introduction(analysis: &Analysis<'_>) -> Option<String> {
+    let published = published_rows::document(analysis.journal)?;
+    let title = &published.document.title;
+    Some(format!("Document: {title}. Each row is as published, and below it as measured here."))
 }
 
-pub(super) fn tables(published: &Published, workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
-    let find = |name: &String| workloads.iter().find(|rows| rows.workload.name == *name);
-    let mut sections = Vec::new();
-    let mut tables = published.figures.tables.as_slice();
-    while let Some(first) = tables.first() {
-        let is_like = |table: &&PublishedTable| {
-            let keys = table.rows.keys().eq(first.rows.keys());
-            table.columns == first.columns && first.columns.len() == 1 && keys
+/// A section for each table; nothing without a document.
+pub(crate) fn sections(analysis: &Analysis<'_>) -> Vec<Block> {
+    tables(analysis).iter().map(section).collect()
+}
+
+/// The rows of the document: how the programs compare.
+pub(in crate::table) fn rows(analysis: &Analysis<'_>) -> Block {
+    Block::section("rows of the document", published_rows::lines(analysis.journal))
+}
+
+fn section(table: &ComparedTable<'_>) -> Block {
+    let reference = table.reference.as_ref().map(|name| format!("ratios to {name}"));
+    let hints: Vec<String> = table.unit.clone().into_iter().chain(reference).collect();
+    let hints = if hints.is_empty() { String::new() } else { format!(" ({})", hints.join("; ")) };
+    let mut columns = vec![document::Column::left(HEAD)];
+    for column in &table.columns {
+        let figure = document::Column {
+            align: if column.is_relative() { Align::Interval } else { Align::Right },
+            group: Some(String::new()),
+            ..document::Column::left(broken(column.head))
         };
-        let several = first.workloads.len() > 1;
-        let number = if several { 1 } else { tables.iter().take_while(is_like).count().max(1) };
-        let (these, rest) = tables.split_at(number);
-        tables = rest;
-        let here: Vec<(&PublishedTable, &WorkloadRows<'_>)> = these
-            .iter()
-            .flat_map(|table| {
-                table.workloads.iter().filter_map(move |name| Some((table, find(name)?)))
-            })
-            .filter(|(_, rows)| rows.baseline.is_some())
-            .collect();
-        if here.is_empty() {
-            continue;
-        }
-        let section = if number == 1 { &first.section } else { published_section(first) };
-        let unit = first.columns.iter().copied().find_map(latency_unit);
-        let unit = unit.map_or_else(String::new, |unit| format!(", latencies in {unit}"));
-        let title = format!("{}: {section}{unit}", published.document.title);
-        let lines = if several { by_workload(&here) } else { by_entry(published, &here) };
-        sections.push(Block::Section(title, vec![Block::Table(table_of(&lines))]));
-    }
-    sections
-}
-
-/// What the sections of joined tables have in common.
-fn published_section(table: &PublishedTable) -> &str {
-    table.section.split(',').next().unwrap_or(&table.section)
-}
-
-/// Two lines for each entry: what was published, and what was measured.
-fn by_entry(
-    published: &Published,
-    here: &[(&PublishedTable, &WorkloadRows<'_>)],
-) -> Vec<Vec<String>> {
-    let (first, _) = here[0];
-    let joined = here.len() > 1;
-    let mut heads = vec!["entry".to_owned(), String::new()];
-    for (table, rows) in here {
-        let reference = reference(table, rows);
-        let columns = table.columns.iter().map(|column| match joined {
-            true => rows.workload.name.clone(),
-            false => head(*column, &reference.map_or_else(String::new, ToString::to_string)),
-        });
-        heads.extend(columns);
-        let has_ratio = table.columns.iter().any(|column| is_relative(*column));
-        if !has_ratio && main(table).is_some() {
-            heads.push(RATIO.to_owned());
+        columns.push(figure);
+        if has_ratio(column) {
+            let align = Align::Interval;
+            columns.push(document::Column { align, ..document::Column::left(RATIO) });
         }
     }
-    let mut lines = vec![heads];
-    for variant in ordered(first) {
-        let mut there = vec![variant.to_string(), "published".to_owned()];
-        // A cell below the name costs no width.
-        let state = published.figures.rows.get(variant).map_or("", |row| row.state.name());
-        let mut own = vec![state.to_owned(), "measured".to_owned()];
-        for (table, rows) in here {
-            let (of_there, of_own) = cells(published, table, rows, variant);
-            there.extend(of_there);
-            own.extend(of_own);
-        }
-        lines.extend([there, own]);
+    let rows = table.rows.iter().map(|row| cells(row, &table.columns));
+    let rows = rows.map(|cells| cells.into_iter().map(Into::into).collect());
+    let laid_out = Table { keys: 1, ..Table::new(columns, rows) };
+    Block::Section(format!("{}{hints}", table.section), vec![Block::Table(laid_out)])
+}
+
+/// Whether a column of ratios follows the figures.
+const fn has_ratio(column: &ComparedColumn<'_>) -> bool {
+    column.metric.is_some() && !column.is_relative()
+}
+
+/// A head in two lines, if it is long: broken near its middle.
+fn broken(head: &str) -> String {
+    let middle = head.len() / 2;
+    let spaces = head.match_indices(' ').map(|(at, _)| at);
+    match spaces.min_by_key(|at| at.abs_diff(middle)) {
+        Some(at) if head.len() > LONG_HEAD => format!("{} \n{}", &head[..at], &head[at + 1..]),
+        _ => head.to_owned(),
     }
-    lines
 }
 
-/// The measured cell of a row; `>` marks a lower bound.
-fn own_cell(column: Column, row: &Row<'_>) -> Option<String> {
-    let sign = if is_lower_bound(column, row) { ">" } else { "" };
-    measured(column, row).map(|value| format!("{sign}{}", show(column, value)))
-}
-
-/// The published and the measured cells of an entry in one table.
-fn cells(
-    published: &Published,
-    table: &PublishedTable,
-    rows: &WorkloadRows<'_>,
-    variant: &VariantId,
-) -> (Vec<String>, Vec<String>) {
-    let dash = || "-".to_owned();
-    let row = rows.first_of(variant).map(|row| &rows.rows[row]);
-    let numbers = &table.rows[variant];
-    let there = table.columns.iter().zip(numbers).map(|(column, number)| show(*column, *number));
-    let own = table.columns.iter().map(|column| match is_relative(*column) {
-        true => ratio(table, rows, variant, *column).unwrap_or_else(dash),
-        false => row.and_then(|row| own_cell(*column, row)).unwrap_or_else(dash),
-    });
-    let (mut there, mut own): (Vec<String>, Vec<String>) = (there.collect(), own.collect());
-    let has_ratio = table.columns.iter().any(|column| is_relative(*column));
-    if let Some(main) = main(table).filter(|_| !has_ratio) {
-        let base = reference(table, rows);
-        let name = &rows.workload.name;
-        let published = base.and_then(|base| published.figures.ratio(name, variant, base, main));
-        there.push(published.map_or_else(dash, |ratio| format!("{ratio:.2}")));
-        own.push(ratio(table, rows, variant, main).unwrap_or_else(dash));
-    }
-    (there, own)
-}
-
-/// A line for each workload: what each entry reached, and both ratios.
-fn by_workload(here: &[(&PublishedTable, &WorkloadRows<'_>)]) -> Vec<Vec<String>> {
-    let (table, rows) = here[0];
-    let base = reference(table, rows);
-    let entries: Vec<&VariantId> = base.into_iter().chain(table.rows.keys()).collect();
-    let mut heads = vec!["workload".to_owned(), "unit".to_owned()];
-    heads.extend(entries.iter().map(ToString::to_string));
-    heads.extend(["ratio", "published ratio"].map(str::to_owned));
-    let mut lines = vec![heads];
-    for (table, rows) in here {
-        let size = rows.workload.payload_bytes;
-        // Each byte of an echo is sent and received.
-        let is_large = size >= LARGE_BYTES;
-        let scale = if is_large { 2.0 * size as f64 / 1e6 } else { 1.0 };
-        let unit = if is_large { "MB/s" } else { "requests/s" };
-        let figure = |variant: &&VariantId| {
-            let row = rows.first_of(variant).map(|row| &rows.rows[row]);
-            let value = row.and_then(|row| measured(Column::RequestsPerSecond, row));
-            value.map_or_else(|| "-".to_owned(), |value| thousands(value * scale))
-        };
-        let mut line = vec![rows.workload.name.clone(), unit.to_owned()];
-        line.extend(entries.iter().map(figure));
-        for (variant, numbers) in &table.rows {
-            let own = ratio(table, rows, variant, Column::RequestsPerSecondRatio);
-            line.push(own.unwrap_or_else(|| "-".to_owned()));
-            line.push(show(table.columns[0], numbers[0]));
-        }
-        lines.push(line);
-    }
-    lines
-}
-
-/// The rows of a document's table: the best first.
-fn ordered(table: &PublishedTable) -> Vec<&VariantId> {
-    let mut rows: Vec<(&VariantId, &Vec<f64>)> = table.rows.iter().collect();
-    let rate = table.columns.iter().position(|column| *column == Column::RequestsPerSecond);
-    rows.sort_by(|(_, a), (_, b)| match rate {
-        Some(rate) => b[rate].total_cmp(&a[rate]),
-        None => a[0].total_cmp(&b[0]),
-    });
-    rows.into_iter().map(|(variant, _)| variant).collect()
-}
-
-/// The column whose ratio is shown.
-fn main(table: &PublishedTable) -> Option<Column> {
-    table.columns.iter().copied().find(|column| metric(*column).is_some())
-}
-
-const fn is_relative(column: Column) -> bool {
-    matches!(column, Column::RequestsPerSecondRatio | Column::RequestsPerSecondPercent)
-}
-
-/// The row that ratios refer to: the document's, or the baseline.
-fn reference<'a>(table: &'a PublishedTable, rows: &WorkloadRows<'a>) -> Option<&'a VariantId> {
-    let baseline = rows.baseline.map(|index| rows.rows[index].variant);
-    table.relative_to.as_ref().or(baseline)
-}
-
-/// The measured ratio of an entry to the baseline, as `column` gives it; none where the document refers
-/// to another row.
-fn ratio(
-    table: &PublishedTable,
-    rows: &WorkloadRows<'_>,
-    variant: &VariantId,
-    column: Column,
-) -> Option<String> {
-    let index = rows.first_of(variant)?;
-    let baseline = rows.rows[rows.baseline?].variant;
-    if reference(table, rows) != Some(baseline) {
-        return None;
-    }
-    let comparison = rows.compare(metric(column)?);
-    let compared = comparison.rows[index].as_ref()?;
-    let scale = if column == Column::RequestsPerSecondPercent { 100.0 } else { 1.0 };
-    if rows.rows[index].role == Role::Baseline {
-        return Some(format!("{scale:.2}"));
-    }
-    let ratio = compared.ratio.as_ref()?;
-    Some(format!("{}{:.2}", ratio.reads.sign(), ratio.estimate.value * scale))
-}
-
-/// A table of lines of cells, the first one as the head. A ratio stays with its figure.
-fn table_of(lines: &[Vec<String>]) -> Table {
-    let column = |(place, head): (usize, &String)| document::Column {
-        align: if place < KEYS { Align::Left } else { Align::Right },
-        group: (place >= KEYS && head != RATIO).then(String::new),
-        ..document::Column::left(head)
+/// The cells of a row, each with a line of the document and one of this run.
+fn cells(row: &ComparedRow<'_>, columns: &[ComparedColumn<'_>]) -> Vec<String> {
+    let state = row.state.filter(|state| !state.is_comparable());
+    let variant = match state {
+        Some(RowState::Missing) => RowState::Missing.name().to_owned(),
+        Some(state) => format!("{}, {}", row.variant, state.name()),
+        None => row.variant.to_string(),
     };
-    let rows = lines[1..].iter().map(|line| line.iter().cloned().map(Into::into).collect());
-    let columns = lines[0].iter().enumerate().map(column).collect();
-    Table { keys: KEYS, ..Table::new(columns, rows) }
+    let mut cells = vec![format!("{}\n  {variant}", row.name)];
+    for (column, cell) in columns.iter().zip(&row.cells) {
+        let published = published(column.column, cell.published);
+        cells.push(format!("{published}\n{}", of_this_run(column, cell)));
+        if has_ratio(column) {
+            let published = cell.published_ratio.map(|ratio| format!("{ratio:.2}"));
+            let measured = match &cell.ratio {
+                MeasuredRatio::Absent => ABSENT.to_owned(),
+                MeasuredRatio::Reference => "1.00".to_owned(),
+                MeasuredRatio::Ratio(ratio) => show_ratio(ratio),
+            };
+            cells.push(format!("{}\n{measured}", published.as_deref().unwrap_or(ABSENT)));
+        }
+    }
+    cells
+}
+
+/// A figure of this run; one of a row that is not valid has a mark.
+fn of_this_run(column: &ComparedColumn<'_>, cell: &ComparedCell) -> String {
+    let scale = if column.column == Column::RequestsPerSecondPercent { 100.0 } else { 1.0 };
+    match &cell.ratio {
+        _ if !column.is_relative() => cell.measured.map_or_else(
+            || ABSENT.to_owned(),
+            |value| {
+                let mark = if cell.is_valid { "" } else { "!" };
+                format!("{}{}{mark}", cell.sign, measured(column.column, value))
+            },
+        ),
+        MeasuredRatio::Absent => ABSENT.to_owned(),
+        MeasuredRatio::Reference => measured(column.column, scale),
+        MeasuredRatio::Ratio(ratio) => relative(column.column, ratio, scale),
+    }
+}
+
+/// A measured ratio in the unit of a column of ratios, with its interval.
+fn relative(column: Column, ratio: &RatioToBaseline, scale: f64) -> String {
+    let show = |value: f64| measured(column, value * scale);
+    let ends = |it: Interval| format!(" ({}..{})", show(it.low), show(it.high));
+    let interval = ratio.estimate.interval.map_or_else(String::new, ends);
+    format!("{}{}{interval}", ratio.reads.sign(), show(ratio.estimate.value))
 }

@@ -35,8 +35,10 @@ warmup_blocks = 1
 count_per_connection = 2000
 "#;
 
-const STATES: &str = "[rows]\n\"c/epoll\" = { state = \"same-design\", clause = \"written anew\" }\n\
-                      \"go/net\" = { state = \"same-program\", published = \"Go 1\", here = \"Go 1\" }\n";
+const STATES: &str = r#"[rows]
+"c/epoll" = { name = "raw epoll", state = "same-design", clause = "written anew" }
+"go/net" = { name = "Go", state = "same-program", published = "Go 1", here = "Go 1" }
+"#;
 
 /// A journal of a suite with these tables, in which each row of them has its state of [`STATES`].
 fn repeated(tables: &str) -> Journal {
@@ -151,7 +153,7 @@ fn tables_have_the_columns_of_the_document_with_both_figures_and_ratios() {
     let of_several = table(
         "workloads = [\"hello\", \"other\"]\nrelative_to = \"c/epoll\"\n\
          columns = [\"requests_per_second_ratio\"]",
-        "\"go/net\" = [1.6]",
+        "\"go/net\" = [1.6, 1.7]",
     );
     let mut several = repeated(&rates("\"c/epoll\" = [1]"));
     let other = SUITE.replace("[scale.machine]", &format!("{OTHER}[scale.machine]"));

@@ -40,6 +40,8 @@ impl RowState {
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedRow {
+    /// Its name as the document prints it. Journals of an older wirebench have none.
+    pub name: Option<String>,
     /// How the two programs compare.
     pub state: RowState,
     /// What produced the published figures, with its version.
@@ -69,10 +71,13 @@ impl PublishedRow {
 
     /// The first thing that is missing for its state.
     pub(super) fn check(&self) -> Result<(), String> {
-        let texts = [&self.published, &self.here, &self.clause, &self.artefact];
+        let texts = [&self.name, &self.published, &self.here, &self.clause, &self.artefact];
         let is_clause = |text: &String| !text.trim().is_empty() && !text.contains('\n');
         if !texts.into_iter().flatten().all(is_clause) {
             return Err("each of its texts is one line that is not empty".to_owned());
+        }
+        if self.name.is_none() {
+            return Err("write `name`, as the document prints it".to_owned());
         }
         let has_versions = self.published.is_some() && self.here.is_some();
         let has_clause = self.clause.is_some();

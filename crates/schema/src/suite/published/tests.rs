@@ -8,8 +8,8 @@ const SUITE: &str = "description = \"\"\nblocks = 1\nentries = [\"c/a\", \"c/b\"
 const TABLE: &str = "[[table]]\nsection = \"Results\"\nworkloads = [\"hello\"]\n\
                      columns = [\"requests_per_second\", \"latency_ns_p50\"]\n\
                      [table.rows]\n\"c/a\" = [200, 5]\n\"c/b\" = [100.5, 6]\n\
-                     [rows.\"c/a\"]\nstate = \"same-program\"\npublished = \"A 1\"\nhere = \"A 1\"\n\
-                     [rows.\"c/b\"]\nstate = \"different\"\nclause = \"one thread\"\n";
+                     [rows.\"c/a\"]\nname = \"A\"\nstate = \"same-program\"\npublished = \"A 1\"\nhere = \"A 1\"\n\
+                     [rows.\"c/b\"]\nname = \"B\"\nstate = \"different\"\nclause = \"one thread\"\n";
 
 fn parse(table: &str) -> Result<PublishedFigures, SuiteError> {
     PublishedFigures::parse(table, &Suite::parse("example", SUITE).unwrap())
@@ -31,12 +31,33 @@ fn a_figure_is_found_by_workload_variant_and_column() {
 }
 
 #[test]
+fn a_table_about_several_workloads_has_the_columns_of_each_and_keeps_its_order() {
+    let suite = SUITE.replace("connections = 1", "connections = [1, 2]");
+    let suite = suite.replace("\"hello\"\nscenario", "\"c{connections}\"\nscenario");
+    let table = TABLE.replace("[\"hello\"]", "[\"c1\", \"c2\"]");
+    let table = table.replace(
+        "\"c/a\" = [200, 5]\n\"c/b\" = [100.5, 6]",
+        "\"c/b\" = [1, 2, 3, 4]\n\"c/a\" = [5, 6, 7, 8]",
+    );
+    let figures =
+        PublishedFigures::parse(&table, &Suite::parse("example", &suite).unwrap()).unwrap();
+    let median = |workload, variant| figures.figure(workload, &id(variant), Column::LatencyNsP50);
+    assert_eq!((median("c1", "c/b"), median("c2", "c/b")), (Some(2.0), Some(4.0)));
+    let order = |figures: &PublishedFigures| -> Vec<String> {
+        figures.tables[0].rows.iter().map(|(variant, _)| variant.to_string()).collect()
+    };
+    assert_eq!(order(&figures), ["c/b", "c/a"]);
+    let written = serde_json::to_string(&figures).unwrap();
+    assert_eq!(order(&serde_json::from_str(&written).unwrap()), ["c/b", "c/a"]);
+}
+
+#[test]
 fn a_ratio_that_was_published_alone_holds_for_its_own_pair_only() {
     let table = "[[table]]\nsection = \"Text\"\nworkloads = [\"hello\"]\n\
                  relative_to = \"c/b\"\ncolumns = [\"requests_per_second_ratio\"]\n\
                  [table.rows]\n\"c/a\" = [1.6]\n[rows]\n\
-                 \"c/a\" = { state = \"missing\", clause = \"its library is lost\" }\n\
-                 \"c/b\" = { state = \"same-design\", clause = \"written anew\" }\n";
+                 \"c/a\" = { name = \"A\", state = \"missing\", clause = \"its library is lost\" }\n\
+                 \"c/b\" = { name = \"B\", state = \"same-design\", clause = \"written anew\" }\n";
     let figures = parse(table).unwrap();
     let ratio = |own, base, column| figures.ratio("hello", &id(own), &id(base), column);
     assert_eq!(ratio("c/a", "c/b", Column::RequestsPerSecond), Some(1.6));
@@ -55,8 +76,8 @@ fn each_mistake_is_answered_with_its_table() {
         ("[\"hello\"]", "[]"),
         ("columns", "relative_to = \"c/c\"\ncolumns"),
         ("per_second", "per_second_ratio"),
-        ("[rows.\"c/b\"]\nstate = \"different\"\nclause = \"one thread\"\n", ""),
-        ("", "[rows.\"c/c\"]\nstate = \"same-design\"\nclause = \"written anew\"\n"),
+        ("[rows.\"c/b\"]\nname = \"B\"\nstate = \"different\"\nclause = \"one thread\"\n", ""),
+        ("", "[rows.\"c/c\"]\nname = \"C\"\nstate = \"same-design\"\nclause = \"written anew\"\n"),
         ("state = \"different\"\n", ""),
         ("\"different\"", "\"similar\""),
         ("here = \"A 1\"\n", ""),
@@ -65,6 +86,8 @@ fn each_mistake_is_answered_with_its_table() {
         ("\"different\"\nclause = \"one thread\"", "\"missing\""),
         ("\"different\"\n", "\"missing\"\nhere = \"B 1\"\n"),
         ("one thread", " "),
+        ("name = \"B\"\n", ""),
+        ("columns", "heads = [\"RPS\"]\ncolumns"),
     ];
     let text = crate::mistakes::messages(TABLE, &changes, parse);
     expect_test::expect_file!["golden/mistakes.txt"].assert_eq(&text);

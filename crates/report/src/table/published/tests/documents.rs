@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::{
-    document::{Block, Document, Paint},
+    analysis::Analysis,
+    document::{Block, Document, Look, Paint},
     fixtures::{assert_golden, changed, journal_of},
     wrap::WIDTH,
 };
@@ -22,12 +23,7 @@ fn tables(name: &str, suite: &str, figures: &str) -> String {
     let published = published(&suite, figures);
     let figures = &published.figures;
     let here = suite.at_scale(Scale::Machine, 2).unwrap();
-    let variants: BTreeSet<VariantId> = figures
-        .tables
-        .iter()
-        .flat_map(|table| table.rows.keys().chain(&table.relative_to))
-        .cloned()
-        .collect();
+    let variants: BTreeSet<VariantId> = figures.variants().into_iter().cloned().collect();
     let mut journal = journal_of(SUITE);
     journal.start.baselines = suite.baselines.iter().map(|it| it.parse().unwrap()).collect();
     let described = journal.start.variants[0].clone();
@@ -56,15 +52,16 @@ fn tables(name: &str, suite: &str, figures: &str) -> String {
         }
     }
     journal.start.workloads = here.workloads;
-    let workloads = crate::analysis::rows(&journal);
+    journal.start.published = Some(Box::new(published));
+    let analysis = Analysis::of(&journal);
     let document = |blocks| Document { blocks, ..Document::default() };
-    let sections = super::document::tables(&published, &workloads);
-    let text = document(sections).text(Paint::FILE);
-    let tables = text.lines().filter(|line| line.starts_with(' '));
-    let widest = tables.map(|line| line.chars().count()).max().unwrap_or(0);
-    assert!(widest <= WIDTH, "{name}: a table is {widest} columns wide");
-    let mut blocks = vec![Block::line(conclusion(&published, &workloads).unwrap_or_default())];
-    blocks.extend(super::document::tables(&published, &workloads));
+    for width in [80, WIDTH] {
+        let text = document(sections(&analysis)).text(Paint(Look::Plain, width));
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(widest <= width, "{name}: {widest} columns instead of {width}:\n{text}");
+    }
+    let mut blocks = vec![Block::line(crate::table::conclusion(&analysis).unwrap_or_default())];
+    blocks.extend(sections(&analysis));
     document(blocks).markdown()
 }
 

@@ -1,15 +1,25 @@
 //! The states of a document's rows in every form of a report, from synthetic runs.
 
 use super::*;
-use crate::analysis::Analysis;
-use wirebench_schema::journal::{Cause, LeftOut, Unavailable};
+use crate::{
+    analysis::Analysis,
+    document::{Document, Paint},
+    fixtures::{add_reason, reason},
+};
+use wirebench_schema::journal::{Cause, LeftOut, Run, Unavailable, Weight};
 
 /// The states of two rows, of which one has no variant here.
-const APART: &str = "[rows]\n\"c/epoll\" = { state = \"same-design\", clause = \"written anew\" }\n\
-    \"go/net\" = { state = \"different\", published = \"Go 1\", clause = \"it has one thread per connection\", \
-    artefact = \"reads block\" }\n\
-    \"c/gone\" = { state = \"missing\", clause = \"its library is in no package\" }\n\
-    \"own/server\" = { state = \"same-program\", published = \"own 1\", here = \"own 1\" }";
+const APART: &str = r#"[rows]
+"c/epoll" = { name = "raw epoll", state = "same-design", clause = "written anew" }
+"c/gone" = { name = "gone", state = "missing", clause = "its library is in no package" }
+"own/server" = { name = "own server", state = "same-program", published = "own 1", here = "own 1" }
+[rows."go/net"]
+name = "Go"
+state = "different"
+published = "Go 1"
+clause = "it has one thread per connection"
+artefact = "reads block"
+"#;
 
 fn apart() -> Journal {
     let rows =
@@ -71,9 +81,50 @@ fn the_first_screen_and_its_html_count_the_states_and_name_the_missing_rows() {
     let facts = crate::screen::Facts::default();
     assert_golden("published/screen.txt", &crate::screen::page(&Analysis::of(&apart()), &facts));
     let page = crate::screen::html::page(&Analysis::of(&apart()), &facts);
-    let from = page.find("<h2>Published figures").unwrap();
-    let section = &page[from..from + page[from..].find("</section>").unwrap()];
-    assert_golden("published/screen.html", section);
+    let section = |begin: &str| {
+        let from = page.find(begin).unwrap();
+        format!("{}\n", &page[from..from + page[from..].find("</section>").unwrap()])
+    };
+    let (tables, rows) = (section("<p>Document: "), section("<h2>rows of the document"));
+    let after = page.find("class=\"result\"").unwrap();
+    assert!(page.find("<p>Document: ").unwrap() < after, "the tables are not first");
+    assert_golden("published/screen.html", &(tables + &rows));
+}
+
+#[test]
+fn published_figures_stay_where_the_baseline_or_a_row_is_not_valid_or_not_measured() {
+    let rows = "\"c/epoll\" = [1000, 10, 20]\n\"go/net\" = [500, 30, 40]";
+    let columns = "[\"requests_per_second\", \"latency_ns_p50\", \"latency_ns_p99\"]";
+    let figures = table(&format!("workloads = [\"hello\"]\ncolumns = {columns}"), rows);
+    let text = |is_meant: fn(&Run) -> bool, weight| {
+        let mut journal = repeated(&figures);
+        add_reason(&mut journal, is_meant, &reason(weight, "13 errors"));
+        tables(&journal)
+    };
+    let without = |is_meant: fn(&Run) -> bool| {
+        let mut journal = repeated(&figures);
+        journal.runs.retain(|run| !is_meant(run));
+        tables(&journal)
+    };
+    let is_baseline = |run: &Run| run.variant.to_string() == "c/epoll";
+    let is_entrant = |run: &Run| run.variant.to_string() == "go/net";
+    assert_golden_cases(
+        "published/not-valid.txt",
+        [
+            ("baseline not valid", text(is_baseline, Weight::Invalid)),
+            ("row not valid", text(is_entrant, Weight::Invalid)),
+            ("tail of the row not valid", text(is_entrant, Weight::Tail)),
+            ("baseline not measured", without(is_baseline)),
+            ("row not measured", without(is_entrant)),
+            ("nothing measured", without(|_| true)),
+        ],
+    );
+}
+
+/// The tables of the document in text.
+fn tables(journal: &Journal) -> String {
+    let blocks = sections(&Analysis::of(journal));
+    Document { blocks, ..Document::default() }.text(Paint::FILE)
 }
 
 #[test]
@@ -99,8 +150,8 @@ fn a_table_wider_than_a_terminal_continues_below() {
     );
     let figures = table(&keys, "\"c/epoll\" = [1e9, 2e9, 3e9, 4e9, 5e9, 6e9, 7e9, 8e9, 9e9]");
     let text = report(&repeated(&figures), Style::Text);
-    let from = text.find("Example: A").unwrap();
-    let tables = &text[from..from + text[from..].find("rows of the document").unwrap()];
+    let from = text.find("A (times in ns").unwrap();
+    let tables = &text[from..from + text[from..].find("how it was measured").unwrap()];
     assert!(tables.lines().all(|line| line.chars().count() <= crate::wrap::WIDTH), "{tables}");
     assert_golden("published/wide.txt", tables);
 }

@@ -1,5 +1,5 @@
-//! The columns of a document's tables: their heads in its words, its numbers as it prints them, and
-//! the same figure of a run that was made here.
+//! The columns of published tables: their usual heads, numbers as documents print them, and the same figure of a
+//! run that was made here.
 
 use wirebench_schema::{journal::Measurement, suite::Column};
 use wirebench_stats::median;
@@ -23,7 +23,7 @@ const fn traits(column: Column) -> Traits {
     let (head, unit, percent) = match column {
         Column::RequestsPerSecond => ("requests/s", None, None),
         Column::RequestsPerSecondRatio => ("ratio", None, None),
-        Column::RequestsPerSecondPercent => ("% of", None, None),
+        Column::RequestsPerSecondPercent => ("%", None, None),
         Column::ResponseBytes => ("Res[B]", None, None),
         Column::Requests => ("Req", None, None),
         Column::Errors => ("Err", None, None),
@@ -31,10 +31,10 @@ const fn traits(column: Column) -> Traits {
         Column::MegabytesPerSecond => ("MB/s", None, None),
         Column::LatencyNsMean => ("mean", NS, Some(100.0)),
         Column::LatencyNsP50 => ("median", NS, Some(50.0)),
-        Column::LatencyNsP90 => ("0.9", NS, Some(90.0)),
-        Column::LatencyNsP99 => ("0.99", NS, Some(99.0)),
-        Column::LatencyNsP999 => ("0.999", NS, Some(99.9)),
-        Column::LatencyNsP9999 => ("0.9999", NS, Some(99.99)),
+        Column::LatencyNsP90 => ("q0.9", NS, Some(90.0)),
+        Column::LatencyNsP99 => ("q0.99", NS, Some(99.0)),
+        Column::LatencyNsP999 => ("q0.999", NS, Some(99.9)),
+        Column::LatencyNsP9999 => ("q0.9999", NS, Some(99.99)),
         Column::LatencyMsMin => ("min", MS, None),
         Column::LatencyMsMax => ("max", MS, Some(100.0)),
         Column::LatencyMsP25 => ("25%", MS, Some(25.0)),
@@ -45,13 +45,9 @@ const fn traits(column: Column) -> Traits {
     Traits { head, unit, percent }
 }
 
-/// The head of a column; `reference` is the row that percentages refer to.
-pub(super) fn head(column: Column, reference: &str) -> String {
-    let head = traits(column).head;
-    match column {
-        Column::RequestsPerSecondPercent => format!("{head} {reference}"),
-        _ => head.to_owned(),
-    }
+/// The head of a column whose heading in the document is not known.
+pub(super) fn head(column: Column) -> &'static str {
+    traits(column).head
 }
 
 /// The unit of a latency.
@@ -59,7 +55,19 @@ pub(super) const fn latency_unit(column: Column) -> Option<&'static str> {
     traits(column).unit
 }
 
-/// The metric whose ratio to the reference is compared with the document's.
+/// Whether the document itself gives the ratio to another row.
+pub(super) const fn is_relative(column: Column) -> bool {
+    matches!(column, Column::RequestsPerSecondRatio | Column::RequestsPerSecondPercent)
+}
+
+/// Whether the figure is hidden with the tail of the latencies.
+pub(super) const fn is_tail(column: Column) -> bool {
+    use Column::{LatencyMsMax, LatencyMsP99, LatencyNsP99, LatencyNsP999, LatencyNsP9999};
+    matches!(column, LatencyNsP99 | LatencyNsP999 | LatencyNsP9999 | LatencyMsP99 | LatencyMsMax)
+}
+
+/// The metric whose ratio is compared with the document's. Milliseconds are published with one digit, which is too
+/// coarse for a ratio.
 pub(super) const fn metric(column: Column) -> Option<Metric> {
     match column {
         Column::RequestsPerSecond
@@ -67,15 +75,32 @@ pub(super) const fn metric(column: Column) -> Option<Metric> {
         | Column::RequestsPerSecondRatio
         | Column::RequestsPerSecondPercent => Some(Metric::Throughput),
         Column::LatencyNsP50 => Some(Metric::LatencyP50),
+        Column::LatencyNsP99 => Some(Metric::LatencyP99),
+        Column::LatencyNsP999 => Some(Metric::LatencyP999),
         _ => None,
     }
 }
 
-/// A number as documents print it.
-pub(super) fn show(column: Column, value: f64) -> String {
+/// A published number with the digits of the document.
+pub(crate) fn published(column: Column, value: f64) -> String {
+    if is_relative(column) {
+        return measured(column, value);
+    }
+    // A number that was read from a file is written as it was there.
+    match value.to_string().split_once('.') {
+        Some((_, digits)) => format!("{}.{digits}", thousands(value.trunc())),
+        None => thousands(value),
+    }
+}
+
+/// A number that was measured, as documents print it; short times have one digit more.
+pub(crate) fn measured(column: Column, value: f64) -> String {
+    let is_milliseconds = latency_unit(column) == Some("ms");
     match column {
-        Column::RequestsPerSecondRatio | Column::RequestsPerSecondPercent => format!("{value:.2}"),
-        _ if latency_unit(column) == Some("ms") => format!("{value:.1}"),
+        Column::RequestsPerSecondRatio => format!("{value:.2}"),
+        Column::RequestsPerSecondPercent => format!("{value:.2}%"),
+        _ if is_milliseconds && value < 0.995 => format!("{value:.2}"),
+        _ if is_milliseconds => format!("{value:.1}"),
         _ => thousands(value),
     }
 }
@@ -88,7 +113,7 @@ pub(super) fn is_lower_bound(column: Column, row: &Row<'_>) -> bool {
 }
 
 /// The median of a column over the runs of a row; none of ratios, which come from the analysis.
-pub(super) fn measured(column: Column, row: &Row<'_>) -> Option<f64> {
+pub(super) fn median_of(column: Column, row: &Row<'_>) -> Option<f64> {
     if column == Column::RequestsPerSecond {
         return row.median(Metric::Throughput);
     }
