@@ -13,7 +13,7 @@ use crate::{
     compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
     flat::Flat,
-    html::ratio::{self, LEGEND, Ratio},
+    html::ratio::{self, LEGEND, RINGS, Ratio},
     load_words::describe,
     origin::{Origin, describe_versions},
     screen::html::servers,
@@ -168,7 +168,7 @@ impl Ab<'_> {
         };
         let rows: Vec<_> = self.figures.iter().filter_map(ratio).collect();
         html! {
-            @if !rows.is_empty() { p.legend { (LEGEND) } }
+            @if !rows.is_empty() { p.legend { (LEGEND) (RINGS) } }
             (ratio::table(&format!("{b}/{a}"), &rows))
         }
     }

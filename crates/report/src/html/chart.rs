@@ -67,6 +67,13 @@ pub(crate) struct Line {
     pub(crate) points: Vec<Point>,
 }
 
+impl Line {
+    /// Whether all of it is grey.
+    fn is_grey(&self) -> bool {
+        self.points.iter().all(|point| point.is_grey)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
     /// What it shows, for those who cannot see it.
@@ -111,7 +118,7 @@ impl Chart {
         };
         html! {
             (plot("lines", (LEFT + WIDTH + EDGE, whole), &svg("chart", (width, whole), &self.words, &content)))
-            (key(self.lines.iter().map(|line| (line.place, line.name.as_str()))))
+            (key(self.lines.iter().map(|line| (line.place, line.name.as_str(), line.is_grey()))))
         }
     }
 }

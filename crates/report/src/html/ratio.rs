@@ -10,8 +10,9 @@ use super::{
 use crate::interval::factor;
 
 pub(crate) const LEGEND: &str = "Each picture has the ratio on a logarithmic axis: the estimate with its interval of \
-                                 95 % confidence, a ring for each cohort, and the margin within which servers \
-                                 count as the same as a grey band. ";
+                                 95 % confidence, and the margin within which servers count as the same as a \
+                                 grey band. ";
+pub(crate) const RINGS: &str = "A ring is a cohort. ";
 
 /// The size of a picture next to figures, in CSS pixels, and its width in a table of ratios only.
 pub(crate) const WIDTH: f64 = 150.0;

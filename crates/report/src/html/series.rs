@@ -26,16 +26,16 @@ pub(super) fn class(place: usize) -> String {
     format!("colour{} dash{}", place % COLOURS, place % DASHES)
 }
 
-/// What a narrow screen shows in the place of names next to lines.
-pub(super) fn key<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Markup {
+/// What a narrow screen shows in the place of names next to lines, of which some are grey.
+pub(super) fn key<'a>(lines: impl Iterator<Item = (usize, &'a str, bool)>) -> Markup {
     html! {
         ul.key.narrow {
-            @for (place, name) in lines {
+            @for (place, name, is_grey) in lines {
                 li {
                     svg width="36" height="12" viewBox="0 0 36 12" aria-hidden="true" {
                         g class=(class(place)) {
-                            path.line d="M0 6H36" {}
-                            path.mark d=(outline(place, [(18.0, 6.0)].into_iter())) {}
+                            path.line.grey[is_grey] d="M0 6H36" {}
+                            @if !is_grey { path.mark d=(outline(place, [(18.0, 6.0)].into_iter())) {} }
                         }
                     }
                     (safe(name))

@@ -28,7 +28,11 @@ use crate::{
     compare::conditions_block,
     document::parts,
     generators,
-    html::{document, ratio::LEGEND, safe},
+    html::{
+        document,
+        ratio::{LEGEND, RINGS},
+        safe,
+    },
     origin::{self, Origin},
     pairs,
     table::{headline::suite, of_document, rows_of_document},
@@ -123,7 +127,7 @@ fn legend(journal: &Journal, model: &Model<'_>) -> Markup {
     html! {
         p.legend {
             @if model.blocks.iter().flat_map(|it| &it.groups).any(|it| it.ratios.iter().any(Option::is_some)) {
-                (LEGEND) "Orange is more than the baseline, blue is less; only significant "
+                (LEGEND) (RINGS) "Orange is more than the baseline, blue is less; only significant "
                 "differences are coloured. "
             }
             "With another row to compare with, intervals hold for all pairs of rows. "
