@@ -10,6 +10,8 @@ use wirebench_stats::Interval;
 const FACTOR: f64 = 10.0;
 /// Below this width of an interval two digits of a factor say too little.
 const NARROW: f64 = 0.02;
+/// Below this ratio two digits of a factor are less than three that matter.
+const SMALL: f64 = 0.0995;
 /// More digits than any interval needs.
 const MOST_DIGITS: usize = 9;
 
@@ -49,7 +51,8 @@ pub(crate) fn ends(interval: Interval) -> String {
 
 /// A factor: `1.46 (1.01..2.10)`.
 pub(crate) fn factor(ratio: f64, interval: Option<Interval>) -> String {
-    let least = interval.filter(|it| it.width() < NARROW).map_or(2, |_| 3);
+    let is_fine = ratio < SMALL || interval.is_some_and(|it| it.width() < NARROW);
+    let least = if is_fine { 3 } else { 2 };
     let digits = interval.map_or(least, |it| digits(least, 1.0, [it.low, it.high]));
     let show = |value: f64| {
         let before = [9.995, 99.95].iter().filter(|from| value >= **from).count();

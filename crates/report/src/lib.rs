@@ -10,6 +10,7 @@ pub mod analysis;
 mod by_name;
 pub mod commands;
 pub mod compare;
+mod conclusions;
 pub mod distribution;
 pub mod document;
 pub mod exposition;

@@ -5,17 +5,8 @@ use std::borrow::Borrow;
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Published},
-    suite::{Column, PublishedRow, RowState, Scale},
+    suite::{PublishedRow, RowState, Scale},
 };
-
-use crate::analysis::Metric;
-
-/// The columns with a ratio, in order of preference.
-pub(crate) const COLUMNS: [(Column, Metric); 3] = [
-    (Column::RequestsPerSecond, Metric::Throughput),
-    (Column::MegabytesPerSecond, Metric::Throughput),
-    (Column::LatencyNsP50, Metric::LatencyP50),
-];
 
 /// Replaces the list of a journal without states.
 const NO_STATES: &str = "this journal is from an older wirebench and has no state for any row, so no \
@@ -45,7 +36,7 @@ pub(crate) fn in_order(published: &Published) -> Vec<(&VariantId, &PublishedRow)
     rows
 }
 
-/// A line for each row: its state, its versions or clause, its artefact, and why it was not measured.
+/// A line for each row: its state, its versions or clause, its reason, and why it was not measured.
 pub(crate) fn lines(journal: &Journal) -> Vec<String> {
     let Some(published) = document(journal) else { return Vec::new() };
     if published.figures.rows.is_empty() {

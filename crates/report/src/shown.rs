@@ -5,6 +5,7 @@ use wirebench_schema::journal::{Bound, Reason, ReasonKind, Run, Weight};
 use crate::{
     analysis::{Metric, Row},
     distribution::ENOUGH_BEYOND,
+    notes::Remark,
 };
 
 /// What the reader may see of a row. Causes are shown in this order: what hides most comes first.
@@ -62,6 +63,17 @@ pub(crate) fn decisive<'a>(
         Shown::NotCompared => spoils_all(reason, row),
         Shown::Nothing => reason.kind == ReasonKind::BelowRate,
     })
+}
+
+/// Why a row cannot be compared by `metric`, if it cannot.
+pub(crate) fn not_compared(row: &Row<'_>, metric: Metric) -> Option<Remark> {
+    let shown = shown(row);
+    let is_compared = match shown {
+        Shown::NoTail => !metric.is_tail(),
+        shown => shown.is_compared(),
+    };
+    let first = || row.runs.iter().flat_map(|run| decisive(run, row, shown)).next();
+    (!is_compared).then(|| first().map_or_else(|| Remark::from("too few samples"), Remark::from))
 }
 
 /// Whether a run with this reason is not valid. Conditions that the user asked for hold for all rows

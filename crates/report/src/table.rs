@@ -12,7 +12,7 @@ pub(crate) mod workload;
 
 use crate::{
     analysis::{Analysis, Metric},
-    by_name,
+    by_name, conclusions,
     document::{Block, Column, Document, Paint, Table},
     generators, pairs, published_rows, why,
 };
@@ -41,7 +41,6 @@ pub fn document(
     let mut lines = sentences(workloads);
     lines.extend(headline::cautions(journal, workloads));
     lines.extend(published::paragraph(journal, machine));
-    lines.extend(conclusion(analysis));
     if let Some((introduction, tables)) = of_document(analysis) {
         blocks.push(Block::line(introduction));
         blocks.extend(tables);
@@ -57,6 +56,7 @@ pub fn document(
         blocks.extend(start_up::sections(workloads));
     }
     blocks.extend(why::sections(journal, workloads));
+    blocks.extend(pairs_of_conclusions(analysis));
     if published_rows::document(journal).is_some() {
         blocks.push(Block::section("versions", lists::versions(journal)));
     }
@@ -69,10 +69,18 @@ pub fn document(
     Document { title: journal.start.suite.clone(), blocks }
 }
 
-/// The tables of the suite's document, in its order and with both figures, after a sentence on them; nothing without
-/// a document.
+/// The tables of the suite's document, in its order and with both figures, and its conclusions, after a sentence on them;
+/// nothing without a document.
 pub(crate) fn of_document(analysis: &Analysis<'_>) -> Option<(String, Vec<Block>)> {
-    Some((published::introduction(analysis)?, published::sections(analysis)))
+    let introduction = published::introduction(analysis)?;
+    let conclusions = conclusions::table(&conclusions::judge(analysis));
+    Some((introduction, published::sections(analysis).into_iter().chain(conclusions).collect()))
+}
+
+/// Each pair of rows of the conclusions of the suite's document.
+pub(crate) fn pairs_of_conclusions(analysis: &Analysis<'_>) -> Option<Block> {
+    let published = published_rows::document(analysis.journal)?;
+    conclusions::pairs(published, &conclusions::judge(analysis))
 }
 
 /// The rows of the suite's document, and how to read its tables.
@@ -82,11 +90,6 @@ pub(crate) fn rows_of_document(analysis: &Analysis<'_>) -> Vec<Block> {
         published::rows(analysis),
         Block::section("how to read the tables of the document", legend),
     ]
-}
-
-/// The sentence on the differences that the document of the suite published.
-pub(crate) fn conclusion(analysis: &Analysis<'_>) -> Option<String> {
-    published::conclusion(published_rows::document(analysis.journal)?, &analysis.workloads)
 }
 
 /// A table of words in text, without a line feed at its end. In less than `width` characters it has all columns, else

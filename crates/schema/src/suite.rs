@@ -9,7 +9,8 @@ mod workload;
 
 pub use phase::Phase;
 pub use published::{
-    Column, Document, DocumentPlacement, PublishedFigures, PublishedRow, PublishedTable, RowState,
+    ClaimedPair, Column, Conclusion, Document, DocumentPlacement, Pair, PublishedFigures,
+    PublishedRow, PublishedTable, Relation, RowState, Size,
 };
 pub use scale::Scale;
 pub use workload::Workload;

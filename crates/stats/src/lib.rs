@@ -18,6 +18,7 @@
 //! | what changed between two results made at different times? | [`Contrast::since`], [`judge_changes`] |
 //! | how do two programs compare, with several instances of each? | [`judge_sides`] |
 //! | in which states was the machine, and which of them is compared? | [`states::States`] |
+//! | is this row different from that one? | [`judge_pairs`] |
 //! | is this run strange? | [`outliers`] |
 //! | up to which rate does this server meet its objective? | [`Threshold::of`] |
 //!
@@ -47,7 +48,7 @@ pub use judgement::{
 };
 pub use mean::geometric_mean_interval;
 pub use outlier::outliers;
-pub use pairs::{PairLevel, pair_levels};
+pub use pairs::{PairLevel, judge_pairs, pair_levels};
 pub use ranks::{Better, Rank, rank_levels};
 pub use slices::{FEWEST_TRIMMED, InstanceValue, Trend, instance_values};
 pub use summary::{median, range, ratios_by_block};

@@ -1,10 +1,8 @@
-//! What is needed to compare any two rows of a load, where it is not known yet which two: the level and
-//! the noise of each, and critical values for all pairs at once.
-//!
-//! Not in this file: the comparison itself, which a page makes of the rows that its reader chooses.
+//! Any two rows of a load compared with each other, by intervals that hold for all pairs at once. Where it is
+//! not known yet which two, what is needed for it: the level and the noise of each, and critical values.
 
 use crate::estimate::CONFIDENCE;
-use crate::judgement::{MIN_COHORTS, PLAIN_TAILS, Rule};
+use crate::judgement::{Judged, MIN_COHORTS, PLAIN_TAILS, Rule};
 use crate::simultaneous::{Family, student_critical};
 use crate::two_way::{Contrast, TwoWay};
 
@@ -43,9 +41,27 @@ pub fn pair_levels(model: &TwoWay, items: &[Vec<usize>]) -> Vec<Option<PairLevel
     levels.into_iter().map(|it| it.map(&mut level)).collect()
 }
 
+/// The first of each of these pairs of `items` against the second, by the margin. None where the model does not
+/// connect them.
+#[must_use]
+pub fn judge_pairs(
+    model: &TwoWay,
+    items: &[Vec<usize>],
+    pairs: &[[usize; 2]],
+    margin: f64,
+) -> Vec<Option<Judged>> {
+    let is_known =
+        |rows: &&Vec<usize>| model.level(rows).is_some_and(|level| level.cohorts >= MIN_COHORTS);
+    let rows = items.iter().filter(is_known).count();
+    let mut rule = Rule::new(Family::AllPairs { rows }, 1.0 - CONFIDENCE, margin);
+    let contrasts = pairs.iter().map(|[one, other]| model.contrast(&items[*one], &items[*other]));
+    contrasts.map(|contrast| contrast.map(|it| rule.judge(&it))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judgement::Outcome;
 
     const NOISE: [f64; 6] = [-0.010, 0.004, 0.010, -0.002, 0.006, -0.008];
 
@@ -71,6 +87,26 @@ mod tests {
             assert!((critical - rule.critical(&contrast)).abs() < 1e-12, "{critical}");
         }
         assert!(levels.iter().all(|it| it.plain < it.critical), "{levels:?}");
+    }
+
+    #[test]
+    fn a_pair_has_the_interval_that_holds_for_all_pairs() {
+        let row = |turn: usize, ratio: f64| -> Vec<f64> {
+            (0..6).map(|cohort| ratio.ln() + NOISE[(cohort * 5 + turn) % 6]).collect()
+        };
+        let cells = [row(0, 1.0), row(1, 1.0), row(2, 1.3), row(4, 1.31)];
+        let model = TwoWay::fit(&cells, &[0, 1]).unwrap();
+        let items = [vec![0, 1], vec![2], vec![3]];
+        let judged = judge_pairs(&model, &items, &[[1, 0], [0, 1], [2, 1]], 0.03);
+        let [above, below, close] = judged.as_slice() else { panic!("{judged:?}") };
+        let outcomes = [above, below, close].map(|it| it.unwrap().outcome);
+        assert_eq!(outcomes, [Outcome::Higher, Outcome::Lower, Outcome::Same]);
+        let levels = pair_levels(&model, &items);
+        let (one, other) = (levels[1].unwrap(), levels[0].unwrap());
+        let reach = one.critical.max(other.critical) * (one.variance + other.variance).sqrt();
+        let interval = above.unwrap().interval.unwrap();
+        assert!((interval.high.ln() - (one.level - other.level) - reach).abs() < 1e-9);
+        assert!((above.unwrap().ratio * below.unwrap().ratio - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! makes of the journals today.
 
 use expect_test::expect_file;
+use serde_json::Value;
 use std::{
     fs,
     os::unix,
@@ -43,6 +44,18 @@ fn tables_and_pictures_of_the_results_are_up_to_date() {
             expect_file![&picture].assert_eq(&fs::read_to_string(made).unwrap());
         }
     }
+}
+
+#[test]
+fn a_stored_result_is_read_with_what_the_program_knows_of_its_document() {
+    let (world, result) = (world(), "results/2026-11-23-amd-epyc-2-cpus/zab");
+    // Its journal is older than the states of rows, the conclusions, and most of the figures.
+    let report: Value = serde_json::from_str(&world.stdout(&["report", result, "--json"])).unwrap();
+    let rows = report["published"]["rows"].as_array().unwrap();
+    let states: Vec<&str> = rows.iter().map(|row| row["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["same-design"; 2]);
+    let number = |key: &str| report["published"][key].as_array().unwrap().len();
+    assert_eq!((number("tables"), number("conclusions")), (4, 10));
 }
 
 #[test]

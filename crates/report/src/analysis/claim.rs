@@ -62,6 +62,28 @@ impl Reads {
     }
 }
 
+impl Reads {
+    /// Of the inverse of the ratio.
+    #[must_use]
+    pub const fn inverse(self) -> Self {
+        match self {
+            Self::AtLeast => Self::AtMost,
+            Self::AtMost => Self::AtLeast,
+            other => other,
+        }
+    }
+
+    /// Of the product of two ratios.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Exactly, it) | (it, Self::Exactly) => it,
+            (one, other) if one == other => one,
+            _ => Self::Either,
+        }
+    }
+}
+
 /// What is claimed of a row's ratio to the baseline. Higher and lower are of the value, not of its
 /// merit; [`Claim::words`] says what that means for a metric.
 #[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
@@ -103,6 +125,18 @@ impl Claim {
             (Reads::AtLeast, _) if is_above => Self::NotLower,
             (Reads::AtMost, _) if is_below => Self::NotHigher,
             _ => Self::CannotTell,
+        }
+    }
+
+    /// Of the inverse of the ratio.
+    #[must_use]
+    pub const fn inverse(self) -> Self {
+        match self {
+            Self::Higher => Self::Lower,
+            Self::Lower => Self::Higher,
+            Self::NotHigher => Self::NotLower,
+            Self::NotLower => Self::NotHigher,
+            Self::Same | Self::CannotTell => self,
         }
     }
 

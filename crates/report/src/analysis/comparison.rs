@@ -28,7 +28,7 @@ pub struct Comparison {
     pub baseline_check: BaselineCheck,
     /// One for each row, in the order of [`WorkloadRows::rows`]; none for a row without values.
     pub rows: Vec<Option<Compared>>,
-    levels: Levels,
+    pub(super) levels: Levels,
     ranks: OnceCell<Vec<Option<Rank>>>,
 }
 

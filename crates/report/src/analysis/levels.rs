@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use wirebench_stats::{
     AaCheck, Better, Contrast, Judged, PairLevel, Rank, TwoWay, check_baseline, judge_against,
-    pair_levels, rank_levels,
+    judge_pairs, pair_levels, rank_levels,
 };
 
 use super::{Direction, Metric, Role, WorkloadRows, comparison::Values};
@@ -84,6 +84,14 @@ impl Levels {
         let items: Vec<Vec<usize>> = rows.iter().map(|row| self.item(*row)).collect();
         let pairs = |model| pair_levels(model, &items);
         self.model.as_ref().map_or_else(|| vec![None; rows.len()], pairs)
+    }
+
+    /// One of `rows` against another one, by an interval that holds for all pairs of them.
+    pub(super) fn judge_pair(&self, rows: &[usize], pair: [usize; 2]) -> Option<Judged> {
+        let items: Vec<Vec<usize>> = rows.iter().map(|row| self.item(*row)).collect();
+        let place = |row: usize| rows.iter().position(|it| *it == row);
+        let pair = [place(pair[0])?, place(pair[1])?];
+        judge_pairs(self.model.as_ref()?, &items, &[pair], self.margin).pop()?
     }
 
     /// The rows with the instances of a program.

@@ -99,7 +99,7 @@ impl Regions {
         };
         let heads: Vec<_> = table.columns.iter().enumerate().map(head).collect();
         // A table that cannot repeat the names of its rows is as wide as it takes.
-        let most = if table.keys > 0 { WIDEST } else { usize::MAX };
+        let most = if table.keys > 0 { table.room(WIDEST) } else { usize::MAX };
         let parts = table.parts(&numbered.cells, &[2], most).into_iter().map(|(columns, _)| {
             let heads: Vec<_> = columns.iter().map(|column| heads[*column].clone()).collect();
             let row =

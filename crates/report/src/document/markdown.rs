@@ -81,7 +81,9 @@ impl Table {
         let rows = numbered.cells.iter().flat_map(|row| in_lines(row));
         let rows = rows.map(|row| row.into_iter().map(cell).collect());
         let rows: Vec<Vec<String>> = std::iter::once(heads.collect()).chain(rows).collect();
-        let parts = self.parts(&numbered.cells, &[" | ".len()], WIDEST - "|  |".len()).into_iter();
+        let parts = self
+            .parts(&numbered.cells, &[" | ".len()], self.room(WIDEST - "|  |".len()))
+            .into_iter();
         let parts = parts.map(|(columns, _)| self.part_in_markdown(&rows, &columns));
         let notes = (1..).zip(&numbered.notes);
         let notes: Vec<String> = notes.map(|(number, note)| format!("[{number}] {note}")).collect();

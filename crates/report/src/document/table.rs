@@ -3,7 +3,7 @@
 use super::paint::{Paint, Shade};
 use crate::{
     notes::{Notes, Remark, references},
-    wrap::{WIDTH, length},
+    wrap::{WIDTH, length, wrap},
 };
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
@@ -34,6 +34,8 @@ pub(crate) struct Column {
     /// Narrow forms drop the columns with the smallest of these first, and those of the last group after
     /// all others; none stays in every form.
     pub(crate) dispensable: Option<u8>,
+    /// The width to which text breaks its cells, which are sentences.
+    pub(crate) wrap: Option<usize>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -74,7 +76,7 @@ pub(super) struct Numbered {
 
 impl Column {
     pub(crate) fn left(head: impl Into<String>) -> Self {
-        Self { head: head.into(), align: Align::Left, group: None, dispensable: None }
+        Self { head: head.into(), align: Align::Left, group: None, dispensable: None, wrap: None }
     }
 
     pub(crate) fn right(head: impl Into<String>) -> Self {
@@ -115,6 +117,21 @@ impl Table {
         };
         let cells = rows.iter().map(|row| row.cells.iter().map(&mut text).collect()).collect();
         Numbered { cells, notes: notes.texts().collect() }
+    }
+
+    /// The characters of a line for a form that has room for `most`. A browser breaks sentences, so that a table of them
+    /// needs no parts.
+    pub(super) fn room(&self, most: usize) -> usize {
+        if self.columns.iter().any(|column| column.wrap.is_some()) { usize::MAX } else { most }
+    }
+
+    /// The cells of text, with sentences in several lines.
+    pub(super) fn wrapped(&self, cells: &[Vec<String>]) -> Vec<Vec<String>> {
+        let cell = |(column, cell): (&Column, &String)| match column.wrap {
+            Some(width) => wrap(cell, width, "").join("\n"),
+            None => cell.clone(),
+        };
+        cells.iter().map(|row| self.columns.iter().zip(row).map(cell).collect()).collect()
     }
 
     /// The groups of columns behind the keys. Without keys a part could not repeat the names of its rows.

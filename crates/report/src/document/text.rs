@@ -1,6 +1,10 @@
 //! A document as text: everything in its order, for terminals and files.
 
 use super::{Block, Document, Paint, Table};
+use crate::wrap::wrap;
+
+/// Where the lines of a long note begin.
+const NOTE_INDENT: &str = "      ";
 
 impl Document {
     /// The parts with an empty line between them.
@@ -63,10 +67,11 @@ impl Table {
         let numbered = Self::numbered(&rows);
         let mut lines = match rows.is_empty() {
             true => Vec::new(),
-            false => self.lines(&rows, &numbered.cells, paint),
+            false => self.lines(&rows, &self.wrapped(&numbered.cells), paint),
         };
         let notes = (1..).zip(numbered.notes);
-        lines.extend(notes.map(|(number, note)| format!("  [{number}] {note}")));
+        let notes = notes.map(|(number, note)| format!("  [{number}] {note}"));
+        lines.extend(notes.flat_map(|note| wrap(&note, paint.1, NOTE_INDENT)));
         let folded = self.rows.len() - rows.len();
         if folded > 0 {
             lines.extend((!lines.is_empty()).then(String::new));

@@ -11,6 +11,7 @@ use wirebench_stats::Estimate;
 
 use crate::{
     analysis::{Analysis, Metric},
+    conclusions::{self, ConclusionReport},
     published_rows,
     published_table::{
         self, ComparedCell, ComparedColumn, ComparedRow, ComparedTable, MeasuredRatio,
@@ -26,6 +27,8 @@ pub struct PublishedReport {
     pub rows: Vec<PublishedRowReport>,
     /// Its tables, in its order.
     pub tables: Vec<PublishedTableReport>,
+    /// What it concludes from them, and what became of each conclusion.
+    pub conclusions: Vec<ConclusionReport>,
 }
 
 /// A row of the document, and the variant that is measured for it.
@@ -45,8 +48,11 @@ pub struct PublishedRowReport {
     pub here: Option<String>,
     /// Why the row is different or missing, or what is newer.
     pub clause: Option<String>,
-    /// What the published figures show apart from the program's speed.
-    pub artefact: Option<String>,
+    /// Why its ratio differs from the published one: what those figures show apart from the program's speed, or what has
+    /// changed since.
+    pub reason: Option<String>,
+    /// What shows the reason; absent of a guess.
+    pub measured: Option<String>,
     /// Why the variant has no figures; absent if it has some.
     pub not_measured: Option<String>,
 }
@@ -112,7 +118,8 @@ pub(super) fn published(analysis: &Analysis<'_>) -> Option<PublishedReport> {
     let rows = published_rows::in_order(published).into_iter();
     let rows = rows.map(|(variant, it)| row(journal, variant, it)).collect();
     let tables = published_table::tables(analysis).into_iter().map(table).collect();
-    Some(PublishedReport { document: published.document.clone(), rows, tables })
+    let conclusions = conclusions::judge(analysis);
+    Some(PublishedReport { document: published.document.clone(), rows, tables, conclusions })
 }
 
 fn table(table: ComparedTable<'_>) -> PublishedTableReport {
@@ -155,7 +162,8 @@ fn row(journal: &Journal, variant: &VariantId, row: &PublishedRow) -> PublishedR
         published: row.published.clone(),
         here: row.here.clone(),
         clause: row.clause.clone(),
-        artefact: row.artefact.clone(),
+        reason: row.reason.clone(),
+        measured: row.measured.clone(),
         not_measured: published_rows::not_measured(journal, variant),
     }
 }

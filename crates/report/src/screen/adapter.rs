@@ -22,7 +22,6 @@ use crate::{
     published_rows,
     shown::{Shown, shown},
     table::{
-        conclusion,
         headline::{ended, made},
         states::sentences,
     },
@@ -50,10 +49,7 @@ pub(super) fn model<'a>(analysis: &Analysis<'a>, stage: Stage) -> Model<'a> {
         },
         blocks: blocks(workloads),
         causes: [sentences(workloads), lines].concat(),
-        published: published_rows::summary(journal)
-            .into_iter()
-            .chain(conclusion(analysis))
-            .collect(),
+        published: published_rows::summary(journal),
         whys: why::sentences(journal, workloads),
         disturbed,
     }

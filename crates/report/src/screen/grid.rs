@@ -47,6 +47,7 @@ fn of_column(column: Column, group: &Group, title: Option<String>) -> document::
         align: if column == Column::Outcome { Align::Left } else { Align::Right },
         group: title,
         dispensable: is_latency.then_some(0),
+        wrap: None,
     }
 }
 

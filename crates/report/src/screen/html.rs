@@ -35,7 +35,7 @@ use crate::{
     },
     origin::{self, Origin},
     pairs,
-    table::{headline::suite, of_document, rows_of_document},
+    table::{headline::suite, of_document, pairs_of_conclusions, rows_of_document},
     why,
 };
 
@@ -76,6 +76,12 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
         (parts(&by_name::sections(workloads)))
         (parts(&why::sections(journal, workloads)))
         @if of_document.is_some() { section { (parts(&rows_of_document(analysis))) } }
+        @if let Some(pairs) = pairs_of_conclusions(analysis) {
+            details {
+                summary { "Pairs of the conclusions" }
+                (parts(&[pairs]))
+            }
+        }
         @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
         @if let Some(scaling) = scaling::section(journal, workloads) { (scaling) }
         @if let Some(timeline) = timeline::section(analysis) { (timeline) }

@@ -21,7 +21,7 @@ pub(super) struct Model<'a> {
     pub(super) blocks: Vec<Block>,
     /// What hides or qualifies figures, grouped by cause.
     pub(super) causes: Vec<String>,
-    /// How comparable the rows of the suite's document are, and which of its differences hold.
+    /// How comparable the rows of the suite's document are.
     pub(super) published: Vec<String>,
     /// What differs most in the profiles.
     pub(super) whys: Vec<String>,

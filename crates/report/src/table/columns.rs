@@ -91,6 +91,7 @@ impl Column {
             align: if is_words { Align::Left } else { Align::Right },
             group: None,
             dispensable: place.and_then(|place| u8::try_from(place).ok()),
+            wrap: None,
         }
     }
 

@@ -1,13 +1,9 @@
 //! What the document of a suite has published, next to what was measured here: how the two loads
-//! differ, the document's own tables with both figures, and which of its differences hold.
+//! differ, and the document's own tables with both figures.
 
-mod conclusion;
 mod document;
 
-pub(super) use self::{
-    conclusion::conclusion,
-    document::{introduction, rows, sections},
-};
+pub(super) use self::document::{introduction, rows, sections};
 
 use wirebench_schema::{
     journal::{Journal, Published},

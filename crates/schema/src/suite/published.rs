@@ -1,10 +1,13 @@
-//! A published document: its machine, every figure of its tables, and how comparable each row is.
+//! A published document: its machine, every figure of its tables, how comparable each row is, and what it
+//! concludes.
 //!
 //! Figures are kept as printed. This module does not judge them.
 
+mod conclusion;
 mod in_order;
 mod row;
 
+pub use conclusion::{ClaimedPair, Conclusion, Pair, Relation, Size};
 pub use row::{PublishedRow, RowState};
 
 use schemars::JsonSchema;
@@ -122,6 +125,41 @@ pub struct PublishedFigures {
     /// One after the other.
     #[serde(rename = "table")]
     pub tables: Vec<PublishedTable>,
+    /// What the document concludes from them.
+    #[serde(rename = "conclusion", default)]
+    pub conclusions: Vec<Conclusion>,
+}
+
+impl Column {
+    /// Whether it is a time, whose figures scatter more than those of requests.
+    #[must_use]
+    pub const fn is_latency(self) -> bool {
+        !matches!(
+            self,
+            Self::RequestsPerSecond
+                | Self::RequestsPerSecondRatio
+                | Self::RequestsPerSecondPercent
+                | Self::ResponseBytes
+                | Self::Requests
+                | Self::Errors
+                | Self::BytesPerSecond
+                | Self::MegabytesPerSecond
+        )
+    }
+
+    /// Whether a run here has a figure that can be compared between rows.
+    const fn is_concluded(self) -> bool {
+        matches!(
+            self,
+            Self::RequestsPerSecond
+                | Self::MegabytesPerSecond
+                | Self::LatencyNsP50
+                | Self::LatencyNsP99
+                | Self::LatencyNsP999
+                | Self::LatencyMsP50
+                | Self::LatencyMsP99
+        )
+    }
 }
 
 impl PublishedFigures {
@@ -135,6 +173,11 @@ impl PublishedFigures {
                 .map_err(|reason| SuiteError(format!("table `{}`: {reason}", table.section)))?;
         }
         figures.check_rows().map_err(|reason| SuiteError(format!("[rows]: {reason}")))?;
+        for conclusion in &figures.conclusions {
+            conclusion.check(&figures, suite).map_err(|reason| {
+                SuiteError(format!("conclusion `{}`: {reason}", conclusion.sentence()))
+            })?;
+        }
         Ok(figures)
     }
 

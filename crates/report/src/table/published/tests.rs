@@ -175,13 +175,3 @@ fn tables_have_the_columns_of_the_document_with_both_figures_and_ratios() {
 
 const OTHER: &str = "[[workload]]\nname = \"other\"\nscenario = \"hello\"\nconnections = 1\n\
                      duration = \"1s\"\n";
-
-#[test]
-fn one_sentence_counts_the_published_differences_that_hold() {
-    let text = |ratio: f64| {
-        let figures = rates(&format!("\"c/epoll\" = [1000]\n\"go/net\" = [{}]", 1000.0 * ratio));
-        report(&repeated(&figures), Style::Text)
-    };
-    let cases = [0.5, 2.0, 1.01].map(|ratio| (format!("published ratio {ratio}"), text(ratio)));
-    assert_golden_cases("published/conclusion.txt", cases);
-}

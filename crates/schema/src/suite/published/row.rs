@@ -50,12 +50,24 @@ pub struct PublishedRow {
     pub here: Option<String>,
     /// Why the row is different or missing, or what is newer, in one clause.
     pub clause: Option<String>,
-    /// What the published figures show apart from the program's speed, in one clause.
-    pub artefact: Option<String>,
+    /// Why its ratio differs from the published one, in one clause: what those figures show apart from the program's
+    /// speed, or what has changed since. The key of older journals is `artefact`.
+    #[serde(alias = "artefact")]
+    pub reason: Option<String>,
+    /// The command, the figure or the line of source that shows it; without, it is a guess.
+    pub measured: Option<String>,
+}
+
+/// A reason with what shows it, or marked as a guess.
+pub(super) fn why(reason: Option<&str>, measured: Option<&str>) -> Option<String> {
+    reason.map(|reason| match measured {
+        Some(measured) => format!("{reason} ({measured})"),
+        None => format!("guess: {reason}"),
+    })
 }
 
 impl PublishedRow {
-    /// What there is to say of the row after its state: versions, clause and artefact.
+    /// What there is to say of the row after its state: versions, clause and reason.
     #[must_use]
     pub fn explanation(&self) -> String {
         let versions = match (&self.published, &self.here) {
@@ -64,20 +76,29 @@ impl PublishedRow {
             (None, Some(here)) => Some(format!("here {here}")),
             (None, None) => None,
         };
-        let artefact = self.artefact.as_ref().map(|it| format!("published figures: {it}"));
-        let parts = [versions, self.clause.clone(), artefact];
+        let parts = [versions, self.clause.clone(), self.why()];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    /// Why its ratio differs from the published one.
+    #[must_use]
+    pub fn why(&self) -> Option<String> {
+        why(self.reason.as_deref(), self.measured.as_deref())
     }
 
     /// The first thing that is missing for its state.
     pub(super) fn check(&self) -> Result<(), String> {
-        let texts = [&self.name, &self.published, &self.here, &self.clause, &self.artefact];
+        let texts =
+            [&self.name, &self.published, &self.here, &self.clause, &self.reason, &self.measured];
         let is_clause = |text: &String| !text.trim().is_empty() && !text.contains('\n');
         if !texts.into_iter().flatten().all(is_clause) {
             return Err("each of its texts is one line that is not empty".to_owned());
         }
         if self.name.is_none() {
             return Err("write `name`, as the document prints it".to_owned());
+        }
+        if self.measured.is_some() && self.reason.is_none() {
+            return Err("`measured` needs a `reason`".to_owned());
         }
         let has_versions = self.published.is_some() && self.here.is_some();
         let has_clause = self.clause.is_some();

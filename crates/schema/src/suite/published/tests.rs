@@ -112,3 +112,71 @@ fn figures_of_an_older_journal_have_no_states_and_nothing_is_comparable() {
     let figures: PublishedFigures = serde_json::from_str(text).unwrap();
     assert!(figures.rows.is_empty() && !figures.is_comparable(&id("c/a")));
 }
+
+const CONCLUSION: &str = "[[conclusion]]\nquote = \"A is faster.\"\ncolumn = \"requests_per_second\"\n\
+                          workloads = [\"hello\"]\npairs = [\"c/a > c/b\"]\nby = \"99 %\"\n\
+                          reason = \"it parses\"\nmeasured = \"2 calls\"\n";
+
+#[test]
+fn a_conclusion_has_its_pairs_with_the_published_ratio() {
+    let text =
+        CONCLUSION.replace("c/a > c/b", "c/b < *").replace("by = \"99 %\"", "to = \"50.3 %\"");
+    let figures = parse(&format!("{TABLE}{text}")).unwrap();
+    let conclusion = &figures.conclusions[0];
+    let pairs = figures.pairs(conclusion);
+    let [pair] = pairs.as_slice() else { panic!("{pairs:?}") };
+    assert_eq!((pair.row, pair.reference), (&id("c/b"), &id("c/a")));
+    assert!((pair.published - 0.5025).abs() < 1e-12);
+    assert_eq!(conclusion.sentence(), "\"A is faster.\"");
+    assert_eq!(conclusion.said().unwrap(), "to 50.3 %");
+    assert_eq!(conclusion.why().unwrap(), "it parses (2 calls)");
+    let written = serde_json::to_string(&figures).unwrap();
+    assert_eq!(
+        serde_json::from_str::<PublishedFigures>(&written).unwrap().conclusions,
+        figures.conclusions
+    );
+    let guess = parse(&format!("{TABLE}{}", text.replace("measured = \"2 calls\"\n", ""))).unwrap();
+    assert_eq!(guess.conclusions[0].why().unwrap(), "guess: it parses");
+}
+
+#[test]
+fn a_reason_of_an_older_journal_is_read() {
+    let row = r#"{"name": null, "state": "different", "published": null, "here": null, "clause": "one thread",
+                  "artefact": "a thread waits"}"#;
+    let row: PublishedRow = serde_json::from_str(row).unwrap();
+    assert_eq!(row.explanation(), "one thread; guess: a thread waits");
+}
+
+#[test]
+fn each_mistake_of_a_conclusion_is_answered_with_its_sentence() {
+    let document = format!("{TABLE}{CONCLUSION}");
+    let changes = [
+        ("c/a > c/b", "c/b > c/a"),
+        ("c/a > c/b", "c/a = c/b"),
+        ("c/a > c/b", "c/a > c/c"),
+        ("c/a > c/b", "c/a >c/b"),
+        ("c/a > c/b", "c/a ~ c/b"),
+        ("pairs = [\"c/a > c/b\"]", "pairs = []"),
+        ("[\"hello\"]\npairs", "[\"helo\"]\npairs"),
+        ("[\"hello\"]\npairs", "[\"hello\"]\nagainst = \"helo\"\npairs"),
+        ("column = \"requests_per_second\"", "column = \"errors\""),
+        ("column = \"requests_per_second\"", "column = \"latency_ns_p99\""),
+        (
+            "column = \"requests_per_second\"",
+            "column = \"megabytes_per_second\"\nagainst = \"hello\"",
+        ),
+        ("quote = \"A is faster.\"\n", ""),
+        ("quote = ", "says = \"A.\"\nquote = "),
+        ("by = \"99 %\"", "by = \"98 %\""),
+        ("by = \"99 %\"", "by = \"98 %\"\nby_its_figures = \"97 %\""),
+        ("by = \"99 %\"", "by = \"99 %\"\nby_its_figures = \"99 %\""),
+        ("by = \"99 %\"", "by = \"99 %\"\nto = \"199 %\""),
+        ("by = \"99 %\"", "by_its_figures = \"99 %\""),
+        ("by = \"99 %\"", "by = \"99\""),
+        ("reason = \"it parses\"\n", ""),
+        ("it parses", " "),
+        ("c/a > c/b\"]", "c/b > c/a\"]\nsome = true"),
+    ];
+    let text = crate::mistakes::messages(&document, &changes, parse);
+    expect_test::expect_file!["golden/conclusions.txt"].assert_eq(&text);
+}

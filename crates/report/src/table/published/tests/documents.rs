@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::{
     analysis::Analysis,
-    document::{Block, Document, Look, Paint},
+    conclusions,
+    document::{Document, Look, Paint},
     fixtures::{assert_golden, changed, journal_of},
     wrap::WIDTH,
 };
@@ -60,9 +61,8 @@ fn tables(name: &str, suite: &str, figures: &str) -> String {
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         assert!(widest <= width, "{name}: {widest} columns instead of {width}:\n{text}");
     }
-    let mut blocks = vec![Block::line(crate::table::conclusion(&analysis).unwrap_or_default())];
-    blocks.extend(sections(&analysis));
-    document(blocks).markdown()
+    let blocks = sections(&analysis).into_iter();
+    document(blocks.chain(conclusions::table(&conclusions::judge(&analysis))).collect()).markdown()
 }
 
 macro_rules! documents {

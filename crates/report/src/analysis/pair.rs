@@ -1,0 +1,133 @@
+//! Any two rows compared with each other: of one workload, by the intervals that hold for all pairs of its
+//! rows, or of two workloads, by the blocks that have both.
+
+use std::collections::BTreeMap;
+use wirebench_schema::journal::block_of_cohort;
+use wirebench_stats::{Estimate, Interval, TwoWay, judge_sides};
+
+use super::{
+    CheckState, Claim, Inconclusive, Limited, Metric, Reads, Role, WorkloadRows,
+    comparison::{claim, estimate},
+};
+
+/// The first row of a pair over the second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PairRatio {
+    pub(crate) estimate: Estimate,
+    pub(crate) reads: Reads,
+    pub(crate) claim: Claim,
+    /// Why the claim is inconclusive, where it is.
+    pub(crate) inconclusive: Option<Inconclusive>,
+}
+
+/// A row in its workload, by itself or relative to another one of it.
+#[derive(Clone, Copy)]
+pub(crate) struct PairSide<'r, 'a> {
+    pub(crate) rows: &'r WorkloadRows<'a>,
+    pub(crate) row: usize,
+    pub(crate) relative_to: Option<usize>,
+}
+
+impl PairRatio {
+    /// The second row over the first.
+    fn inverse(self) -> Self {
+        let Estimate { value, interval, samples } = self.estimate;
+        let interval = interval.map(|it| Interval { low: 1.0 / it.high, high: 1.0 / it.low });
+        Self {
+            estimate: Estimate { value: 1.0 / value, interval, samples },
+            reads: self.reads.inverse(),
+            claim: self.claim.inverse(),
+            ..self
+        }
+    }
+}
+
+impl WorkloadRows<'_> {
+    /// A row over another one. Where one of them is the baseline, it is the ratio that tables have. None without a cohort
+    /// that has both.
+    pub(crate) fn compare_pair(
+        &self,
+        metric: Metric,
+        [row, reference]: [usize; 2],
+    ) -> Option<PairRatio> {
+        if self.rows[row].role == Role::Baseline {
+            return self.to_baseline(metric, reference).map(PairRatio::inverse);
+        }
+        if self.rows[reference].role == Role::Baseline {
+            return self.to_baseline(metric, row);
+        }
+        let comparison = self.compare(metric);
+        let is_ranked = |index: &usize| self.rows[*index].role != Role::SecondOfBaseline;
+        let ranked: Vec<usize> = (0..self.rows.len()).filter(is_ranked).collect();
+        let judged = comparison.levels.judge_pair(&ranked, [row, reference])?;
+        let [row, reference] = [row, reference].map(|index| self.rows[index].limited());
+        let reads = Reads::of(metric, row, reference);
+        let (claim, inconclusive) =
+            claim(&judged, reads, comparison.baseline_check.state, comparison.margin);
+        Some(PairRatio { estimate: estimate(&judged), reads, claim, inconclusive })
+    }
+
+    fn to_baseline(&self, metric: Metric, row: usize) -> Option<PairRatio> {
+        let ratio = self.compare(metric).rows[row].as_ref()?.ratio.as_ref()?;
+        let (reads, claim) = (ratio.reads, ratio.claim?);
+        Some(PairRatio { estimate: ratio.estimate, reads, claim, inconclusive: ratio.inconclusive })
+    }
+
+    /// The logarithm of the mean of a program's instances in each block. Empty if a value is not above zero.
+    fn by_block(&self, metric: Metric, row: usize) -> BTreeMap<u32, f64> {
+        let is_second = |index: &usize| {
+            self.rows[row].role == Role::Baseline
+                && self.rows[*index].role == Role::SecondOfBaseline
+        };
+        let instances = (0..self.rows.len()).filter(|index| *index == row || is_second(index));
+        let mut logs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for (cohort, value) in instances.flat_map(|index| self.rows[index].values(metric)) {
+            if value <= 0.0 {
+                return BTreeMap::new();
+            }
+            logs.entry(block_of_cohort(cohort)).or_default().push(value.ln());
+        }
+        let mean = |logs: Vec<f64>| logs.iter().sum::<f64>() / logs.len() as f64;
+        logs.into_iter().map(|(block, logs)| (block, mean(logs))).collect()
+    }
+}
+
+impl PairSide<'_, '_> {
+    fn by_block(&self, metric: Metric) -> BTreeMap<u32, f64> {
+        let own = self.rows.by_block(metric, self.row);
+        let Some(base) = self.relative_to else { return own };
+        let base = self.rows.by_block(metric, base);
+        own.into_iter().filter_map(|(block, own)| Some((block, own - base.get(&block)?))).collect()
+    }
+
+    fn reads(&self, metric: Metric) -> Reads {
+        let limited = |row: usize| self.rows.rows[row].limited();
+        Reads::of(metric, limited(self.row), self.relative_to.map_or(Limited::No, limited))
+    }
+}
+
+/// The first side over the second one, which is of another workload, as one of this many comparisons. Their instances
+/// are not the same, so that only what the two sides have in a block is compared. None without such a block.
+pub(crate) fn compare_workloads(
+    sides: [PairSide<'_, '_>; 2],
+    metric: Metric,
+    comparisons: usize,
+) -> Option<PairRatio> {
+    let [row, reference] = sides;
+    let [own, base] = sides.map(|side| side.by_block(metric));
+    let (own, base): (Vec<f64>, Vec<f64>) =
+        own.iter().filter_map(|(block, own)| Some((*own, *base.get(block)?))).unzip();
+    let margin = row.rows.margins.of(metric, row.rows.workload.phase);
+    let model = TwoWay::fit(&[own, base], &[])?;
+    let judged = judge_sides(&model, [&[1], &[0]], comparisons, margin)?;
+    let reads = row.reads(metric).with(reference.reads(metric).inverse());
+    let has_failed = |side: &PairSide<'_, '_>| {
+        side.rows.compare(metric).baseline_check.state == CheckState::Failed
+    };
+    let check = match sides.iter().any(has_failed) {
+        true => CheckState::Failed,
+        false => CheckState::Passed,
+    };
+    let (claim, inconclusive) = claim(&judged, reads, check, margin);
+    Some(PairRatio { estimate: estimate(&judged), reads, claim, inconclusive })
+}

@@ -1,0 +1,99 @@
+//! The conclusions of a document as tables: a line for each, and a line for each pair of rows.
+
+use wirebench_schema::journal::Published;
+
+use super::{
+    ConclusionReport, PairReport,
+    words::{answers, here, sentence, sizes, summary},
+};
+use crate::{
+    document::{Align, Block, Cell, Column, Table},
+    interval::factor,
+    notes::{Notes, Remark},
+    published_rows::name_of,
+};
+
+/// What text has room for on a line.
+const SENTENCE: usize = 42;
+const ANSWER: usize = 20;
+/// Notes on why pairs are inconclusive or not measured; the table of pairs has all.
+const WHYS: usize = 3;
+
+/// A line for each conclusion, with the reasons of its size below; nothing without conclusions.
+pub(crate) fn table(conclusions: &[ConclusionReport]) -> Option<Block> {
+    let title = summary(conclusions)?;
+    let wrapped = |head: &str, width| Column { wrap: Some(width), ..Column::left(head) };
+    let grouped = |column| Column { group: Some(String::new()), ..column };
+    let columns = vec![
+        wrapped("conclusion", SENTENCE),
+        grouped(wrapped("answer", ANSWER)),
+        grouped(Column { align: Align::Interval, ..Column::left("ratio") }),
+    ];
+    let row = |it: &ConclusionReport| {
+        let reasons = it.reasons.iter().map(|it| Remark::from(it.as_str()));
+        let sentence = Cell { notes: reasons.collect(), ..sentence(it).into() };
+        let answers = Cell { notes: whys(it), ..answers(it).into() };
+        vec![sentence, answers, sizes(it).into()]
+    };
+    let rows = conclusions.iter().map(row);
+    let table = Table { keys: 1, ..Table::new(columns, rows) };
+    Some(Block::Section(title, vec![Block::Table(table)]))
+}
+
+/// Why pairs are inconclusive or not measured.
+fn whys(conclusion: &ConclusionReport) -> Vec<Remark> {
+    let why = |pair: &PairReport| {
+        let name = pair.answer.name();
+        pair.why.clone().map(|why| why.prefixed(&format!("{name}: ")))
+    };
+    let whys = Notes::of(conclusion.pairs.iter().filter_map(why)).into_remarks();
+    whys.into_iter().take(WHYS).collect()
+}
+
+/// A line for each pair of each conclusion; nothing without pairs.
+pub(crate) fn pairs(published: &Published, conclusions: &[ConclusionReport]) -> Option<Block> {
+    let rows: Vec<Vec<Cell>> = (1..)
+        .zip(conclusions)
+        .flat_map(|(number, it)| it.pairs.iter().map(move |pair| (number, pair)))
+        .map(|(number, pair)| line(published, number, pair))
+        .collect();
+    let columns = vec![
+        Column::right("no."),
+        Column::left("pair"),
+        Column::left("workload"),
+        Column::right("published"),
+        Column::left("here"),
+        Column::left("answer"),
+    ];
+    let table = Block::Table(Table::new(columns, rows));
+    (!conclusions.is_empty())
+        .then(|| Block::Section("pairs of the conclusions".to_owned(), vec![table]))
+}
+
+fn line(published: &Published, number: usize, pair: &PairReport) -> Vec<Cell> {
+    let name = |text: &str| {
+        text.parse().map_or_else(|_| text.to_owned(), |variant| name_of(published, &variant))
+    };
+    let [row, reference] = [&pair.row, &pair.reference].map(|it| {
+        let base =
+            pair.relative_to.as_ref().map_or_else(String::new, |it| format!(" / {}", name(it)));
+        name(it) + &base
+    });
+    let rows = match &pair.against {
+        Some(_) if row == reference => row,
+        _ => format!("{row} {} {reference}", pair.relation),
+    };
+    let workload = match &pair.against {
+        Some(against) => format!("{} {} {against}", pair.workload, pair.relation),
+        None => pair.workload.clone(),
+    };
+    let texts = [
+        number.to_string(),
+        rows,
+        workload,
+        factor(pair.published, None),
+        here(pair),
+        pair.answer.name().to_owned(),
+    ];
+    texts.into_iter().map(Cell::from).collect()
+}
