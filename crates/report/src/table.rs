@@ -69,8 +69,8 @@ pub fn document(
     Document { title: journal.start.suite.clone(), blocks }
 }
 
-/// The tables of the suite's document, in its order and with both figures, and its conclusions, after a sentence on them;
-/// nothing without a document.
+/// The tables of the suite's document, in its order and with both figures, and its conclusions, after a sentence
+/// on them; nothing without a document.
 pub(crate) fn of_document(analysis: &Analysis<'_>) -> Option<(String, Vec<Block>)> {
     let introduction = published::introduction(analysis)?;
     let conclusions = conclusions::table(&conclusions::judge(analysis));

@@ -43,8 +43,8 @@ impl PairRatio {
 }
 
 impl WorkloadRows<'_> {
-    /// A row over another one. Where one of them is the baseline, it is the ratio that tables have. None without a cohort
-    /// that has both.
+    /// A row over another one. Where one of them is the baseline, it is the ratio that tables have. None without
+    /// a cohort that has both.
     pub(crate) fn compare_pair(
         &self,
         metric: Metric,

@@ -119,8 +119,8 @@ impl Table {
         Numbered { cells, notes: notes.texts().collect() }
     }
 
-    /// The characters of a line for a form that has room for `most`. A browser breaks sentences, so that a table of them
-    /// needs no parts.
+    /// The characters of a line for a form that has room for `most`. A browser breaks sentences, so that a table
+    /// of them needs no parts.
     pub(super) fn room(&self, most: usize) -> usize {
         if self.columns.iter().any(|column| column.wrap.is_some()) { usize::MAX } else { most }
     }

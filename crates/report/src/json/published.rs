@@ -48,8 +48,8 @@ pub struct PublishedRowReport {
     pub here: Option<String>,
     /// Why the row is different or missing, or what is newer.
     pub clause: Option<String>,
-    /// Why its ratio differs from the published one: what those figures show apart from the program's speed, or what has
-    /// changed since.
+    /// Why its ratio differs from the published one: what those figures show apart from the program's speed, or
+    /// what has changed since.
     pub reason: Option<String>,
     /// What shows the reason; absent of a guess.
     pub measured: Option<String>,
