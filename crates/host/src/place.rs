@@ -33,7 +33,7 @@ pub struct PlacementRequest {
 /// is short of CPUs spoils every figure.
 ///
 /// Without named CPUs both sides are as near to each other as the server's workers allow, because messages between
-/// caches cost several times as much as within one ([`near`]).
+/// caches cost several times as much as within one (`near`).
 pub fn place(topology: &Topology, wish: &PlacementRequest) -> Result<Placement, String> {
     let usable = topology.usable();
     let all: Vec<u32> = usable.iter().map(|cpu| cpu.cpu).collect();
