@@ -69,7 +69,7 @@ fn page(findings: &[Finding], details: bool, width: usize) -> String {
         let count = findings.iter().filter(|finding| finding.state == state).count();
         format!("{count} {}", state.name())
     });
-    let more = if details { "" } else { "; `wirebench doctor --details` shows all checks" };
+    let more = if details { "" } else { "; `wirebench doctor --details` shows all" };
     parts.push(counts.join(", ") + more);
     parts.join("\n")
 }

@@ -74,7 +74,7 @@ fn setup_fetches_a_source_and_the_entry_is_built_from_it_with_git() {
           patched       another word
           built by      cp '{checkouts}/a/x.c' '{build}/server'
           started by    '{build}/server' '{port}'
-          status        needs setup
+          state         needs setup
                         its source is not fetched; `wirebench setup c/x` fetches https://example.invalid/owner/a at COMMIT, patched by x.patch
         project: PROJECT
         $ build c/x
