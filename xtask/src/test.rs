@@ -81,13 +81,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn add_lints(queue: &mut Queue<'_>) {
     queue.add(Group::Cpu, "clippy", &[], || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-        compile("clippy", &[&[cargo()], &clippy[..]].concat(), &[])?;
-        let clippy = [&of_fibers(&["clippy"])[..], &["--all-targets", "--", "-D", "warnings"]];
-        compile("clippy of the fibers", &clippy.concat(), &[])
+        compile("clippy", &[&[cargo()], &clippy[..]].concat(), &[])
     });
     queue.add(Group::Cpu, "docs", &[], || {
         let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
         compile("docs", &[&[cargo()], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
+    });
+    // Behind what others wait for.
+    queue.add(Group::Cpu, "clippy of the fibers", &[], || {
+        let clippy = [&of_fibers(&["clippy"])[..], &["--all-targets", "--", "-D", "warnings"]];
+        compile("clippy of the fibers", &clippy.concat(), &[])
     });
     queue.add(Group::Cpu, "fibers", &[], || compile("fibers", &of_fibers(&["test"]), &[]));
 }

@@ -52,7 +52,7 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
         for row in rows.rows.iter().filter(|row| is_listed(row)) {
             let shown = shown(row);
             let Some(kind) = main_kind(row, shown) else { continue };
-            let concerned = groups.entry((shown, kind)).or_default();
+            let concerned = groups.entry((shown, worded_as(kind))).or_default();
             concerned.names.push(format!("{} {label}", name(row)));
             concerned.runs.extend(&row.runs);
         }
@@ -99,6 +99,15 @@ fn seen_in<'a>(runs: &[&'a Run]) -> impl Iterator<Item = &'a ProgramShare> {
     reasons.into_iter().flat_map(|reason| reason.programs.iter().flatten())
 }
 
+/// The kind that has the sentence of this one, so that each sentence appears once.
+const fn worded_as(kind: ReasonKind) -> ReasonKind {
+    match kind {
+        kind if kind.is_disturbance() => ReasonKind::Neighbour,
+        ReasonKind::ConnectionsBusy => ReasonKind::ScheduleLag,
+        kind => kind,
+    }
+}
+
 fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
     match kind {
         kind if kind.is_disturbance() => {
@@ -106,9 +115,7 @@ fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
         }
         ReasonKind::Stolen => "disturbed by the hypervisor".to_owned(),
         ReasonKind::BelowRate => "the rate was not reached".to_owned(),
-        ReasonKind::ScheduleLag | ReasonKind::ConnectionsBusy => {
-            "requests were sent late".to_owned()
-        }
+        ReasonKind::ScheduleLag => "requests were sent late".to_owned(),
         ReasonKind::NotSteady => "not steady, may still be warming up".to_owned(),
         ReasonKind::NoCost => "CPU time unknown".to_owned(),
         ReasonKind::FewSamples => "too few samples".to_owned(),

@@ -60,6 +60,8 @@ pub(super) struct RawWorkload {
     count_per_connection: Option<u64>,
     #[serde(default = "default_timeout", with = "crate::units::duration_text")]
     timeout: Duration,
+    #[serde(default)]
+    own_process: bool,
     machine: Option<RawRule>,
 }
 
@@ -221,6 +223,7 @@ impl RawWorkload {
             warmup_requests: self.warmup_requests,
             steady_within: self.steady_within,
             timeout: self.timeout,
+            own_process: self.own_process,
         };
         workload.check()?;
         Ok(workload)

@@ -73,6 +73,9 @@ pub struct Workload {
     #[serde(with = "crate::units::duration_text")]
     #[schemars(with = "String")]
     pub timeout: Duration,
+    /// Whether each run has a process and a window of its own although it could be measured in slices.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_process: bool,
 }
 
 impl Workload {
@@ -85,6 +88,7 @@ impl Workload {
             LoadModel::Rate { curve, .. } => matches!(curve, RateCurve::Constant(_)),
         };
         is_even
+            && !self.own_process
             && self.phase != Phase::Idle
             && self.scenario != Scenario::HelloTimeout
             && matches!(self.stop, Stop::After(_))
