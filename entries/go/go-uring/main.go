@@ -145,7 +145,7 @@ func start(options shared.Options) (*uringnet.Listener, serveFunction, error) {
 	case "plain", "amd64_atomic": // The tag amd64_atomic is a matter of the build.
 	case "sq_poll":
 		setup = append(setup, uring.WithSQPoll(pollIdle))
-	case "published", "published-amd64_atomic", "published-sq_poll":
+	case "published", "published-amd64_atomic", "published-rings", "published-sq_poll":
 		if options.Scenario != "echo" {
 			shared.Refuse("the variant %q has only the scenario echo", options.Variant)
 		}

@@ -43,11 +43,15 @@ func keyFor(fd, rings int) int {
 	return (place/granule*rings+ring)*granule + place%granule
 }
 
-// startPublished listens with the settings of the document, whatever WORKERS says.
+// startPublished listens with the settings of the document. Only `published-rings` heeds WORKERS, as
+// its number of rings.
 func startPublished(options shared.Options) (*uringnet.Listener, serveFunction, error) {
 	rings := publishedRings
 	var setup []uring.SetupOption
-	if options.Variant == "published-sq_poll" {
+	switch options.Variant {
+	case "published-rings":
+		rings = options.Workers
+	case "published-sq_poll":
 		rings = publishedRingsSQPoll
 		setup = append(setup, uring.WithSQPoll(pollIdle))
 	}
