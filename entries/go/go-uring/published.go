@@ -56,7 +56,11 @@ func startPublished(options shared.Options) (*uringnet.Listener, serveFunction, 
 		setup = append(setup, uring.WithSQPoll(pollIdle))
 	}
 	runtime.GOMAXPROCS(2 * runtime.NumCPU())
-	loops, err := newReactor(rings, publishedPools, setup...)
+	pools := publishedPools
+	if rings%pools != 0 {
+		pools = 1 // The library refuses pools of different numbers of rings.
+	}
+	loops, err := newReactor(rings, pools, setup...)
 	if err != nil {
 		return nil, nil, err
 	}
