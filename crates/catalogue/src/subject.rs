@@ -139,7 +139,7 @@ impl Subject {
             ("build", self.build.display().to_string()),
             ("checkouts", checkouts.unwrap_or_default()),
             ("source", self.source.display().to_string()),
-            ("variant", self.variant.id.variant().unwrap_or_default().to_owned()),
+            ("variant", self.variant.form.clone()),
         ]
     }
 

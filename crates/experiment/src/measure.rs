@@ -34,7 +34,7 @@ use wirebench_schema::{
         Counts, Distances, Measurement, Outcome, Placement, ProgramShare, Run, ToolReport, WarmUp,
     },
     load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
-    scenario::DEFAULT_TIMEOUT_MS,
+    scenario::{DEFAULT_TIMEOUT_MS, Scenario},
     suite::{Phase, Workload},
     verification::Verification,
 };
@@ -48,6 +48,9 @@ use self::{
     observe::{Observer, Sides},
 };
 use crate::{agents::AtStop, cut::Cut, remote::Fleet, tool::Tool};
+
+/// What `hello-timeout` is asked for where connections are silent: longer than any of them is.
+const PATIENT_TIMEOUT_MS: u64 = 600_000;
 
 /// How often a wait looks whether a signal asked to end.
 const STEP: Duration = Duration::from_millis(50);
@@ -183,6 +186,16 @@ impl RunSettings {
             build: cell.subject.build.clone(),
             source: cell.subject.source.clone(),
         }
+    }
+
+    /// The same of a server whose connections are silent for long, as while others of its cohort are loaded: none
+    /// reaches the time limit of `hello-timeout`.
+    pub(crate) fn patient_request<'a>(&self, cell: &Cell<'a>, workers: u32) -> Request<'a> {
+        let mut request = self.request(cell, workers);
+        if cell.workload.scenario == Scenario::HelloTimeout {
+            request.timeout_ms = PATIENT_TIMEOUT_MS;
+        }
+        request
     }
 
     /// Makes runs until the cells or the server end. The answer is their number.

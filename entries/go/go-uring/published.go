@@ -7,6 +7,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"runtime"
 
 	uringnet "github.com/godzie44/go-uring/net"
@@ -44,7 +45,7 @@ func keyFor(fd, rings int) int {
 }
 
 // startPublished listens with the settings of the document. Only `published-rings` heeds WORKERS, as
-// its number of rings.
+// its number of rings, and GOMAXPROCS.
 func startPublished(options shared.Options) (*uringnet.Listener, serveFunction, error) {
 	rings := publishedRings
 	var setup []uring.SetupOption
@@ -55,7 +56,9 @@ func startPublished(options shared.Options) (*uringnet.Listener, serveFunction, 
 		rings = publishedRingsSQPoll
 		setup = append(setup, uring.WithSQPoll(pollIdle))
 	}
-	runtime.GOMAXPROCS(2 * runtime.NumCPU())
+	if options.Variant != "published-rings" || os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(2 * runtime.NumCPU())
+	}
 	pools := publishedPools
 	if rings%pools != 0 {
 		pools = 1 // The library refuses pools of different numbers of rings.

@@ -3,7 +3,7 @@
 
 use crate::{
     golden, servers,
-    world::{Outcome, World, program},
+    world::{ENTRY, Outcome, World, program},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -240,6 +240,21 @@ fn a_budget_that_is_used_up_cannot_grow_after_a_look_at_the_result() {
     let again = world.wirebench(&["run", "--resume", &folder]);
     again.assert_line("nothing to resume: the budget is used up");
     assert_eq!(fs::read(world.results().join("runs.jsonl")).unwrap(), before);
+}
+
+#[test]
+fn a_command_that_names_its_variant_gets_its_name_on_either_side() {
+    let program = program().display();
+    let run = format!(
+        "command = [\"sh\", \"-c\", \"test $0 = two && exec $1 null-server epoll hello 127.0.0.1 $2 1\", \
+         \"{{variant}}\", \"{program}\", \"{{port}}\"]"
+    );
+    let entry = ENTRY.replace("command = [\"no-such-server\", \"{port}\"]", &run);
+    let variants = "[[variant]]\nname = \"one\"\n[[variant]]\nname = \"two\"\n";
+    let world = World::new().with_entry("c/x", &(entry + variants));
+    assert_fine(&ab(&world, ["c/x:two", &null_server("hello")], &["--cohorts=1"]));
+    let refused = ab(&world, [&null_server("hello"), "c/x:one"], &["--cohorts=1"]).ended(1);
+    assert!(refused.stderr.contains("exit code 1 before it was ready"), "{refused:#?}");
 }
 
 #[test]

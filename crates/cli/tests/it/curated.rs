@@ -13,6 +13,8 @@ use crate::world::{World, entries};
 
 const README: &str = "README.md";
 const BEGIN: &str = "<!-- wirebench report ";
+const INDEX: &str = "results/README.md";
+const CONCLUSIONS: &str = "## conclusions of the document:";
 
 fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -43,6 +45,45 @@ fn tables_and_pictures_of_the_results_are_up_to_date() {
             let made = pictures.join(picture.file_name().unwrap());
             expect_file![&picture].assert_eq(&fs::read_to_string(made).unwrap());
         }
+    }
+}
+
+/// The text of a report's section, without what its heading begins with.
+fn section<'a>(report: &'a str, heading: &str) -> &'a str {
+    let (_, section) = report.split_once(heading).unwrap_or_else(|| panic!("no `{heading}`"));
+    section.split_once("\n## ").map_or(section, |(section, _)| section).trim()
+}
+
+/// The index, with the parts of reports that it names in comments such as `<!-- DATE-CPU/SUITE: ## HEADING -->`, each up
+/// to `<!-- end -->`.
+fn with_parts(index: &str) -> String {
+    let (parts, last) = index.rsplit_once("<!-- end -->").unwrap();
+    let mut filled = String::new();
+    for part in parts.split("<!-- end -->") {
+        let (text, rest) = part.rsplit_once("<!-- ").unwrap();
+        let (name, _) = rest.split_once(" -->").unwrap();
+        let (result, heading) = name.split_once(": ").unwrap();
+        let report = project().join("results").join(result).join("report.md");
+        let report = fs::read_to_string(report).unwrap();
+        let section = section(&report, heading);
+        filled += &format!("{text}<!-- {name} -->\n\n{section}\n\n<!-- end -->");
+    }
+    filled + last
+}
+
+#[test]
+fn the_index_of_results_has_the_conclusions_of_all_documents() {
+    let index = fs::read_to_string(project().join(INDEX)).unwrap();
+    expect_file![project().join(INDEX)].assert_eq(&with_parts(&index));
+    let readme = fs::read_to_string(project().join(README)).unwrap();
+    for document in ["async-bench", "go-uring", "restinio", "zab", "httpbench"] {
+        let mark = format!("/{document}: {CONCLUSIONS} -->");
+        assert_eq!(index.matches(&mark).count(), 1, "{document}");
+        let (before, after) = index.split_once(&mark).unwrap();
+        let session = before.rsplit("<!-- ").next().unwrap();
+        let answers = after.split("\n\n").nth(1).unwrap();
+        let line = format!("[{answers}](results/{session}/{document}/report.md)");
+        assert!(readme.contains(&line), "{README} does not have {line}");
     }
 }
 

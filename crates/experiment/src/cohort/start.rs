@@ -63,7 +63,7 @@ impl<'a> Cohort<'a> {
         load: u32,
     ) -> Result<Member<'a>, String> {
         let workers = self.settings.workers_of(cell);
-        let request = self.settings.request(cell, workers);
+        let request = self.settings.patient_request(cell, workers);
         let began = Instant::now();
         let server =
             self.settings.launcher.start(&request, self.stop).map_err(|error| error.to_string())?;

@@ -24,8 +24,6 @@ use super::{Cell, Failure, RunSettings, STEP, end, idle_connections::IdleConnect
 
 /// The silent window of a workload that ends after a count.
 const WINDOW: Duration = Duration::from_secs(1);
-/// What `hello-timeout` is asked for: longer than any connection is silent here.
-const TIMEOUT_MS: u64 = 600_000;
 /// How long memory is waited for until it stands still: a runtime may collect its garbage.
 const STILL_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -58,10 +56,7 @@ impl RunSettings {
         run: &mut Run,
         stop: &AtomicBool,
     ) -> Result<Outcome, Failure> {
-        let mut request = self.request(cell, run.workers);
-        if cell.workload.scenario == Scenario::HelloTimeout {
-            request.timeout_ms = TIMEOUT_MS;
-        }
+        let request = self.patient_request(cell, run.workers);
         let mut server =
             self.launcher.start(&request, stop).map_err(|error| Failure::of_start(&error))?;
         server.command().clone_into(&mut run.server_command);

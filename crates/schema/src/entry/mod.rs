@@ -223,6 +223,8 @@ pub struct RunCommand {
 pub struct Variant {
     /// Its name.
     pub id: VariantId,
+    /// What `{variant}` in its commands becomes, also where it is measured under another name.
+    pub form: String,
     /// The difference from the other variants.
     pub note: Option<String>,
     /// Raw, library or framework.
@@ -292,6 +294,7 @@ impl Variant {
     pub const fn of_command(id: VariantId, command: Vec<String>, ready: Ready) -> Self {
         Self {
             id,
+            form: String::new(),
             note: None,
             class: Class::Framework,
             model: Model::EventLoop,

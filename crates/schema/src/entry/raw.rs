@@ -201,6 +201,7 @@ impl RawEntry {
             )));
         }
         Ok(Variant {
+            form: variant.name.clone(),
             note: variant.note.clone(),
             class: variant.class.unwrap_or(self.class),
             model: variant.model.unwrap_or(self.model),

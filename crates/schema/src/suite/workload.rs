@@ -90,7 +90,6 @@ impl Workload {
         is_even
             && !self.own_process
             && self.phase != Phase::Idle
-            && self.scenario != Scenario::HelloTimeout
             && matches!(self.stop, Stop::After(_))
             && self.requests_per_connection.is_none()
             && self.warmup_requests.is_none()

@@ -93,7 +93,7 @@ impl Request<'_> {
             ("timeout_ms", self.timeout_ms.to_string()),
             ("build", self.build.display().to_string()),
             ("source", self.source.display().to_string()),
-            ("variant", self.variant.id.variant().unwrap_or_default().to_owned()),
+            ("variant", self.variant.form.clone()),
         ];
         values.into_iter().chain(path).collect()
     }

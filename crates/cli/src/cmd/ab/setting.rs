@@ -17,7 +17,6 @@ use wirebench_schema::{
     gate::{GateFigure, GateScope},
     journal::{Goal, Procedure},
     load::Stop,
-    scenario::Scenario,
     suite::{Phase, Scale, Suite, Workload},
     verification::Verification,
 };
@@ -156,11 +155,9 @@ impl Arguments {
         }
     }
 
-    /// Rare latencies need one long window, the peak of the memory a whole life, and timeouts more
-    /// time than a slice has.
+    /// Rare latencies need one long window, and the peak of the memory a whole life.
     fn procedure(&self, metric: Metric) -> Procedure {
-        let is_whole = matches!(metric, Metric::LatencyP999 | Metric::Memory)
-            || self.scenario == Some(Scenario::HelloTimeout);
+        let is_whole = matches!(metric, Metric::LatencyP999 | Metric::Memory);
         let usual = if is_whole { Procedure::Process } else { Procedure::Cohorts };
         self.cohorts.procedure.unwrap_or(usual)
     }
