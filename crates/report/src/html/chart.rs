@@ -142,7 +142,7 @@ pub(crate) fn logarithmic(
 ) -> Option<Chart> {
     let points = || lines.iter().flat_map(|line| &line.points);
     let values = || points().flat_map(|it| it.raw.iter().copied().chain([it.at.1]));
-    let x = Axis::logarithmic(x_name, points().map(|it| it.at.0), show_x)?;
+    let x = Axis::logarithmic_at(x_name, points().map(|it| it.at.0), show_x)?;
     let y = Axis::logarithmic(y_name, values(), show_y)?;
     let is_drawn = lines.iter().any(|line| line.points.len() > 1);
     is_drawn.then_some(Chart { words, x, y, lines })

@@ -35,11 +35,29 @@ impl Axis {
         let missing = (2_f64.ln() - (high - low)).max(0.0) / 2.0;
         let (low, high) = (low - missing, high + missing);
         let decades = (low / 10_f64.ln()).floor() as i32..=(high / 10_f64.ln()).ceil() as i32;
-        let labels = [1.0, 2.0, 5.0, 3.0, 7.0]
-            .into_iter()
-            .flat_map(|digit| decades.clone().map(move |decade| digit * 10_f64.powi(decade)));
+        // A short range has few round values.
+        let finer: &[f64] = if high - low < 4_f64.ln() { &[1.5, 4.0, 6.0, 8.0] } else { &[] };
+        let digits = [1.0, 2.0, 5.0, 3.0, 7.0].iter().chain(finer);
+        let labels =
+            digits.flat_map(|digit| decades.clone().map(move |decade| digit * 10_f64.powi(decade)));
         let labels = labels.map(|value| (value, show(value))).collect();
         Some(Self { name: name.to_owned(), place: f64::ln, low, high, labels })
+    }
+
+    /// The same with labels at the values themselves, such as the numbers of connections that were
+    /// measured: first at the ends.
+    pub(crate) fn logarithmic_at(
+        name: &str,
+        values: impl Iterator<Item = f64>,
+        show: impl Fn(f64) -> String,
+    ) -> Option<Self> {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let axis = Self::logarithmic(name, values.iter().copied(), |_| String::new())?;
+        values.rotate_right(1);
+        let labels = values.into_iter().map(|value| (value, show(value))).collect();
+        Some(Self { labels, ..axis })
     }
 
     /// An axis of shares of samples, on which each further nine has the same space.
@@ -106,8 +124,17 @@ mod tests {
         let axis = Axis::logarithmic("us", [3.0, 3.1].into_iter(), |it| it.to_string()).unwrap();
         assert!((axis.high - axis.low - 2_f64.ln()).abs() < 1e-9, "{axis:?}");
         let labels = axis.labelled(260.0, 18.0);
-        assert_eq!(labels.iter().map(|(_, label)| *label).collect::<Vec<_>>(), ["3"]);
+        assert_eq!(labels.iter().map(|(_, label)| *label).collect::<Vec<_>>(), ["3", "4"]);
         assert!(Axis::logarithmic("us", [0.0].into_iter(), |it| it.to_string()).is_none());
+    }
+
+    #[test]
+    fn an_axis_of_what_was_measured_has_labels_at_its_ends() {
+        let sizes = [256.0, 512.0, 512.0, 1024.0, 1200.0].into_iter();
+        let axis = Axis::logarithmic_at("bytes", sizes, |it| it.to_string()).unwrap();
+        let labels = axis.labelled(WIDTH, SPACE);
+        let labels: Vec<&str> = labels.iter().map(|(_, label)| *label).collect();
+        assert_eq!(labels, ["1200", "256", "512"]);
     }
 
     #[test]
