@@ -19,8 +19,9 @@ const DEFAULT_PATH: &str = "/bin:/usr/bin";
 /// what its build was made of, or what it shares with other entries if there is no build.
 ///
 /// Absent when its program cannot be found or read. The words count as they are written, before
-/// host and port are filled in. So the same entry in two checkouts is one program where its compiler
-/// writes no path into it; what its build was made of includes the paths in its commands.
+/// host and port are filled in, but with the name of the variant. So the same entry in two checkouts
+/// is one program where its compiler writes no path into it; what its build was made of includes the
+/// paths in its commands.
 #[must_use]
 pub fn fingerprint(subject: &Subject) -> Option<String> {
     if subject.broken().is_some() {
@@ -74,7 +75,7 @@ impl FingerprintHasher<'_> {
                 return self.add_files(&files);
             }
         }
-        self.add_word(word);
+        self.add_word(&word.replace("{variant}", &self.subject.variant.form));
         Some(())
     }
 
@@ -182,6 +183,14 @@ mod tests {
             subject(two.path(), &format!("{}/server {{port}} --fast", two.path().display()));
         assert_eq!(print(&first), print(&by_path));
         assert_ne!(print(&first), print(&subject(two.path(), "./server {port} --slow")));
+    }
+
+    #[test]
+    fn the_name_of_the_variant_in_a_command_counts() {
+        let (_folder, mut subject) = world("./server {port} --form={variant}");
+        let before = print(&subject);
+        subject.variant.form = "another".into();
+        assert_ne!(print(&subject), before);
     }
 
     #[test]
