@@ -49,7 +49,7 @@ impl<'a> Queue<'a> {
         self.0.push(Step { title: title.to_owned(), group, after, work: Box::new(work) });
     }
 
-    /// Runs all steps, and fails with the titles of those that failed or did not run.
+    /// Runs all steps, and fails with the errors of those that failed and the titles of those that did not run.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let state = State { steps: self.0, running: Vec::new(), ended: BTreeMap::new() };
         let (state, changed) = (Mutex::new(state), Condvar::new());
@@ -59,10 +59,15 @@ impl<'a> Queue<'a> {
             }
         });
         let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let failed: Vec<String> =
-            state.ended.into_iter().filter(|(_, passed)| !passed).map(|(title, _)| title).collect();
+        let failed: Vec<String> = state
+            .ended
+            .into_iter()
+            .filter_map(|(title, result)| Some(format!("{title}: {}", result.err()?)))
+            .collect();
         let left: Vec<String> = state.steps.into_iter().map(|step| step.title).collect();
-        ensure!(failed.is_empty(), "failed: {}; not run: {}", failed.join(", "), left.join(", "));
+        let not_run =
+            if left.is_empty() { String::new() } else { format!("\nnot run: {}", left.join(", ")) };
+        ensure!(failed.is_empty(), "failed:\n{}{not_run}", failed.join("\n"));
         Ok(())
     }
 }
@@ -71,8 +76,8 @@ struct State<'a> {
     /// Those that have not begun.
     steps: Vec<Step<'a>>,
     running: Vec<Group>,
-    /// Whether each step that has ended passed.
-    ended: BTreeMap<String, bool>,
+    /// Each step that has ended, with its error if it failed.
+    ended: BTreeMap<String, Result<(), String>>,
 }
 
 impl State<'_> {
@@ -88,14 +93,14 @@ impl State<'_> {
                     self.running.is_empty() && !self.steps.iter().any(is_first)
                 }
             };
-            has_room && step.after.iter().all(|title| self.ended.get(title) == Some(&true))
+            has_room && step.after.iter().all(|title| self.ended.get(title) == Some(&Ok(())))
         })
     }
 
     /// Whether it waits for a step that failed, or for one that never runs for that reason.
     fn is_stopped(&self, step: &Step<'_>) -> bool {
         step.after.iter().any(|title| match self.ended.get(title) {
-            Some(passed) => !passed,
+            Some(result) => result.is_err(),
             None => self.steps.iter().any(|it| it.title == *title && self.is_stopped(it)),
         })
     }
@@ -115,14 +120,14 @@ fn work(state: &Mutex<State<'_>>, changed: &Condvar) {
         let Step { title, group, work, .. } = now.steps.remove(index);
         now.running.push(group);
         drop(now);
-        let result = work();
-        if let Err(error) = &result {
-            println!("\n== {title}: failed: {error:#}");
+        let result = work().map_err(|error| format!("{error:#}"));
+        if result.is_err() {
+            println!("\n== {title}: failed");
         }
         now = state.lock().unwrap_or_else(PoisonError::into_inner);
         let place = now.running.iter().position(|it| *it == group);
         place.map(|place| now.running.swap_remove(place));
-        now.ended.insert(title, result.is_ok());
+        now.ended.insert(title, result);
         changed.notify_all();
     }
 }
@@ -150,7 +155,7 @@ mod tests {
         queue.add(Group::Waiting, "child", &["fails"], done("child"));
         queue.add(Group::Cpu, "grandchild", &["child"], done("grandchild"));
         let error = queue.run().unwrap_err().to_string();
-        assert_eq!(error, "failed: fails; not run: child, grandchild");
+        assert_eq!(error, "failed:\nfails: no\nnot run: child, grandchild");
         assert_eq!(*ended.lock().unwrap(), ["first", "second", "alone"]);
     }
 

@@ -1,6 +1,6 @@
 //! One command of a chore: printed before it runs, timed, and an error if it fails.
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use std::{
     ffi::OsStr,
     io::{Read as _, Seek as _},
@@ -61,10 +61,24 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// The last lines of a failed command that are printed again at the end of all steps.
+const LAST_LINES: usize = 40;
+
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum End {
     Passed,
-    Failed,
+    /// With the last lines of what it printed, if they were kept.
+    Failed(String),
+}
+
+impl End {
+    /// An error unless the command passed.
+    pub(crate) fn passed(self) -> anyhow::Result<()> {
+        match self {
+            Self::Passed => Ok(()),
+            Self::Failed(lines) => bail!("the command failed\n{lines}"),
+        }
+    }
 }
 
 /// Where a command prints.
@@ -77,22 +91,17 @@ pub(crate) enum Shown {
 
 /// Runs `argv` in the project's folder with `env` added to the environment; it must succeed.
 pub(crate) fn step(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
-    passed(title, argv, attempt(title, argv, env, Shown::AtOnce)?)
+    attempt(title, argv, env, Shown::AtOnce)?.passed()
 }
 
 /// The same next to other steps.
 pub(crate) fn step_beside(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
-    passed(title, argv, attempt(title, argv, env, Shown::AtEnd)?)
+    attempt(title, argv, env, Shown::AtEnd)?.passed()
 }
 
 /// The same for a compilation. Tests that run meanwhile get the CPUs first, because they have time limits.
 pub(crate) fn compile(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
     step_beside(title, &[&["nice", "-n", "10"], argv].concat(), env)
-}
-
-fn passed(title: &str, argv: &[&str], end: End) -> anyhow::Result<()> {
-    ensure!(end == End::Passed, "{title}: `{}` failed", argv.join(" "));
-    Ok(())
 }
 
 /// The same for a command that may fail.
@@ -127,7 +136,15 @@ pub(crate) fn run(title: &str, command: &mut Command, shown: Shown) -> anyhow::R
     }
     let (seconds, cpu) = (began.elapsed().as_secs_f64(), cpu.as_secs_f64());
     println!("== {title}: {seconds:.0} s, {cpu:.0} s of CPU, {status}");
-    Ok(if status.success() { End::Passed } else { End::Failed })
+    if status.success() {
+        return Ok(End::Passed);
+    }
+    Ok(End::Failed(last_lines(&String::from_utf8_lossy(&text))))
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
 }
 
 fn command(argv: &[&str], env: &[(&str, &str)]) -> Command {

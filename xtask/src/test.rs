@@ -109,7 +109,7 @@ fn add_entries<'a>(queue: &mut Queue<'a>, program: &'a str, installed: &[&str]) 
     });
     queue.add(Group::Alone, "smoke suite", &["entries"], move || {
         let run = [program, "run", "smoke", "--no-verify", "--rounds", "1", "--slice", "40ms"];
-        step("smoke suite", &run, &[])
+        step_beside("smoke suite", &run, &[])
     });
 }
 

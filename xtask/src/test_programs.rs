@@ -15,7 +15,7 @@ use wirebench_server::{executable::exists, perf::Perf};
 use crate::{
     axe,
     queue::{Group, Queue},
-    step::{self, End, Shown, at_root, cargo, output},
+    step::{self, Shown, at_root, cargo, output},
 };
 
 /// The programs that take longest, which begin first, and how many of their tests run at the same time: most wait.
@@ -101,14 +101,12 @@ pub(crate) struct Program {
 
 impl Program {
     /// Runs its tests with these arguments; all must pass.
-    fn run(&self, threads: &str, arguments: &[&str], shown: Shown) -> anyhow::Result<()> {
+    fn run(&self, threads: &str, arguments: &[&str]) -> anyhow::Result<()> {
         let mut command = Command::new(&self.executable);
         command.args(arguments).env("RUST_TEST_THREADS", threads).current_dir(&self.folder);
         // Tests with golden files find them by it.
         command.env("CARGO_MANIFEST_DIR", &self.folder);
-        let end = step::run(&format!("tests of {}", self.name), &mut command, shown)?;
-        ensure!(end == End::Passed, "some tests failed");
-        Ok(())
+        step::run(&format!("tests of {}", self.name), &mut command, Shown::AtEnd)?.passed()
     }
 }
 
@@ -136,17 +134,13 @@ pub(crate) fn add<'a>(
     sorted.sort_by_key(|it| place(&it.name).unwrap_or(LONGEST.len()));
     for program in sorted.iter().copied() {
         let threads = place(&program.name).map_or(THREADS, |place| LONGEST[place].1);
-        let (group, shown) = if program.name == ALONE {
-            (Group::Alone, Shown::AtOnce)
-        } else {
-            (Group::Waiting, Shown::AtEnd)
-        };
+        let group = if program.name == ALONE { Group::Alone } else { Group::Waiting };
         queue.add(group, &program.name, after, move || {
             // What is there is asked after the installation.
             let skipped = skipped(is_nightly);
             let skip = skipped.iter().flat_map(|name| ["--skip", name]);
             let arguments: Vec<&str> = std::iter::once("--include-ignored").chain(skip).collect();
-            program.run(threads, &arguments, shown)
+            program.run(threads, &arguments)
         });
     }
     for name in LONGEST.iter().map(|(name, _)| *name).chain([ALONE]) {
@@ -154,7 +148,7 @@ pub(crate) fn add<'a>(
     }
     let first = sorted[0];
     queue.add(Group::Alone, "a test that needs the machine", after, move || {
-        first.run("1", &[STEADY], Shown::AtOnce)
+        first.run("1", &[STEADY])
     });
     Ok(())
 }
