@@ -7,6 +7,7 @@ use std::{
     fs,
     os::unix,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use crate::world::{World, entries};
@@ -87,11 +88,32 @@ fn the_index_of_results_has_the_conclusions_of_all_documents() {
     }
 }
 
+/// The journal of a result as it was written before there were conclusions, names of rows and headings.
+fn older(journal: &str) -> String {
+    let (first, runs) = journal.split_once('\n').unwrap();
+    let mut start: Value = serde_json::from_str(first).unwrap();
+    let figures = start["published"]["figures"].as_object_mut().unwrap();
+    assert!(figures.remove("conclusion").is_some());
+    for table in figures["table"].as_array_mut().unwrap() {
+        assert!(table.as_object_mut().unwrap().remove("heads").is_some());
+    }
+    for row in figures["rows"].as_object_mut().unwrap().values_mut() {
+        let row = row.as_object_mut().unwrap();
+        row.retain(|key, _| !["measured", "name", "reason"].contains(&key.as_str()));
+        row.insert("artefact".to_owned(), Value::Null);
+    }
+    format!("{start}\n{runs}")
+}
+
 #[test]
 fn a_stored_result_is_read_with_what_the_program_knows_of_its_document() {
-    let (world, result) = (world(), "results/2026-11-25-intel-xeon-2-cpus/restinio");
-    // Its journal is older than the conclusions.
-    let report: Value = serde_json::from_str(&world.stdout(&["report", result, "--json"])).unwrap();
+    let world = World::new();
+    let stored = project().join("results/2026-11-27-amd-epyc-2-cpus/restinio/runs.jsonl.gz");
+    let journal = Command::new("zcat").arg(stored).output().unwrap().stdout;
+    fs::create_dir(world.folder.path().join("old")).unwrap();
+    let copy = world.folder.path().join("old/runs.jsonl");
+    fs::write(copy, older(&String::from_utf8(journal).unwrap())).unwrap();
+    let report: Value = serde_json::from_str(&world.stdout(&["report", "old", "--json"])).unwrap();
     let rows = report["published"]["rows"].as_array().unwrap();
     let different = rows.iter().filter(|row| row["state"] == "different").count();
     assert_eq!((rows.len(), different), (6, 1));
