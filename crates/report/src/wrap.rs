@@ -1,5 +1,7 @@
 //! Breaks a text into lines of a width, at spaces.
 
+use std::collections::BTreeSet;
+
 /// What a terminal shows: no line of a first screen is longer, unless a single word is.
 pub(crate) const WIDTH: usize = 100;
 
@@ -9,12 +11,34 @@ const GAP: &str = "...";
 /// A name of up to `most` characters: a gap replaces the middle of a longer one, since names differ at
 /// either end.
 pub(crate) fn cut(text: &str, most: usize) -> String {
+    cut_at(text, most, middle(most))
+}
+
+/// Names of up to `most` characters that stay different, with the gap of all of them at the same place, as near to the
+/// middle as that allows. Where no place does, it is the middle.
+pub(crate) fn cut_apart(names: &[&str], most: usize) -> Vec<String> {
+    let kept = most - GAP.len();
+    let mut starts: Vec<usize> = (0..=kept).collect();
+    starts.sort_by_key(|start| start.abs_diff(middle(most)));
+    let all = |start: usize| names.iter().map(|name| cut_at(name, most, start)).collect::<Vec<_>>();
+    let different = names.iter().collect::<BTreeSet<_>>().len();
+    let stay_different = |cut: &Vec<String>| cut.iter().collect::<BTreeSet<_>>().len() == different;
+    let found = starts.into_iter().map(all).find(stay_different);
+    found.unwrap_or_else(|| all(middle(most)))
+}
+
+/// Characters in front of a gap in the middle.
+const fn middle(most: usize) -> usize {
+    (most - GAP.len()).div_ceil(2)
+}
+
+/// The same with `start` characters in front of the gap.
+fn cut_at(text: &str, most: usize, start: usize) -> String {
     if length(text) <= most {
         return text.to_owned();
     }
-    let kept = most - GAP.len();
-    let end = text.chars().skip(length(text) - kept / 2);
-    text.chars().take(kept - kept / 2).chain(GAP.chars()).chain(end).collect()
+    let end = text.chars().skip(length(text) - (most - GAP.len() - start));
+    text.chars().take(start).chain(GAP.chars()).chain(end).collect()
 }
 
 /// The lines of a text, at most `most` of them: a gap replaces the words before its last clause,
@@ -80,6 +104,19 @@ mod tests {
         assert_eq!(lines, ["  one two", "    three"]);
         assert_eq!(wrap("a verylongword b", 4, ""), ["a", "verylongword", "b"]);
         assert_eq!(wrap("", 4, ""), [""]);
+    }
+
+    #[test]
+    fn names_that_are_cut_stay_different_where_a_place_for_the_gap_allows_it() {
+        let names =
+            ["fev:epoll-sharing-mpmc", "fev:epoll-stealing-mpmc", "fev:uring-sharing-mpmc", "go"];
+        let cut = cut_apart(&names, 19);
+        assert_eq!(
+            cut,
+            ["fev:epo...ring-mpmc", "fev:epo...ling-mpmc", "fev:uri...ring-mpmc", "go"]
+        );
+        assert_eq!(cut_apart(&["abcdef1ghijkl", "abcdef2ghijkl"], 9), ["abc...jkl"; 2]);
+        assert_eq!(cut_apart(&["same", "same"], 9), ["same"; 2]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 use self::panels::panels;
 use super::series::{class, key};
-use crate::{html::safe, wrap::cut};
+use crate::{html::safe, wrap::cut_apart};
 
 /// The area in which lines are, in CSS pixels, and the space around it.
 const WIDTH: f64 = 384.0;
@@ -103,16 +103,18 @@ impl Chart {
             Frame { left: LEFT, top: TOP, width: WIDTH, height, label_width: LABEL_WIDTH, x, y };
         let (width, whole) = (LEFT + WIDTH + NAMES, TOP + height + BOTTOM);
         let ends: Vec<f64> = self.lines.iter().map(|line| frame.end(line).1).collect();
-        let names = spread(&ends, TOP + 6.0, TOP + height);
+        let heights = spread(&ends, TOP + 6.0, TOP + height);
+        let all: Vec<&str> = self.lines.iter().map(|line| line.name.as_str()).collect();
+        let names = heights.into_iter().zip(cut_apart(&all, LONGEST_NAME));
         let content = html! {
             text.tick x="2" y="14" { (safe(&y.name)) }
             (frame.axes())
             text.tick x=(LEFT + WIDTH / 2.0) y=(frame.bottom() + 36.0) text-anchor="middle" { (safe(&x.name)) }
-            @for (line, y) in self.lines.iter().zip(names) {
+            @for (line, (y, shown)) in self.lines.iter().zip(names) {
                 g class=(class(line.place)) {
                     title { (safe(&line.name)) }
                     (frame.line(line))
-                    (name(line, frame.end(line), y))
+                    (name(&shown, frame.end(line), y))
                 }
             }
         };
@@ -124,12 +126,12 @@ impl Chart {
 }
 
 /// The name of a line at `y`, and what leads to it from the line's end.
-fn name(line: &Line, (from_x, from_y): (f64, f64), y: f64) -> Markup {
+fn name(shown: &str, (from_x, from_y): (f64, f64), y: f64) -> Markup {
     let x = LEFT + WIDTH;
     let leader = format!("M{from_x:.1} {from_y:.1}L{:.1} {y:.1}H{:.1}", x + 6.0, x + 16.0);
     html! {
         path.leader.estimate d=(leader) {}
-        text.name x=(x + 20.0) y=(number(y + 4.0)) { (cut(&safe(&line.name), LONGEST_NAME)) }
+        text.name x=(x + 20.0) y=(number(y + 4.0)) { (safe(shown)) }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     analysis::Metric,
     document::{self, Align, Cell, Shade, Table},
-    wrap::cut,
+    wrap::cut_apart,
 };
 
 const LONGEST_NAME: usize = 36;
@@ -25,11 +25,12 @@ pub(super) fn table(block: &Block) -> Table {
             of_column(*column, group, title)
         })
     });
-    let row = |(row, name): (usize, &String)| {
+    let row = |(row, name): (usize, String)| {
         let cells = block.groups.iter().flat_map(|group| cells(group, row));
-        [cut(name, LONGEST_NAME).into()].into_iter().chain(cells).collect()
+        [name.into()].into_iter().chain(cells).collect()
     };
-    let rows = block.rows.iter().enumerate().map(row);
+    let all: Vec<&str> = block.rows.iter().map(String::as_str).collect();
+    let rows = cut_apart(&all, LONGEST_NAME).into_iter().enumerate().map(row);
     Table { keys: 1, ..Table::new([names].into_iter().chain(columns).collect(), rows) }
 }
 

@@ -13,7 +13,7 @@ use crate::{
         chart::{number, plot, svg},
         safe,
     },
-    wrap::cut,
+    wrap::{cut, length},
 };
 
 /// The picture, its title and a row, in CSS pixels.
@@ -23,6 +23,8 @@ const ROW: f64 = 24.0;
 const BAR: f64 = 16.0;
 /// Space for names, and between them, the bars and the texts at their end.
 const LEFT: f64 = 230.0;
+/// A line for a name that is too long for that space.
+const NAME: f64 = 18.0;
 const GAP: f64 = 8.0;
 /// A sign on a narrow screen, where texts are largest.
 const SIGN_WIDTH: f64 = 12.0;
@@ -62,25 +64,33 @@ fn picture(block: &Block, group: &Group, metric: Metric) -> Option<Markup> {
         Direction::LessIsBetter => "less is better",
     };
     let words = format!("{}, {}: {}, {better}", block.title, group.title, subject(metric));
-    let size = (WIDTH, TITLE + ROW * bars.len() as f64);
-    let scale = scale(&bars);
+    // A name in a line of its own is whole: names that are cut could be the same.
+    let is_above = bars.iter().any(|bar| length(bar.name) > LONGEST_NAME);
+    let (left, name) = if is_above { (0.0, NAME) } else { (LEFT, 0.0) };
+    let size = (WIDTH, TITLE + (ROW + name) * bars.len() as f64);
+    let scale = scale(&bars, left);
     let content = html! {
         text.name.title x="2" y="18" { (cut(&safe(&words), LONGEST_TITLE)) }
         @for (row, bar) in bars.iter().enumerate() {
-            @let top = TITLE + ROW * row as f64;
+            @let top = TITLE + (ROW + name) * row as f64;
+            @let below = top + name;
             @let length = bar.figure * scale;
-            text.name x=(LEFT - GAP) y=(number(top + 13.0)) text-anchor="end" { (cut(&safe(bar.name), LONGEST_NAME)) }
+            @if is_above {
+                text.name x="2" y=(number(top + 13.0)) { (cut(&safe(bar.name), LONGEST_TITLE)) }
+            } @else {
+                text.name x=(LEFT - GAP) y=(number(top + 13.0)) text-anchor="end" { (safe(bar.name)) }
+            }
             @let class = format!("estimate {}", bar.shade);
-            rect class=(class) x=(LEFT) y=(number(top)) width=(number(length)) height=(BAR) {}
-            text.name x=(number(LEFT + length + GAP)) y=(number(top + 13.0)) { (bar.text) }
+            rect class=(class) x=(left) y=(number(below)) width=(number(length)) height=(BAR) {}
+            text.name x=(number(left + length + GAP)) y=(number(below + 13.0)) { (bar.text) }
         }
     };
     Some(plot("bars", size, &svg("chart", size, &words, &content)))
 }
 
 /// Pixels of a unit, so that the text at the end of each bar has space.
-fn scale(bars: &[Bar<'_>]) -> f64 {
-    let space = |bar: &Bar<'_>| WIDTH - LEFT - GAP - bar.text.chars().count() as f64 * SIGN_WIDTH;
+fn scale(bars: &[Bar<'_>], left: f64) -> f64 {
+    let space = |bar: &Bar<'_>| WIDTH - left - GAP - bar.text.chars().count() as f64 * SIGN_WIDTH;
     bars.iter().map(|bar| space(bar) / bar.figure).fold(f64::INFINITY, f64::min)
 }
 
@@ -126,7 +136,7 @@ mod tests {
         let bar =
             |figure: f64, text: &str| Bar { name: "", figure, shade: "", text: text.to_owned() };
         let bars = [bar(100.0, "1"), bar(99.0, "a text that is longer")];
-        let scale = scale(&bars);
+        let scale = scale(&bars, LEFT);
         let ends = bars.each_ref().map(|bar| {
             LEFT + bar.figure * scale + GAP + bar.text.chars().count() as f64 * SIGN_WIDTH
         });
