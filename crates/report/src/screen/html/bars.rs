@@ -23,8 +23,8 @@ const ROW: f64 = 24.0;
 const BAR: f64 = 16.0;
 /// Space for names, and between them, the bars and the texts at their end.
 const LEFT: f64 = 230.0;
-/// A line for a name that is too long for that space.
-const NAME: f64 = 18.0;
+/// A line for a name that is too long for that space, on a narrow screen, where texts are largest.
+const NAME: f64 = 26.0;
 const GAP: f64 = 8.0;
 /// A sign on a narrow screen, where texts are largest.
 const SIGN_WIDTH: f64 = 12.0;
@@ -76,7 +76,7 @@ fn picture(block: &Block, group: &Group, metric: Metric) -> Option<Markup> {
             @let below = top + name;
             @let length = bar.figure * scale;
             @if is_above {
-                text.name x="2" y=(number(top + 13.0)) { (cut(&safe(bar.name), LONGEST_TITLE)) }
+                text.name x="2" y=(number(top + 16.0)) { (cut(&safe(bar.name), LONGEST_TITLE)) }
             } @else {
                 text.name x=(LEFT - GAP) y=(number(top + 13.0)) text-anchor="end" { (safe(bar.name)) }
             }
