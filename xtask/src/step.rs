@@ -61,7 +61,7 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The last lines of a failed command that are printed again at the end of all steps.
+/// The number of last lines of a failed command that are printed again at the end of all steps.
 const LAST_LINES: usize = 40;
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -142,9 +142,12 @@ pub(crate) fn run(title: &str, command: &mut Command, shown: Shown) -> anyhow::R
     Ok(End::Failed(last_lines(&String::from_utf8_lossy(&text))))
 }
 
+/// The last lines, and those before that name what failed: `wirebench` prints its result below them.
 fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
+    let (first, last) = lines.split_at(lines.len().saturating_sub(LAST_LINES));
+    let named = first.iter().filter(|line| line.starts_with("FAIL"));
+    named.chain(last).copied().collect::<Vec<_>>().join("\n")
 }
 
 fn command(argv: &[&str], env: &[(&str, &str)]) -> Command {
@@ -160,4 +163,18 @@ fn line(command: &Command) -> String {
     });
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     set.chain(words.map(|word| word.to_string_lossy().into_owned())).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_of_a_failed_command_include_what_failed_long_before() {
+        let text = format!("begin\nFAILED c/epoll hello: no reply\n{}end", "row\n".repeat(50));
+        let lines = last_lines(&text);
+        assert!(lines.starts_with("FAILED c/epoll hello: no reply\nrow\n"), "{lines}");
+        assert!(lines.ends_with("row\nend") && !lines.contains("begin"), "{lines}");
+        assert_eq!(lines.lines().count(), LAST_LINES + 1);
+    }
 }

@@ -32,7 +32,7 @@ const fn middle(most: usize) -> usize {
     (most - GAP.len()).div_ceil(2)
 }
 
-/// The same with `start` characters in front of the gap.
+/// A name of up to `most` characters, `start` of them in front of the gap.
 fn cut_at(text: &str, most: usize, start: usize) -> String {
     if length(text) <= most {
         return text.to_owned();
