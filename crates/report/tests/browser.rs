@@ -28,6 +28,12 @@ const SORTED: &str = include_str!("browser/sorted.js");
 /// Widths of a telephone, a tablet and a small notebook, in CSS pixels.
 const WIDTHS: [u32; 3] = [390, 800, 1280];
 
+/// Frames of one document. Few browsers open many frames each: on a busy machine the start of one takes seconds, and so
+/// does axe in each frame.
+const PAGES_AT_ONCE: usize = 8;
+/// The end of a browser that hangs.
+const MOST_SECONDS: &str = "300";
+
 #[derive(Clone, Copy, Debug)]
 enum Scheme {
     Dark,
@@ -113,7 +119,7 @@ fn chromium(document: &str, scheme: Scheme, options: &[&str]) -> Output {
         Scheme::Light => 1,
     };
     Command::new("timeout")
-        .args(["60", "chromium", "--disable-dev-shm-usage", "--headless", "--no-sandbox"])
+        .args([MOST_SECONDS, "chromium", "--disable-dev-shm-usage", "--headless", "--no-sandbox"])
         .args(["--disable-gpu", "--hide-scrollbars"])
         .args(options)
         .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
@@ -123,8 +129,18 @@ fn chromium(document: &str, scheme: Scheme, options: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What the `inspect` of `script` finds in each page, in a frame of its width. One browser opens them all.
+/// What the `inspect` of `script` finds in each page, in a frame of its width.
 fn framed<T: DeserializeOwned>(pages: &[(String, u32)], scheme: Scheme, script: &str) -> Vec<T> {
+    let found = |pages| framed_at_once::<T>(pages, scheme, script);
+    pages.chunks(PAGES_AT_ONCE).flat_map(found).collect()
+}
+
+/// One browser opens them all.
+fn framed_at_once<T: DeserializeOwned>(
+    pages: &[(String, u32)],
+    scheme: Scheme,
+    script: &str,
+) -> Vec<T> {
     let frame = |(page, width): &(String, u32)| {
         let page = page.replace('&', "&amp;").replace('"', "&quot;");
         format!(

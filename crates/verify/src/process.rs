@@ -104,7 +104,7 @@ pub(super) fn wait_until_blocked(
         } else if waiting > 0 && last.1.elapsed() > SETTLED {
             break;
         }
-        std::thread::sleep(Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(25));
     }
     Ok(())
 }
