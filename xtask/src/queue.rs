@@ -1,134 +1,154 @@
-//! Runs steps next to each other, as far as their groups allow. It does not know what a step does.
+//! Runs steps next to each other in lanes. It does not know what a step does.
 //!
-//! A step that fails stops only those that wait for it, so that one run reports every failure.
+//! A step may add further steps. One that fails stops only those that wait for it, so that one run reports every
+//! failure.
 
 use anyhow::ensure;
 use std::{
     collections::BTreeMap,
-    sync::{Condvar, Mutex, PoisonError},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     thread,
 };
 
-/// Steps of [`Group::Waiting`] that run at the same time.
-const WAITING: usize = 2;
-
-/// How much of the machine a step uses.
+/// Steps of one lane compete for the same thing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Group {
-    /// All CPUs: one at a time.
-    Cpu,
-    /// Little, because it waits for servers, timers or registries: some at a time, next to one of the group above.
-    Waiting,
-    /// Everything: it begins when all other steps have ended.
+pub(crate) enum Lane {
+    /// Waits for registries.
+    Net,
+    /// Uses all CPUs, below the priority of the tests, which have time limits.
+    Build,
+    /// Waits for servers and timers most of the time.
+    Tests,
+    /// Needs the whole machine, and begins when nothing of the other lanes is left.
     Alone,
 }
 
-type Work<'a> = Box<dyn FnOnce() -> anyhow::Result<()> + Send + 'a>;
+impl Lane {
+    /// Steps of the lane that run at the same time.
+    const fn width(self) -> usize {
+        match self {
+            Self::Net | Self::Build | Self::Alone => 1,
+            Self::Tests => 3,
+        }
+    }
+}
 
-pub(crate) struct Step<'a> {
+type Work<'a> = Box<dyn FnOnce(&Queue<'a>) -> anyhow::Result<()> + Send + 'a>;
+
+struct Step<'a> {
     title: String,
-    group: Group,
+    lane: Lane,
     after: Vec<String>,
     work: Work<'a>,
 }
 
-/// A list of steps; of those that may begin, the first one does.
+/// Steps in their order: of those of a lane that may begin, the first one does.
 #[derive(Default)]
-pub(crate) struct Queue<'a>(Vec<Step<'a>>);
+pub(crate) struct Queue<'a> {
+    state: Mutex<State<'a>>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State<'a> {
+    waiting: Vec<Step<'a>>,
+    running: Vec<Lane>,
+    /// Each step that has ended, with its error if it failed.
+    ended: BTreeMap<String, Result<(), String>>,
+}
 
 impl<'a> Queue<'a> {
-    /// Adds a step that begins after those with the titles `after` have passed.
+    /// Adds a step that begins after those with the titles `after` have passed. They may be added later than this one.
     pub(crate) fn add(
-        &mut self,
-        group: Group,
+        &self,
+        lane: Lane,
         title: &str,
         after: &[&str],
-        work: impl FnOnce() -> anyhow::Result<()> + Send + 'a,
+        work: impl FnOnce(&Self) -> anyhow::Result<()> + Send + 'a,
     ) {
         let after = after.iter().map(|&it| it.to_owned()).collect();
-        self.0.push(Step { title: title.to_owned(), group, after, work: Box::new(work) });
+        let step = Step { title: title.to_owned(), lane, after, work: Box::new(work) };
+        self.lock().waiting.push(step);
+        self.changed.notify_all();
     }
 
     /// Runs all steps, and fails with the errors of those that failed and the titles of those that did not run.
-    pub(crate) fn run(self) -> anyhow::Result<()> {
-        let state = State { steps: self.0, running: Vec::new(), ended: BTreeMap::new() };
-        let (state, changed) = (Mutex::new(state), Condvar::new());
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        let threads = [Lane::Net, Lane::Build, Lane::Tests].map(Lane::width).iter().sum();
         thread::scope(|scope| {
-            for _ in 0..=WAITING {
-                scope.spawn(|| work(&state, &changed));
+            for _ in 0..threads {
+                scope.spawn(|| self.work());
             }
         });
-        let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let failed: Vec<String> = state
-            .ended
-            .into_iter()
-            .filter_map(|(title, result)| Some(format!("{title}: {}", result.err()?)))
-            .collect();
-        let left: Vec<String> = state.steps.into_iter().map(|step| step.title).collect();
-        let not_run =
-            if left.is_empty() { String::new() } else { format!("\nnot run: {}", left.join(", ")) };
-        ensure!(failed.is_empty(), "failed:\n{}{not_run}", failed.join("\n"));
+        let state = self.lock();
+        let failed = state.ended.iter().filter_map(|(title, result)| {
+            Some(format!("{title}: {}", result.as_ref().err()?))
+        });
+        let mut lines: Vec<String> = failed.collect();
+        let left: Vec<&str> = state.waiting.iter().map(|step| step.title.as_str()).collect();
+        if !left.is_empty() {
+            lines.push(format!("not run: {}", left.join(", ")));
+        }
+        ensure!(lines.is_empty(), "failed:\n{}", lines.join("\n"));
         Ok(())
     }
-}
 
-struct State<'a> {
-    /// Those that have not begun.
-    steps: Vec<Step<'a>>,
-    running: Vec<Group>,
-    /// Each step that has ended, with its error if it failed.
-    ended: BTreeMap<String, Result<(), String>>,
+    fn work(&self) {
+        let mut state = self.lock();
+        loop {
+            let Some(index) = state.next() else {
+                // Only a step that runs can add another one, or allow it to begin.
+                if state.running.is_empty() {
+                    return;
+                }
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let Step { title, lane, work, .. } = state.waiting.remove(index);
+            state.running.push(lane);
+            drop(state);
+            let result = work(self).map_err(|error| format!("{error:#}"));
+            if result.is_err() {
+                println!("\n== {title}: failed");
+            }
+            state = self.lock();
+            let place = state.running.iter().position(|it| *it == lane);
+            place.map(|place| state.running.swap_remove(place));
+            state.ended.insert(title, result);
+            self.changed.notify_all();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<'a>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl State<'_> {
     /// The step that may begin now.
     fn next(&self) -> Option<usize> {
-        self.steps.iter().position(|step| {
-            let running = |group| self.running.iter().filter(|it| **it == group).count();
-            let has_room = match step.group {
-                Group::Cpu => running(Group::Cpu) + running(Group::Alone) == 0,
-                Group::Waiting => running(Group::Waiting) < WAITING && running(Group::Alone) == 0,
-                Group::Alone => {
-                    let is_first = |it: &Step<'_>| it.group != Group::Alone && !self.is_stopped(it);
-                    self.running.is_empty() && !self.steps.iter().any(is_first)
+        self.waiting.iter().position(|step| {
+            let has_room = match step.lane {
+                Lane::Alone => {
+                    let may_come = |it: &Step<'_>| it.lane != Lane::Alone && !self.is_stopped(it);
+                    self.running.is_empty() && !self.waiting.iter().any(may_come)
+                }
+                lane => {
+                    let running = self.running.iter().filter(|it| **it == lane).count();
+                    running < lane.width() && !self.running.contains(&Lane::Alone)
                 }
             };
             has_room && step.after.iter().all(|title| self.ended.get(title) == Some(&Ok(())))
         })
     }
 
-    /// Whether it waits for a step that failed, or for one that never runs for that reason.
+    /// Whether it can never run, because a step that it waits for failed, or never runs itself. Asked when no step
+    /// runs that could add others.
     fn is_stopped(&self, step: &Step<'_>) -> bool {
         step.after.iter().any(|title| match self.ended.get(title) {
             Some(result) => result.is_err(),
-            None => self.steps.iter().any(|it| it.title == *title && self.is_stopped(it)),
+            None => self.waiting.iter().all(|it| it.title != *title || self.is_stopped(it)),
         })
-    }
-}
-
-fn work(state: &Mutex<State<'_>>, changed: &Condvar) {
-    let mut now = state.lock().unwrap_or_else(PoisonError::into_inner);
-    loop {
-        let Some(index) = now.next() else {
-            // Nothing more can begin when nothing runs that could allow it.
-            if now.running.is_empty() {
-                return;
-            }
-            now = changed.wait(now).unwrap_or_else(PoisonError::into_inner);
-            continue;
-        };
-        let Step { title, group, work, .. } = now.steps.remove(index);
-        now.running.push(group);
-        drop(now);
-        let result = work().map_err(|error| format!("{error:#}"));
-        if result.is_err() {
-            println!("\n== {title}: failed");
-        }
-        now = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = now.running.iter().position(|it| *it == group);
-        place.map(|place| now.running.swap_remove(place));
-        now.ended.insert(title, result);
-        changed.notify_all();
     }
 }
 
@@ -142,39 +162,46 @@ mod tests {
         let ended = Mutex::new(Vec::new());
         let done = |name: &'static str| {
             let ended = &ended;
-            move || {
+            move |_: &Queue<'_>| {
                 ended.lock().unwrap().push(name);
                 Ok(())
             }
         };
-        let mut queue = Queue::default();
-        queue.add(Group::Alone, "alone", &["second"], done("alone"));
-        queue.add(Group::Cpu, "second", &["first"], done("second"));
-        queue.add(Group::Waiting, "first", &[], done("first"));
-        queue.add(Group::Cpu, "fails", &[], || bail!("no"));
-        queue.add(Group::Waiting, "child", &["fails"], done("child"));
-        queue.add(Group::Cpu, "grandchild", &["child"], done("grandchild"));
+        let queue = Queue::default();
+        queue.add(Lane::Alone, "alone", &["added"], done("alone"));
+        queue.add(Lane::Build, "second", &["first"], |queue| {
+            queue.add(Lane::Tests, "added", &[], done("added"));
+            Ok(())
+        });
+        queue.add(Lane::Tests, "first", &[], done("first"));
+        queue.add(Lane::Build, "fails", &[], |_| bail!("no"));
+        queue.add(Lane::Tests, "child", &["fails"], done("child"));
+        queue.add(Lane::Build, "grandchild", &["child"], done("grandchild"));
+        queue.add(Lane::Net, "waits for nothing that comes", &["absent"], done("never"));
         let error = queue.run().unwrap_err().to_string();
-        assert_eq!(error, "failed:\nfails: no\nnot run: child, grandchild");
-        assert_eq!(*ended.lock().unwrap(), ["first", "second", "alone"]);
+        let not_run = "child, grandchild, waits for nothing that comes";
+        assert_eq!(error, format!("failed:\nfails: no\nnot run: {not_run}"));
+        assert_eq!(*ended.lock().unwrap(), ["first", "added", "alone"]);
     }
 
     #[test]
-    fn groups_limit_what_runs_at_the_same_time() {
-        let step = |group| Step {
-            title: "a".to_owned(),
-            group,
-            after: Vec::new(),
-            work: Box::new(|| Ok(())),
+    fn lanes_limit_what_runs_at_the_same_time() {
+        let may_begin = |lane, running: &[Lane]| {
+            let step = Step {
+                title: "a".to_owned(),
+                lane,
+                after: Vec::new(),
+                work: Box::new(|_| Ok(())),
+            };
+            let state =
+                State { waiting: vec![step], running: running.to_vec(), ended: BTreeMap::new() };
+            state.next().is_some()
         };
-        let may_begin = |group, running: &[Group]| {
-            let running = running.to_vec();
-            State { steps: vec![step(group)], running, ended: BTreeMap::new() }.next().is_some()
-        };
-        use Group::{Alone, Cpu, Waiting};
-        assert!(may_begin(Cpu, &[Waiting, Waiting]) && !may_begin(Cpu, &[Cpu]));
-        assert!(may_begin(Waiting, &[Cpu, Waiting]) && !may_begin(Waiting, &[Waiting, Waiting]));
-        assert!(may_begin(Alone, &[]) && !may_begin(Alone, &[Waiting]));
-        assert!(!may_begin(Cpu, &[Alone]) && !may_begin(Waiting, &[Alone]));
+        use Lane::{Alone, Build, Net, Tests};
+        assert!(may_begin(Build, &[Tests, Net]) && !may_begin(Build, &[Build]));
+        assert!(may_begin(Tests, &[Build, Tests, Tests]));
+        assert!(!may_begin(Tests, &[Tests, Tests, Tests]));
+        assert!(may_begin(Alone, &[]) && !may_begin(Alone, &[Tests]));
+        assert!([Net, Build, Tests, Alone].iter().all(|lane| !may_begin(*lane, &[Alone])));
     }
 }

@@ -1,15 +1,21 @@
 //! One command of a chore: printed before it runs, timed, and an error if it fails.
 
 use anyhow::{Context, bail, ensure};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::{
     ffi::OsStr,
+    fs,
     io::{Read as _, Seek as _},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::LazyLock,
     time::Instant,
 };
-use wirebench_sys::usage;
+
+/// Clock ticks per second in `/proc/PID/stat`, the same on every Linux (`man 5 proc`).
+pub(crate) const TICKS: f64 = 100.0;
+/// The number of last lines of a failed command that are printed again at the end of all steps.
+const LAST_LINES: usize = 40;
 
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
@@ -24,15 +30,16 @@ pub(crate) fn cargo() -> &'static str {
 
 /// A program of the workspace, after a release build.
 pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
-    built_in("release", name)
-}
-
-/// A program of the workspace, after a build whose outputs are in the folder `profile`.
-pub(crate) fn built_in(profile: &str, name: &str) -> anyhow::Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
-    let program = std::path::absolute(root().join(target).join(profile).join(name))?;
+    let program = std::path::absolute(root().join(target).join("release").join(name))?;
     ensure!(program.is_file(), "{} was not built", program.display());
     Ok(program)
+}
+
+/// Whether a program of this name is in a folder of PATH.
+pub(crate) fn exists(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// The command of a program in the project's folder, with nothing printed about it.
@@ -61,22 +68,21 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The number of last lines of a failed command that are printed again at the end of all steps.
-const LAST_LINES: usize = 40;
-
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum End {
-    Passed,
-    /// With the last lines of what it printed, if they were kept.
-    Failed(String),
+/// The end of a command that could be started.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ended {
+    /// The last lines of what it printed, if it failed.
+    failed: Option<String>,
+    /// CPU time in seconds of the command and the processes that it waited for.
+    pub(crate) cpu: f64,
 }
 
-impl End {
-    /// An error unless the command passed.
-    pub(crate) fn passed(self) -> anyhow::Result<()> {
-        match self {
-            Self::Passed => Ok(()),
-            Self::Failed(lines) => bail!("the command failed\n{lines}"),
+impl Ended {
+    /// Its CPU time in seconds, and an error unless the command passed.
+    pub(crate) fn passed(self) -> anyhow::Result<f64> {
+        match self.failed {
+            None => Ok(self.cpu),
+            Some(lines) => bail!("the command failed\n{lines}"),
         }
     }
 }
@@ -85,37 +91,42 @@ impl End {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Shown {
     AtOnce,
-    /// When it has ended, so that the output of steps that run at the same time is not mixed.
+    /// All of it when the command has ended, because others run meanwhile.
     AtEnd,
 }
 
-/// Runs `argv` in the project's folder with `env` added to the environment; it must succeed.
+/// Runs a command that prints to the terminal, and fails unless it passes.
 pub(crate) fn step(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
-    attempt(title, argv, env, Shown::AtOnce)?.passed()
+    attempt(title, argv, env, Shown::AtOnce)?.passed().map(drop)
 }
 
-/// The same next to other steps.
-pub(crate) fn step_beside(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
+/// Runs a command next to others, and returns its CPU time in seconds.
+pub(crate) fn step_beside(
+    title: &str,
+    argv: &[&str],
+    env: &[(&str, &str)],
+) -> anyhow::Result<f64> {
     attempt(title, argv, env, Shown::AtEnd)?.passed()
 }
 
-/// The same for a compilation. Tests that run meanwhile get the CPUs first, because they have time limits.
-pub(crate) fn compile(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
+/// The same with a low priority: tests that run meanwhile get the CPUs first, because they have time limits.
+pub(crate) fn compile(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<f64> {
     step_beside(title, &[&["nice", "-n", "10"], argv].concat(), env)
 }
 
-/// The same for a command that may fail.
+/// Runs a command that may fail.
 pub(crate) fn attempt(
     title: &str,
     argv: &[&str],
     env: &[(&str, &str)],
     shown: Shown,
-) -> anyhow::Result<End> {
-    run(title, &mut command(argv, env), shown)
+) -> anyhow::Result<Ended> {
+    let mut command = at_root(argv[0], &argv[1..]);
+    run(title, command.envs(env.iter().copied()), shown)
 }
 
 /// Runs a command to its end, and prints what it printed, its time and its CPU time.
-pub(crate) fn run(title: &str, command: &mut Command, shown: Shown) -> anyhow::Result<End> {
+pub(crate) fn run(title: &str, command: &mut Command, shown: Shown) -> anyhow::Result<Ended> {
     let line = line(command);
     let mut output = tempfile::tempfile()?;
     match shown {
@@ -127,19 +138,34 @@ pub(crate) fn run(title: &str, command: &mut Command, shown: Shown) -> anyhow::R
     }
     let began = Instant::now();
     let mut child = command.spawn().with_context(|| format!("`{line}` cannot be run"))?;
-    let (status, cpu) = usage::wait(&mut child)?;
+    let (status, cpu) = wait(&mut child)?;
     let mut text = Vec::new();
     if shown == Shown::AtEnd {
         output.rewind()?;
         output.read_to_end(&mut text)?;
         println!("\n== {title}\n$ {line}\n{}", String::from_utf8_lossy(&text));
     }
-    let (seconds, cpu) = (began.elapsed().as_secs_f64(), cpu.as_secs_f64());
-    println!("== {title}: {seconds:.0} s, {cpu:.0} s of CPU, {status}");
-    if status.success() {
-        return Ok(End::Passed);
-    }
-    Ok(End::Failed(last_lines(&String::from_utf8_lossy(&text))))
+    let seconds = began.elapsed().as_secs_f64();
+    println!("== {title}: {seconds:.0} s, {cpu:.1} s of CPU, {status}");
+    let failed = (!status.success()).then(|| last_lines(&String::from_utf8_lossy(&text)));
+    Ok(Ended { failed, cpu })
+}
+
+/// Waits for a child; its clocks can be read until it is reaped.
+pub(crate) fn wait(child: &mut Child) -> anyhow::Result<(ExitStatus, f64)> {
+    waitid(WaitId::Pid(Pid::from_child(child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
+    let clocks = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
+    let cpu = (0..4).filter_map(|it| stat_seconds(&clocks, 14 + it)).sum();
+    Ok((child.wait()?, cpu))
+}
+
+/// A field of `/proc/PID/stat` in seconds, by its number in `man 5 proc`: 14 and 15 are the CPU time of the process,
+/// 16 and 17 that of the children it waited for, 22 is the time of its start since the machine's.
+pub(crate) fn stat_seconds(stat: &str, field: usize) -> Option<f64> {
+    // The name of the program, the second field, may have spaces.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let ticks: f64 = rest.split(' ').nth(field - 3)?.parse().ok()?;
+    Some(ticks / TICKS)
 }
 
 /// The last lines, and those before that name what failed: `wirebench` prints its result below them.
@@ -150,14 +176,8 @@ fn last_lines(text: &str) -> String {
     named.chain(last).copied().collect::<Vec<_>>().join("\n")
 }
 
-fn command(argv: &[&str], env: &[(&str, &str)]) -> Command {
-    let mut command = at_root(argv[0], &argv[1..]);
-    command.envs(env.iter().copied());
-    command
-}
-
 /// The command as a shell would take it.
-fn line(command: &Command) -> String {
+pub(crate) fn line(command: &Command) -> String {
     let set = command.get_envs().filter_map(|(name, value)| {
         Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
     });
@@ -176,5 +196,16 @@ mod tests {
         assert!(lines.starts_with("FAILED c/epoll hello: no reply\nrow\n"), "{lines}");
         assert!(lines.ends_with("row\nend") && !lines.contains("begin"), "{lines}");
         assert_eq!(lines.lines().count(), LAST_LINES + 1);
+    }
+
+    #[test]
+    fn the_cpu_time_of_a_command_includes_its_children() {
+        let stat = "7 (a) b) S 1 7 7 0 -1 4194560 1 2 3 4 150 50 200 100 20 0 1 0 4711 0";
+        let field = |field| stat_seconds(stat, field);
+        assert_eq!((14..18).map(field).sum::<Option<f64>>(), Some(5.0));
+        assert_eq!(field(22), Some(47.11));
+        let spin = "timeout 0.3 sh -c 'while :; do :; done'; exit 3";
+        let ended = run("spin", Command::new("sh").args(["-c", spin]), Shown::AtEnd).unwrap();
+        assert!(ended.cpu > 0.0 && ended.failed.is_some(), "{ended:?}");
     }
 }

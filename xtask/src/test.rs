@@ -1,19 +1,25 @@
 //! `cargo xtask test`: all checks that must pass before a change lands. CI runs exactly this, with `--nightly`.
 
-use anyhow::Context;
-use std::{process::Command, time::Instant};
+mod build;
+mod checkout;
+mod entries;
+mod install;
+mod ledger;
+mod programs;
 
+use anyhow::{Context, ensure};
+use std::{fs, sync::OnceLock};
+
+use self::{entries::Entries, ledger::Scope};
 use crate::{
-    axe, bench_load, bench_truth, package,
-    queue::{Group, Queue},
-    step::{Shown, at_root, attempt, built_in, cargo, compile, step, step_beside},
-    test_programs, tidy,
+    package,
+    queue::{Lane, Queue},
+    step::{TICKS, cargo, compile, exists, stat_seconds, step},
+    tidy,
 };
 
 /// The workspace of the entry `rust/fiber`.
 const FIBERS: &str = "entries/rust/fiber/Cargo.toml";
-/// Servers that are checked in parallel. Most checks wait, so that more than the default of four are quicker.
-const CHECKED: &str = "8";
 
 /// Arguments of `cargo xtask test`.
 #[derive(Debug, clap::Args)]
@@ -21,181 +27,181 @@ pub(crate) struct Arguments {
     /// Install nothing; skip entries for which something is missing, and list them
     #[arg(long)]
     no_install: bool,
-    /// Check more: examples in the docs, the order of the fibers' steps, several hosts, Slurm
+    /// Check more: the stalest entries, the docs, the order of the fibers' steps, several hosts, Slurm
     #[arg(long)]
     nightly: bool,
-
+    /// Check all entries, in addition to the nightly set
+    #[arg(long)]
+    all: bool,
     /// Build the program as it is released, package it, and try the benches
     #[arg(long)]
     release: bool,
+    /// Compile the tests as `cargo test` does, without lints
+    #[arg(long)]
+    plain: bool,
+    /// Print the steps, their lanes and the CPU time that they are expected to use, and run nothing
+    #[arg(long)]
+    plan: bool,
 }
 
-/// Debian packages that tests need, besides the load generators.
-const TEST_PACKAGES: [&str; 10] = [
-    "chromium",
-    "fish",
-    "iproute2",
-    "linux-perf",
-    "man-db",
-    "munge",
-    "openssh-client",
-    "openssh-server",
-    "python3-pandas",
-    "slurm-wlm",
+/// The steps besides those of entries, their lanes, and the CPU time in seconds that they used on a quiet machine with
+/// two CPUs.
+const PLAN: [(&str, Lane, u32); 9] = [
+    ("install", Lane::Net, 40),
+    ("build, with lints", Lane::Build, 200),
+    ("fibers", Lane::Build, 30),
+    ("docs (nightly)", Lane::Build, 50),
+    ("loom (nightly)", Lane::Build, 30),
+    ("tests of wirebench/it", Lane::Tests, 420),
+    ("other tests", Lane::Tests, 150),
+    ("tests of wirebench/provoke", Lane::Alone, 40),
+    ("smoke suite", Lane::Alone, 30),
 ];
 
-/// Checks the sources, installs the tests' dependencies, runs the tests, builds and verifies every entry, and runs the
+/// Checks the sources, installs the tests' dependencies, runs the tests, builds and verifies entries, and runs the
 /// smoke suite.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let began = Instant::now();
-    toolchain()?;
+    let is_nightly = arguments.nightly || arguments.all;
+    let scope = match (arguments.all, arguments.nightly) {
+        (true, _) => Scope::All,
+        (false, true) => Scope::Nightly,
+        (false, false) => Scope::Change,
+    };
+    let entries = Entries::new(scope, !arguments.no_install)?;
+    if arguments.plan {
+        return plan(&entries);
+    }
+    let before = Use::now()?;
+    ensure!(exists("cargo-fmt"), "`cargo-fmt` is missing: rustup component add rustfmt");
     step("format", &[cargo(), "fmt", "--all", "--check"], &[])?;
     tidy::run()?;
-    let tests = test_programs::build()?;
-    let program = built_in("debug", "wirebench")?;
-    let program = program.to_str().context("the program's path is no text")?;
-    let mut queue = Queue::default();
-    let installed: &[&str] = if arguments.no_install {
-        println!("\n== install: skipped (--no-install)");
-        &[]
-    } else {
-        queue.add(Group::Waiting, "install", &[], || install(program));
-        &["install"]
-    };
-    add_entries(&mut queue, program, installed);
-    test_programs::add(&mut queue, &tests, installed, arguments.nightly)?;
-    add_lints(&mut queue);
-    if arguments.nightly {
-        add_nightly(&mut queue);
+    let lints = if arguments.plain { Vec::new() } else { build::lints()? };
+    let program = OnceLock::new();
+    let queue = Queue::default();
+    let installed: &[&str] = if arguments.no_install { &[] } else { &["install"] };
+    if !arguments.no_install {
+        queue.add(Lane::Net, "install", &[], |_| install::run(&entries.packages()?));
+    }
+    queue.add(Lane::Build, "build", &[], |queue| {
+        build::run(&lints, |it| {
+            if it.is_test {
+                return programs::add(queue, it, installed, is_nightly);
+            }
+            if it.name == "wirebench/wirebench" {
+                let path = it.executable.to_str().context("the program's path is no text")?;
+                entries.add(queue, program.get_or_init(|| path.to_owned()), installed);
+            }
+            Ok(())
+        })?;
+        add_fibers(queue, &lints, is_nightly);
+        Ok(())
+    });
+    if is_nightly {
+        queue.add(Lane::Build, "docs", &["build"], |_| {
+            let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+            let doc = [&[cargo()], &doc[..]].concat();
+            compile("docs", &doc, &[("RUSTDOCFLAGS", "-D warnings")]).map(drop)
+        });
     }
     if arguments.release {
-        add_release(&mut queue, !arguments.no_install);
+        add_release(&queue, !arguments.no_install);
     }
-    queue.run()?;
-    print_skipped(program)?;
-    println!("\nall steps passed in {:.0} s", began.elapsed().as_secs_f64());
+    let tested = queue.run();
+    let finished = program.get().map_or(Ok(()), |program| entries.finish(program));
+    print_use(before)?;
+    tested?;
+    finished?;
+    println!("\nall steps passed");
     Ok(())
 }
 
-/// Adds the checks of the sources.
-fn add_lints(queue: &mut Queue<'_>) {
-    queue.add(Group::Cpu, "clippy", &[], || {
-        let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-        compile("clippy", &[&[cargo()], &clippy[..]].concat(), &[])
-    });
-    queue.add(Group::Cpu, "docs", &[], || {
-        let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-        compile("docs", &[&[cargo()], &doc[..]].concat(), &[("RUSTDOCFLAGS", "-D warnings")])
-    });
-    // Behind what others wait for.
-    queue.add(Group::Cpu, "clippy of the fibers", &[], || {
-        let clippy = [&of_fibers(&["clippy"])[..], &["--all-targets", "--", "-D", "warnings"]];
-        compile("clippy of the fibers", &clippy.concat(), &[])
-    });
-    queue.add(Group::Cpu, "fibers", &[], || compile("fibers", &of_fibers(&["test"]), &[]));
-}
-
-/// Adds the build and the checks of all entries. After the installation nothing may be missing that `setup` installs.
-/// What this machine cannot have, for want of a registry, a toolchain or a newer kernel, is skipped and listed.
-fn add_entries<'a>(queue: &mut Queue<'a>, program: &'a str, installed: &[&str]) {
-    let strict: &[&str] = if installed.is_empty() { &[] } else { &["--strict"] };
-    queue.add(Group::Cpu, "entries", installed, move || {
-        compile("build of the entries", &[&[program, "build"], strict].concat(), &[])
-    });
-    // `verify` itself repeats a failed check alone, so that a rare fault does not block an unrelated change.
-    queue.add(Group::Waiting, "conformance", &["entries"], move || {
-        let verify = [program, "verify", "--quiet", "-j", CHECKED];
-        step_beside("conformance", &[&verify[..], strict].concat(), &[])
-    });
-    queue.add(Group::Alone, "smoke suite", &["entries"], move || {
-        // Replies that wait for a delayed ACK come after 40 ms.
-        let run = [program, "run", "smoke", "--no-verify", "--rounds", "1", "--slice", "100ms"];
-        step_beside("smoke suite", &run, &[])
-    });
-}
-
-/// Adds what seldom fails.
-fn add_nightly(queue: &mut Queue<'_>) {
-    queue.add(Group::Cpu, "examples in the docs", &[], || {
-        let test = [cargo(), "test", "--workspace", "--locked", "--doc"];
-        compile("examples in the docs", &test, &[])
-    });
-    queue.add(Group::Cpu, "loom", &["fibers"], || {
-        let loom = ["--features", "loom", "--lib", "loom"];
-        let test = [&of_fibers(&["test"])[..], &loom].concat();
-        compile("fibers in all orders of their steps", &test, &[])
-    });
+/// Adds the tests of the fiber runtime, which is a part of its entry.
+fn add_fibers<'a>(queue: &Queue<'a>, lints: &'a [(&'static str, String)], is_nightly: bool) {
+    let test = |title: &'static str, after: &[&str], further: &'static [&'static str]| {
+        queue.add(Lane::Build, title, after, move |_| {
+            let of = ["--manifest-path", FIBERS, "--target-dir", "target/fibers", "--locked"];
+            let test = [&[cargo(), "test"], &of[..], &["-p", "wirebench-fiber"], further].concat();
+            let lints: Vec<(&str, &str)> =
+                lints.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            compile(title, &test, &lints).map(drop)
+        });
+    };
+    test("fibers", &[], &[]);
+    if is_nightly {
+        test("loom", &["fibers"], &["--features", "loom", "--lib", "loom"]);
+    }
 }
 
 /// Adds what needs the program as it is released. Its build takes minutes.
-fn add_release(queue: &mut Queue<'_>, may_install: bool) {
-    queue.add(Group::Cpu, "release build", &[], || {
-        let build = ["build", "--release", "--locked", "-p", "wirebench", "-p", "xtask"];
-        compile("release build", &[&[cargo()], &build[..]].concat(), &[])
+fn add_release(queue: &Queue<'_>, may_install: bool) {
+    queue.add(Lane::Build, "release build", &[], |_| {
+        let build = ["build", "--release", "--locked", "-p", "wirebench", "-p", "lab"];
+        compile("release build", &[&[cargo()], &build[..]].concat(), &[]).map(drop)
     });
     if may_install {
-        queue.add(Group::Alone, "packages", &["release build"], package::test);
+        queue.add(Lane::Alone, "packages", &["release build"], |_| package::test());
     }
-    queue.add(Group::Alone, "bench-load", &["release build"], bench_load::smoke);
-    queue.add(Group::Alone, "bench-truth", &["release build"], bench_truth::smoke);
-}
-
-/// A command of cargo for the fiber runtime, which is a part of its entry.
-pub(crate) fn of_fibers<'a>(command: &[&'a str]) -> Vec<&'a str> {
-    let of = ["--manifest-path", FIBERS, "--target-dir", "target/fibers", "--locked"];
-    [&[cargo()], command, &of, &["-p", "wirebench-fiber"]].concat()
-}
-
-/// Installs what entries and tests need. It fails where a registry cannot be reached. What is missing then is listed
-/// at the end.
-fn install(program: &str) -> anyhow::Result<()> {
-    attempt("packages of the entries", &[program, "setup"], &[], Shown::AtEnd)?;
-    let packages = bench_load::install::apt_get(&TEST_PACKAGES);
-    attempt("packages of the tests", &packages, &[], Shown::AtEnd)?;
-    axe::install()
-}
-
-/// Lists the entries that no step has built or checked.
-fn print_skipped(program: &str) -> anyhow::Result<()> {
-    let list = at_root(program, ["list", "--json"]).output()?;
-    let variants: Vec<serde_json::Value> = serde_json::from_slice(&list.stdout)
-        .context("`wirebench list --json` wrote no list of variants")?;
-    let skipped = skipped(&variants);
-    if !skipped.is_empty() {
-        println!("\n== skipped, neither built nor checked: {} variants", skipped.len());
-        skipped.iter().for_each(|line| println!("{line}"));
+    for bench in ["bench-load", "bench-truth"] {
+        queue.add(Lane::Alone, bench, &["release build"], move |_| {
+            step(bench, &[cargo(), "xtask", bench, "--smoke"], &[])
+        });
     }
+}
+
+fn plan(entries: &Entries) -> anyhow::Result<()> {
+    println!("| step | lane | expected CPU, s | reason |\n|---|---|---|---|");
+    for (title, lane, cpu) in PLAN {
+        println!("| {title} | {lane:?} | {cpu} | |");
+    }
+    let planned = entries.planned()?;
+    for it in &planned {
+        let names = it.names.join(" ");
+        println!("| build and verify {names} | Build, Tests | {} | {} |", it.cpu_s, it.why);
+    }
+    let sum = PLAN.iter().map(|(.., cpu)| cpu).chain(planned.iter().map(|it| &it.cpu_s)).sum::<u32>();
+    println!("\n{sum} s of CPU. Versions of tools and missing requirements are known when the program is built.");
     Ok(())
 }
 
-/// Each variant that is not ready, with its state and the reason.
-fn skipped(variants: &[serde_json::Value]) -> Vec<String> {
-    let text = |it: &serde_json::Value, key| it[key].as_str().unwrap_or_default().to_owned();
-    let missing = variants.iter().filter(|it| it["state"] != "ready");
-    missing
-        .map(|it| format!("{}: {}: {}", text(it, "id"), text(it, "state"), text(it, "reason")))
-        .collect()
+/// CPU time in seconds: of this run, of the machine in all, and what it had idle.
+#[derive(Clone, Copy)]
+struct Use {
+    run: f64,
+    all: f64,
+    idle: f64,
 }
 
-/// A toolchain without rustfmt or clippy gives odd errors later; say what to do now.
-fn toolchain() -> anyhow::Result<()> {
-    for (program, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
-        let there =
-            Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
-        anyhow::ensure!(there, "`{program}` is missing: rustup component add {component}");
+impl Use {
+    fn now() -> anyhow::Result<Self> {
+        let own = fs::read_to_string("/proc/self/stat")?;
+        let run = (14..18).filter_map(|field| stat_seconds(&own, field)).sum();
+        let machine = fs::read_to_string("/proc/stat")?;
+        let first = machine.lines().next().context("/proc/stat is empty")?;
+        let ticks = first.split_whitespace().skip(1).take(8).map(str::parse::<f64>);
+        let ticks: Vec<f64> = ticks.collect::<Result<_, _>>().context("/proc/stat")?;
+        ensure!(ticks.len() == 8, "/proc/stat has {} clocks", ticks.len());
+        Ok(Self { run, all: ticks.iter().sum::<f64>() / TICKS, idle: (ticks[3] + ticks[4]) / TICKS })
     }
+}
+
+/// Prints the time of the run, its CPU time, and the shares of the CPUs that it and others had.
+fn print_use(before: Use) -> anyhow::Result<()> {
+    let now = Use::now()?;
+    let (all, idle, run) = (now.all - before.all, now.idle - before.idle, now.run - before.run);
+    let own = fs::read_to_string("/proc/self/stat")?;
+    let began = stat_seconds(&own, 22).context("/proc/self/stat")?;
+    let uptime = fs::read_to_string("/proc/uptime")?;
+    let uptime: f64 = uptime.split(' ').next().unwrap_or_default().parse()?;
+    let percent = |part: f64| format!("{:.0} %", 100.0 * part / all);
+    println!(
+        "\n== {:.0} s, {:.0} s of CPU, {:.0} s of it to build this program; the run used {} of the CPUs, others {}, \
+         {} were idle",
+        uptime - began,
+        now.run,
+        before.run,
+        percent(run),
+        percent(all - idle - run),
+        percent(idle),
+    );
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn what_is_not_ready_is_listed_with_its_reason() {
-        let variants = serde_json::json!([
-            {"id": "c/epoll", "state": "ready", "reason": null},
-            {"id": "d/x", "state": "not available", "reason": "no registry"},
-        ]);
-        let lines = super::skipped(variants.as_array().unwrap());
-        assert_eq!(lines, ["d/x: not available: no registry"]);
-    }
 }

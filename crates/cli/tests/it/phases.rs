@@ -105,6 +105,7 @@ pub(crate) fn find(reasons: &[Reason], kind: ReasonKind) -> Option<&Reason> {
 }
 
 #[test]
+#[ignore = "needs a machine without other load"]
 fn a_server_that_becomes_faster_is_waited_for() {
     let run = run(&server("warms-up"), &workload("steady_within = \"40s\""));
     let measured = measured(&run);

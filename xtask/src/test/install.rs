@@ -1,0 +1,53 @@
+//! Installs what tests and entries need from Debian and npm. Cargo, Go and the others fetch what they build.
+
+use std::fs;
+
+use super::programs::axe;
+use crate::step::{Shown, attempt, exists, root};
+
+/// Debian packages that tests need.
+const PACKAGES: [&str; 13] = [
+    "chromium",
+    "fish",
+    "hey",
+    "iproute2",
+    "linux-perf",
+    "man-db",
+    "munge",
+    "nghttp2-client",
+    "openssh-client",
+    "openssh-server",
+    "python3-pandas",
+    "slurm-wlm",
+    "wrk",
+];
+
+/// Installs these packages and those of the tests. What cannot be installed is listed at the end of the tests.
+pub(super) fn run(packages: &[String]) -> anyhow::Result<()> {
+    let root = rustix::process::geteuid().is_root();
+    let become_root: &[&str] = if root { &[] } else { &["sudo"] };
+    let apt = [become_root, &["apt-get", "--yes", "--no-install-recommends"]].concat();
+    let names: Vec<&str> = PACKAGES.into_iter().chain(packages.iter().map(String::as_str)).collect();
+    let install = [&apt[..], &["install"], &names].concat();
+    if attempt("Debian packages", &install, &[], Shown::AtEnd)?.passed().is_err() {
+        // A fresh image has no lists, or old ones.
+        attempt("lists of Debian", &[&apt[..], &["update"]].concat(), &[], Shown::AtEnd)?;
+        attempt("Debian packages", &install, &[], Shown::AtEnd)?;
+    }
+    install_axe()
+}
+
+/// Installs axe, which finds what keeps people from reading an HTML report, in its locked version.
+fn install_axe() -> anyhow::Result<()> {
+    if axe().is_file() || !exists("npm") {
+        return Ok(());
+    }
+    let folder = root().join("target/axe");
+    fs::create_dir_all(&folder)?;
+    for name in ["package.json", "package-lock.json"] {
+        fs::copy(root().join("xtask/axe").join(name), folder.join(name))?;
+    }
+    let prefix = folder.display().to_string();
+    let npm = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", &prefix];
+    attempt("axe", &npm, &[], Shown::AtEnd).map(drop)
+}

@@ -1,0 +1,193 @@
+//! The tests of one program as steps: those that need nothing begin when it is built, those that need another program
+//! when that is installed.
+
+use anyhow::{Context, bail};
+use std::{
+    net::{Ipv6Addr, TcpListener},
+    path::Path,
+    process::Command,
+    thread,
+};
+
+use super::build::Program;
+use crate::{
+    queue::{Lane, Queue},
+    step::{self, Shown, exists, output, root},
+};
+
+/// Programs of which more than the usual number of tests run at the same time, because most wait.
+const THREADS: [(&str, &str); 3] =
+    [("wirebench/it", "8"), ("wirebench-verify/it", "4"), ("wirebench-nullserver/it", "4")];
+const USUAL_THREADS: &str = "3";
+/// The program whose tests need the CPUs for themselves.
+const ALONE: &str = "wirebench/provoke";
+/// Its server must become steady.
+const STEADY: &str = "phases::a_server_that_becomes_faster_is_waited_for";
+/// Not a test, but a server that tests start.
+const SERVER: &str = "servers::serve";
+
+/// What a test that is ignored by `cargo test` needs, by the end of its name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum Need {
+    /// A machine without other load.
+    Quiet,
+    Root,
+    Ipv6,
+    TwoCpus,
+    /// Debian's Python with pandas.
+    Pandas,
+    /// Permission to trace system calls and sample stacks.
+    Perf,
+    Axe,
+    /// Network namespaces that are connected, with an sshd in each. Nightly, because such tests take minutes.
+    Hosts,
+    /// A cluster of one node. Nightly, too.
+    Slurm,
+    Program(String),
+}
+
+impl Need {
+    fn of(test: &str) -> Option<Self> {
+        if test == STEADY {
+            return Some(Self::Quiet);
+        }
+        let end = test.rsplit_once("_with_").map_or(test, |(_, end)| end);
+        Some(match end {
+            _ if test.ends_with("_as_root") => Self::Root,
+            _ if end == test => return None,
+            "ipv6" => Self::Ipv6,
+            "two_cpus" => Self::TwoCpus,
+            "pandas" => Self::Pandas,
+            "perf" => Self::Perf,
+            "axe" => Self::Axe,
+            "hosts" => Self::Hosts,
+            "slurm" => Self::Slurm,
+            "cpp" => Self::Program("g++".to_owned()),
+            "java" => Self::Program("javac".to_owned()),
+            program => Self::Program(program.replace('_', "-")),
+        })
+    }
+
+    fn is_met(&self) -> bool {
+        match self {
+            Self::Quiet => true,
+            Self::Root => rustix::process::geteuid().is_root(),
+            Self::Ipv6 => TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok(),
+            Self::TwoCpus => thread::available_parallelism().is_ok_and(|it| it.get() >= 2),
+            Self::Pandas => passes("/usr/bin/python3", &["-c", "import pandas"]),
+            Self::Perf => {
+                let event = "syscalls:sys_enter_read";
+                passes("perf", &["stat", "-e", event, "--", "true"])
+                    && passes("perf", &["record", "-e", "cpu-clock", "-o", "/dev/null", "--", "true"])
+            }
+            Self::Axe => exists("chromium") && axe().is_file(),
+            Self::Hosts => can_make_hosts(),
+            Self::Slurm => {
+                let daemons = ["/usr/sbin/munged", "/usr/sbin/slurmctld", "/usr/sbin/slurmd"];
+                Self::Root.is_met()
+                    && daemons.iter().all(|it| Path::new(it).exists())
+                    && exists("salloc")
+            }
+            Self::Program(program) => exists(program),
+        }
+    }
+}
+
+/// The file of axe that a test reads, below `target/` of the project and not where cargo builds.
+pub(super) fn axe() -> std::path::PathBuf {
+    root().join("target/axe/node_modules/axe-core/axe.min.js")
+}
+
+fn passes(program: &str, arguments: &[&str]) -> bool {
+    Command::new(program).args(arguments).output().is_ok_and(|it| it.status.success())
+}
+
+fn can_make_hosts() -> bool {
+    let name = format!("wirebench{}", std::process::id());
+    let is_made = Path::new("/usr/sbin/sshd").exists()
+        && exists("ssh-keygen")
+        && passes("ip", &["netns", "add", &name]);
+    let has_bridge =
+        is_made && passes("ip", &["-n", &name, "link", "add", "br0", "type", "bridge"]);
+    is_made && passes("ip", &["netns", "del", &name]) && has_bridge
+}
+
+/// Adds the tests of a program. Those that need something begin after the steps `installed`.
+pub(super) fn add<'a>(
+    queue: &Queue<'a>,
+    program: Program,
+    installed: &[&str],
+    is_nightly: bool,
+) -> anyhow::Result<()> {
+    let title = format!("tests of {}", program.name);
+    let lane = if program.name == ALONE { Lane::Alone } else { Lane::Tests };
+    let list = output(&mut command(&program, &["--list", "--ignored"]))?;
+    let mut needing = needing(&list).with_context(|| program.name.clone())?;
+    needing.retain(|(_, it)| is_nightly || !matches!(it, Need::Hosts | Need::Slurm));
+    let (quiet, further): (Vec<_>, Vec<_>) =
+        needing.into_iter().partition(|(_, it)| *it == Need::Quiet);
+    for (kind, lane, tests) in [("further", lane, further), ("undisturbed", Lane::Alone, quiet)] {
+        if !tests.is_empty() {
+            let (title, program) = (format!("{kind} {title}"), program.clone());
+            let of_it = title.clone();
+            queue.add(lane, &title, installed, move |_| run_needing(&of_it, &program, &tests));
+        }
+    }
+    queue.add(lane, &title.clone(), &[], move |_| run(&title, &program, &[]));
+    Ok(())
+}
+
+/// Runs those of the ignored tests whose needs are met, and lists the others.
+fn run_needing(title: &str, program: &Program, tests: &[(String, Need)]) -> anyhow::Result<()> {
+    let (met, missing): (Vec<_>, Vec<_>) = tests.iter().partition(|(_, need)| need.is_met());
+    for (test, need) in missing {
+        println!("\n== skipped, {need:?} is missing: {} {test}", program.name);
+    }
+    if met.is_empty() {
+        return Ok(());
+    }
+    let names = met.iter().map(|(test, _)| test.as_str());
+    let arguments: Vec<&str> = ["--ignored", "--exact"].into_iter().chain(names).collect();
+    run(title, program, &arguments)
+}
+
+/// The tests in a list of those that are ignored, each with its need.
+fn needing(list: &str) -> anyhow::Result<Vec<(String, Need)>> {
+    let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
+    let needing = tests.filter(|test| *test != SERVER).map(|test| match Need::of(test) {
+        Some(need) => Ok((test.to_owned(), need)),
+        None => bail!("the test `{test}` is ignored, and its name does not end with its need"),
+    });
+    needing.collect()
+}
+
+fn command(program: &Program, arguments: &[&str]) -> Command {
+    let mut command = Command::new(&program.executable);
+    // Tests with golden files find them by it.
+    command.args(arguments).current_dir(&program.folder);
+    command.env("CARGO_MANIFEST_DIR", &program.folder);
+    command
+}
+
+fn run(title: &str, program: &Program, arguments: &[&str]) -> anyhow::Result<()> {
+    let threads = THREADS.iter().find(|(name, _)| *name == program.name);
+    let mut command = command(program, arguments);
+    command.env("RUST_TEST_THREADS", threads.map_or(USUAL_THREADS, |(_, threads)| threads));
+    step::run(title, &mut command, Shown::AtEnd)?.passed().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_names_its_need_at_its_end() {
+        let list = "a::b_with_apt_get: test\nservers::serve: test\nc_with_cpp: test\n\
+                    d_with_two_cpus: test\ne_as_root: test\n\n4 tests, 0 benchmarks\n";
+        let program = |name: &str| Need::Program(name.to_owned());
+        let needs: Vec<Need> = needing(list).unwrap().into_iter().map(|(_, need)| need).collect();
+        assert_eq!(needs, [program("apt-get"), program("g++"), Need::TwoCpus, Need::Root]);
+        let error = needing("slow: test").unwrap_err().to_string();
+        assert_eq!(error, "the test `slow` is ignored, and its name does not end with its need");
+    }
+}
