@@ -81,9 +81,10 @@ impl<'a> Queue<'a> {
             }
         });
         let state = self.lock();
-        let failed = state.ended.iter().filter_map(|(title, result)| {
-            Some(format!("{title}: {}", result.as_ref().err()?))
-        });
+        let failed = state
+            .ended
+            .iter()
+            .filter_map(|(title, result)| Some(format!("{title}: {}", result.as_ref().err()?)));
         let mut lines: Vec<String> = failed.collect();
         let left: Vec<&str> = state.waiting.iter().map(|step| step.title.as_str()).collect();
         if !left.is_empty() {
@@ -187,12 +188,8 @@ mod tests {
     #[test]
     fn lanes_limit_what_runs_at_the_same_time() {
         let may_begin = |lane, running: &[Lane]| {
-            let step = Step {
-                title: "a".to_owned(),
-                lane,
-                after: Vec::new(),
-                work: Box::new(|_| Ok(())),
-            };
+            let step =
+                Step { title: "a".to_owned(), lane, after: Vec::new(), work: Box::new(|_| Ok(())) };
             let state =
                 State { waiting: vec![step], running: running.to_vec(), ended: BTreeMap::new() };
             state.next().is_some()

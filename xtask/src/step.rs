@@ -101,11 +101,7 @@ pub(crate) fn step(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::
 }
 
 /// Runs a command next to others, and returns its CPU time in seconds.
-pub(crate) fn step_beside(
-    title: &str,
-    argv: &[&str],
-    env: &[(&str, &str)],
-) -> anyhow::Result<f64> {
+pub(crate) fn step_beside(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<f64> {
     attempt(title, argv, env, Shown::AtEnd)?.passed()
 }
 

@@ -158,8 +158,11 @@ fn plan(entries: &Entries) -> anyhow::Result<()> {
         let names = it.names.join(" ");
         println!("| build and verify {names} | Build, Tests | {} | {} |", it.cpu_s, it.why);
     }
-    let sum = PLAN.iter().map(|(.., cpu)| cpu).chain(planned.iter().map(|it| &it.cpu_s)).sum::<u32>();
-    println!("\n{sum} s of CPU. Versions of tools and missing requirements are known when the program is built.");
+    let sum =
+        PLAN.iter().map(|(.., cpu)| cpu).chain(planned.iter().map(|it| &it.cpu_s)).sum::<u32>();
+    println!(
+        "\n{sum} s of CPU. Versions of tools and missing requirements are known when the program is built."
+    );
     Ok(())
 }
 
@@ -180,7 +183,11 @@ impl Use {
         let ticks = first.split_whitespace().skip(1).take(8).map(str::parse::<f64>);
         let ticks: Vec<f64> = ticks.collect::<Result<_, _>>().context("/proc/stat")?;
         ensure!(ticks.len() == 8, "/proc/stat has {} clocks", ticks.len());
-        Ok(Self { run, all: ticks.iter().sum::<f64>() / TICKS, idle: (ticks[3] + ticks[4]) / TICKS })
+        Ok(Self {
+            run,
+            all: ticks.iter().sum::<f64>() / TICKS,
+            idle: (ticks[3] + ticks[4]) / TICKS,
+        })
     }
 }
 

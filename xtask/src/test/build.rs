@@ -29,10 +29,7 @@ pub(super) fn lints() -> anyhow::Result<Vec<(&'static str, String)>> {
     let driver = Path::new(sysroot.trim()).join("bin/clippy-driver");
     ensure!(driver.is_file(), "clippy is missing: rustup component add clippy");
     let arguments = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__".to_owned();
-    Ok(vec![
-        ("RUSTC_WORKSPACE_WRAPPER", driver.display().to_string()),
-        ("CLIPPY_ARGS", arguments),
-    ])
+    Ok(vec![("RUSTC_WORKSPACE_WRAPPER", driver.display().to_string()), ("CLIPPY_ARGS", arguments)])
 }
 
 /// Runs cargo with `lints`, and gives each program of the workspace to `each`.

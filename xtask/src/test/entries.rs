@@ -197,7 +197,11 @@ impl Entries {
         }
         let old = ledger::too_old(&known);
         let next = format!("run `cargo xtask test --all`, and commit {FILE}");
-        ensure!(old.is_empty(), "verified too long ago ({OLDEST} commits): {}; {next}", old.join(", "));
+        ensure!(
+            old.is_empty(),
+            "verified too long ago ({OLDEST} commits): {}; {next}",
+            old.join(", ")
+        );
         Ok(())
     }
 }
@@ -226,7 +230,9 @@ fn variants(program: &str) -> anyhow::Result<Vec<Variant>> {
 /// The versions of a variant in the table of `wirebench versions`.
 fn tools(table: &str, id: &str) -> Option<String> {
     let mut rows = table.lines().map(|row| row.trim_matches(['|', ' ']).split('|').map(str::trim));
-    rows.find_map(|mut cells| if cells.next()? == id { cells.next().map(str::to_owned) } else { None })
+    rows.find_map(
+        |mut cells| if cells.next()? == id { cells.next().map(str::to_owned) } else { None },
+    )
 }
 
 /// All texts in quotes between each `start` and the next `end`.
@@ -240,7 +246,8 @@ fn quoted_after(text: &str, start: &str, end: &str) -> Vec<String> {
 mod tests {
     #[test]
     fn packages_and_representatives_are_found_in_their_files() {
-        let text = "a = 1\nlist = [\n    \"c/a:x\", # of \"C\"\n    \"go/b\",\n]\nother = [\"d\"]\n";
+        let text =
+            "a = 1\nlist = [\n    \"c/a:x\", # of \"C\"\n    \"go/b\",\n]\nother = [\"d\"]\n";
         assert_eq!(super::quoted_after(text, "\nlist = [", "\n]"), ["c/a:x", "go/b"]);
         assert_eq!(super::quoted_after(text, "\nother = [", "]"), ["d"]);
     }

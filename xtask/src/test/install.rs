@@ -27,7 +27,8 @@ pub(super) fn run(packages: &[String]) -> anyhow::Result<()> {
     let root = rustix::process::geteuid().is_root();
     let become_root: &[&str] = if root { &[] } else { &["sudo"] };
     let apt = [become_root, &["apt-get", "--yes", "--no-install-recommends"]].concat();
-    let names: Vec<&str> = PACKAGES.into_iter().chain(packages.iter().map(String::as_str)).collect();
+    let names: Vec<&str> =
+        PACKAGES.into_iter().chain(packages.iter().map(String::as_str)).collect();
     let install = [&apt[..], &["install"], &names].concat();
     if attempt("Debian packages", &install, &[], Shown::AtEnd)?.passed().is_err() {
         // A fresh image has no lists, or old ones.

@@ -78,7 +78,10 @@ impl Need {
             Self::Perf => {
                 let event = "syscalls:sys_enter_read";
                 passes("perf", &["stat", "-e", event, "--", "true"])
-                    && passes("perf", &["record", "-e", "cpu-clock", "-o", "/dev/null", "--", "true"])
+                    && passes(
+                        "perf",
+                        &["record", "-e", "cpu-clock", "-o", "/dev/null", "--", "true"],
+                    )
             }
             Self::Axe => exists("chromium") && axe().is_file(),
             Self::Hosts => can_make_hosts(),
