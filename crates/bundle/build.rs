@@ -13,6 +13,8 @@ use std::{
 
 const PARTS: [&str; 2] = ["entries", "suites"];
 const PACKAGED: &str = "project.tar.gz";
+/// When the project's tests last checked each entry. It changes without any change of the entries.
+const LEDGER: &str = "entries/verified.tsv";
 /// Folders in which toolchains leave their outputs.
 const OUTPUT_FOLDERS: [&str; 4] = ["target", "build", "node_modules", "__pycache__"];
 /// Bytes of the digest that names the archive.
@@ -81,7 +83,7 @@ impl Files<'_> {
     /// of the workspace.
     fn add(&mut self, folder: &Path, name: &Path) -> io::Result<()> {
         self.folders.insert(folder.to_owned());
-        for path in self.listed(folder) {
+        for path in self.listed(folder).into_iter().filter(|path| path != Path::new(LEDGER)) {
             let file = self.root.join(&path);
             let name = name.join(path.strip_prefix(folder).unwrap_or(&path));
             match fs::metadata(&file) {

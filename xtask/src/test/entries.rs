@@ -17,8 +17,23 @@ use crate::{
 };
 
 const FILE: &str = "entries/verified.tsv";
-/// The suite whose entries are the representatives.
-const SUITE: &str = "suites/smoke.toml";
+/// A variant of each language and kind of server, which every run verifies.
+const REPRESENTATIVES: [&str; 14] = [
+    "c/epoll",
+    "c/io_uring",
+    "c/threads",
+    "cpp/boost-asio:shared",
+    "d/epoll",
+    "dotnet/aspnetcore:minimal-api",
+    "erlang/mochiweb",
+    "go/net",
+    "java/netty:epoll",
+    "nginx/return",
+    "node/http",
+    "ocaml/cohttp",
+    "python/asyncio:uvloop",
+    "rust/tokio",
+];
 /// Sources that decide the verdict of a check.
 const CHECKS: [&str; 3] =
     ["crates/verify/src", "crates/server/src/guard", "crates/server/src/launch"];
@@ -27,7 +42,6 @@ const CHECKS: [&str; 3] =
 pub(super) struct Entries {
     pub(super) scope: Scope,
     pub(super) may_install: bool,
-    representatives: Vec<String>,
     trees: Trees,
     /// Commits, the newest first.
     history: Vec<String>,
@@ -36,12 +50,10 @@ pub(super) struct Entries {
 
 impl Entries {
     pub(super) fn new(scope: Scope, may_install: bool) -> anyhow::Result<Self> {
-        let suite = fs::read_to_string(root().join(SUITE)).context(SUITE)?;
         let ledger = fs::read_to_string(root().join(FILE)).unwrap_or_default();
         Ok(Self {
             scope,
             may_install,
-            representatives: quoted_after(&suite, "\nentries = [", "\n]"),
             trees: Trees::new()?,
             history: checkout::history()?,
             ledger: Mutex::new(ledger::read(&ledger).context(FILE)?),
@@ -84,7 +96,7 @@ impl Entries {
     }
 
     fn choose(&self, known: &BTreeMap<String, Entry>) -> Vec<Chosen> {
-        ledger::choose(known, &self.ledger(), &self.representatives, self.scope)
+        ledger::choose(known, &self.ledger(), &REPRESENTATIVES, self.scope)
     }
 
     /// The entries that this run verifies, as far as the checkout knows.
@@ -114,21 +126,24 @@ impl Entries {
                 let words: Vec<&str> = [program, "setup"].into_iter().chain(names).collect();
                 attempt("setup of the entries", &words, &[], Shown::AtEnd)?;
             }
-            let (known, _) = self.known_to(program)?;
+            let (known, missing) = self.known_to(program)?;
             let ready = chosen.into_iter().filter(|it| known[&it.id].is_ready);
-            let steps: Vec<String> = ready
-                .map(|it| {
-                    let entry = known[&it.id].clone();
-                    self.add_one(queue, program, it, entry)
-                })
-                .collect();
-            let of = ["run", if self.scope == Scope::All { "full" } else { "smoke" }];
-            let scale: &[&str] = if self.scope == Scope::All { &["--scale", "smoke"] } else { &[] };
+            let steps: Vec<String> =
+                ready.map(|it| self.add_one(queue, program, known[&it.id].clone(), it)).collect();
+            let has = |name: &&str| {
+                let mut of = missing.iter().map(|it| &it.id);
+                known.iter().any(|(id, it)| it.is_ready && name.starts_with(id.as_str()))
+                    && of.all(|id| id != name)
+            };
+            let names: Vec<&str> = match self.scope {
+                Scope::All => Vec::new(),
+                Scope::Change | Scope::Nightly => REPRESENTATIVES.into_iter().filter(has).collect(),
+            };
             let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
             queue.add(Lane::Alone, "smoke suite", &steps, move |_| {
                 // Replies that wait for a delayed ACK come after 40 ms.
                 let options = ["--no-verify", "--rounds", "1", "--slice", "100ms"];
-                let words = [&[program], &of[..], scale, &options].concat();
+                let words = [&[program, "run", "smoke"], &names[..], &options].concat();
                 step_beside("smoke suite", &words, &[]).map(drop)
             });
             Ok(())
@@ -140,8 +155,8 @@ impl Entries {
         &'a self,
         queue: &Queue<'a>,
         program: &'a str,
-        it: Chosen,
         entry: Entry,
+        it: Chosen,
     ) -> String {
         let (build, verify) = (format!("build of {}", it.id), format!("verify {}", it.id));
         let last = verify.clone();

@@ -103,15 +103,15 @@ impl Chosen {
 pub(crate) fn choose(
     entries: &BTreeMap<String, Entry>,
     ledger: &Ledger,
-    representatives: &[String],
+    representatives: &[&str],
     scope: Scope,
 ) -> Vec<Chosen> {
     let stale = if scope == Scope::Nightly { stalest(entries, ledger) } else { BTreeSet::new() };
     let chosen = entries.iter().filter_map(|(id, entry)| {
         let line = ledger.get(id);
-        let of = |name: &&String| name.split(':').next() == Some(id.as_str());
-        let variants: Vec<String> = representatives.iter().filter(of).cloned().collect();
-        let whole = vec![id.clone()];
+        let of = |name: &&&str| name.split(':').next() == Some(id.as_str());
+        let variants: Vec<&str> = representatives.iter().filter(of).copied().collect();
+        let whole = vec![id.as_str()];
         let (why, names) = if line.is_none_or(|line| line.digest != entry.digest) {
             ("changed".to_owned(), whole)
         } else if scope == Scope::All {
@@ -124,6 +124,7 @@ pub(crate) fn choose(
         } else {
             return None;
         };
+        let names = names.into_iter().map(str::to_owned).collect();
         Some(Chosen { id: id.clone(), why, names, cpu_s: line.map_or(0, |line| line.cpu_s) })
     });
     chosen.collect()
@@ -195,7 +196,7 @@ mod tests {
     fn a_change_verifies_changed_entries_and_representatives() {
         let (mut entries, mut ledger) =
             known(&[("c/a", Some(300), 9), ("c/b", Some(1), 9), ("c/c", Some(9), 9)]);
-        let representatives = ["c/b:x".to_owned(), "c/b:y".into()];
+        let representatives = ["c/b:x", "c/b:y"];
         let choose = |entries: &_, ledger: &_, scope| {
             shown(&choose(entries, ledger, &representatives, scope))
         };
@@ -211,9 +212,8 @@ mod tests {
         let rows =
             [("c/a", Some(5), 90), ("c/b", Some(40), 90), ("c/c", Some(30), 90), ("c/d", None, 90)];
         let (mut entries, mut ledger) = known(&rows);
-        let chosen = |entries: &_, ledger: &_| {
-            shown(&choose(entries, ledger, &["c/b:x".to_owned()], Scope::Nightly))
-        };
+        let chosen =
+            |entries: &_, ledger: &_| shown(&choose(entries, ledger, &["c/b:x"], Scope::Nightly));
         let stalest = ["c/b: stale, age 40 commits", "c/d: stale, age unknown"];
         assert_eq!(chosen(&entries, &ledger), stalest);
         // Another compiler, other checks, and an entry that needs more than the whole time.
