@@ -2,9 +2,10 @@
 
 use std::{fs, path::PathBuf};
 
-use wirebench_server::executable::exists;
-
-use crate::step::{Shown, attempt, root};
+use crate::{
+    programs::exists,
+    step::{Shown, attempt, root},
+};
 
 /// In the project, and not where cargo builds: a test reads it from there.
 fn folder() -> PathBuf {

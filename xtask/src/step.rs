@@ -9,7 +9,8 @@ use std::{
     sync::LazyLock,
     time::Instant,
 };
-use wirebench_sys::usage;
+
+use crate::usage;
 
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))

@@ -4,7 +4,7 @@ use anyhow::Context;
 use std::{process::Command, time::Instant};
 
 use crate::{
-    axe, bench_load, bench_truth, package,
+    axe, lab, package, programs,
     queue::{Group, Queue},
     step::{Shown, at_root, attempt, built_in, cargo, compile, step, step_beside},
     test_programs, tidy,
@@ -130,14 +130,14 @@ fn add_nightly(queue: &mut Queue<'_>) {
 /// Adds what needs the program as it is released. Its build takes minutes.
 fn add_release(queue: &mut Queue<'_>, may_install: bool) {
     queue.add(Group::Cpu, "release build", &[], || {
-        let build = ["build", "--release", "--locked", "-p", "wirebench", "-p", "xtask"];
+        let build = ["build", "--release", "--locked", "-p", "wirebench"];
         compile("release build", &[&[cargo()], &build[..]].concat(), &[])
     });
     if may_install {
         queue.add(Group::Alone, "packages", &["release build"], package::test);
     }
-    queue.add(Group::Alone, "bench-load", &["release build"], bench_load::smoke);
-    queue.add(Group::Alone, "bench-truth", &["release build"], bench_truth::smoke);
+    queue.add(Group::Alone, "bench-load", &["release build"], lab::try_bench_load);
+    queue.add(Group::Alone, "bench-truth", &["release build"], lab::try_bench_truth);
 }
 
 /// A command of cargo for the fiber runtime, which is a part of its entry.
@@ -150,7 +150,7 @@ pub(crate) fn of_fibers<'a>(command: &[&'a str]) -> Vec<&'a str> {
 /// at the end.
 fn install(program: &str) -> anyhow::Result<()> {
     attempt("packages of the entries", &[program, "setup"], &[], Shown::AtEnd)?;
-    let packages = bench_load::install::apt_get(&TEST_PACKAGES);
+    let packages = programs::apt_get(&TEST_PACKAGES);
     attempt("packages of the tests", &packages, &[], Shown::AtEnd)?;
     axe::install()
 }

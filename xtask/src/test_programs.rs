@@ -5,15 +5,13 @@ use std::{
     net::{Ipv6Addr, TcpListener},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::atomic::AtomicBool,
     thread,
     time::Instant,
 };
 
-use wirebench_server::{executable::exists, perf::Perf};
-
 use crate::{
     axe,
+    programs::{can_trace, exists},
     queue::{Group, Queue},
     step::{self, Shown, at_root, cargo, output},
 };
@@ -58,11 +56,6 @@ const NEEDS: [Need; 21] = [
     ("_with_two_cpus", || thread::available_parallelism().is_ok_and(|it| it.get() >= 2)),
     ("_as_root", || rustix::process::geteuid().is_root()),
 ];
-
-/// Whether tests may trace system calls and sample stacks.
-fn can_trace() -> bool {
-    Perf::find(&AtomicBool::new(false)).is_ok()
-}
 
 /// Whether the Python of Debian has pandas.
 fn has_pandas() -> bool {
