@@ -8,7 +8,6 @@ use std::{
     path::{Path, PathBuf},
 };
 use walkdir::WalkDir;
-use wirebench_report::table::{Style, listing};
 
 use crate::step::root;
 
@@ -34,7 +33,8 @@ impl Sum for Lines {
 /// Prints a table with a row for each crate.
 pub(crate) fn run() -> anyhow::Result<()> {
     let crates = fs::read_dir(root().join("crates"))?.flatten().map(|it| it.path());
-    let mut folders: Vec<PathBuf> = crates.chain([root().join("xtask")]).collect();
+    let mut folders: Vec<PathBuf> =
+        crates.chain(["lab", "xtask"].map(|it| root().join(it))).collect();
     folders.sort();
     let mut rows: BTreeMap<String, Lines> = BTreeMap::new();
     for folder in folders {
@@ -42,13 +42,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
         rows.insert(name, of_folder(&folder)?);
     }
     let all = ("all".to_owned(), rows.values().copied().sum());
-    let cells = |(name, Lines { code, comments, tests }): (String, Lines)| {
-        let numbers = [code, comments, tests, code + comments + tests].map(|it| it.to_string());
-        std::iter::once(name).chain(numbers).collect()
-    };
-    let head = ["crate", "code", "comments", "tests", "sum"];
-    let rows = rows.into_iter().chain([all]).map(cells).collect();
-    println!("{}", listing(Style::Markdown, &head, 1, rows));
+    println!("| crate | code | comments | tests | sum |\n|---|---:|---:|---:|---:|");
+    for (name, Lines { code, comments, tests }) in rows.into_iter().chain([all]) {
+        println!("| {name} | {code} | {comments} | {tests} | {} |", code + comments + tests);
+    }
     Ok(())
 }
 

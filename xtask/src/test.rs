@@ -12,7 +12,7 @@ use std::{fs, sync::OnceLock};
 
 use self::{entries::Entries, ledger::Scope};
 use crate::{
-    package,
+    lab, package,
     queue::{Lane, Queue},
     step::{TICKS, cargo, compile, exists, stat_seconds, step},
     tidy,
@@ -141,11 +141,7 @@ fn add_release(queue: &Queue<'_>, may_install: bool) {
     if may_install {
         queue.add(Lane::Alone, "packages", &["release build"], |_| package::test());
     }
-    for bench in ["bench-load", "bench-truth"] {
-        queue.add(Lane::Alone, bench, &["release build"], move |_| {
-            step(bench, &[cargo(), "xtask", bench, "--smoke"], &[])
-        });
-    }
+    queue.add(Lane::Alone, "benches", &["release build"], |_| lab::smoke());
 }
 
 fn plan(entries: &Entries) -> anyhow::Result<()> {

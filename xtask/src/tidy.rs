@@ -11,7 +11,6 @@ use std::{
     path::{Path, PathBuf},
 };
 use walkdir::WalkDir;
-use wirebench_schema::entry::SHARED;
 
 use crate::step::root;
 
@@ -28,6 +27,8 @@ const DOCUMENTS: [&str; 7] = [
     "LICENSE-APACHE",
     ENTRIES,
 ];
+/// The folder next to the entries of a language that has their common sources.
+const SHARED: &str = "shared";
 /// It has a row for each entry.
 const ENTRIES: &str = "entries/README.md";
 /// Which crates of the workspace each crate may depend on. An arrow that is not here is not
@@ -129,7 +130,7 @@ fn complaints(root: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 fn sources(root: &Path) -> Vec<PathBuf> {
-    let folders = ["crates", "xtask"].map(|name| root.join(name));
+    let folders = ["crates", "lab", "xtask"].map(|name| root.join(name));
     let files = folders.iter().flat_map(|folder| WalkDir::new(folder).sort_by_file_name());
     files
         .flatten()

@@ -6,9 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use wirebench_server::executable::exists;
-
-use crate::step::{Shown, at_root, attempt, built, cargo, output, step};
+use crate::step::{Shown, at_root, attempt, built, cargo, exists, output, step};
 
 /// Each shell, and the file that it reads completions from.
 const COMPLETIONS: [(&str, &str); 3] =

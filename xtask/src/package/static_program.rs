@@ -1,13 +1,14 @@
 //! One static program that needs no library: linked with musl, and run in a root folder that has nothing else.
 
 use anyhow::Context;
-use std::{fs, path::Path};
-use wirebench_sys::affinity;
-
-use crate::{
-    bench::Server,
-    step::{at_root, built, cargo, root, step},
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Stdio},
 };
+
+use crate::step::{at_root, built, cargo, root, step};
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
@@ -39,8 +40,29 @@ fn run_alone(program: &Path) -> anyhow::Result<()> {
     let list = ["unshare", "--mount", "sh", "-e", "-c", MOUNT_AND_LIST, "sh", &folder];
     step("list", &list, &[])?;
     let words = ["null-server", "epoll", "hello", "127.0.0.1", "0", "1"];
-    let server = at_root(alone[0], [&alone[1..], &words].concat());
-    let server = Server::start(server, &affinity::current()?)?;
-    let url = format!("http://{}/", server.address);
-    step("load", &[&alone[..], &["load", "-t1", "-c8", "-d1s", &url]].concat(), &[])
+    let mut server = at_root(alone[0], [&alone[1..], &words].concat());
+    let server = Server(server.stdout(Stdio::piped()).spawn().context("the server")?);
+    load(server, &alone)
+}
+
+/// A running server, which ends with this value.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Both fail harmlessly when it has ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Loads the server once it has printed where it listens.
+fn load(mut server: Server, alone: &[&str]) -> anyhow::Result<()> {
+    let output = server.0.stdout.take().context("its output is a pipe")?;
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line)?;
+    let address = line.trim().strip_prefix("listening ");
+    let address = address.with_context(|| format!("the server printed `{}`", line.trim()))?;
+    let url = format!("http://{address}/");
+    step("load", &[alone, &["load", "-t1", "-c8", "-d1s", &url]].concat(), &[])
 }

@@ -76,12 +76,9 @@ impl Need {
             Self::TwoCpus => thread::available_parallelism().is_ok_and(|it| it.get() >= 2),
             Self::Pandas => passes("/usr/bin/python3", &["-c", "import pandas"]),
             Self::Perf => {
-                let event = "syscalls:sys_enter_read";
-                passes("perf", &["stat", "-e", event, "--", "true"])
-                    && passes(
-                        "perf",
-                        &["record", "-e", "cpu-clock", "-o", "/dev/null", "--", "true"],
-                    )
+                let calls = ["stat", "-o", "/dev/null", "-e", "raw_syscalls:sys_enter", "true"];
+                let stacks = ["record", "-g", "-o", "/dev/null", "-e", "cpu-clock", "true"];
+                passes("perf", &calls) && passes("perf", &stacks)
             }
             Self::Axe => exists("chromium") && axe().is_file(),
             Self::Hosts => can_make_hosts(),

@@ -1,0 +1,106 @@
+//! A bare closed loop over HTTP/1.1: it sends a constant request, counts the bytes of the replies, and does nothing
+//! else. The difference to a load generator is the price of checks and records.
+//!
+//! It shares the ring with the generator and no more: a yardstick that changes with the generator shows no difference.
+//! The caller gives the length of the replies, which is not checked.
+
+mod epoll;
+mod io_uring;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+use anyhow::Context;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::Serialize;
+use std::{
+    io,
+    net::{SocketAddr, TcpStream},
+    num::NonZeroUsize,
+    os::fd::OwnedFd,
+    time::{Duration, Instant},
+};
+
+use self::tally::{Requests, Tally};
+
+/// For a connection: long enough for a full listen backlog.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The I/O engine.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum Engine {
+    Epoll,
+    #[value(name = "io_uring")]
+    IoUring,
+}
+
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    engine: Engine,
+    address: SocketAddr,
+    connections: usize,
+    seconds: f64,
+    /// Length of each reply, with its head
+    reply_bytes: NonZeroUsize,
+    /// Requests of each connection in flight
+    depth: NonZeroUsize,
+}
+
+/// The counts of a bare loop.
+#[derive(Debug, Serialize)]
+struct Counts {
+    requests: u64,
+    requests_per_second: f64,
+}
+
+/// Prints the counts as one line of JSON.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    println!("{}", serde_json::to_string(&load(arguments)?)?);
+    Ok(())
+}
+
+/// Connects, loads for the duration, and counts. There is no partial outcome, because it would be no reference.
+fn load(arguments: &Arguments) -> anyhow::Result<Counts> {
+    let Arguments { engine, address, connections, seconds, reply_bytes, depth } = *arguments;
+    let duration = Duration::try_from_secs_f64(seconds)?;
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;
+    let sockets = (0..connections).map(|_| connect(address)).collect::<io::Result<Vec<OwnedFd>>>();
+    let sockets = sockets.with_context(|| address.to_string())?;
+    let mut tally = Tally::new(connections, reply_bytes.get());
+    let requests = Requests::new(address, depth.get());
+    let began = Instant::now();
+    run_engine(engine, &sockets, requests, &mut tally, duration, (reply_bytes, depth))?;
+    let requests = tally.replies();
+    Ok(Counts { requests, requests_per_second: requests as f64 / began.elapsed().as_secs_f64() })
+}
+
+fn run_engine(
+    engine: Engine,
+    sockets: &[OwnedFd],
+    requests: Requests,
+    tally: &mut Tally,
+    duration: Duration,
+    (reply_bytes, depth): (NonZeroUsize, NonZeroUsize),
+) -> io::Result<()> {
+    match engine {
+        Engine::Epoll => epoll::run(sockets, requests, tally, Instant::now() + duration),
+        Engine::IoUring => {
+            let shape = io_uring::shape_for(reply_bytes, depth);
+            io_uring::run(sockets, requests, tally, duration, shape)
+        }
+    }
+}
+
+fn connect(address: SocketAddr) -> io::Result<OwnedFd> {
+    let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(true)?;
+    Ok(stream.into())
+}
+
+/// The server closed a connection, or it broke.
+fn broken() -> io::Error {
+    let text = "a connection was closed: the server must answer every request and keep the connection open";
+    io::Error::new(io::ErrorKind::ConnectionAborted, text)
+}

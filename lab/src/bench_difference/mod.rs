@@ -1,0 +1,174 @@
+//! `cargo xtask bench-difference`: how often wirebench calls equal servers different, and how often it
+//! finds a difference of known size.
+//!
+//! The servers are `c/epoll` and the same sources with a known amount of work before each reply. Each
+//! experiment is repeated and counted; the counts are printed, and too many wrong verdicts are an error.
+
+mod count;
+mod neighbour;
+mod pair;
+mod slowed;
+mod suite;
+mod tally;
+
+use anyhow::{Context, ensure};
+use std::{path::PathBuf, time::Duration};
+
+use self::{neighbour::Neighbour, pair::Pair, slowed::Workshop, suite::Suite, tally::Tally};
+use crate::{programs, sides::Sides};
+
+/// How much more CPU time a request of each slowed server takes, in percent.
+const SLOWDOWNS: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
+/// Pairs of a server and a slowed one: percent and budget.
+const PAIRS: [(f64, Duration); 2] =
+    [(5.0, Duration::from_secs(20)), (2.0, Duration::from_secs(90))];
+const BUDGET_OF_EQUAL: Duration = Duration::from_secs(40);
+
+/// Arguments of `cargo xtask bench-difference`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Experiments to carry out [default: all]
+    #[arg(value_enum)]
+    experiments: Vec<Experiment>,
+    /// Repetitions of each experiment [default: 20 with equal servers, 10 with slowed ones]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200))]
+    tries: Option<u32>,
+    /// CPUs of the server and of the generator [default: two cores under one cache]
+    #[arg(long, value_name = "SERVER,GENERATOR")]
+    cpus: Option<Sides>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum Experiment {
+    /// Suites of ten instances of one server
+    EqualSuites,
+    /// Suites of one server and the same slowed by 1, 2, 3 and 5 %
+    SlowedSuites,
+    /// The same suites while another program takes 300 ms of each second on either CPU in turn
+    Neighbour,
+    /// Suites on a synthetic machine: its CPUs are near and far in turn, which costs each server another time
+    States,
+    /// One server compared with itself by `wirebench ab`
+    EqualPairs,
+    /// One server compared with slowed ones by `wirebench ab`: 5 % within 20 s, 2 % within 90 s
+    SlowedPairs,
+}
+
+struct Laboratory {
+    wirebench: PathBuf,
+    workshop: Workshop,
+    sides: Sides,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let wirebench = programs::wirebench()?;
+    let target = wirebench.ancestors().nth(2).context("a folder of builds has a parent")?;
+    let laboratory = Laboratory {
+        workshop: Workshop::open(target)?,
+        sides: Sides::choose(arguments.cpus)?,
+        wirebench,
+    };
+    let all = <Experiment as clap::ValueEnum>::value_variants();
+    let chosen = if arguments.experiments.is_empty() { all } else { &arguments.experiments };
+    let mut wrong = Vec::new();
+    for experiment in chosen {
+        wrong.extend(laboratory.carry_out(*experiment, arguments.tries)?);
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("; "));
+    Ok(())
+}
+
+impl Laboratory {
+    /// Repeats an experiment, prints its counts, and returns what was wrong.
+    fn carry_out(&self, experiment: Experiment, tries: Option<u32>) -> anyhow::Result<Vec<String>> {
+        let equal = matches!(experiment, Experiment::EqualSuites | Experiment::EqualPairs);
+        let tries = tries.unwrap_or(if equal { 20 } else { 10 });
+        println!("\n== {experiment:?}, {tries} tries");
+        let mut tally = Tally::default();
+        match experiment {
+            Experiment::EqualSuites => self.suites(&Suite::equal(), tries, &mut tally)?,
+            Experiment::SlowedSuites => self.suites(&self.slowed_suite()?, tries, &mut tally)?,
+            Experiment::Neighbour => {
+                let suite = self.slowed_suite()?;
+                let _neighbour = Neighbour::start(&self.sides)?;
+                self.suites(&suite, tries, &mut tally)?;
+            }
+            Experiment::States => self.suites(&self.changing_suite()?, tries, &mut tally)?,
+            Experiment::EqualPairs => self.pairs(0.0, BUDGET_OF_EQUAL, tries, &mut tally)?,
+            Experiment::SlowedPairs => {
+                for (percent, budget) in PAIRS {
+                    self.pairs(percent, budget, tries, &mut tally)?;
+                }
+            }
+        }
+        println!("{}", tally.table());
+        Ok(tally.false_differences())
+    }
+
+    fn suites(&self, suite: &Suite, tries: u32, tally: &mut Tally) -> anyhow::Result<()> {
+        for number in 1..=tries {
+            tally.add(number, suite.measure(&self.wirebench)?);
+        }
+        Ok(())
+    }
+
+    /// `c/epoll` as it is, and slowed.
+    fn slowed_suite(&self) -> anyhow::Result<Suite> {
+        let plain = self.workshop.plain()?;
+        let cost_ns = Suite::of(&[(0.0, plain.clone())]).cost_ns(&self.wirebench)?;
+        let mut servers = vec![(0.0, plain)];
+        for percent in SLOWDOWNS {
+            servers.push((percent, self.slowed(percent, cost_ns)?));
+        }
+        Ok(Suite::of(&servers))
+    }
+
+    /// `c/epoll`, and servers that are as fast and 5 % slower while the machine is near. While it is far they take
+    /// 30 and 70 % more.
+    fn changing_suite(&self) -> anyhow::Result<Suite> {
+        let plain = self.workshop.plain()?;
+        let cost_ns = Suite::of(&[(0.0, plain)]).cost_ns(&self.wirebench)?;
+        let step_ns = self.workshop.step_ns()?;
+        let steps = |percent: f64| (cost_ns * percent / 100.0 / step_ns).round() as u64;
+        let servers = [(0.0, 30.0), (5.0, 70.0)].map(|(near, far)| {
+            let name = format!("changing-{near}");
+            anyhow::Ok((near, self.workshop.changing(&name, steps(near), steps(far))?))
+        });
+        Ok(Suite::of(&servers.into_iter().collect::<Result<Vec<_>, _>>()?).changing())
+    }
+
+    fn pairs(
+        &self,
+        percent: f64,
+        budget: Duration,
+        tries: u32,
+        tally: &mut Tally,
+    ) -> anyhow::Result<()> {
+        let plain = self.workshop.plain()?;
+        let other = if percent > 0.0 {
+            let [cost_ns, _] =
+                Pair::measure(&self.wirebench, [&plain, &plain], BUDGET_OF_EQUAL, 0.0)?.cpu_ns;
+            self.slowed(percent, cost_ns)?
+        } else {
+            plain.clone()
+        };
+        for number in 1..=tries {
+            let pair = Pair::measure(&self.wirebench, [&plain, &other], budget, percent)?;
+            println!("{}", pair.sentence);
+            tally.add(number, vec![pair.judged]);
+        }
+        Ok(())
+    }
+
+    /// The server whose requests take this much more CPU time, and the instructions that it adds.
+    fn slowed(&self, percent: f64, cost_ns: f64) -> anyhow::Result<PathBuf> {
+        let step_ns = self.workshop.step_ns()?;
+        let steps = (cost_ns * percent / 100.0 / step_ns).round().max(1.0) as u64;
+        let server = self.workshop.slowed(percent, steps)?;
+        println!(
+            "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {}",
+            count::shown(&self.wirebench, &server, &self.sides)?
+        );
+        Ok(server)
+    }
+}

@@ -1,0 +1,148 @@
+//! Counts verdicts over repetitions.
+
+use std::collections::BTreeMap;
+use wirebench_stats::median;
+
+use crate::table;
+
+/// One of this many tries with equal servers may find a difference.
+const TRIES_PER_FALSE_DIFFERENCE: usize = 20;
+
+const HEAD: [&str; 9] = [
+    "slower by",
+    "rows",
+    "higher",
+    "lower",
+    "same",
+    "inconclusive",
+    "median ratio",
+    "median half width",
+    "median seconds",
+];
+
+#[derive(Clone, Debug)]
+pub(super) struct Judged {
+    pub(super) name: String,
+    /// How much slower it was made, in percent.
+    pub(super) slower_percent: f64,
+    /// The name of the claim in JSON.
+    pub(super) claim: String,
+    pub(super) ratio: f64,
+    /// Of the 95 % interval, relative to the ratio.
+    pub(super) half_width: Option<f64>,
+    pub(super) seconds: f64,
+}
+
+impl Judged {
+    fn is_different(&self) -> bool {
+        ["higher", "lower"].contains(&self.claim.as_str())
+    }
+}
+
+/// All verdicts, by the number of the try.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    judged: Vec<(u32, Judged)>,
+}
+
+impl Tally {
+    /// Adds a try and prints it in one line.
+    pub(super) fn add(&mut self, number: u32, judged: Vec<Judged>) {
+        let one = |it: &Judged| {
+            let half = it.half_width.map_or("-".to_owned(), |half| format!("{:.1}", half * 100.0));
+            format!("{:+.1}±{half} {}", (it.ratio - 1.0) * 100.0, it.claim)
+        };
+        let all: Vec<String> = judged.iter().map(one).collect();
+        println!("{number:>3}: {}", all.join(", "));
+        self.judged.extend(judged.into_iter().map(|it| (number, it)));
+    }
+
+    /// Rows that are slower by the same amount, counted together.
+    pub(super) fn table(&self) -> String {
+        let mut by_percent: BTreeMap<String, Vec<&Judged>> = BTreeMap::new();
+        for (_, it) in &self.judged {
+            by_percent.entry(format!("{} %", it.slower_percent)).or_default().push(it);
+        }
+        let line = |(percent, rows): (String, Vec<&Judged>)| {
+            let counted = |claim: &str| rows.iter().filter(|it| it.claim == claim).count();
+            let (higher, lower, same) = (counted("higher"), counted("lower"), counted("same"));
+            let of = |value: fn(&Judged) -> Option<f64>| {
+                median(&rows.iter().filter_map(|it| value(it)).collect::<Vec<f64>>())
+            };
+            let shown = |value: Option<f64>, digits: usize| {
+                value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+            };
+            vec![
+                percent,
+                rows.len().to_string(),
+                higher.to_string(),
+                lower.to_string(),
+                same.to_string(),
+                (rows.len() - higher - lower - same).to_string(),
+                shown(of(|it| Some(it.ratio)), 4),
+                shown(of(|it| it.half_width), 4),
+                shown(of(|it| Some(it.seconds)), 0),
+            ]
+        };
+        let rows: Vec<_> = by_percent.into_iter().map(line).collect();
+        table::text(&HEAD, HEAD.len(), &rows)
+    }
+
+    /// The errors: more differences of equal servers than chance explains. A missed difference is
+    /// counted but is not an error, because it depends on the machine's noise.
+    pub(super) fn false_differences(&self) -> Vec<String> {
+        let equal = || self.judged.iter().filter(|(_, it)| it.slower_percent == 0.0);
+        let count = |numbers: &mut dyn Iterator<Item = u32>| {
+            let mut numbers: Vec<u32> = numbers.collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers.len()
+        };
+        let tries = count(&mut equal().map(|(number, _)| *number));
+        let wrong: Vec<&(u32, Judged)> = equal().filter(|(_, it)| it.is_different()).collect();
+        let wrong_tries = count(&mut wrong.iter().map(|(number, _)| *number));
+        if tries > 0 {
+            println!("{wrong_tries} of {tries} tries called an equal server different");
+        }
+        if wrong_tries <= tries.div_ceil(TRIES_PER_FALSE_DIFFERENCE) {
+            return Vec::new();
+        }
+        let complaint =
+            |(number, it): &&(u32, Judged)| format!("try {number} called {} {}", it.name, it.claim);
+        wrong.iter().map(complaint).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(slower_percent: f64, claim: &str) -> Judged {
+        let name = "own/plain #1".to_owned();
+        let claim = claim.to_owned();
+        Judged { name, slower_percent, claim, ratio: 1.0, half_width: Some(0.02), seconds: 9.0 }
+    }
+
+    #[test]
+    fn one_false_difference_in_twenty_tries_is_chance_and_two_are_an_error() {
+        let mut tally = Tally::default();
+        for number in 1..=20 {
+            let claim = if number == 7 { "higher" } else { "same" };
+            tally.add(number, vec![judged(0.0, claim), judged(5.0, "higher")]);
+        }
+        assert_eq!(tally.false_differences(), [""; 0]);
+        tally.add(20, vec![judged(0.0, "lower")]);
+        assert_eq!(tally.false_differences().len(), 2);
+    }
+
+    #[test]
+    fn rows_are_counted_by_how_much_slower_they_are() {
+        let mut tally = Tally::default();
+        tally.add(1, vec![judged(0.0, "same"), judged(5.0, "higher"), judged(5.0, "cannot-tell")]);
+        let table = tally.table();
+        let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let lines: Vec<Vec<String>> = table.lines().map(cells).collect();
+        assert_eq!(lines[1][..7], ["0", "%", "1", "0", "0", "1", "0"]);
+        assert_eq!(lines[2][..7], ["5", "%", "2", "1", "0", "0", "1"]);
+    }
+}

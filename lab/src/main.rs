@@ -1,0 +1,78 @@
+//! Benches of wirebench itself. They are for developers of the project, who start them by `cargo xtask`.
+//!
+//! No entry is measured here: the subjects are the load generator, the verdicts, and the side that carries many agents.
+#![deny(unsafe_code)]
+
+mod bare_load;
+mod bench_difference;
+mod bench_fiber;
+mod bench_load;
+mod bench_scale;
+mod bench_truth;
+#[allow(unsafe_code, reason = "no crate reads the CPU clock of another process")]
+mod clock;
+mod neighbours;
+mod process;
+mod programs;
+mod sides;
+mod table;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo xtask",
+    about = "Benches of wirebench itself",
+    arg_required_else_help = true
+)]
+struct Arguments {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// Compare a server with itself and with one that is slowed by a known amount
+    BenchDifference(bench_difference::Arguments),
+    /// Measure what the workers of each kind of fiber runtime do, and what a switch costs
+    BenchFiber(bench_fiber::Arguments),
+    /// Compare `wirebench load` with wrk, h2load, oha, hey and two bare loops
+    BenchLoad(bench_load::Arguments),
+    /// Measure what one side with many agents uses, with agents that generate no load
+    BenchScale(bench_scale::Arguments),
+    /// Compare what `wirebench load` measures with a server whose delays are known
+    BenchTruth(bench_truth::Arguments),
+    /// Run one bare loop against a server and print one line of JSON (internal)
+    #[command(hide = true)]
+    BareLoad(bare_load::Arguments),
+    /// Answer HTTP/1.1 requests on the loopback interface after known delays (internal)
+    #[command(hide = true)]
+    DelayServer {
+        #[command(subcommand)]
+        mode: bench_truth::mode::Mode,
+    },
+    /// Answer as an agent does (internal)
+    #[command(hide = true)]
+    FakeAgent { report: std::path::PathBuf, host: String, script: String },
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().bench {
+        Bench::BenchDifference(arguments) => bench_difference::run(&arguments),
+        Bench::BenchFiber(arguments) => bench_fiber::run(&arguments),
+        Bench::BenchLoad(arguments) => bench_load::run(&arguments),
+        Bench::BenchScale(arguments) => bench_scale::run(&arguments),
+        Bench::BenchTruth(arguments) => bench_truth::run(&arguments),
+        Bench::BareLoad(arguments) => bare_load::run(&arguments),
+        Bench::DelayServer { mode } => bench_truth::server::run(mode),
+        Bench::FakeAgent { report, script, .. } => bench_scale::fake_agent(&report, &script),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
