@@ -89,7 +89,7 @@ fn indent(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::sources::tests::source;
+    use crate::tidy::sources::source;
 
     #[test]
     fn tests_in_a_file_and_in_files_of_their_own_are_no_code() {

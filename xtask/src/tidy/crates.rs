@@ -73,7 +73,7 @@ pub(super) fn dependencies<'m>(manifest: &'m str, section: &str) -> Vec<&'m str>
 
 #[cfg(test)]
 mod tests {
-    use super::{super::sources::tests::source, *};
+    use super::{super::sources::source, *};
 
     #[test]
     fn an_arrow_that_is_not_allowed_is_named_and_a_crate_without_or_with_too_much() {

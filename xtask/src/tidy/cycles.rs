@@ -172,10 +172,13 @@ fn reached(graph: &[BTreeSet<usize>], node: usize) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::sources::tests::source, *};
+    use super::{super::sources::source, *};
+
+    /// Paths below `src` without their end, and the code.
+    type Modules<'s> = &'s [(&'s str, &'s str)];
 
     /// Findings in a crate `cli` with these modules and a verb.
-    fn found(modules: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
+    fn found(modules: Modules<'_>) -> (Vec<String>, Vec<String>) {
         let verb = source("crates/cli/src/cmd/v.rs", "use crate::x;\n");
         let of = |(path, code): &(&str, &str)| source(&format!("crates/cli/src/{path}.rs"), code);
         let sources: Vec<Source> = modules.iter().map(of).chain([verb]).collect();
@@ -185,7 +188,7 @@ mod tests {
 
     #[test]
     fn cycles_are_found_with_parents_and_through_every_form_of_a_path() {
-        let cases: [(&[(&str, &str)], &[&str]); 9] = [
+        let cases: [(Modules<'_>, &[&str]); 9] = [
             (&[("a", "use crate::b;"), ("b", "fn c() { crate::a::d() }")], &["a b"]),
             (&[("a", "use crate::b;"), ("b", "// crate::a\nuse crate::c;"), ("c", "")], &[]),
             (

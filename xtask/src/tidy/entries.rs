@@ -31,7 +31,7 @@ pub(super) fn complaints(root: &Path) -> Vec<String> {
     let read = |path: &str| fs::read_to_string(root.join(path)).ok();
     match read(TABLE) {
         Some(table) => {
-            complaints.extend(differences(TABLE, &ids, table.lines().filter_map(row_id).collect()))
+            complaints.extend(differences(TABLE, &ids, table.lines().filter_map(row_id).collect()));
         }
         None => complaints.push(format!("{TABLE} is missing")),
     }

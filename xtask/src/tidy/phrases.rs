@@ -121,7 +121,7 @@ fn phrases_at(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::sources::tests::source, *};
+    use super::{super::sources::source, *};
 
     #[test]
     fn a_retired_phrase_is_found_with_its_line() {

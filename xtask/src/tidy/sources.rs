@@ -79,13 +79,15 @@ pub(crate) fn read(root: &Path) -> anyhow::Result<Vec<Source>> {
     Ok(sources)
 }
 
+/// Source of a test.
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
+pub(crate) fn source(path: &str, text: &str) -> Source {
+    Source { path: path.to_owned(), text: text.to_owned() }
+}
 
-    pub(crate) fn source(path: &str, text: &str) -> Source {
-        Source { path: path.to_owned(), text: text.to_owned() }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn code_ends_at_the_tests_and_test_files_have_none() {
