@@ -110,7 +110,7 @@ fn doc_comments(code: &str) -> usize {
             let is_start = |start: &&str| {
                 text.strip_prefix(*start).is_some_and(|it| !it.starts_with(char::is_alphanumeric))
             };
-            count += usize::from(STARTS.iter().any(|start| is_start(start)));
+            count += usize::from(STARTS.iter().any(is_start));
         }
         previous = mark;
     }

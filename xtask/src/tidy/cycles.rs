@@ -111,6 +111,10 @@ fn used<'s>(code: &'s str, module: &[&'s str]) -> Vec<(Module<'s>, bool)> {
                     (first, parent) = (next, &parent[..parent.len().saturating_sub(1)]);
                 }
             }
+            // A use of everything, or the end of a text in quotation marks.
+            if !first.starts_with(|sign| sign == '{' || is_of_name(sign)) {
+                continue;
+            }
             let mut found = Vec::new();
             expand(first, if is_super { parent } else { &[] }, &mut found);
             let is_list = is_super && (rest.starts_with("super::") || rest.starts_with('{'));
