@@ -1,101 +1,77 @@
-//! `cargo xtask lines`: how many lines of Rust each crate has, by what they are.
+//! `cargo xtask lines`: lines of code, of tests and of golden files of each crate.
 
-use anyhow::Context;
-use std::{
-    collections::BTreeMap,
-    fs,
-    iter::Sum,
-    path::{Path, PathBuf},
-};
-use walkdir::WalkDir;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use crate::step::root;
+use crate::tidy::sources::{Source, read};
 
-/// Lines of a text, without empty ones.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-struct Lines {
-    code: usize,
-    comments: usize,
-    /// Lines of tests, with their comments.
-    tests: usize,
-}
-
-impl Sum for Lines {
-    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        all.fold(Self::default(), |sum, it| Self {
-            code: sum.code + it.code,
-            comments: sum.comments + it.comments,
-            tests: sum.tests + it.tests,
-        })
-    }
-}
+/// Lines of code without comments and empty lines, lines of tests with their comments, and all lines of golden files.
+pub(crate) type Lines = [usize; 3];
 
 /// Prints a table with a row for each crate.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let crates = fs::read_dir(root().join("crates"))?.flatten().map(|it| it.path());
-    let mut folders: Vec<PathBuf> =
-        crates.chain(["lab", "xtask"].map(|it| root().join(it))).collect();
-    folders.sort();
-    let mut rows: BTreeMap<String, Lines> = BTreeMap::new();
-    for folder in folders {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        rows.insert(name, of_folder(&folder)?);
-    }
-    let all = ("all".to_owned(), rows.values().copied().sum());
-    println!("| crate | code | comments | tests | sum |\n|---|---:|---:|---:|---:|");
-    for (name, Lines { code, comments, tests }) in rows.into_iter().chain([all]) {
-        println!("| {name} | {code} | {comments} | {tests} | {} |", code + comments + tests);
+    let sources = read(root())?;
+    let lines = of_crates(&sources);
+    let sum = |column: usize| lines.values().map(|it| it[column]).sum();
+    let all = [("all", [sum(0), sum(1), sum(2)])];
+    println!("| {:<10} | {:>6} | {:>6} | {:>6} |", "crate", "code", "tests", "golden");
+    println!("|------------|--------|--------|--------|");
+    for (name, [code, tests, golden]) in lines.into_iter().chain(all) {
+        println!("| {name:<10} | {code:>6} | {tests:>6} | {golden:>6} |");
     }
     Ok(())
 }
 
-fn of_folder(folder: &Path) -> anyhow::Result<Lines> {
-    let mut files: BTreeMap<PathBuf, String> = BTreeMap::new();
-    let mut of_tests: Vec<PathBuf> = ["tests", "benches"].map(|it| folder.join(it)).to_vec();
-    for entry in WalkDir::new(folder).into_iter().flatten() {
-        let path = entry.into_path();
-        if path.extension().is_some_and(|it| it == "rs") {
-            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-            of_tests.extend(split(&text).1.iter().map(|module| place(&path, module)));
-            files.insert(path, text);
+/// Lines of each crate.
+pub(crate) fn of_crates(sources: &[Source]) -> BTreeMap<&str, Lines> {
+    let mut crates: BTreeMap<&str, Lines> = BTreeMap::new();
+    let mut of_tests: HashSet<PathBuf> = HashSet::new();
+    let mut files = Vec::new();
+    for source in sources {
+        let Some(name) = source.crate_name() else { continue };
+        let lines = crates.entry(name).or_default();
+        if source.is_golden() {
+            lines[2] += source.text.lines().count();
+        } else if source.is_rust() {
+            let is_code = |line: &&str| !line.is_empty() && !line.starts_with("//");
+            lines[0] += source.code().lines().map(str::trim_start).filter(is_code).count();
+            let (all, tests, modules) = split(&source.text);
+            let path = Path::new(&source.path);
+            of_tests.extend(modules.iter().map(|module| place(path, module)));
+            files.push((name, path, all, tests));
         }
     }
-    let count = |(path, text): (&PathBuf, &String)| {
-        let is_test = |it: &PathBuf| path.starts_with(it) || *path == it.with_extension("rs");
-        let lines = split(text).0;
-        match of_tests.iter().any(is_test) {
-            true => Lines { tests: lines.code + lines.comments + lines.tests, ..Lines::default() },
-            false => lines,
-        }
-    };
-    Ok(files.iter().map(count).sum())
+    for (name, path, all, tests) in files {
+        let mut places = path.ancestors().map(Path::to_owned).chain([path.with_extension("")]);
+        let is_of_folder = path.iter().any(|folder| folder == "tests" || folder == "benches");
+        let is_test = is_of_folder || places.any(|it| of_tests.contains(&it));
+        crates.entry(name).or_default()[1] += if is_test { all } else { tests };
+    }
+    crates
 }
 
-/// Where the files of a module are that is declared in the file `path`, without the end `.rs`.
+/// Path of a module that is declared in the file `path`, without the end `.rs`.
 fn place(path: &Path, module: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default();
-    let folder = match ["mod", "lib", "main"].iter().any(|it| stem == *it) {
-        true => path.with_file_name(""),
-        false => path.with_extension(""),
-    };
-    folder.join(module)
+    let is_folder = ["mod", "lib", "main"].iter().any(|it| stem == *it);
+    if is_folder { path.with_file_name(module) } else { path.with_extension("").join(module) }
 }
 
-/// The lines of a file, and the modules in files of their own that are compiled for tests only.
-fn split(text: &str) -> (Lines, Vec<&str>) {
-    let mut found = Lines::default();
-    let mut modules = Vec::new();
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+/// The number of lines that are not empty, how many of them are tests, and the modules in files of their own that are
+/// compiled for tests only.
+fn split(text: &str) -> (usize, usize, Vec<&str>) {
+    let (mut all, mut tests, mut modules) = (0, 0, Vec::new());
+    let mut lines = text.lines().filter(|line| !line.trim_start().is_empty());
     while let Some(line) = lines.next() {
-        let shown = line.trim();
+        all += 1;
+        let shown = line.trim_start();
         if !(shown.starts_with("#[cfg(") && shown.contains("test")) {
-            let is_comment = shown.starts_with("//");
-            *(if is_comment { &mut found.comments } else { &mut found.code }) += 1;
             continue;
         }
-        found.tests += 1;
+        tests += 1;
         for next in lines.by_ref() {
-            found.tests += 1;
+            (all, tests) = (all + 1, tests + 1);
             let declared = next.trim().strip_suffix(';');
             modules.extend(declared.and_then(|it| it.split("mod ").nth(1)));
             if indent(next) == indent(line) && next.ends_with([';', '}']) {
@@ -103,7 +79,7 @@ fn split(text: &str) -> (Lines, Vec<&str>) {
             }
         }
     }
-    (found, modules)
+    (all, tests, modules)
 }
 
 fn indent(line: &str) -> usize {
@@ -113,15 +89,22 @@ fn indent(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tidy::sources::source;
 
     #[test]
-    fn tests_are_no_code_whether_they_are_in_the_file_or_beside_it() {
-        let text = "//! Words.\n\nuse a::b;\n\n#[cfg(test)]\nmod fixtures;\n\nfn c() {\n    // Why.\n    d();\n}\n\n\
+    fn tests_in_a_file_and_in_files_of_their_own_are_no_code() {
+        let text = "//! Words.\n\nuse a::b;\n\n#[cfg(test)]\nmod fixed;\n\nfn c() {\n    // Why.\n    d();\n}\n\n\
                     #[cfg(test)]\nmod tests {\n    #[test]\n    fn e() {\n        f();\n    }\n}\n";
-        let (lines, modules) = split(text);
-        assert_eq!((lines.code, lines.comments, lines.tests), (4, 2, 9));
-        assert_eq!(modules, ["fixtures"]);
-        assert_eq!(place(Path::new("src/lib.rs"), "fixtures"), Path::new("src/fixtures"));
-        assert_eq!(place(Path::new("src/a.rs"), "tests"), Path::new("src/a/tests"));
+        let sources = [
+            source("crates/a/src/lib.rs", text),
+            source("crates/a/src/fixed.rs", "fn g() {}\n\nfn h() {}\n"),
+            source("crates/a/src/b/fixed.rs", "fn g() {}\n"),
+            source("crates/a/tests/it.rs", "// Why.\nfn i() {}\n"),
+            source("crates/a/tests/golden/it.md", "one\n\ntwo\n"),
+            source("xtask/src/main.rs", "fn main() {}\n"),
+        ];
+        // The folder of another module is not that of the tests, and `fixed.rs` is code by its name.
+        let expected = [("a", [9, 13, 3]), ("xtask", [1, 0, 0])];
+        assert_eq!(of_crates(&sources), expected.into());
     }
 }

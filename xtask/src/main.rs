@@ -51,8 +51,12 @@ enum Chore {
     /// Build the last commit in two folders, and compare the programs
     Reproduce,
     /// Check rules beyond the compiler's: headers, lengths, phrases, dependencies between crates,
-    /// documents
-    Tidy,
+    /// documents, and limits of counts
+    Tidy {
+        /// Print the counts of today next to the limits instead
+        #[arg(long)]
+        counts: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -67,7 +71,8 @@ fn main() -> ExitCode {
         Chore::Package(arguments) => package::run(&arguments),
         Chore::Provoke => provoke::run(),
         Chore::Reproduce => reproduce::run(),
-        Chore::Tidy => tidy::run(),
+        Chore::Tidy { counts: false } => tidy::run(),
+        Chore::Tidy { counts: true } => tidy::print_counts(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

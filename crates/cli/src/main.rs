@@ -18,6 +18,8 @@ mod interrupt;
 mod junit;
 mod latest;
 mod loads;
+#[cfg(test)]
+mod option_tests;
 mod options;
 mod out;
 mod pairs;

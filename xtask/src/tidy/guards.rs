@@ -3,26 +3,26 @@
 //!
 //! It does not check that the test shows what the table claims.
 
-use std::{fs, path::Path};
+use std::collections::HashSet;
 
-use super::sources;
+use super::sources::{Source, text};
 
 const DOCUMENT: &str = "docs/methodology.md";
 const HEADING: &str = "## Known traps";
 
 /// A complaint for each test that the table names and no source has.
-pub(super) fn complaints(root: &Path) -> Vec<String> {
-    let Ok(text) = fs::read_to_string(root.join(DOCUMENT)) else {
+pub(super) fn complaints(sources: &[Source]) -> Vec<String> {
+    let Some(document) = text(sources, DOCUMENT) else {
         return vec![format!("{DOCUMENT} is missing")];
     };
-    let sources: Vec<String> =
-        sources(root).iter().filter_map(|path| fs::read_to_string(path).ok()).collect();
-    let is_test = |name: &str| {
-        // A test by its name, or a fault that is provoked by its title.
-        let forms = [format!("fn {name}("), format!("\"{name}\"")];
-        sources.iter().any(|source| forms.iter().any(|form| source.contains(form)))
-    };
-    missing(&text, is_test)
+    let rust = || sources.iter().filter(|it| it.is_rust()).map(|it| it.text.as_str());
+    let functions: HashSet<&str> = rust()
+        .flat_map(|text| text.split("fn ").skip(1))
+        .filter_map(|text| text.split('(').next())
+        .collect();
+    // A test by its name, or a fault that is provoked by its title.
+    let is_title = |name: &str| rust().any(|text| text.contains(&format!("\"{name}\"")));
+    missing(document, |name| functions.contains(name) || is_title(name))
 }
 
 fn missing(document: &str, is_test: impl Fn(&str) -> bool) -> Vec<String> {

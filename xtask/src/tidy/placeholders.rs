@@ -1,19 +1,18 @@
-//! What whoever publishes the project must fill in. It stands in `[workspace.package]` of Cargo.toml;
-//! documents that repeat it must agree.
+//! Values of `[workspace.package]` in Cargo.toml that a publication must fill in, and documents that repeat one.
 
-use std::{fs, path::Path};
+use super::sources::{Source, text};
 
 const MANIFEST: &str = "Cargo.toml";
 const DOCUMENTS: [&str; 3] = ["README.md", "action/README.md", "docs/ci.md"];
 /// Parts of values that are not chosen yet, each with the key that has one.
 const OPEN: [(&str, &str); 2] = [("repository", "/OWNER/"), ("authors", "@localhost")];
-/// What stands in front of the repository's name where a document repeats it.
+/// Text in front of the repository's name where a document repeats it.
 const MARKS: [&str; 2] = ["uses: ", "repository: "];
 
 /// A line for each key that still has a placeholder.
-pub(super) fn open(root: &Path) -> Vec<String> {
-    let manifest = read(root, MANIFEST);
-    let is_open = |(key, open): &(&str, &str)| value(&manifest, key).contains(open);
+pub(super) fn open(sources: &[Source]) -> Vec<String> {
+    let manifest = read(sources, MANIFEST);
+    let is_open = |(key, open): &(&str, &str)| value(manifest, key).contains(open);
     let keys = OPEN.into_iter().filter(is_open);
     keys.map(|(key, _)| {
         format!("to fill in before publication: `{key}` in [workspace.package] of {MANIFEST}")
@@ -22,9 +21,9 @@ pub(super) fn open(root: &Path) -> Vec<String> {
 }
 
 /// A complaint for each line of a document that names another repository.
-pub(super) fn complaints(root: &Path) -> Vec<String> {
-    let repository = value(&read(root, MANIFEST), "repository").to_owned();
-    let of = |document: &str| other_names(document, &read(root, document), &repository);
+pub(super) fn complaints(sources: &[Source]) -> Vec<String> {
+    let repository = value(read(sources, MANIFEST), "repository");
+    let of = |document: &str| other_names(document, read(sources, document), repository);
     DOCUMENTS.into_iter().flat_map(of).collect()
 }
 
@@ -42,7 +41,7 @@ fn other_names(document: &str, text: &str, repository: &str) -> Vec<String> {
     names.filter(is_other).map(say).collect()
 }
 
-/// What a key of `[workspace.package]` has, as it is written; empty without one.
+/// Value of a key, as it is written; empty without one.
 fn value<'t>(manifest: &'t str, key: &str) -> &'t str {
     let start = format!("{key} = ");
     manifest
@@ -52,8 +51,8 @@ fn value<'t>(manifest: &'t str, key: &str) -> &'t str {
         .trim_matches('"')
 }
 
-fn read(root: &Path, file: &str) -> String {
-    fs::read_to_string(root.join(file)).unwrap_or_default()
+fn read<'s>(sources: &'s [Source], file: &str) -> &'s str {
+    text(sources, file).unwrap_or_default()
 }
 
 #[cfg(test)]
