@@ -2,7 +2,7 @@
 //!
 //! How fast the kinds are is measured by `wirebench run`, as for any other entry; counting costs time.
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use std::{
     io::{BufRead, BufReader, Write},
     net::TcpStream,
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 impl Bench {
     fn said(&self, words: &[&str]) -> anyhow::Result<String> {
-        Ok(finish(on(&self.sides.server_cpus, &self.measure, words), LIMIT)?.stdout)
+        finish(on(&self.sides.server_cpus, &self.measure, words), LIMIT)?.output()
     }
 
     fn switches(&self, parts: &[String]) -> anyhow::Result<()> {
@@ -126,7 +126,9 @@ impl Bench {
         let mut command = on(&self.sides.generator_cpus, &self.wirebench, ["load", "--json"]);
         command.args(["--duration", "3s", "--warmup", "0s", "--threads", "1"]).args(load);
         command.arg(format!("http://{}/", server.address));
-        let result = parse_load(&finish(command, LIMIT)?.stdout)?;
+        // A disturbed load counts too.
+        let finished = finish(command, LIMIT)?;
+        let result = parse_load(&finished.stdout).with_context(|| finished.stderr)?;
         let counted = counted(server)?;
         let errors = result.errors.total();
         ensure!(errors == 0, "{errors} of {} requests failed", result.requests);

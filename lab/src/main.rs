@@ -28,11 +28,11 @@ use std::process::ExitCode;
 )]
 struct Arguments {
     #[command(subcommand)]
-    bench: Bench,
+    chore: Chore,
 }
 
 #[derive(Debug, Subcommand)]
-enum Bench {
+enum Chore {
     /// Compare a server with itself and with one that is slowed by a known amount
     BenchDifference(bench_difference::Arguments),
     /// Measure what the workers of each kind of fiber runtime do, and what a switch costs
@@ -58,15 +58,15 @@ enum Bench {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().bench {
-        Bench::BenchDifference(arguments) => bench_difference::run(&arguments),
-        Bench::BenchFiber(arguments) => bench_fiber::run(&arguments),
-        Bench::BenchLoad(arguments) => bench_load::run(&arguments),
-        Bench::BenchScale(arguments) => bench_scale::run(&arguments),
-        Bench::BenchTruth(arguments) => bench_truth::run(&arguments),
-        Bench::BareLoad(arguments) => bare_load::run(&arguments),
-        Bench::DelayServer { mode } => bench_truth::server::run(mode),
-        Bench::FakeAgent { report, script, .. } => bench_scale::fake_agent(&report, &script),
+    let result = match Arguments::parse().chore {
+        Chore::BenchDifference(arguments) => bench_difference::run(&arguments),
+        Chore::BenchFiber(arguments) => bench_fiber::run(&arguments),
+        Chore::BenchLoad(arguments) => bench_load::run(&arguments),
+        Chore::BenchScale(arguments) => bench_scale::run(&arguments),
+        Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
+        Chore::BareLoad(arguments) => bare_load::run(&arguments),
+        Chore::DelayServer { mode } => bench_truth::server::run(mode),
+        Chore::FakeAgent { report, script, .. } => bench_scale::fake_agent(&report, &script),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

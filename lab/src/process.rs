@@ -82,18 +82,29 @@ impl Drop for Server {
     }
 }
 
-/// A program that has run to its end and succeeded.
+/// A program that has run to its end.
 #[derive(Debug)]
 pub(crate) struct Finished {
+    status: ExitStatus,
     pub(crate) stdout: String,
+    pub(crate) stderr: String,
     /// From its start to its end.
     pub(crate) elapsed: Duration,
     /// Its CPU time, user and system.
     pub(crate) cpu: Duration,
+    shown: String,
 }
 
-/// Runs it to its end. A program that fails is an error with all of its output; after `limit` it is killed, which is
-/// one too.
+impl Finished {
+    /// What it printed. A program that failed is an error with all of its output.
+    pub(crate) fn output(self) -> anyhow::Result<String> {
+        let Self { status, stdout, stderr, shown, .. } = self;
+        ensure!(status.success(), "`{shown}` ended with {status}:\n{stdout}{stderr}");
+        Ok(stdout)
+    }
+}
+
+/// Runs it to its end. After `limit` it is killed, which is an error.
 pub(crate) fn finish(mut command: Command, limit: Duration) -> anyhow::Result<Finished> {
     let shown = show(&command);
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
@@ -116,9 +127,7 @@ pub(crate) fn finish(mut command: Command, limit: Duration) -> anyhow::Result<Fi
         file.rewind().and_then(|()| file.read_to_end(&mut bytes))?;
         anyhow::Ok(String::from_utf8_lossy(&bytes).into_owned())
     });
-    let (stdout, stderr) = (stdout?, stderr?);
-    ensure!(status.success(), "`{shown}` ended with {status}:\n{stdout}{stderr}");
-    Ok(Finished { stdout, elapsed, cpu })
+    Ok(Finished { status, stdout: stdout?, stderr: stderr?, elapsed, cpu, shown })
 }
 
 #[cfg(test)]
@@ -133,10 +142,10 @@ mod tests {
     fn a_program_is_reported_with_its_cpu_time_or_with_all_that_it_printed() {
         let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo out";
         let finished = finish(shell(work), Duration::from_secs(20)).unwrap();
-        assert_eq!(finished.stdout, "out\n");
         assert!(finished.cpu > Duration::from_millis(1) && finished.cpu < finished.elapsed * 2);
+        assert_eq!(finished.output().unwrap(), "out\n");
         let failed = finish(shell("echo out; echo err >&2; exit 3"), Duration::from_secs(20));
-        let error = failed.unwrap_err().to_string();
+        let error = failed.unwrap().output().unwrap_err().to_string();
         assert!(error.ends_with("ended with exit status: 3:\nout\nerr\n"), "{error}");
     }
 

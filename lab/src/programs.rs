@@ -21,8 +21,8 @@ pub(crate) fn command(
     let mut command = Command::new(program);
     // Cargo describes this package to its children, and build scripts that watch these variables would run again.
     for (name, _) in std::env::vars_os() {
-        let is_of = |start: &&str| name.to_string_lossy().starts_with(*start);
-        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| is_of(&start)) {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
             command.env_remove(&name);
         }
     }

@@ -50,7 +50,7 @@ fn instructions(
     command.arg(server).args(["hello", "127.0.0.1", "0", "1"]);
     let mut running = Server::start(command)?;
     let words = format!("load -t 1 -c 1 -n {requests} --timeout 20s http://{}/", running.address);
-    finish(on(&sides.generator_cpus, wirebench, words.split(' ')), PATIENCE)?;
+    finish(on(&sides.generator_cpus, wirebench, words.split(' ')), PATIENCE)?.output()?;
     running.end()?;
     let mut sum = 0;
     for file in fs::read_dir(&folder)? {

@@ -72,7 +72,8 @@ impl Bench {
         let before = server.cpu()?;
         let finished = finish(command, duration + PATIENCE)?;
         let server_cpu = server.cpu()?.saturating_sub(before);
-        let counted = parse(contestant, &finished.stdout)?;
+        let (elapsed, cpu) = (finished.elapsed, finished.cpu);
+        let counted = parse(contestant, &finished.output()?)?;
         // Without any request there is no cost of one; the rate of 0 says it all.
         let per_request =
             |time: Duration| time.as_secs_f64() * 1e6 / counted.requests.max(1) as f64;
@@ -84,9 +85,9 @@ impl Bench {
             requests: counted.requests,
             requests_per_second: counted.requests_per_second,
             errors: counted.errors,
-            generator_cpu_us_per_request: per_request(finished.cpu),
+            generator_cpu_us_per_request: per_request(cpu),
             server_cpu_us_per_request: per_request(server_cpu),
-            server_idle: 1.0 - (server_cpu.as_secs_f64() / finished.elapsed.as_secs_f64()).min(1.0),
+            server_idle: 1.0 - (server_cpu.as_secs_f64() / elapsed.as_secs_f64()).min(1.0),
         })
     }
 }

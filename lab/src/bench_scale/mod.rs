@@ -87,7 +87,7 @@ fn canned(program: &Path) -> anyhow::Result<String> {
     let server = Server::start(on(&cpus, program, server))?;
     let url = format!("http://{}/", server.address);
     let load = ["load", "-t1", "-c16", "-d1s", "--json", &url];
-    Ok(finish(on(&cpus, program, load), PATIENCE)?.stdout)
+    finish(on(&cpus, program, load), PATIENCE)?.output()
 }
 
 fn load(program: &Path, report: &Path, agents: usize, seconds: u64) -> anyhow::Result<Taken> {

@@ -133,7 +133,7 @@ impl Bench {
         let server = Server::start(server)?;
         let mut load = on(&sides.generator_cpus, wirebench, case.options());
         load.arg(format!("http://{}/", server.address));
-        parse_load(&finish(load, case.window + PATIENCE)?.stdout)
+        parse_load(&finish(load, case.window + PATIENCE)?.output()?)
     }
 }
 
