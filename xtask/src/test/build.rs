@@ -21,6 +21,8 @@ pub(super) struct Program {
     /// The folder of the package, in which tests expect to run.
     pub(super) folder: PathBuf,
     pub(super) is_test: bool,
+    /// Whether it may start programs of its package, which can be built after it.
+    pub(super) is_integration_test: bool,
 }
 
 /// The environment in which cargo compiles with clippy's driver, as `cargo clippy -- -D warnings` does.
@@ -69,9 +71,13 @@ fn program(message: &str) -> anyhow::Result<Option<Program>> {
     let (of_folder, version) = package.split_once('#').unwrap_or((package, ""));
     let package = version.split_once('@').map_or(of_folder, |(name, _)| name);
     let target = text(&message["target"]["name"]).context("no target name")?;
-    let is_test = message["profile"]["test"] == true;
-    let name = format!("{package}/{target}");
-    Ok(Some(Program { name, executable: executable.into(), folder, is_test }))
+    Ok(Some(Program {
+        name: format!("{package}/{target}"),
+        executable: executable.into(),
+        folder,
+        is_test: message["profile"]["test"] == true,
+        is_integration_test: message["target"]["kind"][0] == "test",
+    }))
 }
 
 #[cfg(test)]
@@ -85,7 +91,7 @@ mod tests {
                 "reason": "compiler-artifact",
                 "package_id": package,
                 "manifest_path": "/p/crates/cli/Cargo.toml",
-                "target": {"name": "it"},
+                "target": {"name": "it", "kind": [if is_test { "test" } else { "bin" }]},
                 "profile": {"test": is_test},
                 "executable": "/p/target/debug/deps/it-1",
             });
@@ -96,6 +102,7 @@ mod tests {
             executable: "/p/target/debug/deps/it-1".into(),
             folder: "/p/crates/cli".into(),
             is_test,
+            is_integration_test: is_test,
         };
         let named = "path+file:///p/crates/cli#wirebench@0.1.0";
         assert_eq!(message(named, true), Some(expected("wirebench/it", true)));

@@ -126,14 +126,16 @@ pub(super) fn add<'a>(
     needing.retain(|(_, it)| is_nightly || !matches!(it, Need::Hosts | Need::Slurm));
     let (quiet, further): (Vec<_>, Vec<_>) =
         needing.into_iter().partition(|(_, it)| *it == Need::Quiet);
+    let built: &[&str] = if program.is_integration_test { &["build"] } else { &[] };
+    let ready = [built, installed].concat();
     for (kind, lane, tests) in [("further", lane, further), ("undisturbed", Lane::Alone, quiet)] {
         if !tests.is_empty() {
             let (title, program) = (format!("{kind} {title}"), program.clone());
             let of_it = title.clone();
-            queue.add(lane, &title, installed, move |_| run_needing(&of_it, &program, &tests));
+            queue.add(lane, &title, &ready, move |_| run_needing(&of_it, &program, &tests));
         }
     }
-    queue.add(lane, &title.clone(), &[], move |_| run(&title, &program, &[]));
+    queue.add(lane, &title.clone(), built, move |_| run(&title, &program, &[]));
     Ok(())
 }
 
