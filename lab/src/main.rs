@@ -23,6 +23,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(
     name = "cargo xtask",
+    bin_name = "cargo xtask",
     about = "Benches of wirebench itself",
     arg_required_else_help = true
 )]

@@ -1,7 +1,8 @@
 //! A bare closed loop over HTTP/1.1: it sends a constant request, counts the bytes of the replies, and does nothing
 //! else. The difference to a load generator is the price of checks and records.
 //!
-//! It shares the ring with the generator and no more: a yardstick that changes with the generator shows no difference.
+//! It shares the rings of `wirebench-uring` with the generator and no more: a yardstick that changes with the generator
+//! shows no difference.
 //! The caller gives the length of the replies, which is not checked.
 
 mod epoll;
