@@ -10,7 +10,10 @@ mod programs;
 use anyhow::{Context, ensure};
 use std::{fs, sync::OnceLock};
 
-use self::{entries::Entries, ledger::Scope};
+use self::{
+    entries::Entries,
+    ledger::{Chosen, Scope},
+};
 use crate::{
     lab, package,
     queue::{Lane, Queue},
@@ -69,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let entries = Entries::new(scope, !arguments.no_install)?;
     if arguments.plan {
-        return plan(&entries);
+        return plan(&entries.chosen(None)?);
     }
     let before = Use::now()?;
     ensure!(exists("cargo-fmt"), "`cargo-fmt` is missing: rustup component add rustfmt");
@@ -144,18 +147,17 @@ fn add_release(queue: &Queue<'_>, may_install: bool) {
     queue.add(Lane::Alone, "benches", &["release build"], |_| lab::smoke());
 }
 
-fn plan(entries: &Entries) -> anyhow::Result<()> {
+fn plan(chosen: &[Chosen]) -> anyhow::Result<()> {
     println!("| step | lane | expected CPU, s | reason |\n|---|---|---|---|");
     for (title, lane, cpu) in PLAN {
         println!("| {title} | {lane:?} | {cpu} | |");
     }
-    let planned = entries.planned()?;
-    for it in &planned {
+    for it in chosen {
         let names = it.names.join(" ");
         println!("| build and verify {names} | Build, Tests | {} | {} |", it.cpu_s, it.why);
     }
     let sum =
-        PLAN.iter().map(|(.., cpu)| cpu).chain(planned.iter().map(|it| &it.cpu_s)).sum::<u32>();
+        PLAN.iter().map(|(.., cpu)| cpu).chain(chosen.iter().map(|it| &it.cpu_s)).sum::<u32>();
     println!(
         "\n{sum} s of CPU. Versions of tools and missing requirements are known when the program is built."
     );

@@ -1,6 +1,7 @@
 //! The steps of entries: their setup, builds and checks, and the ledger's lines that result.
 
 use anyhow::{Context, ensure};
+use serde_json::Value;
 use std::{
     collections::BTreeMap,
     fs,
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::{
     queue::{Lane, Queue},
-    step::{Shown, at_root, attempt, output, root, step_beside},
+    step::{Shown, at_root, attempt, compile, output, root, step_beside},
 };
 
 const FILE: &str = "entries/verified.tsv";
@@ -38,112 +39,102 @@ const REPRESENTATIVES: [&str; 14] = [
 const CHECKS: [&str; 3] =
     ["crates/verify/src", "crates/server/src/guard", "crates/server/src/launch"];
 
-/// The entries of the checkout, and the program that builds and checks them.
+/// The entries of the checkout.
 pub(super) struct Entries {
-    pub(super) scope: Scope,
-    pub(super) may_install: bool,
+    scope: Scope,
+    may_install: bool,
     trees: Trees,
     /// Commits, the newest first.
     history: Vec<String>,
     ledger: Mutex<Ledger>,
 }
 
+/// Entries by their ids, and the variants of this machine as `wirebench list` describes them.
+type Known = (BTreeMap<String, Entry>, Vec<Value>);
+
 impl Entries {
     pub(super) fn new(scope: Scope, may_install: bool) -> anyhow::Result<Self> {
-        let ledger = fs::read_to_string(root().join(FILE)).unwrap_or_default();
-        Ok(Self {
-            scope,
-            may_install,
-            trees: Trees::new()?,
-            history: checkout::history()?,
-            ledger: Mutex::new(ledger::read(&ledger).context(FILE)?),
-        })
+        let ledger = fs::read_to_string(root().join(FILE)).context(FILE)?;
+        let ledger = Mutex::new(ledger::read(&ledger).context(FILE)?);
+        let (trees, history) = (Trees::new()?, checkout::history()?);
+        Ok(Self { scope, may_install, trees, history, ledger })
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All entries, as far as the checkout knows them.
-    fn known(&self) -> anyhow::Result<BTreeMap<String, Entry>> {
+    /// The entries as far as the checkout knows them and, once there is a program, as this machine has them.
+    fn known(&self, program: Option<&str>) -> anyhow::Result<Known> {
         let checks = self.trees.digest(&CHECKS)?;
-        let ledger = self.ledger();
-        let known = self.trees.entries().map(|id| {
-            let (language, _) = id.split_once('/').unwrap_or((id, ""));
+        let mut known = BTreeMap::new();
+        for id in self.trees.entries() {
+            let language = id.split('/').next().unwrap_or_default();
             let folders = [format!("entries/{id}"), format!("entries/{language}/shared")];
-            let digest = self.trees.digest(&[&folders[0], &folders[1]])?;
-            let commit = ledger.get(id).map(|line| &line.commit);
-            let age = self.history.iter().position(|it| Some(it) == commit);
-            let (tools, checks) = (String::new(), checks.clone());
-            Ok((id.to_owned(), Entry { digest, tools, checks, age, is_ready: false }))
-        });
-        known.collect()
-    }
-
-    /// The same with what this machine has, and the variants that it lacks.
-    fn known_to(&self, program: &str) -> anyhow::Result<(BTreeMap<String, Entry>, Vec<Variant>)> {
-        let mut known = self.known()?;
-        let (ready, missing) = variants(program)?.into_iter().partition(|it| it.is_ready);
+            let commit = self.ledger().get(id).map(|line| line.commit.clone());
+            let entry = Entry {
+                digest: self.trees.digest(&[&folders[0], &folders[1]])?,
+                checks: checks.clone(),
+                age: self.history.iter().position(|it| Some(it) == commit.as_ref()),
+                ..Entry::default()
+            };
+            known.insert(id.to_owned(), entry);
+        }
+        let Some(program) = program else { return Ok((known, Vec::new())) };
+        let variants = output(&mut at_root(program, ["list", "--json"]))?;
+        let variants: Vec<Value> = serde_json::from_str(&variants)?;
         let versions = output(&mut at_root(program, ["versions", "--markdown"]))?;
-        let ready: Vec<Variant> = ready;
-        for variant in ready.iter().rev() {
-            if let Some(entry) = known.get_mut(&variant.entry) {
+        for it in variants.iter().filter(|it| is_ready(it)) {
+            if let Some(entry) = known.get_mut(text(it, "entry")).filter(|entry| !entry.is_ready) {
                 entry.is_ready = true;
-                entry.tools = tools(&versions, &variant.id).unwrap_or_default();
+                entry.tools = tools(&versions, text(it, "id")).unwrap_or_default();
             }
         }
-        Ok((known, missing))
+        Ok((known, variants))
     }
 
-    fn choose(&self, known: &BTreeMap<String, Entry>) -> Vec<Chosen> {
-        ledger::choose(known, &self.ledger(), &REPRESENTATIVES, self.scope)
+    /// The entries that this run verifies.
+    pub(super) fn chosen(&self, program: Option<&str>) -> anyhow::Result<Vec<Chosen>> {
+        let known = self.known(program)?.0;
+        Ok(ledger::choose(&known, &self.ledger(), &REPRESENTATIVES, self.scope))
     }
 
-    /// The entries that this run verifies, as far as the checkout knows.
-    pub(super) fn planned(&self) -> anyhow::Result<Vec<Chosen>> {
-        Ok(self.choose(&self.known()?))
-    }
-
-    /// The Debian packages that planned entries name.
+    /// The Debian packages that chosen entries name.
     pub(super) fn packages(&self) -> anyhow::Result<Vec<String>> {
         let mut packages = Vec::new();
-        for it in self.planned()? {
+        for it in self.chosen(None)? {
             let file = format!("entries/{}/entry.toml", it.id);
-            let entry = fs::read_to_string(root().join(&file)).context(file)?;
-            packages.extend(quoted_after(&entry, "\ndebian = [", "]"));
+            packages.extend(debian(&fs::read_to_string(root().join(&file)).context(file)?));
         }
-        packages.sort();
-        packages.dedup();
         Ok(packages)
     }
 
     /// Adds the steps of the chosen entries, which begin after the steps `after`.
     pub(super) fn add<'a>(&'a self, queue: &Queue<'a>, program: &'a str, after: &[&str]) {
         queue.add(Lane::Net, "setup of the entries", after, move |queue| {
-            let chosen = self.choose(&self.known_to(program)?.0);
+            let chosen = self.chosen(Some(program))?;
             if self.may_install {
                 let names = chosen.iter().flat_map(|it| &it.names).map(String::as_str);
                 let words: Vec<&str> = [program, "setup"].into_iter().chain(names).collect();
                 attempt("setup of the entries", &words, &[], Shown::AtEnd)?;
             }
-            let (known, missing) = self.known_to(program)?;
+            let (known, variants) = self.known(Some(program))?;
             let ready = chosen.into_iter().filter(|it| known[&it.id].is_ready);
             let steps: Vec<String> =
                 ready.map(|it| self.add_one(queue, program, known[&it.id].clone(), it)).collect();
             let has = |name: &&str| {
-                let mut of = missing.iter().map(|it| &it.id);
-                known.iter().any(|(id, it)| it.is_ready && name.starts_with(id.as_str()))
-                    && of.all(|id| id != name)
+                variants
+                    .iter()
+                    .any(|it| is_ready(it) && [text(it, "id"), text(it, "entry")].contains(name))
             };
-            let names: Vec<&str> = match self.scope {
-                Scope::All => Vec::new(),
-                Scope::Change | Scope::Nightly => REPRESENTATIVES.into_iter().filter(has).collect(),
-            };
+            let is_all = self.scope == Scope::All;
+            let names = REPRESENTATIVES.into_iter().filter(|name| !is_all && has(name));
+            // Replies that wait for a delayed ACK come after 40 ms.
+            let options = ["--no-verify", "--rounds", "1", "--slice", "100ms"];
+            let words: Vec<&str> =
+                [program, "run", "smoke"].into_iter().chain(names).chain(options).collect();
             let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
             queue.add(Lane::Alone, "smoke suite", &steps, move |_| {
-                // Replies that wait for a delayed ACK come after 40 ms.
-                let options = ["--no-verify", "--rounds", "1", "--slice", "100ms"];
-                let words = [&[program, "run", "smoke"], &names[..], &options].concat();
                 step_beside("smoke suite", &words, &[]).map(drop)
             });
             Ok(())
@@ -161,13 +152,13 @@ impl Entries {
         let (build, verify) = (format!("build of {}", it.id), format!("verify {}", it.id));
         let last = verify.clone();
         queue.add(Lane::Build, &build.clone(), &[], move |queue| {
-            let strict: &[&str] = if self.may_install { &["--strict"] } else { &[] };
-            let names: Vec<&str> = it.names.iter().map(String::as_str).collect();
-            // Tests that run meanwhile get the CPUs first, because they have time limits.
-            let words = [&["nice", "-n", "10", program, "build"], strict, &names].concat();
-            let building = step_beside(&build, &words, &[])?;
-            let title = verify.clone();
-            queue.add(Lane::Tests, &title, &[], move |_| {
+            let words = |verb, option| {
+                let names = it.names.iter().map(String::as_str);
+                [program, verb].into_iter().chain(option).chain(names).collect::<Vec<&str>>()
+            };
+            let building =
+                compile(&build, &words("build", self.may_install.then_some("--strict")), &[])?;
+            queue.add(Lane::Tests, &verify.clone(), &[], move |_| {
                 // It repeats a failed check alone, so that a rare fault blocks no unrelated change.
                 let names = it.names.iter().map(String::as_str);
                 let words = [program, "verify", "--quiet"].into_iter().chain(names);
@@ -191,86 +182,57 @@ impl Entries {
         fs::write(root().join(FILE), ledger::write(&ledger)).context(FILE)
     }
 
-    /// Gives each entry a line, lists the variants that this machine lacks, and fails if a verification is too old.
+    /// Lists the variants that this machine lacks, and fails if a verification is too old.
     pub(super) fn finish(&self, program: &str) -> anyhow::Result<()> {
-        let (known, missing) = self.known_to(program)?;
-        {
-            let mut ledger = self.ledger();
-            ledger.retain(|id, _| known.contains_key(id));
-            for (id, entry) in &known {
-                ledger.entry(id.clone()).or_insert_with(|| Line::unverified(&entry.digest));
-            }
-            fs::write(root().join(FILE), ledger::write(&ledger)).context(FILE)?;
+        let (known, variants) = self.known(Some(program))?;
+        println!("\n== not available on this machine:");
+        for it in variants.iter().filter(|it| !is_ready(it)) {
+            println!("{}: {}: {}", text(it, "id"), text(it, "state"), text(it, "reason"));
         }
-        println!("\n== neither built nor checked on this machine: {} variants", missing.len());
-        missing.iter().for_each(|it| println!("{}: {}", it.id, it.reason));
         if checkout::has_changed(FILE)? {
             println!("\n== {FILE} has new lines: commit it");
         }
         if checkout::is_shallow()? {
             println!("\n== a shallow clone: ages of verifications are not known");
         }
-        let old = ledger::too_old(&known);
+        let old = ledger::too_old(&known).join(", ");
         let next = format!("run `cargo xtask test --all`, and commit {FILE}");
-        ensure!(
-            old.is_empty(),
-            "verified too long ago ({OLDEST} commits): {}; {next}",
-            old.join(", ")
-        );
+        ensure!(old.is_empty(), "not verified for more than {OLDEST} commits: {old}; {next}");
         Ok(())
     }
 }
 
-/// A variant as `wirebench list` describes it.
-struct Variant {
-    id: String,
-    entry: String,
-    is_ready: bool,
-    reason: String,
+fn text<'a>(variant: &'a Value, key: &str) -> &'a str {
+    variant[key].as_str().unwrap_or_default()
 }
 
-fn variants(program: &str) -> anyhow::Result<Vec<Variant>> {
-    let list = output(&mut at_root(program, ["list", "--json"]))?;
-    let list: Vec<serde_json::Value> = serde_json::from_str(&list)?;
-    let text = |it: &serde_json::Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
-    let variants = list.iter().map(|it| Variant {
-        id: text(it, "id"),
-        entry: text(it, "entry"),
-        is_ready: it["state"] == "ready",
-        reason: format!("{}: {}", text(it, "state"), text(it, "reason")),
-    });
-    Ok(variants.collect())
+fn is_ready(variant: &Value) -> bool {
+    variant["state"] == "ready"
 }
 
 /// The versions of a variant in the table of `wirebench versions`.
-fn tools(table: &str, id: &str) -> Option<String> {
-    let mut rows = table.lines().map(|row| row.trim_matches(['|', ' ']).split('|').map(str::trim));
-    rows.find_map(
-        |mut cells| if cells.next()? == id { cells.next().map(str::to_owned) } else { None },
-    )
+fn tools(table: &str, variant: &str) -> Option<String> {
+    let rows = table.lines().filter_map(|row| row.strip_prefix("| ")?.split_once('|'));
+    let mut of = rows.filter(|(id, _)| id.trim() == variant);
+    of.next().map(|(_, rest)| rest.trim_matches(['|', ' ']).to_owned())
 }
 
-/// All texts in quotes between each `start` and the next `end`.
-fn quoted_after(text: &str, start: &str, end: &str) -> Vec<String> {
-    let lists = text.split(start).skip(1).filter_map(|it| it.split(end).next());
-    let lines = lists.flat_map(str::lines).map(|line| line.split('#').next().unwrap_or_default());
-    lines.flat_map(|it| it.split('"').skip(1).step_by(2)).map(str::to_owned).collect()
+/// The packages in an `entry.toml`.
+fn debian(entry: &str) -> impl Iterator<Item = String> {
+    let lists = entry.lines().filter_map(|line| line.strip_prefix("debian = ["));
+    lists.flat_map(|list| list.split('"').skip(1).step_by(2)).map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn packages_and_representatives_are_found_in_their_files() {
-        let text =
-            "a = 1\nlist = [\n    \"c/a:x\", # of \"C\"\n    \"go/b\",\n]\nother = [\"d\"]\n";
-        assert_eq!(super::quoted_after(text, "\nlist = [", "\n]"), ["c/a:x", "go/b"]);
-        assert_eq!(super::quoted_after(text, "\nother = [", "]"), ["d"]);
-    }
+    use super::*;
 
     #[test]
-    fn the_versions_of_a_variant_are_found_in_the_table() {
-        let table = "| entry   | versions    |\n|---------|-----|\n| c/a     | cc 12, libc 2 |\n";
-        assert_eq!(super::tools(table, "c/a").as_deref(), Some("cc 12, libc 2"));
-        assert_eq!(super::tools(table, "c/b"), None);
+    fn packages_and_versions_are_found() {
+        let entry = "[[requires]]\ncommand = \"c++\"\ndebian = [\"g++\", \"make\"]\n";
+        assert_eq!(debian(entry).collect::<Vec<_>>(), ["g++", "make"]);
+        let table = "| entry   | versions      |\n|---------|-----|\n| c/a     | cc 12, libc 2 |\n";
+        assert_eq!(tools(table, "c/a").as_deref(), Some("cc 12, libc 2"));
+        assert_eq!(tools(table, "c/b"), None);
     }
 }
