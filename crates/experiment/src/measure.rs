@@ -320,6 +320,7 @@ impl RunSettings {
             },
             instance: None,
         };
+        crate::evidence::record(&cell.subject.variant.id, cell.copy, "evidence", &evidence);
         Measurement {
             bound: evidence.bound(),
             reasons: evidence.reasons(),

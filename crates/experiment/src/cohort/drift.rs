@@ -10,6 +10,7 @@ use wirebench_schema::{
 use wirebench_stats::{InstanceValue, Trend, instance_values};
 
 use super::state::in_most_common;
+use crate::evidence;
 
 /// With fewer instances a change of the machine looks like one of a server.
 const FEWEST_INSTANCES: usize = 3;
@@ -31,6 +32,7 @@ pub(crate) fn note_drift(runs: &mut [Run], workloads: &[&Workload], margin: Opti
         let slices: Vec<Vec<Option<f64>>> = own.iter().map(by_round).collect();
         for (run, drift) in own.iter_mut().zip(drifts(&slices, margin.unwrap_or(usual))) {
             if let (Outcome::Measured(measured), Some(drift)) = (&mut run.outcome, drift) {
+                evidence::record(&run.variant, run.copy, "drift", &drift);
                 measured.reasons.extend(drift.reason());
             }
         }

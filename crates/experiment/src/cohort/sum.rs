@@ -59,6 +59,8 @@ impl Parts<'_> {
             processes: self.processes,
             instance: Some(self.instance(&kept)),
         };
+        let variant = &self.ended.subject.variant.id;
+        crate::evidence::record(variant, self.ended.copy, "evidence", &evidence);
         if !self.processes.are_known() {
             // What is known is only a part.
             slices.iter_mut().for_each(|slice| slice.cpu_ns = None);
