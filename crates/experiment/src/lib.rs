@@ -8,6 +8,7 @@
 pub mod agents;
 pub mod cohort;
 pub mod cut;
+pub mod evidence;
 pub mod experiment;
 #[cfg(test)]
 mod fixtures;

@@ -24,16 +24,13 @@ use wirebench_host::{
     distance::Probe,
     neighbours::{Machine, Programs, Throttled},
 };
-use wirebench_judge::{
-    neighbours::Arrivals,
-    validity::{self, Evidence, Processes, bound_of_run},
-};
+use wirebench_judge::validity::{self, Evidence, Processes};
 use wirebench_schema::{
     agent::{WindowOrder, Windows},
     journal::{
         Counts, Distances, Measurement, Outcome, Placement, ProgramShare, Run, ToolReport, WarmUp,
     },
-    load::{LoadConfig, LoadEvent, LoadModel, LoadReport},
+    load::{LoadConfig, LoadEvent, LoadReport},
     scenario::{DEFAULT_TIMEOUT_MS, Scenario},
     suite::{Phase, Workload},
     verification::Verification,
@@ -300,28 +297,20 @@ impl RunSettings {
         let busy_cpus = cost::busy_cpus(sharing, self.workers_of(cell), &self.placement);
         let cpu = course.cpu(&details.0.ignoring_with(&details.1));
         let cost = cost::cost(cpu, (&details.0, &details.1), window, busy_cpus);
-        // Where the requests of another generator wait is not known; then its limit is the safe
-        // answer, which says that the server may do more.
-        let ready_share = if tool.is_some() { 1.0 } else { load.ready_share };
-        let bound = bound_of_run(&cost, ready_share, &load);
         // Where some of the server's is not known, the rest of its CPUs' time is not for certain others'.
         let is_known = cpu.lost == 0 && cost.is_of_processes();
         let server_ns = if is_known { cost.cpu_ns } else { u64::MAX };
         let own_ns = (server_ns, load.thread_cpu_ns.iter().sum());
-        let at_rate = matches!(load.config.model, LoadModel::Rate { .. });
-        let arrivals = if at_rate { Arrivals::AtMoments } else { Arrivals::AfterReplies };
         let threads = (&details.0.threads, &details.1.threads);
-        let others = machine.1.reasons(&machine.0, &self.placement, own_ns, threads, arrivals);
         let evidence = Evidence {
             phase: cell.workload.phase,
-            load: &load,
+            load,
             windows: 1,
-            tool: tool.as_ref(),
-            cost: &cost,
-            bound,
-            placement: &self.placement,
-            end: &server_end(stopped),
-            others,
+            tool,
+            cost,
+            placement: self.placement.clone(),
+            end: server_end(stopped),
+            machine: machine.1.used(&machine.0, &self.placement, own_ns, threads),
             programs,
             verification: cell.verification,
             processes: match (cpu.lost, cpu.changed) {
@@ -329,18 +318,19 @@ impl RunSettings {
                 (0, true) => Processes::Changed,
                 (lost, _) => Processes::Lost(lost),
             },
+            instance: None,
         };
-        let reasons = evidence.reasons();
+        crate::evidence::record(&cell.subject.variant.id, cell.copy, "evidence", &evidence);
         Measurement {
-            bound,
-            load,
-            tool: tool.map(Box::new),
-            cost,
+            bound: evidence.bound(),
+            reasons: evidence.reasons(),
+            load: evidence.load,
+            tool: evidence.tool.map(Box::new),
+            cost: evidence.cost,
             warm_up: seen.warm_up,
             slices: Vec::new(),
             distances: seen.distances,
             instance: None,
-            reasons,
         }
     }
 

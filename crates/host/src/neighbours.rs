@@ -12,8 +12,8 @@ mod programs;
 mod throttle;
 
 use rustix::process::Pid;
-use wirebench_judge::neighbours::{Arrivals, SideUse, throttled};
-use wirebench_schema::journal::{Placement, Reason, RunSide};
+use wirebench_judge::neighbours::{MachineUse, SideUse};
+use wirebench_schema::journal::{Placement, RunSide};
 use wirebench_server::threads::{self, Threads};
 
 pub use cpu_times::CpuTimes;
@@ -49,23 +49,20 @@ impl Machine {
         }
     }
 
-    /// Findings about the time since `before`. The sides have used `server_ns` and
+    /// What others took since `before`. The sides have used `server_ns` and
     /// `generator_ns` of CPU time by their own account. The server's threads were looked at before
     /// the load and after it.
-    pub fn reasons(
+    pub fn used(
         &self,
         before: &Self,
         placement: &Placement,
         (server_ns, generator_ns): (u64, u64),
         server_threads: (&Threads, &Threads),
-        arrivals: Arrivals,
-    ) -> Vec<Reason> {
+    ) -> MachineUse {
         let elapsed = self.cpus.since(&before.cpus);
         let throttled_ns = self.throttled.ns_since(&before.throttled);
-        let mut reasons: Vec<Reason> = throttled(throttled_ns, elapsed).into_iter().collect();
-        // Without CPUs of their own, the sides are each other's neighbours.
         if !placement.pinned || !placement.disjoint {
-            return reasons;
+            return MachineUse { elapsed, throttled_ns, sides: Vec::new() };
         }
         let sides = [
             Side {
@@ -81,19 +78,18 @@ impl Machine {
                 threads: (&before.generator, &self.generator),
             },
         ];
-        for side in sides {
+        let sides = sides.map(|side| {
             let used = self.cpus.used_since(&before.cpus, side.cpus);
-            let taken = SideUse {
+            SideUse {
                 side: side.side,
                 cpus: side.cpus.len(),
                 elapsed,
                 others_ns: used.busy_ns.saturating_sub(side.own_ns),
                 waited: side.waited(self.wake_up_ns, throttled_ns),
                 stolen_ns: used.stolen_ns,
-            };
-            reasons.extend(taken.reasons(arrivals));
-        }
-        reasons
+            }
+        });
+        MachineUse { elapsed, throttled_ns, sides: sides.to_vec() }
     }
 }
 

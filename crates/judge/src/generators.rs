@@ -13,13 +13,26 @@ const SPREAD_PARTS: u64 = 100;
 /// Why generators did not make one load; none if they did.
 #[must_use]
 pub fn apart(report: &LoadReport) -> Option<Reason> {
+    let spread_ns = spread_ns(report).filter(|it| are_apart(*it, report.window_ns))? as f64;
+    let detail = format!("at most {:.0} ms are allowed", limit_ns(report.window_ns) as f64 / 1e6);
+    Some(ReasonKind::GeneratorsApart.reason(Weight::Invalid, Some(spread_ns), detail))
+}
+
+/// How far apart they began. One by itself began when it began.
+#[must_use]
+pub fn spread_ns(report: &LoadReport) -> Option<u64> {
     // What the clocks may be off counts, too.
     let spread = report.generators.iter().map(|it| it.start_delay_ns + it.clock_error_ns).max();
-    let limit_ns = SPREAD_NS.max(report.window_ns / SPREAD_PARTS);
-    // One by itself began when it began.
-    let spread_ns = spread.filter(|it| report.generators.len() > 1 && *it > limit_ns)? as f64;
-    let detail = format!("at most {:.0} ms are allowed", limit_ns as f64 / 1e6);
-    Some(ReasonKind::GeneratorsApart.reason(Weight::Invalid, Some(spread_ns), detail))
+    spread.filter(|_| report.generators.len() > 1)
+}
+
+/// Whether that is too far for one load in a window of this length.
+pub(crate) fn are_apart(spread_ns: u64, window_ns: u64) -> bool {
+    spread_ns > limit_ns(window_ns)
+}
+
+fn limit_ns(window_ns: u64) -> u64 {
+    SPREAD_NS.max(window_ns / SPREAD_PARTS)
 }
 
 #[cfg(test)]

@@ -1,10 +1,115 @@
-//! What is said of an instance over its slices, and of the load that warmed it up.
+//! Findings about an instance over its slices, and about the load that warmed it up.
 
-use std::time::Duration;
-use wirebench_schema::journal::{Reason, ReasonKind, Weight};
+use serde::{Deserialize, Serialize};
+use wirebench_schema::{
+    agent::SlicePiece,
+    entry::Sharing,
+    journal::{Placement, ProgramShare, Reason, ReasonKind, RunSide, Slice, Weight},
+};
+
+use crate::{
+    neighbours::{self, Arrivals},
+    rest::rests,
+    settle::{PILOT_LENGTH, TAIL_SHARE, settle_ns},
+    slices::{SliceClocks, disturbed},
+    uneven::uneven,
+};
 
 /// A cost in slices that is off by this factor is not that of the server under a longer load.
 pub const FAR: f64 = 1.1;
+
+/// Observations about an instance in a cohort, in addition to its load.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct InstanceEvidence {
+    /// The clocks of its slices, including those that do not count.
+    pub slices: Vec<SliceClocks>,
+    /// The clocks of slices of other servers, in which it used the most CPU time of all that were parked.
+    pub parked: Vec<SliceClocks>,
+    /// Length of the load before the first round, where the server was not warm after it.
+    pub cold_ns: Option<u64>,
+    /// The sum of the long slices that show when it settles; absent where there were none.
+    pub settling: Option<Vec<SlicePiece>>,
+    /// Pages that the machine swapped during the cohort.
+    pub swapped_pages: Option<u64>,
+    /// Share of a CPU that it uses at rest.
+    pub rest_share: f64,
+    /// In a closed loop: its workers.
+    pub workers: Option<WorkerUse>,
+    /// In a closed loop: cost in slices compared with long ones, where it differs.
+    pub length_ratio: Option<f64>,
+    /// Its change over the rounds, which only all instances of a cohort together show. A run of a cohort is judged
+    /// before they are compared.
+    pub drift: Option<Drift>,
+}
+
+/// The CPU time of the threads of a server with several workers.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct WorkerUse {
+    pub sharing: Sharing,
+    pub workers: u32,
+    pub ran_ns: Vec<u64>,
+}
+
+/// The trend of CPU time per request over all rounds, where it is certain.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Drift {
+    /// Logarithm of the last cost over the first.
+    pub change: f64,
+    /// The share below which it counts as none.
+    pub margin: f64,
+}
+
+impl InstanceEvidence {
+    /// What others did in the slices that count, and how many do not.
+    pub(crate) fn disturbances(
+        &self,
+        placement: &Placement,
+        programs: &[ProgramShare],
+        arrivals: Arrivals,
+    ) -> Vec<Reason> {
+        let slices: Vec<Slice> =
+            self.slices.iter().map(|it| it.judged(placement.disjoint)).collect();
+        let counted = Slice::counted(&slices);
+        let mean = |of: fn(&Slice) -> f64| {
+            counted.iter().map(|slice| of(slice)).sum::<f64>() / counted.len().max(1) as f64
+        };
+        let waited = |side, share| neighbours::waited(side, share, arrivals);
+        let server = waited(RunSide::Server, mean(|slice| slice.server_waited));
+        let generator = waited(RunSide::Generator, mean(|slice| slice.generator_waited));
+        [server, generator, disturbed(&slices, programs)].into_iter().flatten().collect()
+    }
+
+    /// Findings about the instance itself.
+    pub(crate) fn reasons(&self, placement: &Placement) -> Vec<Reason> {
+        let is_late = |series: &Vec<SlicePiece>| settle_ns(series).is_none();
+        let at_work =
+            |it: &&SliceClocks| it.dropped(placement.disjoint) == Some(ReasonKind::ParkedBusy);
+        let at_work = self.parked.iter().filter(at_work).count();
+        let workers = self.workers.clone();
+        let reasons = [
+            self.cold_ns.map(|it| not_steady(it, "before the first round")),
+            self.settling.as_ref().filter(|it| is_late(it)).map(|_| unsettled()),
+            (at_work > 0).then(|| parked_busy(at_work)),
+            self.swapped_pages.map(swapped),
+            rests(self.rest_share),
+            workers.and_then(|it| uneven(it.sharing, it.workers, it.ran_ns)),
+            self.length_ratio.map(slice_length),
+            self.drift.and_then(|it| it.reason()),
+        ];
+        reasons.into_iter().flatten().collect()
+    }
+}
+
+impl Drift {
+    /// A note, if it is larger than the margin.
+    #[must_use]
+    pub fn reason(&self) -> Option<Reason> {
+        let is_large = self.change.abs() > self.margin.ln_1p();
+        let change = Some(self.change.exp_m1());
+        is_large.then(|| ReasonKind::Drifting.reason(Weight::Note, change, ""))
+    }
+}
 
 /// That the server was not steady after a load of this length.
 #[must_use]
@@ -21,34 +126,25 @@ pub fn still_changed(change: Option<f64>) -> String {
     }
 }
 
-/// That the server had not settled this long after a rest.
-#[must_use]
-pub fn unsettled(after: Duration) -> Reason {
+/// That the server had not settled when the tail of a long slice began.
+fn unsettled() -> Reason {
+    let after = PILOT_LENGTH.mul_f64(1.0 - TAIL_SHARE);
     let detail = format!("{:.0} ms after a rest", after.as_secs_f64() * 1e3);
     ReasonKind::Unsettled.reason(Weight::Note, None, detail)
 }
 
 /// That the machine swapped this many pages during the cohort.
-#[must_use]
-pub fn swapped(pages: u64) -> Reason {
+fn swapped(pages: u64) -> Reason {
     ReasonKind::Swapped.reason(Weight::Invalid, Some(pages as f64), "")
 }
 
 /// That the server used CPU time in this many slices of others.
-#[must_use]
-pub fn parked_busy(slices: u32) -> Reason {
-    ReasonKind::ParkedBusy.reason(Weight::Note, Some(f64::from(slices)), "")
-}
-
-/// That CPU time per request changed by this share from the first slice to the last.
-#[must_use]
-pub fn drifting(change: f64) -> Reason {
-    ReasonKind::Drifting.reason(Weight::Note, Some(change), "")
+fn parked_busy(slices: usize) -> Reason {
+    ReasonKind::ParkedBusy.reason(Weight::Note, Some(slices as f64), "")
 }
 
 /// That slices cost this much, compared with a long one.
-#[must_use]
-pub fn slice_length(ratio: f64) -> Reason {
+fn slice_length(ratio: f64) -> Reason {
     let is_far = !(1.0 / FAR..=FAR).contains(&ratio);
     let weight = if is_far { Weight::Invalid } else { Weight::Note };
     ReasonKind::SliceLength.reason(weight, Some(ratio), "relative to the other servers")
@@ -57,6 +153,41 @@ pub fn slice_length(ratio: f64) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_fact_about_an_instance_has_its_reason() {
+        let none = InstanceEvidence::default;
+        let of_workers = |ran_ns| WorkerUse { sharing: Sharing::Prefork, workers: 2, ran_ns };
+        let slice =
+            |parked_ns| SliceClocks { length_ns: 1000, parked_ns, ..SliceClocks::default() };
+        let drift = |change| Some(Drift { change, margin: 0.03 });
+        let rows = [
+            (InstanceEvidence { cold_ns: Some(1), ..none() }, ReasonKind::NotSteady),
+            (InstanceEvidence { settling: Some(Vec::new()), ..none() }, ReasonKind::Unsettled),
+            (InstanceEvidence { parked: vec![slice(31)], ..none() }, ReasonKind::ParkedBusy),
+            (InstanceEvidence { swapped_pages: Some(9), ..none() }, ReasonKind::Swapped),
+            (InstanceEvidence { rest_share: 0.1, ..none() }, ReasonKind::Restless),
+            (
+                InstanceEvidence { workers: Some(of_workers(vec![9, 1])), ..none() },
+                ReasonKind::UnevenWorkers,
+            ),
+            (InstanceEvidence { length_ratio: Some(1.1), ..none() }, ReasonKind::SliceLength),
+            (InstanceEvidence { drift: drift(-0.05), ..none() }, ReasonKind::Drifting),
+        ];
+        let kinds = |evidence: &InstanceEvidence| -> Vec<ReasonKind> {
+            evidence.reasons(&Placement::default()).iter().map(|reason| reason.kind).collect()
+        };
+        for (evidence, kind) in rows {
+            assert_eq!(kinds(&evidence), [kind]);
+        }
+        let good = InstanceEvidence {
+            parked: vec![slice(30)],
+            workers: Some(of_workers(vec![5, 5])),
+            drift: drift(0.02),
+            ..none()
+        };
+        assert_eq!(kinds(&good), []);
+    }
 
     #[test]
     fn a_cost_that_is_far_from_that_of_a_longer_slice_is_not_valid() {

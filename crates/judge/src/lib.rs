@@ -13,6 +13,7 @@ pub mod load;
 pub mod neighbours;
 pub mod objectives;
 pub mod rest;
+pub mod settle;
 pub mod slices;
 pub mod thresholds;
 pub mod uneven;

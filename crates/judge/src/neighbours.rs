@@ -1,8 +1,12 @@
 //! What other processes, the hypervisor's other guests and the limits of a control group did to the
 //! sides of a run, from times that were read elsewhere.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use wirebench_schema::journal::{Reason, ReasonKind, RunSide, Weight};
+use wirebench_schema::{
+    journal::{Reason, ReasonKind, RunSide, Weight},
+    load::LoadModel,
+};
 
 use crate::thresholds::PAUSE_AND_CATCHING_UP;
 
@@ -35,6 +39,15 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
+    /// Those of a load.
+    #[must_use]
+    pub const fn of(model: &LoadModel) -> Self {
+        match model {
+            LoadModel::Rate { .. } => Self::AtMoments,
+            LoadModel::Closed | LoadModel::Think { .. } => Self::AfterReplies,
+        }
+    }
+
     /// The share of the window from which on it is reported that a side waited.
     const fn noted(self) -> f64 {
         match self {
@@ -44,8 +57,27 @@ impl Arrivals {
     }
 }
 
+/// What others took from both sides of a run, as clocks showed it.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct MachineUse {
+    pub elapsed: Duration,
+    /// Time in which a control group held the sides back, summed over CPUs.
+    pub throttled_ns: u64,
+    /// Empty where the sides share CPUs: each is the other's neighbour.
+    pub sides: Vec<SideUse>,
+}
+
+impl MachineUse {
+    /// Findings about it.
+    #[must_use]
+    pub fn reasons(&self, arrivals: Arrivals) -> Vec<Reason> {
+        let sides = self.sides.iter().flat_map(|side| side.reasons(arrivals));
+        throttled(self.throttled_ns, self.elapsed).into_iter().chain(sides).collect()
+    }
+}
+
 /// What others took from one side of a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct SideUse {
     pub side: RunSide,
     pub cpus: usize,

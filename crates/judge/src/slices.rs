@@ -1,6 +1,75 @@
-//! Findings about slices that were disturbed.
+//! Whether a slice counts, which clocks alone decide, and findings about slices that were disturbed.
 
+use serde::{Deserialize, Serialize};
 use wirebench_schema::journal::{ProgramShare, Reason, ReasonKind, Slice, Weight};
+
+use crate::generators;
+
+/// Share of a slice in which a side may wait for others: waiting costs time, and hardly any CPU time.
+const WAITED_SHARE: f64 = 0.1;
+/// Share of a slice by which the generator's threads may be late.
+const LATE_SHARE: f64 = 0.03;
+/// The same of stolen time, which the kernel shows in ticks of 10 ms: one tick of a slice of 100 ms
+/// is no proof.
+const STOLEN_SHARE: f64 = 0.1;
+/// Share of a slice that the parked servers may use beyond what they use at rest.
+const PARKED_SHARE: f64 = 0.03;
+
+/// The clocks of a slice that decide whether it counts.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct SliceClocks {
+    /// Its length, and that of the discarded part before it.
+    pub length_ns: u64,
+    pub discard_ns: u64,
+    /// Time in which a control group held the sides back.
+    pub throttled_ns: u64,
+    /// CPU time that the hypervisor gave to other guests.
+    pub stolen_ns: u64,
+    /// CPU time of the parked servers beyond what they use at rest.
+    pub parked_ns: u64,
+    /// Shares of its time in which a side waited for others, 0 to 1.
+    pub server_waited: f64,
+    pub generator_waited: f64,
+    /// The sum of the times by which the generator's threads came too late.
+    pub late_ns: u64,
+    /// How far apart several generators began.
+    pub apart_ns: Option<u64>,
+}
+
+impl SliceClocks {
+    /// Why the slice does not count, if so. Where the sides share CPUs, the server makes the generator late: that is
+    /// what is measured.
+    #[must_use]
+    pub fn dropped(&self, disjoint: bool) -> Option<ReasonKind> {
+        let load_ns = (self.discard_ns + self.length_ns).max(1) as f64;
+        let share = |nanoseconds: u64| nanoseconds as f64 / load_ns;
+        let waited = self.server_waited.max(self.generator_waited);
+        let are_apart = self.apart_ns.is_some_and(|it| generators::are_apart(it, self.length_ns));
+        let rules = [
+            (self.throttled_ns > 0, ReasonKind::Throttled),
+            (share(self.stolen_ns) > STOLEN_SHARE, ReasonKind::Stolen),
+            (share(self.parked_ns) > PARKED_SHARE, ReasonKind::ParkedBusy),
+            (waited > WAITED_SHARE, ReasonKind::Neighbour),
+            (disjoint && share(self.late_ns) > LATE_SHARE, ReasonKind::GeneratorStall),
+            (are_apart, ReasonKind::GeneratorsApart),
+        ];
+        rules.into_iter().find(|(applies, _)| *applies).map(|(_, kind)| kind)
+    }
+
+    /// The slice as far as these clocks decide about it.
+    pub(crate) fn judged(&self, disjoint: bool) -> Slice {
+        Slice {
+            length_ns: self.length_ns,
+            discard_ns: self.discard_ns,
+            throttled_ns: Some(self.throttled_ns).filter(|it| *it > 0),
+            server_waited: self.server_waited,
+            generator_waited: self.generator_waited,
+            dropped: self.dropped(disjoint),
+            ..Slice::default()
+        }
+    }
+}
 
 /// How many of the slices were disturbed, what disturbed most of them, and whether they count anyway. If a side
 /// had to wait for its CPUs, `programs` are those that were seen.

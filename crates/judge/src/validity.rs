@@ -6,6 +6,7 @@ mod sides;
 
 pub(crate) use sides::not_verified;
 
+use serde::{Deserialize, Serialize};
 use wirebench_schema::{
     journal::{Bound, Cost, Placement, ProgramShare, Reason, ReasonKind, ToolReport, Weight},
     load::LoadReport,
@@ -14,8 +15,9 @@ use wirebench_schema::{
 };
 
 use crate::{
+    instance::InstanceEvidence,
     load::{fell_behind, gave_up, reasons},
-    neighbours::throttled_first,
+    neighbours::{Arrivals, MachineUse, throttled_first},
     thresholds::{BUSY, KEPT, MOST_ARE_READY},
 };
 
@@ -25,7 +27,7 @@ use crate::{
 /// less. Then the place tells where the requests of the closed loop waited: more than half of them
 /// at one side make it the limit.
 #[must_use]
-pub fn bound(cost: &Cost, ready_share: f64) -> Bound {
+fn bound(cost: &Cost, ready_share: f64) -> Bound {
     // A thread that is busy all the time is a limit even when other workers have time to spare.
     let server = cost.cpu_share >= BUSY || cost.busiest_thread_share >= BUSY;
     let generator = cost.generator_cpu_share >= BUSY;
@@ -40,7 +42,7 @@ pub fn bound(cost: &Cost, ready_share: f64) -> Bound {
 /// The same of a whole run. At a rate that was kept, or of which every request was sent in time, a
 /// generator that never sleeps is early and not at its limit.
 #[must_use]
-pub fn bound_of_run(cost: &Cost, ready_share: f64, load: &LoadReport) -> Bound {
+fn bound_of_run(cost: &Cost, ready_share: f64, load: &LoadReport) -> Bound {
     let demanded = load.demanded_requests_per_second();
     let in_time = |rate| load.requests_per_second >= KEPT * rate || !fell_behind(load);
     match (bound(cost, ready_share), demanded) {
@@ -51,33 +53,33 @@ pub fn bound_of_run(cost: &Cost, ready_share: f64, load: &LoadReport) -> Bound {
     }
 }
 
-/// All that was seen of a run.
-#[derive(Debug)]
-pub struct Evidence<'a> {
+/// The facts of a run: clocks and counts, and nothing that was judged before. So a recorded run can be judged again.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Evidence {
     pub phase: Phase,
-    pub load: &'a LoadReport,
+    pub load: LoadReport,
     /// How many windows it counted in.
     pub windows: usize,
     /// The report of another generator than our own.
-    pub tool: Option<&'a ToolReport>,
+    pub tool: Option<ToolReport>,
     /// What both sides used.
-    pub cost: &'a Cost,
-    /// Which side was at its limit.
-    pub bound: Bound,
-    pub placement: &'a Placement,
-    pub end: &'a ServerEnd,
-    /// What others did on the CPUs before the run and in its window.
-    pub others: Vec<Reason>,
+    pub cost: Cost,
+    pub placement: Placement,
+    pub end: ServerEnd,
+    /// What others took from the sides; nothing in a cohort, whose slices have clocks of their own.
+    pub machine: MachineUse,
     /// The programs that were seen on the CPUs meanwhile.
     pub programs: Vec<ProgramShare>,
     /// Whether the server was checked before.
     pub verification: Verification,
     /// What became of the server's processes.
     pub processes: Processes,
+    /// In a cohort: observations about the instance.
+    pub instance: Option<InstanceEvidence>,
 }
 
 /// How a server ended, and what it left.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ServerEnd {
     /// Whether it ignored SIGTERM and was killed.
     pub forced: bool,
@@ -90,8 +92,10 @@ pub struct ServerEnd {
 }
 
 /// What became of the server's processes in the window.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Processes {
+    #[default]
     Same,
     /// Some began or ended, and what they have used is known.
     Changed,
@@ -109,32 +113,52 @@ impl Processes {
     }
 }
 
-impl Evidence<'_> {
-    /// What a reader must know before trusting the figures, each with the next step.
+impl Evidence {
+    /// Which side was at its limit.
     #[must_use]
-    pub fn reasons(self) -> Vec<Reason> {
-        let mut reasons = match self.tool {
-            None => reasons(self.load, self.phase, self.windows),
-            Some(tool) => load::by_another_generator(self.load, tool),
+    pub fn bound(&self) -> Bound {
+        // Where the requests of another generator wait is not known; then its limit is the safe answer, which says that
+        // the server may do more.
+        let ready_share = if self.tool.is_some() { 1.0 } else { self.load.ready_share };
+        bound_of_run(&self.cost, ready_share, &self.load)
+    }
+
+    /// Findings that a reader must know before trusting the figures, each with the next step.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<Reason> {
+        let mut reasons = match &self.tool {
+            None => reasons(&self.load, self.phase, self.windows),
+            Some(tool) => load::by_another_generator(&self.load, tool),
         };
+        let others = self.disturbances();
         // A side that waited for a CPU did not wait for the other side.
-        let bound = load::bound(&self).filter(|reason| {
+        let bound = load::bound(self).filter(|reason| {
             reason.kind != ReasonKind::NeitherBound
-                || Weight::heaviest(&self.others) != Some(Weight::Invalid)
+                || Weight::heaviest(&others) != Some(Weight::Invalid)
         });
         reasons.extend(bound);
-        reasons.extend(sides::placement(self.placement));
+        reasons.extend(sides::placement(&self.placement));
         reasons.extend(sides::not_verified(self.verification));
-        reasons.extend(sides::cost(&self));
-        reasons.extend(sides::end(self.end));
-        reasons.extend(self.others);
+        reasons.extend(sides::cost(self));
+        reasons.extend(sides::end(&self.end));
+        reasons.extend(others);
         blame_output(&mut reasons);
         throttled_first(&mut reasons);
         let named = |reason: Reason| match reason.kind {
             ReasonKind::Neighbour | ReasonKind::GeneratorStall => reason.by(&self.programs),
             _ => reason,
         };
-        reasons.into_iter().map(named).collect()
+        let of_instance = self.instance.iter().flat_map(|it| it.reasons(&self.placement));
+        reasons.into_iter().map(named).chain(of_instance).collect()
+    }
+
+    /// What others did on the CPUs in the window, or in the slices that count.
+    fn disturbances(&self) -> Vec<Reason> {
+        let arrivals = Arrivals::of(&self.load.config.model);
+        match &self.instance {
+            None => self.machine.reasons(arrivals),
+            Some(instance) => instance.disturbances(&self.placement, &self.programs, arrivals),
+        }
     }
 }
 

@@ -1,9 +1,13 @@
 //! Whether servers are checked before anything is measured. The checks themselves are not here.
 
+use serde::{Deserialize, Serialize};
+
 /// Whether conformance is checked before anything is measured.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verification {
     /// Every scenario of every subject that is to be measured.
+    #[default]
     Full,
     /// The same, and one that fails them ends the experiment: all are needed, because they are
     /// compared with each other.

@@ -8,12 +8,7 @@ use std::{
 };
 use wirebench_host::{distance::Probe, neighbours::Programs};
 use wirebench_judge::validity::{Processes, nothing_answered};
-use wirebench_schema::{
-    agent::Recording,
-    journal::{Reason, Run},
-    load::LoadModel,
-    suite::Workload,
-};
+use wirebench_schema::{agent::Recording, journal::Run, load::LoadModel, suite::Workload};
 use wirebench_server::{launch::stop_grace, parallel};
 
 use super::{
@@ -60,7 +55,6 @@ impl<'a> Cohort<'a> {
         };
         let supply = Supply::read();
         let probe = Probe::new(&self.settings.placement, self.settings.fleet.is_none());
-        let mut found: BTreeMap<u32, Vec<Reason>> = BTreeMap::new();
         let mut programs = Vec::new();
         let slices = agent.and_then(|mut agent| {
             let mut runner = SliceRunner {
@@ -70,7 +64,7 @@ impl<'a> Cohort<'a> {
                 stop: self.stop,
             };
             self.rest(&mut members);
-            self.warm_up(&mut runner, &mut members, known, &mut found)?;
+            self.warm_up(&mut runner, &mut members, known)?;
             members.iter_mut().for_each(Member::begin_rounds);
             let before = Programs::read();
             let slices = self.rounds(&mut runner, &mut members, watch)?;
@@ -79,7 +73,7 @@ impl<'a> Cohort<'a> {
             Ok(slices)
         });
         if let Ok(slices) = &slices {
-            self.look_back(&members, slices, &supply, &mut found);
+            Self::look_back(&mut members, slices, &supply);
         }
         let processes: BTreeMap<u32, Processes> =
             members.iter().map(|it| (it.load, it.judge_processes())).collect();
@@ -93,15 +87,7 @@ impl<'a> Cohort<'a> {
         };
         for of_load in &ended {
             let processes = processes.get(&of_load.0).copied().unwrap_or(Processes::Same);
-            let reasons = found.remove(&of_load.0).unwrap_or_default();
-            runs.extend(self.runs_of(
-                of_load,
-                &slices,
-                &broken,
-                (processes, &reasons),
-                &programs,
-                &started,
-            ));
+            runs.extend(self.runs_of(of_load, &slices, &broken, processes, &programs, &started));
         }
         self.learn(known, &runs);
         Some(runs)

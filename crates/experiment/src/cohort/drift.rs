@@ -2,14 +2,15 @@
 //! cohort. Pure.
 
 use std::collections::BTreeSet;
-use wirebench_judge::instance::drifting;
+use wirebench_judge::instance::Drift;
 use wirebench_schema::{
-    journal::{Outcome, Reason, Run, Slice, logarithms_by_round},
+    journal::{Outcome, Run, Slice, logarithms_by_round},
     suite::Workload,
 };
 use wirebench_stats::{InstanceValue, Trend, instance_values};
 
 use super::state::in_most_common;
+use crate::evidence;
 
 /// With fewer instances a change of the machine looks like one of a server.
 const FEWEST_INSTANCES: usize = 3;
@@ -29,16 +30,17 @@ pub(crate) fn note_drift(runs: &mut [Run], workloads: &[&Workload], margin: Opti
             logarithms_by_round(run.outcome.slices(), figure, |it| is_in(&it.distances))
         };
         let slices: Vec<Vec<Option<f64>>> = own.iter().map(by_round).collect();
-        for (run, reason) in own.iter_mut().zip(judged(&slices, margin.unwrap_or(usual))) {
-            if let (Outcome::Measured(measured), Some(reason)) = (&mut run.outcome, reason) {
-                measured.reasons.push(reason);
+        for (run, drift) in own.iter_mut().zip(drifts(&slices, margin.unwrap_or(usual))) {
+            if let (Outcome::Measured(measured), Some(drift)) = (&mut run.outcome, drift) {
+                evidence::record(&run.variant, run.copy, "drift", &drift);
+                measured.reasons.extend(drift.reason());
             }
         }
     }
 }
 
-/// The drift of each instance, from the logarithms of its slices by round.
-fn judged(slices: &[Vec<Option<f64>>], margin: f64) -> Vec<Option<Reason>> {
+/// The drift of each instance where it is certain, from the logarithms of its slices by round.
+fn drifts(slices: &[Vec<Option<f64>>], margin: f64) -> Vec<Option<Drift>> {
     let is_measured = |row: &&Vec<Option<f64>>| row.iter().any(Option::is_some);
     if slices.iter().filter(is_measured).count() < FEWEST_INSTANCES {
         return vec![None; slices.len()];
@@ -46,11 +48,9 @@ fn judged(slices: &[Vec<Option<f64>>], margin: f64) -> Vec<Option<Reason>> {
     instance_values(slices).into_iter().map(|value| drift(&value?, margin)).collect()
 }
 
-fn drift(value: &InstanceValue, margin: f64) -> Option<Reason> {
+fn drift(value: &InstanceValue, margin: f64) -> Option<Drift> {
     let trend = value.trend.filter(Trend::is_certain)?;
-    let change = trend.change.exp_m1();
-    let is_large = trend.change.abs() > margin.ln_1p();
-    is_large.then(|| drifting(change))
+    Some(Drift { change: trend.change, margin })
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
                 (0..10).map(value).map(Some).collect()
             })
             .collect();
-        judged(&matrix, margin).into_iter().map(|it| it?.figure).collect()
+        drifts(&matrix, margin).into_iter().map(|it| it?.reason()?.figure).collect()
     }
 
     /// It slows all of them down evenly.
@@ -124,7 +124,7 @@ mod tests {
         let matrix = [slices(0.0), slices(0.0), slices(0.05)]
             .map(|it| logarithms_by_round(&it, Slice::cpu_ns_per_request, |_| true));
         let named = |matrix: &[Vec<Option<f64>>]| {
-            judged(matrix, 0.03).into_iter().filter(Option::is_some).count()
+            drifts(matrix, 0.03).into_iter().flatten().filter_map(|it| it.reason()).count()
         };
         assert_eq!((named(&matrix), named(&matrix[1..])), (1, 0));
     }

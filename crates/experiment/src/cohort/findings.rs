@@ -1,9 +1,7 @@
 //! What the slices of a cohort show of its instances once all rounds are over.
 
-use std::collections::BTreeMap;
-use wirebench_judge::instance::{parked_busy, swapped};
 use wirebench_schema::{
-    journal::{Distances, Outcome, Reason, ReasonKind, Run, Slice},
+    journal::{Distances, Outcome, ReasonKind, Run, Slice},
     load::LoadModel,
     suite::Workload,
 };
@@ -22,20 +20,14 @@ use super::{
 const FURTHER_LONG_SLICES: usize = 2;
 
 impl Cohort<'_> {
-    /// Finds what is wrong with instances over all of their slices, besides drift.
-    pub(super) fn look_back(
-        &self,
-        members: &[Member<'_>],
-        slices: &Slices,
-        supply: &Supply,
-        found: &mut BTreeMap<u32, Vec<Reason>>,
-    ) {
-        for (load, reason) in parked_at_work(slices) {
-            found.entry(load).or_default().push(reason);
-        }
-        if let Some(pages) = Supply::read().swapped_since(supply) {
-            let reason = swapped(pages);
-            members.iter().for_each(|it| found.entry(it.load).or_default().push(reason.clone()));
+    /// Notes what all slices together show of the instances, besides drift.
+    pub(super) fn look_back(members: &mut [Member<'_>], slices: &Slices, supply: &Supply) {
+        let swapped_pages = Supply::read().swapped_since(supply);
+        for member in members {
+            let worked = |done: &&Done| done.busiest_parked() == Some(member.load);
+            let parked = slices.values().flatten().filter(worked).map(|done| done.clocks).collect();
+            member.evidence.parked = parked;
+            member.evidence.swapped_pages = swapped_pages;
         }
     }
 
@@ -79,7 +71,8 @@ impl Cohort<'_> {
         }
         let ratios = differing(members);
         for (member, ratio) in members.iter_mut().zip(ratios) {
-            member.length_ratio = ratio.or(member.length_ratio);
+            let known = &mut member.evidence.length_ratio;
+            *known = ratio.or(*known);
         }
         Ok(())
     }
@@ -97,13 +90,4 @@ impl Cohort<'_> {
             }
         }
     }
-}
-
-/// The servers for whose work while they were parked slices of others were dropped.
-fn parked_at_work(slices: &Slices) -> Vec<(u32, Reason)> {
-    let mut dropped: BTreeMap<u32, u32> = BTreeMap::new();
-    for load in slices.values().flatten().filter_map(Done::disturbed_by) {
-        *dropped.entry(load).or_default() += 1;
-    }
-    dropped.into_iter().map(|(load, slices)| (load, parked_busy(slices))).collect()
 }

@@ -2,13 +2,12 @@
 //! with the end of longer ones, and then the instances with each other. What all of them have in common
 //! is the machine, which may have changed its speed in between. Pure.
 
+use wirebench_judge::settle::{TAIL_SHARE, moments};
 use wirebench_schema::{
     agent::SlicePiece,
     journal::{Slice, logarithms_by_round},
 };
 use wirebench_stats::{instance_values, median};
-
-use super::settle::{TAIL_SHARE, moments};
 
 /// A difference below this share is none.
 const TOLERANCE: f64 = 0.05;

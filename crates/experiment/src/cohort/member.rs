@@ -3,7 +3,7 @@
 use rustix::process::{Pid, Signal, kill_process};
 use std::{collections::BTreeMap, time::Duration};
 use wirebench_catalogue::subject::Subject;
-use wirebench_judge::{rest::RESTLESS_SHARE, validity::Processes};
+use wirebench_judge::{instance::InstanceEvidence, rest::RESTLESS_SHARE, validity::Processes};
 use wirebench_schema::{
     agent::LoadProcesses,
     journal::{Distances, Instance, Slice},
@@ -38,8 +38,8 @@ pub(super) struct Member<'a> {
     pub(super) discard_ns: u64,
     /// The ends of long slices, by the pass in which they were made; none of one that was dropped.
     pub(super) long: Vec<Option<(Tail, Distances)>>,
-    /// How slices of it, or of an earlier instance, compare with long ones, if they differ.
-    pub(super) length_ratio: Option<f64>,
+    /// The facts by which the instance is judged.
+    pub(super) evidence: InstanceEvidence,
     /// Why it has no figures, once that is so.
     pub(super) failure: Option<String>,
 }
@@ -58,7 +58,7 @@ impl<'a> Member<'a> {
         let ready = if server.is_service() { Duration::ZERO } else { ready };
         let ready_ns = u64::try_from(ready.as_nanos()).unwrap_or(u64::MAX);
         let instance = Instance { ready_ns, ..Instance::default() };
-        let (discard_ns, long, length_ratio, failure) = (0, Vec::new(), None, None);
+        let (discard_ns, long, failure) = (0, Vec::new(), None);
         Self {
             subject,
             copy,
@@ -71,7 +71,7 @@ impl<'a> Member<'a> {
             children,
             discard_ns,
             long,
-            length_ratio,
+            evidence: InstanceEvidence::default(),
             failure,
         }
     }
@@ -193,7 +193,7 @@ impl<'a> Member<'a> {
             workers: self.workers,
             commands: self.commands,
             instance: self.instance,
-            length_ratio: self.length_ratio,
+            evidence: InstanceEvidence { rest_share: self.instance.rest_share, ..self.evidence },
             failure: self.failure,
             command: self.server.command().to_vec(),
             stopped: self.server.stop(grace),
@@ -213,7 +213,7 @@ pub(super) struct Ended<'a> {
     pub(super) workers: u32,
     pub(super) commands: Commands,
     pub(super) instance: Instance,
-    pub(super) length_ratio: Option<f64>,
+    pub(super) evidence: InstanceEvidence,
     pub(super) failure: Option<String>,
     pub(super) command: Vec<String>,
     pub(super) stopped: Stopped,

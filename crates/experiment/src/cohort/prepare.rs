@@ -6,11 +6,13 @@ use std::{
     thread,
     time::Duration,
 };
-use wirebench_judge::instance::{FAR, not_steady, unsettled};
+use wirebench_judge::{
+    instance::FAR,
+    settle::{PILOT_LENGTH, settle_ns},
+};
 use wirebench_schema::{
     agent::{Recording, SlicePiece},
     id::VariantId,
-    journal::Reason,
     load::LoadModel,
     scenario::Scenario,
 };
@@ -19,14 +21,12 @@ use super::{
     course::Cohort,
     length::Tail,
     member::Member,
-    settle::settle_ns,
     slice::{self, Shape, SliceRunner},
     warm_up::WarmUp,
 };
 
-/// How long a slice is that warms up, and the one that shows how long a server needs to settle.
+/// How long a slice is that warms up.
 const WARM_UP_LENGTH: Duration = Duration::from_millis(60);
-const PILOT_LENGTH: Duration = Duration::from_millis(400);
 /// One that seems to settle late is looked at again, and judged by all looks together: noise averages
 /// out, and a server that starts slowly only at times is given what it needs then.
 const PILOTS_MOST: usize = 3;
@@ -48,10 +48,12 @@ pub(crate) struct KnownServers {
     memory_bytes: BTreeMap<Key, u64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Settled {
     /// None when it had not settled at the end of the longest slice.
     settle_ns: Option<u64>,
+    /// The long slices that show it; absent of one that is known to settle late.
+    series: Option<Vec<SlicePiece>>,
     /// How slices compared with a long one of the same instance, if they differed.
     length_ratio: Option<f64>,
 }
@@ -107,7 +109,6 @@ impl Cohort<'_> {
         runner: &mut SliceRunner<'_>,
         members: &mut [Member<'_>],
         known: &mut KnownServers,
-        found: &mut BTreeMap<u32, Vec<Reason>>,
     ) -> Result<(), String> {
         let workloads = self.workloads();
         let within = workloads.iter().map(|it| it.steady_within).max().unwrap_or_default();
@@ -131,8 +132,7 @@ impl Cohort<'_> {
         for (member, warm) in members.iter_mut().zip(&warm) {
             member.instance.warm_up_ns = warm.spent_ns;
             if !warm.is_warm() && !within.is_zero() {
-                let reason = not_steady(warm.spent_ns, "before the first round");
-                found.entry(member.load).or_default().push(reason);
+                member.evidence.cold_ns = Some(warm.spent_ns);
             }
         }
         for model in workloads.iter().map(|it| &it.model).filter(|it| **it != LoadModel::Closed) {
@@ -141,7 +141,7 @@ impl Cohort<'_> {
                 self.slice(runner, members, index, &shape)?;
             }
         }
-        self.pilot(runner, members, known, found)
+        self.pilot(runner, members, known)
     }
 
     /// Sets how much of each server's slices is discarded. Where one is not known yet, all are looked
@@ -151,7 +151,6 @@ impl Cohort<'_> {
         runner: &mut SliceRunner<'_>,
         members: &mut [Member<'_>],
         known: &mut KnownServers,
-        found: &mut BTreeMap<u32, Vec<Reason>>,
     ) -> Result<(), String> {
         // Where less is measured than a look takes, nothing is looked at: that is no measurement.
         let plans = self.workloads().into_iter().map(|it| self.settings.cut.of(it));
@@ -165,7 +164,8 @@ impl Cohort<'_> {
         }
         for member in members {
             let settled = known.settled.get(&self.key(&member.subject.variant.id));
-            member.length_ratio = settled.and_then(|settled| settled.length_ratio);
+            member.evidence.length_ratio = settled.and_then(|settled| settled.length_ratio);
+            member.evidence.settling = settled.and_then(|settled| settled.series.clone());
             let unknown =
                 if looks && member.has_processes() { DISCARD_MOST } else { DISCARD_LEAST };
             let settle_ns = settled.and_then(|settled| settled.settle_ns);
@@ -174,10 +174,6 @@ impl Cohort<'_> {
                 .instance
                 .settle_ns
                 .clamp(DISCARD_LEAST.as_nanos() as u64, DISCARD_MOST.as_nanos() as u64);
-            if settled.is_some() && settle_ns.is_none() {
-                let reason = unsettled(PILOT_LENGTH.mul_f64(0.6));
-                found.entry(member.load).or_default().push(reason);
-            }
         }
         Ok(())
     }
@@ -210,8 +206,11 @@ impl Cohort<'_> {
         let counts = |member: &Member<'_>| member.is_well() && member.has_processes();
         for (member, seen) in members.iter().zip(seen).filter(|(member, _)| counts(member)) {
             let key = self.key(&member.subject.variant.id);
-            let late_ns = known.late.contains(&key).then_some(DISCARD_MOST.as_nanos() as u64);
-            let settled = Settled { settle_ns: late_ns.or(settle_ns(&seen)), length_ratio: None };
+            let is_late = known.late.contains(&key);
+            let late_ns = is_late.then_some(DISCARD_MOST.as_nanos() as u64);
+            let settle_ns = late_ns.or(settle_ns(&seen));
+            let series = (!is_late).then_some(seen);
+            let settled = Settled { settle_ns, series, length_ratio: None };
             known.settled.entry(key).or_insert(settled);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The records of the runs of a cohort.
 
 use wirebench_judge::validity::Processes;
-use wirebench_schema::journal::{Outcome, ProgramShare, Reason, Run};
+use wirebench_schema::journal::{Outcome, ProgramShare, Run};
 
 use super::{
     course::{Cohort, Slices},
@@ -16,7 +16,7 @@ impl Cohort<'_> {
         (load, ended): &(u32, Ended<'_>),
         slices: &Slices,
         broken: &Option<String>,
-        (processes, found): (Processes, &[Reason]),
+        processes: Processes,
         programs: &[ProgramShare],
         started: &str,
     ) -> Vec<Run> {
@@ -35,7 +35,6 @@ impl Cohort<'_> {
                 processes,
                 slices: slices.get(&(*load, cell.workload.name.clone())).unwrap_or(&none),
                 programs,
-                found: found.to_vec(),
             };
             match parts.measurement() {
                 Ok(measurement) => Outcome::Measured(Box::new(measurement)),

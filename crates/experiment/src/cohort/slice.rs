@@ -1,5 +1,5 @@
-//! One slice: what is read around it, and whether it counts. Clocks alone decide that, never its
-//! result.
+//! One slice, and what is read around it. Whether it counts is decided in `judge`, by clocks alone and never by
+//! its result.
 
 use rustix::process::Pid;
 use std::{
@@ -13,26 +13,16 @@ use wirebench_host::{
     environment::resources,
     neighbours::{Machine, SliceInterference},
 };
-use wirebench_judge::generators::apart;
+use wirebench_judge::{generators::spread_ns, slices::SliceClocks};
 use wirebench_schema::{
     agent::{LoadProcesses, Recording, WindowOrder, WindowReport},
-    journal::{Distances, Placement, ReasonKind, Slice},
+    journal::{Distances, Placement, Slice},
     load::{LatencyFigure, LoadModel, LoadReport, Stop},
 };
 use wirebench_server::{cost::Details, parallel};
 
 use super::{children, member::Member};
 use crate::agents::{Agents, AtStop};
-
-/// Share of a slice in which a side may wait for others: waiting costs time, and hardly any CPU time.
-const WAITED_SHARE: f64 = 0.1;
-/// Share of a slice by which the generator's threads may be late.
-const LATE_SHARE: f64 = 0.03;
-/// The same of stolen time, which the kernel shows in ticks of 10 ms: one tick of a slice of 100 ms
-/// is no proof.
-const STOLEN_SHARE: f64 = 0.1;
-/// Share of a slice that the parked servers may use beyond what they use at rest.
-const PARKED_SHARE: f64 = 0.03;
 
 /// What a slice is to be.
 #[derive(Clone, Debug)]
@@ -48,6 +38,8 @@ pub(super) struct Shape {
 pub(super) struct Done {
     /// What the journal says of it.
     pub(super) slice: Slice,
+    /// What decides whether it counts.
+    pub(super) clocks: SliceClocks,
     pub(super) report: WindowReport,
     /// What was read of the server's threads before and after.
     pub(super) details: (Details, Details),
@@ -62,11 +54,10 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// The load on the parked server for which this slice was dropped.
-    pub(super) fn disturbed_by(&self) -> Option<u32> {
-        let is_so = self.slice.dropped == Some(ReasonKind::ParkedBusy);
-        let most = self.parked.iter().max_by_key(|(_, cpu_ns)| *cpu_ns).filter(|_| is_so);
-        most.map(|(load, _)| *load)
+    /// The load on the parked server that used the most CPU time meanwhile, if one used any.
+    pub(super) fn busiest_parked(&self) -> Option<u32> {
+        let most = self.parked.iter().max_by_key(|(_, cpu_ns)| *cpu_ns);
+        most.filter(|(_, cpu_ns)| *cpu_ns > 0).map(|(load, _)| *load)
     }
 }
 
@@ -139,10 +130,11 @@ impl SliceRunner<'_> {
         let parked = parked(members, &report);
         let details = (before.0, after.0);
         let slice = slice(shape, &report, taken, &details, &parked);
-        let dropped = dropped(&slice, &report.report, self.placement);
+        let clocks = clocks(&slice, &report.report);
+        let dropped = clocks.dropped(self.placement.disjoint);
         let distances = Distances { distance_ns_before, distance_ns_after };
         let slice = Slice { frequency_khz, distances, dropped, ..slice };
-        Ok(Done { slice, report, details, ended_ns, output_bytes, own_ns, parked })
+        Ok(Done { slice, clocks, report, details, ended_ns, output_bytes, own_ns, parked })
     }
 }
 
@@ -199,21 +191,19 @@ fn slice(
     }
 }
 
-/// Why a slice does not count, if so. Where the sides share CPUs, the server makes the generator late: that is what is
-/// measured.
-fn dropped(slice: &Slice, load: &LoadReport, placement: &Placement) -> Option<ReasonKind> {
-    let load_ns = (slice.discard_ns + slice.length_ns).max(1) as f64;
-    let share = |nanoseconds: u64| nanoseconds as f64 / load_ns;
-    let waited = slice.server_waited.max(slice.generator_waited);
-    let rules = [
-        (slice.throttled_ns.is_some(), ReasonKind::Throttled),
-        (share(slice.stolen_ns) > STOLEN_SHARE, ReasonKind::Stolen),
-        (share(slice.parked_cpu_ns) > PARKED_SHARE, ReasonKind::ParkedBusy),
-        (waited > WAITED_SHARE, ReasonKind::Neighbour),
-        (placement.disjoint && share(load.stall_ns_total) > LATE_SHARE, ReasonKind::GeneratorStall),
-        (apart(load).is_some(), ReasonKind::GeneratorsApart),
-    ];
-    rules.into_iter().find(|(applies, _)| *applies).map(|(_, kind)| kind)
+/// The clocks of a slice and of the load in it.
+fn clocks(slice: &Slice, load: &LoadReport) -> SliceClocks {
+    SliceClocks {
+        length_ns: slice.length_ns,
+        discard_ns: slice.discard_ns,
+        throttled_ns: slice.throttled_ns.unwrap_or(0),
+        stolen_ns: slice.stolen_ns,
+        parked_ns: slice.parked_cpu_ns,
+        server_waited: slice.server_waited,
+        generator_waited: slice.generator_waited,
+        late_ns: load.stall_ns_total,
+        apart_ns: spread_ns(load),
+    }
 }
 
 #[allow(
@@ -228,7 +218,10 @@ pub(super) fn share_of(count: u64, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_schema::load::{EngineChoice, LoadConfig};
+    use wirebench_schema::{
+        journal::ReasonKind,
+        load::{EngineChoice, LoadConfig},
+    };
 
     const MS: u64 = 1_000_000;
 
@@ -240,7 +233,7 @@ mod tests {
         let mut load = LoadReport::new("0".into(), config, EngineChoice::Epoll);
         let mut slice = Slice { discard_ns: 20 * MS, length_ns: 100 * MS, ..Slice::default() };
         change(&mut slice, &mut load);
-        dropped(&slice, &load, &Placement { disjoint, ..Placement::default() })
+        clocks(&slice, &load).dropped(disjoint)
     }
 
     fn why(change: impl FnOnce(&mut Slice, &mut LoadReport)) -> Option<ReasonKind> {

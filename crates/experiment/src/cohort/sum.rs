@@ -2,15 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_judge::{
-    instance::slice_length,
-    neighbours::{self, Arrivals},
-    rest::rests,
-    slices::disturbed,
-    uneven::uneven,
-    validity::{self, Evidence, Processes, ServerEnd, bound_of_run},
+    instance::{InstanceEvidence, WorkerUse},
+    neighbours::MachineUse,
+    validity::{self, Evidence, Processes, ServerEnd},
 };
 use wirebench_schema::{
-    journal::{Cost, Measurement, Owner, ProgramShare, Reason, RunSide, Slice},
+    journal::{Cost, Distances, Measurement, Owner, ProgramShare, Slice},
     load::{LoadModel, LoadReport},
 };
 use wirebench_server::{cost, threads::Threads};
@@ -33,8 +30,6 @@ pub(super) struct Parts<'a> {
     pub(super) slices: &'a [Done],
     /// Other programs that were seen during the rounds.
     pub(super) programs: &'a [ProgramShare],
-    /// What was found wrong over several slices.
-    pub(super) found: Vec<Reason>,
 }
 
 impl Parts<'_> {
@@ -50,48 +45,54 @@ impl Parts<'_> {
         if load.requests == 0 {
             return Err(validity::nothing_answered(&load));
         }
-        let cost = self.cost(&kept, &own, &load);
-        let bound = bound_of_run(&cost, load.ready_share, &load);
-        let programs = self.programs();
-        let end =
-            ServerEnd { stderr_bytes: self.output_bytes(), ..server_end(&self.ended.stopped) };
         let evidence = Evidence {
             phase: self.cell.workload.phase,
-            load: &load,
             windows: loads.len(),
             tool: None,
-            cost: &cost,
-            bound,
-            placement: &self.settings.placement,
-            end: &end,
-            others: self.disturbed(&kept, &slices, &programs),
-            programs,
+            cost: self.cost(&kept, &own, &load),
+            load,
+            placement: self.settings.placement.clone(),
+            end: ServerEnd { stderr_bytes: self.output_bytes(), ..server_end(&self.ended.stopped) },
+            machine: MachineUse::default(),
+            programs: self.programs(),
             verification: self.cell.verification,
             processes: self.processes,
+            instance: Some(self.instance(&kept)),
         };
-        let mut reasons = evidence.reasons();
-        reasons.extend(self.found);
-        reasons.extend(rests(self.ended.instance.rest_share));
-        if self.cell.workload.model == LoadModel::Closed {
-            let sharing = self.ended.subject.variant.sharing;
-            reasons.extend(uneven(sharing, self.ended.workers, ran_ns(&kept)));
-            reasons.extend(self.ended.length_ratio.map(slice_length));
-        }
+        let variant = &self.ended.subject.variant.id;
+        crate::evidence::record(variant, self.ended.copy, "evidence", &evidence);
         if !self.processes.are_known() {
             // What is known is only a part.
             slices.iter_mut().for_each(|slice| slice.cpu_ns = None);
         }
         Ok(Measurement {
-            load,
             tool: None,
-            cost,
-            bound,
+            bound: evidence.bound(),
+            reasons: evidence.reasons(),
+            load: evidence.load,
+            cost: evidence.cost,
             warm_up: None,
             slices,
-            distances: wirebench_schema::journal::Distances::default(),
+            distances: Distances::default(),
             instance: Some(self.ended.instance),
-            reasons,
         })
+    }
+
+    /// The facts of the instance in this workload.
+    fn instance(&self, kept: &[&Done]) -> InstanceEvidence {
+        let Ended { subject, workers, evidence, .. } = self.ended;
+        let is_closed = self.cell.workload.model == LoadModel::Closed;
+        let workers = || WorkerUse {
+            sharing: subject.variant.sharing,
+            workers: *workers,
+            ran_ns: ran_ns(kept),
+        };
+        InstanceEvidence {
+            slices: self.slices.iter().map(|it| it.clocks).collect(),
+            workers: is_closed.then(workers),
+            length_ratio: evidence.length_ratio.filter(|_| is_closed),
+            ..evidence.clone()
+        }
     }
 
     /// The slices with what ended children have used. The kernel counts that in ticks, so the ratio to the
@@ -157,26 +158,6 @@ impl Parts<'_> {
         let own = ProgramShare { name: name.to_owned(), owner, share };
         let is_seen = own.share >= OWN_SHARE;
         self.programs.iter().cloned().chain(is_seen.then_some(own)).collect()
-    }
-
-    /// What others did in the slices that count, and how many do not.
-    fn disturbed(
-        &self,
-        kept: &[&Done],
-        slices: &[Slice],
-        programs: &[ProgramShare],
-    ) -> Vec<Reason> {
-        let arrivals = match self.cell.workload.model {
-            LoadModel::Rate { .. } => Arrivals::AtMoments,
-            _ => Arrivals::AfterReplies,
-        };
-        let mean = |of: fn(&Slice) -> f64| {
-            kept.iter().map(|it| of(&it.slice)).sum::<f64>() / kept.len().max(1) as f64
-        };
-        let waited = |side, share| neighbours::waited(side, share, arrivals);
-        let server = waited(RunSide::Server, mean(|slice| slice.server_waited));
-        let generator = waited(RunSide::Generator, mean(|slice| slice.generator_waited));
-        [server, generator, disturbed(slices, programs)].into_iter().flatten().collect()
     }
 }
 

@@ -5,7 +5,8 @@ use std::{
     collections::BTreeMap,
     time::{Duration, Instant},
 };
-use wirebench_schema::journal::{ReasonKind, RunSide, Weight};
+use wirebench_judge::neighbours::Arrivals;
+use wirebench_schema::journal::{Reason, ReasonKind, RunSide, Weight};
 
 const MS: u64 = 1_000_000;
 
@@ -49,7 +50,7 @@ fn reasons_of(
         ..Placement::default()
     };
     let threads = (&threads.0, &threads.1);
-    after.reasons(&before, &placement, (ran_ms * MS, 0), threads, arrivals)
+    after.used(&before, &placement, (ran_ms * MS, 0), threads).reasons(arrivals)
 }
 
 /// The one reason, with its figure in thousandths.

@@ -11,12 +11,13 @@ use super::Evidence;
 use crate::load::{ready, verdict};
 
 /// That the rate is not the server's, in a phase whose figure is the rate.
-pub(super) fn bound(evidence: &Evidence<'_>) -> Option<Reason> {
-    let Evidence { phase, load, cost, bound, tool, .. } = evidence;
+pub(super) fn bound(evidence: &Evidence) -> Option<Reason> {
+    let Evidence { phase, load, cost, tool, .. } = evidence;
+    let bound = evidence.bound();
     let is_free = match &load.config.model {
         LoadModel::Closed => true,
         // Pauses are meant to set the rate; only a generator that cannot keep them is a limit.
-        LoadModel::Think { .. } => *bound == Bound::Generator,
+        LoadModel::Think { .. } => bound == Bound::Generator,
         // A server that keeps a schedule shows only that, however busy it was.
         LoadModel::Rate { .. } => verdict(load).limit == Bound::Generator,
     };

@@ -33,7 +33,7 @@ pub(crate) fn not_verified(verification: Verification) -> Option<Reason> {
 }
 
 /// Whether the server's cost was measured, and of which processes.
-pub(super) fn cost(evidence: &Evidence<'_>) -> Vec<Reason> {
+pub(super) fn cost(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let unknown = match evidence.processes {
         Processes::Lost(lost) => {

@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::fixtures::summary;
+use crate::neighbours::SideUse;
 use expect_test::expect_file;
+use std::time::Duration;
 use wirebench_schema::{
-    journal::{ReasonKind, Weight},
+    journal::{ReasonKind, RunSide, Weight},
     load::{
         EngineChoice, ErrorCounts, Fairness, LoadConfig, LoadModel, LoadReport, Offered, RateCurve,
         Stop,
@@ -51,37 +53,33 @@ fn good_placement() -> Placement {
 }
 
 /// A run without anything to complain of but what is given, in a phase of saturation.
-fn evidence<'a>(
-    load: &'a LoadReport,
-    cost: &'a Cost,
-    placement: &'a Placement,
-    end: &'a ServerEnd,
-) -> Evidence<'a> {
+fn evidence(cost: Cost) -> Evidence {
     Evidence {
-        phase: Phase::Saturate,
-        load,
+        load: good_load(),
         windows: 1,
-        tool: None,
         cost,
-        bound: Bound::Server,
-        placement,
-        end,
-        others: Vec::new(),
-        programs: Vec::new(),
-        verification: Verification::Full,
-        processes: Processes::Same,
+        placement: good_placement(),
+        ..Evidence::default()
     }
+}
+
+/// A machine on which the server waited for others for this share of a second, and was held back this long.
+fn machine(waited: f64, throttled_ns: u64) -> MachineUse {
+    let elapsed = Duration::from_secs(1);
+    let side = RunSide::Server;
+    let server = SideUse { side, cpus: 1, elapsed, others_ns: 0, waited, stolen_ns: 0 };
+    MachineUse { elapsed, throttled_ns, sides: vec![server] }
 }
 
 /// The costs of both sides, and one for each request.
 fn counted(server: f64, generator: f64) -> Cost {
-    Cost { cpu_ns_per_request: Some(1.0), ..cost(server, generator) }
+    Cost { cpu_ns_per_request: Some(1.0), processes: 1, ..cost(server, generator) }
 }
 
 fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut ServerEnd)) -> Vec<Reason> {
-    let (mut load, mut placement, mut end) = (good_load(), good_placement(), ServerEnd::default());
-    spoil(&mut load, &mut placement, &mut end);
-    evidence(&load, &counted(0.99, 0.6), &placement, &end).reasons()
+    let mut evidence = evidence(counted(0.99, 0.6));
+    spoil(&mut evidence.load, &mut evidence.placement, &mut evidence.end);
+    evidence.reasons()
 }
 
 #[test]
@@ -173,14 +171,12 @@ fn each_fault_of_a_run_has_its_reason_with_the_next_step() {
 
 /// The one reason of a good load in this phase with such a limit, if there is one.
 fn of_bound(phase: Phase, bound: Bound, model: &LoadModel) -> Option<(ReasonKind, Weight, f64)> {
-    let mut load = good_load();
-    load.config.model = model.clone();
-    let reasons = Evidence {
-        phase,
-        bound,
-        ..evidence(&load, &counted(0.6, 0.97), &good_placement(), &ServerEnd::default())
-    }
-    .reasons();
+    let busy = |side| if bound == side { 0.97 } else { 0.6 };
+    let cost = counted(busy(Bound::Server), busy(Bound::Generator));
+    let mut evidence = Evidence { phase, ..evidence(cost) };
+    evidence.load.config.model = model.clone();
+    assert_eq!(evidence.bound(), bound);
+    let reasons = evidence.reasons();
     assert!(reasons.len() <= 1, "{reasons:?}");
     reasons.first().map(|it| (it.kind, it.weight, it.figure.unwrap()))
 }
@@ -207,7 +203,7 @@ fn a_cost_that_was_not_measured_spoils_a_phase_of_cost_alone() {
             phase,
             verification: Verification::LeftOut,
             processes: Processes::Lost(3),
-            ..evidence(&good_load(), &cost(0.99, 0.5), &good_placement(), &ServerEnd::default())
+            ..evidence(cost(0.99, 0.5))
         }
         .reasons();
         let told: Vec<_> = reasons.iter().map(|reason| (reason.kind, reason.weight)).collect();
@@ -234,36 +230,28 @@ fn a_load_without_a_good_reply_says_what_was_bad() {
 
 #[test]
 fn a_limit_of_the_control_group_comes_first_and_no_other_is_blamed() {
-    let others = |weight| {
-        let waited = ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.5), "waited");
-        vec![waited, ReasonKind::Throttled.reason(weight, Some(1e9), "paused")]
-    };
-    let kinds = |weight| {
+    let kinds = |throttled_ns| {
         let reasons = Evidence {
-            bound: Bound::Neither,
-            others: others(weight),
+            machine: machine(0.5, throttled_ns),
             verification: Verification::LeftOut,
-            ..evidence(&good_load(), &counted(0.3, 0.3), &good_placement(), &ServerEnd::default())
+            ..evidence(counted(0.3, 0.3))
         }
         .reasons();
         reasons.iter().map(|reason| reason.kind).collect::<Vec<_>>()
     };
     let spoiled = [ReasonKind::Throttled, ReasonKind::NotVerified];
-    assert_eq!(kinds(Weight::Invalid), spoiled);
-    let noted = [ReasonKind::NotVerified, ReasonKind::Neighbour, ReasonKind::Throttled];
-    assert_eq!(kinds(Weight::Note), noted);
+    assert_eq!(kinds(100_000_000), spoiled);
+    let noted = [ReasonKind::NotVerified, ReasonKind::Throttled, ReasonKind::Neighbour];
+    assert_eq!(kinds(1_000_000), noted);
 }
 
 #[test]
 fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other_side() {
-    for (weight, count) in [(Weight::Note, 2), (Weight::Invalid, 1)] {
-        let reasons = Evidence {
-            bound: Bound::Neither,
-            others: vec![ReasonKind::Neighbour.reason(weight, Some(0.5), "others were there")],
-            ..evidence(&good_load(), &counted(0.3, 0.3), &good_placement(), &ServerEnd::default())
-        }
-        .reasons();
+    for (waited, weight, count) in [(0.05, Weight::Note, 2), (0.5, Weight::Invalid, 1)] {
+        let reasons =
+            Evidence { machine: machine(waited, 0), ..evidence(counted(0.3, 0.3)) }.reasons();
         assert_eq!(reasons.len(), count);
+        assert_eq!(reasons[count - 1].weight, weight);
     }
 }
 
@@ -271,13 +259,9 @@ fn who_waited_for_a_cpu_that_others_had_is_not_told_to_have_waited_for_the_other
 fn a_server_that_writes_much_is_named_instead_of_the_program_that_reads_it() {
     let reasons = |stderr_bytes| {
         let reasons = Evidence {
-            others: vec![ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.5), "others")],
-            ..evidence(
-                &good_load(),
-                &counted(0.99, 0.6),
-                &good_placement(),
-                &ServerEnd { stderr_bytes, ..ServerEnd::default() },
-            )
+            machine: machine(0.5, 0),
+            end: ServerEnd { stderr_bytes, ..ServerEnd::default() },
+            ..evidence(counted(0.99, 0.6))
         }
         .reasons();
         reasons.into_iter().map(|reason| (reason.kind, reason.weight)).collect::<Vec<_>>()

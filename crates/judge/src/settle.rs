@@ -4,10 +4,13 @@
 //! Caches, batches and schedulers find another pace while a server is parked. A runtime that shares
 //! work between threads may take a quarter of a second to find it again.
 
+use std::time::Duration;
 use wirebench_schema::agent::{SERIES_NS, SlicePiece};
 
+/// How long the slice is that shows how long a server needs to settle.
+pub const PILOT_LENGTH: Duration = Duration::from_millis(400);
 /// Share of the pieces, at the end of the series, from which the value is taken that it settles to.
-pub(super) const TAIL_SHARE: f64 = 0.4;
+pub const TAIL_SHARE: f64 = 0.4;
 /// Pieces that are judged together: single ones scatter by 3 to 5 %.
 const TOGETHER: usize = 3;
 /// A difference below this share is no unrest.
@@ -15,8 +18,9 @@ const TOLERANCE: f64 = 0.03;
 /// A difference must be larger than the scatter of the tail explains.
 const STANDARD_ERRORS: f64 = 3.0;
 
-/// How long the server took; none when the series is too short, or has not settled before its tail.
-pub(super) fn settle_ns(series: &[SlicePiece]) -> Option<u64> {
+/// How long the server took after its rest; none when the series is too short, or has not settled before its tail.
+#[must_use]
+pub fn settle_ns(series: &[SlicePiece]) -> Option<u64> {
     let values: Vec<f64> = series
         .iter()
         .filter(|piece| piece.requests > 0 && piece.cpu_ns > 0)
@@ -53,7 +57,8 @@ fn halves(count: usize) -> f64 {
 
 /// The mean, and the deviation of one value from its neighbours, which contains no drift (von Neumann
 /// 1941, Annals of Mathematical Statistics 12).
-pub(super) fn moments(values: &[f64]) -> (f64, f64) {
+#[must_use]
+pub fn moments(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
