@@ -64,7 +64,6 @@ const PLAN: [(&str, Lane, u32); 9] = [
 /// Checks the sources, installs the tests' dependencies, runs the tests, builds and verifies entries, and runs the
 /// smoke suite.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let is_nightly = arguments.nightly || arguments.all;
     let scope = match (arguments.all, arguments.nightly) {
         (true, _) => Scope::All,
         (false, true) => Scope::Nightly,
@@ -88,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     queue.add(Lane::Build, "build", &[], |queue| {
         build::run(&lints, |it| {
             if it.is_test {
-                return programs::add(queue, it, installed, is_nightly);
+                return programs::add(queue, it, installed, scope);
             }
             if it.name == "wirebench/wirebench" {
                 let path = it.executable.to_str().context("the program's path is no text")?;
@@ -96,15 +95,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
             Ok(())
         })?;
-        add_fibers(queue, &lints, is_nightly);
+        add_fibers(queue, &lints, scope);
         Ok(())
     });
-    if is_nightly {
-        queue.add(Lane::Build, "docs", &["build"], |_| {
-            let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-            let doc = [&[cargo()], &doc[..]].concat();
-            compile("docs", &doc, &[("RUSTDOCFLAGS", "-D warnings")]).map(drop)
-        });
+    if scope >= Scope::Nightly {
+        let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+        add_cargo(&queue, "docs", &["build"], &doc, &[("RUSTDOCFLAGS", "-D warnings")]);
+    }
+    if scope == Scope::All {
+        let of = ["--manifest-path", "validate/Cargo.toml", "--target-dir", "target/validate"];
+        let test = [&["test", "--locked"], &of[..]].concat();
+        let after = ["tests of wirebench-report/wirebench_report"];
+        add_cargo(&queue, "validation", &after, &test, &[programs::DOCUMENTS]);
     }
     if arguments.release {
         add_release(&queue, !arguments.no_install);
@@ -118,29 +120,34 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Adds a command of cargo.
+fn add_cargo<'a>(
+    queue: &Queue<'a>,
+    title: &'static str,
+    after: &[&str],
+    words: &[&'a str],
+    env: &[(&'a str, &'a str)],
+) {
+    let (words, env) = ([&[cargo()], words].concat(), env.to_vec());
+    queue.add(Lane::Build, title, after, move |_| compile(title, &words, &env).map(drop));
+}
+
 /// Adds the tests of the fiber runtime, which is a part of its entry.
-fn add_fibers<'a>(queue: &Queue<'a>, lints: &'a [(&'static str, String)], is_nightly: bool) {
-    let test = |title: &'static str, after: &[&str], further: &'static [&'static str]| {
-        queue.add(Lane::Build, title, after, move |_| {
-            let of = ["--manifest-path", FIBERS, "--target-dir", "target/fibers", "--locked"];
-            let test = [&[cargo(), "test"], &of[..], &["-p", "wirebench-fiber"], further].concat();
-            let lints: Vec<(&str, &str)> =
-                lints.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            compile(title, &test, &lints).map(drop)
-        });
-    };
-    test("fibers", &[], &[]);
-    if is_nightly {
-        test("loom", &["fibers"], &["--features", "loom", "--lib", "loom"]);
+fn add_fibers<'a>(queue: &Queue<'a>, lints: &'a [(&'static str, String)], scope: Scope) {
+    let lints: Vec<(&str, &str)> = lints.iter().map(|(name, it)| (*name, it.as_str())).collect();
+    let of = ["test", "--manifest-path", FIBERS, "--target-dir", "target/fibers", "--locked"];
+    let of = [&of[..], &["-p", "wirebench-fiber"]].concat();
+    add_cargo(queue, "fibers", &[], &of, &lints);
+    if scope >= Scope::Nightly {
+        let loom = [&of[..], &["--features", "loom", "--lib", "loom"]].concat();
+        add_cargo(queue, "loom", &["fibers"], &loom, &lints);
     }
 }
 
 /// Adds what needs the program as it is released. Its build takes minutes.
 fn add_release(queue: &Queue<'_>, may_install: bool) {
-    queue.add(Lane::Build, "release build", &[], |_| {
-        let build = ["build", "--release", "--locked", "-p", "wirebench", "-p", "lab"];
-        compile("release build", &[&[cargo()], &build[..]].concat(), &[]).map(drop)
-    });
+    let build = ["build", "--release", "--locked", "-p", "wirebench", "-p", "lab"];
+    add_cargo(queue, "release build", &[], &build, &[]);
     if may_install {
         queue.add(Lane::Alone, "packages", &["release build"], |_| package::test());
     }

@@ -60,7 +60,7 @@ pub(crate) fn write(ledger: &Ledger) -> String {
 }
 
 /// The extent of a run.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Scope {
     /// Changed entries and the representatives.
     Change,

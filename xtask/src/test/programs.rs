@@ -1,7 +1,7 @@
 //! The tests of one program as steps: those that need nothing begin when it is built, those that need another program
 //! when that is installed.
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use std::{
     net::{Ipv6Addr, TcpListener},
     path::Path,
@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use super::build::Program;
+use super::{build::Program, ledger::Scope};
 use crate::{
     queue::{Lane, Queue},
     step::{self, Shown, exists, output, root},
@@ -23,6 +23,9 @@ const USUAL_THREADS: &str = "3";
 const ALONE: &str = "wirebench/provoke";
 /// Its server must become steady.
 const STEADY: &str = "phases::a_server_that_becomes_faster_is_waited_for";
+/// The folder in which tests keep their JSON results, for the complete validator.
+pub(super) const DOCUMENTS: (&str, &str) =
+    ("WIREBENCH_KEEP_DOCUMENTS", concat!(env!("CARGO_MANIFEST_DIR"), "/../target/documents"));
 /// Not a test, but a server that tests start.
 const SERVER: &str = "servers::serve";
 
@@ -43,6 +46,8 @@ enum Need {
     Hosts,
     /// A cluster of one node. Nightly, too.
     Slurm,
+    /// A run of everything: a rare fault, whose recorded evidence is tested otherwise.
+    All,
     Program(String),
 }
 
@@ -70,7 +75,7 @@ impl Need {
 
     fn is_met(&self) -> bool {
         match self {
-            Self::Quiet => true,
+            Self::Quiet | Self::All => true,
             Self::Root => rustix::process::geteuid().is_root(),
             Self::Ipv6 => TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok(),
             Self::TwoCpus => thread::available_parallelism().is_ok_and(|it| it.get() >= 2),
@@ -117,13 +122,17 @@ pub(super) fn add<'a>(
     queue: &Queue<'a>,
     program: Program,
     installed: &[&str],
-    is_nightly: bool,
+    scope: Scope,
 ) -> anyhow::Result<()> {
     let title = format!("tests of {}", program.name);
     let lane = if program.name == ALONE { Lane::Alone } else { Lane::Tests };
     let list = output(&mut command(&program, &["--list", "--ignored"]))?;
-    let mut needing = needing(&list).with_context(|| program.name.clone())?;
-    needing.retain(|(_, it)| is_nightly || !matches!(it, Need::Hosts | Need::Slurm));
+    let mut needing = needing(&program.name, &list)?;
+    needing.retain(|(_, need)| match need {
+        Need::Hosts | Need::Slurm => scope >= Scope::Nightly,
+        Need::All => scope == Scope::All,
+        _ => true,
+    });
     let (quiet, further): (Vec<_>, Vec<_>) =
         needing.into_iter().partition(|(_, it)| *it == Need::Quiet);
     let built: &[&str] = if program.is_integration_test { &["build"] } else { &[] };
@@ -153,12 +162,15 @@ fn run_needing(title: &str, program: &Program, tests: &[(String, Need)]) -> anyh
     run(title, program, &arguments)
 }
 
-/// The tests in a list of those that are ignored, each with its need.
-fn needing(list: &str) -> anyhow::Result<Vec<(String, Need)>> {
+/// The tests in a program's list of those that are ignored, each with its need.
+fn needing(program: &str, list: &str) -> anyhow::Result<Vec<(String, Need)>> {
     let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
-    let needing = tests.filter(|test| *test != SERVER).map(|test| match Need::of(test) {
-        Some(need) => Ok((test.to_owned(), need)),
-        None => bail!("the test `{test}` is ignored, and its name does not end with its need"),
+    let needing = tests.filter(|test| *test != SERVER).map(|test| {
+        let need = if program == ALONE { Some(Need::All) } else { Need::of(test) };
+        let need = need.with_context(|| {
+            format!("{program}: `{test}` is ignored, and its name does not end with its need")
+        })?;
+        Ok((test.to_owned(), need))
     });
     needing.collect()
 }
@@ -168,6 +180,7 @@ fn command(program: &Program, arguments: &[&str]) -> Command {
     // Tests with golden files find them by it.
     command.args(arguments).current_dir(&program.folder);
     command.env("CARGO_MANIFEST_DIR", &program.folder);
+    command.env(DOCUMENTS.0, DOCUMENTS.1);
     command
 }
 
@@ -187,9 +200,11 @@ mod tests {
         let list = "a::b_with_apt_get: test\nservers::serve: test\nc_with_cpp: test\n\
                     d_with_two_cpus: test\ne_as_root: test\n\n4 tests, 0 benchmarks\n";
         let program = |name: &str| Need::Program(name.to_owned());
-        let needs: Vec<Need> = needing(list).unwrap().into_iter().map(|(_, need)| need).collect();
+        let needs: Vec<Need> =
+            needing("p/it", list).unwrap().into_iter().map(|(_, need)| need).collect();
         assert_eq!(needs, [program("apt-get"), program("g++"), Need::TwoCpus, Need::Root]);
-        let error = needing("slow: test").unwrap_err().to_string();
-        assert_eq!(error, "the test `slow` is ignored, and its name does not end with its need");
+        assert_eq!(needing(ALONE, "slow: test").unwrap(), [("slow".to_owned(), Need::All)]);
+        let error = needing("p/it", "slow: test").unwrap_err().to_string();
+        assert_eq!(error, "p/it: `slow` is ignored, and its name does not end with its need");
     }
 }
