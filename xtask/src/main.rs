@@ -62,7 +62,7 @@ enum Chore {
     /// Make a Debian package or a static program
     Package(package::Arguments),
     /// Cause the faults of runs, and print the text that reports each
-    Provoke,
+    Provoke(provoke::Arguments),
     /// Build the last commit in two folders, and compare the programs
     Reproduce,
     /// Check rules beyond the compiler's: headers, lengths, phrases, dependencies between crates,
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
         Chore::Lines => lines::run(),
         Chore::Package(arguments) => package::run(&arguments),
-        Chore::Provoke => provoke::run(),
+        Chore::Provoke(arguments) => provoke::run(&arguments),
         Chore::Reproduce => reproduce::run(),
         Chore::Tidy => tidy::run(),
     };

@@ -1,7 +1,7 @@
 //! `cargo xtask provoke`: causes the faults of runs, as the tests do, and prints the text that reports
 //! each. It measures nothing.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use std::{
     io::{BufRead, BufReader},
     process::{Command, Stdio},
@@ -9,16 +9,25 @@ use std::{
 
 use crate::step::{cargo, root};
 
-/// Runs the tests of `crates/cli/tests/provoke`, and prints their rows as a table.
-pub(crate) fn run() -> anyhow::Result<()> {
-    let mut child = Command::new(cargo())
-        .args(["test", "-p", "wirebench", "--test", "provoke", "--locked"])
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Record the evidence that the tests of `judge` replay, on a machine without other load
+    #[arg(long)]
+    record: bool,
+}
+
+/// Runs all tests of `crates/cli/tests/provoke`, and prints their rows as a table.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut command = Command::new(cargo());
+    command.args(["test", "-p", "wirebench", "--test", "provoke", "--locked", "--"]);
+    command.arg("--include-ignored").args(arguments.record.then_some("--record"));
+    let mut child = command
         .current_dir(root())
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("`{}` cannot be run", cargo()))?;
     let stdout = child.stdout.take().context("a pipe is missing")?;
-    println!("| what was done | kind | weight | sentence |\n|---|---|---|---|");
+    println!("| fault | server | kind | weight | sentence |\n|---|---|---|---|---|");
     let (mut left_out, mut rest) = (Vec::new(), Vec::new());
     for line in BufReader::new(stdout).lines() {
         let line = line?;
@@ -34,8 +43,18 @@ pub(crate) fn run() -> anyhow::Result<()> {
     }
     left_out.iter().for_each(|line| println!("{line}"));
     let status = child.wait()?;
-    if !status.success() {
-        bail!("some faults were not told: {status}\n{}", rest.join("\n"));
+    ensure!(status.success(), "some faults were not reported: {status}\n{}", rest.join("\n"));
+    if arguments.record {
+        update_expected()?;
     }
+    Ok(())
+}
+
+/// Writes the judgements of the new evidence, which are reviewed with it.
+fn update_expected() -> anyhow::Result<()> {
+    let mut command = Command::new(cargo());
+    command.args(["test", "-p", "wirebench-judge", "--test", "evidence", "--locked", "--quiet"]);
+    let status = command.env("UPDATE_EXPECT", "1").current_dir(root()).status()?;
+    ensure!(status.success(), "the recorded evidence is not what was provoked: {status}");
     Ok(())
 }

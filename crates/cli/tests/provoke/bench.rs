@@ -1,121 +1,130 @@
-//! Carries a case out, several times if it must be: the machine of a test has other things to do, so
-//! what is to be seen may be hidden, and what is not to be seen may be there.
+//! Runs a case, several times if needed: other programs on the machine may hide its fault, or make a good server look
+//! faulty.
 
+use assert_cmd::Command;
 use std::{
-    collections::BTreeMap,
-    fs,
-    process::{Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::{Duration, Instant},
 };
-use wirebench_schema::journal::{Journal, Reason, ReasonKind, Run};
+use wirebench_experiment::evidence::FILE;
+use wirebench_schema::journal::{Journal, Outcome, Reason, ReasonKind, Run};
 
 use crate::{
-    cases::{Case, Expected, GOOD},
+    cases::Case,
+    evidence_file::{GOOD, is_good, is_of_server, row},
     faulty::Fault,
     machine::{self, Around},
-    world::{World, program},
+    recording,
+    world::{PATIENCE, World, program},
 };
 
-/// How often a case is tried before it counts as failed.
+/// How often a case is tried before it counts as failed: other programs may hide its fault.
 const ATTEMPTS: u32 = 4;
-/// How long one attempt may take before it counts as hung.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// What a server does by itself, whatever else uses the machine.
+const OF_SERVERS: [ReasonKind; 8] = [
+    ReasonKind::Unsettled,
+    ReasonKind::NotSteady,
+    ReasonKind::Drifting,
+    ReasonKind::SliceLength,
+    ReasonKind::Restless,
+    ReasonKind::ParkedBusy,
+    ReasonKind::ServerCloses,
+    ReasonKind::ClosedEarly,
+];
+/// The file with the facts of a run, in the folder of its world.
+const FACTS: &str = "facts.jsonl";
 
-/// Makes the faults happen, and prints a row for each.
-pub(crate) fn provoke(case: &Case) -> Result<(), String> {
+/// Makes the faults happen, prints a row for each, and writes the evidence if asked to.
+pub(crate) fn provoke(case: &Case, records: bool) -> Result<(), String> {
     let cpus = wirebench_sys::affinity::current().map_err(|error| error.to_string())?;
     if case.around.cpus().is_some() && cpus.len() < 2 {
         println!("left out: {}: it takes two CPUs", case.name);
         return Ok(());
     }
-    let mut reported: BTreeMap<usize, Reason> = BTreeMap::new();
     let mut problems = Vec::new();
     for _ in 0..ATTEMPTS {
-        let journal = match run(case, &cpus) {
-            Ok(journal) => journal,
+        let world = match run(case, &cpus) {
+            Ok(world) => world,
             Err(Stop::LeftOut(reason)) => {
                 println!("left out: {}: {reason}", case.name);
                 return Ok(());
             }
             Err(Stop::Failed(reason)) => return Err(reason),
         };
-        problems = look(case, &journal, &mut reported);
+        let journal = world.journal();
+        problems = look(case, &journal, records);
         if problems.is_empty() {
-            reported.into_iter().for_each(|(index, reason)| print_row(case, index, &reason));
-            let absent = case.expected.iter().filter(|it| it.absent);
-            absent.for_each(|it| println!("| {}: `{}` | - | - | none is due |", case.name, it.who));
-            return Ok(());
+            print_rows(case, &journal);
+            let facts = world.folder.path().join(FACTS);
+            return if records { recording::write(case, &journal, &facts) } else { Ok(()) };
         }
     }
     Err(format!("after {ATTEMPTS} attempts:\n{}", problems.join("\n")))
 }
 
-fn print_row(case: &Case, index: usize, reason: &Reason) {
-    let who = case.expected[index].who;
-    let fault = if who == GOOD { String::new() } else { format!(": `{who}`") };
-    let Reason { kind, weight, .. } = reason;
-    println!("| {}{fault} | `{kind}` | {weight} | {reason} |", case.name);
+fn print_rows(case: &Case, journal: &Journal) {
+    for it in &case.provoked {
+        println!("{}", row(case.name, it.0, reported(journal, it).as_ref()));
+    }
+    if case.provoked.is_empty() {
+        println!("{}", row(case.name, GOOD, None));
+    }
 }
 
-/// The expected reasons that are missing, and the reasons that the good server must not have. A reason
-/// found in this or an earlier attempt is kept in `reported`.
-fn look(case: &Case, journal: &Journal, reported: &mut BTreeMap<usize, Reason>) -> Vec<String> {
-    let runs = |who: &str| {
-        let id = if who == GOOD { who.to_owned() } else { format!("own/{who}") };
-        journal.runs.iter().filter(move |run| run.variant.to_string() == id)
-    };
+/// The reason that is reported as it must be.
+fn reported(journal: &Journal, (server, kind, says): &(&str, ReasonKind, &str)) -> Option<Reason> {
+    let mut reasons = runs_of(journal, server).flat_map(|run| run.outcome.reasons());
+    reasons.find(|it| it.kind == *kind && it.text().contains(says)).cloned()
+}
+
+/// The reasons that are missing, and those that the good server must not have.
+fn look(case: &Case, journal: &Journal, records: bool) -> Vec<String> {
     let mut problems = Vec::new();
-    for (index, expected) in case.expected.iter().enumerate() {
-        let Expected { who, kinds, says, absent } = expected;
-        let reasons = || runs(who).flat_map(|run| run.outcome.reasons());
-        let is_it = |it: &&Reason| kinds.contains(&it.kind) && it.text().contains(says);
-        if *absent {
-            let wrong = reasons().filter(is_it);
-            problems.extend(wrong.map(|it| format!("{who} is {}: {it}", it.kind)));
-            problems.extend(failures(runs(who)));
-            continue;
-        }
-        if let Some(reason) = reasons().find(is_it) {
-            reported.insert(index, reason.clone());
-        } else if !reported.contains_key(&index) {
-            let seen: Vec<String> = reasons()
-                .map(|it| format!("{}: {it}", it.kind))
-                .chain(failures(runs(who)))
-                .collect();
-            problems.push(format!("{who} is not {kinds:?} with `{says}`, but {seen:#?}"));
-        }
-        if *who != GOOD {
-            let innocent =
-                |run: &&Run| !run.outcome.reasons().iter().any(|it| blames_others(it.kind));
-            let wrong = runs(GOOD).filter(innocent).flat_map(|run| run.outcome.reasons());
-            let wrong = wrong.filter(|reason| kinds.contains(&reason.kind));
-            problems.extend(wrong.map(|reason| format!("{GOOD}, which is good, is {reason:?}")));
+    for provoked in case.provoked.iter().filter(|it| reported(journal, it).is_none()) {
+        let outcomes = runs_of(journal, provoked.0).map(|run| summary(&run.outcome));
+        problems.push(format!("{provoked:?} is not reported: {}", outcomes.collect::<String>()));
+    }
+    let good: Vec<&Outcome> = runs_of(journal, GOOD).map(|run| &run.outcome).collect();
+    let is_measured = |it: &&&Outcome| matches!(it, Outcome::Measured(_));
+    let mut measured = good.iter().filter(is_measured);
+    // One instance is recorded, which nothing may have disturbed.
+    if records && case.provoked.is_empty() {
+        let is_recorded = measured.any(|it| is_good(it.reasons()));
+        problems.extend((!is_recorded).then(|| good.iter().map(|it| summary(it)).collect()));
+        return problems;
+    }
+    for outcome in good {
+        let is_wrong = outcome.reasons().iter().any(|it| is_wrong(case, it.kind));
+        let is_failed = matches!(outcome, Outcome::Failed { .. });
+        if is_wrong || is_failed && case.provoked.is_empty() {
+            problems.push(format!("{GOOD} is good: {}", summary(outcome)));
         }
     }
     problems
 }
 
-/// Whether it says that something else had the CPUs. Then a good server may be late, uneven or slow,
-/// and this test can say nothing of it.
-fn blames_others(kind: ReasonKind) -> bool {
-    matches!(
-        kind,
-        ReasonKind::Neighbour
-            | ReasonKind::Stolen
-            | ReasonKind::Throttled
-            | ReasonKind::GeneratorStall
-    )
+/// Whether the good server must not have this reason.
+fn is_wrong(case: &Case, kind: ReasonKind) -> bool {
+    match case.provoked.is_empty() {
+        true => OF_SERVERS.contains(&kind),
+        false => is_of_server(kind) && case.provoked.iter().any(|it| it.1 == kind && it.0 != GOOD),
+    }
 }
 
-fn failures<'a>(runs: impl Iterator<Item = &'a Run>) -> impl Iterator<Item = String> {
-    runs.filter_map(|run| match &run.outcome {
-        wirebench_schema::journal::Outcome::Failed { reason, server_stderr } => {
-            Some(format!("failed: {reason} {server_stderr}"))
-        }
-        _ => None,
-    })
+fn summary(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Failed { reason, server_stderr } => format!("failed: {reason} {server_stderr}\n"),
+        outcome => outcome.reasons().iter().map(|it| format!("{}: {it}\n", it.kind)).collect(),
+    }
+}
+
+pub(crate) fn runs_of<'a>(journal: &'a Journal, server: &str) -> impl Iterator<Item = &'a Run> {
+    journal.runs.iter().filter(move |run| name_of(&run.variant.to_string()) == server)
+}
+
+/// A faulty server has the name of its program.
+pub(crate) fn name_of(variant: &str) -> String {
+    variant.strip_prefix("own/").unwrap_or(variant).to_owned()
 }
 
 enum Stop {
@@ -125,7 +134,7 @@ enum Stop {
 }
 
 /// One `wirebench run` of the case.
-fn run(case: &Case, cpus: &[u32]) -> Result<Journal, Stop> {
+fn run(case: &Case, cpus: &[u32]) -> Result<World, Stop> {
     let suite = format!(
         "description = \"Faults.\"\nblocks = 1\nworkers = 1\n\
          [[workload]]\nname = \"faulty\"\nscenario = \"hello\"\n{}",
@@ -141,13 +150,13 @@ fn run(case: &Case, cpus: &[u32]) -> Result<Journal, Stop> {
         let pairs = [("--server-cpus", cpus[server]), ("--generator-cpus", cpus[generator])];
         words.extend(pairs.iter().flat_map(|(name, cpu)| [(*name).to_owned(), cpu.to_string()]));
     }
-    let mut servers: Vec<&str> = case.expected.iter().map(|it| it.who).collect();
+    let mut servers: Vec<&str> = case.provoked.iter().map(|it| it.0).collect();
     servers.dedup();
     for name in servers.iter().filter(|name| Fault::of(name).is_some()) {
         let path = machine::as_program(&world, name);
         words.extend(["--server".to_owned(), format!("'{}' {{port}}", path.display())]);
     }
-    if servers == [GOOD] {
+    if servers.iter().all(|name| *name == GOOD) {
         words.push(GOOD.to_owned());
     }
     let made = case.around.make(&world, cpus).map_err(Stop::LeftOut)?;
@@ -156,41 +165,28 @@ fn run(case: &Case, cpus: &[u32]) -> Result<Journal, Stop> {
     world.wait_for_silence();
     drop(made);
     outcome.map_err(Stop::Failed)?;
-    Ok(world.journal())
+    Ok(world)
 }
 
 /// Runs `argv` in the world, with whoever disturbs it.
 fn carry_out(case: &Case, world: &World, argv: &[String]) -> Result<(), String> {
-    let log = world.folder.path().join("log.txt");
-    let file = fs::File::create(&log).map_err(|error| error.to_string())?;
+    let folder = world.folder.path();
     let mut command = Command::new(&argv[0]);
-    command.args(&argv[1..]).current_dir(world.folder.path()).envs([world.mark()]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
-    let mut child = command.spawn().map_err(|error| format!("{}: {error}", argv[0]))?;
+    command.args(&argv[1..]).current_dir(folder).envs([world.mark()]).timeout(PATIENCE);
+    command.env(FILE, folder.join(FACTS));
     let over = AtomicBool::new(false);
-    let status = thread::scope(|scope| {
+    let output = thread::scope(|scope| {
         if case.around == Around::StoppedGenerator {
             scope.spawn(|| machine::stop_generators(world, || over.load(Ordering::Relaxed)));
         }
-        let until = Instant::now() + PATIENCE;
-        let status = loop {
-            match child.try_wait() {
-                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(20)),
-                Ok(None) => {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    break Err(format!("{argv:?} did not end"));
-                }
-                Ok(Some(status)) => break Ok(status),
-                Err(error) => break Err(error.to_string()),
-            }
-        };
+        let output = command.output();
         over.store(true, Ordering::Relaxed);
-        status
-    })?;
+        output
+    });
+    let output = output.map_err(|error| format!("{argv:?}: {error}"))?;
     // Faulty servers may fail their run.
-    match status.code() {
+    match output.status.code() {
         Some(0 | 1) => Ok(()),
-        _ => Err(format!("{argv:?}: {status}: {}", fs::read_to_string(log).unwrap_or_default())),
+        _ => Err(format!("{argv:?}: {}", String::from_utf8_lossy(&output.stderr))),
     }
 }

@@ -1,41 +1,55 @@
 //! The faults, and the kinds of reason that must be reported for each.
 
-use wirebench_schema::journal::ReasonKind;
+use wirebench_schema::journal::ReasonKind as Kind;
 
-use crate::machine::Around;
+use crate::{evidence_file::GOOD, machine::Around};
 
 /// One run of a suite, and the findings that it must report about each server.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    /// A sentence on what is done.
+    /// A sentence about the fault.
     pub(crate) name: &'static str,
     /// The lines of the one workload.
     pub(crate) workload: &'static str,
     /// Further arguments of `wirebench run`.
     pub(crate) arguments: &'static [&'static str],
     pub(crate) around: Around,
-    /// The reasons that must be reported, each in any of the attempts.
-    pub(crate) expected: Vec<Expected>,
+    /// The reasons that must be reported: the server, the kind, and a part of the sentence. Without any, the good
+    /// server must have none.
+    pub(crate) provoked: Vec<(&'static str, Kind, &'static str)>,
+    /// Whether it is a regular test: it shows that a reader of the kernel works.
+    pub(crate) is_regular: bool,
 }
 
-/// A reason that must, or must not, be reported for one server.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Expected {
-    pub(crate) who: &'static str,
-    pub(crate) kinds: &'static [ReasonKind],
-    /// In a sentence with this in it.
-    pub(crate) says: &'static str,
-    /// Whether that must be absent instead.
-    pub(crate) absent: bool,
+impl Case {
+    /// A reason of this kind must be reported for a server.
+    fn is(self, server: &'static str, kind: Kind) -> Self {
+        self.says(server, kind, "")
+    }
+
+    /// The same, in a sentence with this part.
+    fn says(mut self, server: &'static str, kind: Kind, part: &'static str) -> Self {
+        self.provoked.push((server, kind, part));
+        self
+    }
+
+    fn with(self, arguments: &'static [&'static str]) -> Self {
+        Self { arguments, ..self }
+    }
+
+    fn around(self, around: Around) -> Self {
+        Self { around, ..self }
+    }
+
+    fn regular(self) -> Self {
+        Self { is_regular: true, ..self }
+    }
 }
 
-/// A reason of one of these kinds is reported for a server.
-const fn is(who: &'static str, kind: &'static [ReasonKind]) -> Expected {
-    Expected { who, kinds: kind, says: "", absent: false }
+const fn case(name: &'static str, workload: &'static str) -> Case {
+    let around = Around::Nothing;
+    Case { name, workload, arguments: &[], around, provoked: Vec::new(), is_regular: false }
 }
-
-/// The good server that runs in addition to the faulty ones.
-pub(crate) const GOOD: &str = "builtin/epoll";
 
 /// A closed loop that is long enough for every fault to show, with a timeout that is never reached.
 const PATIENT: &str = r#"
@@ -99,157 +113,100 @@ const COHORT_OF_COPIES: &[&str] = &[
     "--copies=3",
 ];
 
-/// One command line for all that is not about the server's replies.
+/// For all that is not about the server's replies.
 const UNCHECKED: &[&str] = &["--no-verify"];
 
-const fn case(name: &'static str, workload: &'static str, expected: Vec<Expected>) -> Case {
-    Case { name, workload, arguments: UNCHECKED, around: Around::Nothing, expected }
-}
-
 pub(crate) fn all() -> Vec<Case> {
-    [servers(), machines(), cohorts()].concat()
+    [servers(), machines(), arguments(), cohorts()].concat()
 }
 
 /// What a server sends is tested over sockets in `loadgen`, and what follows from its figures in `judge`; one run has
 /// both.
 fn servers() -> Vec<Case> {
-    use ReasonKind as Kind;
     vec![
-        case(
-            "servers that answer late, unevenly or wrong",
-            PATIENT,
-            vec![
-                is("stalls", &[Kind::ServerStall]),
-                is("starves", &[Kind::Unfair]),
-                is("answers-wrong", &[Kind::WrongReplies]),
-            ],
-        ),
-        case(
-            "servers whose processes are not as they should be",
-            PATIENT,
-            vec![
-                is("noisy", &[Kind::Stderr]),
-                is("deaf", &[Kind::Forced]),
-                is("leaves-child", &[Kind::LeftBehind]),
-                is("starts-child", &[Kind::ProcessesChanged]),
-                is("forgets-children", &[Kind::NoCost]),
-            ],
-        ),
+        case("servers that answer late, unevenly or wrong", PATIENT)
+            .with(UNCHECKED)
+            .is("stalls", Kind::ServerStall)
+            .is("starves", Kind::Unfair)
+            .is("answers-wrong", Kind::WrongReplies),
+        case("servers whose processes are not as they should be", PATIENT)
+            .with(UNCHECKED)
+            .is("noisy", Kind::Stderr)
+            .is("deaf", Kind::Forced)
+            .is("leaves-child", Kind::LeftBehind)
+            .is("starts-child", Kind::ProcessesChanged)
+            .is("forgets-children", Kind::NoCost)
+            .regular(),
     ]
 }
 
-/// What happens around the two sides, and what is asked for.
+/// What happens around the two sides.
 fn machines() -> Vec<Case> {
-    use ReasonKind as Kind;
-    let around = |name, around, kinds, says| Case {
-        around,
-        arguments: &[],
-        ..case(name, PATIENT, vec![Expected { says, ..is(GOOD, kinds) }])
-    };
-    let (server_cpu, generator_cpu) = (Around::BusyServerCpu, Around::BusyGeneratorCpu);
     vec![
-        around("a neighbour on the server's CPU", server_cpu, &[Kind::Neighbour], "the server"),
-        Case {
-            workload: OFTEN,
-            ..around(
-                "a real-time loop on the server's CPU",
-                Around::PulsingServerCpu,
-                &[Kind::Neighbour],
-                "waited",
-            )
-        },
-        around(
-            "a neighbour on the generator's CPU",
-            generator_cpu,
-            &[Kind::Neighbour],
+        case("a run that nothing disturbs", PATIENT),
+        case("a neighbour on the server's CPU", PATIENT)
+            .around(Around::BusyServerCpu)
+            .says(GOOD, Kind::Neighbour, "the server")
+            .regular(),
+        case("a real-time loop on the server's CPU", OFTEN).around(Around::PulsingServerCpu).says(
+            GOOD,
+            Kind::Neighbour,
+            "waited",
+        ),
+        case("a neighbour on the generator's CPU", PATIENT).around(Around::BusyGeneratorCpu).says(
+            GOOD,
+            Kind::Neighbour,
             "the generator",
         ),
-        around(
-            "a generator that is stopped",
-            Around::StoppedGenerator,
-            &[Kind::GeneratorStall],
-            "",
-        ),
-        around("a control group with a limit", Around::Throttled, &[Kind::Throttled], ""),
-        // If other processes take the CPUs, neither side reaches its limit.
-        case(
-            "a generator that is slower than the server",
-            DEEP,
-            vec![is("effortless", &[Kind::GeneratorBound, Kind::Neighbour])],
-        ),
-        Case {
-            around: Around::FewPorts,
-            // The checks need ports too.
-            ..case("hardly any port", RECONNECTING, vec![is(GOOD, &[Kind::PortsExhausted])])
-        },
-        Case {
-            arguments: &["--no-verify", "--no-pin"],
-            ..case(
-                "everything left out",
-                A_FEW_REQUESTS,
-                vec![
-                    is(GOOD, &[Kind::NotPinned]),
-                    is(GOOD, &[Kind::NotVerified]),
-                    is(GOOD, &[Kind::FewSamples]),
-                ],
-            )
-        },
-        Case {
-            arguments: &["--server-cpus", "0", "--generator-cpus", "0"],
-            ..case("both sides on one CPU", A_FEW_REQUESTS, vec![is(GOOD, &[Kind::SharedCpu])])
-        },
+        case("a generator that is stopped", PATIENT)
+            .around(Around::StoppedGenerator)
+            .is(GOOD, Kind::GeneratorStall)
+            .regular(),
+        case("a control group with a limit", PATIENT)
+            .around(Around::Throttled)
+            .is(GOOD, Kind::Throttled),
+        // The checks need ports too.
+        case("hardly any port", RECONNECTING)
+            .with(UNCHECKED)
+            .around(Around::FewPorts)
+            .is(GOOD, Kind::PortsExhausted),
+    ]
+}
+
+/// What is asked for.
+fn arguments() -> Vec<Case> {
+    vec![
+        case("a generator that is slower than the server", DEEP)
+            .with(UNCHECKED)
+            .is("effortless", Kind::GeneratorBound),
+        case("everything left out", A_FEW_REQUESTS)
+            .with(&["--no-verify", "--no-pin"])
+            .is(GOOD, Kind::NotPinned)
+            .is(GOOD, Kind::NotVerified)
+            .is(GOOD, Kind::FewSamples),
+        case("both sides on one CPU", A_FEW_REQUESTS)
+            .with(&["--server-cpus", "0", "--generator-cpus", "0"])
+            .is(GOOD, Kind::SharedCpu),
     ]
 }
 
 /// What servers do that are alive together.
 fn cohorts() -> Vec<Case> {
-    use ReasonKind as Kind;
-    let cohort =
-        |name, workload, expected| Case { arguments: COHORT, ..case(name, workload, expected) };
     vec![
-        cohort(
-            "servers whose pace changes after a rest and over their life",
-            SLICED,
-            vec![is("settles-late", &[Kind::Unsettled]), is("warms-up", &[Kind::Drifting])],
+        case("servers whose pace changes after a rest and over their life", SLICED)
+            .with(COHORT)
+            .is("settles-late", Kind::Unsettled)
+            .is("warms-up", Kind::Drifting),
+        case("a server that works at rest", SLICED_RATE).with(COHORT).says(
+            "burns-idle",
+            Kind::Restless,
+            "without requests",
         ),
-        cohort(
-            "a server that works at rest",
-            SLICED_RATE,
-            vec![Expected { says: "without requests", ..is("burns-idle", &[Kind::Restless]) }],
-        ),
-        cohort(
-            "a server that puts its work off",
-            SLICED,
-            vec![
-                is("defers-work", &[Kind::ParkedBusy]),
-                Expected {
-                    says: Kind::ParkedBusy.guide().name,
-                    ..is(GOOD, &[Kind::SlicesDropped])
-                },
-            ],
-        ),
-        Case {
-            arguments: COHORT_OF_COPIES,
-            ..case(
-                "a cohort that nothing disturbs",
-                SLICED,
-                vec![Expected {
-                    absent: true,
-                    ..is(
-                        GOOD,
-                        &[
-                            Kind::Unsettled,
-                            Kind::NotSteady,
-                            Kind::Drifting,
-                            Kind::SliceLength,
-                            Kind::Restless,
-                            Kind::ParkedBusy,
-                            Kind::ServerCloses,
-                            Kind::ClosedEarly,
-                        ],
-                    )
-                }],
-            )
-        },
+        case("a server that puts its work off", SLICED)
+            .with(COHORT)
+            .is("defers-work", Kind::ParkedBusy)
+            .says(GOOD, Kind::SlicesDropped, Kind::ParkedBusy.guide().name)
+            .regular(),
+        case("a cohort that nothing disturbs", SLICED).with(COHORT_OF_COPIES),
     ]
 }

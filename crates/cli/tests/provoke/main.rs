@@ -3,15 +3,19 @@
 //! same run must not have that reason.
 //!
 //! This program is its own faulty servers and busy neighbours, by the name under which it is started;
-//! so it has no usual test harness. `cargo test -p wirebench --test provoke` prints a row of a table
-//! for each fault. It measures nothing: what it times means nothing.
+//! so it has no usual test harness. One fault for each reader of the kernel is a regular test; the others run with
+//! `--include-ignored`, because `judge` replays their recorded evidence. `--record` writes that evidence. A row of a
+//! table is printed for each reason. It measures nothing: what it times means nothing.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bench;
 mod cases;
+#[path = "../../../judge/tests/evidence/file.rs"]
+mod evidence_file;
 mod faulty;
 mod machine;
+mod recording;
 mod unsteady;
 #[allow(dead_code, reason = "the other tests use what these do not")]
 #[path = "../it/world.rs"]
@@ -19,6 +23,9 @@ mod world;
 
 use libtest_mimic::{Arguments, Trial};
 use std::{path::Path, process::ExitCode};
+
+/// The argument that makes each case write its evidence.
+const RECORD: &str = "--record";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().collect();
@@ -29,12 +36,20 @@ fn main() -> ExitCode {
     if name == machine::SPINNER {
         return machine::spin(&words[1..]);
     }
-    let mut arguments = Arguments::from_args();
+    let records = words.iter().any(|word| word == RECORD);
+    let mut arguments = Arguments::from_iter(words.into_iter().filter(|word| word != RECORD));
     // They use the same CPUs, and neighbours of one case would be those of another one too.
     arguments.test_threads = Some(1);
-    let trials = cases::all().into_iter().map(|case| {
-        let name = case.name.replace(' ', "_");
-        Trial::test(name, move || bench::provoke(&case).map_err(Into::into))
+    let cases = cases::all();
+    let list = cases.clone();
+    let compared = Trial::test("every_case_is_recorded_with_its_kinds", move || {
+        recording::compare(&list).map_err(Into::into)
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    let trials = cases.into_iter().map(|case| {
+        let (name, is_regular) = (case.name.replace(' ', "_"), case.is_regular);
+        let trial = Trial::test(name, move || bench::provoke(&case, records).map_err(Into::into));
+        trial.with_ignored_flag(!is_regular)
+    });
+    let trials = trials.chain((!records).then_some(compared)).collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
