@@ -11,7 +11,7 @@ use wirebench_schema::journal::{Journal, Outcome, Reason, ReasonKind, Run};
 
 use crate::{
     cases::Case,
-    evidence_file::{GOOD, is_good, row},
+    evidence_file::{GOOD, is_good, is_of_server, row},
     faulty::Fault,
     machine::{self, Around},
     recording,
@@ -87,8 +87,10 @@ fn look(case: &Case, journal: &Journal, records: bool) -> Vec<String> {
     let good: Vec<&Outcome> = runs_of(journal, GOOD).map(|run| &run.outcome).collect();
     let is_measured = |it: &&&Outcome| matches!(it, Outcome::Measured(_));
     let mut measured = good.iter().filter(is_measured);
-    // One instance is recorded.
-    if records && case.provoked.is_empty() && measured.any(|it| is_good(it.reasons())) {
+    // One instance is recorded, which nothing may have disturbed.
+    if records && case.provoked.is_empty() {
+        let is_recorded = measured.any(|it| is_good(it.reasons()));
+        problems.extend((!is_recorded).then(|| good.iter().map(|it| summary(it)).collect()));
         return problems;
     }
     for outcome in good {
@@ -105,7 +107,7 @@ fn look(case: &Case, journal: &Journal, records: bool) -> Vec<String> {
 fn is_wrong(case: &Case, kind: ReasonKind) -> bool {
     match case.provoked.is_empty() {
         true => OF_SERVERS.contains(&kind),
-        false => case.provoked.iter().any(|it| it.1 == kind && it.0 != GOOD),
+        false => is_of_server(kind) && case.provoked.iter().any(|it| it.1 == kind && it.0 != GOOD),
     }
 }
 

@@ -24,6 +24,11 @@ pub(crate) fn is_good(reasons: &[Reason]) -> bool {
     reasons.iter().all(|it| matches!(it.kind, NotPinned | NotVerified | NeitherBound))
 }
 
+/// Whether a reason speaks against a server: a generator at its limit does not.
+pub(crate) fn is_of_server(kind: ReasonKind) -> bool {
+    kind != ReasonKind::GeneratorBound
+}
+
 /// One run of some servers, of which one at least has a fault.
 #[derive(Debug)]
 pub(crate) struct Recorded {

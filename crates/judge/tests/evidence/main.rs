@@ -9,7 +9,7 @@
 mod file;
 
 use expect_test::expect_file;
-use file::{GOOD, Recorded, is_good, row};
+use file::{GOOD, Recorded, is_good, is_of_server, row};
 use std::path::Path;
 use wirebench_schema::journal::ReasonKind;
 
@@ -51,7 +51,8 @@ fn evidence_of_a_fault_has_its_kinds_and_that_of_the_good_server_has_none_of_the
             good_ones += 1;
         } else if !provoked.contains_key(GOOD) {
             let all: Vec<&ReasonKind> = provoked.values().flatten().collect();
-            let wrong = kinds(GOOD).into_iter().find(|kind| all.contains(&kind));
+            let is_wrong = |kind: &ReasonKind| is_of_server(*kind) && all.contains(&kind);
+            let wrong = kinds(GOOD).into_iter().find(is_wrong);
             assert_eq!(wrong, None, "{case}: {GOOD}");
         }
     }
