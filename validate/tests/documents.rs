@@ -1,45 +1,39 @@
-//! Validates the documents that the tests of `wirebench-report` kept in the folder `WIREBENCH_KEEP_DOCUMENTS`. It has a
-//! folder for each kind, with the schema and the documents.
+//! Validates the documents in the output of the tests of `wirebench-report`, which `WIREBENCH_DOCUMENTS` names. A line
+//! has the schema of a kind, or a document.
 
 use serde_json::{Value, json};
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-};
+use std::{env, fs};
 
-const FOLDER: &str = "WIREBENCH_KEEP_DOCUMENTS";
+const FILE: &str = "WIREBENCH_DOCUMENTS";
 const KINDS: [&str; 7] = ["ab", "compare", "compare-loads", "journal", "load", "report", "tune"];
-const SCHEMA: &str = "schema.json";
 
-fn paths(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths
-}
-
-fn read(path: &Path) -> Value {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+/// The values of the lines that have this field, with what the field says.
+fn values(lines: &[Value], field: &str) -> Vec<(String, Value)> {
+    let kind = |line: &Value| Some((line.get(field)?.as_str()?.to_owned(), line["json"].clone()));
+    lines.iter().filter_map(kind).collect()
 }
 
 #[test]
 fn every_document_satisfies_the_schema_of_its_kind_and_other_objects_do_not() {
-    let folder = env::var_os(FOLDER).expect("CONTRIBUTING.md says how the documents are kept");
-    let folders = paths(Path::new(&folder));
-    let kinds: Vec<_> = folders.iter().map(|it| it.file_name().unwrap()).collect();
-    assert_eq!(kinds, KINDS);
-    for (kind, folder) in KINDS.iter().zip(&folders) {
-        let validator = jsonschema::validator_for(&read(&folder.join(SCHEMA))).unwrap();
+    let path = env::var_os(FILE).expect("CONTRIBUTING.md says how the documents are written");
+    let text = fs::read_to_string(path).expect("the output of the tests can be read");
+    // The name of a test may come before its output.
+    let line = |line: &str| serde_json::from_str(&line[line.find('{')?..]).ok();
+    let lines: Vec<Value> = text.lines().filter_map(line).collect();
+    let mut schemas = values(&lines, "schema_of");
+    schemas.sort_by(|one, other| one.0.cmp(&other.0));
+    assert!(schemas.iter().map(|(kind, _)| kind).eq(&KINDS), "{} schemas", schemas.len());
+    let documents = values(&lines, "document_of");
+    for (kind, schema) in &schemas {
+        let validator = jsonschema::validator_for(schema).unwrap();
         assert!(!validator.is_valid(&json!({})), "{kind}");
-        let documents: Vec<_> =
-            paths(folder).into_iter().filter(|path| !path.ends_with(SCHEMA)).collect();
-        assert!(!documents.is_empty(), "{kind}");
-        for path in &documents {
-            let document = read(path);
-            let errors = validator.iter_errors(&document);
+        let mine: Vec<_> = documents.iter().filter(|it| it.0 == *kind).collect();
+        assert!(!mine.is_empty(), "{kind}");
+        for (_, document) in &mine {
+            let errors = validator.iter_errors(document);
             let errors: Vec<_> = errors.map(|it| format!("{}: {it}", it.instance_path())).collect();
-            assert_eq!(errors, [""; 0], "{kind}: {}", path.display());
+            assert_eq!(errors, [""; 0], "{kind}");
         }
-        println!("{kind}: {} documents", documents.len());
+        println!("{kind}: {} documents", mine.len());
     }
 }

@@ -102,12 +102,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
         add_cargo(&queue, "docs", &["build"], &doc, &[("RUSTDOCFLAGS", "-D warnings")]);
     }
-    if scope == Scope::All {
-        let of = ["--manifest-path", "validate/Cargo.toml", "--target-dir", "target/validate"];
-        let test = [&["test", "--locked"], &of[..]].concat();
-        let after = ["tests of wirebench-report/wirebench_report"];
-        add_cargo(&queue, "validation", &after, &test, &[programs::DOCUMENTS]);
-    }
     if arguments.release {
         add_release(&queue, !arguments.no_install);
     }

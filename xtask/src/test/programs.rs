@@ -3,6 +3,7 @@
 
 use anyhow::Context;
 use std::{
+    fs,
     net::{Ipv6Addr, TcpListener},
     path::Path,
     process::Command,
@@ -12,7 +13,7 @@ use std::{
 use super::{build::Program, ledger::Scope};
 use crate::{
     queue::{Lane, Queue},
-    step::{self, Shown, exists, output, root},
+    step::{self, Shown, cargo, compile, exists, output, root},
 };
 
 /// Programs of which more than the usual number of tests run at the same time, because most wait.
@@ -23,9 +24,8 @@ const USUAL_THREADS: &str = "3";
 const ALONE: &str = "wirebench/provoke";
 /// Its server must become steady.
 const STEADY: &str = "phases::a_server_that_becomes_faster_is_waited_for";
-/// The folder in which tests keep their JSON results, for the complete validator.
-pub(super) const DOCUMENTS: (&str, &str) =
-    ("WIREBENCH_KEEP_DOCUMENTS", concat!(env!("CARGO_MANIFEST_DIR"), "/../target/documents"));
+/// The program whose tests print JSON results and their schemas.
+const DOCUMENTS: &str = "wirebench-report/wirebench_report";
 /// Not a test, but a server that tests start.
 const SERVER: &str = "servers::serve";
 
@@ -135,6 +135,10 @@ pub(super) fn add<'a>(
     });
     let (quiet, further): (Vec<_>, Vec<_>) =
         needing.into_iter().partition(|(_, it)| *it == Need::Quiet);
+    if program.name == DOCUMENTS && scope == Scope::All {
+        let of_it = program.clone();
+        queue.add(Lane::Build, "validation", &[&title], move |_| validate(&of_it));
+    }
     let built: &[&str] = if program.is_integration_test { &["build"] } else { &[] };
     let ready = [built, installed].concat();
     for (kind, lane, tests) in [("further", lane, further), ("undisturbed", Lane::Alone, quiet)] {
@@ -146,6 +150,16 @@ pub(super) fn add<'a>(
     }
     queue.add(lane, &title.clone(), built, move |_| run(&title, &program, &[]));
     Ok(())
+}
+
+/// Checks the documents that tests print with a complete validator.
+fn validate(program: &Program) -> anyhow::Result<()> {
+    let documents = root().join("target/documents.txt");
+    fs::write(&documents, output(&mut command(program, &["--nocapture"]))?)?;
+    let documents = documents.to_str().context("the project's path is no text")?;
+    let of = ["--manifest-path", "validate/Cargo.toml", "--target-dir", "target/validate"];
+    let test = [&[cargo(), "test", "--locked"], &of[..]].concat();
+    compile("validation", &test, &[("WIREBENCH_DOCUMENTS", documents)]).map(drop)
 }
 
 /// Runs those of the ignored tests whose needs are met, and lists the others.
@@ -180,7 +194,6 @@ fn command(program: &Program, arguments: &[&str]) -> Command {
     // Tests with golden files find them by it.
     command.args(arguments).current_dir(&program.folder);
     command.env("CARGO_MANIFEST_DIR", &program.folder);
-    command.env(DOCUMENTS.0, DOCUMENTS.1);
     command
 }
 
