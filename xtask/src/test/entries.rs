@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     queue::{Lane, Queue},
-    step::{Shown, at_root, attempt, compile, output, root, step_beside},
+    step::{Shown, at_root, attempt, compile, exists, output, root, step_beside},
 };
 
 const FILE: &str = "entries/verified.tsv";
@@ -104,7 +104,7 @@ impl Entries {
         let mut packages = Vec::new();
         for it in self.chosen(None)? {
             let file = format!("entries/{}/entry.toml", it.id);
-            packages.extend(debian(&fs::read_to_string(root().join(&file)).context(file)?));
+            packages.extend(debian(&fs::read_to_string(root().join(&file)).context(file)?, exists));
         }
         Ok(packages)
     }
@@ -217,10 +217,15 @@ fn tools(table: &str, variant: &str) -> Option<String> {
     of.next().map(|(_, rest)| rest.trim_matches(['|', ' ']).to_owned())
 }
 
-/// The packages in an `entry.toml`.
-fn debian(entry: &str) -> impl Iterator<Item = String> {
-    let lists = entry.lines().filter_map(|line| line.strip_prefix("debian = ["));
-    lists.flat_map(|list| list.split('"').skip(1).step_by(2)).map(str::to_owned)
+/// The packages in an `entry.toml`, without those of commands that this machine has: it may have them elsewhere, and
+/// their packages conflict.
+fn debian(entry: &str, exists: fn(&str) -> bool) -> Vec<String> {
+    let required = entry.split("[[").filter(|block| {
+        let command = block.split("\ncommand = \"").nth(1).and_then(|it| it.split('"').next());
+        command.is_none_or(|command| !exists(command))
+    });
+    let lists = required.filter_map(|block| block.split("\ndebian = [").nth(1)?.split(']').next());
+    lists.flat_map(|list| list.split('"').skip(1).step_by(2)).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -229,8 +234,10 @@ mod tests {
 
     #[test]
     fn packages_and_versions_are_found() {
-        let entry = "[[requires]]\ncommand = \"c++\"\ndebian = [\"g++\", \"make\"]\n";
-        assert_eq!(debian(entry).collect::<Vec<_>>(), ["g++", "make"]);
+        let entry = "[[requires]]\ncommand = \"npm\"\ndebian = [\"npm\"]\n\
+                     [[requires]]\nheader = \"a.h\"\ndebian = [\"liba-dev\", \"make\"]\n";
+        assert_eq!(debian(entry, |it| it == "npm"), ["liba-dev", "make"]);
+        assert_eq!(debian(entry, |_| false), ["npm", "liba-dev", "make"]);
         let table = "| entry   | versions      |\n|---------|-----|\n| c/a     | cc 12, libc 2 |\n";
         assert_eq!(tools(table, "c/a").as_deref(), Some("cc 12, libc 2"));
         assert_eq!(tools(table, "c/b"), None);

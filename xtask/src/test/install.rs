@@ -27,13 +27,13 @@ pub(super) fn run(packages: &[String]) -> anyhow::Result<()> {
     let root = rustix::process::geteuid().is_root();
     let become_root: &[&str] = if root { &[] } else { &["sudo"] };
     let apt = [become_root, &["apt-get", "--yes", "--no-install-recommends"]].concat();
-    let names: Vec<&str> =
-        PACKAGES.into_iter().chain(packages.iter().map(String::as_str)).collect();
-    let install = [&apt[..], &["install"], &names].concat();
-    if attempt("Debian packages", &install, &[], Shown::AtEnd)?.passed().is_err() {
-        // A fresh image has no lists, or old ones.
+    let further: Vec<&str> = packages.iter().map(String::as_str).collect();
+    let install = [&apt[..], &["install"], &PACKAGES].concat();
+    let all = [&install[..], &further].concat();
+    if attempt("Debian packages", &all, &[], Shown::AtEnd)?.passed().is_err() {
+        // A fresh image has no lists, or old ones; the packages of an entry may conflict, and are installed later.
         attempt("lists of Debian", &[&apt[..], &["update"]].concat(), &[], Shown::AtEnd)?;
-        attempt("Debian packages", &install, &[], Shown::AtEnd)?;
+        attempt("Debian packages of the tests", &install, &[], Shown::AtEnd)?;
     }
     install_axe()
 }
