@@ -27,14 +27,6 @@ pub(crate) struct Line {
     pub(crate) cpu_s: u32,
 }
 
-impl Line {
-    /// The line of an entry that was never verified.
-    pub(crate) fn unverified(digest: &str) -> Self {
-        let none = || NONE.to_owned();
-        Self { digest: digest.into(), tools: none(), checks: none(), commit: none(), cpu_s: 0 }
-    }
-}
-
 pub(crate) type Ledger = BTreeMap<String, Line>;
 
 pub(crate) fn read(text: &str) -> anyhow::Result<Ledger> {
@@ -160,33 +152,35 @@ pub(crate) fn too_old(entries: &BTreeMap<String, Entry>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn line(cpu_s: u32) -> Line {
-        let [digest, tools, checks, commit] = ["d", "gcc 12", "c", "abc"].map(str::to_owned);
-        Line { digest, tools, checks, commit, cpu_s }
-    }
-
     /// Entries with a line each: id, age in commits, CPU time in seconds.
     fn known(rows: &[(&str, Option<usize>, u32)]) -> (BTreeMap<String, Entry>, Ledger) {
-        let (mut entries, mut ledger) = (BTreeMap::new(), Ledger::new());
-        for &(id, age, cpu_s) in rows {
-            let Line { digest, checks, .. } = line(0);
-            let entry = Entry { digest, checks, age, is_ready: true, ..Entry::default() };
-            entries.insert(id.to_owned(), entry);
-            ledger.insert(id.to_owned(), line(cpu_s));
-        }
-        (entries, ledger)
+        let [digest, tools, checks, commit] = ["d", "gcc 12", "c", "abc"].map(str::to_owned);
+        let entry = Entry {
+            digest: digest.clone(),
+            checks: checks.clone(),
+            is_ready: true,
+            ..Entry::default()
+        };
+        let line = Line { digest, tools, checks, commit, cpu_s: 0 };
+        let entries =
+            rows.iter().map(|(id, age, _)| ((*id).into(), Entry { age: *age, ..entry.clone() }));
+        let lines = rows
+            .iter()
+            .map(|(id, _, cpu_s)| ((*id).into(), Line { cpu_s: *cpu_s, ..line.clone() }));
+        (entries.collect(), lines.collect())
     }
 
-    fn shown(chosen: &[Chosen]) -> Vec<String> {
+    /// The entries that are chosen if `c/b:x` is the representative.
+    fn chosen((entries, ledger): &(BTreeMap<String, Entry>, Ledger), scope: Scope) -> Vec<String> {
+        let chosen = choose(entries, ledger, &["c/b:x"], scope);
         chosen.iter().map(|it| format!("{}: {}", it.names.join(" "), it.why)).collect()
     }
 
     #[test]
     fn the_ledger_is_read_as_it_was_written() {
-        let ledger =
-            Ledger::from([("c/a".to_owned(), line(7)), ("c/b".into(), Line::unverified("x"))]);
+        let (_, ledger) = known(&[("c/a", None, 7), ("c/b", None, 0)]);
         let text = write(&ledger);
-        assert!(text.ends_with("c/a\td\tgcc 12\tc\tabc\t7\nc/b\tx\t-\t-\t-\t0\n"), "{text}");
+        assert!(text.ends_with("c/a\td\tgcc 12\tc\tabc\t7\nc/b\td\tgcc 12\tc\tabc\t0\n"), "{text}");
         assert_eq!(read(&text).unwrap(), ledger);
         let error = read("c/a\td\n").unwrap_err().to_string();
         assert_eq!(error, "`c/a\td` has 2 columns instead of 6");
@@ -194,39 +188,32 @@ mod tests {
 
     #[test]
     fn a_change_verifies_changed_entries_and_representatives() {
-        let (mut entries, mut ledger) =
-            known(&[("c/a", Some(300), 9), ("c/b", Some(1), 9), ("c/c", Some(9), 9)]);
-        let representatives = ["c/b:x", "c/b:y"];
-        let choose = |entries: &_, ledger: &_, scope| {
-            shown(&choose(entries, ledger, &representatives, scope))
-        };
-        assert_eq!(choose(&entries, &ledger, Scope::Change), ["c/b:x c/b:y: representative"]);
-        assert_eq!(choose(&entries, &ledger, Scope::All), ["c/a: all", "c/b: all", "c/c: all"]);
-        entries.get_mut("c/b").unwrap().digest = "other".to_owned();
-        ledger.remove("c/c");
-        assert_eq!(choose(&entries, &ledger, Scope::Change), ["c/b: changed", "c/c: changed"]);
+        let mut known = known(&[("c/a", Some(300), 9), ("c/b", Some(1), 9), ("c/c", Some(9), 9)]);
+        assert_eq!(chosen(&known, Scope::Change), ["c/b:x: representative"]);
+        assert_eq!(chosen(&known, Scope::All), ["c/a: all", "c/b: all", "c/c: all"]);
+        known.0.get_mut("c/b").unwrap().digest = "other".to_owned();
+        known.1.remove("c/c");
+        assert_eq!(chosen(&known, Scope::Change), ["c/b: changed", "c/c: changed"]);
     }
 
     #[test]
     fn the_rotation_takes_the_stalest_until_its_time_is_used() {
         let rows =
             [("c/a", Some(5), 90), ("c/b", Some(40), 90), ("c/c", Some(30), 90), ("c/d", None, 90)];
-        let (mut entries, mut ledger) = known(&rows);
-        let chosen =
-            |entries: &_, ledger: &_| shown(&choose(entries, ledger, &["c/b:x"], Scope::Nightly));
+        let mut known = known(&rows);
         let stalest = ["c/b: stale, age 40 commits", "c/d: stale, age unknown"];
-        assert_eq!(chosen(&entries, &ledger), stalest);
-        // Another compiler, other checks, and an entry that needs more than the whole time.
-        entries.get_mut("c/a").unwrap().tools = "gcc 13".to_owned();
-        entries.get_mut("c/c").unwrap().checks = "other".to_owned();
-        ledger.get_mut("c/d").unwrap().commit = NONE.to_owned();
-        entries.get_mut("c/d").unwrap().is_ready = false;
-        let stalest =
+        assert_eq!(chosen(&known, Scope::Nightly), stalest);
+        // Another compiler, other checks, and an entry that was never verified.
+        known.0.get_mut("c/a").unwrap().tools = "gcc 13".to_owned();
+        known.0.get_mut("c/c").unwrap().checks = "other".to_owned();
+        known.1.get_mut("c/d").unwrap().commit = NONE.to_owned();
+        known.0.get_mut("c/d").unwrap().is_ready = false;
+        let [a, b, c] =
             ["c/a: stale, age 5 commits", "c/b:x: representative", "c/c: stale, age 30 commits"];
-        assert_eq!(chosen(&entries, &ledger), stalest);
-        ledger.get_mut("c/c").unwrap().cpu_s = 900;
-        let stalest = ["c/b:x: representative", "c/c: stale, age 30 commits"];
-        assert_eq!(chosen(&entries, &ledger), stalest);
+        assert_eq!(chosen(&known, Scope::Nightly), [a, b, c]);
+        // One that needs more than the whole time.
+        known.1.get_mut("c/c").unwrap().cpu_s = 900;
+        assert_eq!(chosen(&known, Scope::Nightly), [b, c]);
     }
 
     #[test]
