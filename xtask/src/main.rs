@@ -9,12 +9,12 @@ mod package;
 mod provoke;
 mod queue;
 mod reproduce;
+mod script;
 mod step;
 mod test;
 mod tidy;
 
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "The project's own chores", arg_required_else_help = true)]
@@ -59,7 +59,7 @@ enum Chore {
     },
 }
 
-fn main() -> ExitCode {
+fn main() {
     let result = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::BenchDifference(words) => lab::run("bench-difference", &words),
@@ -74,11 +74,8 @@ fn main() -> ExitCode {
         Chore::Tidy { counts: false } => tidy::run(),
         Chore::Tidy { counts: true } => tidy::print_counts(),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
+    if let Err(error) = result {
+        eprintln!("error: {error:#}");
+        std::process::exit(1);
     }
 }
