@@ -1,41 +1,32 @@
 //! `cargo xtask provoke`: causes the faults of runs, as the tests do, and prints the text that reports
 //! each. It measures nothing.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use std::{
     io::{BufRead, BufReader},
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
-use crate::step::{cargo, root};
+use crate::step::{at_root, cargo};
 
-/// Runs the tests of `crates/cli/tests/provoke`, and prints their rows as a table.
+/// Runs the tests of `crates/cli/tests/provoke`, and prints their rows as a table and the faults that were skipped.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let mut child = Command::new(cargo())
-        .args(["test", "-p", "wirebench", "--test", "provoke", "--locked"])
-        .current_dir(root())
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("`{}` cannot be run", cargo()))?;
-    let stdout = child.stdout.take().context("a pipe is missing")?;
+    let arguments = ["test", "-p", "wirebench", "--test", "provoke", "--locked"];
+    let mut test = at_root(cargo(), arguments);
+    let mut child = test.stdout(Stdio::piped()).spawn().context("cargo cannot be run")?;
     println!("| what was done | kind | weight | sentence |\n|---|---|---|---|");
-    let (mut left_out, mut rest) = (Vec::new(), Vec::new());
-    for line in BufReader::new(stdout).lines() {
+    let (mut skipped, mut rest) = (String::new(), String::new());
+    for line in BufReader::new(child.stdout.take().context("a pipe is missing")?).lines() {
         let line = line?;
-        // What a test prints begins behind its name.
-        let said = line.split_once("... ").map_or(line.as_str(), |(_, said)| said);
-        if said.starts_with("| ") {
-            println!("{said}");
-        } else if said.starts_with("left out: ") {
-            left_out.push(said.to_owned());
-        } else {
-            rest.push(line);
+        // The text that a test prints follows its name.
+        match line.split_once("... ").map_or(&*line, |it| it.1) {
+            row if row.starts_with("| ") => println!("{row}"),
+            text if text.starts_with("left out: ") => skipped += &format!("{text}\n"),
+            _ => rest += &format!("{line}\n"),
         }
     }
-    left_out.iter().for_each(|line| println!("{line}"));
+    print!("{skipped}");
     let status = child.wait()?;
-    if !status.success() {
-        bail!("some faults were not told: {status}\n{}", rest.join("\n"));
-    }
+    ensure!(status.success(), "some faults were not reported: {status}\n{rest}");
     Ok(())
 }
