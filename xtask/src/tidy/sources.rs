@@ -29,7 +29,7 @@ impl Source {
     pub(crate) fn new(path: String, text: String) -> Self {
         let text: &'static str = text.leak();
         let lines: Vec<&str> = text.lines().collect();
-        let trimmed = lines.iter().map(|line| line.trim_start()).collect();
+        let trimmed = lines.iter().map(|line| line.trim_ascii_start()).collect();
         let mut source = Self { path, text, lines, trimmed, code: 0 };
         let is_test = source.path.contains("/tests/") || source.path.contains("/fixtures");
         if !is_test && !source.path.ends_with("tests.rs") && source.is_rust() {
