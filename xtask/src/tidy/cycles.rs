@@ -71,12 +71,16 @@ fn uses<'m>(
     for (at, _) in code.match_indices(':').filter(|it| code[it.0..].starts_with("::")) {
         let before = code[..at].trim_end_matches(is_of_name);
         let (name, mut rest) = (&code[before.len()..at], &code[at + 2..]);
-        uses.extend(children.iter().filter(|it| it[module.len()] == name).map(|it| (*it, true)));
-        // Part of a longer path, or a visibility.
-        if !["crate", "super"].contains(&name) || before.ends_with(':') || before.ends_with("in ") {
+        let child = children.iter().find(|it| it[module.len()] == name);
+        // Otherwise a part of a longer path, or a visibility.
+        let is_start = !before.ends_with(':') && !before.ends_with("in ");
+        let is_path = is_start && ["crate", "super"].contains(&name);
+        let is_comment = || before.rsplit('\n').next().is_some_and(|line| line.contains("//"));
+        if child.is_none() && !is_path || is_comment() {
             continue;
         }
-        if before.rsplit('\n').next().is_some_and(|line| line.contains("//")) {
+        uses.extend(child.map(|it| (*it, true)));
+        if !is_path {
             continue;
         }
         let (mut paths, mut levels) = (Vec::new(), usize::from(name == "super"));
