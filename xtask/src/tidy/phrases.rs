@@ -38,13 +38,13 @@ const RETIRED: [(&str, &str); 28] = [
 /// The list above would complain of itself.
 const THIS_FILE: &str = "xtask/src/tidy/phrases.rs";
 /// By byte: a part of a word in lower case, the end of a part of a sentence, or neither.
-const SIGNS: [u8; 256] = {
-    let (mut signs, mut at) = ([0; 256], 0);
+static SIGNS: [u8; 256] = {
+    let (mut signs, mut at) = ([BETWEEN; 256], 0);
     while at < 128 {
         signs[at] = match at as u8 {
             b'a'..=b'z' | b'0'..=b'9' | b'-' => OF_WORD,
             b'.' | b':' | b';' | b',' | b'!' | b'?' | b'(' | b')' | b'{' | b'}' | b'|' => END,
-            _ => 0,
+            _ => BETWEEN,
         };
         at += 1;
     }
@@ -52,68 +52,68 @@ const SIGNS: [u8; 256] = {
 };
 const OF_WORD: u8 = 1;
 const END: u8 = 2;
+const BETWEEN: u8 = 0;
 
-/// A complaint for each retired phrase, with the line of its end. Phrases are found across line breaks, comment markers
-/// and the underscores of identifiers, but not across a part of a sentence.
+/// A complaint for each retired phrase, with the line of its end.
 pub(super) fn complaints(sources: &[Source]) -> Vec<String> {
-    let mut phrases = Vec::new();
-    // By the first and by the last byte of a phrase's last word: a bit for each length of such words.
-    let (mut firsts, mut lasts) = ([0_u64; 256], [0_u64; 256]);
+    // Phrases by their last two bytes.
+    let key =
+        |bytes: &[u8], end: usize| usize::from(bytes[end - 1]) << 8 | usize::from(bytes[end - 2]);
+    let mut phrases = vec![Vec::new(); 1 << 16];
     for (phrase, instead) in RETIRED {
         let mut all = vec![String::new()];
         for word in phrase.split(' ') {
             let longer = |it: &String| word.split('|').map(|word| format!("{it} {word}")).collect();
             all = all.iter().flat_map(|it| -> Vec<String> { longer(it) }).collect();
         }
-        for last in phrase.split(' ').next_back().unwrap_or_default().split('|').map(str::as_bytes)
-        {
-            firsts[usize::from(last[0])] |= 1 << last.len();
-            lasts[usize::from(last[last.len() - 1])] |= 1 << last.len();
+        for phrase in all.iter().map(|it| it.trim_start().to_owned()) {
+            phrases[key(phrase.as_bytes(), phrase.len())].push((phrase, instead));
         }
-        phrases.extend(all.into_iter().map(|phrase| (phrase, instead)));
     }
     let mut complaints = Vec::new();
     for source in sources.iter().filter(|it| it.path != THIS_FILE) {
         if ![".md", ".toml", ".rs"].iter().any(|end| source.path.ends_with(end)) {
             continue;
         }
-        let text = source.text.to_lowercase() + "\n";
-        let bytes = text.as_bytes();
-        // All words so far, a space before each, and a full stop for the end of a part of a sentence.
-        let mut words = Vec::with_capacity(bytes.len());
-        let (mut line, mut begin, mut at) = (1, 0, 0);
+        let text = format!(" {}\n\n", source.text.to_lowercase());
+        let (bytes, mut line, mut at) = (text.as_bytes(), 1, 1);
         // Iterators over bytes are several times slower in a build without optimisation.
-        while at < bytes.len() {
-            let sign = SIGNS[bytes[at] as usize];
-            let is_within =
-                bytes[at] == b'\'' && begin < at && SIGNS[bytes[at + 1] as usize] == OF_WORD;
-            if sign != OF_WORD && !is_within {
-                if begin < at {
-                    words.push(b' ');
-                    words.extend_from_slice(&bytes[begin..at]);
-                    let bits =
-                        firsts[usize::from(bytes[begin])] & lasts[usize::from(bytes[at - 1])];
-                    if bits >> (at - begin).min(63) & 1 == 1 {
-                        let found = phrases.iter().filter(|it| words.ends_with(it.0.as_bytes()));
-                        complaints.extend(found.map(|(phrase, instead)| {
-                            let phrase = phrase.trim_start();
-                            format!(
-                                "{}:{line}: instead of `{phrase}` write: {instead}",
-                                source.path
-                            )
-                        }));
-                    }
-                }
-                if sign == END {
-                    words.push(b'.');
-                }
-                line += usize::from(bytes[at] == b'\n');
-                begin = at + 1;
+        while at < bytes.len() - 1 {
+            let next = bytes[at];
+            if SIGNS[next as usize] == OF_WORD {
+                at += 1;
+                continue;
             }
+            let is_in_word = next == b'\'' && SIGNS[bytes[at + 1] as usize] == OF_WORD;
+            if SIGNS[bytes[at - 1] as usize] == OF_WORD && !is_in_word {
+                let found = phrases[key(bytes, at)].iter().filter(|it| ends(bytes, at, &it.0));
+                complaints.extend(found.map(|(phrase, instead)| {
+                    format!("{}:{line}: instead of `{phrase}` write: {instead}", source.path)
+                }));
+            }
+            line += usize::from(next == b'\n');
             at += 1;
         }
     }
     complaints
+}
+
+/// Compares the text before `at` with a phrase backwards: across line breaks, comment markers and the underscores of
+/// identifiers, but not across the end of a part of a sentence.
+fn ends(bytes: &[u8], mut at: usize, phrase: &str) -> bool {
+    for byte in phrase.bytes().rev() {
+        let end = at;
+        while byte == b' ' && at > 0 && SIGNS[bytes[at - 1] as usize] == BETWEEN {
+            at -= 1;
+        }
+        if byte != b' ' && at > 0 && bytes[at - 1] == byte {
+            at -= 1;
+        }
+        if at == end {
+            return false;
+        }
+    }
+    at == 0 || SIGNS[bytes[at - 1] as usize] != OF_WORD
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
         for text in [
             "one\nAt the most two",
             "/// two at the\n/// most three",
-            "fn waits() {}\nfn two_at_the_most() {}",
+            "\nfn two_at_the_most() {}",
             "\"two at the \\\n 'most'\"",
         ] {
             assert_eq!(found(text), ["a.md:2: instead of `at the most` write: at most, at least"]);
