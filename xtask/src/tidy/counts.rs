@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{
     crates::dependencies,
+    cycles::Cycles,
     limits::{CRATES, LONG_FILE, OTHERS},
     sources::{Source, text},
 };
@@ -48,7 +49,7 @@ pub(super) struct Counts {
 }
 
 /// Counts everything, with the cycles of each crate.
-pub(super) fn of(sources: &[Source], cycles: &BTreeMap<String, Vec<String>>) -> Counts {
+pub(super) fn of(sources: &[Source], cycles: &Cycles) -> Counts {
     let mut counts = Counts::default();
     for (name, [code, tests, golden]) in lines::of_crates(sources) {
         let of_crate = |it: &&Source| it.is_rust() && it.crate_name() == Some(name);
@@ -56,6 +57,7 @@ pub(super) fn of(sources: &[Source], cycles: &BTreeMap<String, Vec<String>>) -> 
         let sum = |count: fn(&Source) -> usize| files.iter().map(|it| count(it)).sum();
         let cycles = cycles.get(name).map_or(&[][..], Vec::as_slice);
         let is_long = |it: &Source| usize::from(it.lines.len() > LONG_FILE);
+        // An attribute may have several lines.
         let exceptions = |it: &Source| {
             let of_attributes = it.trimmed.iter().filter(|it| it.starts_with(['#', 'c']));
             of_attributes.filter(|it| it.contains(EXCEPTION)).count()

@@ -2,6 +2,7 @@
 
 use super::sources::{Source, text};
 
+const FILE: &str = "xtask/src/tidy/crates.rs";
 /// The crates of the workspace that each crate may depend on. An arrow that is not in the list is not allowed.
 pub(super) const ARROWS: [(&str, &str); 17] = [
     ("schema", ""),
@@ -20,11 +21,10 @@ pub(super) const ARROWS: [(&str, &str); 17] = [
     ("doctor", "catalogue host schema server stats"),
     ("experiment", "catalogue host judge schema server stats sys verify"),
     ("agent", "loadgen schema server"),
-    (
-        "cli",
-        "agent bundle catalogue doctor experiment host judge loadgen nullserver report schema server sys verify",
-    ),
+    ("cli", CLI),
 ];
+const CLI: &str = "agent bundle catalogue doctor experiment host judge loadgen nullserver report schema server sys \
+                   verify";
 
 /// The crates, one a line, each with those that it uses.
 pub(super) fn graph(sources: &[Source]) -> String {
@@ -44,21 +44,17 @@ pub(super) fn complaints(sources: &[Source]) -> Vec<String> {
             complaints.push(format!("crates/{name} is missing: remove it from ARROWS"));
         }
         let used = dependencies(sources, &manifest(name), "[dependencies]");
-        let other = used.iter().filter(|used| !allowed.split(' ').any(|it| it == **used));
-        complaints.extend(
-            other.map(|other| {
-                format!("crates/{name} may not depend on {other}: see ARCHITECTURE.md")
-            }),
-        );
+        for other in used.iter().filter(|used| !allowed.split(' ').any(|it| it == **used)) {
+            complaints
+                .push(format!("crates/{name} may not depend on {other}: see ARCHITECTURE.md"));
+        }
     }
     let names = sources.iter().filter_map(|it| it.path.strip_prefix("crates/"));
-    let names = names.filter_map(|it| it.strip_suffix("/Cargo.toml"));
-    let unknown =
-        names.filter(|name| !name.contains('/') && !ARROWS.iter().any(|it| it.0 == *name));
-    complaints
-        .extend(unknown.map(|name| {
-            format!("crates/{name} has no line in ARROWS of xtask/src/tidy/crates.rs")
-        }));
+    for name in names.filter_map(|it| it.strip_suffix("/Cargo.toml")) {
+        if !name.contains('/') && !ARROWS.iter().any(|it| it.0 == name) {
+            complaints.push(format!("crates/{name} has no line in ARROWS of {FILE}"));
+        }
+    }
     complaints
 }
 

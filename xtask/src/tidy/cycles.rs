@@ -13,17 +13,11 @@ const VERBS: (&str, &str) = ("cli", "cmd");
 /// The names of a module, from the root of its crate.
 type Module = Vec<&'static str>;
 
-/// Findings in all crates.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    /// For each crate with cycles, their modules.
-    pub(super) cycles: BTreeMap<String, Vec<String>>,
-    /// A complaint for each verb that uses another one.
-    pub(super) complaints: Vec<String>,
-}
+/// For each crate the modules of each cycle.
+pub(super) type Cycles = BTreeMap<String, Vec<String>>;
 
-/// Compares the modules of each crate.
-pub(super) fn find(sources: &[Source]) -> Found {
+/// The cycles of all crates, and a complaint for each verb that uses another one.
+pub(super) fn find(sources: &[Source]) -> (Cycles, Vec<String>) {
     let mut crates: BTreeMap<&str, BTreeMap<Module, &str>> = BTreeMap::new();
     for source in sources.iter().filter(|it| !it.code().is_empty()) {
         let below = source.path.split_once("/src/").map(|it| it.1.trim_end_matches(".rs"));
@@ -34,10 +28,10 @@ pub(super) fn find(sources: &[Source]) -> Found {
         let code = lines.collect::<Vec<_>>().join("\n").leak();
         crates.entry(name).or_default().insert(module, code);
     }
-    let mut found = Found::default();
+    let (mut cycles, mut complaints) = (Cycles::new(), Vec::new());
     let is_verb = |module: &[&str]| module.len() > 1 && module[0] == VERBS.1;
     if !crates.get(VERBS.0).is_some_and(|modules| modules.keys().any(|it| is_verb(it))) {
-        found.complaints.push(format!("crates/{}/src/{}: no verbs, adapt VERBS", VERBS.0, VERBS.1));
+        complaints.push(format!("crates/{}/src/{}: no verbs, adapt VERBS", VERBS.0, VERBS.1));
     }
     for (name, modules) in &crates {
         let mut graph = BTreeMap::new();
@@ -45,7 +39,7 @@ pub(super) fn find(sources: &[Source]) -> Found {
             let uses = uses(code, module, modules);
             let verbs = uses.iter().map(|it| it.0).filter(|it| is_verb(it) && is_verb(module));
             for other in verbs.filter(|it| *name == VERBS.0 && it[1] != module[1]) {
-                found.complaints.push(format!(
+                complaints.push(format!(
                     "the verb `{}` uses `{}`: move what both need into a shared module",
                     module[1], other[1]
                 ));
@@ -53,9 +47,9 @@ pub(super) fn find(sources: &[Source]) -> Found {
             let counted: BTreeSet<&Module> = uses.iter().filter(|it| it.1).map(|it| it.0).collect();
             graph.insert(module, counted);
         }
-        found.cycles.insert((*name).to_owned(), groups(&graph));
+        cycles.insert((*name).to_owned(), groups(&graph));
     }
-    found
+    (cycles, complaints)
 }
 
 /// Modules that a module uses, and whether a cycle may contain the use.
