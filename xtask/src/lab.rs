@@ -1,23 +1,18 @@
 //! Starts the benches of the crate `lab`, which is built only then: it depends on crates that other chores do not need.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use std::{ffi::OsString, os::unix::process::CommandExt as _, process::Command};
 
 use crate::step::{built, cargo, root, step};
 
-/// The arguments of a bench, which the lab reads.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Words {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
-    words: Vec<OsString>,
-}
-
-/// Becomes the bench, so that its exit code is that of this program.
-pub(crate) fn run(bench: &str, words: &Words) -> anyhow::Result<()> {
+/// Becomes the bench that the first word names, so that its exit code is that of this program.
+pub(crate) fn run(words: &[OsString]) -> anyhow::Result<()> {
+    let bench = words.first().context("no chore")?.to_string_lossy();
+    ensure!(bench.starts_with("bench-"), "no chore `{bench}`: `cargo xtask --help` lists all");
     // Without a change of folder, so that paths among the arguments stay valid.
     let mut command = Command::new(cargo());
     command.args(["run", "--release", "--quiet", "--locked", "--manifest-path"]);
-    command.arg(root().join("Cargo.toml")).args(["-p", "lab", "--", bench]).args(&words.words);
+    command.arg(root().join("Cargo.toml")).args(["-p", "lab", "--"]).args(words);
     Err(command.exec()).with_context(|| format!("`{}` cannot be run", cargo()))
 }
 

@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::step::root;
 use crate::tidy::sources::{Source, read};
 
-/// Lines of code without comments and empty lines, lines of tests with their comments, and all lines of golden files.
-pub(crate) type Lines = [usize; 3];
-
 /// Prints a table with a row for each crate.
 pub(crate) fn run() -> anyhow::Result<()> {
     let sources = read(root())?;
@@ -23,67 +20,65 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Lines of each crate.
-pub(crate) fn of_crates(sources: &[Source]) -> BTreeMap<&str, Lines> {
-    let mut crates: BTreeMap<&str, Lines> = BTreeMap::new();
-    let mut of_tests: HashSet<PathBuf> = HashSet::new();
-    let mut files = Vec::new();
+/// Of each crate: lines of code without comments and empty lines, lines of tests with their comments, and all lines of
+/// golden files.
+pub(crate) fn of_crates(sources: &[Source]) -> BTreeMap<&str, [usize; 3]> {
+    let mut crates: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let (mut of_tests, mut files) = (HashSet::new(), Vec::new());
     for source in sources {
         let Some(name) = source.crate_name() else { continue };
         let lines = crates.entry(name).or_default();
-        if source.is_golden() {
-            lines[2] += source.text.lines().count();
+        if source.path.contains("/golden/") {
+            lines[2] += source.lines.len();
         } else if source.is_rust() {
-            let is_code = |line: &&str| !line.is_empty() && !line.starts_with("//");
-            lines[0] += source.code().lines().map(str::trim_start).filter(is_code).count();
-            let (all, tests, modules) = split(&source.text);
+            let is_code = |line: &&&str| !line.is_empty() && !line.starts_with("//");
+            lines[0] += source.code().iter().filter(is_code).count();
+            let (tests, modules) = tests(source);
             let path = Path::new(&source.path);
             of_tests.extend(modules.iter().map(|module| place(path, module)));
-            files.push((name, path, all, tests));
+            files.push((name, path, source, tests));
         }
     }
-    for (name, path, all, tests) in files {
+    for (name, path, source, tests) in files {
         let mut places = path.ancestors().map(Path::to_owned).chain([path.with_extension("")]);
         let is_of_folder = path.iter().any(|folder| folder == "tests" || folder == "benches");
         let is_test = is_of_folder || places.any(|it| of_tests.contains(&it));
-        crates.entry(name).or_default()[1] += if is_test { all } else { tests };
+        let all = || source.trimmed.iter().filter(|line| !line.is_empty()).count();
+        crates.entry(name).or_default()[1] += if is_test { all() } else { tests };
     }
     crates
 }
 
 /// Path of a module that is declared in the file `path`, without the end `.rs`.
 fn place(path: &Path, module: &str) -> PathBuf {
-    let stem = path.file_stem().unwrap_or_default();
-    let is_folder = ["mod", "lib", "main"].iter().any(|it| stem == *it);
+    let is_folder = ["mod.rs", "lib.rs", "main.rs"].iter().any(|it| path.ends_with(it));
     if is_folder { path.with_file_name(module) } else { path.with_extension("").join(module) }
 }
 
-/// The number of lines that are not empty, how many of them are tests, and the modules in files of their own that are
-/// compiled for tests only.
-fn split(text: &str) -> (usize, usize, Vec<&str>) {
-    let (mut all, mut tests, mut modules) = (0, 0, Vec::new());
-    let mut lines = text.lines().filter(|line| !line.trim_start().is_empty());
-    while let Some(line) = lines.next() {
-        all += 1;
-        let shown = line.trim_start();
-        if !(shown.starts_with("#[cfg(") && shown.contains("test")) {
+/// The number of lines of tests in a file of code, and the modules in files of their own that are compiled for tests
+/// only.
+fn tests(source: &Source) -> (usize, Vec<&str>) {
+    let (mut tests, mut modules) = (0, Vec::new());
+    let lines = source.lines.iter().zip(&source.trimmed).filter(|it| !it.1.is_empty());
+    // The indent of the attribute above what is counted.
+    let mut within = None;
+    for (line, trimmed) in lines {
+        let indent = line.len() - trimmed.len();
+        if let Some(outer) = within {
+            modules.extend(
+                trimmed.trim_end().strip_suffix(';').and_then(|it| it.split("mod ").nth(1)),
+            );
+            if indent == outer && line.ends_with([';', '}']) {
+                within = None;
+            }
+        } else if trimmed.starts_with("#[cfg(") && trimmed.contains("test") {
+            within = Some(indent);
+        } else {
             continue;
         }
         tests += 1;
-        for next in lines.by_ref() {
-            (all, tests) = (all + 1, tests + 1);
-            let declared = next.trim().strip_suffix(';');
-            modules.extend(declared.and_then(|it| it.split("mod ").nth(1)));
-            if indent(next) == indent(line) && next.ends_with([';', '}']) {
-                break;
-            }
-        }
     }
-    (all, tests, modules)
-}
-
-fn indent(line: &str) -> usize {
-    line.len() - line.trim_start().len()
+    (tests, modules)
 }
 
 #[cfg(test)]

@@ -9,15 +9,22 @@ mod package;
 mod provoke;
 mod queue;
 mod reproduce;
+mod script;
 mod step;
 mod test;
 mod tidy;
 
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask", about = "The project's own chores", arg_required_else_help = true)]
+#[command(
+    name = "cargo xtask",
+    about = "The project's own chores",
+    after_help = "`bench-difference`, `bench-fiber`, `bench-load`, `bench-scale` and `bench-truth` run a bench of the \
+                  lab; `--help` after one describes it.",
+    arg_required_else_help = true
+)]
 struct Arguments {
     #[command(subcommand)]
     chore: Chore,
@@ -27,21 +34,6 @@ struct Arguments {
 enum Chore {
     /// Install the tests' dependencies and run all tests, as CI does
     Test(test::Arguments),
-    /// Compare a server with itself and with one that is slowed by a known amount
-    #[command(disable_help_flag = true)]
-    BenchDifference(lab::Words),
-    /// Measure what the workers of each kind of fiber runtime do, and what a switch costs
-    #[command(disable_help_flag = true)]
-    BenchFiber(lab::Words),
-    /// Compare `wirebench load` with wrk, h2load, oha, hey and two bare loops
-    #[command(disable_help_flag = true)]
-    BenchLoad(lab::Words),
-    /// Measure what one side with many agents uses, with agents that generate no load
-    #[command(disable_help_flag = true)]
-    BenchScale(lab::Words),
-    /// Compare what `wirebench load` measures with a server whose delays are known
-    #[command(disable_help_flag = true)]
-    BenchTruth(lab::Words),
     /// Count the lines of code, comments and tests of each crate
     Lines,
     /// Make a Debian package or a static program
@@ -57,16 +49,14 @@ enum Chore {
         #[arg(long)]
         counts: bool,
     },
+    #[command(external_subcommand)]
+    Bench(Vec<OsString>),
 }
 
-fn main() -> ExitCode {
+fn main() {
     let result = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
-        Chore::BenchDifference(words) => lab::run("bench-difference", &words),
-        Chore::BenchFiber(words) => lab::run("bench-fiber", &words),
-        Chore::BenchLoad(words) => lab::run("bench-load", &words),
-        Chore::BenchScale(words) => lab::run("bench-scale", &words),
-        Chore::BenchTruth(words) => lab::run("bench-truth", &words),
+        Chore::Bench(words) => lab::run(&words),
         Chore::Lines => lines::run(),
         Chore::Package(arguments) => package::run(&arguments),
         Chore::Provoke(arguments) => provoke::run(&arguments),
@@ -74,11 +64,8 @@ fn main() -> ExitCode {
         Chore::Tidy { counts: false } => tidy::run(),
         Chore::Tidy { counts: true } => tidy::print_counts(),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
+    if let Err(error) = result {
+        eprintln!("error: {error:#}");
+        std::process::exit(1);
     }
 }

@@ -4,10 +4,10 @@
 use anyhow::{Context, ensure};
 use std::{
     io::{BufRead, BufReader},
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
-use crate::step::{cargo, root};
+use crate::step::{at_root, cargo, step};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -16,45 +16,30 @@ pub(crate) struct Arguments {
     record: bool,
 }
 
-/// Runs all tests of `crates/cli/tests/provoke`, and prints their rows as a table.
+/// Runs all tests of `crates/cli/tests/provoke`, and prints their rows as a table and the faults that were skipped.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let mut command = Command::new(cargo());
-    command.args(["test", "-p", "wirebench", "--test", "provoke", "--locked", "--"]);
-    command.arg("--include-ignored").args(arguments.record.then_some("--record"));
-    let mut child = command
-        .current_dir(root())
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("`{}` cannot be run", cargo()))?;
-    let stdout = child.stdout.take().context("a pipe is missing")?;
+    let words = ["test", "-p", "wirebench", "--test", "provoke", "--locked", "--"];
+    let mut test = at_root(cargo(), words);
+    test.arg("--include-ignored").args(arguments.record.then_some("--record"));
+    let mut child = test.stdout(Stdio::piped()).spawn().context("cargo cannot be run")?;
     println!("| fault | server | kind | weight | sentence |\n|---|---|---|---|---|");
-    let (mut left_out, mut rest) = (Vec::new(), Vec::new());
-    for line in BufReader::new(stdout).lines() {
+    let (mut skipped, mut rest) = (String::new(), String::new());
+    for line in BufReader::new(child.stdout.take().context("a pipe is missing")?).lines() {
         let line = line?;
-        // What a test prints begins behind its name.
-        let said = line.split_once("... ").map_or(line.as_str(), |(_, said)| said);
-        if said.starts_with("| ") {
-            println!("{said}");
-        } else if said.starts_with("left out: ") {
-            left_out.push(said.to_owned());
-        } else {
-            rest.push(line);
+        // The text that a test prints follows its name.
+        match line.split_once("... ").map_or(&*line, |it| it.1) {
+            row if row.starts_with("| ") => println!("{row}"),
+            text if text.starts_with("left out: ") => skipped += &format!("{text}\n"),
+            _ => rest += &format!("{line}\n"),
         }
     }
-    left_out.iter().for_each(|line| println!("{line}"));
+    print!("{skipped}");
     let status = child.wait()?;
-    ensure!(status.success(), "some faults were not reported: {status}\n{}", rest.join("\n"));
+    ensure!(status.success(), "some faults were not reported: {status}\n{rest}");
     if arguments.record {
-        update_expected()?;
+        // The judgements of the new evidence are reviewed with it.
+        let test = ["test", "-p", "wirebench-judge", "--test", "evidence", "--locked", "--quiet"];
+        step("judgements", &[&[cargo()], &test[..]].concat(), &[("UPDATE_EXPECT", "1")])?;
     }
-    Ok(())
-}
-
-/// Writes the judgements of the new evidence, which are reviewed with it.
-fn update_expected() -> anyhow::Result<()> {
-    let mut command = Command::new(cargo());
-    command.args(["test", "-p", "wirebench-judge", "--test", "evidence", "--locked", "--quiet"]);
-    let status = command.env("UPDATE_EXPECT", "1").current_dir(root()).status()?;
-    ensure!(status.success(), "the recorded evidence is not what was provoked: {status}");
     Ok(())
 }

@@ -35,9 +35,8 @@ pub(super) fn run(build: bool) -> anyhow::Result<()> {
 fn packed() -> anyhow::Result<PathBuf> {
     let build = ["build", "--release", "--locked", "-p", "wirebench-bundle"];
     let messages = messages(&[&build[..], &["--message-format=json"]].concat())?;
-    messages.lines().find_map(out_folder).map(|folder| folder.join("project.tar.gz")).with_context(
-        || format!("cargo {} reported no folder of the build script", build.join(" ")),
-    )
+    let folder = messages.lines().find_map(out_folder);
+    Ok(folder.context("cargo reported no folder of the build script")?.join("project.tar.gz"))
 }
 
 /// The folder of the build script's output, if a message of cargo is about the one of `wirebench-bundle`.

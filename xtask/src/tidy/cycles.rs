@@ -11,121 +11,98 @@ use super::sources::Source;
 const VERBS: (&str, &str) = ("cli", "cmd");
 
 /// The names of a module, from the root of its crate.
-type Module<'s> = Vec<&'s str>;
+type Module = Vec<&'static str>;
 
-/// Findings in all crates.
-#[derive(Debug, Default)]
-pub(super) struct Found<'s> {
-    /// For each crate with cycles, their modules.
-    pub(super) cycles: BTreeMap<&'s str, Vec<String>>,
-    /// A complaint for each verb that uses another one.
-    pub(super) complaints: Vec<String>,
-}
+/// For each crate the modules of each cycle.
+pub(super) type Cycles = BTreeMap<String, Vec<String>>;
 
-/// Compares the modules of each crate.
-pub(super) fn find(sources: &[Source]) -> Found<'_> {
-    let mut crates: BTreeMap<&str, BTreeMap<Module<'_>, String>> = BTreeMap::new();
-    for source in sources {
-        let code = source.code();
-        let below = source.path.split_once("/src/").filter(|_| !code.is_empty());
-        let (Some(name), Some((_, below))) = (source.crate_name(), below) else { continue };
-        let mut module: Module<'_> = below.trim_end_matches(".rs").split('/').collect();
+/// The cycles of all crates, and a complaint for each verb that uses another one.
+pub(super) fn find(sources: &[Source]) -> (Cycles, Vec<String>) {
+    let mut crates: BTreeMap<&str, BTreeMap<Module, &str>> = BTreeMap::new();
+    for source in sources.iter().filter(|it| !it.code().is_empty()) {
+        let below = source.path.split_once("/src/").map(|it| it.1.trim_end_matches(".rs"));
+        let (Some(name), Some(below)) = (source.crate_name(), below) else { continue };
+        let mut module: Module = below.to_owned().leak().split('/').collect();
         module.pop_if(|name| ["mod", "lib", "main"].contains(name));
-        let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
-        let code = lines.collect::<Vec<_>>().join("\n");
+        let lines = source.code().iter().copied().filter(|line| !line.starts_with("//"));
+        let code = lines.collect::<Vec<_>>().join("\n").leak();
         crates.entry(name).or_default().insert(module, code);
     }
-    let mut found = Found::default();
+    let (mut cycles, mut complaints) = (Cycles::new(), Vec::new());
     let is_verb = |module: &[&str]| module.len() > 1 && module[0] == VERBS.1;
     if !crates.get(VERBS.0).is_some_and(|modules| modules.keys().any(|it| is_verb(it))) {
-        found.complaints.push(format!("crates/{}/src/{}: no verbs, adapt VERBS", VERBS.0, VERBS.1));
+        complaints.push(format!("crates/{}/src/{}: no verbs, adapt VERBS", VERBS.0, VERBS.1));
     }
     for (name, modules) in &crates {
-        let names: Vec<&[&str]> = modules.keys().map(Vec::as_slice).collect();
-        let mut graph = vec![BTreeSet::new(); names.len()];
-        for (index, (module, code)) in modules.iter().enumerate() {
-            for (path, is_list) in used(code, module) {
-                let target =
-                    (1..=path.len()).rev().find_map(|n| names.binary_search(&&path[..n]).ok());
-                let Some(target) = target.filter(|it| !names[*it].starts_with(module)) else {
-                    continue;
-                };
-                let other = names[target];
-                let is_other = is_verb(module) && is_verb(other) && module[1] != other[1];
-                if *name == VERBS.0 && is_other {
-                    let text = "move what both need into a shared module";
-                    let (verb, other) = (module[1], other[1]);
-                    found.complaints.push(format!("the verb `{verb}` uses `{other}`: {text}"));
-                }
-                if !is_list {
-                    graph[index].insert(target);
-                }
+        let mut graph = BTreeMap::new();
+        for (module, code) in modules {
+            let uses = uses(code, module, modules);
+            let verbs = uses.iter().map(|it| it.0).filter(|it| is_verb(it) && is_verb(module));
+            for other in verbs.filter(|it| *name == VERBS.0 && it[1] != module[1]) {
+                complaints.push(format!(
+                    "the verb `{}` uses `{}`: move what both need into a shared module",
+                    module[1], other[1]
+                ));
             }
-            let is_child = |it: &&[&str]| it.len() == module.len() + 1 && it.starts_with(module);
-            for (child, path) in names.iter().enumerate().filter(|(_, it)| is_child(it)) {
-                if !module.is_empty() && names_child(code, path[module.len()]) {
-                    graph[index].insert(child);
-                }
-            }
+            let counted: BTreeSet<&Module> = uses.iter().filter(|it| it.1).map(|it| it.0).collect();
+            graph.insert(module, counted);
         }
-        let groups = groups(&graph);
-        let shown = groups.iter().map(|group| {
-            group.iter().map(|it| names[*it].join("::")).collect::<Vec<_>>().join(" ")
-        });
-        found.cycles.insert(name, shown.collect());
+        cycles.insert((*name).to_owned(), groups(&graph));
     }
-    found
+    (cycles, complaints)
+}
+
+/// Modules that a module uses, and whether a cycle may contain the use.
+fn uses<'m>(
+    code: &'static str,
+    module: &Module,
+    modules: &'m BTreeMap<Module, &str>,
+) -> Vec<(&'m Module, bool)> {
+    let is_child = |it: &&Module| it.len() == module.len() + 1 && it.starts_with(module);
+    let children: Vec<_> = modules.keys().filter(is_child).filter(|it| it.len() > 1).collect();
+    let up = |levels: usize| &module[..module.len().saturating_sub(levels)];
+    let mut uses = Vec::new();
+    for (at, _) in code.match_indices(':').filter(|it| code[it.0..].starts_with("::")) {
+        let before = code[..at].trim_end_matches(is_of_name);
+        let (name, mut rest) = (&code[before.len()..at], &code[at + 2..]);
+        let child = children.iter().find(|it| it[module.len()] == name);
+        // Otherwise a part of a longer path, or a visibility.
+        let is_start = !before.ends_with(':') && !before.ends_with("in ");
+        let is_path = is_start && ["crate", "super"].contains(&name);
+        let is_comment = || before.rsplit('\n').next().is_some_and(|line| line.contains("//"));
+        if child.is_none() && !is_path || is_comment() {
+            continue;
+        }
+        uses.extend(child.map(|it| (*it, true)));
+        if !is_path {
+            continue;
+        }
+        let (mut paths, mut levels) = (Vec::new(), usize::from(name == "super"));
+        while let Some(above) = rest.strip_prefix("super::").filter(|_| levels > 0) {
+            (rest, levels) = (above, levels + 1);
+        }
+        // Otherwise a use of everything, or the end of a text in quotation marks.
+        if rest.starts_with(|sign| sign == '{' || is_of_name(sign)) {
+            expand(rest, if levels == 0 { &[] } else { up(levels) }, &mut paths);
+        }
+        let is_counted = levels == 0 || levels == 1 && !rest.starts_with('{');
+        // A use of what is above the parent counts as one of the parent.
+        let parent = (levels > 1).then(|| (up(1).to_vec(), true));
+        for (path, is_counted) in paths.into_iter().map(|it| (it, is_counted)).chain(parent) {
+            let found = (1..=path.len()).rev().find_map(|n| modules.get_key_value(&path[..n]));
+            let other = found.map(|it| it.0).filter(|it| !it.starts_with(module));
+            uses.extend(other.map(|it| (it, is_counted)));
+        }
+    }
+    uses
 }
 
 fn is_of_name(sign: char) -> bool {
     sign.is_ascii_alphanumeric() || sign == '_'
 }
 
-/// Whether a parent's code has a path through its submodule, or imports it.
-fn names_child(code: &str, child: &str) -> bool {
-    code.match_indices(child).any(|(at, _)| {
-        let (before, after) = (&code[..at], &code[at + child.len()..]);
-        let is_import = before.ends_with("use ") && !after.starts_with(is_of_name);
-        !before.ends_with(is_of_name) && after.starts_with("::") || is_import
-    })
-}
-
-/// Paths within the crate that the code of `module` has, from the root of the crate, and whether they are from a list
-/// behind `super::`.
-fn used<'s>(code: &'s str, module: &[&'s str]) -> Vec<(Module<'s>, bool)> {
-    let mut paths = Vec::new();
-    for start in ["crate::", "super::"] {
-        for (at, _) in code.match_indices(start) {
-            // Part of a longer path or name, or a visibility.
-            let (before, rest) = (&code[..at], &code[at + start.len()..]);
-            if before.ends_with(|sign| sign == ':' || is_of_name(sign)) || before.ends_with("in ") {
-                continue;
-            }
-            let (is_super, mut parent) = (start == "super::", module);
-            let mut first = rest;
-            if is_super {
-                parent = &module[..module.len().saturating_sub(1)];
-                // A use of what is above the parent counts as one of the parent.
-                paths.extend(rest.starts_with("super::").then(|| (parent.to_vec(), false)));
-                while let Some(next) = first.strip_prefix("super::") {
-                    (first, parent) = (next, &parent[..parent.len().saturating_sub(1)]);
-                }
-            }
-            // A use of everything, or the end of a text in quotation marks.
-            if !first.starts_with(|sign| sign == '{' || is_of_name(sign)) {
-                continue;
-            }
-            let mut found = Vec::new();
-            expand(first, if is_super { parent } else { &[] }, &mut found);
-            let is_list = is_super && (rest.starts_with("super::") || rest.starts_with('{'));
-            paths.extend(found.into_iter().map(|path| (path, is_list)));
-        }
-    }
-    paths
-}
-
 /// Adds the paths of a tree such as `a::{b, c::d}`, behind `prefix`. Returns the text that follows the tree.
-fn expand<'s>(text: &'s str, prefix: &[&'s str], paths: &mut Vec<Module<'s>>) -> &'s str {
+fn expand<'s>(text: &'s str, prefix: &[&'s str], paths: &mut Vec<Vec<&'s str>>) -> &'s str {
     let text = text.trim_start();
     if let Some(mut rest) = text.strip_prefix('{') {
         loop {
@@ -140,100 +117,27 @@ fn expand<'s>(text: &'s str, prefix: &[&'s str], paths: &mut Vec<Module<'s>>) ->
     }
     let (name, rest) = text.split_at(text.find(|sign| !is_of_name(sign)).unwrap_or(text.len()));
     let path = if name.is_empty() { prefix.to_vec() } else { [prefix, &[name]].concat() };
-    match rest.strip_prefix("::") {
-        Some(rest) => expand(rest, &path, paths),
-        None => {
-            paths.push(path);
-            rest
-        }
+    if let Some(rest) = rest.strip_prefix("::") {
+        return expand(rest, &path, paths);
     }
+    paths.push(path);
+    rest
 }
 
-/// Groups of nodes each of which reaches all others of its group.
-fn groups(graph: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
-    let reached: Vec<Vec<bool>> = (0..graph.len()).map(|node| reached(graph, node)).collect();
-    let group = |node: usize| -> Vec<usize> {
-        (0..graph.len()).filter(|it| reached[node][*it] && reached[*it][node]).collect()
+/// Groups of modules each of which reaches all others of its group.
+fn groups(graph: &BTreeMap<&Module, BTreeSet<&Module>>) -> Vec<String> {
+    let reached = graph.keys().map(|from| {
+        let (mut reached, mut next) = (BTreeSet::new(), vec![*from]);
+        while let Some(module) = next.pop() {
+            next.extend(graph[module].iter().filter(|it| reached.insert(**it)));
+        }
+        (*from, reached)
+    });
+    let all: BTreeMap<&Module, BTreeSet<&Module>> = reached.collect();
+    let group = |(module, others): (&&Module, &BTreeSet<&Module>)| {
+        let group: Vec<_> = others.iter().filter(|it| all[**it].contains(*module)).collect();
+        let is_first = group.len() > 1 && group[0] == module;
+        is_first.then(|| group.iter().map(|it| it.join("::")).collect::<Vec<_>>().join(" "))
     };
-    (0..graph.len())
-        .map(|node| (node, group(node)))
-        .filter(|(node, it)| it.len() > 1 && it[0] == *node)
-        .map(|it| it.1)
-        .collect()
-}
-
-fn reached(graph: &[BTreeSet<usize>], node: usize) -> Vec<bool> {
-    let mut reached = vec![false; graph.len()];
-    let mut next: Vec<usize> = graph[node].iter().copied().collect();
-    while let Some(node) = next.pop() {
-        if !reached[node] {
-            reached[node] = true;
-            next.extend(&graph[node]);
-        }
-    }
-    reached
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{super::sources::source, *};
-
-    /// Paths below `src` without their end, and the code.
-    type Modules<'s> = &'s [(&'s str, &'s str)];
-
-    /// Findings in a crate `cli` with these modules and a verb.
-    fn found(modules: Modules<'_>) -> (Vec<String>, Vec<String>) {
-        let verb = source("crates/cli/src/cmd/v.rs", "use crate::x;\n");
-        let of = |(path, code): &(&str, &str)| source(&format!("crates/cli/src/{path}.rs"), code);
-        let sources: Vec<Source> = modules.iter().map(of).chain([verb]).collect();
-        let mut found = find(&sources);
-        (found.cycles.remove("cli").unwrap_or_default(), found.complaints)
-    }
-
-    #[test]
-    fn cycles_are_found_with_parents_and_through_every_form_of_a_path() {
-        let cases: [(Modules<'_>, &[&str]); 9] = [
-            (&[("a", "use crate::b;"), ("b", "fn c() { crate::a::d() }")], &["a b"]),
-            (&[("a", "use crate::b;"), ("b", "// crate::a\nuse crate::c;"), ("c", "")], &[]),
-            (
-                &[
-                    ("a", "use crate::{\n    c::{D, E},\n    b,\n};"),
-                    ("b", "use super::a::X;"),
-                    ("c", ""),
-                ],
-                &["a b"],
-            ),
-            (&[("a", "mod b;\nfn c() { b::d() }"), ("a/b", "use super::X;")], &["a a::b"]),
-            (&[("a", "mod b;\npub use b::C;"), ("a/b", "pub(in crate::a) fn c() {}")], &[]),
-            (&[("a", "mod b;"), ("a/b", "use super::X;")], &[]),
-            (
-                &[("a/b", "use super::c::d;"), ("a/c", "use super::e;"), ("a/e", "use super::b;")],
-                &["a::b a::c a::e"],
-            ),
-            (
-                &[("a", "use crate::b;"), ("b", "#[cfg(test)]\nmod tests {\n    use crate::a;\n}")],
-                &[],
-            ),
-            (&[("a", "use crate::b;"), ("b/tests", "use crate::a;"), ("b", "")], &[]),
-        ];
-        for (modules, cycles) in cases {
-            assert_eq!(
-                found(modules),
-                (cycles.iter().map(|&it| it.to_owned()).collect(), vec![]),
-                "{modules:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_verb_that_uses_another_is_named() {
-        let expected = "the verb `w` uses `v`: move what both need into a shared module";
-        for code in ["use crate::cmd::v::X;", "use super::{v, y};", "use crate::{a, cmd::{v}};"] {
-            assert_eq!(found(&[("cmd/w", code)]).1, [expected], "{code}");
-        }
-        assert_eq!(found(&[("cmd/w/x", "use super::super::v::Y;")]).1, [expected]);
-        assert_eq!(found(&[("cmd/w/x", "use super::{y, z};"), ("cmd/w/y", "")]).1, [""; 0]);
-        assert_eq!(found(&[("cmd", ""), ("cmd/w", "use super::Shared;")]).1, [""; 0]);
-        assert_eq!(find(&[]).complaints, ["crates/cli/src/cmd: no verbs, adapt VERBS"]);
-    }
+    all.iter().filter_map(group).collect()
 }
