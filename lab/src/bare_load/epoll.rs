@@ -4,17 +4,21 @@
 //! socket reports room only after a write has failed for want of it, so asking for both costs
 //! nothing.
 
-use std::io;
-use std::os::fd::OwnedFd;
-use std::time::Instant;
+use rustix::{
+    buffer::spare_capacity,
+    event::{
+        Timespec,
+        epoll::{self, EventFlags},
+    },
+    io::Errno,
+    net::{RecvFlags, SendFlags},
+};
+use std::{io, os::fd::OwnedFd, time::Instant};
 
-use rustix::buffer::spare_capacity;
-use rustix::event::{Timespec, epoll};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
-
-use super::broken;
-use super::tally::{Requests, Tally};
+use super::{
+    broken,
+    tally::{Requests, Tally},
+};
 
 /// Maximum size of a read. A reply of 64 KiB fits with its head, so it takes one read once it has
 /// arrived completely.
@@ -33,10 +37,11 @@ pub(crate) fn run(
     deadline: Instant,
 ) -> io::Result<()> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
     // Bytes that are owed, by connection.
     let mut owed = vec![requests.first_bytes(); sockets.len()];
     for ((number, socket), owed) in (0_u64..).zip(sockets).zip(&mut owed) {
-        epoll::add(&epoll, socket, epoll::EventData::new_u64(number), interest())?;
+        epoll::add(&epoll, socket, epoll::EventData::new_u64(number), interest)?;
         send(socket, requests, owed)?;
     }
     let mut buffer = vec![0; BUFFER_BYTES];
@@ -50,22 +55,16 @@ pub(crate) fn run(
         for event in &events {
             // A read that stops at the last reply does not see the end that follows it.
             let flags = event.flags;
-            if flags.contains(epoll::EventFlags::RDHUP) {
+            if flags.contains(EventFlags::RDHUP) {
                 return Err(broken());
             }
-            let connection =
-                usize::try_from(event.data.u64()).expect("it was the index of a connection");
+            let connection = event.data.u64() as usize;
             let received = receive(&sockets[connection], &mut buffer)?;
             owed[connection] += requests.bytes(tally.received(connection, received));
             send(&sockets[connection], requests, &mut owed[connection])?;
         }
     }
     Ok(())
-}
-
-fn interest() -> epoll::EventFlags {
-    use epoll::EventFlags as Flags;
-    Flags::IN | Flags::OUT | Flags::RDHUP | Flags::ET
 }
 
 /// Reads until the socket is empty. A read that does not fill the buffer is the last one.

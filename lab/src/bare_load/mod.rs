@@ -2,18 +2,17 @@
 //! else. The difference to a load generator is the price of checks and records.
 //!
 //! It shares the rings of `wirebench-uring` with the generator and no more: a yardstick that changes with the generator
-//! shows no difference.
-//! The caller gives the length of the replies, which is not checked.
+//! shows no difference. The caller gives the length of the replies, which is not checked.
 
 mod epoll;
+#[allow(unsafe_code, reason = "entries of a ring point to memory")]
 mod io_uring;
 mod tally;
 #[cfg(test)]
 mod tests;
 
 use anyhow::Context;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{
     io,
     net::{SocketAddr, TcpStream},
@@ -47,11 +46,12 @@ pub(crate) struct Arguments {
     depth: NonZeroUsize,
 }
 
-/// The counts of a bare loop.
-#[derive(Debug, Serialize)]
-struct Counts {
-    requests: u64,
-    requests_per_second: f64,
+/// The counts that every generator has. A bare loop has no errors.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Counted {
+    pub(crate) requests: u64,
+    pub(crate) requests_per_second: f64,
+    pub(crate) errors: u64,
 }
 
 /// Prints the counts as one line of JSON.
@@ -61,19 +61,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// Connects, loads for the duration, and counts. There is no partial outcome, because it would be no reference.
-fn load(arguments: &Arguments) -> anyhow::Result<Counts> {
+fn load(arguments: &Arguments) -> anyhow::Result<Counted> {
     let Arguments { engine, address, connections, seconds, reply_bytes, depth } = *arguments;
     let duration = Duration::try_from_secs_f64(seconds)?;
-    let maximum = getrlimit(Resource::Nofile).maximum;
-    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;
+    wirebench_sys::limits::raise_open_files()?;
     let sockets = (0..connections).map(|_| connect(address)).collect::<io::Result<Vec<OwnedFd>>>();
     let sockets = sockets.with_context(|| address.to_string())?;
     let mut tally = Tally::new(connections, reply_bytes.get());
     let requests = Requests::new(address, depth.get());
     let began = Instant::now();
     run_engine(engine, &sockets, requests, &mut tally, duration, (reply_bytes, depth))?;
-    let requests = tally.replies();
-    Ok(Counts { requests, requests_per_second: requests as f64 / began.elapsed().as_secs_f64() })
+    let (requests, seconds) = (tally.replies(), began.elapsed().as_secs_f64());
+    Ok(Counted { requests, requests_per_second: requests as f64 / seconds, errors: 0 })
 }
 
 fn run_engine(
