@@ -12,8 +12,7 @@ use std::{
 };
 
 use crate::{
-    process::{Server, finish, on},
-    programs::{self, cargo, parse_load, root, step},
+    process::{self, Server, cargo, finish, on, parse_load, root},
     sides::Sides,
 };
 
@@ -47,11 +46,11 @@ struct Bench {
 type Counted = [u64; 6];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let wirebench = programs::wirebench()?;
+    let wirebench = process::wirebench()?;
     let build = ["build", "--release", "--manifest-path", "entries/rust/fiber/Cargo.toml"];
     let of = ["--target-dir", "target/fibers", "--locked", "-p", "wirebench-fiber"];
     let server = ["--features", "counters", "--example", "measure"];
-    step(&mut cargo(&[&build[..], &of, &server].concat()))?;
+    cargo(&[&build[..], &of, &server].concat())?;
     let bench = Bench {
         measure: root().join("target/fibers/release/examples/measure"),
         wirebench,
@@ -67,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 impl Bench {
     fn said(&self, words: &[&str]) -> anyhow::Result<String> {
-        finish(on(&self.sides.server_cpus, &self.measure, words), LIMIT)?.output()
+        finish(on(&self.sides.server_cpus, &self.measure, words)?, LIMIT)?.output()
     }
 
     fn switches(&self, parts: &[String]) -> anyhow::Result<()> {
@@ -101,7 +100,7 @@ impl Bench {
                 ("1 worker, rate", "1", one, at_rate),
                 ("2 workers, rate", "2", &both[..], at_rate),
             ] {
-                let server = Server::start(on(cpus, &self.measure, ["serve", name, workers]))?;
+                let server = Server::start(on(cpus, &self.measure, ["serve", name, workers])?)?;
                 let (counted, requests) = self.load(&server, load)?;
                 let (cpu_ms, bytes) = rest(&server)?;
                 let [_, polls, wake_ups, steals, p50, p99] = counted;
@@ -123,7 +122,7 @@ impl Bench {
     fn load(&self, server: &Server, load: &[&str]) -> anyhow::Result<(Counted, u64)> {
         // What the start did is no part of it.
         counted(server)?;
-        let mut command = on(&self.sides.generator_cpus, &self.wirebench, ["load", "--json"]);
+        let mut command = on(&self.sides.generator_cpus, &self.wirebench, ["load", "--json"])?;
         command.args(["--duration", "3s", "--warmup", "0s", "--threads", "1"]).args(load);
         command.arg(format!("http://{}/", server.address));
         // A disturbed load counts too.

@@ -1,8 +1,10 @@
-//! One CPU for the server and one for the load generator.
+//! One CPU for the server and one for the load generator, and the programs that used them meanwhile.
 
-use anyhow::Context as _;
-use rustix::thread::{CpuSet, sched_getaffinity};
-use std::{collections::BTreeSet, fs, str::FromStr};
+use std::str::FromStr;
+use wirebench_host::{neighbours::Programs, place::PlacementRequest, place_here};
+
+/// Share of a CPU above which a program is named.
+const NOTICED: f64 = 0.05;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Sides {
@@ -11,9 +13,9 @@ pub(crate) struct Sides {
 }
 
 impl FromStr for Sides {
-    type Err = String;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let two =
             text.split_once(',').and_then(|(one, other)| one.parse().ok().zip(other.parse().ok()));
         let (server, generator) = two.ok_or("write two numbers, such as 0,2")?;
@@ -22,45 +24,37 @@ impl FromStr for Sides {
 }
 
 impl Sides {
-    /// Those of the option `--cpus`, or the first CPU of either half of the cores under one cache; prints them.
+    /// Those of the option `--cpus`, or the first CPU of either half of the machine; prints them.
     pub(crate) fn choose(requested: Option<Self>) -> anyhow::Result<Self> {
-        let chosen = || anyhow::Ok(Self::of(&usable()?, kernel_list));
-        let this = requested.map_or_else(chosen, Ok)?;
-        println!(
-            "server on CPU {:?}, generator on CPU {:?}, one thread each",
-            this.server_cpus, this.generator_cpus
-        );
-        if this.server_cpus == this.generator_cpus {
+        let wish = PlacementRequest {
+            server_cpus: requested.map(|it| it.server_cpus.to_vec()),
+            generator_cpus: requested.map(|it| it.generator_cpus.to_vec()),
+            ..PlacementRequest::default()
+        };
+        let placement = place_here(&wish).map_err(anyhow::Error::msg)?;
+        let (server, generator) = (placement.server_cpus[0], placement.generator_cpus[0]);
+        println!("server on CPU {server}, generator on CPU {generator}, one thread each");
+        if !placement.disjoint {
             println!("warning: server and generator share one CPU: use a machine with two");
         }
-        Ok(this)
-    }
-
-    /// `list` reads a list of CPUs that the kernel has for one.
-    fn of(usable: &[u32], list: impl Fn(u32, &str) -> String) -> Self {
-        let first = usable[0];
-        let cache = |cpu: u32| list(cpu, "cache/index3/shared_cpu_list");
-        let core = |cpu: u32| list(cpu, "topology/thread_siblings_list");
-        let near = usable.iter().copied().filter(|cpu| cache(*cpu) == cache(first));
-        let mut seen = BTreeSet::new();
-        let cores: Vec<u32> = near.filter(|cpu| seen.insert(core(*cpu))).collect();
-        let other = if cores.len() > 1 { cores.get(cores.len() / 2) } else { usable.get(1) };
-        Self { server_cpus: [first], generator_cpus: [other.copied().unwrap_or(first)] }
+        Ok(Self { server_cpus: [server], generator_cpus: [generator] })
     }
 
     pub(crate) fn both(&self) -> [u32; 2] {
         [self.server_cpus[0], self.generator_cpus[0]]
     }
-}
 
-/// The CPUs that this process may use, ascending; there is at least one.
-pub(crate) fn usable() -> anyhow::Result<Vec<u32>> {
-    let set = sched_getaffinity(None).context("the usable CPUs")?;
-    Ok((0..).take(CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu as usize)).collect())
-}
-
-fn kernel_list(cpu: u32, name: &str) -> String {
-    fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/{name}")).unwrap_or_default()
+    /// Prints a warning if programs other than this one and its descendants used the CPUs since `before`.
+    pub(crate) fn warn(&self, before: &Programs) {
+        let seen = Programs::read().since(before, &self.both());
+        let noticed = seen.iter().filter(|it| it.share > NOTICED);
+        let names: Vec<String> =
+            noticed.map(|it| format!("{} {:.0} %", it.name, it.share * 100.0)).collect();
+        if !names.is_empty() {
+            let names = names.join(", ");
+            println!("warning: {names} of a CPU meanwhile: end them and measure again");
+        }
+    }
 }
 
 #[cfg(test)]
@@ -68,25 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sides_are_on_different_cores_under_one_cache_if_there_are_two() {
-        // Cores of this many CPUs, caches of this many cores.
-        let chosen = |usable: &[u32], core: u32, cache: u32| {
-            let list = |cpu: u32, name: &str| match name.starts_with("cache") {
-                true => (cpu / core / cache).to_string(),
-                false => (cpu / core).to_string(),
-            };
-            Sides::of(usable, list).both()
-        };
-        assert_eq!(chosen(&[0, 1, 2, 3], 1, 8), [0, 2]);
-        assert_eq!(chosen(&[0, 1, 2, 3, 4, 5, 6, 7], 2, 2), [0, 2]);
-        let spread = |cpu: u32, name: &str| if name.starts_with("cache") { 0 } else { cpu % 2 };
-        assert_eq!(
-            Sides::of(&[0, 1, 2, 3], |cpu, name| spread(cpu, name).to_string()).both(),
-            [0, 1]
-        );
-        assert_eq!(chosen(&[4, 5], 2, 8), [4, 5]);
-        assert_eq!(chosen(&[0, 1], 1, 1), [0, 1]);
-        assert_eq!(chosen(&[7], 1, 8), [7, 7]);
+    fn cpus_are_two_numbers() {
         assert_eq!("3,1".parse::<Sides>().unwrap().both(), [3, 1]);
         assert!("3".parse::<Sides>().is_err());
     }

@@ -4,19 +4,27 @@
 //! The servers are `c/epoll` and the same sources with a known amount of work before each reply. Each
 //! experiment is repeated and counted; the counts are printed, and too many wrong verdicts are an error.
 
-mod count;
-mod neighbour;
-mod pair;
+mod measure;
 mod slowed;
-mod suite;
 mod tally;
 
 use anyhow::{Context, ensure};
 use std::{path::PathBuf, time::Duration};
 
-use self::{neighbour::Neighbour, pair::Pair, slowed::Workshop, suite::Suite, tally::Tally};
-use crate::{programs, sides::Sides};
+use self::{
+    measure::{Pair, Suite},
+    slowed::Workshop,
+    tally::Tally,
+};
+use crate::{
+    process::{self, Killed, command},
+    sides::Sides,
+};
 
+/// Another program, busy on the CPU of its first argument in one second and on that of its second one in the next.
+const NEIGHBOUR: &str = "while :; do for cpu in \"$@\"; do
+    taskset --cpu-list $cpu timeout 0.3 sh -c 'while :; do :; done'; sleep 0.7
+done; done";
 /// How much more CPU time a request of each slowed server takes, in percent.
 const SLOWDOWNS: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
 /// Pairs of a server and a slowed one: percent and budget.
@@ -61,7 +69,7 @@ struct Laboratory {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let wirebench = programs::wirebench()?;
+    let wirebench = process::wirebench()?;
     let target = wirebench.ancestors().nth(2).context("a folder of builds has a parent")?;
     let laboratory = Laboratory {
         workshop: Workshop::open(target)?,
@@ -90,7 +98,9 @@ impl Laboratory {
             Experiment::SlowedSuites => self.suites(&self.slowed_suite()?, tries, &mut tally)?,
             Experiment::Neighbour => {
                 let suite = self.slowed_suite()?;
-                let _neighbour = Neighbour::start(&self.sides)?;
+                let mut neighbour = command("sh", ["-c", NEIGHBOUR, "neighbour"]);
+                neighbour.args(self.sides.both().map(|cpu| cpu.to_string()));
+                let _neighbour = Killed(neighbour.spawn().context("the neighbour")?);
                 self.suites(&suite, tries, &mut tally)?;
             }
             Experiment::States => self.suites(&self.changing_suite()?, tries, &mut tally)?,
@@ -114,8 +124,7 @@ impl Laboratory {
 
     /// `c/epoll` as it is, and slowed.
     fn slowed_suite(&self) -> anyhow::Result<Suite> {
-        let plain = self.workshop.plain()?;
-        let cost_ns = Suite::of(&[(0.0, plain.clone())]).cost_ns(&self.wirebench)?;
+        let (plain, cost_ns) = self.plain()?;
         let mut servers = vec![(0.0, plain)];
         for percent in SLOWDOWNS {
             servers.push((percent, self.slowed(percent, cost_ns)?));
@@ -126,15 +135,21 @@ impl Laboratory {
     /// `c/epoll`, and servers that are as fast and 5 % slower while the machine is near. While it is far they take
     /// 30 and 70 % more.
     fn changing_suite(&self) -> anyhow::Result<Suite> {
-        let plain = self.workshop.plain()?;
-        let cost_ns = Suite::of(&[(0.0, plain)]).cost_ns(&self.wirebench)?;
+        let (_, cost_ns) = self.plain()?;
         let step_ns = self.workshop.step_ns()?;
         let steps = |percent: f64| (cost_ns * percent / 100.0 / step_ns).round() as u64;
         let servers = [(0.0, 30.0), (5.0, 70.0)].map(|(near, far)| {
             let name = format!("changing-{near}");
-            anyhow::Ok((near, self.workshop.changing(&name, steps(near), steps(far))?))
+            anyhow::Ok((near, self.workshop.slowed(&name, steps(near), Some(steps(far)))?))
         });
         Ok(Suite::of(&servers.into_iter().collect::<Result<Vec<_>, _>>()?).changing())
+    }
+
+    /// `c/epoll` as it is, and its CPU time per request in nanoseconds.
+    fn plain(&self) -> anyhow::Result<(PathBuf, f64)> {
+        let plain = self.workshop.plain()?;
+        let cost_ns = Suite::of(&[(0.0, plain.clone())]).cost_ns(&self.wirebench)?;
+        Ok((plain, cost_ns))
     }
 
     fn pairs(
@@ -145,29 +160,30 @@ impl Laboratory {
         tally: &mut Tally,
     ) -> anyhow::Result<()> {
         let plain = self.workshop.plain()?;
+        let measure = |other, budget, percent| {
+            Pair::measure(&self.wirebench, [&plain, other], budget, percent)
+        };
         let other = if percent > 0.0 {
-            let [cost_ns, _] =
-                Pair::measure(&self.wirebench, [&plain, &plain], BUDGET_OF_EQUAL, 0.0)?.cpu_ns;
-            self.slowed(percent, cost_ns)?
+            self.slowed(percent, measure(&plain, BUDGET_OF_EQUAL, 0.0)?.cpu_ns[0])?
         } else {
             plain.clone()
         };
         for number in 1..=tries {
-            let pair = Pair::measure(&self.wirebench, [&plain, &other], budget, percent)?;
+            let pair = measure(&other, budget, percent)?;
             println!("{}", pair.sentence);
             tally.add(number, vec![pair.judged]);
         }
         Ok(())
     }
 
-    /// The server whose requests take this much more CPU time, and the instructions that it adds.
+    /// The server whose requests take this much more CPU time; prints the instructions that it adds.
     fn slowed(&self, percent: f64, cost_ns: f64) -> anyhow::Result<PathBuf> {
         let step_ns = self.workshop.step_ns()?;
         let steps = (cost_ns * percent / 100.0 / step_ns).round().max(1.0) as u64;
-        let server = self.workshop.slowed(percent, steps)?;
+        let server = self.workshop.slowed(&format!("slowed-{percent}"), steps, None)?;
+        let counted = slowed::counted(&self.wirebench, &server, &self.sides)?;
         println!(
-            "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {}",
-            count::shown(&self.wirebench, &server, &self.sides)?
+            "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {counted}"
         );
         Ok(server)
     }

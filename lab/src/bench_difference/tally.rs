@@ -1,9 +1,8 @@
 //! Counts verdicts over repetitions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use wirebench_report::table::{Style, listing};
 use wirebench_stats::median;
-
-use crate::table;
 
 /// One of this many tries with equal servers may find a difference.
 const TRIES_PER_FALSE_DIFFERENCE: usize = 20;
@@ -33,12 +32,6 @@ pub(super) struct Judged {
     pub(super) seconds: f64,
 }
 
-impl Judged {
-    fn is_different(&self) -> bool {
-        ["higher", "lower"].contains(&self.claim.as_str())
-    }
-}
-
 /// All verdicts, by the number of the try.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
@@ -65,51 +58,39 @@ impl Tally {
         }
         let line = |(percent, rows): (String, Vec<&Judged>)| {
             let counted = |claim: &str| rows.iter().filter(|it| it.claim == claim).count();
-            let (higher, lower, same) = (counted("higher"), counted("lower"), counted("same"));
-            let of = |value: fn(&Judged) -> Option<f64>| {
-                median(&rows.iter().filter_map(|it| value(it)).collect::<Vec<f64>>())
+            let counts = ["higher", "lower", "same"].map(counted);
+            let inconclusive = rows.len() - counts.iter().sum::<usize>();
+            let middle = |digits: usize, value: fn(&Judged) -> Option<f64>| {
+                let values: Vec<f64> = rows.iter().filter_map(|it| value(it)).collect();
+                median(&values).map_or("-".to_owned(), |value| format!("{value:.digits$}"))
             };
-            let shown = |value: Option<f64>, digits: usize| {
-                value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
-            };
-            vec![
-                percent,
-                rows.len().to_string(),
-                higher.to_string(),
-                lower.to_string(),
-                same.to_string(),
-                (rows.len() - higher - lower - same).to_string(),
-                shown(of(|it| Some(it.ratio)), 4),
-                shown(of(|it| it.half_width), 4),
-                shown(of(|it| Some(it.seconds)), 0),
-            ]
+            let counts = [rows.len()].into_iter().chain(counts).chain([inconclusive]);
+            let figures = [
+                middle(4, |it| Some(it.ratio)),
+                middle(4, |it| it.half_width),
+                middle(0, |it| Some(it.seconds)),
+            ];
+            [percent].into_iter().chain(counts.map(|it| it.to_string())).chain(figures).collect()
         };
-        let rows: Vec<_> = by_percent.into_iter().map(line).collect();
-        table::text(&HEAD, HEAD.len(), &rows)
+        listing(Style::Text, &HEAD, HEAD.len(), by_percent.into_iter().map(line).collect())
     }
 
     /// The errors: more differences of equal servers than chance explains. A missed difference is
     /// counted but is not an error, because it depends on the machine's noise.
     pub(super) fn false_differences(&self) -> Vec<String> {
         let equal = || self.judged.iter().filter(|(_, it)| it.slower_percent == 0.0);
-        let count = |numbers: &mut dyn Iterator<Item = u32>| {
-            let mut numbers: Vec<u32> = numbers.collect();
-            numbers.sort_unstable();
-            numbers.dedup();
-            numbers.len()
-        };
-        let tries = count(&mut equal().map(|(number, _)| *number));
-        let wrong: Vec<&(u32, Judged)> = equal().filter(|(_, it)| it.is_different()).collect();
-        let wrong_tries = count(&mut wrong.iter().map(|(number, _)| *number));
+        let wrong = || equal().filter(|(_, it)| ["higher", "lower"].contains(&it.claim.as_str()));
+        let tries = equal().map(|(number, _)| number).collect::<BTreeSet<_>>().len();
+        let wrong_tries = wrong().map(|(number, _)| number).collect::<BTreeSet<_>>().len();
         if tries > 0 {
             println!("{wrong_tries} of {tries} tries called an equal server different");
         }
         if wrong_tries <= tries.div_ceil(TRIES_PER_FALSE_DIFFERENCE) {
             return Vec::new();
         }
-        let complaint =
-            |(number, it): &&(u32, Judged)| format!("try {number} called {} {}", it.name, it.claim);
-        wrong.iter().map(complaint).collect()
+        wrong()
+            .map(|(number, it)| format!("try {number} called {} {}", it.name, it.claim))
+            .collect()
     }
 }
 

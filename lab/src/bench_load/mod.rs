@@ -5,18 +5,16 @@
 //! It compares and has no pass mark. Ratios within a block are the result, because they saw the
 //! same machine.
 
-mod against;
 mod contestant;
-mod install;
 mod measure;
-mod parse;
 mod shape;
 mod table;
 
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum as _;
-use serde::Serialize;
+use serde_json::json;
 use std::{fs, path::PathBuf, time::Duration};
+use wirebench_host::neighbours::Programs;
 use wirebench_stats::MIN_COHORTS;
 
 use self::{
@@ -24,14 +22,19 @@ use self::{
     measure::{Bench, Sample},
     shape::{AGAINST, SHAPES, SMOKE, Shape},
 };
-use crate::{neighbours::Programs, programs, sides::Sides};
+use crate::{process, sides::Sides};
 
-/// How long each contestant loads in a smoke run.
-const SMOKE_DURATION: Duration = Duration::from_millis(200);
+/// How long each contestant loads in a smoke run, in milliseconds: on a busy machine longer, until there is a reply.
+const SMOKE_MS: [u64; 3] = [200, 1000, 5000];
 /// Blocks unless `--pairs` says otherwise.
 const PAIRS: u32 = 5;
 /// The same with `--against`, whose interval needs more.
 const PAIRS_AGAINST: u32 = 15;
+/// How many turns each build has in a pair. A shared machine changes its speed within a second, so
+/// turns are short.
+const TURNS: u32 = 16;
+/// The same in a smoke run: one in each order.
+const SMOKE_TURNS: u32 = 2;
 
 /// Arguments of `cargo xtask bench-load`.
 #[derive(Debug, clap::Args)]
@@ -72,25 +75,14 @@ pub(crate) struct Arguments {
     install: bool,
 }
 
-/// Everything that a bench found out, as it is written with `--json`.
-#[derive(Serialize)]
-struct Results<'results> {
-    seed: u64,
-    server: &'results str,
-    seconds: f64,
-    server_cpus: &'results [u32],
-    generator_cpus: &'results [u32],
-    samples: &'results [Sample],
-}
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.install {
-        return install::run();
+        return contestant::install();
     }
-    let io_uring = wirebench_uring::probe();
-    let server = match (arguments.server.as_deref(), &io_uring) {
-        (Some("io_uring"), Err(reason)) => bail!("--server io_uring: {reason}"),
-        (Some("epoll"), _) | (None, Err(_)) => "epoll",
+    let no_io_uring = wirebench_uring::probe().err();
+    let server = match (arguments.server.as_deref(), &no_io_uring) {
+        (Some("io_uring"), Some(reason)) => bail!("--server io_uring: {reason}"),
+        (Some("epoll"), _) | (None, Some(_)) => "epoll",
         (_, _) => "io_uring",
     };
     // The build below may replace the file.
@@ -101,126 +93,121 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         anyhow::Ok(copy)
     });
     let other = other.transpose()?;
-    let wirebench = programs::wirebench()?;
+    let wirebench = process::wirebench()?;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
-    let duration = match (arguments.smoke, &other) {
-        (true, _) => SMOKE_DURATION,
-        (false, None) => Duration::from_secs(arguments.seconds.unwrap_or(2)),
-        (false, Some(_)) => Duration::from_secs(arguments.seconds.unwrap_or(8)) / against::TURNS,
-    };
-    let blocks = blocks(arguments);
-    println!("\nserver over {server}, {blocks} blocks of {duration:?} runs, seed {seed}");
+    let (blocks, turns, windows) = arguments.extent();
+    let window = windows[0];
+    println!("\nserver over {server}, {blocks} blocks of {window:?} runs, seed {seed}");
     let sides = Sides::choose(arguments.cpus)?;
-    let bench = Bench { wirebench, server, sides, duration };
-    let shapes = shapes(arguments);
+    let bench = Bench { wirebench, other, server, sides, windows };
+    let (mut shapes, shown) = (arguments.shapes(), arguments.shapes());
+    let contestants = arguments.contestants(no_io_uring.as_deref());
     let mut order = fastrand::Rng::with_seed(seed);
     let before = Programs::read();
     let mut samples = Vec::new();
-    if let Some(other) = &other {
-        samples = against::measure(&bench, other, &shapes, blocks, &mut order)?;
-        println!("\n{}", against::describe(&shapes, &samples));
-    } else {
-        let contestants = contestants(&arguments.only, io_uring.err().as_deref());
-        for block in 1..=blocks {
-            run_block(block, &bench, &shapes, &contestants, &mut order, &mut samples)?;
+    for block in 1..=blocks {
+        order.shuffle(&mut shapes);
+        for &shape in &shapes {
+            println!("block {block} of {blocks}, {}", shape.name);
+            // Fresh for each block, and the same for all that are compared.
+            let server = bench.start_server(shape)?;
+            for contestant in sequence(block, turns, &contestants, &mut order) {
+                if contestant.can_make(shape) {
+                    samples.push(bench.measure(block, shape, contestant, &server)?);
+                }
+            }
         }
-        print_tables(&shapes, &samples);
     }
-    before.warn(&bench.sides.both());
+    for shape in shown {
+        println!("\n{shape}\n{}", table::table(shape, &samples));
+    }
+    println!("\n{}", table::LEGEND);
+    sides.warn(&before);
     if let Some(path) = &arguments.json {
-        let results = Results {
-            seed,
-            server,
-            seconds: bench.duration.as_secs_f64(),
-            server_cpus: &bench.sides.server_cpus,
-            generator_cpus: &bench.sides.generator_cpus,
-            samples: &samples,
-        };
+        let results = json!({
+            "seed": seed,
+            "server": server,
+            "seconds": window.as_secs_f64(),
+            "server_cpus": sides.server_cpus,
+            "generator_cpus": sides.generator_cpus,
+            "samples": samples,
+        });
         let text = serde_json::to_string_pretty(&results)?;
         fs::write(path, text).with_context(|| path.display().to_string())?;
     }
     if arguments.smoke { judge_smoke(&samples) } else { Ok(()) }
 }
 
-fn print_tables(shapes: &[Shape], samples: &[Sample]) {
-    for shape in shapes {
-        println!("\n{}\n{}", shape.describe(), table::table(*shape, samples));
+impl Arguments {
+    /// The blocks, the turns of each of two builds, and the lengths of a load.
+    fn extent(&self) -> (u32, u32, Vec<Duration>) {
+        let seconds = |usual| Duration::from_secs(self.seconds.unwrap_or(usual));
+        let smoke = SMOKE_MS.map(Duration::from_millis).to_vec();
+        let (blocks, turns, windows) = match (self.smoke, &self.against) {
+            (true, None) => (1, 1, smoke),
+            // The fewest that have an interval.
+            (true, Some(_)) => (MIN_COHORTS as u32, SMOKE_TURNS, smoke),
+            (false, None) => (PAIRS, 1, vec![seconds(2)]),
+            (false, Some(_)) => (PAIRS_AGAINST, TURNS, vec![seconds(8) / TURNS]),
+        };
+        (self.pairs.unwrap_or(blocks), turns, windows)
     }
-    println!("\n{}", table::LEGEND);
-}
 
-fn blocks(arguments: &Arguments) -> u32 {
-    let usual = match (arguments.smoke, &arguments.against) {
-        (true, None) => 1,
-        // The fewest that have an interval.
-        (true, Some(_)) => MIN_COHORTS as u32,
-        (false, None) => PAIRS,
-        (false, Some(_)) => PAIRS_AGAINST,
-    };
-    arguments.pairs.unwrap_or(usual)
-}
+    fn shapes(&self) -> Vec<Shape> {
+        match (self.smoke, &self.against) {
+            _ if !self.shapes.is_empty() => {
+                let is_named = |shape: &Shape| self.shapes.iter().any(|it| it == shape.name);
+                SHAPES.into_iter().filter(is_named).collect()
+            }
+            (_, Some(_)) => AGAINST.to_vec(),
+            (true, None) => SMOKE.to_vec(),
+            (false, None) => SHAPES.to_vec(),
+        }
+    }
 
-fn shapes(arguments: &Arguments) -> Vec<Shape> {
-    if !arguments.shapes.is_empty() {
-        shape::select(&arguments.shapes)
-    } else if arguments.against.is_some() {
-        AGAINST.to_vec()
-    } else if arguments.smoke {
-        SMOKE.to_vec()
-    } else {
-        SHAPES.to_vec()
+    /// The requested and installed ones; the others are listed.
+    fn contestants(&self, no_io_uring: Option<&str>) -> Vec<Contestant> {
+        if self.against.is_some() {
+            return vec![Contestant::Wirebench, Contestant::Against];
+        }
+        let mut contestants = Contestant::value_variants().to_vec();
+        contestants.retain(|it| {
+            let is_requested = self.only.is_empty() || self.only.contains(it);
+            is_requested || *it == Contestant::Wirebench
+        });
+        contestants.retain(|it| {
+            let obstacle = it.obstacle(no_io_uring);
+            obstacle.iter().for_each(|reason| println!("skipped: {}: {reason}", it.name()));
+            obstacle.is_none()
+        });
+        contestants
     }
 }
 
-/// The requested and installed ones; the others are listed.
-fn contestants(only: &[Contestant], no_io_uring: Option<&str>) -> Vec<Contestant> {
-    let is_requested =
-        |it: &Contestant| only.is_empty() || *it == Contestant::Wirebench || only.contains(it);
-    let mut contestants = Contestant::value_variants().to_vec();
-    contestants.retain(|it| is_requested(it) && match no_io_uring {
-        Some(reason) if it.needs_io_uring() => {
-            println!("left out: {}: {reason}", it.name());
-            false
-        }
-        _ if it.is_installed() => true,
-        _ => {
-            println!("left out: {} is not in PATH: `cargo xtask bench-load --install` installs it", it.name());
-            false
-        }
-    });
-    contestants
-}
-
-/// Every contestant once for each shape, both in random order.
-fn run_block(
+/// Every contestant once, in random order. Two builds have many turns in the order A B B A, and the other way round in
+/// every second pair, so that linear drift of the machine cancels.
+fn sequence(
     block: u32,
-    bench: &Bench,
-    shapes: &[Shape],
+    turns: u32,
     contestants: &[Contestant],
     order: &mut fastrand::Rng,
-    samples: &mut Vec<Sample>,
-) -> anyhow::Result<()> {
-    let (mut shapes, mut contestants) = (shapes.to_vec(), contestants.to_vec());
-    order.shuffle(&mut shapes);
-    for shape in shapes {
-        // Fresh for each block, and the same for all that are compared.
-        let server = bench.start_server(shape)?;
-        order.shuffle(&mut contestants);
-        for contestant in contestants.iter().filter(|it| it.can_make(shape)) {
-            let sample = bench.attempt(block, shape, *contestant, &bench.wirebench, &server)?;
-            println!("block {block}, {sample}");
-            samples.push(sample);
-        }
+) -> Vec<Contestant> {
+    if let [ours, other @ Contestant::Against] = *contestants {
+        let is_other = |turn: u32| matches!(turn % 4, 1 | 2) == (block % 2 == 1);
+        return (0..2 * turns).map(|turn| if is_other(turn) { other } else { ours }).collect();
     }
-    Ok(())
+    let mut sequence = contestants.to_vec();
+    order.shuffle(&mut sequence);
+    sequence
 }
 
 /// A smoke run fails when a contestant answered nothing, and when wirebench reported errors.
 fn judge_smoke(samples: &[Sample]) -> anyhow::Result<()> {
     ensure!(!samples.is_empty(), "nothing was measured");
-    for Sample { contestant, shape, requests, errors, is_ours, .. } in samples {
-        ensure!(*requests > 0, "{contestant} got no reply in {shape}");
-        ensure!(!is_ours || *errors == 0, "{contestant} reported {errors} errors in {shape}");
+    for Sample { contestant, shape, counted, .. } in samples {
+        let (name, errors) = (contestant.name(), counted.errors);
+        ensure!(counted.requests > 0, "{name} got no reply in {shape}");
+        ensure!(!contestant.is_ours() || errors == 0, "{name} reported {errors} errors in {shape}");
     }
     println!("smoke: {} samples, all of them with replies", samples.len());
     Ok(())
@@ -228,20 +215,24 @@ fn judge_smoke(samples: &[Sample]) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Contestant as C, table::tests::sample, *};
 
     #[test]
     fn a_smoke_run_fails_for_each_reason_by_itself() {
-        let sample = |contestant, requests, errors| Sample {
-            requests,
-            errors,
-            ..Sample::example(1, contestant, 1000.0)
-        };
-        let good = sample(Contestant::Wirebench, 5, 0);
+        let good = sample(1, C::Wirebench, 5.0, 0);
         // Errors of others are shown in the table; they say nothing of wirebench.
-        assert!(judge_smoke(&[good.clone(), sample(Contestant::Wrk, 5, 1)]).is_ok());
+        assert!(judge_smoke(&[good.clone(), sample(1, C::Wrk, 5.0, 1)]).is_ok());
         assert!(judge_smoke(&[]).is_err());
-        assert!(judge_smoke(&[good, sample(Contestant::Wrk, 0, 0)]).is_err());
-        assert!(judge_smoke(&[sample(Contestant::WirebenchEpoll, 5, 1)]).is_err());
+        assert!(judge_smoke(&[good, sample(1, C::Wrk, 0.0, 0)]).is_err());
+        assert!(judge_smoke(&[sample(1, C::WirebenchEpoll, 5.0, 1)]).is_err());
+    }
+
+    #[test]
+    fn a_pair_is_mirrored_and_every_second_one_is_the_other_way_round() {
+        let both = [C::Wirebench, C::Against];
+        let turns = |pair| sequence(pair, TURNS, &both, &mut fastrand::Rng::new());
+        assert_eq!(turns(1)[..4], [both[0], both[1], both[1], both[0]]);
+        assert!(turns(1).iter().zip(turns(2)).all(|(one, other)| *one != other));
+        assert_eq!(turns(1).iter().filter(|it| **it == both[1]).count(), TURNS as usize);
     }
 }

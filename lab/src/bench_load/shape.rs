@@ -1,5 +1,7 @@
 //! The shapes of load in which the generators are compared.
 
+use std::fmt;
+
 /// How many connections, requests in flight on each, and bytes in the body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Shape {
@@ -18,7 +20,6 @@ pub(crate) const SHAPES: [Shape; 6] = [
     shape("body-4KiB", 64, 1, 4 * 1024),
     shape("body-64KiB", 64, 1, 64 * 1024),
 ];
-
 /// The default shapes of a smoke run: every kind of work that a contestant does differently.
 pub(crate) const SMOKE: [Shape; 3] = [SHAPES[1], SHAPES[3], SHAPES[5]];
 /// The default shapes in which two builds are compared.
@@ -28,19 +29,10 @@ const fn shape(name: &'static str, connections: usize, depth: usize, body_bytes:
     Shape { name, connections, depth, body_bytes }
 }
 
-/// The shapes with these names, in their usual order.
-pub(crate) fn select(names: &[String]) -> Vec<Shape> {
-    SHAPES.into_iter().filter(|shape| names.iter().any(|name| name == shape.name)).collect()
-}
-
-impl Shape {
-    pub(crate) fn describe(&self) -> String {
-        let plural = if self.connections == 1 { "" } else { "s" };
-        let pipeline = match self.depth {
-            1 => String::new(),
-            depth => format!(", {depth} requests in flight on each"),
-        };
-        let (connections, body) = (self.connections, self.body_bytes);
-        format!("{}: {connections} connection{plural}{pipeline}, body of {body} bytes", self.name)
+impl fmt::Display for Shape {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, connections, depth, body_bytes } = self;
+        write!(formatter, "{name}: connections {connections}, requests in flight on each {depth}")?;
+        write!(formatter, ", body of {body_bytes} bytes")
     }
 }

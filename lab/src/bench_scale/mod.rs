@@ -10,18 +10,14 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::Path,
-    process::{Command, Stdio},
+    process::Stdio,
     time::{Duration, Instant},
 };
+use wirebench_report::table::{Style, listing};
 use wirebench_schema::load::{GeneratorPart, LoadEvent};
 use wirebench_stats::median;
 
-use crate::{
-    process::{Server, finish, on},
-    programs::{self, root},
-    sides::usable,
-    table,
-};
+use crate::process::{self, Server, command, finish, root};
 
 /// How long the load of the report may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -59,7 +55,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let program = programs::wirebench()?;
+    let program = process::wirebench()?;
     let report = root().join("target/bench-scale.json");
     fs::write(&report, canned(&program)?)?;
     println!("a report has {} bytes", fs::metadata(&report)?.len());
@@ -76,26 +72,25 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         });
         rows.push(std::iter::once(agents.to_string()).chain(cells).collect());
     }
-    println!("{}", table::markdown(&head, &rows));
+    println!("{}", listing(Style::Markdown, &head, 0, rows));
     Ok(())
 }
 
 /// The report of a real load of 1 s.
 fn canned(program: &Path) -> anyhow::Result<String> {
-    let cpus = usable()?;
     let server = ["null-server", "epoll", "hello", "127.0.0.1", "0", "1"];
-    let server = Server::start(on(&cpus, program, server))?;
+    let server = Server::start(command(program, server))?;
     let url = format!("http://{}/", server.address);
-    let load = ["load", "-t1", "-c16", "-d1s", "--json", &url];
-    finish(on(&cpus, program, load), PATIENCE)?.output()
+    let load = command(program, ["load", "-t1", "-c16", "-d1s", "--json", &url]);
+    finish(load, PATIENCE)?.output()
 }
 
 fn load(program: &Path, report: &Path, agents: usize, seconds: u64) -> anyhow::Result<Taken> {
     let hosts: Vec<String> = (0..agents).map(|number| format!("h{number}")).collect();
     let own = std::env::current_exe()?;
     let carrier = format!("{} fake-agent {} {{host}}", own.display(), report.display());
-    let mut command = Command::new(program);
-    command.args(["load", "--from", &hosts.join(","), "--carrier", &carrier, "--events", "-t1"]);
+    let words = ["load", "--from", &hosts.join(","), "--carrier", &carrier, "--events", "-t1"];
+    let mut command = command(program, words);
     command.arg(format!("-c{agents}")).arg(format!("-d{seconds}s")).arg("http://127.0.0.1:9/");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let began = Instant::now();

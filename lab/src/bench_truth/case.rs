@@ -66,16 +66,16 @@ impl Case {
     }
 
     /// The options of `wirebench load`, but for the URL.
-    pub(crate) fn options(&self) -> Vec<String> {
-        let mut words: Vec<String> = ["load", "--json", "-t", "1"].map(str::to_owned).to_vec();
-        let window = format!("{}ms", self.window.as_millis());
-        words.extend(["-c".to_owned(), self.connections().to_string(), "-d".to_owned(), window]);
-        words.extend(["--warmup", "100ms"].map(str::to_owned));
-        if self.model != Model::ClosedLoop {
-            words.extend(["-R".to_owned(), self.rate.to_string()]);
-            words.extend(self.model.name().split(' ').skip(1).map(str::to_owned));
+    pub(crate) fn options(&self) -> String {
+        let (connections, window) = (self.connections(), self.window.as_millis());
+        let line = format!("load --json -t 1 -c {connections} -d {window}ms --warmup 100ms");
+        match self.model {
+            Model::ClosedLoop => line,
+            _ => format!(
+                "{line} {}",
+                self.model.name().replacen("-R", &format!("-R {}", self.rate), 1)
+            ),
         }
-        words
     }
 
     pub(crate) fn describe(&self) -> String {
@@ -132,35 +132,33 @@ fn whole(window: Duration, period: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::expect;
 
     #[test]
-    fn each_model_is_asked_for_with_its_own_options() {
-        let line = |model: usize| {
-            for_each_model(two_point(), Duration::from_secs(3))[model].options().join(" ")
-        };
-        assert_eq!(line(0), "load --json -t 1 -c 256 -d 3000ms --warmup 100ms -R 1000");
-        assert!(line(1).ends_with("-R 1000 --spin"));
-        assert!(line(2).ends_with("-R 1000 --poisson"));
-        assert!(line(3).ends_with("-R 1000 --closed"));
-        expect!["load --json -t 1 -c 2 -d 3000ms --warmup 100ms"].assert_eq(&line(4));
-    }
-
-    #[test]
-    fn a_window_over_stalls_holds_whole_periods() {
-        let seconds = Duration::from_secs;
-        assert_eq!(whole(Duration::from_millis(2500), seconds(1)), seconds(3));
-        assert_eq!(whole(seconds(3), seconds(1)), seconds(3));
-        for case in full(Duration::from_millis(1500)) {
-            if let Mode::Stall { period, .. } = case.mode {
-                assert_eq!(case.window.as_nanos() % period.as_nanos(), 0);
-            }
+    fn each_model_is_requested_with_its_own_options() {
+        let cases = for_each_model(two_point(), Duration::from_secs(3));
+        let common = "-d 3000ms --warmup 100ms";
+        for (case, expected) in cases.iter().zip([
+            format!("load --json -t 1 -c 256 {common} -R 1000"),
+            format!("load --json -t 1 -c 256 {common} -R 1000 --spin"),
+            format!("load --json -t 1 -c 256 {common} -R 1000 --poisson"),
+            format!("load --json -t 1 -c 256 {common} -R 1000 --closed"),
+            format!("load --json -t 1 -c 2 {common}"),
+        ]) {
+            assert_eq!(case.options(), expected);
         }
     }
 
     #[test]
-    fn only_closed_models_over_stalls_are_expected_to_omit() {
-        let omitting = full(Duration::from_secs(1)).into_iter().filter(Case::omits).count();
-        assert_eq!(omitting, 2);
+    fn windows_over_stalls_hold_whole_periods_and_closed_models_over_them_omit() {
+        let mut omitting = 0;
+        for (milliseconds, whole_seconds) in [(1500, 2), (2500, 3), (3000, 3)] {
+            for case in full(Duration::from_millis(milliseconds)) {
+                if matches!(case.mode, Mode::Stall { .. }) {
+                    assert_eq!(case.window, Duration::from_secs(whole_seconds));
+                }
+                omitting += usize::from(case.omits());
+            }
+        }
+        assert_eq!(omitting, 3 * 2);
     }
 }
