@@ -4,13 +4,14 @@
 #![deny(unsafe_code)]
 
 mod bare_load;
+mod bench;
 mod bench_difference;
 mod bench_fiber;
 mod bench_load;
 mod bench_scale;
 mod bench_truth;
 mod process;
-mod sides;
+mod table;
 
 use clap::{Parser, Subcommand};
 use std::{path::PathBuf, process::ExitCode};

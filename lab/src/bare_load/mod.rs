@@ -62,34 +62,33 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Connects, loads for the duration, and counts. There is no partial outcome, because it would be no reference.
 fn load(arguments: &Arguments) -> anyhow::Result<Counted> {
-    let Arguments { engine, address, connections, seconds, reply_bytes, depth } = *arguments;
-    let duration = Duration::try_from_secs_f64(seconds)?;
+    let Arguments { address, connections, reply_bytes, depth, .. } = *arguments;
     wirebench_sys::limits::raise_open_files()?;
     let sockets = (0..connections).map(|_| connect(address)).collect::<io::Result<Vec<OwnedFd>>>();
     let sockets = sockets.with_context(|| address.to_string())?;
     let mut tally = Tally::new(connections, reply_bytes.get());
-    let requests = Requests::new(address, depth.get());
     let began = Instant::now();
-    run_engine(engine, &sockets, requests, &mut tally, duration, (reply_bytes, depth))?;
+    run_engine(arguments, &sockets, Requests::new(address, depth.get()), &mut tally)?;
     let (requests, seconds) = (tally.replies(), began.elapsed().as_secs_f64());
     Ok(Counted { requests, requests_per_second: requests as f64 / seconds, errors: 0 })
 }
 
 fn run_engine(
-    engine: Engine,
+    arguments: &Arguments,
     sockets: &[OwnedFd],
     requests: Requests,
     tally: &mut Tally,
-    duration: Duration,
-    (reply_bytes, depth): (NonZeroUsize, NonZeroUsize),
-) -> io::Result<()> {
-    match engine {
+) -> anyhow::Result<()> {
+    let Arguments { seconds, reply_bytes, depth, .. } = *arguments;
+    let duration = Duration::try_from_secs_f64(seconds)?;
+    let result = match arguments.engine {
         Engine::Epoll => epoll::run(sockets, requests, tally, Instant::now() + duration),
         Engine::IoUring => {
             let shape = io_uring::shape_for(reply_bytes, depth);
             io_uring::run(sockets, requests, tally, duration, shape)
         }
-    }
+    };
+    Ok(result?)
 }
 
 fn connect(address: SocketAddr) -> io::Result<OwnedFd> {

@@ -66,17 +66,13 @@ impl Suite {
         // The baseline's second instance is a check of the machine, not a row.
         for row in rows(&report).filter(|row| row["role"] == "entrant") {
             let ratio = &row["figures"][FIGURE]["ratio"];
-            let Some(value) = ratio["value"].as_f64() else { continue };
             let variant = text(&row["variant"]);
             let copy = row["copy"].as_u64().context("a row has no number of its copy")?;
-            judged.push(Judged {
-                name: format!("{variant} #{}", copy + 1),
-                slower_percent: self.slower_percent.get(&variant).copied().unwrap_or(0.0),
-                claim: text(&ratio["claim"]),
-                ratio: value,
-                half_width: half_width(value, &ratio["interval"]),
-                seconds,
-            });
+            let slower_percent = self.slower_percent.get(&variant).copied().unwrap_or(0.0);
+            let name = format!("{variant} #{}", copy + 1);
+            let claim = text(&ratio["claim"]);
+            let judge = Judged::read(name, claim, ratio, &ratio["interval"]);
+            judged.extend(judge.map(|it| Judged { slower_percent, seconds, ..it }));
         }
         ensure!(!judged.is_empty(), "no row was judged: the report has no claims");
         Ok(judged)
@@ -105,55 +101,44 @@ impl Suite {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct Pair {
-    pub(super) sentence: String,
-    /// CPU time per request of both, in nanoseconds.
-    pub(super) cpu_ns: [f64; 2],
-    pub(super) judged: Judged,
+/// Compares two servers by `wirebench ab` and prints the sentence; B is slower by `slower_percent`.
+pub(super) fn compare(
+    wirebench: &Path,
+    programs: [&Path; 2],
+    budget: Duration,
+    slower_percent: f64,
+) -> anyhow::Result<Judged> {
+    let [a, b] = programs.map(template);
+    let words = ["ab", "--a", &a, "--b", &b, "--json", "--quiet", "--no-verify"];
+    let mut command = command(wirebench, words);
+    command.args(["--metric", "cpu", "--budget", &format!("{}s", budget.as_secs())]);
+    let began = Instant::now();
+    let (sentence, judged) = verdict(&finish(command, PATIENCE)?.output()?)?;
+    println!("{sentence}");
+    Ok(Judged { slower_percent, seconds: began.elapsed().as_secs_f64(), ..judged })
 }
 
-impl Pair {
-    /// Compares two servers; B is slower by `slower_percent`.
-    pub(super) fn measure(
-        wirebench: &Path,
-        programs: [&Path; 2],
-        budget: Duration,
-        slower_percent: f64,
-    ) -> anyhow::Result<Self> {
-        let [a, b] = programs.map(template);
-        let words = ["ab", "--a", &a, "--b", &b, "--json", "--quiet", "--no-verify"];
-        let mut command = command(wirebench, words);
-        command.args(["--metric", "cpu", "--budget", &format!("{}s", budget.as_secs())]);
-        let began = Instant::now();
-        let mut pair = Self::read(&finish(command, PATIENCE)?.output()?)?;
-        pair.judged.seconds = began.elapsed().as_secs_f64();
-        pair.judged.slower_percent = slower_percent;
-        Ok(pair)
-    }
+/// The sentence and the verdict of `wirebench ab --json`.
+fn verdict(output: &str) -> anyhow::Result<(String, Judged)> {
+    let output: Value = serde_json::from_str(output).context("`wirebench ab --json`")?;
+    let ratio = &output["figures"][FIGURE]["ratio"];
+    let judged = Judged::read("B".to_owned(), text(&output["verdict"]), ratio, ratio);
+    Ok((text(&output["sentence"]), judged.context("`wirebench ab --json` has no ratio")?))
+}
 
-    fn read(output: &str) -> anyhow::Result<Self> {
-        let output: Value =
-            serde_json::from_str(output).context("the output of `wirebench ab --json`")?;
-        let figure = &output["figures"][FIGURE];
-        let number = |value: &Value, name| value.as_f64().with_context(|| format!("no {name}"));
-        let ratio = number(&figure["ratio"]["value"], "ratio")?;
-        let judged = Judged {
-            name: "B".to_owned(),
-            slower_percent: 0.0,
-            claim: text(&output["verdict"]),
-            ratio,
-            half_width: half_width(ratio, &figure["ratio"]),
-            seconds: 0.0,
-        };
-        let cpu_ns = [number(&figure["a"], "figure of A")?, number(&figure["b"], "figure of B")?];
-        Ok(Self { sentence: text(&output["sentence"]), cpu_ns, judged })
+impl Judged {
+    /// From a ratio of a report, if it has a value.
+    fn read(name: String, claim: String, ratio: &Value, interval: &Value) -> Option<Self> {
+        let ratio = ratio["value"].as_f64()?;
+        let edges = interval["low"].as_f64().zip(interval["high"].as_f64());
+        let half_width = edges.map(|(low, high)| (high - low) / 2.0 / ratio);
+        Some(Self { name, slower_percent: 0.0, claim, ratio, half_width, seconds: 0.0 })
     }
 }
 
 /// The command of a program that takes the arguments of the server contract.
-fn template(program: impl AsRef<Path>) -> String {
-    format!("{} {{scenario}} {{host}} {{port}} {{workers}}", program.as_ref().display())
+fn template(program: &Path) -> String {
+    format!("{} {{scenario}} {{host}} {{port}} {{workers}}", program.display())
 }
 
 /// The rows of all workloads of a `report.json`.
@@ -166,23 +151,18 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn half_width(ratio: f64, interval: &Value) -> Option<f64> {
-    let edges = interval["low"].as_f64().zip(interval["high"].as_f64());
-    edges.map(|(low, high)| (high - low) / 2.0 / ratio)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_is_read_with_both_costs() {
+    fn a_verdict_is_read_with_its_interval() {
         let text = r#"{"sentence": "B uses more", "verdict": "higher", "pairs": 6,
             "figures": {"server_cpu_ns_per_request": {"a": 4500.5, "b": 4725.0,
             "ratio": {"value": 1.05, "low": 1.029, "high": 1.071}}}}"#;
-        let pair = Pair::read(text).unwrap();
-        assert_eq!((pair.cpu_ns, pair.judged.claim.as_str()), ([4500.5, 4725.0], "higher"));
-        assert!((pair.judged.half_width.unwrap() - 0.02).abs() < 1e-9);
-        assert!(Pair::read(&text.replace("4500.5", "null")).is_err());
+        let (sentence, judged) = verdict(text).unwrap();
+        assert_eq!((sentence.as_str(), judged.claim.as_str()), ("B uses more", "higher"));
+        assert!((judged.half_width.unwrap() - 0.02).abs() < 1e-9);
+        assert!(verdict(&text.replace("1.05", "null")).is_err());
     }
 }

@@ -12,13 +12,13 @@ use anyhow::{Context, ensure};
 use std::{path::PathBuf, time::Duration};
 
 use self::{
-    measure::{Pair, Suite},
+    measure::{Suite, compare},
     slowed::Workshop,
     tally::Tally,
 };
 use crate::{
-    process::{self, Killed, command},
-    sides::Sides,
+    bench::{self, Bench},
+    process::{Killed, command},
 };
 
 /// Another program, busy on the CPU of its first argument in one second and on that of its second one in the next.
@@ -41,9 +41,8 @@ pub(crate) struct Arguments {
     /// Repetitions of each experiment [default: 20 with equal servers, 10 with slowed ones]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200))]
     tries: Option<u32>,
-    /// CPUs of the server and of the generator [default: two cores under one cache]
-    #[arg(long, value_name = "SERVER,GENERATOR")]
-    cpus: Option<Sides>,
+    #[command(flatten)]
+    bench: bench::Options,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
@@ -63,19 +62,14 @@ enum Experiment {
 }
 
 struct Laboratory {
-    wirebench: PathBuf,
+    bench: Bench,
     workshop: Workshop,
-    sides: Sides,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let wirebench = process::wirebench()?;
-    let target = wirebench.ancestors().nth(2).context("a folder of builds has a parent")?;
-    let laboratory = Laboratory {
-        workshop: Workshop::open(target)?,
-        sides: Sides::choose(arguments.cpus)?,
-        wirebench,
-    };
+    let bench = Bench::open(&arguments.bench)?;
+    let target = bench.wirebench.ancestors().nth(2).context("a folder of builds has a parent")?;
+    let laboratory = Laboratory { workshop: Workshop::open(target)?, bench };
     let all = <Experiment as clap::ValueEnum>::value_variants();
     let chosen = if arguments.experiments.is_empty() { all } else { &arguments.experiments };
     let mut wrong = Vec::new();
@@ -99,7 +93,7 @@ impl Laboratory {
             Experiment::Neighbour => {
                 let suite = self.slowed_suite()?;
                 let mut neighbour = command("sh", ["-c", NEIGHBOUR, "neighbour"]);
-                neighbour.args(self.sides.both().map(|cpu| cpu.to_string()));
+                neighbour.args(self.bench.cpus().iter().map(u32::to_string));
                 let _neighbour = Killed(neighbour.spawn().context("the neighbour")?);
                 self.suites(&suite, tries, &mut tally)?;
             }
@@ -117,7 +111,7 @@ impl Laboratory {
 
     fn suites(&self, suite: &Suite, tries: u32, tally: &mut Tally) -> anyhow::Result<()> {
         for number in 1..=tries {
-            tally.add(number, suite.measure(&self.wirebench)?);
+            tally.add(number, suite.measure(&self.bench.wirebench)?);
         }
         Ok(())
     }
@@ -148,7 +142,7 @@ impl Laboratory {
     /// `c/epoll` as it is, and its CPU time per request in nanoseconds.
     fn plain(&self) -> anyhow::Result<(PathBuf, f64)> {
         let plain = self.workshop.plain()?;
-        let cost_ns = Suite::of(&[(0.0, plain.clone())]).cost_ns(&self.wirebench)?;
+        let cost_ns = Suite::of(&[(0.0, plain.clone())]).cost_ns(&self.bench.wirebench)?;
         Ok((plain, cost_ns))
     }
 
@@ -160,18 +154,13 @@ impl Laboratory {
         tally: &mut Tally,
     ) -> anyhow::Result<()> {
         let plain = self.workshop.plain()?;
-        let measure = |other, budget, percent| {
-            Pair::measure(&self.wirebench, [&plain, other], budget, percent)
-        };
-        let other = if percent > 0.0 {
-            self.slowed(percent, measure(&plain, BUDGET_OF_EQUAL, 0.0)?.cpu_ns[0])?
-        } else {
-            plain.clone()
-        };
+        let other =
+            if percent > 0.0 { self.slowed(percent, self.plain()?.1)? } else { plain.clone() };
         for number in 1..=tries {
-            let pair = measure(&other, budget, percent)?;
-            println!("{}", pair.sentence);
-            tally.add(number, vec![pair.judged]);
+            tally.add(
+                number,
+                vec![compare(&self.bench.wirebench, [&plain, &other], budget, percent)?],
+            );
         }
         Ok(())
     }
@@ -181,7 +170,7 @@ impl Laboratory {
         let step_ns = self.workshop.step_ns()?;
         let steps = (cost_ns * percent / 100.0 / step_ns).round().max(1.0) as u64;
         let server = self.workshop.slowed(&format!("slowed-{percent}"), steps, None)?;
-        let counted = slowed::counted(&self.wirebench, &server, &self.sides)?;
+        let counted = slowed::counted(&self.bench, &server)?;
         println!(
             "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {counted}"
         );

@@ -11,13 +11,13 @@ use std::{
 use wirebench_server::executable;
 
 use crate::{
-    process::{Server, command, finish, on, root},
-    sides::Sides,
+    bench::Bench,
+    process::{command, finish, root},
 };
 
 /// The work, for the compiler's `-include`.
-const EXTRA_WORK: &str = include_str!("extra_work.h");
-const STEP_TIME: &str = include_str!("step_time.c");
+const EXTRA_WORK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bench_difference/extra_work.h");
+const STEP_TIME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bench_difference/step_time.c");
 
 /// How long a synthetic machine is in either state: near for longer, so that slices near are compared.
 pub(super) const NEAR_SECONDS: u32 = 12;
@@ -41,9 +41,6 @@ impl Workshop {
     pub(crate) fn open(target: &Path) -> anyhow::Result<Self> {
         let folder = target.join("bench-difference");
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        for (name, text) in [("extra_work.h", EXTRA_WORK), ("step_time.c", STEP_TIME)] {
-            fs::write(folder.join(name), text)?;
-        }
         Ok(Self { folder })
     }
 
@@ -65,12 +62,8 @@ impl Workshop {
             words.push(format!("-DNEAR_SECONDS={NEAR_SECONDS}"));
             words.push(format!("-DFAR_SECONDS={FAR_SECONDS}"));
         }
-        words.extend(["-include".to_owned(), self.path("extra_work.h")]);
+        words.extend(["-include".to_owned(), EXTRA_WORK.to_owned()]);
         self.server(name, &words)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.join(name).display().to_string()
     }
 
     fn server(&self, name: &str, words: &[String]) -> anyhow::Result<PathBuf> {
@@ -84,43 +77,37 @@ impl Workshop {
 
     /// How long one step takes by itself, in nanoseconds.
     pub(crate) fn step_ns(&self) -> anyhow::Result<f64> {
-        let (program, source) = (self.path("step_time"), self.path("step_time.c"));
-        let words = ["-O3", "-std=gnu11", "-DEXTRA_STEPS=1", "-o", &program, &source];
-        finish(command("cc", words), PATIENCE)?.output()?;
+        let program = self.folder.join("step_time");
+        let words = ["-O3", "-std=gnu11", "-DEXTRA_STEPS=1", STEP_TIME, "-o"];
+        let mut compile = command("cc", words);
+        compile.arg(&program);
+        finish(compile, PATIENCE)?.output()?;
         let text = finish(command(&program, [""; 0]), PATIENCE)?.output()?;
         text.trim().parse().with_context(|| format!("the time of a step is no number: `{text}`"))
     }
 }
 
 /// User instructions of `server` for each request, as a text.
-pub(super) fn counted(wirebench: &Path, server: &Path, sides: &Sides) -> anyhow::Result<String> {
+pub(super) fn counted(bench: &Bench, server: &Path) -> anyhow::Result<String> {
     if !executable::exists("valgrind") {
         return Ok("not installed (Debian: valgrind)".to_owned());
     }
-    let [few, many] = [FEW, MANY].map(|requests| instructions(wirebench, server, sides, requests));
-    let (few, many) = (few?, many?);
-    ensure!(
-        many > few,
-        "callgrind counted {few} instructions for {FEW} requests and {many} for {MANY}"
-    );
+    let (few, many) = (instructions(bench, server, FEW)?, instructions(bench, server, MANY)?);
+    ensure!(many > few, "callgrind counted {few} for {FEW} requests and {many} for {MANY}");
     Ok(format!("{:.0} user instructions a request", (many - few) as f64 / (MANY - FEW) as f64))
 }
 
-fn instructions(
-    wirebench: &Path,
-    server: &Path,
-    sides: &Sides,
-    requests: u64,
-) -> anyhow::Result<u64> {
+fn instructions(bench: &Bench, server: &Path, requests: u64) -> anyhow::Result<u64> {
     // Each process of the server writes a file of its own.
     let folder = tempfile::tempdir()?;
-    let mut command =
-        on(&sides.server_cpus, "valgrind", ["--tool=callgrind", "--log-file=/dev/null"])?;
-    command.arg(format!("--callgrind-out-file={}/%p", folder.path().display()));
-    command.arg(server).args(["hello", "127.0.0.1", "0", "1"]);
-    let running = Server::start(command)?;
-    let words = format!("load -t 1 -c 1 -n {requests} --timeout 20s http://{}/", running.address);
-    finish(on(&sides.generator_cpus, wirebench, words.split(' '))?, PATIENCE)?.output()?;
+    let line = format!(
+        "--tool=callgrind --log-file=/dev/null --callgrind-out-file={}/%p {} hello 127.0.0.1 0 1",
+        folder.path().display(),
+        server.display()
+    );
+    let running = bench.serve("valgrind", &line)?;
+    let load = format!("load -t 1 -c 1 -n {requests} --timeout 20s http://{}/", running.address);
+    bench.run(&bench.wirebench, &load, PATIENCE)?.output()?;
     running.end()?;
     let mut sum = 0;
     for file in fs::read_dir(&folder)? {

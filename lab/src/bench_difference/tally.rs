@@ -1,23 +1,14 @@
 //! Counts verdicts over repetitions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_report::table::{Style, listing};
-use wirebench_stats::median;
+
+use crate::table::{self, middle};
 
 /// One of this many tries with equal servers may find a difference.
 const TRIES_PER_FALSE_DIFFERENCE: usize = 20;
 
-const HEAD: [&str; 9] = [
-    "slower by",
-    "rows",
-    "higher",
-    "lower",
-    "same",
-    "inconclusive",
-    "median ratio",
-    "median half width",
-    "median seconds",
-];
+const HEAD: &str = "slower by | rows | higher | lower | same | inconclusive | median ratio | median half width | \
+    median seconds";
 
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
@@ -58,21 +49,16 @@ impl Tally {
         }
         let line = |(percent, rows): (String, Vec<&Judged>)| {
             let counted = |claim: &str| rows.iter().filter(|it| it.claim == claim).count();
-            let counts = ["higher", "lower", "same"].map(counted);
-            let inconclusive = rows.len() - counts.iter().sum::<usize>();
-            let middle = |digits: usize, value: fn(&Judged) -> Option<f64>| {
-                let values: Vec<f64> = rows.iter().filter_map(|it| value(it)).collect();
-                median(&values).map_or("-".to_owned(), |value| format!("{value:.digits$}"))
-            };
-            let counts = [rows.len()].into_iter().chain(counts).chain([inconclusive]);
-            let figures = [
-                middle(4, |it| Some(it.ratio)),
-                middle(4, |it| it.half_width),
-                middle(0, |it| Some(it.seconds)),
-            ];
-            [percent].into_iter().chain(counts.map(|it| it.to_string())).chain(figures).collect()
+            let [higher, lower, same] = ["higher", "lower", "same"].map(counted);
+            let counts = [rows.len(), higher, lower, same, rows.len() - higher - lower - same];
+            let mut cells = vec![percent];
+            cells.extend(counts.map(|it| it.to_string()));
+            cells.push(middle(&rows, 4, |it| Some(it.ratio)));
+            cells.push(middle(&rows, 4, |it| it.half_width));
+            cells.push(middle(&rows, 0, |it| Some(it.seconds)));
+            cells
         };
-        listing(Style::Text, &HEAD, HEAD.len(), by_percent.into_iter().map(line).collect())
+        table::text(HEAD, usize::MAX, by_percent.into_iter().map(line).collect())
     }
 
     /// The errors: more differences of equal servers than chance explains. A missed difference is
@@ -105,25 +91,19 @@ mod tests {
     }
 
     #[test]
-    fn one_false_difference_in_twenty_tries_is_chance_and_two_are_an_error() {
+    fn one_false_difference_in_twenty_tries_is_chance_and_two_are_an_error_and_rows_are_counted() {
         let mut tally = Tally::default();
         for number in 1..=20 {
             let claim = if number == 7 { "higher" } else { "same" };
             tally.add(number, vec![judged(0.0, claim), judged(5.0, "higher")]);
         }
         assert_eq!(tally.false_differences(), [""; 0]);
-        tally.add(20, vec![judged(0.0, "lower")]);
+        tally.add(20, vec![judged(0.0, "lower"), judged(5.0, "cannot-tell")]);
         assert_eq!(tally.false_differences().len(), 2);
-    }
-
-    #[test]
-    fn rows_are_counted_by_how_much_slower_they_are() {
-        let mut tally = Tally::default();
-        tally.add(1, vec![judged(0.0, "same"), judged(5.0, "higher"), judged(5.0, "cannot-tell")]);
         let table = tally.table();
-        let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let lines: Vec<Vec<String>> = table.lines().map(cells).collect();
-        assert_eq!(lines[1][..7], ["0", "%", "1", "0", "0", "1", "0"]);
-        assert_eq!(lines[2][..7], ["5", "%", "2", "1", "0", "0", "1"]);
+        let cells =
+            |line: &str| line.split_whitespace().skip(2).take(5).collect::<Vec<_>>().join(" ");
+        let counts: Vec<String> = table.lines().skip(1).map(cells).collect();
+        assert_eq!(counts, ["21 1 1 19 0", "21 20 0 0 1"]);
     }
 }

@@ -1,13 +1,47 @@
-//! The generators that are compared: their names and their command lines. Each gets the same
+//! The generators that are compared, their command lines, and the shapes of load. Each generator gets the same
 //! server, one CPU, one thread, and the same shape.
 
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
-use std::{net::SocketAddr, time::Duration};
+use std::{fmt, net::SocketAddr, time::Duration};
 use wirebench_server::executable;
 
-use super::shape::Shape;
 use crate::process::{cargo, command, step};
+
+/// How many connections, requests in flight on each, and bytes in the body.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) name: &'static str,
+    pub(crate) connections: usize,
+    pub(crate) depth: usize,
+    pub(crate) body_bytes: usize,
+}
+
+/// All of them. 64 connections without a pipeline and with 12 bytes are the middle of three rows.
+pub(crate) const SHAPES: [Shape; 6] = [
+    shape("connections-1", 1, 1, 12),
+    shape("connections-64", 64, 1, 12),
+    shape("connections-512", 512, 1, 12),
+    shape("pipeline-16", 64, 16, 12),
+    shape("body-4KiB", 64, 1, 4 * 1024),
+    shape("body-64KiB", 64, 1, 64 * 1024),
+];
+/// The default shapes of a smoke run: every kind of work that a contestant does differently.
+pub(crate) const SMOKE: [Shape; 3] = [SHAPES[1], SHAPES[3], SHAPES[5]];
+/// The default shapes in which two builds are compared.
+pub(crate) const AGAINST: [Shape; 2] = [SHAPES[1], SHAPES[2]];
+
+const fn shape(name: &'static str, connections: usize, depth: usize, body_bytes: usize) -> Shape {
+    Shape { name, connections, depth, body_bytes }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, connections, depth, body_bytes } = self;
+        write!(formatter, "{name}: connections {connections}, requests in flight on each {depth}")?;
+        write!(formatter, ", body of {body_bytes} bytes")
+    }
+}
 
 /// One generator in one way of working.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, ValueEnum)]
@@ -131,7 +165,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::shape::SHAPES, Contestant as C, *};
+    use super::{Contestant as C, *};
 
     #[test]
     fn each_contestant_gets_the_same_task_in_its_own_words_and_no_surplus_option() {

@@ -13,25 +13,21 @@ use std::{
 use wirebench_experiment::tool;
 use wirebench_schema::journal::Generator;
 
-use super::{
-    contestant::{Contestant, Task},
-    shape::Shape,
-};
+use super::contestant::{Contestant, Shape, Task};
 use crate::{
     bare_load::Counted,
-    process::{Server, finish, on, parse_load},
-    sides::Sides,
+    bench::Bench,
+    process::{Server, parse_load},
 };
 
 /// Beyond its duration, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(crate) struct Bench {
-    pub(crate) wirebench: PathBuf,
+pub(crate) struct Contest {
+    pub(crate) bench: Bench,
     /// The build of `--against`.
     pub(crate) other: Option<PathBuf>,
     pub(crate) server: &'static str,
-    pub(crate) sides: Sides,
     /// Lengths of a load: each after the first one is used only where the one before brought no reply.
     pub(crate) windows: Vec<Duration>,
 }
@@ -50,13 +46,12 @@ pub(crate) struct Sample {
     pub(crate) server_idle: f64,
 }
 
-impl Bench {
+impl Contest {
     /// A null server for this shape.
     pub(crate) fn start_server(&self, shape: Shape) -> anyhow::Result<Server> {
-        let line = format!("null-server {} hello 127.0.0.1 0 1 5000", self.server);
-        let mut command = on(&self.sides.server_cpus, &self.wirebench, line.split(' '))?;
-        command.arg(shape.body_bytes.to_string());
-        Server::start(command)
+        let (server, bytes) = (self.server, shape.body_bytes);
+        let line = format!("null-server {server} hello 127.0.0.1 0 1 5000 {bytes}");
+        self.bench.serve(&self.bench.wirebench, &line)
     }
 
     /// Runs the contestant once.
@@ -90,13 +85,11 @@ impl Bench {
         let program = match contestant {
             Contestant::Against => self.other.clone().context("there is no other build")?,
             Contestant::BareIoUring | Contestant::BareEpoll => std::env::current_exe()?,
-            _ if contestant.is_ours() => self.wirebench.clone(),
+            _ if contestant.is_ours() => self.bench.wirebench.clone(),
             _ => contestant.name().into(),
         };
-        let line = contestant.line(&task);
-        let command = on(&self.sides.generator_cpus, program, line.split(' '))?;
         let before = server.cpu()?;
-        let finished = finish(command, duration + PATIENCE)?;
+        let finished = self.bench.run(program, &contestant.line(&task), duration + PATIENCE)?;
         let server_cpu = server.cpu()?.saturating_sub(before);
         let (elapsed, cpu) = (finished.elapsed, finished.cpu);
         let counted = parse(contestant, &finished.output()?)?;

@@ -7,22 +7,19 @@
 
 mod contestant;
 mod measure;
-mod shape;
 mod table;
 
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum as _;
 use serde_json::json;
 use std::{fs, path::PathBuf, time::Duration};
-use wirebench_host::neighbours::Programs;
 use wirebench_stats::MIN_COHORTS;
 
 use self::{
-    contestant::Contestant,
-    measure::{Bench, Sample},
-    shape::{AGAINST, SHAPES, SMOKE, Shape},
+    contestant::{AGAINST, Contestant, SHAPES, SMOKE, Shape},
+    measure::{Contest, Sample},
 };
-use crate::{process, sides::Sides};
+use crate::bench::{self, Bench};
 
 /// How long each contestant loads in a smoke run, in milliseconds: on a busy machine longer, until there is a reply.
 const SMOKE_MS: [u64; 3] = [200, 1000, 5000];
@@ -61,9 +58,8 @@ pub(crate) struct Arguments {
     /// The mechanism of the server [default: io_uring where the kernel has it]
     #[arg(long, value_name = "MECHANISM", value_parser = ["io_uring", "epoll"])]
     server: Option<String>,
-    /// CPUs of the server and of the generator [default: two cores under one cache]
-    #[arg(long, value_name = "SERVER,GENERATOR")]
-    cpus: Option<Sides>,
+    #[command(flatten)]
+    bench: bench::Options,
     /// About ten seconds in all: judges no time, only that everything that is there works
     #[arg(long, conflicts_with_all = ["pairs", "seconds"])]
     smoke: bool,
@@ -93,27 +89,25 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         anyhow::Ok(copy)
     });
     let other = other.transpose()?;
-    let wirebench = process::wirebench()?;
+    let bench = Bench::open(&arguments.bench)?;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
     let (blocks, turns, windows) = arguments.extent();
     let window = windows[0];
-    println!("\nserver over {server}, {blocks} blocks of {window:?} runs, seed {seed}");
-    let sides = Sides::choose(arguments.cpus)?;
-    let bench = Bench { wirebench, other, server, sides, windows };
+    println!("server over {server}, {blocks} blocks of {window:?} runs, seed {seed}");
+    let contest = Contest { bench, other, server, windows };
     let (mut shapes, shown) = (arguments.shapes(), arguments.shapes());
     let contestants = arguments.contestants(no_io_uring.as_deref());
     let mut order = fastrand::Rng::with_seed(seed);
-    let before = Programs::read();
     let mut samples = Vec::new();
     for block in 1..=blocks {
         order.shuffle(&mut shapes);
         for &shape in &shapes {
             println!("block {block} of {blocks}, {}", shape.name);
             // Fresh for each block, and the same for all that are compared.
-            let server = bench.start_server(shape)?;
+            let server = contest.start_server(shape)?;
             for contestant in sequence(block, turns, &contestants, &mut order) {
                 if contestant.can_make(shape) {
-                    samples.push(bench.measure(block, shape, contestant, &server)?);
+                    samples.push(contest.measure(block, shape, contestant, &server)?);
                 }
             }
         }
@@ -122,14 +116,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         println!("\n{shape}\n{}", table::table(shape, &samples));
     }
     println!("\n{}", table::LEGEND);
-    sides.warn(&before);
+    contest.bench.warn();
     if let Some(path) = &arguments.json {
         let results = json!({
             "seed": seed,
             "server": server,
             "seconds": window.as_secs_f64(),
-            "server_cpus": sides.server_cpus,
-            "generator_cpus": sides.generator_cpus,
+            "server_cpus": contest.bench.server_cpus,
+            "generator_cpus": contest.bench.generator_cpus,
             "samples": samples,
         });
         let text = serde_json::to_string_pretty(&results)?;

@@ -1,13 +1,14 @@
 //! The table of one shape. Pure: samples in, text out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_report::{
-    table::{Style, listing},
-    table_units::thousands,
-};
+use wirebench_report::table_units::thousands;
 use wirebench_stats::{geometric_mean_interval, median, range, ratios_by_block};
 
-use super::{contestant::Contestant, measure::Sample, shape::Shape};
+use super::{
+    contestant::{Contestant, Shape},
+    measure::Sample,
+};
+use crate::table::{self, figure, middle};
 
 pub(crate) const LEGEND: &str = "\
 requests/s, CPU and idle are medians. wirebench/it is the median of the ratios of wirebench's
@@ -18,19 +19,8 @@ Generator CPU is user and system time of the contestant's process from its start
 wirebench chooses its engine by itself, and checks and records every reply; the bare loops only
 count bytes. Where the server is hardly idle, it is the limit, and a ratio says little.";
 
-const HEAD: [&str; 11] = [
-    "contestant",
-    "requests/s",
-    "wirebench/it",
-    "(least..most)",
-    "95 % interval",
-    "generator CPU us/request",
-    "CPU ratio",
-    "95 % interval",
-    "server CPU us/request",
-    "server idle",
-    "errors",
-];
+const HEAD: &str = "contestant | requests/s | wirebench/it | (least..most) | 95 % interval | \
+    generator CPU us/request | CPU ratio | 95 % interval | server CPU us/request | server idle % | errors";
 
 /// One row for each contestant that has samples in this shape.
 pub(crate) fn table(shape: Shape, samples: &[Sample]) -> String {
@@ -41,35 +31,31 @@ pub(crate) fn table(shape: Shape, samples: &[Sample]) -> String {
     let ours = of(Contestant::Wirebench);
     let contestants: BTreeSet<Contestant> = samples.iter().map(|it| it.contestant).collect();
     let samples = contestants.into_iter().map(of).filter(|samples| !samples.is_empty());
-    listing(Style::Text, &HEAD, 1, samples.map(|samples| row(&samples, &ours)).collect())
+    table::text(HEAD, 1, samples.map(|samples| row(&samples, &ours)).collect())
 }
 
 fn row(samples: &[&Sample], ours: &[&Sample]) -> Vec<String> {
-    let rate = |sample: &Sample| sample.counted.requests_per_second;
-    let cpu = |sample: &Sample| sample.generator_cpu_us_per_request;
-    let middle = |figure: fn(&Sample) -> f64| {
-        let figures: Vec<f64> = samples.iter().map(|it| figure(it)).collect();
-        median(&figures).unwrap_or(f64::NAN)
-    };
-    let [ratios, cpu_ratios] = [rate as fn(&Sample) -> f64, cpu]
-        .map(|it| ratios_by_block(&by_block(ours, it), &by_block(samples, it)));
-    let absent = || "-".to_owned();
-    let ratio = |ratios: &[f64]| median(ratios).map_or_else(absent, |it| format!("{it:.3}"));
+    let rate = |it: &Sample| it.counted.requests_per_second;
+    let cpu = |it: &Sample| it.generator_cpu_us_per_request;
+    let ratios = |of| ratios_by_block(&by_block(ours, of), &by_block(samples, of));
+    let (ratios, cpu_ratios) = (ratios(rate), ratios(cpu));
+    let rates: Vec<f64> = samples.iter().map(|it| rate(it)).collect();
+    let between = |(low, high): (f64, f64)| format!("{low:.3}..{high:.3}");
     let interval = |ratios: &[f64]| {
-        geometric_mean_interval(ratios)
-            .map_or_else(absent, |it| format!("{:.3}..{:.3}", it.low, it.high))
+        let known = geometric_mean_interval(ratios).map(|it| (it.low, it.high));
+        known.map_or("-".to_owned(), between)
     };
     vec![
         samples[0].contestant.name(),
-        thousands(middle(rate)),
-        ratio(&ratios),
-        range(&ratios).map_or_else(absent, |(least, most)| format!("({least:.2}..{most:.2})")),
+        median(&rates).map_or("-".to_owned(), thousands),
+        figure(median(&ratios), 3),
+        range(&ratios).map_or("-".to_owned(), |it| format!("({})", between(it))),
         interval(&ratios),
-        format!("{:.3}", middle(cpu)),
-        ratio(&cpu_ratios),
+        middle(samples, 3, |it| Some(cpu(it))),
+        figure(median(&cpu_ratios), 3),
         interval(&cpu_ratios),
-        format!("{:.3}", middle(|it| it.server_cpu_us_per_request)),
-        format!("{:.0} %", middle(|it| it.server_idle) * 100.0),
+        middle(samples, 3, |it| Some(it.server_cpu_us_per_request)),
+        middle(samples, 0, |it| Some(it.server_idle * 100.0)),
         samples.iter().map(|it| it.counted.errors).sum::<u64>().to_string(),
     ]
 }
@@ -83,7 +69,7 @@ fn by_block(samples: &[&Sample], figure: fn(&Sample) -> f64) -> BTreeMap<u32, f6
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::{super::shape::SHAPES, Contestant as C, *};
+    use super::{super::contestant::SHAPES, Contestant as C, *};
     use crate::bare_load::Counted;
     use expect_test::expect_file;
 

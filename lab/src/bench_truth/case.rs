@@ -1,8 +1,15 @@
-//! A case: a server's mode, and the load model.
+//! A case: a server's mode and the load model, and how its measured percentiles compare with the true ones. Pure.
 
 use std::{num::NonZeroU64, time::Duration};
 
 use super::mode::Mode;
+
+/// An error up to this much is none.
+const TOLERANCE: Duration = Duration::from_micros(50);
+/// Nor is one up to this share of the truth.
+const TOLERANCE_SHARE: f64 = 0.02;
+/// How many standard errors chance is allowed.
+const CHANCE: f64 = 3.0;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Model {
@@ -32,11 +39,6 @@ impl Model {
             Self::ClosedLoop => "closed loop",
         }
     }
-
-    /// Whether a stall keeps it from offering what the truth counts.
-    const fn omits(self) -> bool {
-        matches!(self, Self::Closed | Self::ClosedLoop)
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,13 +64,14 @@ impl Case {
 
     /// Whether this measurement cannot find the truth, by its nature.
     pub(crate) const fn omits(&self) -> bool {
-        matches!(self.mode, Mode::Stall { .. }) && self.model.omits()
+        let is_closed = matches!(self.model, Model::Closed | Model::ClosedLoop);
+        is_closed && matches!(self.mode, Mode::Stall { .. })
     }
 
     /// The options of `wirebench load`, but for the URL.
     pub(crate) fn options(&self) -> String {
         let (connections, window) = (self.connections(), self.window.as_millis());
-        let line = format!("load --json -t 1 -c {connections} -d {window}ms --warmup 100ms");
+        let line = format!("-c {connections} -d {window}ms --warmup 100ms");
         match self.model {
             Model::ClosedLoop => line,
             _ => format!(
@@ -78,10 +81,59 @@ impl Case {
         }
     }
 
+    /// The true value of a percentile, and the verdict on the measured one.
+    pub(crate) fn judge(
+        &self,
+        percentile: f64,
+        measured: Duration,
+        requests: u64,
+    ) -> (Duration, Verdict) {
+        let share = percentile / 100.0;
+        let truth = self.mode.quantile(share);
+        let error = measured.abs_diff(truth);
+        let tolerance = TOLERANCE.max(truth.mul_f64(TOLERANCE_SHARE));
+        let chance = match self.model {
+            Model::Poisson => self.mode.standard_error(share, requests).mul_f64(CHANCE),
+            _ => Duration::ZERO,
+        };
+        let verdict = if error <= tolerance {
+            Verdict::Within
+        } else if self.omits() {
+            Verdict::Omission
+        } else if error <= tolerance + chance {
+            Verdict::WithinChance
+        } else {
+            Verdict::Missed
+        };
+        (truth, verdict)
+    }
+
     pub(crate) fn describe(&self) -> String {
         match self.model {
             Model::ClosedLoop => format!("{}, {}", self.mode, self.model.name()),
             _ => format!("{}, {} at {}/s", self.mode, self.model.name(), self.rate),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Verdict {
+    Within,
+    /// Within three standard errors of what chance does to random arrivals.
+    WithinChance,
+    /// Outside, and it should not be.
+    Missed,
+    /// A closed model over stalls: it is measured to show what it omits.
+    Omission,
+}
+
+impl Verdict {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Within => "yes",
+            Self::WithinChance => "by chance",
+            Self::Missed => "NO",
+            Self::Omission => "omits",
         }
     }
 }
@@ -138,11 +190,11 @@ mod tests {
         let cases = for_each_model(two_point(), Duration::from_secs(3));
         let common = "-d 3000ms --warmup 100ms";
         for (case, expected) in cases.iter().zip([
-            format!("load --json -t 1 -c 256 {common} -R 1000"),
-            format!("load --json -t 1 -c 256 {common} -R 1000 --spin"),
-            format!("load --json -t 1 -c 256 {common} -R 1000 --poisson"),
-            format!("load --json -t 1 -c 256 {common} -R 1000 --closed"),
-            format!("load --json -t 1 -c 2 {common}"),
+            format!("-c 256 {common} -R 1000"),
+            format!("-c 256 {common} -R 1000 --spin"),
+            format!("-c 256 {common} -R 1000 --poisson"),
+            format!("-c 256 {common} -R 1000 --closed"),
+            format!("-c 2 {common}"),
         ]) {
             assert_eq!(case.options(), expected);
         }
@@ -160,5 +212,28 @@ mod tests {
             }
         }
         assert_eq!(omitting, 3 * 2);
+    }
+
+    #[test]
+    fn errors_count_beyond_50_us_and_2_percent_except_for_chance_and_omission() {
+        let ms = Duration::from_millis;
+        let (short, long) = (Mode::Constant { delay: ms(1) }, Mode::Constant { delay: ms(100) });
+        let stall = Mode::Stall { period: ms(1000), length: ms(200) };
+        for (mode, model, percentile, measured_us, expected) in [
+            (short, Model::Rate, 50.0, 1050, Verdict::Within),
+            (short, Model::Rate, 50.0, 1051, Verdict::Missed),
+            (short, Model::Rate, 50.0, 949, Verdict::Missed),
+            (long, Model::Closed, 50.0, 102_000, Verdict::Within),
+            (long, Model::Closed, 50.0, 102_001, Verdict::Missed),
+            (stall, Model::Rate, 90.0, 110_000, Verdict::Missed),
+            (stall, Model::Poisson, 90.0, 110_000, Verdict::WithinChance),
+            (stall, Model::Poisson, 90.0, 140_000, Verdict::Missed),
+            (stall, Model::Closed, 90.0, 0, Verdict::Omission),
+            (stall, Model::ClosedLoop, 50.0, 0, Verdict::Within),
+        ] {
+            let case = Case { mode, rate: 1000, model, window: ms(1000) };
+            let (_, verdict) = case.judge(percentile, Duration::from_micros(measured_us), 1000);
+            assert_eq!(verdict, expected, "{mode}, {model:?}, {measured_us} us");
+        }
     }
 }

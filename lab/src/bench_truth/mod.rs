@@ -4,25 +4,20 @@
 //! It fails only with `--strict`: the machine is part of every error, and a shared one causes many.
 
 mod case;
-mod judge;
 mod mode;
 mod server;
 
 pub(crate) use self::{mode::Mode, server::run as delay_server};
 
 use anyhow::{Context, ensure};
-use std::{path::Path, time::Duration};
-use wirebench_host::neighbours::Programs;
-use wirebench_report::table::{Style, listing};
+use std::time::Duration;
 use wirebench_schema::load::{LatencySummary, LoadReport};
 
-use self::{
-    case::{Case, Model},
-    judge::{Verdict, judge},
-};
+use self::case::{Case, Model, Verdict};
 use crate::{
-    process::{self, Server, finish, on, parse_load},
-    sides::Sides,
+    bench::{self, Bench},
+    process::parse_load,
+    table::{self, figure},
 };
 
 /// A percentile that is shown, in percent, and its nanoseconds.
@@ -35,21 +30,8 @@ const PERCENTILES: [Percentile; 3] = [
 /// Beyond the window, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const HEAD: [&str; 13] = [
-    "server",
-    "rate",
-    "model",
-    "connections",
-    "requests",
-    "percentile",
-    "true us",
-    "measured us",
-    "error us",
-    "error %",
-    "within",
-    "service us",
-    "lag us",
-];
+const HEAD: &str = "server | rate | model | connections | requests | percentile | true us | measured us | \
+    error us | error % | within | service us | lag us";
 
 const LEGEND: &str = "\
 True is what a server with these delays does to requests that come evenly in time. Within is yes up
@@ -75,24 +57,20 @@ pub(crate) struct Arguments {
     /// latency below the server's least delay
     #[arg(long, conflicts_with_all = ["seconds", "rounds", "strict"])]
     smoke: bool,
-    /// CPUs of the server and of the generator [default: two cores under one cache]
-    #[arg(long, value_name = "SERVER,GENERATOR")]
-    cpus: Option<Sides>,
+    #[command(flatten)]
+    bench: bench::Options,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let wirebench = process::wirebench()?;
+    let bench = Bench::open(&arguments.bench)?;
     let (cases, rounds) = match arguments.smoke {
         true => (case::smoke(), 1),
         false => (case::full(Duration::from_secs(arguments.seconds)), arguments.rounds),
     };
-    println!();
-    let sides = Sides::choose(arguments.cpus)?;
     let (mut lines, mut missed, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
-    let before = Programs::read();
     let mut stall_ns = 0;
     for case in &cases {
-        let results = (0..rounds).map(|_| measure(&wirebench, sides, case));
+        let results = (0..rounds).map(|_| measure(&bench, case));
         let results: Vec<LoadReport> = results.collect::<anyhow::Result<_>>()?;
         let requests: u64 = results.iter().map(|result| result.requests).sum();
         println!("{}: {requests} requests", case.describe());
@@ -108,9 +86,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
         }
     }
-    println!("\n{}\n\n{LEGEND}", listing(Style::Text, &HEAD, 3, lines));
+    println!("\n{}\n\n{LEGEND}", table::text(HEAD, 3, lines));
     println!("a thread of the generator was at most {:.1} ms late", stall_ns as f64 / 1e6);
-    sides.warn(&before);
+    bench.warn();
     complaints.iter().for_each(|complaint| println!("{complaint}"));
     if arguments.smoke || arguments.strict {
         ensure!(complaints.is_empty(), "{} of {} cases failed", complaints.len(), cases.len());
@@ -122,12 +100,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// Measures a server that is fresh, so that its stalls and its counts begin anew.
-fn measure(wirebench: &Path, sides: Sides, case: &Case) -> anyhow::Result<LoadReport> {
-    let words = ["delay-server", &serde_json::to_string(&case.mode)?];
-    let server = Server::start(on(&sides.server_cpus, std::env::current_exe()?, words)?)?;
-    let mut load = on(&sides.generator_cpus, wirebench, case.options().split(' '))?;
-    load.arg(format!("http://{}/", server.address));
-    parse_load(&finish(load, case.window + PATIENCE)?.output()?)
+fn measure(bench: &Bench, case: &Case) -> anyhow::Result<LoadReport> {
+    let mode = serde_json::to_string(&case.mode)?;
+    let server = bench.serve(std::env::current_exe()?, &format!("delay-server {mode}"))?;
+    parse_load(&bench.load(&case.options(), &server, case.window + PATIENCE)?.output()?)
 }
 
 /// Errors of a result that do not depend on the machine.
@@ -163,12 +139,11 @@ fn row(
     rounds.sort_by_key(|(_, latency)| nanoseconds(latency));
     let (round, latency) = rounds.get(rounds.len() / 2)?;
     let measured = Duration::from_nanos(nanoseconds(latency));
-    let (truth, verdict) = judge(case, percent, measured, latency.count);
+    let (truth, verdict) = case.judge(percent, measured, latency.count);
     let us = |time: Duration| time.as_secs_f64() * 1e6;
     let error_us = us(measured) - us(truth);
-    let absent = || "-".to_owned();
     let beside = |latency: &Option<LatencySummary>| {
-        latency.as_ref().map_or_else(absent, |it| format!("{:.0}", nanoseconds(it) as f64 / 1e3))
+        figure(latency.as_ref().map(|it| nanoseconds(it) as f64 / 1e3), 0)
     };
     let row = vec![
         case.mode.to_string(),
@@ -184,7 +159,11 @@ fn row(
         format!("{:.0}", us(measured)),
         format!("{error_us:+.0}"),
         // Without a share of a truth that is zero.
-        if truth.is_zero() { absent() } else { format!("{:+.2}", error_us / us(truth) * 100.0) },
+        if truth.is_zero() {
+            figure(None, 0)
+        } else {
+            format!("{:+.2}", error_us / us(truth) * 100.0)
+        },
         verdict.word().to_owned(),
         beside(&round.service),
         beside(&round.lag),
