@@ -4,21 +4,17 @@
 #![deny(unsafe_code)]
 
 mod bare_load;
+mod bench;
 mod bench_difference;
 mod bench_fiber;
 mod bench_load;
 mod bench_scale;
 mod bench_truth;
-#[allow(unsafe_code, reason = "no crate reads the CPU clock of another process")]
-mod clock;
-mod neighbours;
 mod process;
-mod programs;
-mod sides;
 mod table;
 
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -47,15 +43,12 @@ enum Chore {
     /// Run one bare loop against a server and print one line of JSON (internal)
     #[command(hide = true)]
     BareLoad(bare_load::Arguments),
-    /// Answer HTTP/1.1 requests on the loopback interface after known delays (internal)
+    /// Answer HTTP/1.1 requests on the loopback interface after known delays, as JSON (internal)
     #[command(hide = true)]
-    DelayServer {
-        #[command(subcommand)]
-        mode: bench_truth::mode::Mode,
-    },
+    DelayServer { mode: String },
     /// Answer as an agent does (internal)
     #[command(hide = true)]
-    FakeAgent { report: std::path::PathBuf, host: String, script: String },
+    FakeAgent { report: PathBuf, host: String, script: String },
 }
 
 fn main() -> ExitCode {
@@ -66,7 +59,7 @@ fn main() -> ExitCode {
         Chore::BenchScale(arguments) => bench_scale::run(&arguments),
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
         Chore::BareLoad(arguments) => bare_load::run(&arguments),
-        Chore::DelayServer { mode } => bench_truth::server::run(mode),
+        Chore::DelayServer { mode } => bench_truth::delay_server(&mode),
         Chore::FakeAgent { report, script, .. } => bench_scale::fake_agent(&report, &script),
     };
     match result {

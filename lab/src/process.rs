@@ -1,7 +1,7 @@
-//! Processes bound to CPUs: a server that runs for a while, a generator that runs to its end. The first ends with this
-//! program, the second at its limit at the latest.
+//! Processes in the project's folder: steps of a build, a server that runs for a while, and programs that run to their
+//! end. A server ends with this program, the others at their limit at the latest.
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context as _, bail, ensure};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::retry_on_intr,
@@ -9,76 +9,134 @@ use rustix::{
 };
 use std::{
     ffi::OsStr,
-    io::{BufRead, BufReader, Read as _, Seek as _},
+    fs::File,
+    io::{self, BufRead as _, BufReader, Seek as _},
     net::SocketAddr,
+    path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
-
-use crate::{
-    clock,
-    programs::{command, show},
+use wirebench_schema::load::LoadReport;
+use wirebench_sys::{
+    child::{die_with_parent, on_cpus},
+    cpu_clock::process_cpu_ns,
+    usage,
 };
 
-/// The command of a program in the project's folder, on these CPUs. The kernel kills it when this program ends.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
+}
+
+/// The command of a program in the project's folder. The kernel kills it when this program ends.
+pub(crate) fn command(
+    program: impl AsRef<OsStr>,
+    words: impl IntoIterator<Item: AsRef<OsStr>>,
+) -> Command {
+    let mut command = Command::new(program);
+    // Cargo describes this package to its children, and build scripts that watch these variables would run again.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command.args(words).current_dir(root());
+    die_with_parent(&mut command);
+    command
+}
+
+/// A command that runs on these CPUs.
 pub(crate) fn on(
     cpus: &[u32],
     program: impl AsRef<OsStr>,
     words: impl IntoIterator<Item: AsRef<OsStr>>,
-) -> Command {
-    let cpus = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let mut bound = command("setpriv", ["--pdeathsig", "KILL", "taskset", "--cpu-list", &cpus]);
-    bound.arg(program).args(words);
-    bound
+) -> anyhow::Result<Command> {
+    let mut command = command(program, words);
+    on_cpus(&mut command, cpus)?;
+    Ok(command)
+}
+
+/// Runs the cargo that runs this program, with its output shown; it must succeed.
+pub(crate) fn cargo(words: &[&str]) -> anyhow::Result<()> {
+    step(command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), words))
+}
+
+/// Runs a command, with its output shown; it must succeed.
+pub(crate) fn step(mut command: Command) -> anyhow::Result<()> {
+    let line = show(&command);
+    println!("$ {line}");
+    let status = command.status().with_context(|| format!("`{line}` cannot be run"))?;
+    ensure!(status.success(), "`{line}` ended with {status}");
+    Ok(())
+}
+
+pub(crate) fn show(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+/// Builds wirebench as it is released, and returns the program.
+pub(crate) fn wirebench() -> anyhow::Result<PathBuf> {
+    cargo(&["build", "--release", "--locked", "-p", "wirebench"])?;
+    // This program is in the folder of the same target, or of another profile of it.
+    let own = std::env::current_exe()?;
+    let target = own.ancestors().nth(2).context("a program is in a folder of its profile")?;
+    Ok(target.join("release/wirebench"))
+}
+
+/// Parses the whole output of `wirebench load --json`, or returns an error that shows it.
+pub(crate) fn parse_load(output: &str) -> anyhow::Result<LoadReport> {
+    serde_json::from_str(output)
+        .with_context(|| format!("`wirebench load --json` was not understood:\n{output}"))
+}
+
+/// A child that dropping kills.
+#[derive(Debug)]
+pub(crate) struct Killed(pub(crate) Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // Both fail harmlessly when it has ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// A server that is ready; dropping it kills it.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    child: Child,
+    child: Killed,
 }
 
 impl Server {
     /// Starts it and waits for its line `listening HOST:PORT`.
     pub(crate) fn start(mut command: Command) -> anyhow::Result<Self> {
         let shown = show(&command);
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-        let output = child.stdout.take().context("its output is a pipe")?;
+        let mut child = Killed(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?);
+        let output = child.0.stdout.take().context("its output is a pipe")?;
         let mut line = String::new();
         // A server that cannot serve ends, which ends the line too.
         let result = BufReader::new(output).read_line(&mut line);
-        let address = line.strip_prefix("listening ").and_then(|text| text.trim().parse().ok());
-        let Some(address) = address else {
-            let _ = child.kill();
-            let _ = child.wait();
-            bail!("`{shown}` did not print where it listens, but `{}` ({result:?})", line.trim());
-        };
-        Ok(Self { address, child })
+        match line.strip_prefix("listening ").and_then(|text| text.trim().parse().ok()) {
+            Some(address) => Ok(Self { address, child }),
+            None => bail!("`{shown}` printed no address, but `{}` ({result:?})", line.trim()),
+        }
     }
 
-    /// CPU time that it has used so far.
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
-        Ok(clock::cpu(&self.child)?)
+        Ok(Duration::from_nanos(process_cpu_ns(Pid::from_child(&self.child.0))?))
     }
 
     pub(crate) fn resident_bytes(&self) -> anyhow::Result<u64> {
-        let process = procfs::process::Process::new(i32::try_from(self.child.id())?)?;
+        let process = procfs::process::Process::new(i32::try_from(self.child.0.id())?)?;
         Ok(process.statm()?.resident * procfs::page_size())
     }
 
     /// Asks it to end, as users do, and waits for that.
-    pub(crate) fn end(&mut self) -> anyhow::Result<ExitStatus> {
-        kill_process(Pid::from_child(&self.child), Signal::TERM)?;
-        Ok(self.child.wait()?)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Both fail harmlessly when it has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    pub(crate) fn end(mut self) -> anyhow::Result<ExitStatus> {
+        kill_process(Pid::from_child(&self.child.0), Signal::TERM)?;
+        Ok(self.child.0.wait()?)
     }
 }
 
@@ -88,7 +146,6 @@ pub(crate) struct Finished {
     status: ExitStatus,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// From its start to its end.
     pub(crate) elapsed: Duration,
     /// Its CPU time, user and system.
     pub(crate) cpu: Duration,
@@ -96,7 +153,7 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// What it printed. A program that failed is an error with all of its output.
+    /// Its standard output. A program that failed is an error with all of its output.
     pub(crate) fn output(self) -> anyhow::Result<String> {
         let Self { status, stdout, stderr, shown, .. } = self;
         ensure!(status.success(), "`{shown}` ended with {status}:\n{stdout}{stderr}");
@@ -107,61 +164,52 @@ impl Finished {
 /// Runs it to its end. After `limit` it is killed, which is an error.
 pub(crate) fn finish(mut command: Command, limit: Duration) -> anyhow::Result<Finished> {
     let shown = show(&command);
-    let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    let (stdout, stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
     let began = Instant::now();
-    let mut child = command.spawn()?;
+    let mut child = command.spawn().with_context(|| format!("`{shown}` cannot be run"))?;
     let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
     let timeout = Timespec::try_from(limit)?;
     let is_over = || poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout));
-    if retry_on_intr(is_over)? == 0 {
-        child.kill()?;
-        child.wait()?;
-        bail!("`{shown}` did not end within {limit:?}, and was killed");
-    }
+    let is_late = retry_on_intr(is_over)? == 0;
     let elapsed = began.elapsed();
-    let cpu = clock::cpu(&child)?;
-    let status = child.wait()?;
-    let [stdout, stderr] = [&mut stdout, &mut stderr].map(|file| {
-        let mut bytes = Vec::new();
-        file.rewind().and_then(|()| file.read_to_end(&mut bytes))?;
-        anyhow::Ok(String::from_utf8_lossy(&bytes).into_owned())
-    });
-    Ok(Finished { status, stdout: stdout?, stderr: stderr?, elapsed, cpu, shown })
+    if is_late {
+        child.kill()?;
+    }
+    let (status, cpu) = usage::wait(&mut child)?;
+    ensure!(!is_late, "`{shown}` did not end within {limit:?}, and was killed");
+    let text = |mut file: File| file.rewind().and_then(|()| io::read_to_string(file));
+    Ok(Finished { status, stdout: text(stdout)?, stderr: text(stderr)?, elapsed, cpu, shown })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Command {
-        on(&crate::sides::usable().unwrap(), "sh", ["-c", script])
+    fn run(script: &str, limit: Duration) -> anyhow::Result<Finished> {
+        finish(command("sh", ["-c", script]), limit)
     }
 
     #[test]
-    fn a_program_is_reported_with_its_cpu_time_or_with_all_that_it_printed() {
+    fn a_program_is_reported_with_its_cpu_time_or_with_all_of_its_output() {
         let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo out";
-        let finished = finish(shell(work), Duration::from_secs(20)).unwrap();
+        let finished = run(work, Duration::from_secs(20)).unwrap();
         assert!(finished.cpu > Duration::from_millis(1) && finished.cpu < finished.elapsed * 2);
         assert_eq!(finished.output().unwrap(), "out\n");
-        let failed = finish(shell("echo out; echo err >&2; exit 3"), Duration::from_secs(20));
-        let error = failed.unwrap().output().unwrap_err().to_string();
+        let failed = run("echo out; echo err >&2; exit 3", Duration::from_secs(20)).unwrap();
+        let error = failed.output().unwrap_err().to_string();
         assert!(error.ends_with("ended with exit status: 3:\nout\nerr\n"), "{error}");
-    }
-
-    #[test]
-    fn a_program_that_does_not_end_is_killed() {
-        let error = finish(shell("exec sleep 60"), Duration::from_millis(100)).unwrap_err();
-        let end = "sh -c exec sleep 60` did not end within 100ms, and was killed";
-        assert!(error.to_string().ends_with(end), "{error}");
+        let error = run("exec sleep 60", Duration::from_millis(100)).unwrap_err();
+        let expected = "`sh -c exec sleep 60` did not end within 100ms, and was killed";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]
     fn a_server_is_ready_with_its_line_and_refused_without() {
-        let server = Server::start(shell("echo listening 127.0.0.1:80; exec sleep 60")).unwrap();
+        let start = |script: &str| Server::start(command("sh", ["-c", script]));
+        let server = start("echo listening 127.0.0.1:80; exec sleep 60").unwrap();
         assert_eq!(server.address, "127.0.0.1:80".parse().unwrap());
-        let error = Server::start(shell("echo no")).unwrap_err().to_string();
-        let end = "sh -c echo no` did not print where it listens, but `no` (Ok(3))";
-        assert!(error.ends_with(end), "{error}");
+        let error = start("echo no").unwrap_err().to_string();
+        assert_eq!(error, "`sh -c echo no` printed no address, but `no` (Ok(3))");
     }
 }

@@ -1,23 +1,25 @@
 //! The loop over readiness: edge-triggered epoll, read until the socket is empty, one write.
 //!
-//! Every socket is registered once, for input and output, and never again: an edge-triggered
-//! socket reports room only after a write has failed for want of it, so asking for both costs
-//! nothing.
+//! Every socket is registered once, for input and output, and never again: an edge-triggered socket reports room only
+//! after a write has failed for want of it, so asking for both costs nothing.
 
-use std::io;
-use std::os::fd::OwnedFd;
-use std::time::Instant;
+use rustix::{
+    buffer::spare_capacity,
+    event::{
+        Timespec,
+        epoll::{self, EventFlags},
+    },
+    io::Errno,
+    net::{RecvFlags, SendFlags},
+};
+use std::{io, os::fd::OwnedFd, time::Instant};
 
-use rustix::buffer::spare_capacity;
-use rustix::event::{Timespec, epoll};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use super::{
+    broken,
+    tally::{Requests, Tally},
+};
 
-use super::broken;
-use super::tally::{Requests, Tally};
-
-/// Maximum size of a read. A reply of 64 KiB fits with its head, so it takes one read once it has
-/// arrived completely.
+/// Maximum size of a read. A reply of 64 KiB fits with its head, so it takes one read once it has arrived completely.
 const BUFFER_BYTES: usize = 128 * 1024;
 
 const EVENTS_PER_WAIT: usize = 512;
@@ -25,7 +27,6 @@ const EVENTS_PER_WAIT: usize = 512;
 /// How long one wait lasts at most, so that the end is seen although nothing arrives.
 const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Loads the sockets until the deadline.
 pub(crate) fn run(
     sockets: &[OwnedFd],
     requests: Requests,
@@ -33,10 +34,11 @@ pub(crate) fn run(
     deadline: Instant,
 ) -> io::Result<()> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
     // Bytes that are owed, by connection.
     let mut owed = vec![requests.first_bytes(); sockets.len()];
     for ((number, socket), owed) in (0_u64..).zip(sockets).zip(&mut owed) {
-        epoll::add(&epoll, socket, epoll::EventData::new_u64(number), interest())?;
+        epoll::add(&epoll, socket, epoll::EventData::new_u64(number), interest)?;
         send(socket, requests, owed)?;
     }
     let mut buffer = vec![0; BUFFER_BYTES];
@@ -50,22 +52,16 @@ pub(crate) fn run(
         for event in &events {
             // A read that stops at the last reply does not see the end that follows it.
             let flags = event.flags;
-            if flags.contains(epoll::EventFlags::RDHUP) {
+            if flags.contains(EventFlags::RDHUP) {
                 return Err(broken());
             }
-            let connection =
-                usize::try_from(event.data.u64()).expect("it was the index of a connection");
+            let connection = event.data.u64() as usize;
             let received = receive(&sockets[connection], &mut buffer)?;
             owed[connection] += requests.bytes(tally.received(connection, received));
             send(&sockets[connection], requests, &mut owed[connection])?;
         }
     }
     Ok(())
-}
-
-fn interest() -> epoll::EventFlags {
-    use epoll::EventFlags as Flags;
-    Flags::IN | Flags::OUT | Flags::RDHUP | Flags::ET
 }
 
 /// Reads until the socket is empty. A read that does not fill the buffer is the last one.

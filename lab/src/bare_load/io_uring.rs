@@ -1,22 +1,19 @@
 //! The loop over completion: one ring, multishot receives into a small ring of buffers, silent
 //! sends from constant memory, one system call a round.
 //!
-//! A *silent* send posts a completion only if it could not send everything. The rest is sent when
-//! there is room. A connection has at most one send a round, so that bytes stay in order.
+//! A *silent* send posts a completion only if it could not send everything. The rest is sent with a
+//! completion. A connection has at most one send a round, so that bytes stay in order. The ring and
+//! its buffers are those of the servers and the generator; only the loop is separate.
 
+use ::io_uring::{cqueue, opcode, squeue, types};
+use rustix::io::Errno;
 use std::{
     io,
     num::NonZeroUsize,
-    os::{
-        fd::{AsFd as _, BorrowedFd, OwnedFd},
-        unix::net::UnixStream,
-    },
-    thread,
+    os::fd::{AsRawFd as _, OwnedFd},
     time::Duration,
 };
-
-use rustix::io::Errno;
-use wirebench_uring::{Arrival, Exchange, Request, Shape, Wait};
+use wirebench_uring::{BufferRing, GROUP, Ring, SILENT, SILENT_SEND_FLAGS, Shape, Wait};
 
 use super::{
     broken,
@@ -26,36 +23,33 @@ use super::{
 /// One round of 512 connections fits with a re-armed receive for each.
 const SUBMISSION_ENTRIES: u32 = 1024;
 const COMPLETION_ENTRIES: u32 = 4096;
-/// Total size of all buffers: the second-level cache of a typical core. More would evict everything
-/// else from it.
-const CACHE_BYTES: usize = 1024 * 1024;
-/// The numbers of a wait for room and of the end. That of a receive or a send is the connection's index.
-const AWAIT_OUTPUT: u64 = 1 << 32;
-const END: u64 = 2 << 32;
 
-/// The operations of one connection that are in flight or waiting.
-#[derive(Clone, Copy, Debug)]
+/// Total size of all buffers: the second-level cache of a typical core. More would evict everything else from it.
+const CACHE_BYTES: usize = 1024 * 1024;
+
+/// The operation of a completion; in its number above the connection's index.
+const RECEIVE: u64 = 0;
+const SEND: u64 = 1;
+const END: u64 = 2;
+
 struct Connection {
+    fd: types::Fd,
     is_armed: bool,
     output: Output,
-    /// Whether it is on the list of those for which something is to be submitted.
-    is_marked: bool,
-    /// Bytes of requests that are not sent.
+    /// Bytes of requests that are not sent, or that are being sent with a completion.
     owed: usize,
-    /// Bytes of the last send.
-    sent: usize,
+    silent: usize,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Output {
     Idle,
-    /// A send fell short, so the next one waits for room.
+    /// A silent send fell short, so the next one waits for room.
     Stuck,
-    AwaitsRoom,
+    InFlight,
 }
 
-/// Each buffer holds what one connection has in flight, within limits: a reply in two buffers is two
-/// completions.
+/// Each buffer holds what one connection has in flight, within limits: a reply in two buffers is two completions.
 pub(crate) fn shape_for(reply_bytes: NonZeroUsize, depth: NonZeroUsize) -> Shape {
     const LEAST_BYTES: usize = 2048;
     const MOST_BYTES: usize = 65 * 1024;
@@ -70,7 +64,6 @@ pub(crate) fn shape_for(reply_bytes: NonZeroUsize, depth: NonZeroUsize) -> Shape
     }
 }
 
-/// Loads the sockets for the duration.
 pub(crate) fn run(
     sockets: &[OwnedFd],
     requests: Requests,
@@ -78,121 +71,108 @@ pub(crate) fn run(
     duration: Duration,
     shape: Shape,
 ) -> io::Result<()> {
-    let mut exchange = Exchange::new(SUBMISSION_ENTRIES, COMPLETION_ENTRIES, shape)?;
-    let owed = requests.first_bytes();
-    let fresh =
-        Connection { is_armed: false, output: Output::Idle, is_marked: true, owed, sent: 0 };
-    let mut connections = vec![fresh; sockets.len()];
-    let mut marked: Vec<usize> = (0..sockets.len()).collect();
-    // A thread that sleeps costs a round nothing, and a limit of each wait would.
-    let (end, closed_at_end) = UnixStream::pair()?;
-    thread::spawn(move || {
-        thread::sleep(duration);
-        drop(closed_at_end);
-    });
-    let mut first = Some(Request::Receive { socket: end.as_fd(), number: END });
-    let mut is_over = false;
-    while !is_over {
-        let next = marked.drain(..).flat_map(|place| {
-            let socket = sockets[place].as_fd();
-            connections[place].next(place as u64, socket, requests).into_iter().flatten()
-        });
-        exchange.round(first.take().into_iter().chain(next), || Wait::Forever)?;
-        // Incomplete sends come first: they are older than all that was received.
-        for (number, result) in exchange.unsent() {
-            let (connection, place) = at(&mut connections, number);
-            connection.owed += connection.sent - bytes(result)?;
-            connection.output = Output::Stuck;
-            connection.mark(place, &mut marked);
+    let mut ring = Ring::new(SUBMISSION_ENTRIES, COMPLETION_ENTRIES)?;
+    let mut buffers = ring.provide(shape)?;
+    let fresh = |socket: &OwnedFd| Connection {
+        fd: types::Fd(socket.as_raw_fd()),
+        is_armed: false,
+        output: Output::Idle,
+        owed: requests.first_bytes(),
+        silent: 0,
+    };
+    let mut connections: Vec<_> = sockets.iter().map(fresh).collect();
+    // The kernel reads it when the request is submitted; leaking these few bytes saves proving when that is.
+    let end: &'static types::Timespec = Box::leak(Box::new(duration.into()));
+    // SAFETY: The time is never freed.
+    unsafe { ring.push(&opcode::Timeout::new(end).build().user_data(END << 32)) }?;
+    let (mut completions, mut unsent) = (Vec::new(), Vec::new());
+    // Connections that may submit something. One that is there twice has nothing to submit the second time.
+    let mut due: Vec<usize> = (0..connections.len()).collect();
+    loop {
+        buffers.publish();
+        for index in due.drain(..) {
+            connections[index].submit(index as u64, requests, &mut ring)?;
         }
-        let mut result = Ok(());
-        exchange.arrivals(|arrival| {
-            if arrival.number == END {
-                is_over = true;
-                return;
+        ring.enter(Wait::Forever)?;
+        ring.take_completions(&mut completions, &mut unsent);
+        // Incomplete silent sends come first: they are older than all that was received.
+        for completion in unsent.drain(..) {
+            let connection = &mut connections[index(&completion)];
+            connection.owed += connection.silent - bytes(&completion)?;
+            connection.output = Output::Stuck;
+            due.push(index(&completion));
+        }
+        for completion in completions.drain(..) {
+            let index = index(&completion);
+            match completion.user_data() >> 32 {
+                RECEIVE => {
+                    let received = received(&completion, &mut buffers)?;
+                    let completed = tally.received(index, received);
+                    connections[index].owed += requests.bytes(completed);
+                    connections[index].is_armed = cqueue::more(completion.flags());
+                    if completed > 0 || !connections[index].is_armed {
+                        due.push(index);
+                    }
+                }
+                SEND => {
+                    connections[index].output = Output::Idle;
+                    connections[index].owed -= bytes(&completion)?;
+                    due.push(index);
+                }
+                _ => return Ok(()),
             }
-            let (connection, place) = at(&mut connections, arrival.number);
-            let completed =
-                connection.arrived(&arrival, |bytes| requests.bytes(tally.received(place, bytes)));
-            match completed {
-                Ok(true) => connection.mark(place, &mut marked),
-                Ok(false) => {}
-                Err(error) => result = Err(error),
-            }
-        });
-        result?;
+        }
     }
-    Ok(())
-}
-
-/// The connection of a number, and its place.
-fn at(connections: &mut [Connection], number: u64) -> (&mut Connection, usize) {
-    let place = (number & u64::from(u32::MAX)) as usize;
-    (&mut connections[place], place)
 }
 
 impl Connection {
-    fn mark(&mut self, place: usize, marked: &mut Vec<usize>) {
-        if !std::mem::replace(&mut self.is_marked, true) {
-            marked.push(place);
+    /// Submits its next operations.
+    fn submit(&mut self, number: u64, requests: Requests, ring: &mut Ring) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_armed, true) {
+            let receive = opcode::RecvMulti::new(self.fd, GROUP).build();
+            // SAFETY: The entry points to no memory; the buffers of its group are the ring's.
+            unsafe { ring.push(&receive.user_data(RECEIVE << 32 | number)) }?;
         }
-    }
-
-    /// The requests to the kernel that are due.
-    fn next<'a>(
-        &mut self,
-        number: u64,
-        socket: BorrowedFd<'a>,
-        requests: Requests,
-    ) -> [Option<Request<'a>>; 2] {
-        self.is_marked = false;
-        let is_armed = std::mem::replace(&mut self.is_armed, true);
-        let receive = (!is_armed).then_some(Request::Receive { socket, number });
-        let output = match self.output {
-            Output::Idle if self.owed > 0 => {
-                let bytes = requests.next(self.owed);
-                self.sent = bytes.len();
-                self.owed -= bytes.len();
-                Some(Request::Send { socket, bytes, number })
-            }
-            Output::Stuck => {
-                self.output = Output::AwaitsRoom;
-                Some(Request::AwaitOutput { socket, number: number | AWAIT_OUTPUT })
-            }
-            Output::Idle | Output::AwaitsRoom => None,
+        let output = requests.next(self.owed);
+        if output.is_empty() || self.output == Output::InFlight {
+            return Ok(());
+        }
+        let length = u32::try_from(output.len()).expect("a batch is shorter than 4 GiB");
+        let send = opcode::Send::new(self.fd, output.as_ptr(), length);
+        let entry = if self.output == Output::Idle && output.len() == self.owed {
+            self.silent = std::mem::take(&mut self.owed);
+            let entry = send.flags(SILENT_SEND_FLAGS).build().flags(squeue::Flags::SKIP_SUCCESS);
+            entry.user_data(SILENT | number)
+        } else {
+            self.output = Output::InFlight;
+            send.flags(libc::MSG_NOSIGNAL).build().user_data(SEND << 32 | number)
         };
-        [receive, output]
+        // SAFETY: The requests are never freed and never change.
+        unsafe { ring.push(&entry) }
     }
+}
 
-    /// Notes a completion, and returns whether requests to the kernel may be due. `owe` turns bytes that arrived into
-    /// bytes of requests.
-    fn arrived(
-        &mut self,
-        arrival: &Arrival<'_>,
-        owe: impl FnOnce(usize) -> usize,
-    ) -> io::Result<bool> {
-        if arrival.number & AWAIT_OUTPUT != 0 {
-            self.output = Output::Idle;
-            return Ok(true);
-        }
-        if arrival.result == 0 {
-            return Err(broken());
-        }
-        let owed = owe(bytes(arrival.result)?);
-        self.owed += owed;
-        self.is_armed = arrival.more;
-        Ok(owed > 0 || !self.is_armed)
+/// Returns the buffer of a receive to the kernel at once, for only its length counts.
+fn received(completion: &cqueue::Entry, buffers: &mut BufferRing) -> io::Result<usize> {
+    // SAFETY: The completion is of a receive, and is looked at once.
+    if let Some(lent) = unsafe { buffers.take(completion) } {
+        buffers.give_back(lent);
     }
+    if completion.result() == 0 { Err(broken()) } else { bytes(completion) }
 }
 
 /// The bytes of a completion: none when buffers or room had run out, or a signal came, after which
 /// the operation is submitted again.
-fn bytes(result: i32) -> io::Result<usize> {
-    match usize::try_from(result) {
+fn bytes(completion: &cqueue::Entry) -> io::Result<usize> {
+    match usize::try_from(completion.result()) {
         Ok(bytes) => Ok(bytes),
-        Err(_) => match Errno::from_raw_os_error(-result) {
+        Err(_) => match Errno::from_raw_os_error(-completion.result()) {
             Errno::NOBUFS | Errno::INTR | Errno::AGAIN => Ok(0),
             error => Err(error.into()),
         },
     }
+}
+
+fn index(completion: &cqueue::Entry) -> usize {
+    (completion.user_data() & u64::from(u32::MAX)) as usize
 }

@@ -1,19 +1,18 @@
 //! A bare closed loop over HTTP/1.1: it sends a constant request, counts the bytes of the replies, and does nothing
 //! else. The difference to a load generator is the price of checks and records.
 //!
-//! It shares the rings of `wirebench-uring` with the generator and no more: a yardstick that changes with the generator
-//! shows no difference.
-//! The caller gives the length of the replies, which is not checked.
+//! The rings of `wirebench-uring` are all that it shares with the generator: a yardstick that changes with the generator
+//! shows no difference. The caller gives the length of the replies, which is not checked.
 
 mod epoll;
+#[allow(unsafe_code, reason = "entries of a ring point to memory")]
 mod io_uring;
 mod tally;
 #[cfg(test)]
 mod tests;
 
 use anyhow::Context;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{
     io,
     net::{SocketAddr, TcpStream},
@@ -27,7 +26,6 @@ use self::tally::{Requests, Tally};
 /// For a connection: long enough for a full listen backlog.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The I/O engine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 enum Engine {
     Epoll,
@@ -47,50 +45,48 @@ pub(crate) struct Arguments {
     depth: NonZeroUsize,
 }
 
-/// The counts of a bare loop.
-#[derive(Debug, Serialize)]
-struct Counts {
-    requests: u64,
-    requests_per_second: f64,
+/// The counts that every generator has. A bare loop has no errors.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Counted {
+    pub(crate) requests: u64,
+    pub(crate) requests_per_second: f64,
+    pub(crate) errors: u64,
 }
 
-/// Prints the counts as one line of JSON.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("{}", serde_json::to_string(&load(arguments)?)?);
     Ok(())
 }
 
 /// Connects, loads for the duration, and counts. There is no partial outcome, because it would be no reference.
-fn load(arguments: &Arguments) -> anyhow::Result<Counts> {
-    let Arguments { engine, address, connections, seconds, reply_bytes, depth } = *arguments;
-    let duration = Duration::try_from_secs_f64(seconds)?;
-    let maximum = getrlimit(Resource::Nofile).maximum;
-    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;
+fn load(arguments: &Arguments) -> anyhow::Result<Counted> {
+    let Arguments { address, connections, reply_bytes, depth, .. } = *arguments;
+    wirebench_sys::limits::raise_open_files()?;
     let sockets = (0..connections).map(|_| connect(address)).collect::<io::Result<Vec<OwnedFd>>>();
     let sockets = sockets.with_context(|| address.to_string())?;
     let mut tally = Tally::new(connections, reply_bytes.get());
-    let requests = Requests::new(address, depth.get());
     let began = Instant::now();
-    run_engine(engine, &sockets, requests, &mut tally, duration, (reply_bytes, depth))?;
-    let requests = tally.replies();
-    Ok(Counts { requests, requests_per_second: requests as f64 / began.elapsed().as_secs_f64() })
+    run_engine(arguments, &sockets, Requests::new(address, depth.get()), &mut tally)?;
+    let (requests, seconds) = (tally.replies(), began.elapsed().as_secs_f64());
+    Ok(Counted { requests, requests_per_second: requests as f64 / seconds, errors: 0 })
 }
 
 fn run_engine(
-    engine: Engine,
+    arguments: &Arguments,
     sockets: &[OwnedFd],
     requests: Requests,
     tally: &mut Tally,
-    duration: Duration,
-    (reply_bytes, depth): (NonZeroUsize, NonZeroUsize),
-) -> io::Result<()> {
-    match engine {
+) -> anyhow::Result<()> {
+    let Arguments { seconds, reply_bytes, depth, .. } = *arguments;
+    let duration = Duration::try_from_secs_f64(seconds)?;
+    let result = match arguments.engine {
         Engine::Epoll => epoll::run(sockets, requests, tally, Instant::now() + duration),
         Engine::IoUring => {
             let shape = io_uring::shape_for(reply_bytes, depth);
             io_uring::run(sockets, requests, tally, duration, shape)
         }
-    }
+    };
+    Ok(result?)
 }
 
 fn connect(address: SocketAddr) -> io::Result<OwnedFd> {

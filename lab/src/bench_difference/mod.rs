@@ -4,19 +4,27 @@
 //! The servers are `c/epoll` and the same sources with a known amount of work before each reply. Each
 //! experiment is repeated and counted; the counts are printed, and too many wrong verdicts are an error.
 
-mod count;
-mod neighbour;
-mod pair;
+mod measure;
 mod slowed;
-mod suite;
 mod tally;
 
 use anyhow::{Context, ensure};
 use std::{path::PathBuf, time::Duration};
 
-use self::{neighbour::Neighbour, pair::Pair, slowed::Workshop, suite::Suite, tally::Tally};
-use crate::{programs, sides::Sides};
+use self::{
+    measure::{Suite, compare},
+    slowed::Workshop,
+    tally::{Judged, Tally},
+};
+use crate::{
+    bench::{self, Bench},
+    process::{Killed, command},
+};
 
+/// Another program, busy on the CPU of its first argument in one second and on that of its second one in the next.
+const NEIGHBOUR: &str = "while :; do for cpu in \"$@\"; do
+    taskset --cpu-list $cpu timeout 0.3 sh -c 'while :; do :; done'; sleep 0.7
+done; done";
 /// How much more CPU time a request of each slowed server takes, in percent.
 const SLOWDOWNS: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
 /// Pairs of a server and a slowed one: percent and budget.
@@ -24,7 +32,6 @@ const PAIRS: [(f64, Duration); 2] =
     [(5.0, Duration::from_secs(20)), (2.0, Duration::from_secs(90))];
 const BUDGET_OF_EQUAL: Duration = Duration::from_secs(40);
 
-/// Arguments of `cargo xtask bench-difference`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Experiments to carry out [default: all]
@@ -33,9 +40,8 @@ pub(crate) struct Arguments {
     /// Repetitions of each experiment [default: 20 with equal servers, 10 with slowed ones]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200))]
     tries: Option<u32>,
-    /// CPUs of the server and of the generator [default: two cores under one cache]
-    #[arg(long, value_name = "SERVER,GENERATOR")]
-    cpus: Option<Sides>,
+    #[command(flatten)]
+    bench: bench::Options,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
@@ -44,7 +50,7 @@ enum Experiment {
     EqualSuites,
     /// Suites of one server and the same slowed by 1, 2, 3 and 5 %
     SlowedSuites,
-    /// The same suites while another program takes 300 ms of each second on either CPU in turn
+    /// Those of slowed-suites while another program takes 300 ms of each second on either CPU in turn
     Neighbour,
     /// Suites on a synthetic machine: its CPUs are near and far in turn, which costs each server another time
     States,
@@ -55,19 +61,14 @@ enum Experiment {
 }
 
 struct Laboratory {
-    wirebench: PathBuf,
+    bench: Bench,
     workshop: Workshop,
-    sides: Sides,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let wirebench = programs::wirebench()?;
-    let target = wirebench.ancestors().nth(2).context("a folder of builds has a parent")?;
-    let laboratory = Laboratory {
-        workshop: Workshop::open(target)?,
-        sides: Sides::choose(arguments.cpus)?,
-        wirebench,
-    };
+    let bench = Bench::open(&arguments.bench)?;
+    let target = bench.wirebench.ancestors().nth(2).context("a folder of builds has a parent")?;
+    let laboratory = Laboratory { workshop: Workshop::open(target)?, bench };
     let all = <Experiment as clap::ValueEnum>::value_variants();
     let chosen = if arguments.experiments.is_empty() { all } else { &arguments.experiments };
     let mut wrong = Vec::new();
@@ -85,19 +86,34 @@ impl Laboratory {
         let tries = tries.unwrap_or(if equal { 20 } else { 10 });
         println!("\n== {experiment:?}, {tries} tries");
         let mut tally = Tally::default();
-        match experiment {
-            Experiment::EqualSuites => self.suites(&Suite::equal(), tries, &mut tally)?,
-            Experiment::SlowedSuites => self.suites(&self.slowed_suite()?, tries, &mut tally)?,
-            Experiment::Neighbour => {
-                let suite = self.slowed_suite()?;
-                let _neighbour = Neighbour::start(&self.sides)?;
-                self.suites(&suite, tries, &mut tally)?;
+        let mut repeat = |measure: &dyn Fn() -> anyhow::Result<Vec<Judged>>| {
+            for number in 1..=tries {
+                tally.add(number, measure()?);
             }
-            Experiment::States => self.suites(&self.changing_suite()?, tries, &mut tally)?,
-            Experiment::EqualPairs => self.pairs(0.0, BUDGET_OF_EQUAL, tries, &mut tally)?,
+            anyhow::Ok(())
+        };
+        let wirebench = &self.bench.wirebench;
+        match experiment {
+            Experiment::EqualSuites => repeat(&|| Suite::equal().measure(wirebench))?,
+            Experiment::SlowedSuites | Experiment::Neighbour => {
+                let suite = self.slowed_suite()?;
+                let is_disturbed = experiment == Experiment::Neighbour;
+                let _neighbour = is_disturbed.then(|| self.neighbour()).transpose()?;
+                repeat(&|| suite.measure(wirebench))?;
+            }
+            Experiment::States => {
+                let suite = self.changing_suite()?;
+                repeat(&|| suite.measure(wirebench))?;
+            }
+            Experiment::EqualPairs => {
+                let plain = self.workshop.plain()?;
+                repeat(&|| compare(wirebench, [&plain, &plain], BUDGET_OF_EQUAL, 0.0))?;
+            }
             Experiment::SlowedPairs => {
+                let (plain, cost_ns) = self.plain()?;
                 for (percent, budget) in PAIRS {
-                    self.pairs(percent, budget, tries, &mut tally)?;
+                    let slowed = self.slowed(percent, cost_ns)?;
+                    repeat(&|| compare(wirebench, [&plain, &slowed], budget, percent))?;
                 }
             }
         }
@@ -105,17 +121,14 @@ impl Laboratory {
         Ok(tally.false_differences())
     }
 
-    fn suites(&self, suite: &Suite, tries: u32, tally: &mut Tally) -> anyhow::Result<()> {
-        for number in 1..=tries {
-            tally.add(number, suite.measure(&self.wirebench)?);
-        }
-        Ok(())
+    fn neighbour(&self) -> anyhow::Result<Killed> {
+        let mut neighbour = command("sh", ["-c", NEIGHBOUR, "neighbour"]);
+        neighbour.args(self.bench.cpus().iter().map(u32::to_string));
+        neighbour.spawn().map(Killed).context("the neighbour")
     }
 
-    /// `c/epoll` as it is, and slowed.
     fn slowed_suite(&self) -> anyhow::Result<Suite> {
-        let plain = self.workshop.plain()?;
-        let cost_ns = Suite::of(&[(0.0, plain.clone())]).cost_ns(&self.wirebench)?;
+        let (plain, cost_ns) = self.plain()?;
         let mut servers = vec![(0.0, plain)];
         for percent in SLOWDOWNS {
             servers.push((percent, self.slowed(percent, cost_ns)?));
@@ -126,48 +139,31 @@ impl Laboratory {
     /// `c/epoll`, and servers that are as fast and 5 % slower while the machine is near. While it is far they take
     /// 30 and 70 % more.
     fn changing_suite(&self) -> anyhow::Result<Suite> {
-        let plain = self.workshop.plain()?;
-        let cost_ns = Suite::of(&[(0.0, plain)]).cost_ns(&self.wirebench)?;
+        let (_, cost_ns) = self.plain()?;
         let step_ns = self.workshop.step_ns()?;
         let steps = |percent: f64| (cost_ns * percent / 100.0 / step_ns).round() as u64;
         let servers = [(0.0, 30.0), (5.0, 70.0)].map(|(near, far)| {
             let name = format!("changing-{near}");
-            anyhow::Ok((near, self.workshop.changing(&name, steps(near), steps(far))?))
+            anyhow::Ok((near, self.workshop.slowed(&name, steps(near), Some(steps(far)))?))
         });
         Ok(Suite::of(&servers.into_iter().collect::<Result<Vec<_>, _>>()?).changing())
     }
 
-    fn pairs(
-        &self,
-        percent: f64,
-        budget: Duration,
-        tries: u32,
-        tally: &mut Tally,
-    ) -> anyhow::Result<()> {
+    /// `c/epoll` as it is, and its CPU time per request in nanoseconds.
+    fn plain(&self) -> anyhow::Result<(PathBuf, f64)> {
         let plain = self.workshop.plain()?;
-        let other = if percent > 0.0 {
-            let [cost_ns, _] =
-                Pair::measure(&self.wirebench, [&plain, &plain], BUDGET_OF_EQUAL, 0.0)?.cpu_ns;
-            self.slowed(percent, cost_ns)?
-        } else {
-            plain.clone()
-        };
-        for number in 1..=tries {
-            let pair = Pair::measure(&self.wirebench, [&plain, &other], budget, percent)?;
-            println!("{}", pair.sentence);
-            tally.add(number, vec![pair.judged]);
-        }
-        Ok(())
+        let cost_ns = Suite::of(&[(0.0, plain.clone())]).cost_ns(&self.bench.wirebench)?;
+        Ok((plain, cost_ns))
     }
 
-    /// The server whose requests take this much more CPU time, and the instructions that it adds.
+    /// The server whose requests take this much more CPU time; prints the instructions that it adds.
     fn slowed(&self, percent: f64, cost_ns: f64) -> anyhow::Result<PathBuf> {
         let step_ns = self.workshop.step_ns()?;
         let steps = (cost_ns * percent / 100.0 / step_ns).round().max(1.0) as u64;
-        let server = self.workshop.slowed(percent, steps)?;
+        let server = self.workshop.slowed(&format!("slowed-{percent}"), steps, None)?;
+        let counted = slowed::counted(&self.bench, &server)?;
         println!(
-            "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {}",
-            count::shown(&self.wirebench, &server, &self.sides)?
+            "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {counted}"
         );
         Ok(server)
     }

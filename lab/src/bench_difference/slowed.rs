@@ -1,21 +1,34 @@
-//! Builds `c/epoll` as it is, and once more with a known number of steps of work before each reply.
+//! Builds `c/epoll` as it is, and once more with a known number of steps of work before each reply. The user
+//! instructions that a server executes for each request are counted with callgrind: exact where times are noisy. The
+//! kernel's instructions are not counted.
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
+    time::Duration,
+};
+use wirebench_server::executable;
+
+use crate::{
+    bench::Bench,
+    process::{command, finish, root},
 };
 
-use crate::programs::{output, root};
-
 /// The work, for the compiler's `-include`.
-const EXTRA_WORK: &str = include_str!("extra_work.h");
-const STEP_TIME: &str = include_str!("step_time.c");
+const EXTRA_WORK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bench_difference/extra_work.h");
+const STEP_TIME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bench_difference/step_time.c");
 
 /// How long a synthetic machine is in either state: near for longer, so that slices near are compared.
 pub(super) const NEAR_SECONDS: u32 = 12;
 pub(super) const FAR_SECONDS: u32 = 6;
+
+/// Requests of the two loads whose difference counts, so that start and end of the server do not.
+const FEW: u64 = 10_000;
+const MANY: u64 = 30_000;
+
+/// How long a build may take, or a load on a server that runs under callgrind.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The folder of both builds and of the program that times a step.
 #[derive(Debug)]
@@ -24,13 +37,9 @@ pub(crate) struct Workshop {
 }
 
 impl Workshop {
-    /// Makes the folder below `target`.
     pub(crate) fn open(target: &Path) -> anyhow::Result<Self> {
         let folder = target.join("bench-difference");
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        for (name, text) in [("extra_work.h", EXTRA_WORK), ("step_time.c", STEP_TIME)] {
-            fs::write(folder.join(name), text)?;
-        }
         Ok(Self { folder })
     }
 
@@ -38,53 +47,82 @@ impl Workshop {
         self.server("plain", &[])
     }
 
-    /// The server with this many steps more for each reply, which make it so much slower.
-    pub(crate) fn slowed(&self, percent: f64, steps: u64) -> anyhow::Result<PathBuf> {
-        let header = self.folder.join("extra_work.h").display().to_string();
-        // `prefork.c` says the same of _GNU_SOURCE, which must come before any header.
-        let words = ["-D_GNU_SOURCE=", &format!("-DEXTRA_STEPS={steps}ul"), "-include", &header];
-        self.server(&format!("slowed-{percent}"), &words)
-    }
-
-    /// The same with this many further steps while the machine is far.
-    pub(crate) fn changing(
+    /// The server with this many steps more for each reply, and with this many further ones while the machine is far.
+    pub(crate) fn slowed(
         &self,
         name: &str,
         steps: u64,
-        far_steps: u64,
+        far: Option<u64>,
     ) -> anyhow::Result<PathBuf> {
-        let header = self.folder.join("extra_work.h").display().to_string();
-        let defined = [
-            format!("-DEXTRA_STEPS={steps}ul"),
-            format!("-DFAR_STEPS={far_steps}ul"),
-            format!("-DNEAR_SECONDS={NEAR_SECONDS}"),
-            format!("-DFAR_SECONDS={FAR_SECONDS}"),
-        ];
-        let defined = defined.iter().map(String::as_str);
-        let words = ["-D_GNU_SOURCE=", "-include", &header].into_iter().chain(defined);
-        self.server(name, &words.collect::<Vec<_>>())
+        // `prefork.c` says the same of _GNU_SOURCE, which must come before any header.
+        let mut words = vec!["-D_GNU_SOURCE=".to_owned(), format!("-DEXTRA_STEPS={steps}ul")];
+        if let Some(far_steps) = far {
+            words.push(format!("-DFAR_STEPS={far_steps}ul"));
+            words.push(format!("-DNEAR_SECONDS={NEAR_SECONDS}"));
+            words.push(format!("-DFAR_SECONDS={FAR_SECONDS}"));
+        }
+        words.extend(["-include".to_owned(), EXTRA_WORK.to_owned()]);
+        self.server(name, &words)
     }
 
-    fn server(&self, name: &str, words: &[&str]) -> anyhow::Result<PathBuf> {
+    fn server(&self, name: &str, words: &[String]) -> anyhow::Result<PathBuf> {
         let program = self.folder.join(name);
-        let mut command = Command::new("cc");
-        command.args(["-O3", "-std=c11", "-Wall", "-Wextra", "-pthread"]).args(words);
-        command.arg("-o").arg(&program);
-        command.args(["../shared/prefork.c", "loop.c"]).current_dir(root().join("entries/c/epoll"));
-        output(&mut command)?;
+        let mut command = command("cc", ["-O3", "-std=c11", "-Wall", "-Wextra", "-pthread", "-o"]);
+        command.arg(&program).args(words).args(["../shared/prefork.c", "loop.c"]);
+        command.current_dir(root().join("entries/c/epoll"));
+        finish(command, PATIENCE)?.output()?;
         Ok(program)
     }
 
     /// How long one step takes by itself, in nanoseconds.
     pub(crate) fn step_ns(&self) -> anyhow::Result<f64> {
         let program = self.folder.join("step_time");
-        let mut command = Command::new("cc");
-        command.args(["-O3", "-std=gnu11", "-DEXTRA_STEPS=1", "-o"]).arg(&program);
-        command.arg(self.folder.join("step_time.c"));
-        output(&mut command)?;
-        let text = output(&mut Command::new(&program))?;
+        let words = ["-O3", "-std=gnu11", "-DEXTRA_STEPS=1", STEP_TIME, "-o"];
+        let mut compile = command("cc", words);
+        compile.arg(&program);
+        finish(compile, PATIENCE)?.output()?;
+        let text = finish(command(&program, [""; 0]), PATIENCE)?.output()?;
         text.trim().parse().with_context(|| format!("the time of a step is no number: `{text}`"))
     }
+}
+
+/// User instructions of `server` for each request, as a text.
+pub(super) fn counted(bench: &Bench, server: &Path) -> anyhow::Result<String> {
+    if !executable::exists("valgrind") {
+        return Ok("not installed (Debian: valgrind)".to_owned());
+    }
+    let (few, many) = (instructions(bench, server, FEW)?, instructions(bench, server, MANY)?);
+    ensure!(many > few, "callgrind counted {few} for {FEW} requests and {many} for {MANY}");
+    Ok(format!("{:.0} user instructions a request", (many - few) as f64 / (MANY - FEW) as f64))
+}
+
+fn instructions(bench: &Bench, server: &Path, requests: u64) -> anyhow::Result<u64> {
+    // Each process of the server writes a file of its own.
+    let folder = tempfile::tempdir()?;
+    let line = format!(
+        "--tool=callgrind --log-file=/dev/null --callgrind-out-file={}/%p {} hello 127.0.0.1 0 1",
+        folder.path().display(),
+        server.display()
+    );
+    let running = bench.serve("valgrind", &line)?;
+    let load = format!("load -t 1 -c 1 -n {requests} --timeout 20s http://{}/", running.address);
+    bench.run(&bench.wirebench, &load, PATIENCE)?.output()?;
+    running.end()?;
+    let mut sum = 0;
+    for file in fs::read_dir(&folder)? {
+        sum += total(&fs::read_to_string(file?.path())?);
+    }
+    ensure!(sum > 0, "callgrind wrote no total");
+    Ok(sum)
+}
+
+/// The total of one of callgrind's files; the process that only waits for the workers has one too.
+fn total(text: &str) -> u64 {
+    let rest = |line: &'_ str| {
+        let rest = line.strip_prefix("summary:").or_else(|| line.strip_prefix("totals:"))?;
+        rest.trim().parse().ok()
+    };
+    text.lines().find_map(rest).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -92,13 +130,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_servers_can_be_built_and_a_step_takes_time() {
+    fn servers_can_be_built_and_differ_and_a_step_takes_time() {
         let target = tempfile::tempdir().unwrap();
         let workshop = Workshop::open(target.path()).unwrap();
-        let (plain, slowed) = (workshop.plain().unwrap(), workshop.slowed(5.0, 170).unwrap());
-        assert_ne!(fs::read(plain).unwrap(), fs::read(slowed).unwrap());
-        let changing = workshop.changing("changing", 0, 170).unwrap();
-        assert_ne!(fs::read(workshop.plain().unwrap()).unwrap(), fs::read(changing).unwrap());
+        let slowed =
+            |name, steps, far| fs::read(workshop.slowed(name, steps, far).unwrap()).unwrap();
+        let plain = fs::read(workshop.plain().unwrap()).unwrap();
+        assert_ne!(plain, slowed("slowed", 170, None));
+        assert_ne!(plain, slowed("changing", 0, Some(170)));
         assert!(workshop.step_ns().unwrap() > 0.0);
+    }
+
+    #[test]
+    fn the_total_of_callgrinds_file_is_found() {
+        assert_eq!(total("version: 1\nevents: Ir\nfn=(1)\n1 5\ntotals: 12345\n"), 12_345);
+        assert_eq!(total("version: 1\n"), 0);
     }
 }

@@ -1,25 +1,59 @@
-//! The generators that are compared: their names and their command lines. Each gets the same
+//! The generators that are compared, their command lines, and the shapes of load. Each generator gets the same
 //! server, one CPU, one thread, and the same shape.
 
 use clap::ValueEnum;
-use std::{
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
+use serde::{Serialize, Serializer};
+use std::{fmt, net::SocketAddr, time::Duration};
+use wirebench_server::executable;
 
-use super::shape::Shape;
-use crate::{process::on, programs::exists};
+use crate::process::{cargo, command, step};
+
+/// How many connections, requests in flight on each, and bytes in the body.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) name: &'static str,
+    pub(crate) connections: usize,
+    pub(crate) depth: usize,
+    pub(crate) body_bytes: usize,
+}
+
+/// All of them. 64 connections without a pipeline and with 12 bytes are the middle of three rows.
+pub(crate) const SHAPES: [Shape; 6] = [
+    shape("connections-1", 1, 1, 12),
+    shape("connections-64", 64, 1, 12),
+    shape("connections-512", 512, 1, 12),
+    shape("pipeline-16", 64, 16, 12),
+    shape("body-4KiB", 64, 1, 4 * 1024),
+    shape("body-64KiB", 64, 1, 64 * 1024),
+];
+/// The default shapes of a smoke run: every kind of work that a contestant does differently.
+pub(crate) const SMOKE: [Shape; 3] = [SHAPES[1], SHAPES[3], SHAPES[5]];
+/// The default shapes in which two builds are compared.
+pub(crate) const AGAINST: [Shape; 2] = [SHAPES[1], SHAPES[2]];
+
+const fn shape(name: &'static str, connections: usize, depth: usize, body_bytes: usize) -> Shape {
+    Shape { name, connections, depth, body_bytes }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, connections, depth, body_bytes } = self;
+        write!(formatter, "{name}: connections {connections}, requests in flight on each {depth}")?;
+        write!(formatter, ", body of {body_bytes} bytes")
+    }
+}
 
 /// One generator in one way of working.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, ValueEnum)]
 pub(crate) enum Contestant {
     /// `wirebench load` without further options: the reference for the others.
     Wirebench,
     #[value(name = "wirebench-io_uring")]
     WirebenchIoUring,
     WirebenchEpoll,
+    /// The reference in the build of `--against`.
+    #[value(skip)]
+    Against,
     Wrk,
     H2load,
     Oha,
@@ -29,130 +63,118 @@ pub(crate) enum Contestant {
     BareEpoll,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Task<'task> {
-    /// The build of wirebench that generates the load, if it is one.
-    pub(crate) wirebench: &'task Path,
-    pub(crate) shape: Shape,
-    pub(crate) duration: Duration,
-    pub(crate) address: SocketAddr,
-    /// The length of a reply with its head.
-    pub(crate) reply_bytes: usize,
+impl Serialize for Contestant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.name())
+    }
 }
 
 impl Contestant {
     pub(crate) fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |it| it.get_name().to_owned())
+        self.to_possible_value().map_or("against".to_owned(), |it| it.get_name().to_owned())
     }
 
-    /// Whether it is `wirebench load`.
     pub(crate) const fn is_ours(self) -> bool {
-        matches!(self, Self::Wirebench | Self::WirebenchIoUring | Self::WirebenchEpoll)
+        use Contestant::{Against, Wirebench, WirebenchEpoll, WirebenchIoUring};
+        matches!(self, Wirebench | WirebenchIoUring | WirebenchEpoll | Against)
     }
 
-    /// Whether it cannot work without io_uring.
-    pub(crate) const fn needs_io_uring(self) -> bool {
-        matches!(self, Self::WirebenchIoUring | Self::BareIoUring)
-    }
-
-    /// Whether it can make this shape: some have no pipelining.
+    /// Some have no pipelining.
     pub(crate) fn can_make(self, shape: Shape) -> bool {
         shape.depth == 1 || !matches!(self, Self::Oha | Self::Hey)
     }
 
-    /// Whether it is installed. The project's own are, because they were built.
-    pub(crate) fn is_installed(self) -> bool {
-        let is_third_party = matches!(self, Self::Wrk | Self::H2load | Self::Oha | Self::Hey);
-        !is_third_party || exists(&self.name())
+    /// The reason why it cannot be measured on this machine. The project's own are installed, because they were built.
+    pub(crate) fn obstacle(self, no_io_uring: Option<&str>) -> Option<String> {
+        match (self, no_io_uring) {
+            (Self::WirebenchIoUring | Self::BareIoUring, reason) => reason.map(str::to_owned),
+            (Self::Wrk | Self::H2load | Self::Oha | Self::Hey, _)
+                if !executable::exists(&self.name()) =>
+            {
+                Some("not in PATH: `cargo xtask bench-load --install` installs it".to_owned())
+            }
+            _ => None,
+        }
     }
 
-    pub(crate) fn command(self, task: &Task<'_>, cpus: &[u32]) -> anyhow::Result<Command> {
-        let Task { wirebench, shape, duration, address, reply_bytes } = *task;
-        let (connections, depth, url) =
-            (shape.connections, shape.depth, format!("http://{address}/"));
-        let time = format!("{}ms", duration.as_millis());
-        let engine = match self {
-            Self::WirebenchIoUring | Self::BareIoUring => "io_uring",
-            _ => "epoll",
+    /// The arguments of its program. A reply has `reply_bytes` with its head.
+    pub(crate) fn line(
+        self,
+        Shape { connections, depth, .. }: Shape,
+        duration: Duration,
+        address: SocketAddr,
+        reply_bytes: usize,
+    ) -> String {
+        let (url, time) = (format!("http://{address}/"), format!("{}ms", duration.as_millis()));
+        let pipeline = if depth > 1 { format!("-p {depth} ") } else { String::new() };
+        let ours = |engine: &str| {
+            format!("load -t 1 -c {connections} -d {time} --json {engine}{pipeline}{url}")
         };
-        let words = match self {
-            Self::Wirebench | Self::WirebenchIoUring | Self::WirebenchEpoll => {
-                let mut words = format!("load -t 1 -c {connections} -d {time} --json");
-                if self != Self::Wirebench {
-                    words += &format!(" --engine {engine}");
-                }
-                if depth > 1 {
-                    words += &format!(" -p {depth}");
-                }
-                format!("{words} {url}")
-            }
+        let bare = |engine: &str| {
+            let seconds = duration.as_secs_f64();
+            format!("bare-load {engine} {address} {connections} {seconds} {reply_bytes} {depth}")
+        };
+        match self {
+            Self::Wirebench | Self::Against => ours(""),
+            Self::WirebenchIoUring => ours("--engine io_uring "),
+            Self::WirebenchEpoll => ours("--engine epoll "),
             Self::Wrk => {
                 // It knows whole seconds only.
                 let seconds = duration.as_secs_f64().ceil();
-                let script = "lab/src/bench_load/wrk.lua";
-                format!("-t 1 -c {connections} -d {seconds}s -s {script} {url} -- {depth}")
+                let line = format!("-t 1 -c {connections} -d {seconds}s");
+                // Without the script it sends its own constant request.
+                match depth {
+                    1 => format!("{line} {url}"),
+                    _ => format!("{line} -s lab/src/bench_load/pipeline.lua {url} -- {depth}"),
+                }
             }
             Self::H2load => format!("--h1 -t 1 -c {connections} -m {depth} -D {time} {url}"),
             Self::Oha => format!("--no-tui --output-format json -c {connections} -z {time} {url}"),
             Self::Hey => format!("-c {connections} -z {time} {url}"),
-            Self::BareIoUring | Self::BareEpoll => {
-                let seconds = duration.as_secs_f64();
-                format!(
-                    "bare-load {engine} {address} {connections} {seconds} {reply_bytes} {depth}"
-                )
-            }
-        };
-        let program = match self {
-            Self::BareIoUring | Self::BareEpoll => std::env::current_exe()?,
-            _ if self.is_ours() => wirebench.to_owned(),
-            _ => PathBuf::from(self.name()),
-        };
-        Ok(on(cpus, program, words.split(' ')))
+            Self::BareIoUring => bare("io_uring"),
+            Self::BareEpoll => bare("epoll"),
+        }
     }
+}
+
+pub(crate) fn install() -> anyhow::Result<()> {
+    let become_root = if rustix::process::geteuid().is_root() { "env" } else { "sudo" };
+    // Debian's packages of wrk, hey and h2load.
+    let words = "apt-get install --yes --no-install-recommends wrk hey nghttp2-client";
+    step(command(become_root, words.split(' ')))?;
+    if Contestant::Oha.obstacle(None).is_some() {
+        cargo(&["install", "--locked", "oha"])?;
+    }
+    for contestant in Contestant::value_variants() {
+        anyhow::ensure!(
+            contestant.obstacle(None).is_none(),
+            "{} is installed but not on the search path: add cargo's bin folder to PATH",
+            contestant.name()
+        );
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::SHAPES;
-    use super::*;
-    use crate::programs::show;
+    use super::{Contestant as C, *};
 
     #[test]
-    fn each_contestant_gets_the_same_task_in_its_own_words_and_no_option_that_a_shape_does_not_need()
-     {
+    fn each_contestant_gets_the_same_task_in_its_own_words_and_no_surplus_option() {
+        let url = "http://127.0.0.1:80/";
+        let (load, wrk) = ("load -t 1 -c 64 -d 1500ms --json", "-t 1 -c 64 -d 2s");
         for (contestant, shape, expected) in [
-            (
-                Contestant::Wirebench,
-                3,
-                " 0 wirebench load -t 1 -c 64 -d 1500ms --json -p 16 http://127.0.0.1:80/",
-            ),
-            (
-                Contestant::WirebenchEpoll,
-                1,
-                " 0 wirebench load -t 1 -c 64 -d 1500ms --json --engine epoll http://127.0.0.1:80/",
-            ),
-            (
-                Contestant::Wrk,
-                3,
-                " 0 wrk -t 1 -c 64 -d 2s -s lab/src/bench_load/wrk.lua http://127.0.0.1:80/ -- 16",
-            ),
-            (
-                Contestant::H2load,
-                3,
-                " 0 h2load --h1 -t 1 -c 64 -m 16 -D 1500ms http://127.0.0.1:80/",
-            ),
-            (Contestant::Hey, 0, " 0 hey -c 1 -z 1500ms http://127.0.0.1:80/"),
-            (Contestant::BareIoUring, 3, " bare-load io_uring 127.0.0.1:80 64 1.5 77 16"),
+            (C::Wirebench, 3, format!("{load} -p 16 {url}")),
+            (C::WirebenchEpoll, 1, format!("{load} --engine epoll {url}")),
+            (C::Wrk, 1, format!("{wrk} {url}")),
+            (C::Wrk, 3, format!("{wrk} -s lab/src/bench_load/pipeline.lua {url} -- 16")),
+            (C::H2load, 3, format!("--h1 -t 1 -c 64 -m 16 -D 1500ms {url}")),
+            (C::Hey, 0, format!("-c 1 -z 1500ms {url}")),
+            (C::BareIoUring, 3, "bare-load io_uring 127.0.0.1:80 64 1.5 77 16".to_owned()),
         ] {
-            let task = Task {
-                wirebench: Path::new("wirebench"),
-                shape: SHAPES[shape],
-                duration: Duration::from_millis(1500),
-                address: "127.0.0.1:80".parse().unwrap(),
-                reply_bytes: 77,
-            };
-            let line = show(&contestant.command(&task, &[0]).unwrap());
-            assert!(line.ends_with(expected), "{line}");
+            let (duration, address) =
+                (Duration::from_millis(1500), "127.0.0.1:80".parse().unwrap());
+            assert_eq!(contestant.line(SHAPES[shape], duration, address, 77), expected);
         }
     }
 }

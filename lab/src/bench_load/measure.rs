@@ -1,46 +1,44 @@
 //! One run of one contestant against the server of its block, with the CPU time of both sides.
 
-use serde::Serialize;
+use anyhow::{Context as _, ensure};
+use serde::{Deserialize as _, Serialize};
+use serde_json::Value;
 use std::{
     collections::BTreeMap,
-    fmt,
     io::{Read, Write},
     net::{Shutdown, SocketAddr, TcpStream},
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::Duration,
 };
+use wirebench_experiment::tool;
+use wirebench_schema::journal::Generator;
 
-use super::{
-    contestant::{Contestant, Task},
-    parse::parse,
-    shape::Shape,
-};
+use super::contestant::{Contestant, Shape};
 use crate::{
-    process::{Server, finish, on},
-    sides::Sides,
-    table::thousands,
+    bare_load::Counted,
+    bench::{Bench, until_answered},
+    process::{Server, parse_load},
 };
 
 /// Beyond its duration, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(crate) struct Bench {
-    pub(crate) wirebench: PathBuf,
+pub(crate) struct Contest {
+    pub(crate) bench: Bench,
+    /// The build of `--against`.
+    pub(crate) other: PathBuf,
     pub(crate) server: &'static str,
-    pub(crate) sides: Sides,
-    pub(crate) duration: Duration,
+    pub(crate) window: Duration,
+    pub(crate) factors: &'static [u32],
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Sample {
     pub(crate) block: u32,
     pub(crate) shape: &'static str,
-    pub(crate) contestant: String,
-    /// Whether it is `wirebench load`.
-    pub(crate) is_ours: bool,
-    pub(crate) requests: u64,
-    pub(crate) requests_per_second: f64,
-    pub(crate) errors: u64,
+    pub(crate) contestant: Contestant,
+    #[serde(flatten)]
+    pub(crate) counted: Counted,
     /// User and system time of the whole process, from its start to its end.
     pub(crate) generator_cpu_us_per_request: f64,
     pub(crate) server_cpu_us_per_request: f64,
@@ -48,29 +46,42 @@ pub(crate) struct Sample {
     pub(crate) server_idle: f64,
 }
 
-impl Bench {
-    /// A null server for this shape.
+impl Contest {
     pub(crate) fn start_server(&self, shape: Shape) -> anyhow::Result<Server> {
-        let body_bytes = shape.body_bytes.to_string();
-        let words =
-            ["null-server", self.server, "hello", "127.0.0.1", "0", "1", "5000", &body_bytes];
-        Server::start(on(&self.sides.server_cpus, &self.wirebench, words))
+        let (server, bytes) = (self.server, shape.body_bytes);
+        let line = format!("null-server {server} hello 127.0.0.1 0 1 5000 {bytes}");
+        self.bench.serve(&self.bench.wirebench, &line)
     }
 
-    /// Runs the contestant once; its program is `wirebench` if it is ours.
-    pub(crate) fn attempt(
+    pub(crate) fn measure(
         &self,
         block: u32,
         shape: Shape,
         contestant: Contestant,
-        wirebench: &Path,
         server: &Server,
     ) -> anyhow::Result<Sample> {
-        let (address, duration) = (server.address, self.duration);
-        let task = Task { wirebench, shape, duration, address, reply_bytes: reply_bytes(address)? };
-        let command = contestant.command(&task, &self.sides.generator_cpus)?;
+        let attempt = |factor| self.attempt(block, shape, contestant, server, self.window * factor);
+        until_answered(self.factors, attempt, |it| it.counted.requests)
+    }
+
+    fn attempt(
+        &self,
+        block: u32,
+        shape: Shape,
+        contestant: Contestant,
+        server: &Server,
+        duration: Duration,
+    ) -> anyhow::Result<Sample> {
+        let reply_bytes = reply_bytes(server.address)?;
+        let line = contestant.line(shape, duration, server.address, reply_bytes);
+        let program = match contestant {
+            Contestant::Against => self.other.clone(),
+            Contestant::BareIoUring | Contestant::BareEpoll => std::env::current_exe()?,
+            _ if contestant.is_ours() => self.bench.wirebench.clone(),
+            _ => contestant.name().into(),
+        };
         let before = server.cpu()?;
-        let finished = finish(command, duration + PATIENCE)?;
+        let finished = self.bench.run(program, &line, duration + PATIENCE)?;
         let server_cpu = server.cpu()?.saturating_sub(before);
         let (elapsed, cpu) = (finished.elapsed, finished.cpu);
         let counted = parse(contestant, &finished.output()?)?;
@@ -80,40 +91,13 @@ impl Bench {
         Ok(Sample {
             block,
             shape: shape.name,
-            contestant: contestant.name(),
-            is_ours: contestant.is_ours(),
-            requests: counted.requests,
-            requests_per_second: counted.requests_per_second,
-            errors: counted.errors,
+            contestant,
+            counted,
             generator_cpu_us_per_request: per_request(cpu),
             server_cpu_us_per_request: per_request(server_cpu),
             server_idle: 1.0 - (server_cpu.as_secs_f64() / elapsed.as_secs_f64()).min(1.0),
         })
     }
-}
-
-impl fmt::Display for Sample {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { shape, contestant, requests_per_second, errors, .. } = self;
-        write!(formatter, "{shape}: {contestant} {} requests/s", thousands(*requests_per_second))?;
-        if *errors > 0 {
-            write!(formatter, ", {errors} errors")?;
-        }
-        Ok(())
-    }
-}
-
-/// The samples of one contestant in a shape.
-pub(crate) fn of<'a>(samples: &'a [Sample], shape: Shape, contestant: &str) -> Vec<&'a Sample> {
-    let is_it = |it: &&Sample| (it.shape, &*it.contestant) == (shape.name, contestant);
-    samples.iter().filter(is_it).collect()
-}
-
-/// A figure by block; those of one block are added up.
-pub(crate) fn by_block(samples: &[&Sample], figure: fn(&Sample) -> f64) -> BTreeMap<u32, f64> {
-    let mut sums = BTreeMap::new();
-    samples.iter().for_each(|it| *sums.entry(it.block).or_default() += figure(it));
-    sums
 }
 
 /// The length of a reply of this server, head and body: it closes after the client has ended its side.
@@ -125,21 +109,90 @@ fn reply_bytes(address: SocketAddr) -> anyhow::Result<usize> {
     Ok(stream.read_to_end(&mut Vec::new())?)
 }
 
+/// Understands the output of a contestant. Strict: one that is not fully understood is an error that shows it.
+fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Counted> {
+    let counted = match contestant {
+        Contestant::Wrk => third_party(Generator::Wrk, output),
+        Contestant::H2load => third_party(Generator::H2load, output),
+        Contestant::Hey => third_party(Generator::Hey, output),
+        Contestant::Oha => oha(output),
+        Contestant::BareIoUring | Contestant::BareEpoll => {
+            serde_json::from_str(output).map_err(anyhow::Error::from)
+        }
+        _ => parse_load(output).map(|it| Counted {
+            requests: it.requests,
+            requests_per_second: it.requests_per_second,
+            errors: it.errors.total(),
+        }),
+    };
+    let checked = counted.and_then(|counted| {
+        let rate = counted.requests_per_second;
+        ensure!(rate.is_finite() && rate >= 0.0, "its rate is {rate}");
+        Ok(counted)
+    });
+    let name = contestant.name();
+    checked.with_context(|| format!("the output of {name} was not understood:\n{output}"))
+}
+
+/// A report that `wirebench run --generator` reads too.
+fn third_party(generator: Generator, output: &str) -> anyhow::Result<Counted> {
+    let figures = tool::parse(generator, output).map_err(anyhow::Error::msg)?;
+    let (requests, errors) = (figures.requests, figures.errors.total());
+    Ok(Counted {
+        requests,
+        requests_per_second: requests as f64 / figures.window_ns as f64 * 1e9,
+        errors,
+    })
+}
+
+fn oha(output: &str) -> anyhow::Result<Counted> {
+    let result: Value = serde_json::from_str(output)?;
+    let seconds = result["summary"]["total"].as_f64().context("no total")?;
+    let counts = |key| BTreeMap::<String, u64>::deserialize(&result[key]);
+    let (mut statuses, mut failures) =
+        (counts("statusCodeDistribution")?, counts("errorDistribution")?);
+    let requests = statuses.remove("200").unwrap_or(0);
+    // The requests in flight at the end of a duration, which the other tools do not count as failures.
+    failures.remove("aborted due to deadline");
+    let errors = statuses.values().chain(failures.values()).sum();
+    Ok(Counted { requests, requests_per_second: requests as f64 / seconds, errors })
+}
+
 #[cfg(test)]
-impl Sample {
-    /// One that a test changes to its needs.
-    pub(crate) fn example(block: u32, contestant: Contestant, rate: f64) -> Self {
-        Self {
-            block,
-            shape: "connections-64",
-            contestant: contestant.name(),
-            is_ours: contestant.is_ours(),
-            requests: rate as u64,
-            requests_per_second: rate,
-            errors: 0,
-            generator_cpu_us_per_request: 5.0,
-            server_cpu_us_per_request: 4.0,
-            server_idle: 0.25,
+mod tests {
+    use super::{Contestant as C, *};
+
+    const BARE: &str = r#"{"requests":7,"requests_per_second":3.5,"errors":0}"#;
+    const OHA: &str = r#"{
+      "summary": { "successRate": 1.0, "total": 0.5, "requestsPerSec": 1010.0, "totalData": 6000 },
+      "responseTimeHistogram": {},
+      "statusCodeDistribution": { "200": 500, "503": 2 },
+      "errorDistribution": { "aborted due to deadline": 5, "connection refused": 4 }
+    }"#;
+    const HEY: &str = "Total: 2.0 secs\nStatus code distribution:\n[200] 95 responses\n[404] 94 responses\n\n\
+        Error distribution:\n[11] Get \"http://x/\": EOF\n";
+
+    #[test]
+    fn requests_rates_and_failures_are_found_and_an_output_that_is_not_understood_is_shown() {
+        for (contestant, output, requests, requests_per_second, errors) in [
+            (C::BareEpoll, BARE, 7, 3.5, 0),
+            (C::Oha, OHA, 500, 1000.0, 6),
+            (C::Hey, HEY, 95, 47.5, 105),
+        ] {
+            let expected = Counted { requests, requests_per_second, errors };
+            assert_eq!(parse(contestant, output).unwrap(), expected, "{contestant:?}");
+        }
+        for (contestant, output) in [
+            (C::Wirebench, "{}".to_owned()),
+            (C::Wrk, BARE.to_owned()),
+            (C::H2load, BARE.to_owned()),
+            (C::Hey, HEY.replace("responses", "replies")),
+            (C::Oha, OHA.replace("total\"", "sum\"")),
+            (C::Oha, OHA.replace("0.5", "0")),
+            (C::BareIoUring, String::new()),
+        ] {
+            let message = format!("{:#}", parse(contestant, &output).unwrap_err());
+            assert!(message.contains(&contestant.name()) && message.contains(&output), "{message}");
         }
     }
 }

@@ -1,39 +1,35 @@
-//! `cargo xtask bench-load`: `wirebench load` next to wrk, h2load, oha, hey and two bare loops,
-//! against the same server, in random order; with `--against`, next to another build of itself, in
-//! pairs.
+//! `cargo xtask bench-load`: `wirebench load` next to wrk, h2load, oha, hey and two bare loops, against the same
+//! server, in random order; with `--against`, next to another build of itself, in pairs.
 //!
-//! It compares and has no pass mark. Ratios within a block are the result, because they saw the
-//! same machine.
+//! The bench compares and has no pass mark. Ratios within a block are the result, because they saw the same machine.
 
-mod against;
 mod contestant;
-mod install;
 mod measure;
-mod parse;
-mod shape;
 mod table;
 
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum as _;
-use serde::Serialize;
+use serde_json::json;
 use std::{fs, path::PathBuf, time::Duration};
 use wirebench_stats::MIN_COHORTS;
 
 use self::{
-    contestant::Contestant,
-    measure::{Bench, Sample},
-    shape::{AGAINST, SHAPES, SMOKE, Shape},
+    contestant::{AGAINST, Contestant, SHAPES, SMOKE, Shape},
+    measure::{Contest, Sample},
 };
-use crate::{neighbours::Programs, programs, sides::Sides};
+use crate::bench::{self, Bench};
 
 /// How long each contestant loads in a smoke run.
-const SMOKE_DURATION: Duration = Duration::from_millis(200);
+const SMOKE_WINDOW: Duration = Duration::from_millis(200);
 /// Blocks unless `--pairs` says otherwise.
 const PAIRS: u32 = 5;
-/// The same with `--against`, whose interval needs more.
+/// Blocks with `--against`, whose interval needs more.
 const PAIRS_AGAINST: u32 = 15;
+/// How many turns each build has in a pair. A shared machine changes its speed within a second, so turns are short.
+const TURNS: u32 = 16;
+/// Turns in a smoke run: one in each order.
+const SMOKE_TURNS: u32 = 2;
 
-/// Arguments of `cargo xtask bench-load`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Blocks; each holds every contestant once for each shape [default: 5, with --against 15]
@@ -58,9 +54,8 @@ pub(crate) struct Arguments {
     /// The mechanism of the server [default: io_uring where the kernel has it]
     #[arg(long, value_name = "MECHANISM", value_parser = ["io_uring", "epoll"])]
     server: Option<String>,
-    /// CPUs of the server and of the generator [default: two cores under one cache]
-    #[arg(long, value_name = "SERVER,GENERATOR")]
-    cpus: Option<Sides>,
+    #[command(flatten)]
+    bench: bench::Options,
     /// About ten seconds in all: judges no time, only that everything that is there works
     #[arg(long, conflicts_with_all = ["pairs", "seconds"])]
     smoke: bool,
@@ -72,155 +67,126 @@ pub(crate) struct Arguments {
     install: bool,
 }
 
-/// Everything that a bench found out, as it is written with `--json`.
-#[derive(Serialize)]
-struct Results<'results> {
-    seed: u64,
-    server: &'results str,
-    seconds: f64,
-    server_cpus: &'results [u32],
-    generator_cpus: &'results [u32],
-    samples: &'results [Sample],
-}
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.install {
-        return install::run();
+        return contestant::install();
     }
-    let io_uring = wirebench_uring::probe();
-    let server = match (arguments.server.as_deref(), &io_uring) {
-        (Some("io_uring"), Err(reason)) => bail!("--server io_uring: {reason}"),
-        (Some("epoll"), _) | (None, Err(_)) => "epoll",
+    let no_io_uring = wirebench_uring::probe().err();
+    let server = match (arguments.server.as_deref(), &no_io_uring) {
+        (Some("io_uring"), Some(reason)) => bail!("--server io_uring: {reason}"),
+        (Some("epoll"), _) | (None, Some(_)) => "epoll",
         (_, _) => "io_uring",
     };
-    // The build below may replace the file.
     let copies = tempfile::tempdir()?;
-    let other = arguments.against.as_deref().map(|program| {
-        let copy = copies.path().join("against");
-        fs::copy(program, &copy).with_context(|| format!("--against {}", program.display()))?;
-        anyhow::Ok(copy)
-    });
-    let other = other.transpose()?;
-    let wirebench = programs::wirebench()?;
-    let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
-    let duration = match (arguments.smoke, &other) {
-        (true, _) => SMOKE_DURATION,
-        (false, None) => Duration::from_secs(arguments.seconds.unwrap_or(2)),
-        (false, Some(_)) => Duration::from_secs(arguments.seconds.unwrap_or(8)) / against::TURNS,
-    };
-    let blocks = blocks(arguments);
-    println!("\nserver over {server}, {blocks} blocks of {duration:?} runs, seed {seed}");
-    let sides = Sides::choose(arguments.cpus)?;
-    let bench = Bench { wirebench, server, sides, duration };
-    let shapes = shapes(arguments);
-    let mut order = fastrand::Rng::with_seed(seed);
-    let before = Programs::read();
-    let mut samples = Vec::new();
-    if let Some(other) = &other {
-        samples = against::measure(&bench, other, &shapes, blocks, &mut order)?;
-        println!("\n{}", against::describe(&shapes, &samples));
-    } else {
-        let contestants = contestants(&arguments.only, io_uring.err().as_deref());
-        for block in 1..=blocks {
-            run_block(block, &bench, &shapes, &contestants, &mut order, &mut samples)?;
-        }
-        print_tables(&shapes, &samples);
+    let other = copies.path().join("against");
+    if let Some(program) = &arguments.against {
+        // The build below may replace the file.
+        fs::copy(program, &other).with_context(|| format!("--against {}", program.display()))?;
     }
-    before.warn(&bench.sides.both());
+    let bench = Bench::open(&arguments.bench)?;
+    let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
+    let (blocks, turns, window, mut shapes) = arguments.extent();
+    let shown = shapes.clone();
+    println!("server over {server}, {blocks} blocks of {window:?} runs, seed {seed}");
+    let factors = if arguments.smoke { bench::SMOKE } else { bench::ONCE };
+    let contest = Contest { bench, other, server, window, factors };
+    let contestants = arguments.contestants(no_io_uring.as_deref());
+    let mut order = fastrand::Rng::with_seed(seed);
+    let mut samples = Vec::new();
+    for block in 1..=blocks {
+        order.shuffle(&mut shapes);
+        for &shape in &shapes {
+            println!("block {block} of {blocks}, {}", shape.name);
+            // Fresh for each block, and the same for all that are compared.
+            let server = contest.start_server(shape)?;
+            for contestant in sequence(block, turns, &contestants, &mut order) {
+                if contestant.can_make(shape) {
+                    samples.push(contest.measure(block, shape, contestant, &server)?);
+                }
+            }
+        }
+    }
+    for shape in shown {
+        println!("\n{shape}\n{}", table::table(shape, &samples));
+    }
+    println!("\n{}", table::LEGEND);
+    contest.bench.warn();
     if let Some(path) = &arguments.json {
-        let results = Results {
-            seed,
-            server,
-            seconds: bench.duration.as_secs_f64(),
-            server_cpus: &bench.sides.server_cpus,
-            generator_cpus: &bench.sides.generator_cpus,
-            samples: &samples,
-        };
+        let results = json!({
+            "seed": seed,
+            "server": server,
+            "seconds": window.as_secs_f64(),
+            "server_cpus": contest.bench.server_cpus,
+            "generator_cpus": contest.bench.generator_cpus,
+            "samples": samples,
+        });
         let text = serde_json::to_string_pretty(&results)?;
         fs::write(path, text).with_context(|| path.display().to_string())?;
     }
     if arguments.smoke { judge_smoke(&samples) } else { Ok(()) }
 }
 
-fn print_tables(shapes: &[Shape], samples: &[Sample]) {
-    for shape in shapes {
-        println!("\n{}\n{}", shape.describe(), table::table(*shape, samples));
+impl Arguments {
+    /// The blocks, the turns of each of two builds, the length of a load, and the shapes.
+    fn extent(&self) -> (u32, u32, Duration, Vec<Shape>) {
+        let seconds = |usual| Duration::from_secs(self.seconds.unwrap_or(usual));
+        let (blocks, turns, window, shapes) = match (self.smoke, &self.against) {
+            (true, None) => (1, 1, SMOKE_WINDOW, &SMOKE[..]),
+            // The fewest that have an interval.
+            (true, Some(_)) => (MIN_COHORTS as u32, SMOKE_TURNS, SMOKE_WINDOW, &AGAINST[..]),
+            (false, None) => (PAIRS, 1, seconds(2), &SHAPES[..]),
+            (false, Some(_)) => (PAIRS_AGAINST, TURNS, seconds(8) / TURNS, &AGAINST[..]),
+        };
+        let shapes = if self.shapes.is_empty() { shapes } else { &SHAPES };
+        let is_chosen =
+            |it: &&Shape| self.shapes.is_empty() || self.shapes.iter().any(|name| name == it.name);
+        let shapes = shapes.iter().filter(is_chosen).copied().collect();
+        (self.pairs.unwrap_or(blocks), turns, window, shapes)
     }
-    println!("\n{}", table::LEGEND);
-}
 
-fn blocks(arguments: &Arguments) -> u32 {
-    let usual = match (arguments.smoke, &arguments.against) {
-        (true, None) => 1,
-        // The fewest that have an interval.
-        (true, Some(_)) => MIN_COHORTS as u32,
-        (false, None) => PAIRS,
-        (false, Some(_)) => PAIRS_AGAINST,
-    };
-    arguments.pairs.unwrap_or(usual)
-}
-
-fn shapes(arguments: &Arguments) -> Vec<Shape> {
-    if !arguments.shapes.is_empty() {
-        shape::select(&arguments.shapes)
-    } else if arguments.against.is_some() {
-        AGAINST.to_vec()
-    } else if arguments.smoke {
-        SMOKE.to_vec()
-    } else {
-        SHAPES.to_vec()
+    /// The requested and installed ones; the others are listed.
+    fn contestants(&self, no_io_uring: Option<&str>) -> Vec<Contestant> {
+        if self.against.is_some() {
+            return vec![Contestant::Wirebench, Contestant::Against];
+        }
+        let mut contestants = Contestant::value_variants().to_vec();
+        contestants.retain(|it| {
+            let is_requested = self.only.is_empty() || self.only.contains(it);
+            is_requested || *it == Contestant::Wirebench
+        });
+        contestants.retain(|it| {
+            let obstacle = it.obstacle(no_io_uring);
+            obstacle.iter().for_each(|reason| println!("skipped: {}: {reason}", it.name()));
+            obstacle.is_none()
+        });
+        contestants
     }
 }
 
-/// The requested and installed ones; the others are listed.
-fn contestants(only: &[Contestant], no_io_uring: Option<&str>) -> Vec<Contestant> {
-    let is_requested =
-        |it: &Contestant| only.is_empty() || *it == Contestant::Wirebench || only.contains(it);
-    let mut contestants = Contestant::value_variants().to_vec();
-    contestants.retain(|it| is_requested(it) && match no_io_uring {
-        Some(reason) if it.needs_io_uring() => {
-            println!("left out: {}: {reason}", it.name());
-            false
-        }
-        _ if it.is_installed() => true,
-        _ => {
-            println!("left out: {} is not in PATH: `cargo xtask bench-load --install` installs it", it.name());
-            false
-        }
-    });
-    contestants
-}
-
-/// Every contestant once for each shape, both in random order.
-fn run_block(
+/// Every contestant once, in random order. Two builds have many turns in the order A B B A, and the other way round in
+/// every second pair, so that linear drift of the machine cancels.
+fn sequence(
     block: u32,
-    bench: &Bench,
-    shapes: &[Shape],
+    turns: u32,
     contestants: &[Contestant],
     order: &mut fastrand::Rng,
-    samples: &mut Vec<Sample>,
-) -> anyhow::Result<()> {
-    let (mut shapes, mut contestants) = (shapes.to_vec(), contestants.to_vec());
-    order.shuffle(&mut shapes);
-    for shape in shapes {
-        // Fresh for each block, and the same for all that are compared.
-        let server = bench.start_server(shape)?;
-        order.shuffle(&mut contestants);
-        for contestant in contestants.iter().filter(|it| it.can_make(shape)) {
-            let sample = bench.attempt(block, shape, *contestant, &bench.wirebench, &server)?;
-            println!("block {block}, {sample}");
-            samples.push(sample);
-        }
+) -> Vec<Contestant> {
+    if let [ours, other @ Contestant::Against] = *contestants {
+        let is_other = |turn: u32| matches!(turn % 4, 1 | 2) == (block % 2 == 1);
+        return (0..2 * turns).map(|turn| if is_other(turn) { other } else { ours }).collect();
     }
-    Ok(())
+    let mut sequence = contestants.to_vec();
+    order.shuffle(&mut sequence);
+    sequence
 }
 
 /// A smoke run fails when a contestant answered nothing, and when wirebench reported errors.
 fn judge_smoke(samples: &[Sample]) -> anyhow::Result<()> {
     ensure!(!samples.is_empty(), "nothing was measured");
-    for Sample { contestant, shape, requests, errors, is_ours, .. } in samples {
-        ensure!(*requests > 0, "{contestant} got no reply in {shape}");
-        ensure!(!is_ours || *errors == 0, "{contestant} reported {errors} errors in {shape}");
+    for Sample { contestant, shape, counted, .. } in samples {
+        let (name, errors) = (contestant.name(), counted.errors);
+        ensure!(counted.requests > 0, "{name} got no reply in {shape}");
+        ensure!(!contestant.is_ours() || errors == 0, "{name} reported {errors} errors in {shape}");
     }
     println!("smoke: {} samples, all of them with replies", samples.len());
     Ok(())
@@ -228,20 +194,24 @@ fn judge_smoke(samples: &[Sample]) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Contestant as C, table::tests::sample, *};
 
     #[test]
     fn a_smoke_run_fails_for_each_reason_by_itself() {
-        let sample = |contestant, requests, errors| Sample {
-            requests,
-            errors,
-            ..Sample::example(1, contestant, 1000.0)
-        };
-        let good = sample(Contestant::Wirebench, 5, 0);
+        let good = sample(1, C::Wirebench, 5.0, 0);
         // Errors of others are shown in the table; they say nothing of wirebench.
-        assert!(judge_smoke(&[good.clone(), sample(Contestant::Wrk, 5, 1)]).is_ok());
+        assert!(judge_smoke(&[good.clone(), sample(1, C::Wrk, 5.0, 1)]).is_ok());
         assert!(judge_smoke(&[]).is_err());
-        assert!(judge_smoke(&[good, sample(Contestant::Wrk, 0, 0)]).is_err());
-        assert!(judge_smoke(&[sample(Contestant::WirebenchEpoll, 5, 1)]).is_err());
+        assert!(judge_smoke(&[good, sample(1, C::Wrk, 0.0, 0)]).is_err());
+        assert!(judge_smoke(&[sample(1, C::WirebenchEpoll, 5.0, 1)]).is_err());
+    }
+
+    #[test]
+    fn a_pair_is_mirrored_and_every_second_one_is_the_other_way_round() {
+        let both = [C::Wirebench, C::Against];
+        let turns = |pair| sequence(pair, TURNS, &both, &mut fastrand::Rng::new());
+        assert_eq!(turns(1)[..4], [both[0], both[1], both[1], both[0]]);
+        assert!(turns(1).iter().zip(turns(2)).all(|(one, other)| *one != other));
+        assert_eq!(turns(1).iter().filter(|it| **it == both[1]).count(), TURNS as usize);
     }
 }

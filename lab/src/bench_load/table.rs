@@ -1,89 +1,102 @@
 //! The table of one shape. Pure: samples in, text out.
 
-use clap::ValueEnum as _;
-use wirebench_stats::{median, range, ratios_by_block};
+use std::collections::{BTreeMap, BTreeSet};
+use wirebench_report::table_units::thousands;
+use wirebench_stats::{geometric_mean_interval, median, range, ratios_by_block};
 
 use super::{
-    contestant::Contestant,
-    measure::{Sample, by_block, of},
-    shape::Shape,
+    contestant::{Contestant, Shape},
+    measure::Sample,
 };
-use crate::table::{self, thousands};
+use crate::table::{self, figure, middle};
 
 pub(crate) const LEGEND: &str = "\
-requests/s, CPU and idle are medians over the blocks. wirebench/it is the median of the ratios of
-wirebench's requests/s to the contestant's within each block, with the least and the most; CPU
-ratio is the same of the generator's CPU per request, where less than 1 is cheaper.
+requests/s, CPU and idle are medians. wirebench/it is the median of the ratios of wirebench's
+requests/s to the contestant's within each block, with the least and the most and the 95 % interval
+of their geometric mean, which needs three blocks; CPU ratio is the same of the generator's CPU per
+request, where less than 1 is cheaper.
 Generator CPU is user and system time of the contestant's process from its start to its end.
 wirebench chooses its engine by itself, and checks and records every reply; the bare loops only
 count bytes. Where the server is hardly idle, it is the limit, and a ratio says little.";
 
-const HEAD: [&str; 9] = [
-    "contestant",
-    "requests/s",
-    "wirebench/it",
-    "(least..most)",
-    "generator CPU us/request",
-    "CPU ratio",
-    "server CPU us/request",
-    "server idle",
-    "errors",
-];
+const HEAD: &str = "contestant | requests/s | wirebench/it | (least..most) | 95 % interval | \
+    generator CPU us/request | CPU ratio | 95 % interval | server CPU us/request | server idle % | errors";
 
 /// One row for each contestant that has samples in this shape.
 pub(crate) fn table(shape: Shape, samples: &[Sample]) -> String {
-    let mut rows = Vec::new();
-    let ours = of(samples, shape, &Contestant::Wirebench.name());
-    for contestant in Contestant::value_variants() {
-        let samples = of(samples, shape, &contestant.name());
-        if !samples.is_empty() {
-            rows.push(row(*contestant, &samples, &ours));
-        }
-    }
-    if rows.is_empty() { String::new() } else { table::text(&HEAD, 1, &rows) }
+    let of = |contestant| -> Vec<&Sample> {
+        let is_it = |it: &&Sample| (it.shape, it.contestant) == (shape.name, contestant);
+        samples.iter().filter(is_it).collect()
+    };
+    let ours = of(Contestant::Wirebench);
+    let contestants: BTreeSet<Contestant> = samples.iter().map(|it| it.contestant).collect();
+    let samples = contestants.into_iter().map(of).filter(|samples| !samples.is_empty());
+    table::text(HEAD, 1, samples.map(|samples| row(&samples, &ours)).collect())
 }
 
-fn row(contestant: Contestant, samples: &[&Sample], ours: &[&Sample]) -> Vec<String> {
-    let ratios = |figure| ratios_by_block(&by_block(ours, figure), &by_block(samples, figure));
-    let cpu_ratios = ratios(|sample| sample.generator_cpu_us_per_request);
-    let ratios = ratios(|sample| sample.requests_per_second);
-    let middle = |value: fn(&Sample) -> f64| {
-        median(&samples.iter().map(|sample| value(sample)).collect::<Vec<_>>()).unwrap_or(f64::NAN)
+fn row(samples: &[&Sample], ours: &[&Sample]) -> Vec<String> {
+    let rate = |it: &Sample| it.counted.requests_per_second;
+    let cpu = |it: &Sample| it.generator_cpu_us_per_request;
+    let ratios = |of| ratios_by_block(&by_block(ours, of), &by_block(samples, of));
+    let (ratios, cpu_ratios) = (ratios(rate), ratios(cpu));
+    let rates: Vec<f64> = samples.iter().map(|it| rate(it)).collect();
+    let between = |(low, high): (f64, f64)| format!("{low:.3}..{high:.3}");
+    let interval = |ratios: &[f64]| {
+        let known = geometric_mean_interval(ratios).map(|it| (it.low, it.high));
+        known.map_or("-".to_owned(), between)
     };
-    let absent = || "-".to_owned();
     vec![
-        contestant.name(),
-        thousands(middle(|sample| sample.requests_per_second)),
-        median(&ratios).map_or_else(absent, |ratio| format!("{ratio:.2}")),
-        range(&ratios).map_or_else(absent, |(least, most)| format!("({least:.2}..{most:.2})")),
-        format!("{:.3}", middle(|sample| sample.generator_cpu_us_per_request)),
-        median(&cpu_ratios).map_or_else(absent, |ratio| format!("{ratio:.2}")),
-        format!("{:.3}", middle(|sample| sample.server_cpu_us_per_request)),
-        format!("{:.0} %", middle(|sample| sample.server_idle) * 100.0),
-        samples.iter().map(|sample| sample.errors).sum::<u64>().to_string(),
+        samples[0].contestant.name(),
+        median(&rates).map_or("-".to_owned(), thousands),
+        figure(median(&ratios), 3),
+        range(&ratios).map_or("-".to_owned(), |it| format!("({})", between(it))),
+        interval(&ratios),
+        middle(samples, 3, |it| Some(cpu(it))),
+        figure(median(&cpu_ratios), 3),
+        interval(&cpu_ratios),
+        middle(samples, 3, |it| Some(it.server_cpu_us_per_request)),
+        middle(samples, 0, |it| Some(it.server_idle * 100.0)),
+        samples.iter().map(|it| it.counted.errors).sum::<u64>().to_string(),
     ]
 }
 
+/// A figure by block; those of one block are added up.
+fn by_block(samples: &[&Sample], figure: fn(&Sample) -> f64) -> BTreeMap<u32, f64> {
+    let mut sums = BTreeMap::new();
+    samples.iter().for_each(|it| *sums.entry(it.block).or_default() += figure(it));
+    sums
+}
+
 #[cfg(test)]
-mod tests {
-    use super::super::shape::SHAPES;
-    use super::*;
+pub(crate) mod tests {
+    use super::{super::contestant::SHAPES, Contestant as C, *};
+    use crate::bare_load::Counted;
     use expect_test::expect_file;
 
+    pub(crate) fn sample(block: u32, contestant: C, rate: f64, errors: u64) -> Sample {
+        Sample {
+            block,
+            shape: "connections-64",
+            contestant,
+            counted: Counted { requests: rate as u64, requests_per_second: rate, errors },
+            generator_cpu_us_per_request: 5.0,
+            server_cpu_us_per_request: 4.0,
+            server_idle: 0.25,
+        }
+    }
+
     #[test]
-    fn a_row_says_how_many_times_faster_wirebench_is_within_the_blocks() {
-        let rates = [(1, 3000.0, 1000.0), (2, 1500.0, 1000.0), (3, 2000.0, 1000.0)];
-        let samples: Vec<Sample> = rates
-            .iter()
-            .flat_map(|&(block, ours, theirs)| {
-                [
-                    Sample::example(block, Contestant::Wirebench, ours),
-                    Sample::example(block, Contestant::Wrk, theirs),
-                ]
-            })
-            .collect();
-        let text = table(SHAPES[1], &samples);
+    fn ratios_are_those_within_blocks_and_three_have_an_interval() {
+        let few = [(1, 3000.0), (2, 1500.0)];
+        let mut samples = few.map(|(block, rate)| sample(block, C::Wirebench, rate, 0)).to_vec();
+        samples.extend([1, 2].map(|block| sample(block, C::Wrk, 1000.0, 0)));
+        // The machine becomes four times faster meanwhile; within each pair it is 2 % at most.
+        let pairs = (1..=15).flat_map(|pair| {
+            let rate = 1000.0 * (1.0 + f64::from(pair) / 5.0);
+            let ours = rate * (0.98 + f64::from(pair % 3) / 100.0);
+            [sample(pair, C::Wirebench, ours, 0), sample(pair, C::Against, rate, 1)]
+        });
+        let text = [samples, pairs.collect()].map(|it| table(SHAPES[1], &it)).join("\n\n");
         expect_file!["golden/table.txt"].assert_eq(&format!("{text}\n"));
-        assert_eq!(table(SHAPES[0], &samples), "");
     }
 }

@@ -1,14 +1,21 @@
-//! A case: a server's mode, and the load model.
+//! A case: a server's mode and the load model, and how its measured percentiles compare with the true ones. Pure.
 
 use std::{num::NonZeroU64, time::Duration};
 
 use super::mode::Mode;
 
+/// An error up to this much is none.
+const TOLERANCE: Duration = Duration::from_micros(50);
+/// Nor is one up to this share of the truth.
+const TOLERANCE_SHARE: f64 = 0.02;
+/// How many standard errors chance is allowed.
+const CHANCE: f64 = 3.0;
+
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Model {
     /// At a constant rate; latency counts from the moment at which a request was due.
     Rate,
-    /// The same, with a generator that never sleeps.
+    /// At a constant rate, with a generator that never sleeps.
     Spin,
     /// At random moments with this mean rate.
     Poisson,
@@ -31,11 +38,6 @@ impl Model {
             Self::Closed => "-R --closed",
             Self::ClosedLoop => "closed loop",
         }
-    }
-
-    /// Whether a stall keeps it from offering what the truth counts.
-    const fn omits(self) -> bool {
-        matches!(self, Self::Closed | Self::ClosedLoop)
     }
 }
 
@@ -60,22 +62,47 @@ impl Case {
         }
     }
 
-    /// Whether this measurement cannot find the truth, by its nature.
+    /// A closed model over stalls cannot find the truth, by its nature.
     pub(crate) const fn omits(&self) -> bool {
-        matches!(self.mode, Mode::Stall { .. }) && self.model.omits()
+        let is_closed = matches!(self.model, Model::Closed | Model::ClosedLoop);
+        is_closed && matches!(self.mode, Mode::Stall { .. })
     }
 
     /// The options of `wirebench load`, but for the URL.
-    pub(crate) fn options(&self) -> Vec<String> {
-        let mut words: Vec<String> = ["load", "--json", "-t", "1"].map(str::to_owned).to_vec();
-        let window = format!("{}ms", self.window.as_millis());
-        words.extend(["-c".to_owned(), self.connections().to_string(), "-d".to_owned(), window]);
-        words.extend(["--warmup", "100ms"].map(str::to_owned));
-        if self.model != Model::ClosedLoop {
-            words.extend(["-R".to_owned(), self.rate.to_string()]);
-            words.extend(self.model.name().split(' ').skip(1).map(str::to_owned));
+    pub(crate) fn options(&self) -> String {
+        let (connections, window) = (self.connections(), self.window.as_millis());
+        let line = format!("-c {connections} -d {window}ms --warmup 100ms");
+        match self.model {
+            Model::ClosedLoop => line,
+            model => format!("{line} {}", model.name().replace("-R", &format!("-R {}", self.rate))),
         }
-        words
+    }
+
+    /// The true value of a percentile, and the verdict on the measured one.
+    pub(crate) fn judge(
+        &self,
+        percentile: f64,
+        measured: Duration,
+        requests: u64,
+    ) -> (Duration, Verdict) {
+        let share = percentile / 100.0;
+        let truth = self.mode.quantile(share);
+        let error = measured.abs_diff(truth);
+        let tolerance = TOLERANCE.max(truth.mul_f64(TOLERANCE_SHARE));
+        let chance = match self.model {
+            Model::Poisson => self.mode.standard_error(share, requests).mul_f64(CHANCE),
+            _ => Duration::ZERO,
+        };
+        let verdict = if error <= tolerance {
+            Verdict::Within
+        } else if self.omits() {
+            Verdict::Omission
+        } else if error <= tolerance + chance {
+            Verdict::WithinChance
+        } else {
+            Verdict::Missed
+        };
+        (truth, verdict)
     }
 
     pub(crate) fn describe(&self) -> String {
@@ -86,18 +113,39 @@ impl Case {
     }
 }
 
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Verdict {
+    Within,
+    /// Within three standard errors of what chance does to random arrivals.
+    WithinChance,
+    /// Outside, and it should not be.
+    Missed,
+    /// A closed model over stalls: it is measured to show what it omits.
+    Omission,
+}
+
+impl Verdict {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Within => "yes",
+            Self::WithinChance => "by chance",
+            Self::Missed => "NO",
+            Self::Omission => "omits",
+        }
+    }
+}
+
 /// All cases with windows of about this length.
 pub(crate) fn full(window: Duration) -> Vec<Case> {
     let ms = Duration::from_millis;
     let mut cases = Vec::new();
-    for delay in [ms(1), ms(5)] {
-        let mode = Mode::Constant { delay };
+    for (delay, rate) in
+        [1, 5].into_iter().flat_map(|delay| [100, 1000, 10_000].map(|it| (delay, it)))
+    {
+        let constant = for_each_model(Mode::Constant { delay: ms(delay) }, window);
         // The closed loop has no rate to be varied.
-        for rate in [100, 1000, 10_000] {
-            let all = Model::ALL.into_iter();
-            let models = all.filter(|model| rate == 1000 || *model != Model::ClosedLoop);
-            cases.extend(models.map(|model| Case { mode, rate, model, window }));
-        }
+        let varied = |it: &Case| rate == 1000 || it.model != Model::ClosedLoop;
+        cases.extend(constant.into_iter().filter(varied).map(|it| Case { rate, ..it }));
     }
     cases.extend(for_each_model(two_point(), window));
     let (period, length) = (ms(1000), ms(200));
@@ -105,13 +153,12 @@ pub(crate) fn full(window: Duration) -> Vec<Case> {
     cases
 }
 
-/// Each model with a constant delay and with a stall, for a moment.
+/// Each model with each kind of delay, for a moment.
 pub(crate) fn smoke() -> Vec<Case> {
     let ms = Duration::from_millis;
-    let mut cases = for_each_model(Mode::Constant { delay: ms(1) }, ms(200));
-    cases.extend(for_each_model(two_point(), ms(200)));
-    cases.extend(for_each_model(Mode::Stall { period: ms(100), length: ms(20) }, ms(300)));
-    cases
+    let stall = Mode::Stall { period: ms(100), length: ms(20) };
+    let kinds = [(Mode::Constant { delay: ms(1) }, 200), (two_point(), 200), (stall, 300)];
+    kinds.into_iter().flat_map(|(mode, window)| for_each_model(mode, ms(window))).collect()
 }
 
 fn two_point() -> Mode {
@@ -132,35 +179,56 @@ fn whole(window: Duration, period: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::expect;
 
     #[test]
-    fn each_model_is_asked_for_with_its_own_options() {
-        let line = |model: usize| {
-            for_each_model(two_point(), Duration::from_secs(3))[model].options().join(" ")
-        };
-        assert_eq!(line(0), "load --json -t 1 -c 256 -d 3000ms --warmup 100ms -R 1000");
-        assert!(line(1).ends_with("-R 1000 --spin"));
-        assert!(line(2).ends_with("-R 1000 --poisson"));
-        assert!(line(3).ends_with("-R 1000 --closed"));
-        expect!["load --json -t 1 -c 2 -d 3000ms --warmup 100ms"].assert_eq(&line(4));
-    }
-
-    #[test]
-    fn a_window_over_stalls_holds_whole_periods() {
-        let seconds = Duration::from_secs;
-        assert_eq!(whole(Duration::from_millis(2500), seconds(1)), seconds(3));
-        assert_eq!(whole(seconds(3), seconds(1)), seconds(3));
-        for case in full(Duration::from_millis(1500)) {
-            if let Mode::Stall { period, .. } = case.mode {
-                assert_eq!(case.window.as_nanos() % period.as_nanos(), 0);
-            }
+    fn each_model_is_requested_with_its_own_options() {
+        let cases = for_each_model(two_point(), Duration::from_secs(3));
+        let common = "-d 3000ms --warmup 100ms";
+        for (case, expected) in cases.iter().zip([
+            format!("-c 256 {common} -R 1000"),
+            format!("-c 256 {common} -R 1000 --spin"),
+            format!("-c 256 {common} -R 1000 --poisson"),
+            format!("-c 256 {common} -R 1000 --closed"),
+            format!("-c 2 {common}"),
+        ]) {
+            assert_eq!(case.options(), expected);
         }
     }
 
     #[test]
-    fn only_closed_models_over_stalls_are_expected_to_omit() {
-        let omitting = full(Duration::from_secs(1)).into_iter().filter(Case::omits).count();
-        assert_eq!(omitting, 2);
+    fn windows_over_stalls_hold_whole_periods_and_closed_models_over_them_omit() {
+        let mut omitting = 0;
+        for (milliseconds, whole_seconds) in [(1500, 2), (2500, 3), (3000, 3)] {
+            for case in full(Duration::from_millis(milliseconds)) {
+                if matches!(case.mode, Mode::Stall { .. }) {
+                    assert_eq!(case.window, Duration::from_secs(whole_seconds));
+                }
+                omitting += usize::from(case.omits());
+            }
+        }
+        assert_eq!(omitting, 3 * 2);
+    }
+
+    #[test]
+    fn errors_count_beyond_50_us_and_2_percent_except_for_chance_and_omission() {
+        let ms = Duration::from_millis;
+        let (short, long) = (Mode::Constant { delay: ms(1) }, Mode::Constant { delay: ms(100) });
+        let stall = Mode::Stall { period: ms(1000), length: ms(200) };
+        for (mode, model, percentile, measured_us, expected) in [
+            (short, Model::Rate, 50.0, 1050, Verdict::Within),
+            (short, Model::Rate, 50.0, 1051, Verdict::Missed),
+            (short, Model::Rate, 50.0, 949, Verdict::Missed),
+            (long, Model::Closed, 50.0, 102_000, Verdict::Within),
+            (long, Model::Closed, 50.0, 102_001, Verdict::Missed),
+            (stall, Model::Rate, 90.0, 110_000, Verdict::Missed),
+            (stall, Model::Poisson, 90.0, 110_000, Verdict::WithinChance),
+            (stall, Model::Poisson, 90.0, 140_000, Verdict::Missed),
+            (stall, Model::Closed, 90.0, 0, Verdict::Omission),
+            (stall, Model::ClosedLoop, 50.0, 0, Verdict::Within),
+        ] {
+            let case = Case { mode, rate: 1000, model, window: ms(1000) };
+            let (_, verdict) = case.judge(percentile, Duration::from_micros(measured_us), 1000);
+            assert_eq!(verdict, expected, "{mode}, {model:?}, {measured_us} us");
+        }
     }
 }

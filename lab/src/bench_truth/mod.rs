@@ -1,51 +1,36 @@
-//! `cargo xtask bench-truth`: measures a server with known delays by `wirebench load`, and reports
-//! the errors.
+//! `cargo xtask bench-truth`: measures a server with known delays by `wirebench load`, and reports the errors.
 //!
-//! It fails only with `--strict`: the machine is part of every error, and a shared one causes many.
+//! The bench fails only with `--strict`: the machine is part of every error, and a shared one causes many.
 
 mod case;
-mod judge;
-pub(crate) mod mode;
-pub(crate) mod server;
-mod truth;
+mod mode;
+mod server;
+
+pub(crate) use self::server::run as delay_server;
 
 use anyhow::{Context, ensure};
-use hdrhistogram::Histogram;
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 use wirebench_schema::load::{LatencySummary, LoadReport};
 
-use self::{
-    case::Case,
-    judge::{Comparison, Verdict},
-};
+use self::case::{Case, Model, Verdict};
 use crate::{
-    neighbours::Programs,
-    process::{Server, finish, on},
-    programs::{self, parse_load},
-    sides::Sides,
-    table,
+    bench::{self, Bench, until_answered},
+    process::parse_load,
+    table::{self, figure},
 };
 
-/// The percentiles that are shown, in percent.
-const LATENCY_PERCENTILES: [f64; 3] = [50.0, 90.0, 99.0];
+/// A percentile that is shown, in percent, and its nanoseconds.
+type Percentile = (f64, fn(&LatencySummary) -> u64);
+const PERCENTILES: [Percentile; 3] = [
+    (50.0, |it| it.latency_ns_p50),
+    (90.0, |it| it.latency_ns_p90),
+    (99.0, |it| it.latency_ns_p99),
+];
 /// Beyond the window, for connecting and reporting.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const HEAD: [&str; 13] = [
-    "server",
-    "rate",
-    "model",
-    "connections",
-    "requests",
-    "percentile",
-    "true us",
-    "measured us",
-    "error us",
-    "error %",
-    "within",
-    "service us",
-    "lag us",
-];
+const HEAD: &str = "server | rate | model | connections | requests | percentile | true us | measured us | \
+    error us | error % | within | service us | lag us";
 
 const LEGEND: &str = "\
 True is what a server with these delays does to requests that come evenly in time. Within is yes up
@@ -55,7 +40,6 @@ is coordinated omission. Service counts from the sending, lag is the sending les
 way through the machine is in every error, and so is the server's own lateness. Each percentile is
 the median of those of the rounds; service and lag are those of the same round.";
 
-/// Arguments of `cargo xtask bench-truth`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Length of each window; over stalls it is rounded up to whole periods
@@ -71,44 +55,42 @@ pub(crate) struct Arguments {
     /// latency below the server's least delay
     #[arg(long, conflicts_with_all = ["seconds", "rounds", "strict"])]
     smoke: bool,
-    /// CPUs of the server and of the generator [default: two cores under one cache]
-    #[arg(long, value_name = "SERVER,GENERATOR")]
-    cpus: Option<Sides>,
+    #[command(flatten)]
+    bench: bench::Options,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let wirebench = programs::wirebench()?;
-    let cases = if arguments.smoke {
-        case::smoke()
-    } else {
-        case::full(Duration::from_secs(arguments.seconds))
+    let bench = Bench::open(&arguments.bench)?;
+    let (cases, rounds, factors) = match arguments.smoke {
+        true => (case::smoke(), 1, bench::SMOKE),
+        false => {
+            (case::full(Duration::from_secs(arguments.seconds)), arguments.rounds, bench::ONCE)
+        }
     };
-    println!();
-    let bench = Bench { wirebench, sides: Sides::choose(arguments.cpus)? };
-    let mut lines = Vec::new();
-    let (mut missed, mut complaints) = (Vec::new(), Vec::new());
-    let before = Programs::read();
-    let rounds = if arguments.smoke { 1 } else { arguments.rounds };
+    let (mut lines, mut missed, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
     let mut stall_ns = 0;
     for case in &cases {
-        let results = (0..rounds).map(|_| bench.measure(case));
+        let longer = |factor| Case { window: case.window * factor, ..*case };
+        let measured = |factor| measure(&bench, &longer(factor));
+        let results = (0..rounds).map(|_| until_answered(factors, measured, |it| it.requests));
         let results: Vec<LoadReport> = results.collect::<anyhow::Result<_>>()?;
         let requests: u64 = results.iter().map(|result| result.requests).sum();
         println!("{}: {requests} requests", case.describe());
-        stall_ns = results.iter().map(|it| it.stall_ns_max).fold(stall_ns, u64::max);
         for result in &results {
+            stall_ns = stall_ns.max(result.stall_ns_max);
             complaints.extend(complaint(case, result)?);
         }
-        for (row, verdict) in rows(case, &results)? {
-            if verdict == Verdict::Missed {
-                missed.push(format!("{}, p{}", case.describe(), row[5]));
-            }
+        for percentile in PERCENTILES {
+            let Some((row, verdict)) = row(case, &results, percentile) else { continue };
             lines.push(row);
+            if verdict == Verdict::Missed {
+                missed.push(format!("{}, p{}", case.describe(), percentile.0));
+            }
         }
     }
-    println!("\n{}\n\n{LEGEND}", table::text(&HEAD, 3, &lines));
+    println!("\n{}\n\n{LEGEND}", table::text(HEAD, 3, lines));
     println!("a thread of the generator was at most {:.1} ms late", stall_ns as f64 / 1e6);
-    before.warn(&bench.sides.both());
+    bench.warn();
     complaints.iter().for_each(|complaint| println!("{complaint}"));
     if arguments.smoke || arguments.strict {
         ensure!(complaints.is_empty(), "{} of {} cases failed", complaints.len(), cases.len());
@@ -119,29 +101,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-struct Bench {
-    wirebench: PathBuf,
-    sides: Sides,
-}
-
-impl Bench {
-    /// Measures a server that is fresh, so that its stalls and its counts begin anew.
-    fn measure(&self, case: &Case) -> anyhow::Result<LoadReport> {
-        let Self { wirebench, sides } = self;
-        let words = format!("delay-server {}", case.mode);
-        let server = on(&sides.server_cpus, std::env::current_exe()?, words.split(' '));
-        let server = Server::start(server)?;
-        let mut load = on(&sides.generator_cpus, wirebench, case.options());
-        load.arg(format!("http://{}/", server.address));
-        parse_load(&finish(load, case.window + PATIENCE)?.output()?)
-    }
+/// Measures a server that is fresh, so that its stalls and its counts begin anew.
+fn measure(bench: &Bench, case: &Case) -> anyhow::Result<LoadReport> {
+    let mode = serde_json::to_string(&case.mode)?;
+    let server = bench.serve(std::env::current_exe()?, &format!("delay-server {mode}"))?;
+    parse_load(&bench.load(&case.options(), &server, case.window + PATIENCE)?.output()?)
 }
 
 /// Errors of a result that do not depend on the machine.
 fn complaint(case: &Case, result: &LoadReport) -> anyhow::Result<Option<String>> {
-    let described = case.describe();
-    if result.requests == 0 || result.errors.total() > 0 {
-        let errors = result.errors.total();
+    let (described, errors) = (case.describe(), result.errors.total());
+    if result.requests == 0 || errors > 0 {
         return Ok(Some(format!("{described}: {} requests, {errors} errors", result.requests)));
     }
     let latency = result.latency.as_ref().context("a result with requests has no latency")?;
@@ -151,8 +121,7 @@ fn complaint(case: &Case, result: &LoadReport) -> anyhow::Result<Option<String>>
     {
         let Some(latency) = latency else { continue };
         let below = below(latency, delay).with_context(|| described.clone())?;
-        // A request that was due shortly before the end and never sent is known to have waited so
-        // long only.
+        // A request that was due shortly before the end and never sent is known to have waited so long only.
         if below > latency.censored {
             return Ok(Some(format!("{described}: {below} {name} are below {delay:?}")));
         }
@@ -160,89 +129,70 @@ fn complaint(case: &Case, result: &LoadReport) -> anyhow::Result<Option<String>>
     Ok(None)
 }
 
-/// One row per percentile, with its verdict.
-fn rows(case: &Case, results: &[LoadReport]) -> anyhow::Result<Vec<(Vec<String>, Verdict)>> {
-    let mut rounds = Vec::new();
-    for result in results {
-        if let Some(latency) = &result.latency {
-            rounds.push((result, histogram(latency)?));
-        }
-    }
-    if rounds.is_empty() {
-        return Ok(Vec::new());
-    }
-    let middle = rounds.len() / 2;
-    let rows = LATENCY_PERCENTILES.map(|percentile| {
-        rounds.sort_by_key(|(_, latency)| latency.value_at_percentile(percentile));
-        let (result, latency) = &rounds[middle];
-        row(case, result, latency, percentile)
-    });
-    rows.into_iter().collect()
-}
-
+/// The row of a percentile, from the round with the median of it, and its verdict; none without latencies.
 fn row(
     case: &Case,
-    round: &LoadReport,
-    latency: &Histogram<u64>,
-    percentile: f64,
-) -> anyhow::Result<(Vec<String>, Verdict)> {
-    let rate = match case.model {
-        case::Model::ClosedLoop => format!("({:.0})", round.requests_per_second),
-        _ => case.rate.to_string(),
+    results: &[LoadReport],
+    (percent, nanoseconds): Percentile,
+) -> Option<(Vec<String>, Verdict)> {
+    let known = results.iter().filter_map(|it| Some((it, it.latency.as_ref()?)));
+    let mut rounds: Vec<(&LoadReport, &LatencySummary)> = known.collect();
+    rounds.sort_by_key(|(_, latency)| nanoseconds(latency));
+    let (round, latency) = rounds.get(rounds.len() / 2)?;
+    let measured = Duration::from_nanos(nanoseconds(latency));
+    let (truth, verdict) = case.judge(percent, measured, latency.count);
+    let us = |time: Duration| time.as_secs_f64() * 1e6;
+    let error_us = us(measured) - us(truth);
+    let beside = |latency: &Option<LatencySummary>| {
+        figure(latency.as_ref().map(|it| nanoseconds(it) as f64 / 1e3), 0)
     };
-    let measured = Duration::from_nanos(latency.value_at_percentile(percentile));
-    let comparison = Comparison::new(case, percentile, measured, latency.len());
-    let absent = || "-".to_owned();
-    let beside = |latency: &Option<LatencySummary>| -> anyhow::Result<String> {
-        let Some(latency) = latency else { return Ok(absent()) };
-        let nanoseconds = histogram(latency)?.value_at_percentile(percentile);
-        Ok(format!("{:.0}", nanoseconds as f64 / 1000.0))
-    };
-    let share = comparison.error_share();
-    let cells = vec![
+    let row = vec![
         case.mode.to_string(),
-        rate,
+        match case.model {
+            Model::ClosedLoop => format!("({:.0})", round.requests_per_second),
+            _ => case.rate.to_string(),
+        },
         case.model.name().to_owned(),
         case.connections().to_string(),
         round.requests.to_string(),
-        comparison.percentile.to_string(),
-        format!("{:.0}", comparison.truth.as_secs_f64() * 1e6),
-        format!("{:.0}", comparison.measured.as_secs_f64() * 1e6),
-        format!("{:+.0}", comparison.error_us()),
-        share.map_or_else(absent, |share| format!("{:+.2}", share * 100.0)),
-        comparison.verdict.word().to_owned(),
-        beside(&round.service)?,
-        beside(&round.lag)?,
+        percent.to_string(),
+        format!("{:.0}", us(truth)),
+        format!("{:.0}", us(measured)),
+        format!("{error_us:+.0}"),
+        // Without a share of a truth that is zero.
+        if truth.is_zero() {
+            figure(None, 0)
+        } else {
+            format!("{:+.2}", error_us / us(truth) * 100.0)
+        },
+        verdict.word().to_owned(),
+        beside(&round.service),
+        beside(&round.lag),
     ];
-    Ok((cells, comparison.verdict))
+    Some((row, verdict))
 }
 
 /// How many samples are certainly below this. The histogram keeps three digits, so one counts when
 /// all of its bucket is.
 fn below(latency: &LatencySummary, bound: Duration) -> anyhow::Result<u64> {
-    let histogram = histogram(latency)?;
+    let histogram = latency.decoded().context("the histogram is not understood")?;
     ensure!(histogram.len() == latency.count, "the histogram does not hold as many as it says");
-    let is_below = |value| u128::from(histogram.highest_equivalent(value)) < bound.as_nanos();
-    let recorded = histogram.iter_recorded();
-    let below = recorded.filter(|bucket| is_below(bucket.value_iterated_to()));
-    Ok(below.map(|bucket| bucket.count_at_value()).sum())
-}
-
-/// The whole distribution, in nanoseconds.
-fn histogram(latency: &LatencySummary) -> anyhow::Result<Histogram<u64>> {
-    latency.decoded().context("the histogram is not understood")
+    let bucket = histogram.lowest_equivalent(u64::try_from(bound.as_nanos())?);
+    Ok(bucket.checked_sub(1).map_or(0, |most| histogram.count_between(0, most)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hdrhistogram::Histogram;
 
     #[test]
     fn samples_below_a_bound_are_counted() {
         let mut histogram = Histogram::<u64>::new(3).unwrap();
         (1..=1000).for_each(|millisecond| histogram.record(millisecond * 1_000_000).unwrap());
         let latency = LatencySummary::of(&histogram);
-        assert_eq!(below(&latency, Duration::from_micros(10_500)).unwrap(), 10);
-        assert_eq!(below(&latency, Duration::from_millis(1)).unwrap(), 0);
+        for (microseconds, expected) in [(10_500, 10), (1000, 0), (0, 0)] {
+            assert_eq!(below(&latency, Duration::from_micros(microseconds)).unwrap(), expected);
+        }
     }
 }
