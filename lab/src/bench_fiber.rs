@@ -25,7 +25,6 @@ const LIMIT: Duration = Duration::from_secs(60);
 const TRIES: usize = 5;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/// Arguments of `cargo xtask bench-fiber`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Kinds to measure, such as epoll-stealing-bounded-spmc [default: all]

@@ -32,7 +32,6 @@ const HEAD: &str = "agents | until connected s | until the report s | until all 
 type Taken = [f64; 7];
 const DIGITS: [usize; 7] = [2, 2, 2, 2, 0, 2, 0];
 
-/// Arguments of `cargo xtask bench-scale`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Numbers of agents

@@ -107,7 +107,7 @@ pub(super) fn compare(
     programs: [&Path; 2],
     budget: Duration,
     slower_percent: f64,
-) -> anyhow::Result<Judged> {
+) -> anyhow::Result<Vec<Judged>> {
     let [a, b] = programs.map(template);
     let words = ["ab", "--a", &a, "--b", &b, "--json", "--quiet", "--no-verify"];
     let mut command = command(wirebench, words);
@@ -115,7 +115,8 @@ pub(super) fn compare(
     let began = Instant::now();
     let (sentence, judged) = verdict(&finish(command, PATIENCE)?.output()?)?;
     println!("{sentence}");
-    Ok(Judged { slower_percent, seconds: began.elapsed().as_secs_f64(), ..judged })
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(vec![Judged { slower_percent, seconds, ..judged }])
 }
 
 /// The sentence and the verdict of `wirebench ab --json`.

@@ -14,7 +14,7 @@ use std::{path::PathBuf, time::Duration};
 use self::{
     measure::{Suite, compare},
     slowed::Workshop,
-    tally::Tally,
+    tally::{Judged, Tally},
 };
 use crate::{
     bench::{self, Bench},
@@ -32,7 +32,6 @@ const PAIRS: [(f64, Duration); 2] =
     [(5.0, Duration::from_secs(20)), (2.0, Duration::from_secs(90))];
 const BUDGET_OF_EQUAL: Duration = Duration::from_secs(40);
 
-/// Arguments of `cargo xtask bench-difference`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Experiments to carry out [default: all]
@@ -87,21 +86,34 @@ impl Laboratory {
         let tries = tries.unwrap_or(if equal { 20 } else { 10 });
         println!("\n== {experiment:?}, {tries} tries");
         let mut tally = Tally::default();
-        match experiment {
-            Experiment::EqualSuites => self.suites(&Suite::equal(), tries, &mut tally)?,
-            Experiment::SlowedSuites => self.suites(&self.slowed_suite()?, tries, &mut tally)?,
-            Experiment::Neighbour => {
-                let suite = self.slowed_suite()?;
-                let mut neighbour = command("sh", ["-c", NEIGHBOUR, "neighbour"]);
-                neighbour.args(self.bench.cpus().iter().map(u32::to_string));
-                let _neighbour = Killed(neighbour.spawn().context("the neighbour")?);
-                self.suites(&suite, tries, &mut tally)?;
+        let mut repeat = |measure: &dyn Fn() -> anyhow::Result<Vec<Judged>>| {
+            for number in 1..=tries {
+                tally.add(number, measure()?);
             }
-            Experiment::States => self.suites(&self.changing_suite()?, tries, &mut tally)?,
-            Experiment::EqualPairs => self.pairs(0.0, BUDGET_OF_EQUAL, tries, &mut tally)?,
+            anyhow::Ok(())
+        };
+        let wirebench = &self.bench.wirebench;
+        match experiment {
+            Experiment::EqualSuites => repeat(&|| Suite::equal().measure(wirebench))?,
+            Experiment::SlowedSuites | Experiment::Neighbour => {
+                let suite = self.slowed_suite()?;
+                let is_disturbed = experiment == Experiment::Neighbour;
+                let _neighbour = is_disturbed.then(|| self.neighbour()).transpose()?;
+                repeat(&|| suite.measure(wirebench))?;
+            }
+            Experiment::States => {
+                let suite = self.changing_suite()?;
+                repeat(&|| suite.measure(wirebench))?;
+            }
+            Experiment::EqualPairs => {
+                let plain = self.workshop.plain()?;
+                repeat(&|| compare(wirebench, [&plain, &plain], BUDGET_OF_EQUAL, 0.0))?;
+            }
             Experiment::SlowedPairs => {
+                let (plain, cost_ns) = self.plain()?;
                 for (percent, budget) in PAIRS {
-                    self.pairs(percent, budget, tries, &mut tally)?;
+                    let slowed = self.slowed(percent, cost_ns)?;
+                    repeat(&|| compare(wirebench, [&plain, &slowed], budget, percent))?;
                 }
             }
         }
@@ -109,11 +121,10 @@ impl Laboratory {
         Ok(tally.false_differences())
     }
 
-    fn suites(&self, suite: &Suite, tries: u32, tally: &mut Tally) -> anyhow::Result<()> {
-        for number in 1..=tries {
-            tally.add(number, suite.measure(&self.bench.wirebench)?);
-        }
-        Ok(())
+    fn neighbour(&self) -> anyhow::Result<Killed> {
+        let mut neighbour = command("sh", ["-c", NEIGHBOUR, "neighbour"]);
+        neighbour.args(self.bench.cpus().iter().map(u32::to_string));
+        neighbour.spawn().map(Killed).context("the neighbour")
     }
 
     /// `c/epoll` as it is, and slowed.
@@ -144,25 +155,6 @@ impl Laboratory {
         let plain = self.workshop.plain()?;
         let cost_ns = Suite::of(&[(0.0, plain.clone())]).cost_ns(&self.bench.wirebench)?;
         Ok((plain, cost_ns))
-    }
-
-    fn pairs(
-        &self,
-        percent: f64,
-        budget: Duration,
-        tries: u32,
-        tally: &mut Tally,
-    ) -> anyhow::Result<()> {
-        let plain = self.workshop.plain()?;
-        let other =
-            if percent > 0.0 { self.slowed(percent, self.plain()?.1)? } else { plain.clone() };
-        for number in 1..=tries {
-            tally.add(
-                number,
-                vec![compare(&self.bench.wirebench, [&plain, &other], budget, percent)?],
-            );
-        }
-        Ok(())
     }
 
     /// The server whose requests take this much more CPU time; prints the instructions that it adds.

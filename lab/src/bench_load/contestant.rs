@@ -63,16 +63,6 @@ pub(crate) enum Contestant {
     BareEpoll,
 }
 
-/// The task of each contestant in a shape.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Task {
-    pub(crate) shape: Shape,
-    pub(crate) duration: Duration,
-    pub(crate) address: SocketAddr,
-    /// The length of a reply with its head.
-    pub(crate) reply_bytes: usize,
-}
-
 impl Serialize for Contestant {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.name())
@@ -108,10 +98,14 @@ impl Contestant {
         }
     }
 
-    /// The arguments of its program.
-    pub(crate) fn line(self, task: &Task) -> String {
-        let Task { shape, duration, address, reply_bytes } = *task;
-        let Shape { connections, depth, .. } = shape;
+    /// The arguments of its program. A reply has `reply_bytes` with its head.
+    pub(crate) fn line(
+        self,
+        Shape { connections, depth, .. }: Shape,
+        duration: Duration,
+        address: SocketAddr,
+        reply_bytes: usize,
+    ) -> String {
         let (url, time) = (format!("http://{address}/"), format!("{}ms", duration.as_millis()));
         let pipeline = if depth > 1 { format!("-p {depth} ") } else { String::new() };
         let ours = |engine: &str| {
@@ -182,8 +176,7 @@ mod tests {
         ] {
             let (duration, address) =
                 (Duration::from_millis(1500), "127.0.0.1:80".parse().unwrap());
-            let task = Task { shape: SHAPES[shape], duration, address, reply_bytes: 77 };
-            assert_eq!(contestant.line(&task), expected);
+            assert_eq!(contestant.line(SHAPES[shape], duration, address, 77), expected);
         }
     }
 }

@@ -13,7 +13,7 @@ use std::{
 use wirebench_experiment::tool;
 use wirebench_schema::journal::Generator;
 
-use super::contestant::{Contestant, Shape, Task};
+use super::contestant::{Contestant, Shape};
 use crate::{
     bare_load::Counted,
     bench::Bench,
@@ -80,8 +80,8 @@ impl Contest {
         server: &Server,
         duration: Duration,
     ) -> anyhow::Result<Sample> {
-        let address = server.address;
-        let task = Task { shape, duration, address, reply_bytes: reply_bytes(address)? };
+        let reply_bytes = reply_bytes(server.address)?;
+        let line = contestant.line(shape, duration, server.address, reply_bytes);
         let program = match contestant {
             Contestant::Against => self.other.clone().context("there is no other build")?,
             Contestant::BareIoUring | Contestant::BareEpoll => std::env::current_exe()?,
@@ -89,7 +89,7 @@ impl Contest {
             _ => contestant.name().into(),
         };
         let before = server.cpu()?;
-        let finished = self.bench.run(program, &contestant.line(&task), duration + PATIENCE)?;
+        let finished = self.bench.run(program, &line, duration + PATIENCE)?;
         let server_cpu = server.cpu()?.saturating_sub(before);
         let (elapsed, cpu) = (finished.elapsed, finished.cpu);
         let counted = parse(contestant, &finished.output()?)?;

@@ -33,7 +33,6 @@ const TURNS: u32 = 16;
 /// The same in a smoke run: one in each order.
 const SMOKE_TURNS: u32 = 2;
 
-/// Arguments of `cargo xtask bench-load`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Blocks; each holds every contestant once for each shape [default: 5, with --against 15]

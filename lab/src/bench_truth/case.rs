@@ -74,10 +74,7 @@ impl Case {
         let line = format!("-c {connections} -d {window}ms --warmup 100ms");
         match self.model {
             Model::ClosedLoop => line,
-            _ => format!(
-                "{line} {}",
-                self.model.name().replacen("-R", &format!("-R {}", self.rate), 1)
-            ),
+            model => format!("{line} {}", model.name().replace("-R", &format!("-R {}", self.rate))),
         }
     }
 
@@ -142,14 +139,13 @@ impl Verdict {
 pub(crate) fn full(window: Duration) -> Vec<Case> {
     let ms = Duration::from_millis;
     let mut cases = Vec::new();
-    for delay in [ms(1), ms(5)] {
-        let mode = Mode::Constant { delay };
+    for (delay, rate) in
+        [1, 5].into_iter().flat_map(|delay| [100, 1000, 10_000].map(|it| (delay, it)))
+    {
+        let constant = for_each_model(Mode::Constant { delay: ms(delay) }, window);
         // The closed loop has no rate to be varied.
-        for rate in [100, 1000, 10_000] {
-            let all = Model::ALL.into_iter();
-            let models = all.filter(|model| rate == 1000 || *model != Model::ClosedLoop);
-            cases.extend(models.map(|model| Case { mode, rate, model, window }));
-        }
+        let varied = |it: &Case| rate == 1000 || it.model != Model::ClosedLoop;
+        cases.extend(constant.into_iter().filter(varied).map(|it| Case { rate, ..it }));
     }
     cases.extend(for_each_model(two_point(), window));
     let (period, length) = (ms(1000), ms(200));
@@ -157,13 +153,12 @@ pub(crate) fn full(window: Duration) -> Vec<Case> {
     cases
 }
 
-/// Each model with a constant delay and with a stall, for a moment.
+/// Each model with each kind of delay, for a moment.
 pub(crate) fn smoke() -> Vec<Case> {
     let ms = Duration::from_millis;
-    let mut cases = for_each_model(Mode::Constant { delay: ms(1) }, ms(200));
-    cases.extend(for_each_model(two_point(), ms(200)));
-    cases.extend(for_each_model(Mode::Stall { period: ms(100), length: ms(20) }, ms(300)));
-    cases
+    let stall = Mode::Stall { period: ms(100), length: ms(20) };
+    let kinds = [(Mode::Constant { delay: ms(1) }, 200), (two_point(), 200), (stall, 300)];
+    kinds.into_iter().flat_map(|(mode, window)| for_each_model(mode, ms(window))).collect()
 }
 
 fn two_point() -> Mode {

@@ -41,7 +41,6 @@ is coordinated omission. Service counts from the sending, lag is the sending les
 way through the machine is in every error, and so is the server's own lateness. Each percentile is
 the median of those of the rounds; service and lag are those of the same round.";
 
-/// Arguments of `cargo xtask bench-truth`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Length of each window; over stalls it is rounded up to whole periods

@@ -28,8 +28,8 @@ const REPLY: &[u8] =
 /// The listening socket's event data; no connection gets that far.
 const LISTENER: u64 = u64::MAX;
 
-struct Server<'listener> {
-    listener: &'listener TcpListener,
+struct Server {
+    listener: TcpListener,
     epoll: OwnedFd,
     mode: Mode,
     began: Instant,
@@ -47,14 +47,14 @@ struct Server<'listener> {
 pub(crate) fn run(mode: Mode) -> anyhow::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("listening {}", listener.local_addr()?);
-    match serve(&listener, mode, Duration::ZERO).context("the delay server")? {}
+    match serve(listener, mode, Duration::ZERO).context("the delay server")? {}
 }
 
 /// Serves until the process ends; it waits at most this long at a time.
-fn serve(listener: &TcpListener, mode: Mode, wait: Duration) -> io::Result<Infallible> {
+fn serve(listener: TcpListener, mode: Mode, wait: Duration) -> io::Result<Infallible> {
     listener.set_nonblocking(true)?;
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-    epoll::add(&epoll, listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)?;
+    epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)?;
     let mut server = Server {
         listener,
         epoll,
@@ -83,7 +83,7 @@ fn serve(listener: &TcpListener, mode: Mode, wait: Duration) -> io::Result<Infal
     }
 }
 
-impl Server<'_> {
+impl Server {
     fn accept(&mut self) -> io::Result<()> {
         while let Ok((stream, _)) = self.listener.accept() {
             stream.set_nodelay(true)?;
@@ -147,7 +147,7 @@ mod tests {
     fn connect(mode: Mode, connections: usize) -> Vec<TcpStream> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        thread::spawn(move || serve(&listener, mode, Duration::from_millis(1)));
+        thread::spawn(move || serve(listener, mode, Duration::from_millis(1)));
         let connect = |_| {
             let stream = TcpStream::connect(address).unwrap();
             stream.set_nodelay(true).unwrap();
