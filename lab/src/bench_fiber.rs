@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     bench: bench::Options,
 }
 
-/// What a server counted: runs, polls, wake-ups, steals, and times from ready to run (p50, p99) in nanoseconds.
+/// Counts of a server: runs, polls, wake-ups, steals, and times from ready to run (p50, p99) in nanoseconds.
 type Counted = [u64; 6];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {

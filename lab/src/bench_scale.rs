@@ -2,11 +2,12 @@
 //! process over real pipes, as a carrier is.
 
 use anyhow::{Context as _, ensure};
+use rustix::process::Pid;
 use std::{
     fs,
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
-    process::Stdio,
+    process::{Child, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -14,6 +15,7 @@ use wirebench_schema::{
     agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent, WindowCpu, WindowReport},
     load::{EdgeClocks, GeneratorPart, LoadEvent, LoadReport, Stop},
 };
+use wirebench_sys::cpu_clock::process_cpu_ns;
 
 use crate::{
     process::{self, Server, command, finish, root},
@@ -28,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const HEAD: &str = "agents | until connected s | until the report s | until all ended s | CPU s | memory MiB | \
     started within ms | clock error us";
 
-/// What one load with some agents took, by column after the first one.
+/// Figures of one load, by column after the first one.
 type Taken = [f64; 7];
 const DIGITS: [usize; 7] = [2, 2, 2, 2, 0, 2, 0];
 
@@ -86,12 +88,11 @@ fn load(program: &Path, report: &Path, agents: usize, seconds: u64) -> anyhow::R
     let began = Instant::now();
     let now = || began.elapsed().as_secs_f64();
     let mut child = command.spawn()?;
-    let pid = i32::try_from(child.id())?;
     let (mut connected, mut window, mut reported) = (None, None, None);
     for line in BufReader::new(child.stdout.take().context("no pipe")?).lines() {
         match serde_json::from_str(&line?)? {
             LoadEvent::Connected { .. } => connected = Some(now()),
-            LoadEvent::WindowEnd => window = Some((now(), used(pid)?)),
+            LoadEvent::WindowEnd => window = Some((now(), used(&child)?)),
             LoadEvent::Report(report) => reported = Some((now(), report)),
             _ => {}
         }
@@ -117,12 +118,10 @@ fn load(program: &Path, report: &Path, agents: usize, seconds: u64) -> anyhow::R
 }
 
 /// CPU time in seconds and the most memory in MiB of a process so far.
-fn used(pid: i32) -> anyhow::Result<(f64, f64)> {
-    let process = procfs::process::Process::new(pid)?;
-    let stat = process.stat()?;
-    let ticks = stat.utime + stat.stime;
-    let memory_kib = process.status()?.vmhwm.unwrap_or(0);
-    Ok((ticks as f64 / procfs::ticks_per_second() as f64, memory_kib as f64 / 1024.0))
+fn used(child: &Child) -> anyhow::Result<(f64, f64)> {
+    let status = procfs::process::Process::new(i32::try_from(child.id())?)?.status()?;
+    let cpu_ns = process_cpu_ns(Pid::from_child(child))?;
+    Ok((cpu_ns as f64 / 1e9, status.vmhwm.unwrap_or(0) as f64 / 1024.0))
 }
 
 /// An agent that makes no load: answers as one does, with a report that was made once, until standard input ends. Of

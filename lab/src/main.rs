@@ -45,7 +45,7 @@ enum Chore {
     BareLoad(bare_load::Arguments),
     /// Answer HTTP/1.1 requests on the loopback interface after known delays, as JSON (internal)
     #[command(hide = true)]
-    DelayServer { mode: bench_truth::Mode },
+    DelayServer { mode: String },
     /// Answer as an agent does (internal)
     #[command(hide = true)]
     FakeAgent { report: PathBuf, host: String, script: String },
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         Chore::BenchScale(arguments) => bench_scale::run(&arguments),
         Chore::BenchTruth(arguments) => bench_truth::run(&arguments),
         Chore::BareLoad(arguments) => bare_load::run(&arguments),
-        Chore::DelayServer { mode } => bench_truth::delay_server(mode),
+        Chore::DelayServer { mode } => bench_truth::delay_server(&mode),
         Chore::FakeAgent { report, script, .. } => bench_scale::fake_agent(&report, &script),
     };
     match result {

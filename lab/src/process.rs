@@ -45,7 +45,7 @@ pub(crate) fn command(
     command
 }
 
-/// The same on these CPUs.
+/// A command that runs on these CPUs.
 pub(crate) fn on(
     cpus: &[u32],
     program: impl AsRef<OsStr>,
@@ -70,7 +70,6 @@ pub(crate) fn step(mut command: Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The words of a command, for messages.
 pub(crate) fn show(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
@@ -125,7 +124,6 @@ impl Server {
         }
     }
 
-    /// CPU time that it has used so far.
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         Ok(Duration::from_nanos(process_cpu_ns(Pid::from_child(&self.child.0))?))
     }
@@ -148,7 +146,6 @@ pub(crate) struct Finished {
     status: ExitStatus,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// From its start to its end.
     pub(crate) elapsed: Duration,
     /// Its CPU time, user and system.
     pub(crate) cpu: Duration,

@@ -1,8 +1,7 @@
 //! The loop over readiness: edge-triggered epoll, read until the socket is empty, one write.
 //!
-//! Every socket is registered once, for input and output, and never again: an edge-triggered
-//! socket reports room only after a write has failed for want of it, so asking for both costs
-//! nothing.
+//! Every socket is registered once, for input and output, and never again: an edge-triggered socket reports room only
+//! after a write has failed for want of it, so asking for both costs nothing.
 
 use rustix::{
     buffer::spare_capacity,
@@ -20,8 +19,7 @@ use super::{
     tally::{Requests, Tally},
 };
 
-/// Maximum size of a read. A reply of 64 KiB fits with its head, so it takes one read once it has
-/// arrived completely.
+/// Maximum size of a read. A reply of 64 KiB fits with its head, so it takes one read once it has arrived completely.
 const BUFFER_BYTES: usize = 128 * 1024;
 
 const EVENTS_PER_WAIT: usize = 512;
@@ -29,7 +27,6 @@ const EVENTS_PER_WAIT: usize = 512;
 /// How long one wait lasts at most, so that the end is seen although nothing arrives.
 const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Loads the sockets until the deadline.
 pub(crate) fn run(
     sockets: &[OwnedFd],
     requests: Requests,

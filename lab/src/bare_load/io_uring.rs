@@ -24,8 +24,7 @@ use super::{
 const SUBMISSION_ENTRIES: u32 = 1024;
 const COMPLETION_ENTRIES: u32 = 4096;
 
-/// Total size of all buffers: the second-level cache of a typical core. More would evict everything
-/// else from it.
+/// Total size of all buffers: the second-level cache of a typical core. More would evict everything else from it.
 const CACHE_BYTES: usize = 1024 * 1024;
 
 /// The operation of a completion; in its number above the connection's index.
@@ -33,14 +32,12 @@ const RECEIVE: u64 = 0;
 const SEND: u64 = 1;
 const END: u64 = 2;
 
-/// The operations of one connection that are in flight or waiting.
 struct Connection {
     fd: types::Fd,
     is_armed: bool,
     output: Output,
     /// Bytes of requests that are not sent, or that are being sent with a completion.
     owed: usize,
-    /// Bytes of the last silent send.
     silent: usize,
 }
 
@@ -52,8 +49,7 @@ enum Output {
     InFlight,
 }
 
-/// Each buffer holds what one connection has in flight, within limits: a reply in two buffers is two
-/// completions.
+/// Each buffer holds what one connection has in flight, within limits: a reply in two buffers is two completions.
 pub(crate) fn shape_for(reply_bytes: NonZeroUsize, depth: NonZeroUsize) -> Shape {
     const LEAST_BYTES: usize = 2048;
     const MOST_BYTES: usize = 65 * 1024;
@@ -68,7 +64,6 @@ pub(crate) fn shape_for(reply_bytes: NonZeroUsize, depth: NonZeroUsize) -> Shape
     }
 }
 
-/// Loads the sockets for the duration.
 pub(crate) fn run(
     sockets: &[OwnedFd],
     requests: Requests,
@@ -86,8 +81,7 @@ pub(crate) fn run(
         silent: 0,
     };
     let mut connections: Vec<_> = sockets.iter().map(fresh).collect();
-    // The kernel reads it when the request is submitted; leaking these few bytes saves proving
-    // when that is.
+    // The kernel reads it when the request is submitted; leaking these few bytes saves proving when that is.
     let end: &'static types::Timespec = Box::leak(Box::new(duration.into()));
     // SAFETY: The time is never freed.
     unsafe { ring.push(&opcode::Timeout::new(end).build().user_data(END << 32)) }?;
@@ -179,7 +173,6 @@ fn bytes(completion: &cqueue::Entry) -> io::Result<usize> {
     }
 }
 
-/// The connection that a completion is about.
 fn index(completion: &cqueue::Entry) -> usize {
     (completion.user_data() & u64::from(u32::MAX)) as usize
 }

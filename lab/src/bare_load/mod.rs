@@ -1,7 +1,7 @@
 //! A bare closed loop over HTTP/1.1: it sends a constant request, counts the bytes of the replies, and does nothing
 //! else. The difference to a load generator is the price of checks and records.
 //!
-//! It shares the rings of `wirebench-uring` with the generator and no more: a yardstick that changes with the generator
+//! The rings of `wirebench-uring` are all that it shares with the generator: a yardstick that changes with the generator
 //! shows no difference. The caller gives the length of the replies, which is not checked.
 
 mod epoll;
@@ -26,7 +26,6 @@ use self::tally::{Requests, Tally};
 /// For a connection: long enough for a full listen backlog.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The I/O engine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 enum Engine {
     Epoll,
@@ -54,7 +53,6 @@ pub(crate) struct Counted {
     pub(crate) errors: u64,
 }
 
-/// Prints the counts as one line of JSON.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("{}", serde_json::to_string(&load(arguments)?)?);
     Ok(())

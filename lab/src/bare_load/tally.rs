@@ -26,7 +26,6 @@ impl Tally {
         completed
     }
 
-    /// Replies that have arrived whole, on all connections.
     pub(crate) fn replies(&self) -> u64 {
         self.replies
     }
@@ -49,12 +48,10 @@ impl Requests {
         Self { batch: request.repeat(depth + 1).leak(), request_bytes: request.len(), depth }
     }
 
-    /// The bytes of this many requests.
     pub(crate) fn bytes(&self, requests: usize) -> usize {
         requests * self.request_bytes
     }
 
-    /// How many bytes each connection begins with.
     pub(crate) fn first_bytes(&self) -> usize {
         self.bytes(self.depth)
     }

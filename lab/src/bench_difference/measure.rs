@@ -142,7 +142,6 @@ fn template(program: &Path) -> String {
     format!("{} {{scenario}} {{host}} {{port}} {{workers}}", program.display())
 }
 
-/// The rows of all workloads of a `report.json`.
 fn rows(report: &Value) -> impl Iterator<Item = &Value> {
     let workloads = report["workloads"].as_array().into_iter().flatten();
     workloads.flat_map(|workload| workload["rows"].as_array().into_iter().flatten())

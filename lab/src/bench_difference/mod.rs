@@ -50,7 +50,7 @@ enum Experiment {
     EqualSuites,
     /// Suites of one server and the same slowed by 1, 2, 3 and 5 %
     SlowedSuites,
-    /// The same suites while another program takes 300 ms of each second on either CPU in turn
+    /// Those of slowed-suites while another program takes 300 ms of each second on either CPU in turn
     Neighbour,
     /// Suites on a synthetic machine: its CPUs are near and far in turn, which costs each server another time
     States,
@@ -127,7 +127,6 @@ impl Laboratory {
         neighbour.spawn().map(Killed).context("the neighbour")
     }
 
-    /// `c/epoll` as it is, and slowed.
     fn slowed_suite(&self) -> anyhow::Result<Suite> {
         let (plain, cost_ns) = self.plain()?;
         let mut servers = vec![(0.0, plain)];

@@ -37,7 +37,6 @@ pub(crate) struct Workshop {
 }
 
 impl Workshop {
-    /// Makes the folder below `target`.
     pub(crate) fn open(target: &Path) -> anyhow::Result<Self> {
         let folder = target.join("bench-difference");
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;

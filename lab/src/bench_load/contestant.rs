@@ -74,13 +74,12 @@ impl Contestant {
         self.to_possible_value().map_or("against".to_owned(), |it| it.get_name().to_owned())
     }
 
-    /// Whether it is `wirebench load`.
     pub(crate) const fn is_ours(self) -> bool {
         use Contestant::{Against, Wirebench, WirebenchEpoll, WirebenchIoUring};
         matches!(self, Wirebench | WirebenchIoUring | WirebenchEpoll | Against)
     }
 
-    /// Whether it can make this shape: some have no pipelining.
+    /// Some have no pipelining.
     pub(crate) fn can_make(self, shape: Shape) -> bool {
         shape.depth == 1 || !matches!(self, Self::Oha | Self::Hey)
     }
@@ -138,7 +137,6 @@ impl Contestant {
     }
 }
 
-/// Installs the other generators.
 pub(crate) fn install() -> anyhow::Result<()> {
     let become_root = if rustix::process::geteuid().is_root() { "env" } else { "sudo" };
     // Debian's packages of wrk, hey and h2load.

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Contest {
     pub(crate) bench: Bench,
     /// The build of `--against`.
-    pub(crate) other: Option<PathBuf>,
+    pub(crate) other: PathBuf,
     pub(crate) server: &'static str,
     /// Lengths of a load: each after the first one is used only where the one before brought no reply.
     pub(crate) windows: Vec<Duration>,
@@ -47,14 +47,12 @@ pub(crate) struct Sample {
 }
 
 impl Contest {
-    /// A null server for this shape.
     pub(crate) fn start_server(&self, shape: Shape) -> anyhow::Result<Server> {
         let (server, bytes) = (self.server, shape.body_bytes);
         let line = format!("null-server {server} hello 127.0.0.1 0 1 5000 {bytes}");
         self.bench.serve(&self.bench.wirebench, &line)
     }
 
-    /// Runs the contestant once.
     pub(crate) fn measure(
         &self,
         block: u32,
@@ -83,7 +81,7 @@ impl Contest {
         let reply_bytes = reply_bytes(server.address)?;
         let line = contestant.line(shape, duration, server.address, reply_bytes);
         let program = match contestant {
-            Contestant::Against => self.other.clone().context("there is no other build")?,
+            Contestant::Against => self.other.clone(),
             Contestant::BareIoUring | Contestant::BareEpoll => std::env::current_exe()?,
             _ if contestant.is_ours() => self.bench.wirebench.clone(),
             _ => contestant.name().into(),

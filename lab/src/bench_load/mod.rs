@@ -1,9 +1,7 @@
-//! `cargo xtask bench-load`: `wirebench load` next to wrk, h2load, oha, hey and two bare loops,
-//! against the same server, in random order; with `--against`, next to another build of itself, in
-//! pairs.
+//! `cargo xtask bench-load`: `wirebench load` next to wrk, h2load, oha, hey and two bare loops, against the same
+//! server, in random order; with `--against`, next to another build of itself, in pairs.
 //!
-//! It compares and has no pass mark. Ratios within a block are the result, because they saw the
-//! same machine.
+//! The bench compares and has no pass mark. Ratios within a block are the result, because they saw the same machine.
 
 mod contestant;
 mod measure;
@@ -25,12 +23,11 @@ use crate::bench::{self, Bench};
 const SMOKE_MS: [u64; 3] = [200, 1000, 5000];
 /// Blocks unless `--pairs` says otherwise.
 const PAIRS: u32 = 5;
-/// The same with `--against`, whose interval needs more.
+/// Blocks with `--against`, whose interval needs more.
 const PAIRS_AGAINST: u32 = 15;
-/// How many turns each build has in a pair. A shared machine changes its speed within a second, so
-/// turns are short.
+/// How many turns each build has in a pair. A shared machine changes its speed within a second, so turns are short.
 const TURNS: u32 = 16;
-/// The same in a smoke run: one in each order.
+/// Turns in a smoke run: one in each order.
 const SMOKE_TURNS: u32 = 2;
 
 #[derive(Debug, clap::Args)]
@@ -80,21 +77,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (Some("epoll"), _) | (None, Some(_)) => "epoll",
         (_, _) => "io_uring",
     };
-    // The build below may replace the file.
     let copies = tempfile::tempdir()?;
-    let other = arguments.against.as_deref().map(|program| {
-        let copy = copies.path().join("against");
-        fs::copy(program, &copy).with_context(|| format!("--against {}", program.display()))?;
-        anyhow::Ok(copy)
-    });
-    let other = other.transpose()?;
+    let other = copies.path().join("against");
+    if let Some(program) = &arguments.against {
+        // The build below may replace the file.
+        fs::copy(program, &other).with_context(|| format!("--against {}", program.display()))?;
+    }
     let bench = Bench::open(&arguments.bench)?;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
-    let (blocks, turns, windows) = arguments.extent();
+    let (blocks, turns, windows, mut shapes) = arguments.extent();
+    let shown = shapes.clone();
     let window = windows[0];
     println!("server over {server}, {blocks} blocks of {window:?} runs, seed {seed}");
     let contest = Contest { bench, other, server, windows };
-    let (mut shapes, shown) = (arguments.shapes(), arguments.shapes());
     let contestants = arguments.contestants(no_io_uring.as_deref());
     let mut order = fastrand::Rng::with_seed(seed);
     let mut samples = Vec::new();
@@ -132,30 +127,22 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 impl Arguments {
-    /// The blocks, the turns of each of two builds, and the lengths of a load.
-    fn extent(&self) -> (u32, u32, Vec<Duration>) {
+    /// The blocks, the turns of each of two builds, the lengths of a load, and the shapes.
+    fn extent(&self) -> (u32, u32, Vec<Duration>, Vec<Shape>) {
         let seconds = |usual| Duration::from_secs(self.seconds.unwrap_or(usual));
         let smoke = SMOKE_MS.map(Duration::from_millis).to_vec();
-        let (blocks, turns, windows) = match (self.smoke, &self.against) {
-            (true, None) => (1, 1, smoke),
+        let (blocks, turns, windows, shapes) = match (self.smoke, &self.against) {
+            (true, None) => (1, 1, smoke, &SMOKE[..]),
             // The fewest that have an interval.
-            (true, Some(_)) => (MIN_COHORTS as u32, SMOKE_TURNS, smoke),
-            (false, None) => (PAIRS, 1, vec![seconds(2)]),
-            (false, Some(_)) => (PAIRS_AGAINST, TURNS, vec![seconds(8) / TURNS]),
+            (true, Some(_)) => (MIN_COHORTS as u32, SMOKE_TURNS, smoke, &AGAINST[..]),
+            (false, None) => (PAIRS, 1, vec![seconds(2)], &SHAPES[..]),
+            (false, Some(_)) => (PAIRS_AGAINST, TURNS, vec![seconds(8) / TURNS], &AGAINST[..]),
         };
-        (self.pairs.unwrap_or(blocks), turns, windows)
-    }
-
-    fn shapes(&self) -> Vec<Shape> {
-        match (self.smoke, &self.against) {
-            _ if !self.shapes.is_empty() => {
-                let is_named = |shape: &Shape| self.shapes.iter().any(|it| it == shape.name);
-                SHAPES.into_iter().filter(is_named).collect()
-            }
-            (_, Some(_)) => AGAINST.to_vec(),
-            (true, None) => SMOKE.to_vec(),
-            (false, None) => SHAPES.to_vec(),
-        }
+        let shapes = if self.shapes.is_empty() { shapes } else { &SHAPES };
+        let is_chosen =
+            |it: &&Shape| self.shapes.is_empty() || self.shapes.iter().any(|name| name == it.name);
+        let shapes = shapes.iter().filter(is_chosen).copied().collect();
+        (self.pairs.unwrap_or(blocks), turns, windows, shapes)
     }
 
     /// The requested and installed ones; the others are listed.

@@ -15,7 +15,7 @@ const CHANCE: f64 = 3.0;
 pub(crate) enum Model {
     /// At a constant rate; latency counts from the moment at which a request was due.
     Rate,
-    /// The same, with a generator that never sleeps.
+    /// At a constant rate, with a generator that never sleeps.
     Spin,
     /// At random moments with this mean rate.
     Poisson,
@@ -62,7 +62,7 @@ impl Case {
         }
     }
 
-    /// Whether this measurement cannot find the truth, by its nature.
+    /// A closed model over stalls cannot find the truth, by its nature.
     pub(crate) const fn omits(&self) -> bool {
         let is_closed = matches!(self.model, Model::Closed | Model::ClosedLoop);
         is_closed && matches!(self.mode, Mode::Stall { .. })

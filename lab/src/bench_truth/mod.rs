@@ -1,13 +1,12 @@
-//! `cargo xtask bench-truth`: measures a server with known delays by `wirebench load`, and reports
-//! the errors.
+//! `cargo xtask bench-truth`: measures a server with known delays by `wirebench load`, and reports the errors.
 //!
-//! It fails only with `--strict`: the machine is part of every error, and a shared one causes many.
+//! The bench fails only with `--strict`: the machine is part of every error, and a shared one causes many.
 
 mod case;
 mod mode;
 mod server;
 
-pub(crate) use self::{mode::Mode, server::run as delay_server};
+pub(crate) use self::server::run as delay_server;
 
 use anyhow::{Context, ensure};
 use std::time::Duration;
@@ -118,8 +117,7 @@ fn complaint(case: &Case, result: &LoadReport) -> anyhow::Result<Option<String>>
     {
         let Some(latency) = latency else { continue };
         let below = below(latency, delay).with_context(|| described.clone())?;
-        // A request that was due shortly before the end and never sent is known to have waited so
-        // long only.
+        // A request that was due shortly before the end and never sent is known to have waited so long only.
         if below > latency.censored {
             return Ok(Some(format!("{described}: {below} {name} are below {delay:?}")));
         }

@@ -2,26 +2,17 @@
 //! due times come out.
 
 use serde::{Deserialize, Serialize};
-use std::{fmt, num::NonZeroU64, str::FromStr, time::Duration};
+use std::{fmt, num::NonZeroU64, time::Duration};
 use wirebench_schema::units::write_duration;
 
-/// The delays of a server.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Mode {
-    /// The same after each request.
+    /// Each request is answered after this delay.
     Constant { delay: Duration },
     /// Each n-th request of all connections is answered later than the others.
     TwoPoint { short: Duration, long: Duration, every: NonZeroU64 },
     /// None, but a stall at the start of every period, shorter than it.
     Stall { period: Duration, length: Duration },
-}
-
-impl FromStr for Mode {
-    type Err = serde_json::Error;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        serde_json::from_str(text)
-    }
 }
 
 impl Mode {
@@ -43,7 +34,6 @@ impl Mode {
         }
     }
 
-    /// The least delay of any request.
     pub(crate) fn least_delay(&self) -> Duration {
         match *self {
             Self::Constant { delay } => delay,

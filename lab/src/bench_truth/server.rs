@@ -36,15 +36,15 @@ struct Server {
     /// Connections by number, which is never used twice, each with the received part of an incomplete head.
     connections: HashMap<u64, (TcpStream, Vec<u8>)>,
     connections_made: u64,
-    /// Requests so far, on all connections.
     requests: u64,
     /// Due time, number of the request, connection, which may be gone. The number keeps requests that are due at the
     /// same time in the order of their arrival.
     timers: BinaryHeap<Reverse<(Duration, u64, u64)>>,
 }
 
-/// Prints where it listens, and serves until the process ends.
-pub(crate) fn run(mode: Mode) -> anyhow::Result<()> {
+/// Prints where it listens, and serves until the process ends. `mode` is JSON.
+pub(crate) fn run(mode: &str) -> anyhow::Result<()> {
+    let mode = serde_json::from_str(mode)?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("listening {}", listener.local_addr()?);
     match serve(listener, mode, Duration::ZERO).context("the delay server")? {}
@@ -118,7 +118,6 @@ impl Server {
         head.drain(..end);
     }
 
-    /// Sends the replies that are due by now.
     fn answer(&mut self) {
         while let Some(Reverse((due, _, number))) = self.timers.peek().copied() {
             if due > self.began.elapsed() {
