@@ -10,6 +10,25 @@ use crate::process::{self, Finished, Server, finish, on};
 /// Share of a CPU above which a program is named.
 const NOTICED: f64 = 0.05;
 
+/// By how much windows are longer: only a smoke run, which judges no time, tries further ones.
+pub(crate) const ONCE: &[u32] = &[1];
+pub(crate) const SMOKE: &[u32] = &[1, 5, 25];
+
+/// Measures with each factor in turn, until one brings requests: a busy machine may answer none in a short window.
+pub(crate) fn until_answered<T>(
+    factors: &[u32],
+    measure: impl Fn(u32) -> anyhow::Result<T>,
+    requests: impl Fn(&T) -> u64,
+) -> anyhow::Result<T> {
+    let mut result = measure(factors[0]);
+    for factor in &factors[1..] {
+        if !result.as_ref().is_ok_and(|it| requests(it) > 0) {
+            result = measure(*factor);
+        }
+    }
+    result
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// CPUs of the server and of the generator [default: two cores under one cache]

@@ -16,7 +16,7 @@ use wirebench_schema::journal::Generator;
 use super::contestant::{Contestant, Shape};
 use crate::{
     bare_load::Counted,
-    bench::Bench,
+    bench::{Bench, until_answered},
     process::{Server, parse_load},
 };
 
@@ -28,8 +28,8 @@ pub(crate) struct Contest {
     /// The build of `--against`.
     pub(crate) other: PathBuf,
     pub(crate) server: &'static str,
-    /// Lengths of a load: each after the first one is used only where the one before brought no reply.
-    pub(crate) windows: Vec<Duration>,
+    pub(crate) window: Duration,
+    pub(crate) factors: &'static [u32],
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,14 +60,8 @@ impl Contest {
         contestant: Contestant,
         server: &Server,
     ) -> anyhow::Result<Sample> {
-        let attempt = |window: &Duration| self.attempt(block, shape, contestant, server, *window);
-        let mut result = attempt(&self.windows[0]);
-        for window in &self.windows[1..] {
-            if !result.as_ref().is_ok_and(|it| it.counted.requests > 0) {
-                result = attempt(window);
-            }
-        }
-        result
+        let attempt = |factor| self.attempt(block, shape, contestant, server, self.window * factor);
+        until_answered(self.factors, attempt, |it| it.counted.requests)
     }
 
     fn attempt(

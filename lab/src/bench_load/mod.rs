@@ -19,8 +19,8 @@ use self::{
 };
 use crate::bench::{self, Bench};
 
-/// How long each contestant loads in a smoke run, in milliseconds: on a busy machine longer, until there is a reply.
-const SMOKE_MS: [u64; 3] = [200, 1000, 5000];
+/// How long each contestant loads in a smoke run.
+const SMOKE_WINDOW: Duration = Duration::from_millis(200);
 /// Blocks unless `--pairs` says otherwise.
 const PAIRS: u32 = 5;
 /// Blocks with `--against`, whose interval needs more.
@@ -85,11 +85,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let bench = Bench::open(&arguments.bench)?;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..=u64::from(u32::MAX)));
-    let (blocks, turns, windows, mut shapes) = arguments.extent();
+    let (blocks, turns, window, mut shapes) = arguments.extent();
     let shown = shapes.clone();
-    let window = windows[0];
     println!("server over {server}, {blocks} blocks of {window:?} runs, seed {seed}");
-    let contest = Contest { bench, other, server, windows };
+    let factors = if arguments.smoke { bench::SMOKE } else { bench::ONCE };
+    let contest = Contest { bench, other, server, window, factors };
     let contestants = arguments.contestants(no_io_uring.as_deref());
     let mut order = fastrand::Rng::with_seed(seed);
     let mut samples = Vec::new();
@@ -127,22 +127,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 impl Arguments {
-    /// The blocks, the turns of each of two builds, the lengths of a load, and the shapes.
-    fn extent(&self) -> (u32, u32, Vec<Duration>, Vec<Shape>) {
+    /// The blocks, the turns of each of two builds, the length of a load, and the shapes.
+    fn extent(&self) -> (u32, u32, Duration, Vec<Shape>) {
         let seconds = |usual| Duration::from_secs(self.seconds.unwrap_or(usual));
-        let smoke = SMOKE_MS.map(Duration::from_millis).to_vec();
-        let (blocks, turns, windows, shapes) = match (self.smoke, &self.against) {
-            (true, None) => (1, 1, smoke, &SMOKE[..]),
+        let (blocks, turns, window, shapes) = match (self.smoke, &self.against) {
+            (true, None) => (1, 1, SMOKE_WINDOW, &SMOKE[..]),
             // The fewest that have an interval.
-            (true, Some(_)) => (MIN_COHORTS as u32, SMOKE_TURNS, smoke, &AGAINST[..]),
-            (false, None) => (PAIRS, 1, vec![seconds(2)], &SHAPES[..]),
-            (false, Some(_)) => (PAIRS_AGAINST, TURNS, vec![seconds(8) / TURNS], &AGAINST[..]),
+            (true, Some(_)) => (MIN_COHORTS as u32, SMOKE_TURNS, SMOKE_WINDOW, &AGAINST[..]),
+            (false, None) => (PAIRS, 1, seconds(2), &SHAPES[..]),
+            (false, Some(_)) => (PAIRS_AGAINST, TURNS, seconds(8) / TURNS, &AGAINST[..]),
         };
         let shapes = if self.shapes.is_empty() { shapes } else { &SHAPES };
         let is_chosen =
             |it: &&Shape| self.shapes.is_empty() || self.shapes.iter().any(|name| name == it.name);
         let shapes = shapes.iter().filter(is_chosen).copied().collect();
-        (self.pairs.unwrap_or(blocks), turns, windows, shapes)
+        (self.pairs.unwrap_or(blocks), turns, window, shapes)
     }
 
     /// The requested and installed ones; the others are listed.

@@ -14,7 +14,7 @@ use wirebench_schema::load::{LatencySummary, LoadReport};
 
 use self::case::{Case, Model, Verdict};
 use crate::{
-    bench::{self, Bench},
+    bench::{self, Bench, until_answered},
     process::parse_load,
     table::{self, figure},
 };
@@ -61,14 +61,18 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bench = Bench::open(&arguments.bench)?;
-    let (cases, rounds) = match arguments.smoke {
-        true => (case::smoke(), 1),
-        false => (case::full(Duration::from_secs(arguments.seconds)), arguments.rounds),
+    let (cases, rounds, factors) = match arguments.smoke {
+        true => (case::smoke(), 1, bench::SMOKE),
+        false => {
+            (case::full(Duration::from_secs(arguments.seconds)), arguments.rounds, bench::ONCE)
+        }
     };
     let (mut lines, mut missed, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
     let mut stall_ns = 0;
     for case in &cases {
-        let results = (0..rounds).map(|_| measure(&bench, case));
+        let longer = |factor| Case { window: case.window * factor, ..*case };
+        let measured = |factor| measure(&bench, &longer(factor));
+        let results = (0..rounds).map(|_| until_answered(factors, measured, |it| it.requests));
         let results: Vec<LoadReport> = results.collect::<anyhow::Result<_>>()?;
         let requests: u64 = results.iter().map(|result| result.requests).sum();
         println!("{}: {requests} requests", case.describe());
