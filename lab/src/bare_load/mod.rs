@@ -1,8 +1,8 @@
 //! A bare closed loop over HTTP/1.1: it sends a constant request, counts the bytes of the replies, and does nothing
 //! else. The difference to a load generator is the price of checks and records.
 //!
-//! The rings of `wirebench-uring` are all that it shares with the generator: a yardstick that changes with the generator
-//! shows no difference. The caller gives the length of the replies, which is not checked.
+//! The rings of `wirebench-uring` are all that it shares with the generator: a yardstick that changes with the
+//! generator shows no difference. The caller gives the length of the replies, which is not checked.
 
 mod epoll;
 #[allow(unsafe_code, reason = "entries of a ring point to memory")]

@@ -26,8 +26,8 @@ crates/host/src/b.rs => //! LONG\n => @:1: longer than 120 bytes
 crates/host/src/b.rs => //! MANY => @: 401 lines, split it (at most 400)
 crates/host/src/b.rs => //! A header.\n// UNDONE\n => @:2: do it, or write down why not
 crates/host/Cargo.toml => [dependencies]\nwirebench-sys = 1\nclap = 1\n[dev-dependencies]\nwirebench-b = 1 =>
-crates/host/Cargo.toml => [dependencies]\nwirebench-cli = 1 => crates/host may not depend on cli: see ARCHITECTURE.md
-crates/host/Cargo.toml => REMOVED => crates/host is missing: remove it from ARROWS
+crates/host/Cargo.toml => [dependencies]\nwirebench-cli = 1 => host may not depend on cli: see ARCHITECTURE.md
+crates/host/Cargo.toml => REMOVED => host is missing: remove it from ARROWS
 crates/new/Cargo.toml => => crates/new has no line in ARROWS of xtask/src/tidy/crates.rs
 LICENSE-MIT => REMOVED => @ is missing
 README.md => uses: me/wirebench/action@main  # run\n =>
@@ -102,7 +102,7 @@ fn rows(table: &str) -> impl Iterator<Item = [String; 3]> {
 
 #[test]
 fn each_rule_complains_of_what_breaks_it() {
-    let manifests = crates::ARROWS.map(|it| format!("crates/{}/Cargo.toml", it.0));
+    let manifests = crates::ARROWS.map(|it| crates::manifest(it.0));
     let documents = DOCUMENTS.split(' ').map(str::to_owned);
     let empty = manifests.into_iter().chain(documents).map(|path| (path, String::new()));
     let project: BTreeMap<String, String> =
