@@ -20,6 +20,8 @@ use crate::{
 const THREADS: [(&str, &str); 3] =
     [("wirebench/it", "8"), ("wirebench-verify/it", "4"), ("wirebench-nullserver/it", "4")];
 const USUAL_THREADS: &str = "3";
+/// The program whose tests take longest, which begin first.
+const LONGEST: &str = "wirebench/it";
 /// The program whose tests need the CPUs for themselves.
 const ALONE: &str = "wirebench/provoke";
 /// Its server must become steady.
@@ -141,6 +143,13 @@ pub(super) fn add<'a>(
     }
     let built: &[&str] = if program.is_integration_test { &["build"] } else { &[] };
     let ready = [built, installed].concat();
+    let (of_it, first) = (program.clone(), title.clone());
+    let threads = THREADS.iter().find(|(name, _)| *name == program.name);
+    let threads = threads.map_or(USUAL_THREADS, |(_, threads)| threads);
+    queue.add(lane, &title, built, move |_| run(&first, &of_it, threads, &[]));
+    if program.name == LONGEST {
+        queue.prefer(&title);
+    }
     for (kind, lane, tests) in [("further", lane, further), ("undisturbed", Lane::Alone, quiet)] {
         if !tests.is_empty() {
             let (title, program) = (format!("{kind} {title}"), program.clone());
@@ -148,7 +157,6 @@ pub(super) fn add<'a>(
             queue.add(lane, &title, &ready, move |_| run_needing(&of_it, &program, &tests));
         }
     }
-    queue.add(lane, &title.clone(), built, move |_| run(&title, &program, &[]));
     Ok(())
 }
 
@@ -173,7 +181,7 @@ fn run_needing(title: &str, program: &Program, tests: &[(String, Need)]) -> anyh
     }
     let names = met.iter().map(|(test, _)| test.as_str());
     let arguments: Vec<&str> = ["--ignored", "--exact"].into_iter().chain(names).collect();
-    run(title, program, &arguments)
+    run(title, program, USUAL_THREADS, &arguments)
 }
 
 /// The tests in a program's list of those that are ignored, each with its need.
@@ -197,10 +205,9 @@ fn command(program: &Program, arguments: &[&str]) -> Command {
     command
 }
 
-fn run(title: &str, program: &Program, arguments: &[&str]) -> anyhow::Result<()> {
-    let threads = THREADS.iter().find(|(name, _)| *name == program.name);
+fn run(title: &str, program: &Program, threads: &str, arguments: &[&str]) -> anyhow::Result<()> {
     let mut command = command(program, arguments);
-    command.env("RUST_TEST_THREADS", threads.map_or(USUAL_THREADS, |(_, threads)| threads));
+    command.env("RUST_TEST_THREADS", threads);
     step::run(title, &mut command, Shown::AtEnd)?.passed().map(drop)
 }
 

@@ -18,7 +18,7 @@ const MARK: &str = "WIREBENCH_TEST_MARK";
 /// A machine that does not change its state, so that no run gets further cohorts.
 pub(crate) const ONE_STATE: (&str, &str) = ("WIREBENCH_SYNTHETIC_DISTANCES", "80,80,1,0");
 /// How long anything in these tests may take before it counts as hung: a run over sshd takes 40 s alone.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// An `entry.toml` that is valid and needs nothing.
 pub(crate) const ENTRY: &str = r#"
