@@ -50,15 +50,15 @@ pub(crate) struct Arguments {
 /// The steps besides those of entries, their lanes, and the CPU time in seconds that they used on a quiet machine with
 /// two CPUs.
 const PLAN: [(&str, Lane, u32); 9] = [
-    ("install", Lane::Net, 40),
-    ("build, with lints", Lane::Build, 200),
-    ("fibers", Lane::Build, 30),
-    ("docs (nightly)", Lane::Build, 50),
+    ("install", Lane::Net, 80),
+    ("build, with lints", Lane::Build, 500),
+    ("fibers (nightly, or changed)", Lane::Build, 75),
+    ("docs (nightly)", Lane::Build, 100),
     ("loom (nightly)", Lane::Build, 30),
-    ("tests of wirebench/it", Lane::Tests, 420),
-    ("other tests", Lane::Tests, 150),
-    ("tests of wirebench/provoke", Lane::Alone, 40),
-    ("smoke suite", Lane::Alone, 30),
+    ("tests of wirebench/it", Lane::Tests, 700),
+    ("other tests", Lane::Tests, 350),
+    ("tests of wirebench/provoke", Lane::Alone, 65),
+    ("smoke suite", Lane::Alone, 50),
 ];
 
 /// Checks the sources, installs the tests' dependencies, runs the tests, builds and verifies entries, and runs the
@@ -95,7 +95,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
             Ok(())
         })?;
-        add_fibers(queue, &lints, scope);
+        if scope >= Scope::Nightly || entries.chosen(None)?.iter().any(|it| it.id == "rust/fiber") {
+            add_fibers(queue, &lints, scope);
+        }
         Ok(())
     });
     if scope >= Scope::Nightly {
@@ -126,7 +128,7 @@ fn add_cargo<'a>(
     queue.add(Lane::Build, title, after, move |_| compile(title, &words, &env).map(drop));
 }
 
-/// Adds the tests of the fiber runtime, which is a part of its entry.
+/// Adds the tests of the fiber runtime, which is a part of its entry, and needs them when it changes.
 fn add_fibers<'a>(queue: &Queue<'a>, lints: &'a [(&'static str, String)], scope: Scope) {
     let lints: Vec<(&str, &str)> = lints.iter().map(|(name, it)| (*name, it.as_str())).collect();
     let of = ["test", "--manifest-path", FIBERS, "--target-dir", "target/fibers", "--locked"];
