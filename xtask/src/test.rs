@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     queue.add(Lane::Build, "build", &[], |queue| {
         build::run(&lints, |it| {
             if it.is_test {
-                return programs::add(queue, it, installed, scope);
+                return programs::add(queue, &it, installed, scope);
             }
             if it.name == "wirebench/wirebench" {
                 let path = it.executable.to_str().context("the program's path is no text")?;

@@ -122,13 +122,13 @@ fn can_make_hosts() -> bool {
 /// Adds the tests of a program. Those that need something begin after the steps `installed`.
 pub(super) fn add<'a>(
     queue: &Queue<'a>,
-    program: Program,
+    program: &Program,
     installed: &[&str],
     scope: Scope,
 ) -> anyhow::Result<()> {
     let title = format!("tests of {}", program.name);
     let lane = if program.name == ALONE { Lane::Alone } else { Lane::Tests };
-    let list = output(&mut command(&program, &["--list", "--ignored"]))?;
+    let list = output(&mut command(program, &["--list", "--ignored"]))?;
     let mut needing = needing(&program.name, &list)?;
     needing.retain(|(_, need)| match need {
         Need::Hosts | Need::Slurm => scope >= Scope::Nightly,
