@@ -39,6 +39,7 @@ struct Step<'a> {
     title: String,
     lane: Lane,
     after: Vec<String>,
+    is_late: bool,
     work: Work<'a>,
 }
 
@@ -66,9 +67,25 @@ impl<'a> Queue<'a> {
         after: &[&str],
         work: impl FnOnce(&Self) -> anyhow::Result<()> + Send + 'a,
     ) {
+        self.insert(lane, title, after, false, Box::new(work));
+    }
+
+    /// Adds a step that begins after all others of its lane.
+    pub(crate) fn add_late(
+        &self,
+        lane: Lane,
+        title: &str,
+        after: &[&str],
+        work: impl FnOnce(&Self) -> anyhow::Result<()> + Send + 'a,
+    ) {
+        self.insert(lane, title, after, true, Box::new(work));
+    }
+
+    fn insert(&self, lane: Lane, title: &str, after: &[&str], is_late: bool, work: Work<'a>) {
         let after = after.iter().map(|&it| it.to_owned()).collect();
-        let step = Step { title: title.to_owned(), lane, after, work: Box::new(work) };
-        self.lock().waiting.push(step);
+        let waiting = &mut self.lock().waiting;
+        waiting.push(Step { title: title.to_owned(), lane, after, is_late, work });
+        waiting.sort_by_key(|step| step.is_late);
         self.changed.notify_all();
     }
 
@@ -180,7 +197,6 @@ mod tests {
             Ok(())
         });
         queue.add(Lane::Tests, "first", &[], done("first"));
-        queue.prefer("first");
         queue.add(Lane::Build, "fails", &[], |_| bail!("no"));
         queue.add(Lane::Tests, "child", &["fails"], done("child"));
         queue.add(Lane::Build, "grandchild", &["child"], done("grandchild"));
@@ -189,6 +205,19 @@ mod tests {
         let not_run = "child, grandchild, waits for nothing that comes";
         assert_eq!(error, format!("failed:\nfails: no\nnot run: {not_run}"));
         assert_eq!(*ended.lock().unwrap(), ["first", "added", "alone"]);
+    }
+
+    #[test]
+    fn late_steps_come_last_and_the_preferred_one_first() {
+        let queue = Queue::default();
+        queue.add_late(Lane::Tests, "late", &[], |_| Ok(()));
+        for title in ["second", "third", "first"] {
+            queue.add(Lane::Tests, title, &[], |_| Ok(()));
+        }
+        queue.prefer("first");
+        let titles: Vec<String> =
+            queue.lock().waiting.iter().map(|step| step.title.clone()).collect();
+        assert_eq!(titles, ["first", "second", "third", "late"]);
     }
 
     #[test]

@@ -24,8 +24,12 @@ const USUAL_THREADS: &str = "3";
 const LONGEST: &str = "wirebench/it";
 /// The program whose tests need the CPUs for themselves.
 const ALONE: &str = "wirebench/provoke";
-/// Its server must become steady.
-const STEADY: &str = "phases::a_server_that_becomes_faster_is_waited_for";
+/// Tests in which the same server must look busy at rest, or become steady.
+const QUIET: [&str; 3] = [
+    "cohorts::a_server_that_does_not_survive_being_stopped_is_reported",
+    "cohorts::a_server_that_spins_at_rest_is_stopped_while_others_are_loaded",
+    "phases::a_server_that_becomes_faster_is_waited_for",
+];
 /// The program whose tests print JSON results and their schemas.
 const DOCUMENTS: &str = "wirebench-report/wirebench_report";
 /// Not a test, but a server that tests start.
@@ -55,7 +59,7 @@ enum Need {
 
 impl Need {
     fn of(test: &str) -> Option<Self> {
-        if test == STEADY {
+        if QUIET.contains(&test) {
             return Some(Self::Quiet);
         }
         let end = test.rsplit_once("_with_").map_or(test, |(_, end)| end);
@@ -154,7 +158,7 @@ pub(super) fn add<'a>(
         if !tests.is_empty() {
             let (title, program) = (format!("{kind} {title}"), program.clone());
             let of_it = title.clone();
-            queue.add(lane, &title, &ready, move |_| run_needing(&of_it, &program, &tests));
+            queue.add_late(lane, &title, &ready, move |_| run_needing(&of_it, &program, &tests));
         }
     }
     Ok(())
