@@ -223,8 +223,13 @@ mod tests {
     #[test]
     fn lanes_limit_what_runs_at_the_same_time() {
         let may_begin = |lane, running: &[Lane]| {
-            let step =
-                Step { title: "a".to_owned(), lane, after: Vec::new(), work: Box::new(|_| Ok(())) };
+            let step = Step {
+                title: "a".to_owned(),
+                lane,
+                after: Vec::new(),
+                is_late: false,
+                work: Box::new(|_| Ok(())),
+            };
             let state =
                 State { waiting: vec![step], running: running.to_vec(), ended: BTreeMap::new() };
             state.next().is_some()
