@@ -151,8 +151,9 @@ fn assert_constant(case: &str, config: &LoadConfig) {
         let many = allocations(&config, 10 * REQUESTS);
         assert!(few > 0, "the threads of the load are not counted");
         let more = many.saturating_sub(few);
-        // Segments are handed over by time, and buffers grow to the largest need, which is met at random.
-        let limit = 9 * REQUESTS / 200;
+        // Segments are handed over by time, of which a busy machine needs more, and buffers grow to the largest need,
+        // which is met at random.
+        let limit = 9 * REQUESTS / 50;
         assert!(
             more < limit,
             "{case}, {engine:?}: {few} allocations for {REQUESTS} requests, {many} for 10 times as many"
