@@ -156,7 +156,7 @@ fn plan(chosen: &[Chosen]) -> anyhow::Result<()> {
         println!("| {title} | {lane:?} | {cpu} | |");
     }
     for it in chosen {
-        let names = it.names.join(" ");
+        let names = it.shown();
         println!("| build and verify {names} | Build, Tests | {} | {} |", it.cpu_s, it.why);
     }
     let sum =

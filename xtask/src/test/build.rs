@@ -54,8 +54,9 @@ pub(super) fn run(
     let (status, cpu) = wait(&mut child)?;
     let seconds = began.elapsed().as_secs_f64();
     println!("\n== build: {seconds:.0} s, {cpu:.1} s of CPU, {status}");
+    programs?;
     ensure!(status.success(), "the tests cannot be built, or a lint complains");
-    programs
+    Ok(())
 }
 
 /// The program in one of cargo's messages, if it is about one.

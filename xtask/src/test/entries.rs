@@ -1,6 +1,6 @@
 //! The steps of entries: their setup, builds and checks, and the ledger's lines that result.
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -35,6 +35,10 @@ const REPRESENTATIVES: [&str; 14] = [
     "python/asyncio:uvloop",
     "rust/tokio",
 ];
+/// Commits for which a verification is not recorded anew, so that not every run changes the ledger.
+const YOUNG: usize = 100;
+/// Entries with a link to a crate of the workspace.
+const LINKS: [(&str, &str); 1] = [("rust/fiber", "crates/uring")];
 /// Sources that decide the verdict of a check.
 const CHECKS: [&str; 3] =
     ["crates/verify/src", "crates/server/src/guard", "crates/server/src/launch"];
@@ -71,9 +75,10 @@ impl Entries {
         for id in self.trees.entries() {
             let language = id.split('/').next().unwrap_or_default();
             let folders = [format!("entries/{id}"), format!("entries/{language}/shared")];
+            let linked = LINKS.iter().find(|it| it.0 == id).map_or("", |it| it.1);
             let commit = self.ledger().get(id).map(|line| line.commit.clone());
             let entry = Entry {
-                digest: self.trees.digest(&[&folders[0], &folders[1]])?,
+                digest: self.trees.digest(&[&folders[0], &folders[1], linked])?,
                 checks: checks.clone(),
                 age: self.history.iter().position(|it| Some(it) == commit.as_ref()),
                 ..Entry::default()
@@ -112,16 +117,42 @@ impl Entries {
     /// Adds the steps of the chosen entries, which begin after the steps `after`.
     pub(super) fn add<'a>(&'a self, queue: &Queue<'a>, program: &'a str, after: &[&str]) {
         queue.add(Lane::Net, "setup of the entries", after, move |queue| {
+            let (_, variants) = self.known(Some(program))?;
             let chosen = self.chosen(Some(program))?;
             if self.may_install {
-                let names = chosen.iter().flat_map(|it| &it.names).map(String::as_str);
+                let names = chosen.iter().flat_map(|it| of(it, &variants)).map(|it| text(it, "id"));
                 let words: Vec<&str> = [program, "setup"].into_iter().chain(names).collect();
                 attempt("setup of the entries", &words, &[], Shown::AtEnd)?;
             }
             let (known, variants) = self.known(Some(program))?;
-            let ready = chosen.into_iter().filter(|it| known[&it.id].is_ready);
-            let steps: Vec<String> =
-                ready.map(|it| self.add_one(queue, program, known[&it.id].clone(), it)).collect();
+            let mut steps = Vec::new();
+            for it in chosen {
+                let (ready, others): (Vec<_>, Vec<_>) =
+                    of(&it, &variants).partition(|it| is_ready(it));
+                for other in &others {
+                    println!(
+                        "\n== chosen, and not verified: {}: {}",
+                        text(other, "id"),
+                        text(other, "state")
+                    );
+                }
+                // Registries that cannot be reached make it unavailable; anything else is an error of the entry.
+                let faulty = others.iter().find(|it| text(it, "state") != "not available");
+                if let Some(faulty) = faulty.filter(|_| self.may_install) {
+                    bail!(
+                        "{}: {}: {}",
+                        text(faulty, "id"),
+                        text(faulty, "state"),
+                        text(faulty, "reason")
+                    );
+                }
+                if !ready.is_empty() {
+                    let is_whole = it.names.is_empty() && others.is_empty();
+                    let entry = is_whole.then(|| known[&it.id].clone());
+                    let ready = ready.iter().map(|it| text(it, "id").to_owned()).collect();
+                    steps.push(self.add_one(queue, program, entry, &it.id, ready));
+                }
+            }
             let has = |name: &&str| {
                 variants
                     .iter()
@@ -141,43 +172,46 @@ impl Entries {
         });
     }
 
-    /// Adds the build and the checks of an entry, and returns the title of the last step.
+    /// Adds the build and the checks of variants of an entry, and returns the title of the last step. The entry is given
+    /// if these are all of its variants.
     fn add_one<'a>(
         &'a self,
         queue: &Queue<'a>,
         program: &'a str,
-        entry: Entry,
-        it: Chosen,
+        entry: Option<Entry>,
+        id: &str,
+        variants: Vec<String>,
     ) -> String {
-        let (build, verify) = (format!("build of {}", it.id), format!("verify {}", it.id));
+        let (build, verify, id) = (format!("build of {id}"), format!("verify {id}"), id.to_owned());
         let last = verify.clone();
         queue.add(Lane::Build, &build.clone(), &[], move |queue| {
-            let words = |verb, option| {
-                let names = it.names.iter().map(String::as_str);
-                [program, verb].into_iter().chain(option).chain(names).collect::<Vec<&str>>()
-            };
-            let building =
-                compile(&build, &words("build", self.may_install.then_some("--strict")), &[])?;
+            let names = variants.iter().map(String::as_str);
+            let words: Vec<&str> = [program, "build"].into_iter().chain(names).collect();
+            let building = compile(&build, &words, &[])?;
             queue.add(Lane::Tests, &verify.clone(), &[], move |_| {
                 // It repeats a failed check alone, so that a rare fault blocks no unrelated change.
-                let names = it.names.iter().map(String::as_str);
+                let names = variants.iter().map(String::as_str);
                 let words = [program, "verify", "--quiet"].into_iter().chain(names);
                 let checking = step_beside(&verify, &words.collect::<Vec<_>>(), &[])?;
-                if it.is_whole() { self.record(&it.id, entry, building + checking) } else { Ok(()) }
+                entry.map_or(Ok(()), |entry| self.record(&id, entry, building + checking))
             });
             Ok(())
         });
         last
     }
 
-    /// Writes the line of an entry of which all variants were verified.
+    /// Writes the line of an entry of which all variants were verified, unless it says nothing new.
     fn record(&self, id: &str, entry: Entry, cpu: f64) -> anyhow::Result<()> {
         let mut ledger = self.ledger();
+        let Entry { digest, tools, checks, age, .. } = entry;
+        let same = ledger.get(id).filter(|line| line.digest == digest);
+        let is_current = same.is_some_and(|line| line.tools == tools && line.checks == checks);
+        if is_current && age.is_some_and(|age| age < YOUNG) {
+            return Ok(());
+        }
         // A build that was made before takes no time.
-        let same = ledger.get(id).filter(|line| line.digest == entry.digest);
         let cpu_s = same.map_or(0, |line| line.cpu_s).max(cpu.ceil() as u32);
         let commit = self.history.first().context("there is no commit")?.clone();
-        let Entry { digest, tools, checks, .. } = entry;
         ledger.insert(id.to_owned(), Line { digest, tools, checks, commit, cpu_s });
         fs::write(root().join(FILE), ledger::write(&ledger)).context(FILE)
     }
@@ -200,6 +234,15 @@ impl Entries {
         ensure!(old.is_empty(), "not verified for more than {OLDEST} commits: {old}; {next}");
         Ok(())
     }
+}
+
+/// The variants that a chosen entry stands for.
+fn of<'a>(chosen: &Chosen, variants: &'a [Value]) -> impl Iterator<Item = &'a Value> {
+    let (id, names) = (chosen.id.clone(), chosen.names.clone());
+    variants.iter().filter(move |it| {
+        let is_named = names.is_empty() || names.iter().any(|name| name == text(it, "id"));
+        text(it, "entry") == id && is_named
+    })
 }
 
 fn text<'a>(variant: &'a Value, key: &str) -> &'a str {

@@ -78,16 +78,15 @@ pub(crate) struct Entry {
 pub(crate) struct Chosen {
     pub(crate) id: String,
     pub(crate) why: String,
-    /// The entry, or some of its variants.
+    /// The variants that are verified; none stands for all.
     pub(crate) names: Vec<String>,
     /// CPU time in seconds by the ledger.
     pub(crate) cpu_s: u32,
 }
 
 impl Chosen {
-    /// Whether all variants are verified, so that the entry's line can be written.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.names == [self.id.as_str()]
+    pub(crate) fn shown(&self) -> String {
+        if self.names.is_empty() { self.id.clone() } else { self.names.join(" ") }
     }
 }
 
@@ -103,7 +102,7 @@ pub(crate) fn choose(
         let line = ledger.get(id);
         let of = |name: &&&str| name.split(':').next() == Some(id.as_str());
         let variants: Vec<&str> = representatives.iter().filter(of).copied().collect();
-        let whole = vec![id.as_str()];
+        let whole = Vec::new();
         let (why, names) = if line.is_none_or(|line| line.digest != entry.digest) {
             ("changed".to_owned(), whole)
         } else if scope == Scope::All {
@@ -173,7 +172,7 @@ mod tests {
     /// The entries that are chosen if `c/b:x` is the representative.
     fn chosen((entries, ledger): &(BTreeMap<String, Entry>, Ledger), scope: Scope) -> Vec<String> {
         let chosen = choose(entries, ledger, &["c/b:x"], scope);
-        chosen.iter().map(|it| format!("{}: {}", it.names.join(" "), it.why)).collect()
+        chosen.iter().map(|it| format!("{}: {}", it.shown(), it.why)).collect()
     }
 
     #[test]

@@ -32,6 +32,9 @@ const QUIET: [&str; 3] = [
 ];
 /// The program whose tests print JSON results and their schemas.
 const DOCUMENTS: &str = "wirebench-report/wirebench_report";
+/// Programs by whose names tests end.
+const PROGRAMS: [&str; 11] =
+    ["apt-get", "chromium", "fish", "git", "go", "h2load", "hey", "make", "node", "python3", "wrk"];
 /// Not a test, but a server that tests start.
 const SERVER: &str = "servers::serve";
 
@@ -75,7 +78,10 @@ impl Need {
             "slurm" => Self::Slurm,
             "cpp" => Self::Program("g++".to_owned()),
             "java" => Self::Program("javac".to_owned()),
-            program => Self::Program(program.replace('_', "-")),
+            program => {
+                let program = program.replace('_', "-");
+                PROGRAMS.contains(&program.as_str()).then_some(Self::Program(program))?
+            }
         })
     }
 
@@ -154,11 +160,15 @@ pub(super) fn add<'a>(
     if program.name == LONGEST {
         queue.prefer(&title);
     }
-    for (kind, lane, tests) in [("further", lane, further), ("undisturbed", Lane::Alone, quiet)] {
+    for (kind, lane, tests, threads) in
+        [("further", lane, further, USUAL_THREADS), ("undisturbed", Lane::Alone, quiet, "1")]
+    {
         if !tests.is_empty() {
             let (title, program) = (format!("{kind} {title}"), program.clone());
             let of_it = title.clone();
-            queue.add_late(lane, &title, &ready, move |_| run_needing(&of_it, &program, &tests));
+            queue.add_late(lane, &title, &ready, move |_| {
+                run_needing(&of_it, &program, threads, &tests)
+            });
         }
     }
     Ok(())
@@ -175,7 +185,12 @@ fn validate(program: &Program) -> anyhow::Result<()> {
 }
 
 /// Runs those of the ignored tests whose needs are met, and lists the others.
-fn run_needing(title: &str, program: &Program, tests: &[(String, Need)]) -> anyhow::Result<()> {
+fn run_needing(
+    title: &str,
+    program: &Program,
+    threads: &str,
+    tests: &[(String, Need)],
+) -> anyhow::Result<()> {
     let (met, missing): (Vec<_>, Vec<_>) = tests.iter().partition(|(_, need)| need.is_met());
     for (test, need) in missing {
         println!("\n== skipped, {need:?} is missing: {} {test}", program.name);
@@ -185,7 +200,7 @@ fn run_needing(title: &str, program: &Program, tests: &[(String, Need)]) -> anyh
     }
     let names = met.iter().map(|(test, _)| test.as_str());
     let arguments: Vec<&str> = ["--ignored", "--exact"].into_iter().chain(names).collect();
-    run(title, program, USUAL_THREADS, &arguments)
+    run(title, program, threads, &arguments)
 }
 
 /// The tests in a program's list of those that are ignored, each with its need.
