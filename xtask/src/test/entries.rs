@@ -136,7 +136,7 @@ impl Entries {
                         text(other, "state")
                     );
                 }
-                // Registries that cannot be reached make it unavailable; anything else is an error of the entry.
+                // Without its registry a variant is not available; any other state is a fault.
                 let faulty = others.iter().find(|it| text(it, "state") != "not available");
                 if let Some(faulty) = faulty.filter(|_| self.may_install) {
                     bail!(
@@ -172,8 +172,8 @@ impl Entries {
         });
     }
 
-    /// Adds the build and the checks of variants of an entry, and returns the title of the last step. The entry is given
-    /// if these are all of its variants.
+    /// Adds the build and the checks of variants of an entry, and returns the title of the last step. The entry is
+    /// given if these are all of its variants.
     fn add_one<'a>(
         &'a self,
         queue: &Queue<'a>,
