@@ -32,9 +32,9 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Install the tests' dependencies and run all tests, as CI does
+    /// Install the tests' dependencies and run the checks for a change; CI adds --nightly
     Test(test::Arguments),
-    /// Count the lines of code, comments and tests of each crate
+    /// Count the lines of code, tests and golden files of each crate
     Lines,
     /// Make a Debian package or a static program
     Package(package::Arguments),

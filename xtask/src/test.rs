@@ -49,16 +49,16 @@ pub(crate) struct Arguments {
 
 /// The steps besides those of entries, their lanes, and the CPU time in seconds that they used on a quiet machine with
 /// two CPUs.
-const PLAN: [(&str, Lane, u32); 9] = [
-    ("install", Lane::Net, 80),
-    ("build, with lints", Lane::Build, 500),
-    ("fibers (nightly, or changed)", Lane::Build, 75),
-    ("docs (nightly)", Lane::Build, 100),
-    ("loom (nightly)", Lane::Build, 30),
-    ("tests of wirebench/it", Lane::Tests, 700),
-    ("other tests", Lane::Tests, 350),
-    ("tests of wirebench/provoke", Lane::Alone, 65),
-    ("smoke suite", Lane::Alone, 50),
+const PLAN: [(&str, Lane, u32, Scope); 9] = [
+    ("install", Lane::Net, 80, Scope::Change),
+    ("build, with lints", Lane::Build, 500, Scope::Change),
+    ("docs", Lane::Build, 100, Scope::Nightly),
+    ("fibers", Lane::Build, 75, Scope::Nightly),
+    ("loom", Lane::Build, 7, Scope::Nightly),
+    ("tests of wirebench/it", Lane::Tests, 700, Scope::Change),
+    ("other tests", Lane::Tests, 480, Scope::Change),
+    ("tests of wirebench/provoke", Lane::Alone, 65, Scope::Change),
+    ("smoke suite", Lane::Alone, 50, Scope::Change),
 ];
 
 /// Checks the sources, installs the tests' dependencies, runs the tests, builds and verifies entries, and runs the
@@ -71,7 +71,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let entries = Entries::new(scope, !arguments.no_install)?;
     if arguments.plan {
-        return plan(&entries.chosen(None)?);
+        plan(scope, &entries.chosen(None)?);
+        return Ok(());
     }
     let before = Use::now()?;
     ensure!(exists("cargo-fmt"), "`cargo-fmt` is missing: rustup component add rustfmt");
@@ -151,21 +152,21 @@ fn add_release(queue: &Queue<'_>, may_install: bool) {
     queue.add(Lane::Alone, "benches", &["release build"], |_| lab::smoke());
 }
 
-fn plan(chosen: &[Chosen]) -> anyhow::Result<()> {
+fn plan(scope: Scope, chosen: &[Chosen]) {
     println!("| step | lane | expected CPU, s | reason |\n|---|---|---|---|");
-    for (title, lane, cpu) in PLAN {
+    let mut sum = 0;
+    for (title, lane, cpu, _) in PLAN.iter().filter(|it| scope >= it.3) {
         println!("| {title} | {lane:?} | {cpu} | |");
+        sum += cpu;
     }
     for it in chosen {
         let names = it.shown();
         println!("| build and verify {names} | Build, Tests | {} | {} |", it.cpu_s, it.why);
+        sum += it.cpu_s;
     }
-    let sum =
-        PLAN.iter().map(|(.., cpu)| cpu).chain(chosen.iter().map(|it| &it.cpu_s)).sum::<u32>();
     println!(
         "\n{sum} s of CPU. Versions of tools and missing requirements are known when the program is built."
     );
-    Ok(())
 }
 
 /// CPU time in seconds: of this run, of the machine in all, and what it had idle.
