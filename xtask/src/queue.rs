@@ -3,9 +3,10 @@
 //! A step may add further steps. One that fails stops only those that wait for it, so that one run reports every
 //! failure.
 
-use anyhow::ensure;
+use anyhow::{anyhow, ensure};
 use std::{
     collections::BTreeMap,
+    panic::{self, AssertUnwindSafe},
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
     thread,
 };
@@ -130,7 +131,10 @@ impl<'a> Queue<'a> {
             let Step { title, lane, work, .. } = state.waiting.remove(index);
             state.running.push(lane);
             drop(state);
-            let result = work(self).map_err(|error| format!("{error:#}"));
+            // Other steps would wait for the lane of one that panics.
+            let result = panic::catch_unwind(AssertUnwindSafe(|| work(self)))
+                .unwrap_or_else(|_| Err(anyhow!("panicked")))
+                .map_err(|error| format!("{error:#}"));
             if result.is_err() {
                 println!("\n== {title}: failed");
             }
@@ -198,12 +202,13 @@ mod tests {
         });
         queue.add(Lane::Tests, "first", &[], done("first"));
         queue.add(Lane::Build, "fails", &[], |_| bail!("no"));
+        queue.add(Lane::Net, "panics", &[], |_| panic!("at once"));
         queue.add(Lane::Tests, "child", &["fails"], done("child"));
         queue.add(Lane::Build, "grandchild", &["child"], done("grandchild"));
         queue.add(Lane::Net, "waits for nothing that comes", &["absent"], done("never"));
         let error = queue.run().unwrap_err().to_string();
         let not_run = "child, grandchild, waits for nothing that comes";
-        assert_eq!(error, format!("failed:\nfails: no\nnot run: {not_run}"));
+        assert_eq!(error, format!("failed:\nfails: no\npanics: panicked\nnot run: {not_run}"));
         assert_eq!(*ended.lock().unwrap(), ["first", "added", "alone"]);
     }
 

@@ -177,6 +177,7 @@ pub(super) fn add<'a>(
 /// Checks the documents that tests print with a complete validator.
 fn validate(program: &Program) -> anyhow::Result<()> {
     let documents = root().join("target/documents.txt");
+    fs::create_dir_all(root().join("target"))?;
     fs::write(&documents, output(&mut command(program, &["--nocapture"]))?)?;
     let documents = documents.to_str().context("the project's path is no text")?;
     let of = ["--manifest-path", "validate/Cargo.toml", "--target-dir", "target/validate"];
