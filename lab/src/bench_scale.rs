@@ -124,7 +124,7 @@ fn used(child: &Child) -> anyhow::Result<(f64, f64)> {
     Ok((cpu_ns as f64 / 1e9, status.vmhwm.unwrap_or(0) as f64 / 1024.0))
 }
 
-/// An agent that makes no load: answers as one does, with a report that was made once, until standard input ends. Of
+/// An agent without load: it answers as one does, with a report that was made once, until standard input ends. Of
 /// a thousand of them none takes a CPU from the side that is measured, beyond its own start and its lines. `script` is
 /// what the carrier was asked to do.
 pub(crate) fn fake_agent(report: &Path, script: &str) -> anyhow::Result<()> {

@@ -34,7 +34,7 @@ const BUDGET_OF_EQUAL: Duration = Duration::from_secs(40);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Experiments to carry out [default: all]
+    /// Experiments to run [default: all]
     #[arg(value_enum)]
     experiments: Vec<Experiment>,
     /// Repetitions of each experiment [default: 20 with equal servers, 10 with slowed ones]

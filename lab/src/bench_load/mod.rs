@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// Only this shape; may be given more than once
     #[arg(long = "shape", value_name = "NAME", value_parser = SHAPES.map(|shape| shape.name))]
     shapes: Vec<String>,
-    /// Only this contestant, beside wirebench; may be given more than once
+    /// Only this contestant next to wirebench; may be given more than once
     #[arg(long, value_name = "NAME")]
     only: Vec<Contestant>,
     /// Seed of the order [default: another one each time; it is printed]

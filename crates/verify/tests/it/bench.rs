@@ -115,7 +115,7 @@ impl Setup {
     /// Runs the checks up to the first that fails, and returns its name and finding.
     pub(crate) fn first_failure(&self) -> Option<(&'static str, String)> {
         let is_failure = |checked: &Checked| matches!(checked.verdict, Verdict::Fail { .. });
-        failures(&self.verify_until(&is_failure)).pop()
+        failures(&self.verify_until(&is_failure)).into_iter().next()
     }
 
     /// Runs the checks in their order up to the first that is `last`, and makes sure that no process is left.
