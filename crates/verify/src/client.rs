@@ -16,7 +16,7 @@ use wirebench_host::neighbours::CpuTimes;
 /// other work had all CPUs: see `Client::wait_for_progress`.
 pub const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a server that makes no progress on a busy machine is given in all.
-const PATIENCE_MOST: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE_MOST: Duration = Duration::from_secs(10);
 /// How long the machine is watched each time before the server is given more time.
 const WATCH: Duration = Duration::from_millis(500);
 /// How long one connection may be used in all, however much progress it makes. It only bounds the
@@ -330,35 +330,21 @@ fn is_temporary(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{
-        net::TcpListener,
-        sync::atomic::{AtomicBool, Ordering},
-        thread,
-    };
+    use crate::tests::beside_busy_cpus;
+    use std::{net::TcpListener, thread};
 
     #[test]
     fn a_server_that_gets_no_cpu_is_waited_for() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let answered = AtomicBool::new(false);
-        let seen = thread::scope(|scope| {
-            let cpus = thread::available_parallelism().unwrap().get();
-            for _ in 0..2 * cpus {
-                scope.spawn(|| {
-                    while !answered.load(Ordering::Relaxed) {
-                        std::hint::spin_loop();
-                    }
-                });
-            }
-            scope.spawn(|| {
-                let (mut stream, _) = listener.accept().unwrap();
-                thread::sleep(PATIENCE + WATCH + WATCH / 2);
-                stream.write_all(b"late").unwrap();
-            });
-            let seen = Client::connect(address, Buffers::Usual)
-                .and_then(|mut client| client.look_for_progress());
-            answered.store(true, Ordering::Relaxed);
-            seen
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            thread::sleep(PATIENCE + WATCH + WATCH / 2);
+            stream.write_all(b"late").unwrap();
+        });
+        let seen = beside_busy_cpus(|| {
+            Client::connect(address, Buffers::Usual)
+                .and_then(|mut client| client.look_for_progress())
         });
         assert!(matches!(&seen, Ok(ReadOutcome::Bytes(bytes)) if bytes == b"late"), "{seen:?}");
     }

@@ -35,6 +35,8 @@ pub mod reply;
 mod requests;
 mod session;
 mod show;
+#[cfg(test)]
+mod tests;
 mod timeout;
 mod work;
 mod workers;
