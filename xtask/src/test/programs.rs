@@ -18,7 +18,7 @@ use crate::{
 
 /// Programs of which more than the usual number of tests run at the same time, because most wait.
 const THREADS: [(&str, &str); 3] =
-    [("wirebench/it", "8"), ("wirebench-verify/it", "4"), ("wirebench-nullserver/it", "4")];
+    [("wirebench/it", "6"), ("wirebench-verify/it", "4"), ("wirebench-nullserver/it", "4")];
 const USUAL_THREADS: &str = "3";
 /// The program whose tests take longest, which begin first.
 const LONGEST: &str = "wirebench/it";
