@@ -11,6 +11,7 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
+use super::inet_diag;
 use crate::tree;
 
 /// The sockets to which the kernel gives connections to `address`, each by its inode.
@@ -27,6 +28,11 @@ pub(super) fn of(processes: &[Pid]) -> BTreeSet<SocketAddr> {
 
 /// The addresses and inodes of all listening sockets.
 fn listening() -> Vec<(SocketAddr, u64)> {
+    inet_diag::listening().unwrap_or_else(|_| in_tables())
+}
+
+/// Reads the kernel's tables, because some kernels and sandboxes lack `inet_diag`.
+fn in_tables() -> Vec<(SocketAddr, u64)> {
     let tables = [procfs::net::tcp(), procfs::net::tcp6()];
     let all = tables.into_iter().flatten().flatten();
     let listening = all.filter(|entry| entry.state == TcpState::Listen);
@@ -115,6 +121,19 @@ mod tests {
         }
         assert_eq!(taking(address), BTreeSet::new());
         assert_eq!(super::named(holder(u64::MAX)), "another process");
+    }
+
+    #[test]
+    fn the_kernel_tells_the_same_in_both_ways() {
+        let listeners = ["127.0.0.1:0", "[::1]:0", "0.0.0.0:0", "[::]:0"];
+        let listeners: Vec<_> = listeners.iter().flat_map(TcpListener::bind).collect();
+        assert!(listeners.len() >= 2);
+        let (diag, tables) = (inet_diag::listening().unwrap(), in_tables());
+        for address in listeners.iter().map(|it| it.local_addr().unwrap()) {
+            let [diag, tables] = [&diag, &tables]
+                .map(|it| it.iter().filter(|it| it.0 == address).collect::<Vec<_>>());
+            assert_eq!((diag.len(), &diag), (1, &tables));
+        }
     }
 
     #[test]

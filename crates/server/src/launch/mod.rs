@@ -3,6 +3,7 @@
 //! There is no sleep here: readiness is a line that the server prints, or a connection that
 //! succeeds. Either way all sockets that listen on the address must be the server's.
 
+mod inet_diag;
 mod listeners;
 mod machine;
 mod ready;
