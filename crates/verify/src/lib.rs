@@ -35,8 +35,6 @@ pub mod reply;
 mod requests;
 mod session;
 mod show;
-#[cfg(test)]
-mod tests;
 mod timeout;
 mod work;
 mod workers;
@@ -208,6 +206,29 @@ impl From<Result<Self, String>> for Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{
+        panic::{self, AssertUnwindSafe},
+        sync::atomic::{AtomicBool, Ordering},
+        thread,
+    };
+
+    /// Runs `wait` while all CPUs are busy.
+    pub(crate) fn beside_busy_cpus<T>(wait: impl FnOnce() -> T) -> T {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let cpus = thread::available_parallelism().unwrap().get();
+            for _ in 0..2 * cpus {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let seen = panic::catch_unwind(AssertUnwindSafe(wait));
+            is_over.store(true, Ordering::Relaxed);
+            seen.unwrap_or_else(|panic| panic::resume_unwind(panic))
+        })
+    }
 
     #[test]
     fn every_check_has_a_name_of_its_own_in_kebab_case_and_a_sentence() {
