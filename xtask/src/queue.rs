@@ -169,8 +169,8 @@ impl State<'_> {
         })
     }
 
-    /// Whether it can never run, because a step that it waits for failed, or never runs itself. Asked when no step
-    /// runs that could add others.
+    /// Tells if the step can never run, because one that it waits for failed, or never runs itself. Asked when no
+    /// step runs that could add others.
     fn is_stopped(&self, step: &Step<'_>) -> bool {
         step.after.iter().any(|title| match self.ended.get(title) {
             Some(result) => result.is_err(),

@@ -36,7 +36,7 @@ pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// Whether a program of this name is in a folder of PATH.
+/// Looks for a program of this name in the folders of PATH.
 pub(crate) fn exists(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
@@ -105,7 +105,8 @@ pub(crate) fn step_beside(title: &str, argv: &[&str], env: &[(&str, &str)]) -> a
     attempt(title, argv, env, Shown::AtEnd)?.passed()
 }
 
-/// The same with a low priority: tests that run meanwhile get the CPUs first, because they have time limits.
+/// Runs a program that compiles, with a low priority: tests that run meanwhile get the CPUs first, because they have
+/// time limits.
 pub(crate) fn compile(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<f64> {
     step_beside(title, &[&["nice", "-n", "10"], argv].concat(), env)
 }

@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let queue = Queue::default();
     let installed: &[&str] = if arguments.no_install { &[] } else { &["install"] };
     if !arguments.no_install {
-        queue.add(Lane::Net, "install", &[], |_| install::run(&entries.packages()?));
+        queue.add(Lane::Net, "install", &[], |_| install::run(&entries.packages()?, scope));
     }
     queue.add(Lane::Build, "build", &[], |queue| {
         build::run(&lints, |it| {

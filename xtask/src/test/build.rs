@@ -21,7 +21,7 @@ pub(super) struct Program {
     /// The folder of the package, in which tests expect to run.
     pub(super) folder: PathBuf,
     pub(super) is_test: bool,
-    /// Whether it may start programs of its package, which can be built after it.
+    /// Starts programs of its package perhaps, which can be built after it.
     pub(super) is_integration_test: bool,
 }
 

@@ -33,11 +33,17 @@ impl Trees {
         ids.filter(|id| id.matches('/').count() == 1 && !id.ends_with("/shared"))
     }
 
-    /// One name for the contents of some folders, of which the first one exists.
+    pub(super) fn has(&self, folder: &str) -> bool {
+        self.0.contains_key(folder)
+    }
+
+    /// One name for the contents of these folders.
     pub(super) fn digest(&self, folders: &[&str]) -> anyhow::Result<String> {
-        self.0.get(folders[0]).with_context(|| format!("{} is missing", folders[0]))?;
-        let names = folders.iter().filter_map(|it| self.0.get(*it)).map(|it| short(it));
-        Ok(names.collect::<Vec<_>>().join("+"))
+        let name =
+            |folder: &&str| self.0.get(*folder).with_context(|| format!("{folder} is missing"));
+        let names: Vec<&str> =
+            folders.iter().map(|it| name(it).map(|it| short(it))).collect::<Result<_, _>>()?;
+        Ok(names.join("+"))
     }
 }
 

@@ -74,11 +74,14 @@ impl Entries {
         let mut known = BTreeMap::new();
         for id in self.trees.entries() {
             let language = id.split('/').next().unwrap_or_default();
-            let folders = [format!("entries/{id}"), format!("entries/{language}/shared")];
-            let linked = LINKS.iter().find(|it| it.0 == id).map_or("", |it| it.1);
+            let (own, shared) = (format!("entries/{id}"), format!("entries/{language}/shared"));
+            let linked = LINKS.iter().filter(|it| it.0 == id).map(|it| it.1);
+            let shared = Some(shared.as_str()).filter(|it| self.trees.has(it));
+            let folders: Vec<&str> =
+                [own.as_str()].into_iter().chain(shared).chain(linked).collect();
             let commit = self.ledger().get(id).map(|line| line.commit.clone());
             let entry = Entry {
-                digest: self.trees.digest(&[&folders[0], &folders[1], linked])?,
+                digest: self.trees.digest(&folders)?,
                 checks: checks.clone(),
                 age: self.history.iter().position(|it| Some(it) == commit.as_ref()),
                 ..Entry::default()

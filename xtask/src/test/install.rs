@@ -2,28 +2,26 @@
 
 use std::fs;
 
-use super::programs::axe;
+use super::{ledger::Scope, programs::axe};
 use crate::step::{Shown, attempt, exists, root};
 
 /// Debian packages that tests need.
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 9] = [
     "chromium",
     "fish",
     "hey",
-    "iproute2",
     "linux-perf",
     "man-db",
-    "munge",
     "nghttp2-client",
     "openssh-client",
-    "openssh-server",
     "python3-pandas",
-    "slurm-wlm",
     "wrk",
 ];
+/// Debian packages that nightly tests need besides.
+const NIGHTLY: [&str; 4] = ["iproute2", "munge", "openssh-server", "slurm-wlm"];
 
 /// Installs these packages and those of the tests. What cannot be installed is listed at the end of the tests.
-pub(super) fn run(packages: &[String]) -> anyhow::Result<()> {
+pub(super) fn run(packages: &[String], scope: Scope) -> anyhow::Result<()> {
     if !exists("apt-get") {
         println!("\n== Debian packages: skipped, apt-get is missing");
         return install_axe();
@@ -32,7 +30,8 @@ pub(super) fn run(packages: &[String]) -> anyhow::Result<()> {
     let become_root: &[&str] = if root { &[] } else { &["sudo"] };
     let apt = [become_root, &["apt-get", "--yes", "--no-install-recommends"]].concat();
     let further: Vec<&str> = packages.iter().map(String::as_str).collect();
-    let install = [&apt[..], &["install"], &PACKAGES].concat();
+    let nightly: &[&str] = if scope >= Scope::Nightly { &NIGHTLY } else { &[] };
+    let install = [&apt[..], &["install"], &PACKAGES, nightly].concat();
     let all = [&install[..], &further].concat();
     if attempt("Debian packages", &all, &[], Shown::AtEnd)?.passed().is_err() {
         // A fresh image has no lists, or old ones; the packages of an entry may conflict, and are installed later.

@@ -61,7 +61,7 @@ pub(crate) enum Scope {
     All,
 }
 
-/// What is known of an entry, besides its line.
+/// Facts about an entry besides its line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     pub(crate) digest: String,
@@ -70,7 +70,7 @@ pub(crate) struct Entry {
     pub(crate) checks: String,
     /// Commits since its line's; unknown if that is not in the history.
     pub(crate) age: Option<usize>,
-    /// Whether it can be built without installing anything.
+    /// Nothing has to be installed before it can be built.
     pub(crate) is_ready: bool,
 }
 

@@ -38,7 +38,7 @@ const PROGRAMS: [&str; 11] =
 /// Not a test, but a server that tests start.
 const SERVER: &str = "servers::serve";
 
-/// What a test that is ignored by `cargo test` needs, by the end of its name.
+/// Need of a test that `cargo test` ignores, by the end of its name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Need {
     /// A machine without other load.
@@ -57,6 +57,8 @@ enum Need {
     Slurm,
     /// A run of everything: a rare fault, whose recorded evidence is tested otherwise.
     All,
+    /// Chromium, in a run of everything: pictures for people.
+    Pictures,
     Program(String),
 }
 
@@ -74,6 +76,7 @@ impl Need {
             "pandas" => Self::Pandas,
             "perf" => Self::Perf,
             "axe" => Self::Axe,
+            "pictures" => Self::Pictures,
             "hosts" => Self::Hosts,
             "slurm" => Self::Slurm,
             "cpp" => Self::Program("g++".to_owned()),
@@ -97,6 +100,7 @@ impl Need {
                 let stacks = ["record", "-g", "-o", "/dev/null", "-e", "cpu-clock", "true"];
                 passes("perf", &calls) && passes("perf", &stacks)
             }
+            Self::Pictures => exists("chromium"),
             Self::Axe => exists("chromium") && axe().is_file(),
             Self::Hosts => can_make_hosts(),
             Self::Slurm => {
@@ -142,7 +146,7 @@ pub(super) fn add<'a>(
     let mut needing = needing(&program.name, &list)?;
     needing.retain(|(_, need)| match need {
         Need::Hosts | Need::Slurm => scope >= Scope::Nightly,
-        Need::All => scope == Scope::All,
+        Need::All | Need::Pictures => scope == Scope::All,
         _ => true,
     });
     let (quiet, further): (Vec<_>, Vec<_>) =
