@@ -51,11 +51,11 @@ pub(crate) struct Arguments {
 /// two CPUs.
 const PLAN: [(&str, Lane, u32, Scope); 9] = [
     ("install", Lane::Net, 80, Scope::Change),
-    ("build, with lints", Lane::Build, 500, Scope::Change),
-    ("docs", Lane::Build, 100, Scope::Nightly),
+    ("build, with lints", Lane::Build, 420, Scope::Change),
+    ("docs", Lane::Build, 140, Scope::Nightly),
     ("fibers", Lane::Build, 75, Scope::Nightly),
     ("loom", Lane::Build, 7, Scope::Nightly),
-    ("tests of wirebench/it", Lane::Tests, 700, Scope::Change),
+    ("tests of wirebench/it", Lane::Tests, 600, Scope::Change),
     ("other tests", Lane::Tests, 480, Scope::Change),
     ("tests of wirebench/provoke", Lane::Alone, 65, Scope::Change),
     ("smoke suite", Lane::Alone, 50, Scope::Change),
@@ -96,15 +96,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
             Ok(())
         })?;
+        // The entries' builds come first, because checks wait for them.
+        if scope >= Scope::Nightly {
+            let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+            add_cargo(queue, "docs", &[], &doc, &[("RUSTDOCFLAGS", "-D warnings")]);
+        }
         if scope >= Scope::Nightly || entries.chosen(None)?.iter().any(|it| it.id == "rust/fiber") {
             add_fibers(queue, &lints, scope);
         }
         Ok(())
     });
-    if scope >= Scope::Nightly {
-        let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-        add_cargo(&queue, "docs", &["build"], &doc, &[("RUSTDOCFLAGS", "-D warnings")]);
-    }
     if arguments.release {
         add_release(&queue, !arguments.no_install);
     }

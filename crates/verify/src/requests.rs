@@ -262,7 +262,8 @@ mod tests {
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let mut config = LoadConfig::new(url.parse().unwrap());
         (config.threads, config.connections, config.stop) = (1, 1, Stop::Requests(1));
-        let late = config.timeout + Duration::from_millis(500);
+        config.timeout = Duration::from_millis(500);
+        let late = config.timeout + Duration::from_millis(200);
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let _ = stream.read(&mut [0; 1024]);
