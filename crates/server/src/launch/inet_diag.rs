@@ -35,7 +35,8 @@ fn dump(family: AddressFamily) -> io::Result<Vec<(SocketAddr, u64)>> {
     send(&socket, &request(family), SendFlags::empty())?;
     let (mut all, mut buffer) = (Vec::new(), vec![0; BUFFER_BYTES]);
     loop {
-        let (_, length) = recv(&socket, &mut buffer[..], RecvFlags::empty())?;
+        // The answer is there once the request is sent; without one the tables are read.
+        let (_, length) = recv(&socket, &mut buffer[..], RecvFlags::DONTWAIT)?;
         if add(&mut all, &buffer[..length]).ok_or(io::ErrorKind::InvalidData)?? {
             return Ok(all);
         }
@@ -61,11 +62,12 @@ fn add(all: &mut Vec<(SocketAddr, u64)>, mut messages: &[u8]) -> Option<io::Resu
         let message = messages.get(HEAD_BYTES..length)?;
         match u16::from_ne_bytes(messages.get(4..6)?.try_into().ok()?) {
             SOCK_DIAG_BY_FAMILY => all.push(socket(message)?),
-            DONE => return Some(Ok(true)),
-            // The other kind that comes is an error, whose number is negative.
-            _ => {
+            kind => {
+                // The end has a number too, which is negative if the kernel has no `tcp_diag`.
                 let number = i32::from_ne_bytes(message.get(..4)?.try_into().ok()?);
-                return Some(Err(io::Error::from_raw_os_error(-number)));
+                let is_end = kind == DONE && number >= 0;
+                let error = || io::Error::from_raw_os_error(number.saturating_neg());
+                return Some(is_end.then_some(true).ok_or_else(error));
             }
         }
         messages = messages.get(length.next_multiple_of(4)..).unwrap_or_default();
@@ -84,4 +86,26 @@ fn socket(message: &[u8]) -> Option<(SocketAddr, u64)> {
     };
     let inode = u32::from_ne_bytes(message.get(68..72)?.try_into().ok()?);
     Some((SocketAddr::new(ip, port), u64::from(inode)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_ends_with_all_sockets_or_with_an_error() {
+        let message = |kind: u16, number: i32| {
+            let head =
+                [20_u32.to_ne_bytes(), [kind.to_ne_bytes(), [0, 0]].concat().try_into().unwrap()];
+            [head.concat(), vec![0; 8], number.to_ne_bytes().to_vec()].concat()
+        };
+        let ended = |bytes: &[u8]| add(&mut Vec::new(), bytes).map(|it| it.map_err(|it| it.kind()));
+        assert_eq!(ended(&[]), Some(Ok(false)));
+        assert_eq!(ended(&message(DONE, 0)), Some(Ok(true)));
+        for kind in [DONE, 2] {
+            assert_eq!(ended(&message(kind, -2)), Some(Err(io::ErrorKind::NotFound)), "{kind}");
+        }
+        assert_eq!(ended(&message(SOCK_DIAG_BY_FAMILY, 0)), None);
+        assert_eq!(ended(&message(DONE, 0)[..18]), None);
+    }
 }
