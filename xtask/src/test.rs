@@ -55,10 +55,10 @@ const PLAN: [(&str, Lane, u32, Scope); 9] = [
     ("docs", Lane::Build, 140, Scope::Nightly),
     ("fibers", Lane::Build, 75, Scope::Nightly),
     ("loom", Lane::Build, 7, Scope::Nightly),
-    ("tests of wirebench/it", Lane::Tests, 600, Scope::Change),
-    ("other tests", Lane::Tests, 480, Scope::Change),
+    ("tests of wirebench/it", Lane::Tests, 640, Scope::Change),
+    ("other tests", Lane::Tests, 300, Scope::Change),
     ("tests of wirebench/provoke", Lane::Alone, 65, Scope::Change),
-    ("smoke suite", Lane::Alone, 50, Scope::Change),
+    ("smoke suite", Lane::Alone, 25, Scope::Change),
 ];
 
 /// Checks the sources, installs the tests' dependencies, runs the tests, builds and verifies entries, and runs the

@@ -43,7 +43,7 @@ pub(super) fn run(
     let build = ["-n", "10", cargo(), "test", "--workspace", "--locked", "--no-run"];
     let mut command = at_root("nice", build);
     command.envs(lints.iter().map(|(name, value)| (name, value)));
-    // A first build has nothing to build upon, and what it would keep for later ones costs a tenth of its CPU time.
+    // A first build has nothing to build upon, and need not write what later ones would use.
     if !std::env::current_exe()?.with_file_name("wirebench").exists() {
         command.env("CARGO_INCREMENTAL", "0");
     }

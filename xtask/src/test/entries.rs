@@ -92,8 +92,11 @@ impl Entries {
         let variants = output(&mut at_root(program, ["list", "--json"]))?;
         let variants: Vec<Value> = serde_json::from_str(&variants)?;
         let versions = output(&mut at_root(program, ["versions", "--markdown"]))?;
-        for it in variants.iter().filter(|it| is_ready(it)) {
-            if let Some(entry) = known.get_mut(text(it, "entry")).filter(|entry| !entry.is_ready) {
+        for it in &variants {
+            let Some(entry) = known.get_mut(text(it, "entry")) else { continue };
+            if !is_ready(it) {
+                entry.lacks_variants = true;
+            } else if !entry.is_ready {
                 entry.is_ready = true;
                 entry.tools = tools(&versions, text(it, "id")).unwrap_or_default();
             }

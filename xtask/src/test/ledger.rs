@@ -72,6 +72,14 @@ pub(crate) struct Entry {
     pub(crate) age: Option<usize>,
     /// Nothing has to be installed before it can be built.
     pub(crate) is_ready: bool,
+    /// Some of its variants cannot be verified on this machine, so that no run here writes its line.
+    pub(crate) lacks_variants: bool,
+}
+
+impl Entry {
+    fn is_whole(&self) -> bool {
+        self.is_ready && !self.lacks_variants
+    }
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -122,11 +130,11 @@ pub(crate) fn choose(
 }
 
 /// The entries whose verification says least of today, as many as the rotation has CPU time for, and at least one.
-/// Entries that were never verified lack a requirement on most machines.
+/// Entries that were never verified as a whole lack a requirement on most machines.
 fn stalest(entries: &BTreeMap<String, Entry>, ledger: &Ledger) -> BTreeSet<String> {
     let known = entries.iter().filter_map(|(id, entry)| Some((id, entry, ledger.get(id)?)));
     let mut known: Vec<_> =
-        known.filter(|(_, entry, line)| line.commit != NONE || entry.is_ready).collect();
+        known.filter(|(_, entry, line)| line.commit != NONE || entry.is_whole()).collect();
     known.sort_by_key(|(id, entry, line)| {
         let has_old_tools = !entry.tools.is_empty() && entry.tools != line.tools;
         let is_current = entry.age.is_some() && !has_old_tools && entry.checks == line.checks;
@@ -202,11 +210,11 @@ mod tests {
         let mut known = known(&rows);
         let stalest = ["c/b: stale, age 40 commits", "c/d: stale, age unknown"];
         assert_eq!(chosen(&known, Scope::Nightly), stalest);
-        // Another compiler, other checks, and an entry that was never verified.
+        // Another compiler, other checks, and an entry that was never verified as a whole and cannot be here.
         known.0.get_mut("c/a").unwrap().tools = "gcc 13".to_owned();
         known.0.get_mut("c/c").unwrap().checks = "other".to_owned();
         known.1.get_mut("c/d").unwrap().commit = NONE.to_owned();
-        known.0.get_mut("c/d").unwrap().is_ready = false;
+        known.0.get_mut("c/d").unwrap().lacks_variants = true;
         let [a, b, c] =
             ["c/a: stale, age 5 commits", "c/b:x: representative", "c/c: stale, age 30 commits"];
         assert_eq!(chosen(&known, Scope::Nightly), [a, b, c]);
