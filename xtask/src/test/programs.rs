@@ -24,11 +24,12 @@ const USUAL_THREADS: &str = "3";
 const LONGEST: &str = "wirebench/it";
 /// The program whose tests need the CPUs for themselves.
 const ALONE: &str = "wirebench/provoke";
-/// Tests in which the same server must look busy at rest, or become steady.
-const QUIET: [&str; 3] = [
+/// Tests in which the same server must look busy at rest, or become steady, or not.
+const QUIET: [&str; 4] = [
     "cohorts::a_server_that_does_not_survive_being_stopped_is_reported",
     "cohorts::a_server_that_spins_at_rest_is_stopped_while_others_are_loaded",
     "phases::a_server_that_becomes_faster_is_waited_for",
+    "phases::a_server_that_never_becomes_steady_is_flagged_and_its_figures_are_kept",
 ];
 /// The program whose tests print JSON results and their schemas.
 const DOCUMENTS: &str = "wirebench-report/wirebench_report";

@@ -122,6 +122,7 @@ fn a_server_that_becomes_faster_is_waited_for() {
 }
 
 #[test]
+#[ignore = "needs a machine without other load"]
 fn a_server_that_never_becomes_steady_is_flagged_and_its_figures_are_kept() {
     let run = run(&server("never-steady"), &workload("steady_within = \"2s\""));
     let measured = measured(&run);
