@@ -6,7 +6,7 @@ use wirebench_schema::{
     entry::{VersionProbe, VersionSource, source::Source},
     placeholder,
 };
-use wirebench_server::command::{Job, NO_ENV};
+use wirebench_server::command::{Job, NO_ENV, ask_twice};
 
 use crate::{
     small_file::read_small,
@@ -78,7 +78,7 @@ fn read(
             let argv = argv.map_err(|e| error(e.to_string()))?;
             let folder = &subject.source;
             let job = Job { argv: &argv, folder, env: NO_ENV, timeout: TIMEOUT };
-            job.output(stop).map_err(|e| error(e.to_string()))?.text
+            ask_twice(|| job.output(stop)).map_err(|e| error(e.to_string()))?.text
         }
     };
     let found = pattern.captures(&text).and_then(|groups| groups.get(1));

@@ -9,7 +9,7 @@ use std::{
 };
 use wirebench_schema::{entry::Need, placeholder};
 use wirebench_server::{
-    command::{CommandError, Job, NO_ENV},
+    command::{CommandError, Job, NO_ENV, ask_twice},
     executable::exists,
     parallel,
 };
@@ -132,7 +132,7 @@ impl<'a> Prober<'a> {
         missing: &str,
     ) -> Result<(), String> {
         let job = Job { argv, folder, env: NO_ENV, timeout: self.timeout };
-        match job.feed(input, self.stop) {
+        match ask_twice(|| job.feed(input, self.stop)) {
             Ok(status) if status.success() => Ok(()),
             // Why it did not come to an end is worth saying, why it said no is not.
             Err(error @ CommandError::Timeout { .. }) => Err(format!("{missing} ({error})")),

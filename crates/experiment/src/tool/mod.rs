@@ -16,7 +16,7 @@ use wirebench_schema::{
     scenario::Protocol,
     suite::{Phase, Workload},
 };
-use wirebench_server::command::{CommandError, Job, NO_ENV};
+use wirebench_server::command::{CommandError, Job, NO_ENV, ask_twice};
 
 pub(crate) use process::Finished;
 
@@ -106,7 +106,7 @@ fn printed_version(
 /// error, for it would not load either.
 fn asked(argv: &[String], timeout: Duration, stop: &AtomicBool) -> Result<String, String> {
     let job = Job { argv, folder: Path::new("."), env: NO_ENV, timeout };
-    match job.output(stop) {
+    match ask_twice(|| job.output(stop)) {
         Ok(output) => Ok(output.text),
         Err(CommandError::Start(_) | CommandError::Io { .. }) => Ok(String::new()),
         Err(error @ (CommandError::Timeout { .. } | CommandError::Flood(_))) => Err(format!(
