@@ -34,13 +34,21 @@ impl Lane {
     }
 }
 
+/// The order of the steps of a lane that may begin.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Priority {
+    First,
+    Usual,
+    Late,
+}
+
 type Work<'a> = Box<dyn FnOnce(&Queue<'a>) -> anyhow::Result<()> + Send + 'a>;
 
 struct Step<'a> {
+    priority: Priority,
     title: String,
     lane: Lane,
     after: Vec<String>,
-    is_late: bool,
     work: Work<'a>,
 }
 
@@ -68,31 +76,24 @@ impl<'a> Queue<'a> {
         after: &[&str],
         work: impl FnOnce(&Self) -> anyhow::Result<()> + Send + 'a,
     ) {
-        self.insert(lane, title, after, false, Box::new(work));
+        self.add_as(Priority::Usual, lane, title, after, work);
     }
 
-    /// Adds a step that begins after all others of its lane.
-    pub(crate) fn add_late(
+    /// Adds a step that begins before or after others of its lane.
+    pub(crate) fn add_as(
         &self,
+        priority: Priority,
         lane: Lane,
         title: &str,
         after: &[&str],
         work: impl FnOnce(&Self) -> anyhow::Result<()> + Send + 'a,
     ) {
-        self.insert(lane, title, after, true, Box::new(work));
-    }
-
-    fn insert(&self, lane: Lane, title: &str, after: &[&str], is_late: bool, work: Work<'a>) {
         let after = after.iter().map(|&it| it.to_owned()).collect();
+        let (title, work) = (title.to_owned(), Box::new(work));
         let waiting = &mut self.lock().waiting;
-        waiting.push(Step { title: title.to_owned(), lane, after, is_late, work });
-        waiting.sort_by_key(|step| step.is_late);
+        let place = waiting.partition_point(|step| step.priority <= priority);
+        waiting.insert(place, Step { priority, title, lane, after, work });
         self.changed.notify_all();
-    }
-
-    /// Lets a step begin before all others that wait now.
-    pub(crate) fn prefer(&self, title: &str) {
-        self.lock().waiting.sort_by_key(|step| step.title != title);
     }
 
     /// Runs all steps, and fails with the errors of those that failed and the titles of those that did not run.
@@ -213,13 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn late_steps_come_last_and_the_preferred_one_first() {
+    fn steps_are_ordered_by_priority_and_then_as_they_were_added() {
         let queue = Queue::default();
-        queue.add_late(Lane::Tests, "late", &[], |_| Ok(()));
-        for title in ["second", "third", "first"] {
-            queue.add(Lane::Tests, title, &[], |_| Ok(()));
+        for (priority, title) in [
+            (Priority::Late, "late"),
+            (Priority::Usual, "second"),
+            (Priority::First, "first"),
+            (Priority::Usual, "third"),
+        ] {
+            queue.add_as(priority, Lane::Tests, title, &[], |_| Ok(()));
         }
-        queue.prefer("first");
         let titles: Vec<String> =
             queue.lock().waiting.iter().map(|step| step.title.clone()).collect();
         assert_eq!(titles, ["first", "second", "third", "late"]);
@@ -229,10 +233,10 @@ mod tests {
     fn lanes_limit_what_runs_at_the_same_time() {
         let may_begin = |lane, running: &[Lane]| {
             let step = Step {
+                priority: Priority::Usual,
                 title: "a".to_owned(),
                 lane,
                 after: Vec::new(),
-                is_late: false,
                 work: Box::new(|_| Ok(())),
             };
             let state =

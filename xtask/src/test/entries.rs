@@ -95,7 +95,7 @@ impl Entries {
         for it in &variants {
             let Some(entry) = known.get_mut(text(it, "entry")) else { continue };
             if !is_ready(it) {
-                entry.lacks_variants = true;
+                entry.lacks.push(text(it, "id").to_owned());
             } else if !entry.is_ready {
                 entry.is_ready = true;
                 entry.tools = tools(&versions, text(it, "id")).unwrap_or_default();
@@ -136,25 +136,15 @@ impl Entries {
                 let (ready, others): (Vec<_>, Vec<_>) =
                     of(&it, &variants).partition(|it| is_ready(it));
                 for other in &others {
-                    println!(
-                        "\n== chosen, and not verified: {}: {}",
-                        text(other, "id"),
-                        text(other, "state")
-                    );
+                    println!("\n== chosen, and not verified: {}", shown(other));
                 }
                 // Without its registry a variant is not available; any other state is a fault.
                 let faulty = others.iter().find(|it| text(it, "state") != "not available");
                 if let Some(faulty) = faulty.filter(|_| self.may_install) {
-                    bail!(
-                        "{}: {}: {}",
-                        text(faulty, "id"),
-                        text(faulty, "state"),
-                        text(faulty, "reason")
-                    );
+                    bail!("{}", shown(faulty));
                 }
                 if !ready.is_empty() {
-                    let is_whole = it.names.is_empty() && others.is_empty();
-                    let entry = is_whole.then(|| known[&it.id].clone());
+                    let entry = it.names.is_empty().then(|| known[&it.id].clone());
                     let ready = ready.iter().map(|it| text(it, "id").to_owned()).collect();
                     steps.push(self.add_one(queue, program, entry, &it.id, ready));
                 }
@@ -179,7 +169,7 @@ impl Entries {
     }
 
     /// Adds the build and the checks of variants of an entry, and returns the title of the last step. The entry is
-    /// given if these are all of its variants.
+    /// given if these are all variants that the machine has.
     fn add_one<'a>(
         &'a self,
         queue: &Queue<'a>,
@@ -206,19 +196,21 @@ impl Entries {
         last
     }
 
-    /// Writes the line of an entry of which all variants were verified, unless it says nothing new.
+    /// Writes the line of an entry, of which all variants that the machine has were verified, unless it says nothing
+    /// new.
     fn record(&self, id: &str, entry: Entry, cpu: f64) -> anyhow::Result<()> {
         let mut ledger = self.ledger();
-        let Entry { digest, tools, checks, age, .. } = entry;
+        let Entry { digest, tools, checks, age, lacks, .. } = entry;
         let same = ledger.get(id).filter(|line| line.digest == digest);
-        let is_current = same.is_some_and(|line| line.tools == tools && line.checks == checks);
+        let now = (&tools, &checks, &lacks);
+        let is_current = same.is_some_and(|it| (&it.tools, &it.checks, &it.lacks) == now);
         if is_current && age.is_some_and(|age| age < YOUNG) {
             return Ok(());
         }
         // A build that was made before takes no time.
         let cpu_s = same.map_or(0, |line| line.cpu_s).max(cpu.ceil() as u32);
         let commit = self.history.first().context("there is no commit")?.clone();
-        ledger.insert(id.to_owned(), Line { digest, tools, checks, commit, cpu_s });
+        ledger.insert(id.to_owned(), Line { digest, tools, checks, commit, cpu_s, lacks });
         fs::write(root().join(FILE), ledger::write(&ledger)).context(FILE)
     }
 
@@ -227,7 +219,7 @@ impl Entries {
         let (known, variants) = self.known(Some(program))?;
         println!("\n== not available on this machine:");
         for it in variants.iter().filter(|it| !is_ready(it)) {
-            println!("{}: {}: {}", text(it, "id"), text(it, "state"), text(it, "reason"));
+            println!("{}", shown(it));
         }
         if checkout::has_changed(FILE)? {
             println!("\n== {FILE} has new lines: commit it");
@@ -253,6 +245,11 @@ fn of<'a>(chosen: &Chosen, variants: &'a [Value]) -> impl Iterator<Item = &'a Va
 
 fn text<'a>(variant: &'a Value, key: &str) -> &'a str {
     variant[key].as_str().unwrap_or_default()
+}
+
+/// Name and state of a variant, and the reason.
+fn shown(variant: &Value) -> String {
+    ["id", "state", "reason"].map(|it| text(variant, it)).join(": ")
 }
 
 fn is_ready(variant: &Value) -> bool {

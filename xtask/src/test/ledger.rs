@@ -10,8 +10,8 @@ const ROTATION_CPU_S: u32 = 200;
 pub(crate) const OLDEST: usize = 400;
 /// A value that is not known. An entry without a commit was never verified, and does not age.
 const NONE: &str = "-";
-const HEADER: &str = "# id\tdigest\ttools\tchecks\tcommit\tcpu_s: the last verification of each entry, written by \
-                      `cargo xtask test`";
+const HEADER: &str = "# id\tdigest\ttools\tchecks\tcommit\tcpu_s\tlacks: the last verification of each entry, written \
+                      by `cargo xtask test`";
 
 /// One entry's last verification.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -25,6 +25,8 @@ pub(crate) struct Line {
     pub(crate) commit: String,
     /// CPU time in seconds of the build and the checks.
     pub(crate) cpu_s: u32,
+    /// The variants that the machine lacked.
+    pub(crate) lacks: Vec<String>,
 }
 
 pub(crate) type Ledger = BTreeMap<String, Line>;
@@ -33,20 +35,22 @@ pub(crate) fn read(text: &str) -> anyhow::Result<Ledger> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let parsed = lines.map(|line| {
         let cells: Vec<&str> = line.split('\t').collect();
-        let [id, digest, tools, checks, commit, cpu] = cells[..] else {
-            anyhow::bail!("`{line}` has {} columns instead of 6", cells.len());
+        let [id, digest, tools, checks, commit, cpu, lacks] = cells[..] else {
+            anyhow::bail!("`{line}` has {} columns instead of 7", cells.len());
         };
         let cpu_s = cpu.parse().with_context(|| format!("`{cpu}` in `{line}`"))?;
         let [digest, tools, checks, commit] = [digest, tools, checks, commit].map(str::to_owned);
-        Ok((id.to_owned(), Line { digest, tools, checks, commit, cpu_s }))
+        let lacks = lacks.split(',').filter(|it| *it != NONE).map(str::to_owned).collect();
+        Ok((id.to_owned(), Line { digest, tools, checks, commit, cpu_s, lacks }))
     });
     parsed.collect()
 }
 
 pub(crate) fn write(ledger: &Ledger) -> String {
     let line = |(id, it): (&String, &Line)| {
-        let Line { digest, tools, checks, commit, cpu_s } = it;
-        format!("{id}\t{digest}\t{tools}\t{checks}\t{commit}\t{cpu_s}\n")
+        let Line { digest, tools, checks, commit, cpu_s, lacks } = it;
+        let lacks = if lacks.is_empty() { NONE.to_owned() } else { lacks.join(",") };
+        format!("{id}\t{digest}\t{tools}\t{checks}\t{commit}\t{cpu_s}\t{lacks}\n")
     };
     format!("{HEADER}\n{}", ledger.iter().map(line).collect::<String>())
 }
@@ -70,16 +74,10 @@ pub(crate) struct Entry {
     pub(crate) checks: String,
     /// Commits since its line's; unknown if that is not in the history.
     pub(crate) age: Option<usize>,
-    /// Nothing has to be installed before it can be built.
+    /// A variant of it can be built, and nothing has to be installed before.
     pub(crate) is_ready: bool,
-    /// Some of its variants cannot be verified on this machine, so that no run here writes its line.
-    pub(crate) lacks_variants: bool,
-}
-
-impl Entry {
-    fn is_whole(&self) -> bool {
-        self.is_ready && !self.lacks_variants
-    }
+    /// The variants for which something is missing on this machine.
+    pub(crate) lacks: Vec<String>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -130,14 +128,16 @@ pub(crate) fn choose(
 }
 
 /// The entries whose verification says least of today, as many as the rotation has CPU time for, and at least one.
-/// Entries that were never verified as a whole lack a requirement on most machines.
+/// Entries that were never verified lack a requirement on most machines.
 fn stalest(entries: &BTreeMap<String, Entry>, ledger: &Ledger) -> BTreeSet<String> {
     let known = entries.iter().filter_map(|(id, entry)| Some((id, entry, ledger.get(id)?)));
     let mut known: Vec<_> =
-        known.filter(|(_, entry, line)| line.commit != NONE || entry.is_whole()).collect();
+        known.filter(|(_, entry, line)| line.commit != NONE || entry.is_ready).collect();
     known.sort_by_key(|(id, entry, line)| {
         let has_old_tools = !entry.tools.is_empty() && entry.tools != line.tools;
-        let is_current = entry.age.is_some() && !has_old_tools && entry.checks == line.checks;
+        let is_new = |variant| entry.is_ready && !entry.lacks.contains(variant);
+        let is_old = has_old_tools || entry.checks != line.checks || line.lacks.iter().any(is_new);
+        let is_current = entry.age.is_some() && !is_old;
         (is_current, std::cmp::Reverse(entry.age), *id)
     });
     let mut left = ROTATION_CPU_S;
@@ -168,7 +168,8 @@ mod tests {
             is_ready: true,
             ..Entry::default()
         };
-        let line = Line { digest, tools, checks, commit, cpu_s: 0 };
+        let lacks = Vec::new();
+        let line = Line { digest, tools, checks, commit, cpu_s: 0, lacks };
         let entries =
             rows.iter().map(|(id, age, _)| ((*id).into(), Entry { age: *age, ..entry.clone() }));
         let lines = rows
@@ -185,12 +186,14 @@ mod tests {
 
     #[test]
     fn the_ledger_is_read_as_it_was_written() {
-        let (_, ledger) = known(&[("c/a", None, 7), ("c/b", None, 0)]);
+        let (_, mut ledger) = known(&[("c/a", None, 7), ("c/b", None, 0)]);
+        ledger.get_mut("c/b").unwrap().lacks = ["c/b:x", "c/b:y"].map(str::to_owned).to_vec();
         let text = write(&ledger);
-        assert!(text.ends_with("c/a\td\tgcc 12\tc\tabc\t7\nc/b\td\tgcc 12\tc\tabc\t0\n"), "{text}");
+        let lines = "c/a\td\tgcc 12\tc\tabc\t7\t-\nc/b\td\tgcc 12\tc\tabc\t0\tc/b:x,c/b:y\n";
+        assert!(text.ends_with(lines), "{text}");
         assert_eq!(read(&text).unwrap(), ledger);
         let error = read("c/a\td\n").unwrap_err().to_string();
-        assert_eq!(error, "`c/a\td` has 2 columns instead of 6");
+        assert_eq!(error, "`c/a\td` has 2 columns instead of 7");
     }
 
     #[test]
@@ -210,11 +213,14 @@ mod tests {
         let mut known = known(&rows);
         let stalest = ["c/b: stale, age 40 commits", "c/d: stale, age unknown"];
         assert_eq!(chosen(&known, Scope::Nightly), stalest);
-        // Another compiler, other checks, and an entry that was never verified as a whole and cannot be here.
+        // Another compiler, a variant that no machine had, and an entry that was never verified and cannot be here.
         known.0.get_mut("c/a").unwrap().tools = "gcc 13".to_owned();
-        known.0.get_mut("c/c").unwrap().checks = "other".to_owned();
+        known.0.get_mut("c/b").unwrap().lacks.push("c/b:y".to_owned());
+        for (id, variant) in [("c/b", "c/b:y"), ("c/c", "c/c:y")] {
+            known.1.get_mut(id).unwrap().lacks.push(variant.to_owned());
+        }
         known.1.get_mut("c/d").unwrap().commit = NONE.to_owned();
-        known.0.get_mut("c/d").unwrap().lacks_variants = true;
+        known.0.get_mut("c/d").unwrap().is_ready = false;
         let [a, b, c] =
             ["c/a: stale, age 5 commits", "c/b:x: representative", "c/c: stale, age 30 commits"];
         assert_eq!(chosen(&known, Scope::Nightly), [a, b, c]);

@@ -12,7 +12,7 @@ use std::{
 
 use super::{build::Program, ledger::Scope};
 use crate::{
-    queue::{Lane, Queue},
+    queue::{Lane, Priority, Queue},
     step::{self, Shown, cargo, compile, exists, output, root},
 };
 
@@ -161,17 +161,15 @@ pub(super) fn add<'a>(
     let (of_it, first) = (program.clone(), title.clone());
     let threads = THREADS.iter().find(|(name, _)| *name == program.name);
     let threads = threads.map_or(USUAL_THREADS, |(_, threads)| threads);
-    queue.add(lane, &title, built, move |_| run(&first, &of_it, threads, &[]));
-    if program.name == LONGEST {
-        queue.prefer(&title);
-    }
+    let priority = if program.name == LONGEST { Priority::First } else { Priority::Usual };
+    queue.add_as(priority, lane, &title, built, move |_| run(&first, &of_it, threads, &[]));
     for (kind, lane, tests, threads) in
         [("further", lane, further, USUAL_THREADS), ("undisturbed", Lane::Alone, quiet, "1")]
     {
         if !tests.is_empty() {
             let (title, program) = (format!("{kind} {title}"), program.clone());
             let of_it = title.clone();
-            queue.add_late(lane, &title, &ready, move |_| {
+            queue.add_as(Priority::Late, lane, &title, &ready, move |_| {
                 run_needing(&of_it, &program, threads, &tests)
             });
         }

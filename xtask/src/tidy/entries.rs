@@ -5,8 +5,8 @@ use super::sources::{Source, text};
 const TABLE: &str = "entries/README.md";
 /// One line per entry: by which state of it and of the checks it was last verified.
 const LEDGER: &str = "entries/verified.tsv";
-/// Columns of the ledger: id, digest, tools, checks, commit, cpu.
-const COLUMNS: usize = 6;
+/// Columns of the ledger: id, digest, tools, checks, commit, cpu, lacks.
+const COLUMNS: usize = 7;
 
 /// Each folder of two levels below `entries/`, except those of shared sources, is an entry and has its files, its row
 /// in the table and its line in the ledger, and neither has another.
