@@ -1,20 +1,27 @@
 #!/usr/bin/env bash
-# Writes the report into one comment of the pull request, which later runs replace. A token without the right to write,
-# as in a pull request from a fork, is a warning.
+# Writes the report into one comment of the pull request, which later runs replace, also if they have no report. A token
+# without the right to write, as in a pull request from a fork, is a warning.
 set -euo pipefail
 marker="<!-- wirebench: $ARTIFACT -->"
 report="$RUNNER_TEMP/wirebench-report.md"
-if [ -z "${PULL_REQUEST:-}" ] || [ ! -s "$report" ]; then
-  echo "no pull request or no report: no comment"
+if [ -z "${PULL_REQUEST:-}" ]; then
+  echo "no pull request: no comment"
   exit
 fi
+log="${GITHUB_SERVER_URL:-}/$GITHUB_REPOSITORY/actions/runs/${GITHUB_RUN_ID:-}"
 body=$(mktemp)
-# A comment has at most 65 536 characters.
-{ echo "$marker"; head -c 60000 "$report"; } > "$body"
+{
+  echo "$marker"
+  # A comment has at most 65 536 characters.
+  if [ -s "$report" ]; then head -c 60000 "$report"; else echo "**${RESULT:-failed}**, without a report: [log]($log)"; fi
+} | sed 's/@/@\xe2\x80\x8b/g' > "$body" # A space without width, so that no text of a server mentions people.
 
 comment() {
-  local comments="repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments" known
-  known=$(gh api --paginate "$comments" --jq ".[] | select(.body | startswith(\"$marker\")) | .id") || return
+  local comments="repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments" author known
+  # Anyone can write a comment that begins with the marker.
+  author=$(gh api graphql --raw-field "query={viewer{login}}" --jq .data.viewer.login) || return
+  known=$(gh api --paginate "$comments" \
+    --jq ".[] | select(.user.login == \"$author\" and (.body | startswith(\"$marker\"))) | .id") || return
   known=${known%%$'\n'*}
   if [ -n "$known" ]; then
     gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$known" --field "body=@$body"

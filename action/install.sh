@@ -8,7 +8,10 @@ fi
 folder="$RUNNER_TEMP/wirebench-program"
 mkdir -p "$folder"
 case "$PROGRAM" in
-  https://*) curl --fail --silent --show-error --location --output "$folder/wirebench" "$PROGRAM" ;;
+  https://*)
+    curl --proto =https --proto-redir =https --tlsv1.2 --fail --silent --show-error --location \
+      --output "$folder/wirebench" "$PROGRAM"
+    ;;
   *) cp "$PROGRAM" "$folder/wirebench" ;;
 esac
 if [ -n "${PROGRAM_SHA256:-}" ]; then

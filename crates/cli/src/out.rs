@@ -5,13 +5,16 @@
 
 use std::io::{self, IsTerminal, Write};
 use wirebench_report::document::Look;
-use wirebench_schema::printable::{printable, printable_with_colours};
+use wirebench_schema::printable::{is_unsafe, printable, printable_json, printable_with_colours};
 
 /// Writes a result. Its last line gets an end if it has none. A result that is lost, as on a full
 /// disk, ends the program with an error.
 pub(crate) fn result(text: &str) {
-    let text =
-        if look() == Look::Colours { printable_with_colours(text).into() } else { printable(text) };
+    let text = match look() {
+        _ if text.contains(is_unsafe) && is_json(text) => printable_json(text).into(),
+        Look::Colours => printable_with_colours(text).into(),
+        Look::Plain => printable(text),
+    };
     let written = match wirebench_sys::stdout::was_closed() {
         true => Err(io::Error::other("standard output is closed")),
         false => write(&mut io::stdout().lock(), &text),
@@ -23,6 +26,12 @@ pub(crate) fn result(text: &str) {
         }
         Ok(()) | Err(_) => {}
     }
+}
+
+/// Tells if this is a document for programs, which other escapes than its own would break.
+fn is_json(text: &str) -> bool {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
+    text.trim_start().starts_with(['{', '[']) && values.all(|it| it.is_ok())
 }
 
 /// Writes a note to standard error; failure is ignored.

@@ -1,11 +1,15 @@
 //! What is requested and what a correct reply is: the same options in every verb.
 
-use std::{fs::File, io::Read};
+use std::{
+    fs::File,
+    io::Read,
+    time::{SystemTime, UNIX_EPOCH},
+};
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::plan::Asked;
 use wirebench_schema::{
     entry::RunCommand,
-    load::{Body, Expect, RequestFile, RequestOrder, RequestSet, RequestSpec, Trust},
+    load::{Body, Expect, RequestFile, RequestOrder, RequestSet, RequestSpec, SeqStart, Trust},
     scenario::Scenario,
     server_url::ServerUrl,
 };
@@ -68,6 +72,9 @@ pub(crate) struct RequestOptions {
         help_heading = REQUESTS
     )]
     pub(crate) order: RequestOrder,
+    /// Least number of {seq} in --requests [default: the time in microseconds]
+    #[arg(long, value_name = "N", requires = "requests_file", help_heading = REQUESTS)]
+    pub(crate) seq_from: Option<u64>,
 }
 
 /// The requests of a user to servers that wirebench starts.
@@ -145,6 +152,9 @@ impl RequestOptions {
         let mut file = RequestFile::parse(&text, self.order)
             .map_err(|error| usage(format!("--requests {path}, {error}")))?;
         file.set.file = Some(path.clone());
+        let at_us = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_micros());
+        let at_us = || u64::try_from(at_us()).unwrap_or(u64::MAX);
+        file.set.seq = self.seq_from.map(|from| SeqStart { from, at_us: at_us() });
         Ok(Some(file))
     }
 
@@ -162,7 +172,8 @@ impl RequestOptions {
             expect: self.expect(),
         };
         request.check().map_err(usage)?;
-        Ok(RequestSet { order: RequestOrder::InTurn, file: None, requests: vec![request] })
+        let (order, requests) = (RequestOrder::InTurn, vec![request]);
+        Ok(RequestSet { order, file: None, seq: None, requests })
     }
 
     fn expect(&self) -> Expect {

@@ -10,7 +10,7 @@ use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
     agent::{LoadProcesses, Recording, WindowOrder, WindowReport, Windows},
     journal::{Profile, Why, WhyOutcome},
-    load::Stop,
+    load::{LoadReport, Stop},
     suite::Workload,
 };
 use wirebench_server::{
@@ -89,7 +89,7 @@ fn loaded_and_profiled(
     // A server may start processes for its first requests.
     let pids: Vec<Pid> = settled_look(server).living().pids();
     let counting = perf.count(&pids, stop)?;
-    let counted_requests = load(COUNTED)?.report.requests;
+    let counted_requests = served(&load(COUNTED)?.report);
     let calls = counting.calls(stop)?;
     let sampling = perf.sample(&pids, stop)?;
     let sampled = load(SAMPLED)?;
@@ -97,10 +97,15 @@ fn loaded_and_profiled(
         counted_requests,
         calls: calls.by_name,
         context_switches: calls.context_switches,
-        sampled_requests: sampled.report.requests,
+        sampled_requests: served(&sampled.report),
         cpu_ns: sampled.cpu.counted_ns,
         stacks: sampling.stacks(stop)?,
     })
+}
+
+/// Requests that the server worked on in a slice and until the last reply of it, as `perf` sees them.
+const fn served(report: &LoadReport) -> u64 {
+    report.requests + report.in_flight_at_end
 }
 
 /// A slice without a discard, so that all requests that `perf` sees are counted.

@@ -9,8 +9,8 @@ mod limit;
 mod reasons;
 
 pub use faults::faults;
-pub(crate) use limit::ready;
-pub use limit::{fell_behind, kept, share_of_rate};
+pub use limit::{falls_behind, fell_behind, kept};
+pub(crate) use limit::{ready, replies_wait, share_of_rate};
 pub use reasons::reasons;
 
 use std::time::Duration;
@@ -27,9 +27,12 @@ use crate::{
 use self::{
     faults::{generator_stall, schedule_lag},
     limit::limit,
-    reasons::server_stall,
+    reasons::{ENOUGH_OF_PIECE, server_stall},
 };
 
+/// A silence at the end of the window that is no pause: a tenth of the window, within these bounds.
+const SHORT_SILENCE_NS: u64 = 200_000_000;
+const LONG_SILENCE_NS: u64 = 1_000_000_000;
 /// More than this share of the ceiling, and a server that does nothing would not be much faster.
 const NEAR_THE_CEILING: f64 = 0.9;
 /// So much above the ceiling, and it was none.
@@ -92,12 +95,29 @@ pub fn mostly_failed(load: &LoadReport) -> Option<String> {
     })
 }
 
+/// A server that said nothing more before the window ended: it crashed, or hangs.
+fn stopped_answering(load: &LoadReport) -> Option<String> {
+    let silent_ns = load.reply_series.silence_ns_at_end();
+    let enough_ns = (load.window_ns / 10).clamp(SHORT_SILENCE_NS, LONG_SILENCE_NS);
+    let usual = load.reply_series.usual_per_piece()?;
+    let looked_away = load.stall_ns_max.saturating_mul(2) >= silent_ns;
+    (silent_ns >= enough_ns && usual >= ENOUGH_OF_PIECE && !looked_away && !load.interrupted).then(
+        || {
+            format!(
+                "no reply in the last {:.1} s of the window: the server crashed or hangs",
+                silent_ns as f64 / 1e9
+            )
+        },
+    )
+}
+
 /// Why the figures are not those of the load that was asked for.
 #[must_use]
 pub fn not_valid(load: &LoadReport) -> Vec<String> {
     let apart = apart(load).map(|reason| reason.text());
-    let mostly_failed = mostly_failed(load).filter(|_| load.gave_up_requests.is_none());
-    apart.into_iter().chain(mostly_failed).collect()
+    // That a load gave up says more.
+    let others = stopped_answering(load).into_iter().chain(mostly_failed(load));
+    apart.into_iter().chain(others.filter(|_| load.gave_up_requests.is_none())).collect()
 }
 
 /// That a load with a count ended before it, because the server said nothing any more.
@@ -115,6 +135,7 @@ fn cautions(load: &LoadReport) -> Vec<String> {
         let seconds = load.window_ns as f64 / 1e9;
         cautions.push(format!("interrupted: the window was {seconds:.2} s long"));
     }
+    cautions.extend(falls_behind(load).map(|it| format!("{it}. Choose a lower rate.")));
     let mut reasons: Vec<Reason> = throttled(load).into_iter().collect();
     // Before the window there was nothing to find fault with.
     if load.window_ns > 0 {

@@ -8,8 +8,8 @@ use wirebench_schema::{
 };
 
 use crate::{
-    load::{failures, verdict},
-    thresholds::{BUSY, KEPT, MOST_ARE_READY, NEARLY_ALL, PAUSE_AND_CATCHING_UP},
+    load::{failures, falls_behind, replies_wait, share_of_rate, verdict},
+    thresholds::{BUSY, KEPT, NEARLY_ALL, PAUSE_AND_CATCHING_UP},
 };
 
 /// Whether a run kept the objectives.
@@ -41,7 +41,11 @@ pub enum Side {
 pub fn keeps(run: &Measurement, objectives: &[Objective]) -> ObjectiveResult {
     let load = &run.load;
     let mut reasons = Vec::new();
-    let share = share_of_rate(load);
+    // As many as the connections can carry may still wait for one when the window ends: of few requests in a short
+    // window they would be a large share, although the next moment sends them.
+    let owed = load.offered.map_or(0, |it| it.owed_at_end);
+    let share = share_of_rate(load, owed.min(load.capacity()));
+    reasons.extend(falls_behind(load));
     if share < KEPT {
         let percent = (share * 1000.0).floor() / 10.0;
         reasons.push(format!("{percent:.1} % of the requests were answered"));
@@ -86,12 +90,20 @@ fn others_were_there(run: &Measurement, share: f64, missed: &[&Objective]) -> Op
     let explains = |reason: &&Reason| {
         let held_back = matches!(reason.kind, ReasonKind::Neighbour | ReasonKind::Stolen)
             && reason.weight >= Weight::Tail;
-        let of = reason.figure.unwrap_or(0.0);
-        held_back && missed.iter().all(|it| of * PAUSE_AND_CATCHING_UP >= it.figure.tail_share())
+        let explained = reason.figure.unwrap_or(0.0) * PAUSE_AND_CATCHING_UP;
+        held_back
+            && missed.iter().all(|it| explained >= it.figure.tail_share())
+            && explains_slow(run, explained, missed)
     };
     let can_be = share >= KEPT && !missed.is_empty() && !server_is_busy(run);
     let reason = run.reasons.iter().find(explains).filter(|_| can_be)?;
     Some(reason.text())
+}
+
+/// Tells if at most this share of the requests was too slow. A server that always takes too long has no excuse.
+fn explains_slow(run: &Measurement, share: f64, missed: &[&Objective]) -> bool {
+    let slow = |it: &&Objective| run.load.latency.as_ref()?.share_above(it.limit_ns() as u64);
+    missed.iter().filter_map(slow).all(|slow| slow <= share)
 }
 
 /// Why the generator and not the server is to blame, if it is.
@@ -104,14 +116,14 @@ fn generator_was_late(run: &Measurement, share: f64, missed: &[&Objective]) -> O
     let (load, cost) = (&run.load, &run.cost);
     let generator_is_busy = cost.generator_cpu_share >= BUSY;
     let server_is_busy = server_is_busy(run);
-    if generator_is_busy && load.ready_share > MOST_ARE_READY {
+    if generator_is_busy && replies_wait(load) {
         return Some("the replies waited for the load generator".to_owned());
     }
     if share < KEPT {
         let is_limit = verdict(load).limit == Bound::Generator && !server_is_busy;
         return is_limit.then(|| "the load generator was at its limit".to_owned());
     }
-    if server_is_busy || on_their_way(load) >= NEARLY_ALL * capacity(load) {
+    if missed.is_empty() || server_is_busy || on_their_way(load) >= NEARLY_ALL * capacity(load) {
         return None;
     }
     let stall_ns = load.stall_ns_max as f64;
@@ -120,7 +132,8 @@ fn generator_was_late(run: &Measurement, share: f64, missed: &[&Objective]) -> O
         let slow_ns = it.figure.tail_share() * load.window_ns as f64;
         stall_ns >= it.limit_ns() + slow_ns
     };
-    if missed.iter().all(explained) {
+    let stalled = PAUSE_AND_CATCHING_UP * stall_ns / load.window_ns.max(1) as f64;
+    if missed.iter().all(explained) && explains_slow(run, stalled, missed) {
         return Some(format!(
             "a thread of the load generator did not run for {:.2} ms when it should have",
             stall_ns / 1e6
@@ -137,15 +150,6 @@ fn generator_was_late(run: &Measurement, share: f64, missed: &[&Objective]) -> O
             lag.latency_ns_p99 as f64 / 1e6
         )
     })
-}
-
-/// The share of the requests that were due that was answered correctly, at most 1. As many as the
-/// connections can carry may still wait for one when the window ends: of few requests in a short
-/// window they would be a large share, although the next moment sends them.
-fn share_of_rate(load: &LoadReport) -> f64 {
-    let (due, owed) = load.offered.map_or((load.requests, 0), |it| (it.due, it.owed_at_end));
-    let waiting = (owed as f64).min(capacity(load));
-    if due == 0 { 0.0 } else { ((load.answered() as f64 + waiting) / due as f64).min(1.0) }
 }
 
 /// Requests on their way, on average, by Little's law.

@@ -5,6 +5,8 @@ pub const BUSY: f64 = 0.95;
 /// Less than this share of the requests that were due answered correctly, and the rate was not
 /// kept.
 pub const KEPT: f64 = 0.99;
+/// A backlog that grows by more than this share of the requests that were due shows a rate above the capacity.
+pub(crate) const GROWTH: f64 = 0.002;
 /// More than this share of the requests in flight answered, each time that a thread looks: the replies wait for the
 /// generator.
 pub const MOST_ARE_READY: f64 = 0.5;

@@ -52,7 +52,7 @@ pub(crate) fn pieces<'a>(bytes: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
 
 /// The same reply whatever it was checked by.
 fn without_check(fed: Result<Fed, ReplyError>) -> Result<Fed, ReplyError> {
-    fed.map(|fed| Fed {
+    fed.and_then(Fed::correct).map(|fed| Fed {
         event: fed.reply().map(|reply| Event::Reply(Reply { check: Check::Slow, ..reply })),
         ..fed
     })
@@ -142,7 +142,8 @@ pub(crate) fn course(
             rest = &rest[fed.consumed..];
         }
     }
-    (replies, http.finish(&mut connection).ok())
+    let end = http.finish(&mut connection).and_then(|event| Fed { consumed: 0, event }.correct());
+    (replies, end.ok().map(|it| it.reply()))
 }
 
 fn split_alike(http: &Http1, some: &[&[u8]], others: &[&[u8]]) {

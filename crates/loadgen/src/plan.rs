@@ -200,6 +200,8 @@ pub(crate) struct Plan {
     pub(crate) window_ns: Option<u64>,
     /// The clocks to read at the edges of the window.
     pub(crate) server_clocks: ServerClocks,
+    /// Requests that were sent before the load.
+    pub(crate) requests_before: u64,
 }
 
 impl Plan {
@@ -219,6 +221,7 @@ impl Plan {
             warmup_ns: nanoseconds(config.warmup),
             window_ns: window_ns(config),
             server_clocks: ServerClocks::default(),
+            requests_before: 0,
         })
     }
 }

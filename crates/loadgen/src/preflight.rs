@@ -9,9 +9,11 @@
 
 mod learn;
 mod manner;
+mod pace;
 mod sentences;
 mod transport;
 
+use memchr::memmem;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fd::OwnedFd,
@@ -19,6 +21,7 @@ use rustix::{
     net::{SendFlags, Shutdown},
 };
 use std::{
+    cell::Cell,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -53,6 +56,8 @@ pub(crate) enum Preflight {
         took: Duration,
         /// Whether the connection may carry further requests.
         persistence: Persistence,
+        /// Number of requests that were sent.
+        requests: u64,
     },
     Interrupted,
 }
@@ -86,6 +91,8 @@ pub(crate) fn preflight(
         socket,
         manner: Manner::Whole,
         stop,
+        requests: Cell::new(0),
+        body_bytes: Cell::new(0),
     };
     let mut transport = exchange.transport()?;
     let found = match codec {
@@ -99,13 +106,12 @@ pub(crate) fn preflight(
     transport.announce_end();
     // Best effort: the reply has already arrived.
     let _ = exchange.send(&mut transport);
-    Ok(match found {
-        Found::Interruption => Preflight::Interrupted,
-        Found::Reply(Reply { persistence, .. }) => {
-            Preflight::Answered { endpoint, took, persistence }
-        }
-        Found::Connection => Preflight::Answered { endpoint, took, persistence: Persistence::Keep },
-    })
+    let persistence = match found {
+        Found::Interruption => return Ok(Preflight::Interrupted),
+        Found::Reply(Reply { persistence, .. }) => persistence,
+        Found::Connection => Persistence::Keep,
+    };
+    Ok(Preflight::Answered { endpoint, took, persistence, requests: exchange.requests.get() })
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -123,6 +129,10 @@ struct Exchange<'a> {
     socket: OwnedFd,
     manner: Manner,
     stop: &'a AtomicBool,
+    /// Number of requests that were begun.
+    requests: Cell<u64>,
+    /// Length of the body of the last one.
+    body_bytes: Cell<u64>,
 }
 
 /// How far the request of an exchange is.
@@ -293,7 +303,11 @@ impl Exchange<'_> {
             && let Some(request) = sending.due.take()
         {
             codec.begin(connection, request, Ticket(0));
-            let bytes = usize::try_from(codec.unsent_bytes(connection)).unwrap_or(usize::MAX);
+            self.requests.set(self.requests.get() + 1);
+            let all = codec.unsent_bytes(connection);
+            let head = memmem::find(codec.outgoing(connection), b"\r\n\r\n");
+            self.body_bytes.set(head.map_or(0, |at| all.saturating_sub(at as u64 + 4)));
+            let bytes = usize::try_from(all).unwrap_or(usize::MAX);
             sending.piece_bytes = self.manner.piece_bytes(bytes);
         }
         if codec.unsent_bytes(connection) > 0 {
@@ -351,7 +365,7 @@ fn feed<C: Codec>(
             Ok(Fed { event: Some(Event::Reply(reply) | Event::ReplyTo(_, reply)), .. }) => {
                 return Some(Ending::Complete(reply));
             }
-            Ok(Fed { event: Some(Event::Failed(_, error)), .. }) => {
+            Ok(Fed { event: Some(Event::Failed(_, error) | Event::Wrong(_, error)), .. }) => {
                 return Some(Ending::Wrong(*error));
             }
             Ok(Fed { event: Some(Event::Refused(_)), .. }) => {
@@ -376,8 +390,9 @@ fn finish<C: Codec>(
         return Ending::Closed;
     }
     match codec.finish(connection) {
-        Ok(Some(reply)) => Ending::Complete(reply),
-        Ok(None) => Ending::Closed,
+        Ok(Some(Event::Reply(reply))) => Ending::Complete(reply),
+        Ok(Some(Event::Wrong(_, error))) => Ending::Wrong(*error),
+        Ok(_) => Ending::Closed,
         Err(error) => Ending::Wrong(error),
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     codec::{Check, Reply, RequestId},
     connection::Stamp,
     failure::Failure,
-    segment::{Histograms, Named, Segment, refusal},
+    segment::{Histograms, Named, Segment},
 };
 use std::sync::Arc;
 use wirebench_schema::load::{ErrorKind, Phase};
@@ -221,14 +221,15 @@ impl Recorder {
         }
     }
 
-    /// A complete reply had an error status. Its latency is known, but is none of a correct reply.
-    pub(crate) fn refusal(&mut self, status: u16, stamp: Stamp, now_ns: u64) {
+    /// A complete reply was not correct, of this place in `REFUSALS`. Its latency is known, but is none of a correct
+    /// reply.
+    pub(crate) fn refusal(&mut self, class: usize, stamp: Stamp, now_ns: u64) {
         if self.is_sample(stamp) {
             let latency_ns = now_ns.saturating_sub(self.counts_from(stamp));
             if let Some(named) = self.named(stamp.request) {
                 named.errors += 1;
             }
-            self.current.refusals(refusal(status)).reply(latency_ns);
+            self.current.refusals(class).reply(latency_ns);
             if let Some(schedule) = &mut self.current.schedule {
                 schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
             }
@@ -259,10 +260,12 @@ impl Recorder {
         }
     }
 
-    /// `due` requests were due in the window, and `unsent` of them could not be sent.
-    pub(crate) fn offered(&mut self, due: u64, unsent: u64) {
+    /// `due` requests were due in the window, and `unsent` of them could not be sent. These many waited at its
+    /// beginning, in its middle and at its end.
+    pub(crate) fn offered(&mut self, due: u64, unsent: u64, waiting: [u64; 3]) {
         self.current.counts.due += due;
         self.current.counts.unsent += unsent;
+        self.current.counts.waiting = waiting;
     }
 
     /// Bytes have arrived.

@@ -14,15 +14,16 @@ const CONNECT_DIGITS: u8 = 2;
 /// Significant decimal digits of the latencies of a name or a step, of which there may be many.
 const COARSE_DIGITS: u8 = 2;
 
-/// The classes of error statuses, by their names in reports.
-pub(crate) const REFUSALS: [&str; 3] = ["4xx", "5xx", "invalid"];
+/// The classes of complete replies that are not correct, by their names in reports: with another status than a correct
+/// one, and with another body.
+pub(crate) const REFUSALS: [&str; 6] = ["2xx", "3xx", "4xx", "5xx", "invalid", "wrong-body"];
+pub(crate) const WRONG_BODY: usize = 5;
 
-/// The place of an error status in them.
+/// The place of a status in them.
 pub(crate) const fn refusal(status: u16) -> usize {
     match status / 100 {
-        4 => 0,
-        5 => 1,
-        _ => 2,
+        2..=5 => (status / 100 - 2) as usize,
+        _ => 4,
     }
 }
 
@@ -92,6 +93,8 @@ pub(crate) struct Counts {
     pub(crate) due: u64,
     /// Number of those that could not be sent.
     pub(crate) unsent: u64,
+    /// Requests that waited at the beginning, in the middle and at the end of the window.
+    pub(crate) waiting: [u64; 3],
     /// Bytes received.
     pub(crate) bytes_received: u64,
     /// Bytes sent.
@@ -128,6 +131,9 @@ impl Counts {
         self.heavy_replies += other.heavy_replies;
         self.due += other.due;
         self.unsent += other.unsent;
+        for (sum, part) in self.waiting.iter_mut().zip(other.waiting) {
+            *sum += part;
+        }
         self.bytes_received += other.bytes_received;
         self.bytes_sent += other.bytes_sent;
         self.errors.add(&other.errors);
@@ -161,7 +167,7 @@ pub(crate) struct Segment {
     pub(crate) end_ns: u64,
     /// Latencies since a request was due; in a closed loop, since it was begun.
     pub(crate) latency: Samples,
-    /// Latencies of replies with an error status, in the order of [`REFUSALS`]; absent until the first.
+    /// Latencies of replies that are not correct, in the order of [`REFUSALS`]; absent until the first.
     pub(crate) refusals: [Option<Box<Samples>>; REFUSALS.len()],
     pub(crate) schedule: Option<Box<ScheduleTimes>>,
     /// By the number of a name; empty where all requests have the same.

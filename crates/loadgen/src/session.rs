@@ -7,8 +7,8 @@
 //!
 //! This file has the state, its beginning and its end; `connecting` makes connections, `events` handles their
 //! events, `failures` what goes wrong, `time` the passage of time, `lateness` measures how late the engine comes,
-//! `turns` how much it finds then, `scan` selects connections to examine, `rest` is the time between two windows on the
-//! same connections, and `retry` sends requests once more.
+//! `turns` how much it finds then, `scan` selects connections to examine, `rest` is the time between two windows, and
+//! `retry` sends requests once more.
 
 mod connecting;
 mod edges;
@@ -38,6 +38,7 @@ use crate::{
 };
 use connecting::{opens_ahead, opens_late};
 pub(crate) use edges::Edges;
+use edges::WaitingRequests;
 use lateness::Lateness;
 use rest::RestLimit;
 use scan::Scan;
@@ -115,8 +116,7 @@ pub(crate) struct Session<C: Codec> {
     to_drain: u64,
     /// Requests that were begun and are neither answered nor failed.
     outstanding: u64,
-    /// Since when something has been asked of the server and no reply of any status has come;
-    /// `u64::MAX` when nothing is asked.
+    /// Since when something is asked of the server and no reply has come; `u64::MAX` when nothing is.
     silent_since_ns: u64,
     /// Whether the load ends because the server is gone.
     gave_up: bool,
@@ -133,6 +133,7 @@ pub(crate) struct Session<C: Codec> {
     cpu_start_ns: u64,
     cpu_end_ns: Option<u64>,
     server_clocks: AtEdges,
+    backlog: WaitingRequests,
     outcome: Option<Ended>,
 }
 
@@ -214,6 +215,7 @@ impl<C: Codec> Session<C> {
             cpu_start_ns: 0,
             cpu_end_ns: None,
             server_clocks: AtEdges::default(),
+            backlog: WaitingRequests::default(),
             outcome: None,
         }
     }

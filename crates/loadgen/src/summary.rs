@@ -33,6 +33,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         |histogram: &Histogram<u64>| LatencySummary::of_samples(&Samples::new(histogram.clone()));
     let mut report = LoadReport {
         interrupted: status.interrupted,
+        requests_before: plan.requests_before,
         engine_fallback: plan.chosen.fallback.clone(),
         window_ns,
         requests: counts.requests,
@@ -132,7 +133,8 @@ fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64, whole: bool) ->
         LatencyOrigin::Due if is_known => curve.mean() / config.share.count as f64,
         _ => per_second(counts.due, window_ns),
     };
-    Some(Offered { due: counts.due, owed_at_end: counts.unsent, requests_per_second })
+    let Counts { due, unsent: owed_at_end, waiting, .. } = *counts;
+    Some(Offered { due, owed_at_end, waiting, requests_per_second })
 }
 
 /// Requests of a count that were not sent, over all threads; nothing where none gave up.

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use wirebench_schema::{
     gate::{Condition, GateFigure, GateScope},
-    journal::Journal,
-    load::{LoadConfig, LoadReport},
+    journal::{Journal, SearchLimit},
+    load::{LoadConfig, LoadModel, LoadReport},
     suite::{Phase, Workload},
 };
 
@@ -162,7 +162,7 @@ fn lost(analysis: &Analysis<'_>, subjects: &[Subject<'_>], conditions: &[Conditi
 #[must_use]
 pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Option<Gate> {
     let analysis = Analysis::of(journal);
-    let (name, rate) = match tuned {
+    let (name, rate, is_rate_bound) = match tuned {
         Tuned::Sweep(sweep) => {
             let best = sweep.best();
             let mut workloads = journal.start.workloads.iter();
@@ -171,11 +171,12 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
                     (it.workers, it.connections) == (Some(best.workers), best.connections)
                 })
             };
-            (workloads.find(is_best).map(|it| it.name.clone()), None)
+            (workloads.find(is_best).map(|it| it.name.clone()), None, false)
         }
         Tuned::Search(search) => {
             let rate = search.found.as_ref().and_then(|it| it.requests_per_second);
-            (rate.map(|_| search.sought.workload.clone()), rate)
+            let is_bound = search.found.is_some_and(|it| it.limit != SearchLimit::Server);
+            (rate.map(|_| search.sought.workload.clone()), rate, is_bound)
         }
     };
     let workload = analysis.workloads.iter().find(|it| Some(&it.workload.name) == name.as_ref());
@@ -195,6 +196,7 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
         .collect();
     let mut subject = Subject::of_rows(workload, rows.iter().collect());
     (subject.has_all, subject.rate) = (true, rate.map(|it| it as f64));
+    subject.is_rate_bound = is_rate_bound;
     judge(conditions, &Evidence { subjects: &[subject], ..Evidence::default() })
 }
 
@@ -221,12 +223,18 @@ pub fn of_load(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
 /// What conditions on a load may be about: a client does not see the server's CPU time and memory.
 #[must_use]
 pub fn scope_of_load<'a>(verb: &'a str, config: &LoadConfig) -> GateScope<'a> {
-    let is_seen = |it: &GateFigure| !matches!(it, GateFigure::Cpu | GateFigure::Memory);
+    let has_rate = matches!(config.model, LoadModel::Rate { .. });
+    let is_seen = |it: &GateFigure| match it {
+        GateFigure::Cpu | GateFigure::Memory => false,
+        GateFigure::Achieved | GateFigure::Unsent => has_rate,
+        _ => true,
+    };
     let names = config.requests.iter().flat_map(|set| set.names());
     GateScope {
         verb,
         values: GateFigure::ALL.into_iter().filter(is_seen).collect(),
         names: names.map(str::to_owned).collect(),
+        hint: if has_rate { "" } else { "achieved and unsent are those of a rate" },
         ..GateScope::default()
     }
 }

@@ -80,8 +80,12 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
     times::connecting(&mut lines, report, &wanted.percentiles);
     let seconds = report.window_ns as f64 / 1e9;
     let received = report.bytes_received as f64;
+    let before = match report.requests_before {
+        0 => String::new(),
+        requests => format!("; {requests} before the load, to learn the replies"),
+    };
     lines.push(format!(
-        "  {} requests in {}, {} read",
+        "  {} requests in {}, {} read{before}",
         report.requests,
         wrk_units::time(report.window_ns as f64),
         wrk_units::bytes(received)
@@ -212,9 +216,13 @@ fn errors(lines: &mut Vec<String>, report: &LoadReport, paint: Paint) {
         lines.push(format!("    for example: {example}"));
     }
     if report.errors.status > 0 {
-        let expected = &report.config.expect_status;
+        let (expected, set) = (&report.config.expect_status, &report.config.requests);
         let expected: Vec<_> = expected.iter().map(u16::to_string).collect();
+        let has_own = set
+            .as_ref()
+            .is_some_and(|set| set.requests.iter().any(|it| !it.expect.status.is_empty()));
         let which = match expected.is_empty() {
+            true if has_own => "Responses with an unexpected status".to_owned(),
             true => "Non-2xx or 3xx responses".to_owned(),
             false => format!("Responses with a status other than {}", expected.join(" or ")),
         };

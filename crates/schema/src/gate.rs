@@ -25,6 +25,10 @@ pub enum GateFigure {
     Latency(LatencyFigure),
     /// Requests that failed.
     Errors,
+    /// Replies in the window over requests that were due in it.
+    Achieved,
+    /// Requests that were due and could not be sent.
+    Unsent,
     /// Peak memory of the server.
     Memory,
 }
@@ -48,7 +52,7 @@ pub enum Limit {
     Change(ChangeLimit),
     /// A value: nanoseconds, bytes, requests per second, or a number of errors.
     Value(u64),
-    /// A share of all requests, such as 0.001.
+    /// A share of the requests, such as 0.001.
     Share(f64),
 }
 
@@ -72,7 +76,7 @@ pub enum LimitSide {
 
 impl GateFigure {
     /// The figures, in the order in which messages list them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Throughput,
         Self::Cpu,
         Self::Latency(LatencyFigure::Mean),
@@ -84,6 +88,8 @@ impl GateFigure {
         Self::Latency(LatencyFigure::P999),
         Self::Latency(LatencyFigure::Max),
         Self::Errors,
+        Self::Achieved,
+        Self::Unsent,
         Self::Memory,
     ];
 
@@ -95,6 +101,8 @@ impl GateFigure {
             Self::Cpu => "cpu",
             Self::Latency(figure) => figure.name(),
             Self::Errors => "errors",
+            Self::Achieved => "achieved",
+            Self::Unsent => "unsent",
             Self::Memory => "memory",
         }
     }
@@ -103,9 +111,17 @@ impl GateFigure {
     #[must_use]
     pub const fn worse(self) -> LimitSide {
         match self {
-            Self::Throughput => LimitSide::Below,
-            Self::Cpu | Self::Latency(_) | Self::Errors | Self::Memory => LimitSide::Above,
+            Self::Throughput | Self::Achieved => LimitSide::Below,
+            Self::Cpu | Self::Latency(_) | Self::Errors | Self::Unsent | Self::Memory => {
+                LimitSide::Above
+            }
         }
+    }
+
+    /// Tells if it is about how requests ended, so that a run whose other figures are invalid has it too.
+    #[must_use]
+    pub const fn is_count(self) -> bool {
+        matches!(self, Self::Errors | Self::Achieved | Self::Unsent)
     }
 
     /// Whether it is decided by few requests.
@@ -128,7 +144,7 @@ impl GateFigure {
         match self {
             Self::Cpu | Self::Latency(_) => spaced_duration(Duration::from_nanos(value)),
             Self::Memory => write_size(value),
-            Self::Throughput | Self::Errors => value.to_string(),
+            Self::Throughput | Self::Errors | Self::Achieved | Self::Unsent => value.to_string(),
         }
     }
 }

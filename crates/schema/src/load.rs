@@ -40,7 +40,7 @@ pub use report::{
 pub use request::{ClosedPolicy, is_safe, parse_header};
 pub use requests::{
     Expect, NAMES_LIMIT, NamedFiles, RequestFile, RequestFileError, RequestOrder, RequestSet,
-    RequestSpec,
+    RequestSpec, SeqStart,
 };
 pub use result::{LoadResult, Timeline, add_classes};
 pub use samples::{Estimate, Samples};

@@ -23,6 +23,21 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     text.replace("\r\n", "\n").chars().map(show).collect::<String>().into()
 }
 
+/// Escapes them as JSON does (`\u001b`): whoever reads it gets the text as it was.
+#[must_use]
+pub fn printable_json(text: &str) -> String {
+    let mut shown = String::new();
+    for it in text.chars() {
+        if is_unsafe(it) {
+            let units = it.encode_utf16(&mut [0; 2]).to_vec();
+            shown.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            shown.push(it);
+        }
+    }
+    shown
+}
+
 /// The same, apart from the commands by which wirebench itself colours text.
 #[must_use]
 pub fn printable_with_colours(text: &str) -> String {
@@ -46,6 +61,8 @@ mod tests {
             r"a\u{1b}]0;title\u{7}b\u{1b}[2Jc\u{9b}2J".to_owned() + "\nd\te" + r"\u{202e}f\rg";
         assert_eq!(printable(text), shown);
         assert_eq!(printable_with_colours(text), shown);
+        let json = printable_json("\"a\u{7f}\u{9b}\u{200e}\\u001b\"");
+        assert_eq!(json, r#""a\u007f\u009b\u200e\u001b""#);
         let colours = "\u{1b}[31merror\u{1b}[0m: \u{1b}[1;2H\u{1b}[";
         let expected = "\u{1b}[31merror\u{1b}[0m: ".to_owned() + r"\u{1b}[1;2H\u{1b}[";
         assert_eq!(printable_with_colours(colours), expected);

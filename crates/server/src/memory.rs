@@ -1,9 +1,12 @@
 //! How much memory the processes of a server hold at a moment. It is not what they have asked for,
 //! and not what the kernel keeps for their sockets.
 
-use procfs::process::Process;
+use procfs::process::{FDInfo, FDTarget, Process};
 use rustix::process::Pid;
 use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    os::unix::fs::MetadataExt as _,
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
@@ -11,6 +14,8 @@ use std::{
 
 use crate::tree;
 
+/// The unit of `st_blocks`, whatever the file system (`man 2 stat`).
+const BLOCK_BYTES: u64 = 512;
 /// How often memory is looked at until it stands still.
 const LOOK: Duration = Duration::from_millis(50);
 const LOOKS_ALIKE: usize = 4;
@@ -101,19 +106,41 @@ fn are_alike(looks: &[u64]) -> bool {
     most - least <= ALIKE_BYTES.max((ALIKE_SHARE * most as f64) as u64)
 }
 
-/// The sums that the kernel itself makes over all mappings.
+/// The sums that the kernel itself makes over all mappings. It counts huge pages apart.
 fn proportional(process: &Process) -> Option<MemoryUse> {
     let rollup = process.smaps_rollup().ok()?.memory_map_rollup;
     let sums = &rollup.iter().next()?.extension.map;
     let sum = |name: &str| sums.get(name).copied();
-    Some(MemoryUse { bytes: sum("Pss")?, own_bytes: sum("Pss_Anon")? + sum("Pss_Shmem")? })
+    let huge = sum("Private_Hugetlb").unwrap_or(0) + sum("Shared_Hugetlb").unwrap_or(0);
+    let own_bytes = sum("Pss_Anon")? + sum("Pss_Shmem")? + huge;
+    Some(MemoryUse { bytes: sum("Pss")? + huge, own_bytes })
 }
 
 fn resident(process: &Process) -> Option<MemoryUse> {
     let status = process.status().ok()?;
     let bytes = |kib: Option<u64>| kib.unwrap_or(0) * 1024;
-    let own_bytes = bytes(status.rssanon) + bytes(status.rssshmem);
-    Some(MemoryUse { bytes: bytes(status.vmrss), own_bytes })
+    let huge = bytes(status.hugetlbpages);
+    let own_bytes = bytes(status.rssanon) + bytes(status.rssshmem) + huge;
+    Some(MemoryUse { bytes: bytes(status.vmrss) + huge, own_bytes })
+}
+
+/// Bytes of the memory files (`memfd_create`) of a process that it has not mapped, so that its resident set lacks them.
+/// Those whose inodes are in `seen` count for another process.
+pub(crate) fn unmapped_files(process: &Process, seen: &mut BTreeSet<u64>) -> u64 {
+    let is_memory = |fd: &FDInfo| matches!(fd.target, FDTarget::MemFD(_));
+    let files = process.fd().into_iter().flatten().flatten().filter(is_memory);
+    let place = |fd: FDInfo| format!("/proc/{}/fd/{}", process.pid, fd.fd);
+    let mut files: BTreeMap<u64, u64> = files
+        .filter_map(|fd| fs::metadata(place(fd)).ok())
+        .map(|file| (file.ino(), file.blocks() * BLOCK_BYTES))
+        .filter(|(inode, _)| seen.insert(*inode))
+        .collect();
+    if !files.is_empty() {
+        let maps = process.maps().into_iter().flatten();
+        let mapped: BTreeSet<u64> = maps.map(|map| map.inode).collect();
+        files.retain(|inode, _| !mapped.contains(inode));
+    }
+    files.values().sum()
 }
 
 #[cfg(test)]
@@ -134,6 +161,16 @@ mod tests {
             assert!(after.own_bytes > before.own_bytes + (32 << 20), "{before:?} {after:?}");
         }
         drop(touched);
+    }
+
+    #[test]
+    fn a_memory_file_that_is_not_mapped_counts_once() {
+        let file = rustix::fs::memfd_create("pages", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        rustix::io::write(&file, &vec![1; 1 << 20]).unwrap();
+        let own = Process::myself().unwrap();
+        let mut seen = BTreeSet::new();
+        assert!(unmapped_files(&own, &mut seen) >= 1 << 20);
+        assert!(unmapped_files(&own, &mut seen) < 1 << 20);
     }
 
     #[test]

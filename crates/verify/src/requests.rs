@@ -113,7 +113,8 @@ impl Asked<'_> {
         let mut configs: Vec<LoadConfig> = Vec::new();
         for workload in self.workloads.iter().filter(|it| it.requests.is_some()) {
             let mut config = workload.load_config_on(run, place, 1, 1);
-            if run.service.as_ref().is_none_or(|service| service.full_speed) {
+            // A rate is a promise to a service, whoever else uses it.
+            if run.service.is_none() {
                 config.model = LoadModel::Closed;
             }
             (config.threads, config.warmup, config.interval) = (1, Duration::ZERO, INTERVAL);

@@ -77,6 +77,10 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let [old, new] = [&arguments.old, &arguments.new].map(|it| it.canonicalize().ok());
+    if old.is_some() && old == new {
+        out::note("warning: both are the same result, so nothing differs");
+    }
     if let Some(exit) = loads::run(arguments)? {
         return Ok(exit);
     }

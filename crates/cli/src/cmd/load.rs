@@ -16,7 +16,7 @@ pub(crate) use options::Arguments;
 use std::path::{Path, PathBuf};
 use wirebench_experiment::{agents, journal::now};
 use wirebench_host::{environment, neighbours::Throttled};
-use wirebench_judge::load::{failures, gave_up, not_valid};
+use wirebench_judge::load::{failures, falls_behind, gave_up, not_valid};
 use wirebench_loadgen as loadgen;
 use wirebench_report::{
     compare::Gate,
@@ -191,6 +191,9 @@ fn conclude(
     }
     if let Some(failures) = failures(report).filter(|_| report.requests > 0) {
         out::note(&failures);
+    }
+    if let Some(behind) = falls_behind(report) {
+        out::note(&format!("warning: {behind}: choose a lower rate"));
     }
     for reason in not_valid(report) {
         exit = Exit::NotValid;

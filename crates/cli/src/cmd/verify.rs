@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     own: OwnOptions,
     #[command(flatten)]
     consent: Consent,
-    /// Maximum requests per second to services on addresses other than loopback
+    /// Maximum requests per second to services
     #[arg(long, value_name = "N", value_parser = value::count, help_heading = "Services")]
     rate: Option<u64>,
     #[command(flatten)]

@@ -19,7 +19,8 @@ const ARGUMENTS: &str = "--a=wirebench null-server epoll hello 127.0.0.1 {port} 
 /// A `gh` that keeps one comment, number 5, as a file.
 const GH: &str = r#"#!/bin/bash
 case "$*" in
-  *--jq*) if [ -f comment-5 ]; then echo 5; fi; exit ;;
+  *viewer*) echo bot; exit ;;
+  *'.user.login == "bot"'*) if [ -f comment-5 ]; then echo 5; fi; exit ;;
   *--method\ POST\ repos/owner/name/issues/7/comments\ *) echo 'POST 7' >> calls ;;
   *--method\ PATCH\ repos/owner/name/issues/comments/5\ *) echo 'PATCH 5' >> calls ;;
   *) exit 1 ;;
@@ -76,8 +77,10 @@ impl Action {
     /// The variables of a step, as a forge computes them from `given` inputs and the defaults.
     fn variables(&self, step: &Step, given: &[(&str, &str)]) -> Vec<(String, String)> {
         let value = |expression: &str| {
-            if expression == "${{ github.event.pull_request.number }}" {
-                return "7".to_owned();
+            match expression {
+                "${{ github.event.pull_request.number }}" => return "7".to_owned(),
+                "${{ steps.measure.outputs.result }}" => return "not-valid".to_owned(),
+                _ => {}
             }
             let name = expression.strip_prefix("${{ inputs.").unwrap().strip_suffix(" }}").unwrap();
             let declared = self.inputs.iter().find(|it| it.0 == name).expect(name);
@@ -119,7 +122,7 @@ fn the_steps_of_the_action_leave_a_result_and_a_summary() {
     assert_eq!(report["gate"]["conditions"].as_array().map(Vec::len), Some(1), "{report:#}");
     assert_eq!(forge.output_of("sentence").as_deref(), Some(sentence));
     assert_eq!(forge.output_of("verdict").as_deref(), report["verdict"].as_str());
-    assert_eq!(forge.output_of("result").as_deref(), Some("passed"));
+    assert_eq!(forge.output_of("result").as_deref(), report["gate"]["verdict"].as_str());
     assert_eq!(forge.output_of("key").unwrap().rsplit('-').next().map(str::len), Some(16));
     let comment = fs::read_to_string(world.folder.path().join("comment-5")).unwrap();
     assert_eq!(comment, format!("<!-- wirebench: wirebench -->\n{summary}"));
@@ -144,7 +147,7 @@ fn the_verdict_of_a_run_is_that_of_its_conditions() {
         let is_open = String::from_utf8_lossy(&output.stdout).contains("most runs are not valid");
         let (code, result, verdict) = match (folder, is_open) {
             ("judged", false) => (4, "violated", "failed"),
-            ("judged", true) => (0, "passed", "inconclusive"),
+            ("judged", true) => (0, "inconclusive", "inconclusive"),
             _ => (0, "passed", ""),
         };
         if is_open {
@@ -174,13 +177,17 @@ fn a_comment_is_made_once_and_then_replaced() {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    assert_eq!(run(), "no pull request or no report: no comment\n");
-    fs::write(file("wirebench-report.md"), "first\n").unwrap();
     run();
+    let body = fs::read_to_string(file("comment-5")).unwrap();
+    assert!(body.contains("**not-valid**, without a report: [log]("), "{body}");
+    fs::write(file("wirebench-report.md"), "first, @someone\n").unwrap();
+    run();
+    let body = fs::read_to_string(file("comment-5")).unwrap();
+    assert_eq!(body, "<!-- wirebench: wirebench -->\nfirst, @\u{200b}someone\n");
     fs::write(file("wirebench-report.md"), "second\n").unwrap();
     run();
     let comments = fs::read_to_string(file("calls")).unwrap();
-    assert_eq!(comments.lines().collect::<Vec<_>>(), ["POST 7", "PATCH 5"]);
+    assert_eq!(comments.lines().collect::<Vec<_>>(), ["POST 7", "PATCH 5", "PATCH 5"]);
     let body = fs::read_to_string(file("comment-5")).unwrap();
     assert_eq!(body, "<!-- wirebench: wirebench -->\nsecond\n");
     forge.add_program("gh", "#!/bin/sh\nexit 1\n");
@@ -217,14 +224,21 @@ fn warnings_and_the_exit_code_of_the_verb_reach_the_forge() {
     let measure = action.steps.iter().find(|it| it.name == "measure").unwrap();
     fs::remove_file(world.folder.path().join("programs/wirebench")).unwrap();
     for (code, result) in [(0, "passed"), (1, "failed"), (3, "not-valid"), (4, "violated")] {
-        let script = format!("#!/bin/sh\necho page\necho 'warning: 5% short' >&2\nexit {code}\n");
+        let script = format!(
+            "#!/bin/sh\necho ::add-mask::page\necho 'warning: 5% short' >&2\necho ::set-output::x >&2\nexit {code}\n"
+        );
         forge.add_program("wirebench", &script);
         let output =
             forge.output(&measure.script, &action.variables(measure, &[("arguments", "x")]));
         assert_eq!(output.status.code(), Some(code));
-        assert_eq!(output.stdout, b"page\n");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.ends_with("warning: 5% short\n::warning::5%25 short\n"), "{said}");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let token = said.lines().next().unwrap().strip_prefix("::stop-commands::").unwrap();
+        // Both streams of the verb are between the two.
+        let (inside, after) = said.split_once(&format!("\n::{token}::\n")).unwrap();
+        let mut lines: Vec<&str> = inside.lines().skip(1).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["::add-mask::page", "::set-output::x", "warning: 5% short"], "{said}");
+        assert_eq!((after, &*output.stderr), ("::warning::5%25 short\n", &b""[..]));
         assert_eq!(forge.output_of("result").as_deref(), Some(result));
     }
 }
@@ -238,14 +252,16 @@ fn the_action_refuses_other_verbs_and_fails_as_the_verb_does() {
     let run = |verb, arguments| {
         let given = [("verb", verb), ("arguments", arguments)];
         let output = forge.output(&measure.script, &action.variables(measure, &given));
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
     };
     let refused = "error: verb must be ab or run, not 'setup; true'\n".to_owned();
     assert_eq!(run("setup; true", ""), (Some(2), refused));
     let (code, said) = run("run", "--no-such-option=$(touch injected)");
     assert!(code == Some(2) && said.contains("--no-such-option"), "{code:?}: {said}");
     assert!(!world.folder.path().join("injected").exists());
-    // Nothing was measured, so there is nothing to show.
+    // Nothing was measured, so there is nothing to show, although an older result is there.
+    fs::create_dir_all(world.folder.path().join("wirebench-results/old")).unwrap();
+    fs::write(world.folder.path().join("wirebench-results/old/runs.jsonl"), "").unwrap();
     let show = action.steps.iter().find(|it| it.name == "show the report").unwrap();
     forge.carry_out(&show.name, &show.script, &action.variables(show, &[]));
     assert!(!forge.summary.exists());
@@ -256,6 +272,7 @@ fn the_action_passes_inputs_only_by_variables_and_installs_this_repository() {
     let action = Action::read();
     assert!(action.steps.iter().all(|it| !it.script.contains("${{")), "an input in a script");
     let install = fs::read_to_string(repository().join("action/install.sh")).unwrap();
+    assert!(install.contains("curl --proto =https --proto-redir =https "), "{install}");
     assert!(install.contains("--locked --path \"$GITHUB_ACTION_PATH/../crates/cli\""));
     assert!(repository().join("action/../crates/cli/Cargo.toml").is_file());
     let manual = fs::read_to_string(repository().join("action/README.md")).unwrap();

@@ -121,9 +121,12 @@ impl Words {
                 let expect = config.expect();
                 self.request(&config.method, config.body.as_ref(), &expect);
             }
-            Some(RequestSet { file: Some(file), order, .. }) => {
+            Some(RequestSet { file: Some(file), order, seq, .. }) => {
                 self.text("--requests", file);
                 self.option("--order", order);
+                if let Some(seq) = seq {
+                    self.option("--seq-from", &seq.from);
+                }
                 self.expect(&config.expect());
             }
             // Only a file has several.

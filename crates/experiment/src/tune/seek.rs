@@ -12,6 +12,7 @@ use wirebench_schema::{
     journal::{
         Counts, EndReason, Measurement, Outcome, Record, Run, SearchLimit, SearchResult, SearchSpec,
     },
+    load::Stop,
     suite::{Phase, Workload},
 };
 
@@ -28,6 +29,10 @@ use crate::{
 const FIRST_SHARE: f64 = 0.25;
 /// No more runs are made, unless a number of them is asked for.
 const RUNS_MOST: u32 = 40;
+/// The windows of a confirmation are this many times as long: a backlog that grows slowly is seen only in them, and a
+/// credit for bursts is used up.
+const CONFIRMING_WINDOWS: u32 = 5;
+const CONFIRMATIONS_MOST: u32 = 6;
 
 /// What is sought, beside the experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +84,10 @@ pub fn seek(
     let SearchSpec { lowest, highest, precision, most_runs, .. } = quest.sought;
     let most_runs = most_runs.unwrap_or(RUNS_MOST);
     let plan = Plan { start, lowest, highest, precision, most_runs };
-    let found = probing.search(plan, rated, &mut begun, watcher)?;
+    let mut found = probing.search(plan, rated, &mut begun, watcher)?;
+    if !matches!(found.limit, SearchLimit::Budget | SearchLimit::Interrupted) {
+        probing.confirm(&mut found, [closed, rated], &mut begun, watcher)?;
+    }
     begun.write(Record::SearchResult(found))?;
     let out_of_time = found.limit == SearchLimit::Budget;
     begun.end(if out_of_time { EndReason::Budget } else { ending(stop) })
@@ -164,13 +172,66 @@ impl Probing<'_> {
         Ok(search.found(None))
     }
 
+    /// Lowers the rate that was found until it holds on a process that was saturated just before.
+    fn confirm(
+        &mut self,
+        found: &mut SearchResult,
+        [closed, rated]: [&Workload; 2],
+        begun: &mut StartedExperiment,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), ExperimentError> {
+        let longer = |of: Workload| Workload {
+            stop: match of.stop {
+                Stop::After(window) => Stop::After(window * CONFIRMING_WINDOWS),
+                counted => counted,
+            },
+            ..of
+        };
+        while let Some(rate) = found.requests_per_second
+            && found.confirmations < CONFIRMATIONS_MOST
+        {
+            let mut both = vec![longer(closed.clone()), longer(rated.at_rate(rate))];
+            both.retain(|it| it.phase != Phase::Saturate || self.subject.allows_full_speed());
+            let end = self.began.elapsed() + both.iter().map(estimate).sum::<Duration>();
+            if self.quest.budget.is_some_and(|budget| end > budget) {
+                return Ok(());
+            }
+            watcher.probing(rate);
+            let Some(run) = self.runs(&both, begun)?.pop() else { return Ok(()) };
+            let measured = measurement(&run);
+            let kept = measured.map(|it| (it, keeps(it, &self.quest.sought.objectives)));
+            watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
+            found.confirmations += 1;
+            if matches!(kept, Ok((_, ObjectiveResult::Holds))) {
+                found.held += 1;
+                return Ok(());
+            }
+            found.missed = Some(found.missed.map_or(rate, |missed| missed.min(rate)));
+            let SearchSpec { lowest, precision, .. } = self.quest.sought;
+            let achieved = measured.map_or(f64::MAX, |it| it.load.requests_per_second);
+            let lower = (rate as f64 * (1.0 - precision)).min(achieved) as u64;
+            found.requests_per_second = Some(lower).filter(|it| *it >= lowest);
+            found.low = found.low.map(|low| low.min(lower));
+        }
+        Ok(())
+    }
+
     /// One run, written down. None when a signal asked to end.
     fn run(
         &mut self,
         workload: &Workload,
         begun: &mut StartedExperiment,
     ) -> Result<Option<Run>, ExperimentError> {
-        let cell = Cell {
+        Ok(self.runs(std::slice::from_ref(workload), begun)?.pop())
+    }
+
+    /// Runs of the same process, written down. None when a signal asked to end.
+    fn runs(
+        &mut self,
+        workloads: &[Workload],
+        begun: &mut StartedExperiment,
+    ) -> Result<Vec<Run>, ExperimentError> {
+        let cell = |workload| Cell {
             subject: self.subject,
             copy: 0,
             workload,
@@ -179,10 +240,21 @@ impl Probing<'_> {
             position: 0,
             verification: self.experiment.verification,
         };
-        let Some(run) = self.experiment.settings.run(&cell, self.stop) else { return Ok(None) };
+        let cells: Vec<Cell<'_>> = workloads.iter().map(cell).collect();
+        let mut runs = Vec::new();
+        let each = &mut |run| {
+            runs.push(run);
+            Ok(())
+        };
+        self.experiment.settings.run_together(&cells, self.stop, each)?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(Vec::new());
+        }
         self.made += 1;
-        begun.write(Record::Run(Box::new(run.clone())))?;
-        Ok(Some(run))
+        for run in &runs {
+            begun.write(Record::Run(Box::new(run.clone())))?;
+        }
+        Ok(runs)
     }
 }
 

@@ -3,11 +3,11 @@
 
 use wirebench_schema::{
     journal::Bound,
-    load::{LatencyOrigin, LoadModel, LoadReport, Waiting},
+    load::{LoadModel, LoadReport, Waiting},
 };
 
 use super::{faults::LAG_NS, gave_up, percent};
-use crate::thresholds::{BUSY, ENOUGH_LATENCIES, KEPT, MOST_ARE_READY, NEARLY_ALL};
+use crate::thresholds::{BUSY, ENOUGH_LATENCIES, GROWTH, KEPT, MOST_ARE_READY, NEARLY_ALL};
 
 /// Requests below which no limit is determined.
 const ENOUGH_REQUESTS: u64 = 100;
@@ -59,9 +59,13 @@ fn too_short(load: &LoadReport) -> Option<String> {
     })
 }
 
-/// Requests that a thread may have in flight.
+/// Requests that a thread may have in flight; at a rate, those that it has on average.
 fn requests_per_thread(load: &LoadReport) -> f64 {
-    load.capacity() as f64 / load.thread_cpu_ns.len().max(1) as f64
+    let requests = match load.config.model {
+        LoadModel::Rate { .. } => load.on_their_way(),
+        LoadModel::Closed | LoadModel::Think { .. } => load.capacity() as f64,
+    };
+    requests / load.thread_cpu_ns.len().max(1) as f64
 }
 
 /// A thread with one request in flight finds it answered whenever it finds anything.
@@ -70,7 +74,7 @@ fn ready_share_tells(load: &LoadReport) -> bool {
 }
 
 /// Whether most requests are answered, beyond the one that is whenever anything is found.
-fn replies_wait(load: &LoadReport) -> bool {
+pub(crate) fn replies_wait(load: &LoadReport) -> bool {
     if !ready_share_tells(load) {
         return false;
     }
@@ -127,23 +131,31 @@ fn limit_of_loop(load: &LoadReport) -> (Bound, Vec<String>) {
     (limit, reasons)
 }
 
-/// Requests that were answered correctly, over those that were due; 1 at most.
+/// The share of the requests that were due for which the rate was kept, at most 1: without the growth of the backlog,
+/// although it is answered after the window, and without those that failed or were not sent, except for `excused`.
+pub(crate) fn share_of_rate(load: &LoadReport, excused: u64) -> f64 {
+    let due = load.due_requests().unwrap_or(0.0);
+    let [before, _, waiting] = load.offered.map_or([0; 3], |it| it.waiting);
+    let answered = load.answered() + excused;
+    let in_time = (load.requests + waiting).saturating_sub(before + load.backlog_growth());
+    let kept = if waiting > 0 { answered.min(in_time) } else { answered };
+    if due > 0.0 { (kept as f64 / due).min(1.0) } else { 0.0 }
+}
+
+/// Which side falls behind and by how much, if the backlog grew by more than a negligible share of the requests.
 #[must_use]
-pub fn share_of_rate(load: &LoadReport, demanded: f64) -> f64 {
-    if let (Some(offered), LoadModel::Rate { latency_from: LatencyOrigin::Due, .. }) =
-        (load.offered.filter(|it| it.due > 0), &load.config.model)
-    {
-        return (load.answered() as f64 / offered.due as f64).min(1.0);
-    }
-    let seconds = load.window_ns as f64 / 1e9;
-    let answered = load.answered() as f64 / seconds.max(f64::MIN_POSITIVE);
-    (answered / demanded.max(f64::MIN_POSITIVE)).min(1.0)
+pub fn falls_behind(load: &LoadReport) -> Option<String> {
+    let growth = load.backlog_growth() as f64;
+    let per_second = growth * 1e9 / load.window_ns.max(1) as f64;
+    let side = if is_busy(load) && fell_behind(load) { "load generator" } else { "server" };
+    (growth > GROWTH * load.due_requests()?)
+        .then(|| format!("the {side} falls behind by {per_second:.0} requests/s"))
 }
 
 /// How far the schedule was kept, as a sentence.
 #[must_use]
 pub fn kept(load: &LoadReport, demanded: f64) -> String {
-    let share = share_of_rate(load, demanded);
+    let share = share_of_rate(load, 0);
     format!(
         "{:.0} of {demanded:.0} due requests/s were answered correctly ({})",
         share * demanded,
@@ -166,7 +178,7 @@ pub fn fell_behind(load: &LoadReport) -> bool {
 }
 
 fn limit_at_rate(load: &LoadReport, demanded: f64) -> (Bound, Vec<String>) {
-    let share = share_of_rate(load, demanded);
+    let share = share_of_rate(load, 0);
     let kept = kept(load, demanded);
     if share >= KEPT && gave_up(load).is_none() {
         return (Bound::Schedule, vec![kept]);

@@ -10,7 +10,7 @@ use wirebench_schema::{
 use super::{
     faults::{bursts, faults, generator_stall, schedule_lag},
     gave_up,
-    limit::share_of_rate,
+    limit::{falls_behind, share_of_rate},
 };
 use crate::{generators::apart, thresholds::KEPT};
 
@@ -22,7 +22,7 @@ const LAG_SHARE: f64 = 0.1;
 const REQUESTS_PER_CLOSE: u64 = 100;
 /// Replies that a usual piece of 100 ms must have before an empty one says anything: as many as this are not
 /// missing by chance.
-const ENOUGH_OF_PIECE: u64 = 10;
+pub(super) const ENOUGH_OF_PIECE: u64 = 10;
 /// A reply that takes this long, and the median times the next constant, was held up.
 const HELD_UP_NS: u64 = 250_000_000;
 const HELD_UP_MEDIANS: u64 = 100;
@@ -94,8 +94,9 @@ fn silent_lost(load: &LoadReport) -> Option<Reason> {
 
 fn below_rate(load: &LoadReport) -> Option<Reason> {
     let demanded = load.demanded_requests_per_second()?;
-    let share = share_of_rate(load, demanded);
-    let detail = format!("{:.0} of {demanded:.0} requests/s", share * demanded);
+    let share = share_of_rate(load, 0);
+    let behind = falls_behind(load).map_or_else(String::new, |it| format!("; {it}"));
+    let detail = format!("{:.0} of {demanded:.0} requests/s{behind}", share * demanded);
     (share < KEPT).then(|| ReasonKind::BelowRate.reason(Weight::Invalid, Some(share), detail))
 }
 
@@ -168,8 +169,9 @@ fn silence(load: &LoadReport) -> Option<Reason> {
     let usual = load.reply_series.usual_per_piece()?;
     let longest_ns = load.reply_series.silence_ns_max;
     let detail = "no reply, with requests in flight";
-    // The series has correct replies alone.
-    let says = longest_ns > 0 && usual >= ENOUGH_OF_PIECE && load.errors.status == 0;
+    // The series has correct replies alone, and a server that refuses connections does not pause.
+    let others = load.errors.status + load.errors.wrong_reply + load.errors.refused;
+    let says = longest_ns > 0 && usual >= ENOUGH_OF_PIECE && others == 0;
     let figure = Some(longest_ns as f64);
     says.then(|| ReasonKind::ServerStall.reason(Weight::Note, figure, detail))
 }

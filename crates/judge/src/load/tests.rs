@@ -36,6 +36,7 @@ pub(super) fn at_rate(due: u64, answered: u64, service_ns: u64) -> LoadReport {
     report.offered = Some(Offered {
         due,
         owed_at_end: due.saturating_sub(answered),
+        waiting: [0; 3],
         requests_per_second: due as f64,
     });
     // None of the others waited for longer than the slowest reply.
@@ -78,7 +79,8 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
     let mut slow = good();
     slow.config.model = LoadModel::Think { delay: Duration::from_micros(5) };
     let mut slipping = at_rate(20_000, 10_000, 990_000);
-    slipping.offered = Some(Offered { due: 10_000, owed_at_end: 0, requests_per_second: 1e4 });
+    slipping.offered =
+        Some(Offered { due: 10_000, owed_at_end: 0, waiting: [0; 3], requests_per_second: 1e4 });
     slipping.config.model = LoadModel::slipping(RateCurve::Constant(20_000));
     let unanswered = LoadReport { requests: 0, requests_per_second: 0.0, ..good() };
     let rows = [
@@ -133,6 +135,22 @@ fn a_generator_that_its_cpu_limit_paused_is_the_limit_and_nothing_that_follows_i
     assert!(!verdict.cautions.iter().any(follows), "{verdict:?}");
     let short = LoadReport { throttled_ns: Some(1_000_000), ..good() };
     assert_eq!(super::verdict(&short).limit, Bound::Server);
+}
+
+#[test]
+fn a_server_that_says_nothing_more_before_the_end_makes_a_load_invalid() {
+    let silent = |pieces: usize| {
+        let replies = (0..100).map(|at| if at + pieces < 100 { 1000 } else { 0 });
+        let reply_series = ReplySeries::of_pieces(&replies.collect::<Vec<u64>>());
+        LoadReport { reply_series, window_ns: 10_000_000_000, ..good() }
+    };
+    assert_eq!(not_valid(&silent(9)), [""; 0]);
+    let reason = "no reply in the last 1.0 s of the window: the server crashed or hangs";
+    assert_eq!(not_valid(&silent(10)), [reason]);
+    // A generator that did not look, and one that was stopped.
+    let blind = LoadReport { stall_ns_max: 600_000_000, ..silent(10) };
+    assert_eq!(not_valid(&blind), [""; 0]);
+    assert_eq!(not_valid(&LoadReport { interrupted: true, ..silent(10) }), [""; 0]);
 }
 
 /// At a rate that is kept, though each reply takes half of the window.

@@ -25,7 +25,12 @@ fn run(latency_ns: u64, lag_ns: u64) -> Measurement {
         latency: Some(summary(40_000, latency_ns)),
         service: Some(summary(40_000, latency_ns - lag_ns)),
         lag: Some(summary(40_000, lag_ns)),
-        offered: Some(Offered { due: 40_000, owed_at_end: 0, requests_per_second: 40_000.0 }),
+        offered: Some(Offered {
+            due: 40_000,
+            owed_at_end: 0,
+            waiting: [0; 3],
+            requests_per_second: 40_000.0,
+        }),
         ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
     };
     let cost = Cost {
@@ -77,8 +82,12 @@ fn as_many_requests_as_there_are_connections_may_wait_when_the_window_ends() {
     let waiting = |owed: u64| {
         let mut run = run(900_000, 1000);
         run.cost.cpu_share = 0.99;
-        run.load.offered =
-            Some(Offered { due: 200, owed_at_end: owed, requests_per_second: 40_000.0 });
+        run.load.offered = Some(Offered {
+            due: 200,
+            owed_at_end: owed,
+            waiting: [0; 3],
+            requests_per_second: 40_000.0,
+        });
         let latency = run.load.latency.as_mut().unwrap();
         (latency.count, latency.censored) = (200, owed);
         // They are younger than the slowest reply.
@@ -90,11 +99,41 @@ fn as_many_requests_as_there_are_connections_may_wait_when_the_window_ends() {
 }
 
 #[test]
+fn a_backlog_that_grows_by_more_than_a_negligible_share_is_a_miss() {
+    let growing = |waiting| {
+        let mut run = run(900_000, 1000);
+        run.load.requests = 40_000 - waiting;
+        run.load.offered.as_mut().unwrap().waiting = [0, waiting / 2, waiting];
+        keeps(&run, &objectives())
+    };
+    assert_eq!(growing(80), ObjectiveResult::Holds);
+    let reasons = vec!["the server falls behind by 90 requests/s".to_owned()];
+    assert_eq!(growing(90), ObjectiveResult::Misses { by: Side::Server, reasons });
+}
+
+#[test]
 fn a_percentile_that_no_reply_reached_keeps_no_limit() {
     let mut silent = run(900_000, 1000);
     silent.load.latency.as_mut().unwrap().lower_bounds = Some(401);
     let (_, reasons) = blamed(&silent);
     expect!["p99 is not below 2 ms; mean is not below 1 ms"].assert_eq(&reasons);
+}
+
+#[test]
+fn a_server_that_always_takes_too_long_is_to_blame_although_others_were_there_or_the_generator_stalled()
+ {
+    let mut histogram = hdrhistogram::Histogram::<u64>::new(3).unwrap();
+    histogram.record_n(5_000_000, 40_000).unwrap();
+    let mut sleeping = run(5_000_000, 1000);
+    sleeping.load.latency = Some(LatencySummary::of(&histogram));
+    sleeping.load.stall_ns_max = 30_000_000;
+    sleeping.reasons = vec![ReasonKind::Neighbour.reason(Weight::Tail, Some(0.1), "")];
+    let reasons = "p99 is not below 2 ms; mean is not below 1 ms".to_owned();
+    assert_eq!(blamed(&sleeping), (Side::Server, reasons));
+    // One request on its way is ready whenever anything is.
+    let mut rare = run(5_000_000, 1000);
+    (rare.load.requests_per_second, rare.load.ready_share) = (100.0, 1.0);
+    assert_eq!(blamed(&rare).0, Side::Server);
 }
 
 #[test]

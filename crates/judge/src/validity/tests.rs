@@ -106,7 +106,8 @@ fn at_a_rate_that_was_kept_a_generator_that_never_sleeps_is_no_limit() {
             },
             EngineChoice::Epoll,
         );
-        load.offered = Some(Offered { due: 1000, owed_at_end, requests_per_second: 1000.0 });
+        load.offered =
+            Some(Offered { due: 1000, owed_at_end, waiting: [0; 3], requests_per_second: 1000.0 });
         load.requests_per_second = achieved;
         bound_of_run(&cost(0.3, 0.99), 0.1, &load)
     };

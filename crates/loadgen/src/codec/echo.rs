@@ -120,8 +120,8 @@ impl Codec for Echo {
         connection.requests.sent(bytes);
     }
 
-    fn is_answered_sent(&self, connection: &EchoConnection) -> bool {
-        connection.requests.is_answered_sent(self.payload_bytes)
+    fn is_answered_begun(&self, connection: &EchoConnection) -> bool {
+        connection.requests.is_answered_begun(self.payload_bytes)
     }
 
     fn reply_bytes_hint(&self) -> usize {
@@ -152,7 +152,7 @@ impl Codec for Echo {
         Ok(Fed { consumed, event })
     }
 
-    fn finish(&mut self, _: &mut EchoConnection) -> Result<Option<Reply>, ReplyError> {
+    fn finish(&mut self, _: &mut EchoConnection) -> Result<Option<Event>, ReplyError> {
         Ok(None)
     }
 }

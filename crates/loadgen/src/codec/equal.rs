@@ -21,10 +21,10 @@ impl EqualRequests {
         self.answered += 1;
     }
 
-    /// Whether the last one that was answered had been sent whole.
+    /// Tells if a part of the last one that was answered had been sent.
     #[inline]
-    pub(crate) const fn is_answered_sent(&self, request_bytes: u64) -> bool {
-        self.sent_bytes >= self.answered * request_bytes
+    pub(crate) const fn is_answered_begun(&self, request_bytes: u64) -> bool {
+        self.sent_bytes > self.answered.saturating_sub(1) * request_bytes
     }
 
     /// Bytes of the stream that have been sent.
@@ -50,18 +50,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_sent_when_its_last_byte_is() {
+    fn a_request_may_be_answered_from_its_first_byte_on() {
         let mut requests = EqualRequests::default();
         requests.begin();
         requests.begin();
         requests.sent(15);
         assert_eq!((requests.position(), requests.unsent_bytes(10)), (15, 5));
         requests.answer();
-        assert!(requests.is_answered_sent(10));
+        assert!(requests.is_answered_begun(10));
         requests.answer();
-        assert!(!requests.is_answered_sent(10));
+        assert!(requests.is_answered_begun(10));
         requests.sent(5);
-        assert!(requests.is_answered_sent(10));
         assert_eq!(requests.unsent_bytes(10), 0);
+        requests.begin();
+        requests.answer();
+        assert!(!requests.is_answered_begun(10));
     }
 }

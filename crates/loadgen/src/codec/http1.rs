@@ -17,7 +17,8 @@ mod rules;
 mod stream;
 mod template;
 
-use wirebench_schema::scenario::HeavyConnections;
+use std::time::{SystemTime, UNIX_EPOCH};
+use wirebench_schema::{load::SeqStart, scenario::HeavyConnections};
 
 pub(crate) use self::{
     expected::ExpectedBody,
@@ -32,7 +33,7 @@ use self::{
     template::ReplyCache,
 };
 use crate::codec::{
-    Codec, Event, Fed, Reply, ReplyError, RequestId, Ticket,
+    Codec, Event, Fed, ReplyError, RequestId, Ticket,
     equal::EqualRequests,
     requests::{Picker, Rendered, Template},
 };
@@ -69,7 +70,7 @@ enum Source {
         heavy: Option<(HeavyConnections, Requests)>,
     },
     /// Each kind has its own.
-    Set { templates: Vec<Template>, picker: Picker, rendered: Rendered },
+    Set { templates: Vec<Template>, picker: Picker, rendered: Rendered, seq: Option<SeqStart> },
 }
 
 /// HTTP state shared by the connections of one thread.
@@ -86,6 +87,13 @@ pub(crate) struct Http1 {
     /// Memory of learned bodies, and its limit.
     learned_bytes: usize,
     learned_limit_bytes: usize,
+}
+
+/// The least number of a load that begins now.
+fn first_seq(seq: Option<SeqStart>) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now_us = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
+    SeqStart::first_of(seq, now_us)
 }
 
 impl Http1 {
@@ -109,8 +117,8 @@ impl Http1 {
     ) -> Self {
         let split = |(template, rules, first_use)| (template, (rules, first_use));
         let (templates, rules) = set.into_iter().map(split).unzip();
-        let rendered = Rendered::new(0, 1, 0);
-        Self::of(Source::Set { templates, picker, rendered }, rules, threads)
+        let rendered = Rendered::new((0, 1), 0, first_seq(None));
+        Self::of(Source::Set { templates, picker, rendered, seq: None }, rules, threads)
     }
 
     fn of(source: Source, rules: Vec<(Rules, FirstUse)>, threads: usize) -> Self {
@@ -131,6 +139,15 @@ impl Http1 {
             learned_bytes: 0,
             learned_limit_bytes: LEARNED_LIMIT_BYTES,
         }
+    }
+
+    /// Begins the numbers of its requests there.
+    pub(crate) fn with_numbers(mut self, from: Option<SeqStart>) -> Self {
+        if let Source::Set { rendered, seq, .. } = &mut self.source {
+            *seq = from;
+            *rendered = Rendered::new((0, 1), 0, first_seq(from));
+        }
+        self
     }
 
     /// The same, but these connections send other requests, of the same length.
@@ -207,14 +224,24 @@ impl Http1 {
             fed = Err(ReplyError::HeadsTooLong { limit: self.heads_limit_bytes });
         }
         let fed = fed.inspect_err(|_| self.restart(connection))?;
-        if let Some(Event::Reply(reply)) = &fed.event {
-            connection.stream.answer();
-            let whole = begins.then(|| &bytes[..fed.consumed]);
-            let kind = &mut self.kinds[request.0 as usize];
-            kind.cache.ended(&kind.rules, reply, whole);
-            self.end_learning(request, connection);
+        if let Some(event) = &fed.event {
+            if let Event::Reply(reply) = event {
+                let whole = begins.then(|| &bytes[..fed.consumed]);
+                let kind = &mut self.kinds[request.0 as usize];
+                kind.cache.ended(&kind.rules, reply, whole);
+            }
+            self.ended(request, connection, event);
         }
         Ok(fed)
+    }
+
+    /// A reply is complete.
+    fn ended(&mut self, request: RequestId, connection: &mut Http1Connection, event: &Event) {
+        connection.stream.answer();
+        match event {
+            Event::Reply(_) => self.end_learning(request, connection),
+            _ => self.drop_learned(request, connection),
+        }
     }
 }
 
@@ -238,24 +265,20 @@ impl Codec for Http1 {
 
     fn restart(&mut self, connection: &mut Http1Connection) {
         self.heads_bytes -= connection.head_capacity();
-        self.learned_bytes -= connection.learned_bytes();
         connection.restart();
         let request = connection.stream.oldest();
         connection.stream.restart();
         self.heads_bytes += connection.head_capacity();
-        let kind = self.kind_mut(request);
-        if connection.forget_learned() && kind.learning == Learning::UnderWay {
-            kind.learning = Learning::Due;
-        }
+        self.drop_learned(request, connection);
     }
 
     fn on_thread(&mut self, thread: usize, threads: usize) {
         // What was learned before is common to all; what each learns itself is its own.
         let room = self.learned_limit_bytes.saturating_sub(self.learned_bytes);
         self.learned_limit_bytes = self.learned_bytes + room / threads.max(1);
-        if let Source::Set { picker, rendered, .. } = &mut self.source {
+        if let Source::Set { picker, rendered, seq, .. } = &mut self.source {
             picker.on_thread(thread);
-            *rendered = Rendered::new(thread, threads, picker.seed());
+            *rendered = Rendered::new((thread, threads), picker.seed(), first_seq(*seq));
         }
     }
 
@@ -310,10 +333,10 @@ impl Codec for Http1 {
     }
 
     #[inline]
-    fn is_answered_sent(&self, connection: &Http1Connection) -> bool {
+    fn is_answered_begun(&self, connection: &Http1Connection) -> bool {
         match &connection.stream {
-            Stream::Equal(requests) => requests.is_answered_sent(self.request_bytes()),
-            Stream::Set(outbox) => outbox.is_answered_sent(),
+            Stream::Equal(requests) => requests.is_answered_begun(self.request_bytes()),
+            Stream::Set(outbox) => outbox.is_answered_begun(),
         }
     }
 
@@ -341,14 +364,14 @@ impl Codec for Http1 {
         self.feed_to_parser(connection, bytes)
     }
 
-    fn finish(&mut self, connection: &mut Http1Connection) -> Result<Option<Reply>, ReplyError> {
+    fn finish(&mut self, connection: &mut Http1Connection) -> Result<Option<Event>, ReplyError> {
         let request = connection.stream.oldest();
-        let reply = connection.finish(&self.kind(request).rules)?;
-        if reply.is_some() {
-            connection.stream.answer();
+        let event = connection.finish(&self.kind(request).rules);
+        match &event {
+            Some(event) => self.ended(request, connection, event),
+            None => self.end_learning(request, connection),
         }
-        self.end_learning(request, connection);
-        Ok(reply)
+        Ok(event)
     }
 }
 

@@ -7,13 +7,15 @@
 mod chunked;
 pub(crate) mod echo;
 mod equal;
+mod excerpt;
 pub(crate) mod http1;
 mod lines;
 mod outbox;
 pub(crate) mod requests;
 
 use std::fmt;
-use wirebench_schema::printable::printable;
+
+pub(crate) use excerpt::{excerpt, page_text};
 
 /// Names one of the requests that a load makes; 0 is that of a load with one.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -67,8 +69,9 @@ pub(crate) trait Codec: Clone {
     /// This many of them have been sent.
     fn sent(&mut self, connection: &mut Self::Connection, bytes: usize);
 
-    /// Whether the request of the reply that has just come was sent whole, where that must be so.
-    fn is_answered_sent(&self, _: &Self::Connection) -> bool {
+    /// Tells if sending the request of the reply that has just come has begun, where that is known. A server may
+    /// answer before it has read the whole request (RFC 9112, 9.5).
+    fn is_answered_begun(&self, _: &Self::Connection) -> bool {
         true
     }
 
@@ -96,7 +99,7 @@ pub(crate) trait Codec: Clone {
     fn feed(&mut self, connection: &mut Self::Connection, bytes: &[u8]) -> Result<Fed, ReplyError>;
 
     /// The peer has closed its side: the reply to the oldest request if this was its end, nothing if more was due.
-    fn finish(&mut self, connection: &mut Self::Connection) -> Result<Option<Reply>, ReplyError>;
+    fn finish(&mut self, connection: &mut Self::Connection) -> Result<Option<Event>, ReplyError>;
 }
 
 /// What a request that is given up takes with it.
@@ -126,6 +129,14 @@ impl Fed {
             _ => None,
         }
     }
+
+    /// Takes a wrong body for an error.
+    pub(crate) fn correct(self) -> Result<Self, ReplyError> {
+        match self.event {
+            Some(Event::Wrong(_, error)) => Err(*error),
+            _ => Ok(self),
+        }
+    }
 }
 
 /// What bytes of the server mean for the requests of a connection.
@@ -134,6 +145,8 @@ impl Fed {
 pub(crate) enum Event {
     /// The reply to the oldest request is complete, and correct.
     Reply(Reply),
+    /// A complete reply to the oldest request whose body is wrong. The bytes after it belong to the next reply.
+    Wrong(Reply, Box<ReplyError>),
     /// The same for this request, in a protocol that names them.
     ReplyTo(Ticket, Reply),
     /// The server has not processed the request: it may be sent again, whatever it is.
@@ -267,32 +280,7 @@ pub(crate) enum ReplyError {
         "the server refuses to process the request, and did so each time that it was sent again"
     )]
     NotProcessed,
-    /// The reply was complete before the request was.
-    #[error("the reply came before the whole request was sent")]
+    /// The reply was complete before the request was begun.
+    #[error("the reply came before the request was sent")]
     BeforeRequest,
-}
-
-/// At most the first 32 bytes, escaped so that they can stand in a sentence.
-pub(crate) fn excerpt(bytes: &[u8]) -> String {
-    const EXCERPT_BYTES: usize = 32;
-    let shown = &bytes[..bytes.len().min(EXCERPT_BYTES)];
-    let mut text = shown.escape_ascii().to_string();
-    if shown.len() < bytes.len() {
-        text.push('…');
-    }
-    text
-}
-
-/// The text at the start of a page in one line, without markup and control characters.
-pub(crate) fn page_text(bytes: &[u8]) -> String {
-    const TEXT_CHARACTERS: usize = 160;
-    let page = String::from_utf8_lossy(bytes);
-    let mut parts = page.split('<');
-    let before = parts.next().unwrap_or_default();
-    let behind_tags = parts.filter_map(|part| part.split_once('>').map(|(_, text)| text));
-    let words = std::iter::once(before).chain(behind_tags).flat_map(str::split_whitespace);
-    let text = words.collect::<Vec<_>>().join(" ");
-    let shown: String = text.chars().take(TEXT_CHARACTERS).collect();
-    let more = if shown.len() < text.len() { "…" } else { "" };
-    format!("{}{more}", printable(&shown))
 }

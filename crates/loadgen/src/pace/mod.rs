@@ -167,6 +167,14 @@ impl Pacer {
         self.supply.left()
     }
 
+    /// Number of requests that were due before this moment and still wait for a connection.
+    pub(crate) fn overdue(&self, moment_ns: u64) -> u64 {
+        match &self.rule {
+            Rule::Schedule(schedule) => schedule.overdue(moment_ns).min(self.supply.left()),
+            Rule::Closed | Rule::Think { .. } => 0,
+        }
+    }
+
     /// With a schedule: reports when the requests were due that were not sent before `end_ns`, and
     /// how many at each moment. Returns how many were sent in the window. Nothing is sent afterwards.
     pub(crate) fn settle(&mut self, end_ns: u64, unsent: impl FnMut(u64, u64)) -> Option<u64> {

@@ -166,6 +166,20 @@ impl Schedule {
         self.taken_in_window -= u64::from(due_ns >= self.window_start_ns);
     }
 
+    /// Number of requests that are due before this moment and were not taken.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a negative number of requests saturates to none"
+    )]
+    pub(super) fn overdue(&self, moment_ns: u64) -> u64 {
+        let left = ((self.number_at(moment_ns) - self.number) / self.threads).ceil() as u64;
+        match self.missed {
+            Missed::Owed => left + self.returned.len() as u64,
+            Missed::Skipped => 0,
+        }
+    }
+
     /// Reports the requests of the window that are due before `end_ns`, `limit` of them at most:
     /// when, and how many. Where they are too many to list, neighbours share a moment.
     #[allow(

@@ -108,7 +108,8 @@ pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, Load
         return Ok(http.with_first_use(*first_use));
     }
     let weights: Vec<u32> = set.requests.iter().map(|request| request.weight).collect();
-    Ok(Http1::of_set(kinds, Picker::new(set.order, &weights, config.seed), config.threads))
+    let picker = Picker::new(set.order, &weights, config.seed);
+    Ok(Http1::of_set(kinds, picker, config.threads).with_numbers(set.seq))
 }
 
 /// Those of the request, and of the load those that it does not have itself.

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Ending, Exchange, Found, transport::Transport};
+use super::{Ending, Exchange, Found, pace::RequestPace, transport::Transport};
 use crate::{
     codec::{
         Codec, Persistence, Reply, ReplyError, RequestId,
@@ -16,19 +16,20 @@ use crate::{
 pub(super) const LEARNING_LIMIT: Duration = Duration::from_secs(2);
 
 impl Exchange<'_> {
-    /// Sends each request that changes nothing on the server, as far as one connection and the time allow, and learns
-    /// the bodies that replies must have. What is not sent is learned from the load.
+    /// Sends each request that changes nothing on the server, as far as one connection, the rate and the time allow,
+    /// and learns the bodies that replies must have. What is not sent is learned from the load.
     pub(super) fn learn(
         &self,
         http: &mut Http1,
         transport: &mut Transport,
     ) -> Result<Found, LoadError> {
         let mut connection = http.connection(0);
-        let began = Instant::now();
+        let (began, mut turns) = (Instant::now(), RequestPace::new(self.config));
         let (mut found, mut goes_on) = (None, true);
         for request in http.all_requests() {
             let FirstUse { is_safe, learns_body } = http.first_use(request);
-            if !is_safe || !goes_on || began.elapsed() > LEARNING_LIMIT {
+            let is_in_time = is_safe && goes_on && began.elapsed() <= LEARNING_LIMIT;
+            if !is_in_time || !turns.next(self.stop) {
                 if learns_body {
                     http.learn_from_load(request);
                 }
@@ -36,12 +37,16 @@ impl Exchange<'_> {
             }
             let now;
             (now, goes_on) = self
-                .learn_one(http, &mut connection, transport, request)
+                .learn_one(http, (&mut connection, transport), request, &mut turns)
                 .map_err(|error| self.naming(request, error))?;
             found.get_or_insert(now);
         }
         match found {
-            Some(found) => Ok(found),
+            Some(found) => {
+                // The next one is the load's.
+                turns.next(self.stop);
+                Ok(found)
+            }
             None => self.run(http, &mut connection, transport, None),
         }
     }
@@ -61,9 +66,9 @@ impl Exchange<'_> {
     fn learn_one(
         &self,
         http: &mut Http1,
-        connection: &mut Http1Connection,
-        transport: &mut Transport,
+        (connection, transport): (&mut Http1Connection, &mut Transport),
         request: RequestId,
+        turns: &mut RequestPace,
     ) -> Result<(Found, bool), LoadError> {
         http.learn(connection);
         let found = self.run(http, connection, transport, Some(request))?;
@@ -73,6 +78,9 @@ impl Exchange<'_> {
         match (found, learned) {
             (Found::Reply(reply), Some(learned)) if http.first_use(request).learns_body => {
                 http.expect(request, learned.body);
+                if !turns.next(self.stop) {
+                    return Ok((Found::Reply(reply), reply.persistence == Persistence::Keep));
+                }
                 self.repeat(http, connection, transport, request, reply)
             }
             (Found::Reply(reply), _) => {

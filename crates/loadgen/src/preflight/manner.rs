@@ -1,15 +1,9 @@
 //! Single requests that arrive in an unusual manner, each on a connection of its own. The reply must be the usual one.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    thread,
-    time::{Duration, Instant},
-};
-use wirebench_schema::load::{LoadConfig, LoadModel};
+use std::{cell::Cell, sync::atomic::AtomicBool};
+use wirebench_schema::load::LoadConfig;
 
-use super::{
-    Exchange, Found, Route, WaitLimit, connect, learn::LEARNING_LIMIT, transport::Transport,
-};
+use super::{Exchange, Found, Route, WaitLimit, connect, pace::RequestPace, transport::Transport};
 use crate::{
     codec::{
         Codec, RequestId,
@@ -24,8 +18,6 @@ use crate::{
 
 /// The most requests that are asked; a list of thousands of URLs says nothing more.
 const REQUESTS_MOST: usize = 32;
-/// Interval of the check whether to give up a wait.
-const STOP_INTERVAL: Duration = Duration::from_millis(50);
 /// In how many pieces a request arrives.
 const PIECES: usize = 16;
 
@@ -50,42 +42,6 @@ impl Manner {
     }
 }
 
-/// The turns of single requests, which are no faster than their load.
-struct Turns {
-    gap: Duration,
-    began: Instant,
-    taken: u32,
-}
-
-impl Turns {
-    fn new(model: &LoadModel) -> Self {
-        let gap = match model {
-            LoadModel::Rate { curve, .. } => {
-                Duration::try_from_secs_f64(curve.first().recip()).unwrap_or(LEARNING_LIMIT)
-            }
-            LoadModel::Closed | LoadModel::Think { .. } => Duration::ZERO,
-        };
-        Self { gap, began: Instant::now(), taken: 0 }
-    }
-
-    /// Waits for the next one. There is none once a load with a rate has taken its time, or was stopped.
-    fn next(&mut self, stop: &AtomicBool) -> bool {
-        let due = self.gap.saturating_mul(self.taken);
-        self.taken += 1;
-        if due > LEARNING_LIMIT {
-            return false;
-        }
-        while !stop.load(Ordering::Relaxed) {
-            let early = due.saturating_sub(self.began.elapsed());
-            if early.is_zero() {
-                return true;
-            }
-            thread::sleep(early.min(STOP_INTERVAL));
-        }
-        false
-    }
-}
-
 /// Sends each request of an HTTP load once in this manner, and checks its reply. What the first reply decides is
 /// learned from a whole request before. Requests beyond the first 32 are left out, and with a rate those beyond 2 s.
 pub fn ask_each(config: &LoadConfig, manner: Manner, stop: &AtomicBool) -> Result<(), LoadError> {
@@ -98,7 +54,7 @@ pub fn ask_each(config: &LoadConfig, manner: Manner, stop: &AtomicBool) -> Resul
     let connector = Connector::new(config)?;
     let route = Route { endpoints: &endpoints, sources: &sources, connector: connector.as_ref() };
     let requests: Vec<RequestId> = http.all_requests().take(REQUESTS_MOST).collect();
-    let mut turns = Turns::new(&config.model);
+    let mut turns = RequestPace::new(config);
     for request in requests {
         let FirstUse { learns_body, .. } = http.first_use(request);
         let before = learns_body.then_some(Manner::Whole);
@@ -132,6 +88,8 @@ impl<'a> Exchange<'a> {
             socket,
             manner,
             stop,
+            requests: Cell::new(0),
+            body_bytes: Cell::new(0),
         }))
     }
 
@@ -140,7 +98,8 @@ impl<'a> Exchange<'a> {
         let mut connection = http.connection(0);
         http.learn(&mut connection);
         let found = self.run(http, &mut connection, &mut transport, Some(request))?;
-        if http.unsent_bytes(&connection) > 0 {
+        // A server may answer before it has read the body (RFC 9112, 9.5).
+        if http.unsent_bytes(&connection) > self.body_bytes.get() {
             let sentence = format!("{} answers before the request was complete", self.endpoint);
             return Err(LoadError::Preflight(sentence));
         }
@@ -158,24 +117,5 @@ impl<'a> Exchange<'a> {
         Transport::new(self.connector).map_err(|error| {
             LoadError::Configuration(format!("TLS cannot begin ({error}): check the target"))
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use wirebench_schema::load::RateCurve;
-
-    #[test]
-    fn single_requests_are_no_faster_than_their_load_and_end_after_a_while() {
-        let go_on = AtomicBool::new(false);
-        let mut free = Turns::new(&LoadModel::Closed);
-        assert!((0..100).all(|_| free.next(&go_on)) && free.began.elapsed() < LEARNING_LIMIT);
-        let mut slow = Turns::new(&LoadModel::rate(RateCurve::Constant(20)));
-        assert!(slow.next(&go_on) && slow.next(&go_on) && slow.next(&go_on));
-        assert!(slow.began.elapsed() >= Duration::from_millis(100));
-        slow.taken = 41;
-        assert!(!slow.next(&go_on));
-        assert!(!free.next(&AtomicBool::new(true)));
     }
 }

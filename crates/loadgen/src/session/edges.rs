@@ -16,3 +16,17 @@ impl Edges {
         Self { start_ns: u64::MAX, window_start_ns: u64::MAX, window_end_ns: u64::MAX }
     }
 }
+
+/// Requests that were due and had no answer at the beginning, in the middle and at the end of the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitingRequests {
+    pub(super) waiting: [u64; 3],
+    /// The middle of the window, until it has passed.
+    pub(super) middle_ns: u64,
+}
+
+impl Default for WaitingRequests {
+    fn default() -> Self {
+        Self { waiting: [0; 3], middle_ns: u64::MAX }
+    }
+}

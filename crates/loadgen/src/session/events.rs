@@ -9,6 +9,7 @@ use crate::{
     director::Action,
     failure::Failure,
     pace::Pace,
+    segment::{WRONG_BODY, refusal},
 };
 
 /// Whether something has taken the whole timeout.
@@ -113,11 +114,9 @@ impl<C: Codec> Session<C> {
     #[inline]
     fn happened(&mut self, slot: usize, event: Event, now_ns: u64) -> Result<Next, Failure> {
         match event {
-            Event::Reply(reply) => match self.slots[slot].connection.oldest() {
-                Some(ticket) => self.answered(slot, ticket, reply, now_ns),
-                None => Err(Failure::WrongReply(ReplyError::BeforeRequest)),
-            },
-            Event::ReplyTo(ticket, reply) => self.answered(slot, ticket, reply, now_ns),
+            Event::Reply(reply) => self.answered_oldest(slot, (reply, None), now_ns),
+            Event::Wrong(reply, why) => self.answered_oldest(slot, (reply, Some(why)), now_ns),
+            Event::ReplyTo(ticket, reply) => self.answered(slot, ticket, (reply, None), now_ns),
             Event::Refused(ticket) => self.refused(slot, ticket, now_ns),
             Event::Failed(ticket, error) => {
                 self.give_up(slot, ticket, Failure::WrongReply(*error), now_ns);
@@ -151,7 +150,7 @@ impl<C: Codec> Session<C> {
             return self.end_by_server(slot, now_ns);
         }
         let failure = match self.codec.finish(&mut self.slots[slot].codec) {
-            Ok(Some(reply)) => match self.happened(slot, Event::Reply(reply), now_ns) {
+            Ok(Some(event)) => match self.happened(slot, event, now_ns) {
                 Ok(_) => return self.end_by_server(slot, now_ns),
                 Err(failure) => failure,
             },
@@ -198,16 +197,30 @@ impl<C: Codec> Session<C> {
         self.fail(slot, failure, now_ns)
     }
 
-    /// A reply is complete. It may still be too late, or have come too early.
+    /// The reply to the oldest request is complete.
+    #[inline]
+    fn answered_oldest(
+        &mut self,
+        slot: usize,
+        reply: (Reply, Option<Box<ReplyError>>),
+        now_ns: u64,
+    ) -> Result<Next, Failure> {
+        match self.slots[slot].connection.oldest() {
+            Some(ticket) => self.answered(slot, ticket, reply, now_ns),
+            None => Err(Failure::WrongReply(ReplyError::BeforeRequest)),
+        }
+    }
+
+    /// A reply is complete, and its body may be wrong. It may still be too late, or have come too early.
     fn answered(
         &mut self,
         slot: usize,
         ticket: Ticket,
-        reply: Reply,
+        (reply, wrong): (Reply, Option<Box<ReplyError>>),
         now_ns: u64,
     ) -> Result<Next, Failure> {
         let place = &mut self.slots[slot];
-        if !self.codec.is_answered_sent(&place.codec) {
+        if !self.codec.is_answered_begun(&place.codec) {
             return Err(Failure::WrongReply(ReplyError::BeforeRequest));
         }
         let begun_ns = place.connection.stamp(ticket).begun_ns;
@@ -223,10 +236,15 @@ impl<C: Codec> Session<C> {
             if reply.is_refusal {
                 let (codec, place) = (&self.codec, &self.slots[slot]);
                 self.recorder.refused(status, stamp.request, || codec.page(&place.codec));
-                self.recorder.refusal(status, stamp, now_ns);
+                self.recorder.refusal(refusal(status), stamp, now_ns);
             }
         }
-        if !reply.is_refusal {
+        let is_correct = !reply.is_refusal && wrong.is_none();
+        if let Some(why) = wrong {
+            self.recorder.failed(Failure::WrongReply(*why), Some(stamp.request), 0);
+            self.recorder.refusal(WRONG_BODY, stamp, now_ns);
+        }
+        if is_correct {
             self.recorder.reply(reply, stamp, now_ns);
             self.slots[slot].replies += u64::from(self.phase == Phase::Window);
         }

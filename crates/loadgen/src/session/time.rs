@@ -45,6 +45,10 @@ impl<C: Codec> Session<C> {
         self.recorder.pass(now_ns);
         self.server_clocks.pass(now_ns);
         self.look_for_overdue(now_ns);
+        if now_ns >= self.backlog.middle_ns {
+            self.backlog.waiting[1] = self.waiting_at(self.backlog.middle_ns);
+            self.backlog.middle_ns = u64::MAX;
+        }
         while self.backoff.front().is_some_and(|(until_ns, _)| now_ns >= *until_ns) {
             self.to_connect.extend(self.backoff.pop_front().map(|(_, slot)| slot));
         }
@@ -54,7 +58,8 @@ impl<C: Codec> Session<C> {
             .min(self.scan.next_ns())
             .min(backoff_ns)
             .min(self.recorder.segment_ends_at())
-            .min(self.server_clocks.next_ns());
+            .min(self.server_clocks.next_ns())
+            .min(self.backlog.middle_ns);
         if self.phase == Phase::Resting {
             self.attention_ns = self.pass_rest(now_ns).min(self.attention_ns);
         }
@@ -210,12 +215,21 @@ impl<C: Codec> Session<C> {
         self.server_clocks.window_begins();
         self.recorder.open_window(window_start_ns);
         self.pacer.enter_window(window_start_ns, self.outstanding);
+        if self.quota.is_none() {
+            self.backlog.waiting[0] = self.waiting_at(window_start_ns);
+            self.backlog.middle_ns = u64::midpoint(window_start_ns, self.edges.window_end_ns);
+        }
         if let Some(count) = self.params.count_per_connection {
             for slot in &mut self.slots[..self.first_idle] {
                 slot.left = count.saturating_sub(slot.connection.in_flight() as u64);
             }
         }
         self.end_requests(0, window_start_ns);
+    }
+
+    /// Number of requests that were due before this moment and have no answer yet.
+    fn waiting_at(&self, moment_ns: u64) -> u64 {
+        self.outstanding + self.pacer.overdue(moment_ns)
     }
 
     /// A request that is overdue at an edge has timed out before it, even if no scan has seen it
@@ -250,6 +264,10 @@ impl<C: Codec> Session<C> {
         let cpu_ns = self.cpu_end_ns.map_or(0, |end_ns| end_ns.saturating_sub(self.cpu_start_ns));
         let left = self.quota.map_or(0, |quota| quota.saturating_sub(self.ended_requests));
         let in_flight = self.outstanding;
+        if let Some(end_ns) = window_end_ns.filter(|_| self.quota.is_none()) {
+            self.backlog.waiting[2] = self.waiting_at(end_ns);
+        }
+        self.backlog.middle_ns = u64::MAX;
         self.outcome = Some(Ended {
             window_end_ns,
             in_flight,
@@ -289,6 +307,7 @@ impl<C: Codec> Session<C> {
             }
         }
         let (recorder, sampling) = (&mut self.recorder, self.params.sampling);
+        let waiting = std::mem::take(&mut self.backlog.waiting);
         let mut unsent = 0;
         let sent = self.pacer.settle(window_end_ns, |due_ns, count| {
             if sampling == Sampling::Due {
@@ -297,7 +316,7 @@ impl<C: Codec> Session<C> {
             }
         });
         if let Some(sent) = sent {
-            recorder.offered(sent + unsent, unsent);
+            recorder.offered(sent + unsent, unsent, waiting);
         }
     }
 }

@@ -1,10 +1,15 @@
 //! Request sets: each reply is checked against its own expectation, and figures stand by name.
 
 use std::{
+    collections::BTreeSet,
     io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
+    net::{Shutdown, TcpStream},
+    sync::{Arc, Mutex},
 };
-use wirebench_schema::load::{LoadReport, NamedRequests, RequestFile, RequestOrder, RequestSet};
+use wirebench_schema::load::{
+    Body, LoadModel, LoadReport, NamedRequests, RateCurve, RequestFile, RequestOrder, RequestSet,
+    SeqStart,
+};
 
 use crate::{counted, each_engine, flawless, load, refusal, server::Server};
 
@@ -199,4 +204,97 @@ fn a_set_with_a_wrong_expectation_is_refused_before_the_load() {
     );
     let refused = refusal(&config);
     assert!(refused.starts_with("request `first`: "), "{refused}");
+}
+
+#[test]
+fn no_number_and_no_identifier_comes_twice_in_loads_of_one_seed() {
+    let (paths, earlier) = (Arc::new(Mutex::new(Vec::new())), Mutex::new(BTreeSet::new()));
+    let noted = Arc::clone(&paths);
+    let server = Server::start(move |_, stream, _| {
+        let mut reader = BufReader::new(stream);
+        while let Some((line, _)) = read(&mut reader) {
+            noted.lock().unwrap().push(line);
+            if { stream }.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_err() {
+                return;
+            }
+        }
+    });
+    each_engine(|engine| {
+        for seq in [None, None, Some(SeqStart { from: 7, at_us: u64::MAX })] {
+            let mut config = counted(&server.http(), engine, 200);
+            let text = "{\"path\": \"/{seq}/{uuid}\"}\n{\"path\": \"/constant\"}";
+            config.requests = set(text, RequestOrder::InTurn);
+            config.requests.as_mut().unwrap().seq = seq;
+            assert_eq!(load(&config).errors.total(), 0);
+            let seen = std::mem::take(&mut *paths.lock().unwrap());
+            let varying = seen.iter().filter_map(|it| it.strip_prefix("GET /")?.split_once('/'));
+            let varying: Vec<_> = varying.collect();
+            let numbers: BTreeSet<u64> = varying.iter().map(|it| it.0.parse().unwrap()).collect();
+            assert!(varying.len() >= 90 && numbers.len() == varying.len(), "{varying:?}");
+            match seq {
+                None => assert!(numbers.first() > Some(&1_700_000_000_000_000), "{numbers:?}"),
+                // The time at which the option was read has not come.
+                Some(_) => assert!(numbers.first() == Some(&7) || numbers.first() == Some(&8)),
+            }
+            let now: BTreeSet<String> =
+                varying.iter().flat_map(|it| [it.0.to_owned(), it.1.to_owned()]).collect();
+            let mut earlier = earlier.lock().unwrap();
+            assert!(seq.is_some() || earlier.is_disjoint(&now), "{earlier:?}");
+            earlier.extend(now);
+        }
+    });
+}
+
+#[test]
+fn requests_that_learn_replies_are_no_faster_than_the_load() {
+    let server = echoing();
+    let paths: String = (0..100).map(|it| format!("/{it}\n")).collect();
+    each_engine(|engine| {
+        let mut config = counted(&server.http(), engine, 2);
+        config.model = LoadModel::rate(RateCurve::Constant(20));
+        config.requests = set(&paths, RequestOrder::InTurn);
+        let report = load(&config);
+        // One at once, and 20 a second for two seconds.
+        assert!((2..=41).contains(&report.requests_before), "{}", report.requests_before);
+        assert_eq!((report.requests, report.errors.total()), (2, 0));
+        config.model = LoadModel::Closed;
+        assert_eq!(load(&config).requests_before, 200);
+    });
+}
+
+#[test]
+fn a_reply_before_the_end_of_a_request_counts_and_the_connection_goes_on_or_ends_as_it_says() {
+    for (head, closes) in [("", false), ("Connection: close\r\n", true)] {
+        let server = Server::start(move |_, stream, _| {
+            let mut reader = BufReader::new(stream);
+            let mut line = String::new();
+            let mut rest = 0;
+            while reader.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
+                if let Some(value) = line.strip_prefix("Content-Length: ") {
+                    rest = value.trim().parse().unwrap();
+                }
+                let is_end = line == "\r\n";
+                line.clear();
+                if !is_end {
+                    continue;
+                }
+                let reply = format!("HTTP/1.1 413 No\r\n{head}Content-Length: 0\r\n\r\n");
+                let _ = { stream }.write_all(reply.as_bytes());
+                if closes {
+                    let _ = stream.shutdown(Shutdown::Write);
+                }
+                // Unread bytes would take the reply away with a reset.
+                let _ = std::io::copy(&mut { &mut reader }.take(rest), &mut std::io::sink());
+            }
+        });
+        each_engine(|engine| {
+            let mut config = counted(&server.http(), engine, 20);
+            config.method = "POST".to_owned();
+            config.body = Some(Body::Text("x".repeat(8 << 20)));
+            config.expect_status = vec![413];
+            let report = load(&config);
+            assert_eq!((report.requests, report.errors.total()), (20, 0), "{:?}", report.errors);
+            assert_eq!(report.server_closes > 0, closes, "{}", report.server_closes);
+        });
+    }
 }

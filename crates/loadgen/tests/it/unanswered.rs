@@ -184,6 +184,33 @@ fn replies_with_an_error_status_have_a_latency_of_their_own() {
 }
 
 #[test]
+fn a_complete_reply_that_is_wrong_has_a_known_latency_and_its_connection_goes_on() {
+    let replies = ["12\r\n\r\nHello World!", "13\r\n\r\nHello, world!"];
+    each_engine(|engine| {
+        for reply in replies.map(|it| format!("HTTP/1.1 200 OK\r\nContent-Length: {it}")) {
+            let answer = move |mut stream: &TcpStream| drop(stream.write_all(reply.as_bytes()));
+            let report = load(&counted(&answers_first(49, HELLO, answer).http(), engine, 500));
+            let latency = report.latency.unwrap();
+            assert_eq!((latency.count, latency.censored, report.requests), (49, 0, 49));
+            assert_eq!(report.latency_by_status["wrong-body"].count, 451);
+            assert_eq!((report.errors.wrong_reply, report.errors.total()), (451, 451));
+            assert_eq!((report.reconnects, report.unanswered_connections), (0, 0));
+        }
+    });
+}
+
+#[test]
+fn another_success_than_the_expected_one_has_the_latency_of_its_class() {
+    each_engine(|engine| {
+        let mut config = counted(&answering(HELLO).http(), engine, 20);
+        config.expect_status = vec![201];
+        let report = load(&config);
+        assert_eq!((report.requests, report.errors.status, report.reconnects), (0, 20, 0));
+        assert_eq!(report.latency_by_status["2xx"].count, 20);
+    });
+}
+
+#[test]
 fn the_offered_rate_is_that_of_the_schedule_however_few_requests_are_due() {
     each_engine(|engine| {
         let server = answering(HELLO);

@@ -107,7 +107,10 @@ impl Metric {
             GateFigure::Latency(LatencyFigure::P99) => Some(Self::LatencyP99),
             GateFigure::Latency(LatencyFigure::P999) => Some(Self::LatencyP999),
             GateFigure::Memory => Some(Self::Memory),
-            GateFigure::Latency(_) | GateFigure::Errors => None,
+            GateFigure::Latency(_)
+            | GateFigure::Errors
+            | GateFigure::Achieved
+            | GateFigure::Unsent => None,
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) loads: Vec<&'a LoadReport>,
     /// Its throughput, if it is not that of its loads.
     pub(crate) rate: Option<f64>,
+    /// The throughput is a lower bound.
+    pub(crate) is_rate_bound: bool,
 }
 
 /// A value, and how it is to be read.
@@ -49,6 +51,8 @@ enum Bound {
     Replies,
     /// The load generator was saturated, so that the server may be better.
     Generator,
+    /// A search ended before it found a rate that the server misses.
+    Search,
 }
 
 /// The servers of all workloads but the second instances of baselines.
@@ -68,7 +72,7 @@ pub(crate) fn subjects<'a>(workloads: &'a [WorkloadRows<'a>]) -> Vec<Subject<'a>
 pub(crate) fn is_of_phase(figure: GateFigure, phase: Phase) -> bool {
     match figure {
         GateFigure::Throughput => phase == Phase::Saturate,
-        GateFigure::Latency(_) => phase == Phase::Cost,
+        GateFigure::Latency(_) | GateFigure::Achieved | GateFigure::Unsent => phase == Phase::Cost,
         GateFigure::Cpu | GateFigure::Errors | GateFigure::Memory => phase != Phase::Idle,
     }
 }
@@ -116,7 +120,8 @@ impl<'a> Subject<'a> {
     pub(crate) fn of_load(load: Option<&'a LoadReport>) -> Self {
         let (rows, loads) = (Vec::new(), load.into_iter().collect());
         let (is_reference, has_all) = (false, load.is_some());
-        Self { cell: None, label: None, is_reference, has_all, rows, loads, rate: None }
+        let (rate, is_rate_bound) = (None, false);
+        Self { cell: None, label: None, is_reference, has_all, rows, loads, rate, is_rate_bound }
     }
 
     fn is_called(&self, name: &str) -> bool {
@@ -149,6 +154,7 @@ impl<'a> Subject<'a> {
         let is_bounded = matches!(figure, GateFigure::Throughput | GateFigure::Latency(_));
         let bound = match figure {
             GateFigure::Latency(it) if self.is_lower_bound(it, request) => Some(Bound::Replies),
+            GateFigure::Throughput if self.is_rate_bound => Some(Bound::Search),
             _ => (limited && is_bounded && self.rate.is_none()).then_some(Bound::Generator),
         };
         let name = figure.name();
@@ -176,6 +182,13 @@ impl<'a> Subject<'a> {
             }
             (GateFigure::Throughput, None) => {
                 Some(self.loads.iter().map(|it| it.requests_per_second).collect())
+            }
+            (GateFigure::Achieved, _) => {
+                Some(self.loads.iter().filter_map(|it| it.achieved_share()).collect())
+            }
+            (GateFigure::Unsent, _) => {
+                let offered = self.loads.iter().filter_map(|it| it.offered);
+                Some(offered.map(|it| it.owed_at_end as f64).collect())
             }
             (GateFigure::Latency(it), None) => {
                 let latencies = self.latencies(None).into_iter();
@@ -220,7 +233,7 @@ impl<'a> Subject<'a> {
 
     fn errors(&self, condition: &Condition, request: Option<&str>) -> Option<Found> {
         let of = |load: &&LoadReport| match request.map(|name| named(load, name)) {
-            None | Some(Some(None)) => Some((load.errors.total(), load.requests)),
+            None | Some(Some(None)) => Some((load.errors.requests(), load.requests)),
             Some(Some(Some(it))) => Some((it.errors, it.requests)),
             Some(None) => None,
         };
@@ -228,9 +241,18 @@ impl<'a> Subject<'a> {
         let (errors, correct) =
             counts.fold((0, 0), |(errors, correct), it| (errors + it.0, correct + it.1));
         let all = (errors + correct) as f64;
-        let share = (all > 0.0).then_some(errors as f64 / all)?;
-        let value = if let Limit::Share(_) = condition.limit { share } else { errors as f64 };
-        let (few, many) = (thousands(errors as f64), thousands(all));
+        let others = match request {
+            None => self.loads.iter().map(|it| it.errors.total() - it.errors.requests()).sum(),
+            Some(_) => 0,
+        };
+        // Attempts to connect are no requests, but where none succeeds nothing does.
+        let share = match all {
+            0.0 => (others > 0).then_some(1.0)?,
+            _ => errors as f64 / all,
+        };
+        let number = (errors + others) as f64;
+        let value = if let Limit::Share(_) = condition.limit { share } else { number };
+        let (few, many) = (thousands(number), thousands(all));
         let shown = format!("{few} errors in {many} requests ({})", percent(share));
         Some(Found { value, interval: None, shown, bound: None })
     }
@@ -244,12 +266,15 @@ impl<'a> Subject<'a> {
         };
         let is_beyond = side.is_beyond(found.value, limit);
         match found.bound {
-            _ if figure != GateFigure::Errors && self.is_spoiled(figure.is_tail()) => {
+            _ if !figure.is_count() && self.is_spoiled(figure.is_tail()) => {
                 State::Open("most runs are not valid".to_owned())
             }
             Some(Bound::Replies) => State::Violated,
             Some(Bound::Generator) if is_beyond => {
                 State::Open("the load generator was saturated: give it more CPUs".to_owned())
+            }
+            Some(Bound::Search) if is_beyond => {
+                State::Open("it is a lower bound: the server may hold a higher rate".to_owned())
             }
             _ if is_beyond => State::Violated,
             _ => State::Kept,
@@ -283,11 +308,12 @@ fn named<'a>(
 /// A value without its unit, unless that depends on the value.
 fn show(figure: GateFigure, value: f64) -> String {
     match figure {
-        GateFigure::Throughput => thousands(value),
+        GateFigure::Throughput | GateFigure::Errors | GateFigure::Unsent => thousands(value),
         GateFigure::Cpu => format!("{:.2}", value / 1000.0),
         #[allow(clippy::cast_possible_truncation, reason = "a size is far below 2^63")]
         GateFigure::Memory => bytes(value.round() as u64),
-        GateFigure::Latency(_) | GateFigure::Errors => latency(value),
+        GateFigure::Latency(_) => latency(value),
+        GateFigure::Achieved => percent(value),
     }
 }
 
@@ -295,7 +321,10 @@ const fn unit(figure: GateFigure) -> &'static str {
     match figure {
         GateFigure::Throughput => " requests/s",
         GateFigure::Cpu => " us/request",
-        GateFigure::Latency(_) | GateFigure::Errors | GateFigure::Memory => "",
+        GateFigure::Unsent => " requests",
+        GateFigure::Latency(_) | GateFigure::Errors | GateFigure::Achieved | GateFigure::Memory => {
+            ""
+        }
     }
 }
 
@@ -306,6 +335,8 @@ fn field(figure: GateFigure) -> &'static str {
         GateFigure::Cpu => Metric::Cpu.field(),
         GateFigure::Memory => Metric::Memory.field(),
         GateFigure::Errors => "errors",
+        GateFigure::Achieved => "achieved_share",
+        GateFigure::Unsent => "unsent_requests",
         GateFigure::Latency(figure) => match figure {
             LatencyFigure::P50 => "latency_ns_p50",
             LatencyFigure::P75 => "latency_ns_p75",

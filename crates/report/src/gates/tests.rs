@@ -15,7 +15,10 @@ use crate::{
 };
 use wirebench_schema::{
     journal::{Outcome, Run, Weight},
-    load::{LatencySummary, LoadResult, NamedRequests, RequestFile, RequestOrder},
+    load::{
+        ErrorCounts, LatencySummary, LoadResult, NamedRequests, Offered, RateCurve, RequestFile,
+        RequestOrder,
+    },
 };
 
 fn conditions(texts: &[&str]) -> Vec<Condition> {
@@ -58,6 +61,9 @@ fn load_of_two() -> LoadReport {
     LoadReport { by_name, ..load() }
 }
 
+const OFFERED: Offered =
+    Offered { due: 25_000, owed_at_end: 7, waiting: [0; 3], requests_per_second: 25e3 };
+
 #[test]
 fn values_of_a_load_are_compared_with_their_limits() {
     let violated = |report: &LoadReport, text: &str| {
@@ -79,6 +85,13 @@ fn values_of_a_load_are_compared_with_their_limits() {
     ] {
         assert_eq!(violated(&load(), text), is_violated, "{text}");
     }
+    let mut refused = load();
+    refused.config.model = LoadModel::rate(RateCurve::Constant(25_000));
+    (refused.errors, refused.offered) = (ErrorCounts::default(), Some(OFFERED));
+    refused.errors.refused = 30_000;
+    let texts = ["errors > 20k", "achieved < 81%", "unsent > 6", "errors > 0%", "achieved < 80%"];
+    assert_eq!(texts.map(|it| violated(&refused, it)), [true, true, true, false, false]);
+    assert!(violated(&LoadReport { requests: 0, ..refused }, "errors > 99%"));
     for (text, is_violated) in [
         ("p99 of GET /users > 5ms", true),
         ("p99 of GET / > 5ms", false),

@@ -62,7 +62,12 @@ pub(crate) fn result() -> LoadResult {
         service: Some(latency(90)),
         lag: Some(latency(1)),
         connect: Some(latency(2)),
-        offered: Some(Offered { due: 200_000, owed_at_end: 10, requests_per_second: 20_000.0 }),
+        offered: Some(Offered {
+            due: 200_000,
+            owed_at_end: 10,
+            waiting: [0; 3],
+            requests_per_second: 20_000.0,
+        }),
         errors,
         error_examples: vec![
             "wrong reply: request `GET /`: the body differs from the expected one at byte 7"

@@ -67,8 +67,12 @@ fn at_rate() -> LoadReport {
         arrivals: Arrivals::Poisson,
         latency_from: LatencyOrigin::Due,
     };
-    report.offered =
-        Some(Offered { due: 1_500_000, owed_at_end: 375_990, requests_per_second: 150_000.0 });
+    report.offered = Some(Offered {
+        due: 1_500_000,
+        owed_at_end: 375_990,
+        waiting: [0; 3],
+        requests_per_second: 150_000.0,
+    });
     let mut owed = latency();
     (owed.count, owed.censored) = (1_499_990, 375_990);
     report.latency = Some(owed);
@@ -90,8 +94,12 @@ const CASES: [Case; 14] = [
     ("a rate that lets the schedule slip", |it| {
         *it = at_rate();
         it.config.model = LoadModel::slipping(RateCurve::Constant(150_000));
-        it.offered =
-            Some(Offered { due: 1_124_000, owed_at_end: 0, requests_per_second: 112_400.0 });
+        it.offered = Some(Offered {
+            due: 1_124_000,
+            owed_at_end: 0,
+            waiting: [0; 3],
+            requests_per_second: 112_400.0,
+        });
     }),
     ("steps of a rate", |it| {
         *it = at_rate();

@@ -3,7 +3,6 @@
 //! A value in brackets has fewer than ten samples beyond it; a value behind `>` lies among samples
 //! that were given up, so that it is a lower bound.
 
-use wirebench_judge::load::share_of_rate;
 use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport};
 
 use super::{answered, column, shown};
@@ -48,9 +47,9 @@ pub(super) fn schedule(
     asked: &[f64],
     has_latency: bool,
 ) {
-    if let (Some(offered), Some(demanded)) = (report.offered, report.demanded_requests_per_second())
+    if let (Some(offered), Some(demanded), Some(share)) =
+        (report.offered, report.demanded_requests_per_second(), report.achieved_share())
     {
-        let share = share_of_rate(report, demanded);
         let (achieved, share) = (share * demanded, share * 100.0);
         let unsent = offered.owed_at_end;
         lines.push(format!(

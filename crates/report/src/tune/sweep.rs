@@ -12,7 +12,7 @@ use wirebench_schema::{
     scenario::Scenario,
     suite::Workload,
 };
-use wirebench_stats::{Better, Rank, TwoWay, median, range, rank_levels};
+use wirebench_stats::{Better, Rank, TwoWay, geometric_mean_interval, median, range, rank_levels};
 
 use super::{add_invalid, ended, refusals};
 use crate::{
@@ -95,11 +95,11 @@ pub struct SweepCell {
 pub enum CellRank {
     /// It has the highest median.
     Best,
-    /// It is not significantly slower than any other.
+    /// It is not significantly slower than any other, and its own interval reaches the best one.
     Alike,
     /// It is slower.
     Slower,
-    /// It has no figures, too few, or a bound below the best one.
+    /// It has no figures, too few, too different ones, or a bound below the best one.
     Unknown,
 }
 
@@ -227,14 +227,27 @@ fn judge(cells: &mut [SweepCell], margin: f64) {
     let best = cells.iter().position(|cell| Some(rate(cell)) >= most);
     let Some(best) = best.filter(|best| cells[*best].runs > 0) else { return };
     let ranks = ranks(cells, margin);
+    let best_by_block = cells[best].requests_per_second_by_block.clone();
     for (index, cell) in cells.iter_mut().enumerate().filter(|(_, cell)| cell.runs > 0) {
         cell.standing = match ranks[index].filter(|_| ranks[best].is_some()) {
             _ if index == best => CellRank::Best,
-            Some(rank) if rank.first == 1 => CellRank::Alike,
+            Some(rank) if rank.first == 1 => match reaches(cell, &best_by_block, margin) {
+                true => CellRank::Alike,
+                false => CellRank::Unknown,
+            },
             Some(_) if !cell.is_limited() => CellRank::Slower,
             Some(_) | None => CellRank::Unknown,
         };
     }
+}
+
+/// Tells if the interval of the cell's own ratio to the best one reaches the margin. The model's interval is as wide as
+/// the blocks of all cells differ, which may be those of others.
+fn reaches(cell: &SweepCell, best: &BTreeMap<u32, f64>, margin: f64) -> bool {
+    let blocks = cell.requests_per_second_by_block.iter();
+    let ratios: Vec<f64> = blocks.filter_map(|(block, it)| Some(it / best.get(block)?)).collect();
+    let high = geometric_mean_interval(&ratios).map(|it| it.high).or_else(|| median(&ratios));
+    high.is_some_and(|high| high >= 1.0 - margin)
 }
 
 /// The ranks of the cells by requests per second; each has one value in each block.

@@ -174,7 +174,8 @@ fn at_rate(requests_per_second: u64, latency_ns: u64) -> Run {
         let workload = journal_of(SWEEP).start.workloads.remove(0).at_rate(requests_per_second);
         it.load.config.model = workload.model;
         let due = requests_per_second;
-        it.load.offered = Some(Offered { due, owed_at_end: 0, requests_per_second: due as f64 });
+        it.load.offered =
+            Some(Offered { due, owed_at_end: 0, waiting: [0; 3], requests_per_second: due as f64 });
         let latency = it.load.latency.as_mut().unwrap();
         *latency = LatencySummary { count: due, latency_ns_p99: latency_ns, ..latency.clone() };
     });
@@ -239,6 +240,8 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
     let by_interval = [
         ("no upper bound", SearchResult { high: None, limit: SearchLimit::Generator, ..FOUND }),
         ("no interval", SearchResult { low: None, high: None, ..FOUND }),
+        ("confirmed", SearchResult { held: 1, confirmations: 2, ..FOUND }),
+        ("not confirmed", SearchResult { confirmations: 6, ..FOUND }),
     ];
     let by_interval = by_interval.map(|(name, found)| (name.to_owned(), found));
     let cases = by_limit.into_iter().chain(by_interval);

@@ -25,7 +25,11 @@ pub(super) fn findings(sweep: &Sweep) -> Vec<String> {
     let least = candidates.min_by_key(|cell| (cell.workers, cell.connections));
     lines.extend(least.filter(|it| it.standing != CellRank::Best).map(|cell| {
         let p99 = cell.latency_ns_p99.map_or_else(|| "-".to_owned(), latency);
-        format!("fewest workers and connections among these: {} (p99 {p99})", place(cell))
+        let rate = thousands(cell.requests_per_second.unwrap_or_default());
+        let place = place(cell);
+        format!(
+            "fewest workers and connections among these: {place} ({rate} requests/s, p99 {p99})"
+        )
     }));
     if best.is_limited() {
         lines.push(
@@ -98,8 +102,8 @@ fn alike(sweep: &Sweep) -> Option<String> {
         (0, _) => measured.then(|| "no other cell can be compared with it".to_owned()),
         (_, 0) => Some("every other cell is slower".to_owned()),
         _ => Some(format!(
-            "every other cell is slower, except {unknown} that cannot be compared with it: without \
-             figures, with too few, or at the load generator's limit"
+            "every other cell is slower, except {unknown} that cannot be compared with it: without figures, with too \
+             few or too different ones, or at the load generator's limit"
         )),
     }
 }
@@ -150,7 +154,12 @@ pub(super) fn sentence(
 
 /// How well the rate is known.
 fn known(found: SearchResult) -> String {
-    let runs = count(found.runs, "run");
+    let mut runs = count(found.runs, "run");
+    match (found.held, found.confirmations) {
+        (_, 0) => {}
+        (0, _) => runs += ", not confirmed after saturation",
+        _ => runs += ", confirmed after saturation",
+    }
     let shown = |rate: u64| thousands(rate as f64);
     match (found.low, found.high, found.runs) {
         (Some(low), Some(high), _) => {

@@ -67,11 +67,14 @@ fn limit_of(figure: GateFigure, side: LimitSide, text: &str) -> Result<Limit, St
     if !percent.is_finite() || percent.abs() > PERCENT_LIMIT {
         return Err(format!("`{text}` is not a percentage"));
     }
-    if figure == GateFigure::Errors {
+    if let GateFigure::Errors | GateFigure::Achieved = figure {
         let is_signed = number.trim_start().starts_with(['+', '-']);
         return match percent {
-            _ if is_signed => Err("errors have no change: omit the sign".to_owned()),
-            100.0.. => Err("at most all requests fail: write less than 100 %".to_owned()),
+            _ if is_signed => Err("this figure has no change: omit the sign".to_owned()),
+            100.0.. if figure == GateFigure::Errors => {
+                Err("at most all requests fail: write less than 100 %".to_owned())
+            }
+            _ if percent > 100.0 => Err("at most all is achieved: write 100 % or less".to_owned()),
             _ => Ok(Limit::Share(percent / 100.0)),
         };
     }
@@ -99,7 +102,10 @@ fn check_change(side: LimitSide, number: &str, percent: f64) -> Result<(), Strin
 
 fn value(figure: GateFigure, text: &str) -> Result<u64, String> {
     let example = match figure {
-        GateFigure::Throughput | GateFigure::Errors => return parse_count(text),
+        GateFigure::Throughput | GateFigure::Errors | GateFigure::Unsent => {
+            return parse_count(text);
+        }
+        GateFigure::Achieved => return Err("the limit is a share: write it like `99%`".to_owned()),
         GateFigure::Memory => "64MiB",
         GateFigure::Cpu => "8us",
         GateFigure::Latency(_) => "5ms",

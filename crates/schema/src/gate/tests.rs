@@ -20,6 +20,8 @@ fn conditions_read_with_and_without_spaces_and_show_themselves_again() {
         ("memory>64MiB", "memory > 64 MiB"),
         ("errors > 0", "errors > 0"),
         ("errors > 0.1%", "errors > 0.1%"),
+        ("achieved<99 %", "achieved < 99%"),
+        ("unsent > 0", "unsent > 0"),
         ("p99 of GET /users > 5ms", "p99 of GET /users > 5 ms"),
         ("req/s of  a<b > c  < 1.5M", "throughput of a<b > c < 1500000"),
         ("cpu of go/net > +3%", "cpu of go/net > +3%"),
@@ -31,6 +33,7 @@ fn conditions_read_with_and_without_spaces_and_show_themselves_again() {
         let limit = match figure {
             GateFigure::Errors => "> 1%",
             GateFigure::Throughput => "< -1%",
+            GateFigure::Achieved => "< 99%",
             _ => "> +1%",
         };
         assert_eq!(read(&format!("{} {limit}", figure.name())).figure, figure);
@@ -65,6 +68,10 @@ fn each_mistake_gets_its_reason_and_the_grammar() {
         "errors > +1%",
         "errors > 100%",
         "errors > 1.5",
+        "achieved < 101%",
+        "achieved < 99",
+        "achieved > 99%",
+        "unsent > 0.5",
         "p99 of > 5ms",
         "p99 GET / > 5ms",
         "p99 > 5ms of GET /",

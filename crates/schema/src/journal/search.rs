@@ -42,10 +42,11 @@ pub struct SearchResult {
     /// Runs of which all this is made.
     #[serde(default)]
     pub runs: u32,
-    /// Of older journals: in how many of the confirming runs at that rate it held.
+    /// In how many of the confirming runs the rate held. Of today's, the last one or none.
     #[serde(default)]
     pub held: u32,
-    /// Of older journals: how many confirming runs were made at that rate.
+    /// How many confirming runs were made: at a rate that was found, or a lower one after a miss, on a process that was
+    /// saturated just before. Of older journals, all at the rate above.
     #[serde(default)]
     pub confirmations: u32,
     /// The lowest rate above it that missed, in requests per second.

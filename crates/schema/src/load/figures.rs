@@ -70,6 +70,34 @@ impl LoadReport {
         sampled + self.in_flight_at_end.min(expected)
     }
 
+    /// Correct replies that arrived in the window, whenever their requests were due, over the requests that were due in
+    /// it: 1 at most, absent without a schedule. A load that lets the schedule slip owes what was demanded.
+    #[must_use]
+    pub fn achieved_share(&self) -> Option<f64> {
+        let due = self.due_requests()?;
+        Some(if due > 0.0 { (self.requests as f64 / due).min(1.0) } else { 0.0 })
+    }
+
+    /// Requests that were due in the window; with a schedule that slips, those that were demanded.
+    #[must_use]
+    pub fn due_requests(&self) -> Option<f64> {
+        match (&self.config.model, self.offered) {
+            (LoadModel::Rate { latency_from: LatencyOrigin::Due, .. }, Some(offered)) => {
+                Some(offered.due as f64)
+            }
+            _ => Some(self.demanded_requests_per_second()? * self.window_ns as f64 / 1e9),
+        }
+    }
+
+    /// Requests by which those without an answer became more through the window: in each half of it, and by more than
+    /// their number varies at random. Twice the standard deviation of a Poisson distribution counts as random.
+    #[must_use]
+    pub fn backlog_growth(&self) -> u64 {
+        let [start, middle, end] = self.offered.map_or([0; 3], |it| it.waiting);
+        let half = end.saturating_sub(middle).min(middle.saturating_sub(start));
+        if half as f64 > 2.0 * (middle as f64).sqrt() { end - start } else { 0 }
+    }
+
     /// The most requests that can be in flight.
     #[must_use]
     pub fn capacity(&self) -> u64 {
@@ -95,5 +123,51 @@ impl LoadReport {
             _ => self.latency.as_ref(),
         });
         service.map_or(0.0, |service| service.mean_answered_ns().min(self.window_ns as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{EngineChoice, LoadConfig, Offered};
+
+    fn offered(waiting: [u64; 3]) -> LoadReport {
+        let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
+        config.model = LoadModel::rate(RateCurve::Constant(480));
+        let (due, requests_per_second) = (4800, 480.0);
+        LoadReport {
+            requests: due + waiting[0] - waiting[2],
+            offered: Some(Offered { due, owed_at_end: 0, waiting, requests_per_second }),
+            ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
+        }
+    }
+
+    #[test]
+    fn a_backlog_grows_in_both_halves_of_the_window_or_does_not() {
+        // Grows from the warm-up on; from the start; starts up; a stall before the end, and in the middle; at random.
+        let rows = [
+            ([80, 480, 880], 800),
+            ([0, 400, 800], 800),
+            ([0, 50, 51], 0),
+            ([2, 2, 400], 0),
+            ([2, 400, 2], 0),
+            ([100, 115, 130], 0),
+            ([0, 0, 0], 0),
+        ];
+        for (waiting, growth) in rows {
+            assert_eq!(offered(waiting).backlog_growth(), growth, "{waiting:?}");
+        }
+    }
+
+    #[test]
+    fn the_achieved_rate_is_that_of_the_replies_in_the_window() {
+        assert_eq!(offered([80, 480, 880]).achieved_share(), Some(4000.0 / 4800.0));
+        assert_eq!(offered([80, 20, 2]).achieved_share(), Some(1.0));
+        let mut slipping = offered([0; 3]);
+        slipping.config.model = LoadModel::slipping(RateCurve::Constant(960));
+        slipping.window_ns = 10_000_000_000;
+        assert_eq!(slipping.achieved_share(), Some(0.5));
+        slipping.config.model = LoadModel::Closed;
+        assert_eq!(slipping.achieved_share(), None);
     }
 }

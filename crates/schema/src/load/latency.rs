@@ -91,6 +91,15 @@ impl LatencySummary {
         self.rank(percent) > self.count.saturating_sub(lower_bounds)
     }
 
+    /// The share of the samples above this many nanoseconds, 0 to 1; none where the histogram cannot be read.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
+    pub fn share_above(&self, limit_ns: u64) -> Option<f64> {
+        let histogram = self.decoded().filter(|it| !it.is_empty())?;
+        let below = histogram.count_between(0, limit_ns);
+        Some(1.0 - below as f64 / histogram.len() as f64)
+    }
+
     /// This figure, unless it is only a lower bound.
     #[must_use]
     pub fn known(&self, figure: LatencyFigure) -> Option<f64> {

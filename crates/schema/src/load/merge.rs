@@ -58,6 +58,7 @@ impl LoadReport {
             requests_per_second: sum.requests_per_second + part.requests_per_second,
             ..sum
         });
+        self.requests_before += part.requests_before;
         self.connections_made += part.connections_made;
         self.idle.made += part.idle.made;
         self.idle.lost += part.idle.lost;
@@ -174,6 +175,7 @@ impl LoadReport {
         self.offered = self.offered.zip(part.offered).map(|(sum, part)| Offered {
             due: sum.due + part.due,
             owed_at_end: sum.owed_at_end + part.owed_at_end,
+            waiting: std::array::from_fn(|edge| sum.waiting[edge] + part.waiting[edge]),
             ..sum
         });
         self.reconnects += part.reconnects;
@@ -204,8 +206,10 @@ fn rate(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }
 
+/// A window without a reply has no shares.
 fn less_even(one: Fairness, other: Fairness) -> Fairness {
-    if other.jain_index < one.jain_index { other } else { one }
+    let is_less = other.jain_index < one.jain_index && other.replies_most > 0;
+    if is_less || one.replies_most == 0 { other } else { one }
 }
 
 #[cfg(test)]
@@ -267,7 +271,8 @@ mod tests {
         let step = || RateStep { latency: latency(), ..RateStep::default() };
         let mut report =
             LoadReport { latency: latency(), steps: vec![step(), step()], ..part(9, 100, 1.0) };
-        report.offered = Some(Offered { due: 10, owed_at_end: 6, requests_per_second: 100.0 });
+        report.offered =
+            Some(Offered { due: 10, owed_at_end: 6, waiting: [0; 3], requests_per_second: 100.0 });
         report.bound_latency_by_owed();
         let bounds = |it: &Option<LatencySummary>| it.as_ref().and_then(|it| it.lower_bounds);
         let of_steps: Vec<_> = report.steps.iter().map(|it| bounds(&it.latency)).collect();

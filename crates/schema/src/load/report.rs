@@ -54,6 +54,10 @@ pub struct Offered {
     /// Of those, requests that could not be sent before the window ended, because no connection was
     /// free. They are censored samples of the latency.
     pub owed_at_end: u64,
+    /// Requests that were due and had no answer yet, sent or not: at the beginning of the window, in
+    /// its middle and at its end. All are 0 where the length of the window was not known before.
+    #[serde(default)]
+    pub waiting: [u64; 3],
     /// Requests per second of the schedule, on average over the window. Of a schedule that slips or was
     /// interrupted, the requests that were due over the window's length.
     pub requests_per_second: f64,
@@ -208,6 +212,9 @@ pub struct LoadReport {
     /// Connections that could be made at the start, or that the load makes when a request needs them
     /// because each carries a single one.
     pub connections_made: usize,
+    /// Requests that were sent before the load, to check the server and to learn its replies.
+    #[serde(default)]
+    pub requests_before: u64,
     /// Connections made again after a failure, over the whole load.
     pub reconnects: u64,
     /// Connections that the client closed because they had carried as many requests as they should,

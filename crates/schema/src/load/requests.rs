@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use self::found::Found;
 use super::Body;
-use crate::target::Target;
+use crate::{printable::printable, target::Target};
 
 /// The largest number of names with figures of their own.
 pub const NAMES_LIMIT: usize = 64;
@@ -122,7 +122,12 @@ pub struct RequestSpec {
 impl RequestSpec {
     /// Why it is no request.
     pub fn check(&self) -> Result<(), String> {
-        let Self { method, path, headers, expect, .. } = self;
+        let Self { name, method, path, headers, expect, .. } = self;
+        // It stands in rows of tables, and in labels of metrics.
+        if name.chars().any(char::is_control) {
+            let name = printable(&name.replace(['\n', '\t'], " ")).into_owned();
+            return Err(format!("the name `{name}` has a control character: write it in one line"));
+        }
         if !path.is_empty() && !path.starts_with('/') {
             return Err(format!("`{path}` is not a path: write it like /users?page=1"));
         }
@@ -162,8 +167,35 @@ pub struct RequestSet {
     /// The file that it was read from. Relative names of other files are looked for beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Where the numbers of `{seq}` begin, if not at the time in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<SeqStart>,
     /// In the order of the file.
     pub requests: Vec<RequestSpec>,
+}
+
+/// The numbers of `{seq}` grow with the clock, so that no check, window or cohort repeats those of an earlier one.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Serialize)]
+pub struct SeqStart {
+    /// The number at `at_us`.
+    pub from: u64,
+    /// The time that the option was read, in microseconds since 1970.
+    pub at_us: u64,
+}
+
+/// Sets that begin elsewhere make the same requests.
+impl PartialEq for SeqStart {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl SeqStart {
+    /// The least number of a load that begins `now_us` microseconds after 1970.
+    #[must_use]
+    pub fn first_of(start: Option<Self>, now_us: u64) -> u64 {
+        start.map_or(now_us, |it| it.from.saturating_add(now_us.saturating_sub(it.at_us)))
+    }
 }
 
 /// A file of requests as it was read.
@@ -227,7 +259,7 @@ impl RequestFile {
         if distinct_names(&requests) > NAMES_LIMIT {
             unnamed.into_iter().for_each(|at| requests[at].name = requests[at].method.clone());
         }
-        let set = RequestSet { order, file: None, requests };
+        let set = RequestSet { order, file: None, seq: None, requests };
         set.check().map_err(|reason| RequestFileError { line: 1, reason })?;
         let target = several.map_or(Ok(target.map(|(_, target)| target)), Err);
         Ok(Self { target, set })
@@ -292,7 +324,7 @@ impl RequestSet {
                 });
             }
         }
-        Self { order: self.order, file: self.file.clone(), requests }
+        Self { order: self.order, file: self.file.clone(), seq: self.seq, requests }
     }
 
     /// The names of its requests, in the order in which they first appear.

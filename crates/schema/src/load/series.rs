@@ -73,6 +73,13 @@ impl ReplySeries {
         }
     }
 
+    /// Nanoseconds at the end of the window in which no reply came, in whole steps.
+    #[must_use]
+    pub fn silence_ns_at_end(&self) -> u64 {
+        let silent = self.replies.iter().rev().take_while(|replies| **replies == 0);
+        silent.count() as u64 * self.step_ns
+    }
+
     /// Replies in 100 ms of a usual step that has any: the median.
     #[must_use]
     pub fn usual_per_piece(&self) -> Option<u64> {

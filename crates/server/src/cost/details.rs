@@ -5,7 +5,7 @@ use procfs::process::Process;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::look::Look;
-use crate::{threads::Threads, tree};
+use crate::{memory, threads::Threads, tree};
 
 /// `SIGCHLD` in a mask of signals.
 const SIGCHLD_BIT: u64 = 1 << (rustix::process::Signal::CHILD.as_raw() - 1);
@@ -38,7 +38,11 @@ impl Details {
             processes: 0,
             ignoring: BTreeSet::new(),
         };
-        pids.iter().filter_map(|pid| tree::process(*pid)).for_each(|it| details.add(&it));
+        let mut files = BTreeSet::new();
+        for process in pids.iter().filter_map(|pid| tree::process(*pid)) {
+            details.add(&process);
+            details.memory_peak_bytes += memory::unmapped_files(&process, &mut files);
+        }
         details
     }
 
@@ -53,7 +57,8 @@ impl Details {
                 self.ignoring.insert(process.pid);
             }
             // All threads show the same of their common memory, except for one that has ended.
-            memory_peak_kib = memory_peak_kib.max(status.vmhwm);
+            let huge = status.hugetlbpages.unwrap_or(0);
+            memory_peak_kib = memory_peak_kib.max(status.vmhwm.map(|it| it + huge));
         }
         self.processes += usize::from(memory_peak_kib.is_some());
         self.memory_peak_bytes += memory_peak_kib.unwrap_or(0) * 1024;

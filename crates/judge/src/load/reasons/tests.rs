@@ -82,6 +82,17 @@ fn a_rate_that_is_not_kept_is_invalid_from_a_hundredth_on() {
 }
 
 #[test]
+fn replies_to_a_backlog_that_come_after_the_window_keep_no_rate() {
+    let mut behind = at_rate(4800, 4800, 100_000);
+    behind.requests = 4000;
+    behind.offered.as_mut().unwrap().waiting = [80, 480, 880];
+    let reason = &reasons(&behind, Phase::Cost, 1)[0];
+    assert_eq!((reason.kind, reason.figure), (ReasonKind::BelowRate, Some(4000.0 / 4800.0)));
+    let detail = "4000 of 4800 requests/s; the server falls behind by 800 requests/s";
+    assert_eq!(reason.detail.as_deref(), Some(detail));
+}
+
+#[test]
 fn a_percentile_that_no_reply_reached_is_said_to_be_a_lower_bound() {
     let unserved = |lower_bounds| {
         let mut load = at_rate(20_000, 20_000, 100_000);

@@ -52,6 +52,11 @@ impl ExpectedBody {
         self.total_bytes += part.len() as u64;
     }
 
+    /// Its length in bytes.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.total_bytes
+    }
+
     pub(super) const fn kept_bytes(&self) -> usize {
         self.kept.len()
     }

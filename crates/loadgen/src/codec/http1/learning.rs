@@ -47,6 +47,15 @@ impl Http1 {
         self.kind_mut(request).learning = Learning::Due;
     }
 
+    /// Drops what the connection has noted of a reply: another one is noted.
+    pub(super) fn drop_learned(&mut self, request: RequestId, connection: &mut Http1Connection) {
+        self.learned_bytes -= connection.learned_bytes();
+        let kind = self.kind_mut(request);
+        if connection.forget_learned() && kind.learning == Learning::UnderWay {
+            kind.learning = Learning::Due;
+        }
+    }
+
     /// Ends the learning on this connection, with the reply that it has noted, if there is one.
     pub(super) fn end_learning(&mut self, request: RequestId, connection: &mut Http1Connection) {
         if self.kind(request).learning != Learning::UnderWay || !connection.is_learning() {

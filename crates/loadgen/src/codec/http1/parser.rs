@@ -1,8 +1,7 @@
 //! Parses the replies of one connection step by step as their bytes arrive. Its verdict is
 //! authoritative.
 //!
-//! It asks the template whether a head is already known. It does not decide what a template
-//! remembers.
+//! It asks the template whether a head is already known, and does not decide what that remembers.
 
 use std::hash::Hasher;
 use twox_hash::XxHash64;
@@ -27,6 +26,9 @@ const KEPT_HEAD_BYTES: usize = 1024;
 /// Start of a body that is kept for an error message.
 const PAGE_BYTES: usize = 512;
 
+/// A wrong body that is at most so much longer than the right one is read to its end: its connection goes on.
+const READ_ON_BYTES: u64 = 1 << 20;
+
 #[derive(Debug)]
 enum Step {
     /// None of its bytes have.
@@ -50,7 +52,7 @@ pub(crate) struct Http1Connection {
     check: Check,
     interim_replies: u32,
     /// Bytes of the interim heads before the one that is read.
-    interim_bytes: usize,
+    interim_bytes: u32,
     body_bytes: u64,
     /// Whether the text that the body must contain has come, or else the end of the body before.
     contains: bool,
@@ -61,6 +63,8 @@ pub(crate) struct Http1Connection {
     page: Vec<u8>,
     /// The hash of that part of the body that no kept byte was compared with.
     rest: Option<Box<XxHash64>>,
+    /// The first fault of the body.
+    wrong: Option<Box<ReplyError>>,
     /// Copy of the next reply, if it is to become the expectation.
     learned: Option<Box<LearnedReply>>,
 }
@@ -97,6 +101,7 @@ impl Http1Connection {
             head: Vec::new(),
             page: Vec::new(),
             rest: None,
+            wrong: None,
             learned: None,
         }
     }
@@ -107,6 +112,7 @@ impl Http1Connection {
         self.interim_bytes = 0;
         self.interim_replies = 0;
         self.body_bytes = 0;
+        self.wrong = None;
         if let Some(rest) = &mut self.rest {
             **rest = new_hash();
         }
@@ -177,15 +183,15 @@ impl Http1Connection {
         }
         match end {
             End::Ahead => Ok(Fed { consumed, event: None }),
-            End::Reached => Ok(Fed { consumed, event: Some(Event::Reply(self.complete(rules)?)) }),
+            End::Reached => Ok(Fed { consumed, event: Some(self.complete(rules)) }),
         }
     }
 
     /// The peer has closed its side.
-    pub(super) fn finish(&mut self, rules: &Rules) -> Result<Option<Reply>, ReplyError> {
+    pub(super) fn finish(&mut self, rules: &Rules) -> Option<Event> {
         match self.step {
-            Step::UntilClose => self.complete(rules).map(Some),
-            Step::Between | Step::Head(_) | Step::Sized { .. } | Step::Chunked(_) => Ok(None),
+            Step::UntilClose => Some(self.complete(rules)),
+            Step::Between | Step::Head(_) | Step::Sized { .. } | Step::Chunked(_) => None,
         }
     }
 
@@ -253,7 +259,7 @@ impl Http1Connection {
         };
         let taken = if complete { used } else { bytes.len() };
         let head_bytes = self.head.len() + taken;
-        if self.interim_bytes + head_bytes > rules.head_limit_bytes {
+        if self.interim_bytes as usize + head_bytes > rules.head_limit_bytes {
             return Err(ReplyError::TooLong { part: "head", limit: rules.head_limit_bytes });
         }
         if !complete {
@@ -284,7 +290,7 @@ impl Http1Connection {
             ));
         }
         if head.status < 200 {
-            self.interim_bytes += head_bytes;
+            self.interim_bytes += u32::try_from(head_bytes).unwrap_or(0);
             self.interim_replies += 1;
             self.step = Step::Head(LineScanner::default());
             return Ok(End::Ahead);
@@ -299,7 +305,8 @@ impl Http1Connection {
         self.step = match rules.ending(head) {
             Ending::Bodiless => return Ok(End::Reached),
             Ending::Framed(Framing::Length(length)) => {
-                rules.check_length(self.status, length)?;
+                self.note(rules.check_length(self.status, length));
+                self.read_on(rules, length)?;
                 if length == 0 {
                     return Ok(End::Reached);
                 }
@@ -318,10 +325,27 @@ impl Http1Connection {
         Ok(End::Ahead)
     }
 
+    /// Notes the first fault of the body.
+    fn note<T: Default>(&mut self, found: Result<T, ReplyError>) -> T {
+        found.unwrap_or_else(|error| {
+            self.wrong.get_or_insert_with(|| Box::new(error));
+            T::default()
+        })
+    }
+
+    /// Fails if a wrong body with this many bytes is too long to be read to its end.
+    fn read_on(&mut self, rules: &Rules, bytes: u64) -> Result<(), ReplyError> {
+        let expected = rules.expected(self.status).map_or(0, ExpectedBody::bytes);
+        let is_too_long = |_: &mut _| bytes > expected.saturating_add(READ_ON_BYTES);
+        self.wrong.take_if(is_too_long).map_or(Ok(()), |wrong| Err(*wrong))
+    }
+
     fn body(&mut self, rules: &Rules, part: &[u8]) -> Result<(), ReplyError> {
-        let unkept = rules.check_part(self.status, self.body_bytes, part)?;
-        if !unkept.is_empty() {
-            self.rest.get_or_insert_with(|| Box::new(new_hash())).write(unkept);
+        if self.wrong.is_none() {
+            let unkept = self.note(rules.check_part(self.status, self.body_bytes, part));
+            if !unkept.is_empty() {
+                self.rest.get_or_insert_with(|| Box::new(new_hash())).write(unkept);
+            }
         }
         if !rules.expects_status(self.status) {
             let room = PAGE_BYTES.saturating_sub(self.page.len());
@@ -336,15 +360,15 @@ impl Http1Connection {
             learned.body.push(part);
         }
         self.body_bytes += part.len() as u64;
-        Ok(())
+        self.read_on(rules, self.body_bytes)
     }
 
     /// Ends the reply and makes ready for the next one.
-    fn complete(&mut self, rules: &Rules) -> Result<Reply, ReplyError> {
-        rules.check_length(self.status, self.body_bytes)?;
-        rules.check_rest(self.status, self.rest.as_deref())?;
+    fn complete(&mut self, rules: &Rules) -> Event {
+        self.note(rules.check_length(self.status, self.body_bytes));
+        self.note(rules.check_rest(self.status, self.rest.as_deref()));
         if !self.contains && rules.needle(self.status).is_some() {
-            return Err(ReplyError::BodyLacks { received: self.body_bytes });
+            self.note::<()>(Err(ReplyError::BodyLacks { received: self.body_bytes }));
         }
         let reply = Reply {
             status: Some(self.status),
@@ -353,8 +377,12 @@ impl Http1Connection {
             persistence: self.persistence,
             check: self.check,
         };
+        let wrong = self.wrong.take();
         self.restart();
-        Ok(reply)
+        match wrong {
+            None => Event::Reply(reply),
+            Some(error) => Event::Wrong(reply, error),
+        }
     }
 
     /// Capacity of its buffer for split heads.

@@ -6,7 +6,7 @@ mod remembering;
 mod room;
 
 use super::*;
-use crate::codec::{Check, Expectation, Persistence, requests};
+use crate::codec::{Check, Expectation, Persistence, Reply, requests};
 use expect_test::expect_file;
 use std::{collections::BTreeMap, sync::Arc};
 use wirebench_schema::load::RequestOrder;
@@ -32,12 +32,14 @@ impl Checker {
         Self { http: http.clone(), connection: http.connection(0) }
     }
 
+    /// A wrong body is an error here.
     fn feed(&mut self, bytes: &[u8]) -> Result<Fed, ReplyError> {
-        self.http.feed(&mut self.connection, bytes)
+        self.http.feed(&mut self.connection, bytes)?.correct()
     }
 
     fn finish(&mut self) -> Result<Option<Reply>, ReplyError> {
-        self.http.finish(&mut self.connection)
+        let event = self.http.finish(&mut self.connection)?;
+        Ok(Fed { consumed: 0, event }.correct()?.reply())
     }
 
     fn restart(&mut self) {
@@ -103,7 +105,7 @@ fn each_wrong_reply_is_explained() {
         b"HTTP/1.1 204 No Content\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!",
         b"HTTP/1.1 200 OK\r\n\r\nHello",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\nHello world!!",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\nHello world!!\r\n0\r\n\r\n",
     ];
     expect_file!["tests/golden/wrong.txt"].assert_eq(&explained(&rows, error));
 }
@@ -323,7 +325,8 @@ fn each_reply_of_a_set_is_judged_by_the_rules_of_its_request() {
         |body: &str| format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     for body in ["a", "bb", "a"] {
         let fed = http.feed(connection, reply(body).as_bytes()).unwrap();
-        assert!(fed.reply().is_some() && http.is_answered_sent(connection), "{body}");
+        assert!(fed.reply().is_some() && http.is_answered_begun(connection), "{body}");
     }
-    assert!(http.feed(connection, reply("a").as_bytes()).is_err());
+    let wrong = http.feed(connection, reply("a").as_bytes()).unwrap();
+    assert!(wrong.correct().is_err() && http.is_answered_begun(connection));
 }

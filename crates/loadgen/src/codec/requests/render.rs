@@ -38,7 +38,7 @@ impl Head {
 #[derive(Clone, Debug)]
 enum Part {
     Text(Vec<u8>),
-    /// The number of the request among those of all threads that have one.
+    /// A number that no other request has.
     Seq,
     Random(RangeInclusive<u64>),
     Choose(Arc<[String]>),
@@ -66,14 +66,21 @@ pub(crate) struct Rendered {
     seq: u64,
     step: u64,
     random: Rng,
+    /// Not derived from a seed: a service that stores identifiers must not see one again in the next load.
+    identifiers: Rng,
     body: Vec<u8>,
 }
 
 impl Rendered {
-    /// The numbers of this thread are those of all `threads` together modulo their count.
-    pub(crate) fn new(thread: usize, threads: usize, seed: u64) -> Self {
+    /// The numbers of this thread are those of all `threads` together modulo their count, and begin above `from`: with
+    /// the present moment in microseconds, none of an earlier load comes again unless that made more than a million
+    /// requests a second.
+    pub(crate) fn new((thread, threads): (usize, usize), seed: u64, from: u64) -> Self {
         let random = Rng::with_seed(seed ^ (thread as u64 + 1).wrapping_mul(0xd6e8_feb8_6659_fd93));
-        Self { seq: thread as u64, step: threads as u64, random, body: Vec::new() }
+        let (thread, step) = (thread as u64, threads as u64);
+        // Threads may begin at different moments.
+        let seq = from.next_multiple_of(step) + thread;
+        Self { seq, step, random, identifiers: Rng::new(), body: Vec::new() }
     }
 
     /// Begins a request of this template.
@@ -93,10 +100,11 @@ impl Rendered {
         let seq = self.seq;
         let mut rendered = std::mem::take(&mut self.body);
         rendered.clear();
-        body.iter().for_each(|part| part.append(seq, &mut self.random, &mut rendered));
-        start.iter().for_each(|part| part.append(seq, &mut self.random, to));
+        let random = &mut (&mut self.random, &mut self.identifiers);
+        body.iter().for_each(|part| part.append(seq, random, &mut rendered));
+        start.iter().for_each(|part| part.append(seq, random, to));
         append_length(rendered.len(), *says_length, to);
-        fields.iter().for_each(|part| part.append(seq, &mut self.random, to));
+        fields.iter().for_each(|part| part.append(seq, random, to));
         to.extend_from_slice(b"\r\n");
         to.extend_from_slice(&rendered);
         self.body = rendered;
@@ -112,7 +120,7 @@ fn append_length(length: usize, says_length: bool, to: &mut Vec<u8>) {
 }
 
 impl Part {
-    fn append(&self, seq: u64, random: &mut Rng, to: &mut Vec<u8>) {
+    fn append(&self, seq: u64, (random, identifiers): &mut (&mut Rng, &mut Rng), to: &mut Vec<u8>) {
         let _ = match self {
             Self::Text(text) => {
                 to.extend_from_slice(text);
@@ -125,7 +133,7 @@ impl Part {
             Self::Seq => write!(to, "{seq}"),
             Self::Random(range) => write!(to, "{}", random.u64(range.clone())),
             Self::Uuid => {
-                let bits = random.u128(..);
+                let bits = identifiers.u128(..);
                 // Version 4 and variant 2 (RFC 9562, 5.4).
                 let bits = bits & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
                 let group = |shift: u32, digits: u32| (bits >> shift) & ((1 << (4 * digits)) - 1);
@@ -235,7 +243,7 @@ mod tests {
 
     fn rendered(head: &str, body: &str, count: usize) -> Vec<String> {
         let Template::Varying(varying) = template(head, body).unwrap() else { panic!("constant") };
-        let mut source = Rendered::new(1, 4, 7);
+        let mut source = Rendered::new((1, 4), 7, 0);
         let one = |_| {
             let mut bytes = Vec::new();
             source.append(&varying, &mut bytes);

@@ -195,12 +195,14 @@ fn a_count_is_given_up_when_no_reply_has_come_for_three_timeouts() {
 }
 
 #[test]
-fn a_reply_before_the_whole_request_is_wrong() {
+fn a_reply_counts_from_the_first_byte_of_its_request_on() {
     let mut session = started(1, None, EDGES);
     assert_eq!(session.received(0, HELLO, 30 * MS), Action::Send);
     assert_eq!(session.sent(0, 3), Action::Send);
-    assert_eq!(session.received(0, HELLO, 31 * MS), Action::Close);
-    assert_eq!(left(session).errors.wrong_reply, 1);
+    assert_eq!(session.received(0, HELLO, 31 * MS), Action::Send);
+    assert_eq!(session.received(0, HELLO, 32 * MS), Action::Close);
+    let left = left(session);
+    assert_eq!((left.requests, left.errors.wrong_reply), (2, 1));
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl Codec for Frames {
         Ok(Fed { consumed: 2, event })
     }
 
-    fn finish(&mut self, _: &mut FramesConnection) -> Result<Option<Reply>, ReplyError> {
+    fn finish(&mut self, _: &mut FramesConnection) -> Result<Option<Event>, ReplyError> {
         Ok(None)
     }
 }

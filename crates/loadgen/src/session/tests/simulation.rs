@@ -225,6 +225,23 @@ fn requests_unsent_because_of_a_slow_server_are_samples_with_their_age() {
 }
 
 #[test]
+fn a_backlog_that_grows_is_counted_whether_it_was_sent_or_not() {
+    // A latency that is the time since the start of the load: half of the requests are answered.
+    let half: Server = |now_ns| now_ns + (now_ns - 100 * MS);
+    for (connections, server) in [(1, AFTER_2_MS), (2000, half)] {
+        let left = simulate(&at_rate(connections, RateCurve::Constant(1000)), server, SECOND);
+        let counts = &left.collected.total.counts;
+        assert!(left.requests.abs_diff(500) <= 1 && counts.due == 1000, "{}", left.requests);
+        for (waiting, expected) in counts.waiting.into_iter().zip([50, 300, 550]) {
+            assert!(waiting.abs_diff(expected) <= 2, "{:?}", counts.waiting);
+        }
+    }
+    let left = simulate(&at_rate(10, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
+    // An edge may lie between a reply and the next request.
+    assert!(left.collected.total.counts.waiting.iter().all(|it| [1, 2].contains(it)));
+}
+
+#[test]
 fn a_ramp_and_steps_offer_the_integral_of_their_rate() {
     let ramp = simulate(&at_rate(100, RateCurve::Ramp(1000, 3000)), AFTER_2_MS, SECOND);
     assert_eq!(ramp.collected.total.counts.due, 2000);

@@ -34,7 +34,7 @@ impl Checker {
         http.sent(connection, http.outgoing(connection).len());
         let (start, rest) = reply.split_at(split);
         [start, rest].into_iter().filter(|it| !it.is_empty()).try_for_each(|piece| {
-            let fed = http.feed(connection, piece)?;
+            let fed = http.feed(connection, piece)?.correct()?;
             assert_eq!(fed.consumed, piece.len());
             Ok(())
         })
