@@ -211,7 +211,8 @@ impl Probing<'_> {
             let achieved = measured.map_or(f64::MAX, |it| it.load.requests_per_second);
             let lower = (rate as f64 * (1.0 - precision)).min(achieved) as u64;
             found.requests_per_second = Some(lower).filter(|it| *it >= lowest);
-            found.low = found.low.map(|low| low.min(lower));
+            // What fresh processes did is no interval of what this one holds.
+            (found.low, found.high) = (None, None);
         }
         Ok(())
     }
