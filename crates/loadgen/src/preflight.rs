@@ -365,9 +365,8 @@ fn feed<C: Codec>(
             Ok(Fed { event: Some(Event::Reply(reply) | Event::ReplyTo(_, reply)), .. }) => {
                 return Some(Ending::Complete(reply));
             }
-            Ok(Fed { event: Some(Event::Failed(_, error) | Event::Wrong(_, error)), .. }) => {
-                return Some(Ending::Wrong(*error));
-            }
+            Ok(Fed { event: Some(Event::Failed(_, why)), .. }) => return Some(Ending::Wrong(*why)),
+            Ok(Fed { event: Some(Event::Wrong(it)), .. }) => return Some(Ending::Wrong(it.1)),
             Ok(Fed { event: Some(Event::Refused(_)), .. }) => {
                 return Some(Ending::Wrong(ReplyError::NotProcessed));
             }
@@ -391,7 +390,7 @@ fn finish<C: Codec>(
     }
     match codec.finish(connection) {
         Ok(Some(Event::Reply(reply))) => Ending::Complete(reply),
-        Ok(Some(Event::Wrong(_, error))) => Ending::Wrong(*error),
+        Ok(Some(Event::Wrong(wrong))) => Ending::Wrong(wrong.1),
         Ok(_) => Ending::Closed,
         Err(error) => Ending::Wrong(error),
     }

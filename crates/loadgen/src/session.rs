@@ -5,16 +5,17 @@
 //! parameter, so it can be tested with virtual time. It reads only clocks of CPU time, of the
 //! thread and of the server, at the edges of the window, through given functions.
 //!
-//! This file has the state, its beginning and its end; `connecting` makes connections, `events` handles their
-//! events, `failures` what goes wrong, `time` the passage of time, `lateness` measures how late the engine comes,
-//! `turns` how much it finds then, `scan` selects connections to examine, `rest` is the time between two windows, and
-//! `retry` sends requests once more.
+//! This file has the state, its beginning and its end; `connecting` makes connections, `events` handles their events,
+//! `replies` complete replies, `failures` what goes wrong, `time` the passage of time, `lateness` how late the engine
+//! comes, `turns` how much it finds then, `scan` which connections are examined, `rest` the time between two windows,
+//! and `retry` requests that are sent once more.
 
 mod connecting;
 mod edges;
 mod events;
 mod failures;
 mod lateness;
+mod replies;
 mod rest;
 mod retry;
 mod scan;
@@ -95,9 +96,8 @@ pub(crate) struct Session<C: Codec> {
     /// Time of the next phase change.
     phase_end_ns: u64,
     commands: VecDeque<Command>,
-    /// Places whose connection is to be made as soon as the throttle allows it.
+    /// Places whose connection is to be made as soon as the throttle allows it, and those whose requests wait for it.
     to_connect: VecDeque<usize>,
-    /// The same, for places whose requests wait for it.
     to_connect_first: VecDeque<usize>,
     /// Places that wait after a failure, and until when; the wait is always the same, so the first
     /// is the next.

@@ -133,7 +133,7 @@ impl Fed {
     /// Takes a wrong body for an error.
     pub(crate) fn correct(self) -> Result<Self, ReplyError> {
         match self.event {
-            Some(Event::Wrong(_, error)) => Err(*error),
+            Some(Event::Wrong(wrong)) => Err(wrong.1),
             _ => Ok(self),
         }
     }
@@ -146,7 +146,7 @@ pub(crate) enum Event {
     /// The reply to the oldest request is complete, and correct.
     Reply(Reply),
     /// A complete reply to the oldest request whose body is wrong. The bytes after it belong to the next reply.
-    Wrong(Reply, Box<ReplyError>),
+    Wrong(Box<(Reply, ReplyError)>),
     /// The same for this request, in a protocol that names them.
     ReplyTo(Ticket, Reply),
     /// The server has not processed the request: it may be sent again, whatever it is.

@@ -4,12 +4,11 @@ use rustix::io::Errno;
 
 use super::{Parking, Phase, Session};
 use crate::{
-    codec::{Codec, Event, Fed, Persistence, Reply, ReplyError, Ticket, excerpt},
+    codec::{Codec, Event, Fed, ReplyError, excerpt},
     connection::Origin,
     director::Action,
     failure::Failure,
     pace::Pace,
-    segment::{WRONG_BODY, refusal},
 };
 
 /// Whether something has taken the whole timeout.
@@ -114,9 +113,15 @@ impl<C: Codec> Session<C> {
     #[inline]
     fn happened(&mut self, slot: usize, event: Event, now_ns: u64) -> Result<Next, Failure> {
         match event {
-            Event::Reply(reply) => self.answered_oldest(slot, (reply, None), now_ns),
-            Event::Wrong(reply, why) => self.answered_oldest(slot, (reply, Some(why)), now_ns),
-            Event::ReplyTo(ticket, reply) => self.answered(slot, ticket, (reply, None), now_ns),
+            Event::Reply(reply) => match self.slots[slot].connection.oldest() {
+                Some(ticket) => self.answered(slot, ticket, reply, now_ns),
+                None => Err(Failure::WrongReply(ReplyError::BeforeRequest)),
+            },
+            Event::Wrong(wrong) => match self.slots[slot].connection.oldest() {
+                Some(ticket) => self.answered_wrongly(slot, ticket, *wrong, now_ns),
+                None => Err(Failure::WrongReply(wrong.1)),
+            },
+            Event::ReplyTo(ticket, reply) => self.answered(slot, ticket, reply, now_ns),
             Event::Refused(ticket) => self.refused(slot, ticket, now_ns),
             Event::Failed(ticket, error) => {
                 self.give_up(slot, ticket, Failure::WrongReply(*error), now_ns);
@@ -195,64 +200,6 @@ impl<C: Codec> Session<C> {
             return self.end_by_server(slot, now_ns);
         }
         self.fail(slot, failure, now_ns)
-    }
-
-    /// The reply to the oldest request is complete.
-    #[inline]
-    fn answered_oldest(
-        &mut self,
-        slot: usize,
-        reply: (Reply, Option<Box<ReplyError>>),
-        now_ns: u64,
-    ) -> Result<Next, Failure> {
-        match self.slots[slot].connection.oldest() {
-            Some(ticket) => self.answered(slot, ticket, reply, now_ns),
-            None => Err(Failure::WrongReply(ReplyError::BeforeRequest)),
-        }
-    }
-
-    /// A reply is complete, and its body may be wrong. It may still be too late, or have come too early.
-    fn answered(
-        &mut self,
-        slot: usize,
-        ticket: Ticket,
-        (reply, wrong): (Reply, Option<Box<ReplyError>>),
-        now_ns: u64,
-    ) -> Result<Next, Failure> {
-        let place = &mut self.slots[slot];
-        if !self.codec.is_answered_begun(&place.codec) {
-            return Err(Failure::WrongReply(ReplyError::BeforeRequest));
-        }
-        let begun_ns = place.connection.stamp(ticket).begun_ns;
-        if is_overdue(begun_ns, now_ns, self.params.timeout_ns) {
-            return self.late(slot, ticket, now_ns);
-        }
-        let stamp = place.connection.ended(ticket);
-        self.outstanding = self.outstanding.saturating_sub(1);
-        self.turns.replied();
-        self.silent_since_ns = if self.outstanding == 0 { u64::MAX } else { now_ns };
-        if let Some(status) = reply.status {
-            self.recorder.status(status, reply.interim_replies);
-            if reply.is_refusal {
-                let (codec, place) = (&self.codec, &self.slots[slot]);
-                self.recorder.refused(status, stamp.request, || codec.page(&place.codec));
-                self.recorder.refusal(refusal(status), stamp, now_ns);
-            }
-        }
-        let is_correct = !reply.is_refusal && wrong.is_none();
-        if let Some(why) = wrong {
-            self.recorder.failed(Failure::WrongReply(*why), Some(stamp.request), 0);
-            self.recorder.refusal(WRONG_BODY, stamp, now_ns);
-        }
-        if is_correct {
-            self.recorder.reply(reply, stamp, now_ns);
-            self.slots[slot].replies += u64::from(self.phase == Phase::Window);
-        }
-        self.end_requests(1, now_ns);
-        match reply.persistence {
-            Persistence::Keep => Ok(Next::GoesOn),
-            Persistence::Close => Ok(Next::Ends),
-        }
     }
 
     /// A connection on which everything that came has been looked at goes on, or is closed because

@@ -381,7 +381,7 @@ impl Http1Connection {
         self.restart();
         match wrong {
             None => Event::Reply(reply),
-            Some(error) => Event::Wrong(reply, error),
+            Some(error) => Event::Wrong(Box::new((reply, *error))),
         }
     }
 
