@@ -30,58 +30,6 @@ pub(crate) struct Arguments {
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
-/// Runs a static program where there is no library and no shell. A container mounts the same folders; `list` needs
-/// them to start processes, `load` does not.
-const RUN_ALONE: &str = r#"
-folder=target/static-root
-for it in proc dev sys entries suites; do mkdir -p "$folder/$it"; done
-cp "$1" "$folder/wirebench"
-chroot "$folder" /wirebench --version
-unshare --mount sh -eu -c 'for it in proc dev sys; do mount --rbind "/$it" "$1/$it"; done
-    exec chroot "$1" /wirebench list' sh "$folder"
-mkfifo "$2/lines"
-chroot "$folder" /wirebench null-server epoll hello 127.0.0.1 0 1 >"$2/lines" &
-trap 'kill $!' EXIT
-read -r word address <"$2/lines"
-[ "$word" = listening ] || fail "the server printed: $word $address"
-chroot "$folder" /wirebench load -t1 -c8 -d1s "http://$address/"
-"#;
-
-/// Installs the program by cargo into an empty folder, and measures entries that need only a C compiler: elsewhere,
-/// without a checkout and, if possible, as a user without rights. The folder of the release build saves a second one.
-const RUN_INSTALLED: &str = r#"
-home=$2/home
-"$CARGO" install --path crates/cli --locked --root "$2/root" --target-dir "${1%/release/wirebench}"
-wc -c "$2/root/bin/wirebench"
-mkdir "$home"
-user=
-if [ "$(id -u)" = 0 ]; then
-    chmod 755 "$2"
-    chown 65534:65534 "$home"
-    user='setpriv --reuid=65534 --regid=65534 --clear-groups'
-fi
-env --ignore-environment --chdir "$home" HOME="$home" PATH="$PATH" $user "$2/root/bin/wirebench" \
-    run c/epoll c/threads --cohorts 1 --rounds 1 --slice 40ms
-set -- "$home"/.local/state/wirebench/*/report.html
-[ $# = 1 ] && [ -f "$1" ] || fail "not one report: $*"
-"#;
-
-/// Packages all published crates with the options `$1`. The package of `wirebench-bundle` contains the archive of
-/// entries that its build script makes from a checkout; there it would only go stale. It is not tracked, so the tree
-/// counts as changed.
-const PACKAGE_CRATES: &str = r#"
-archive=crates/bundle/project.tar.gz
-messages=$("$CARGO" build --release --locked -p wirebench-bundle --message-format=json)
-folder=$(echo "$messages" |
-    sed -n 's/.*"build-script-executed".*crates\/bundle#.*"out_dir":"\([^"]*\)".*/\1/p')
-[ -n "$folder" ] || fail 'cargo reported no folder of the build script'
-trap 'rm -f "$archive"' EXIT
-cp "$folder/project.tar.gz" "$archive"
-private=$(grep -l '^publish = false' lab/Cargo.toml xtask/Cargo.toml crates/*/Cargo.toml)
-exclude=$(sed -n 's/^name = "\(.*\)"/--exclude \1/p' $private)
-"$CARGO" package --workspace --locked --allow-dirty --quiet $1 $exclude
-"#;
-
 /// Makes the package, and checks it if requested.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check {
@@ -89,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ensure!(is_root, "--check needs root; without it, the package is only made");
     }
     if arguments.crates {
-        return script::run("crates", PACKAGE_CRATES, "");
+        return script::run("crates", include_str!("../scripts/package-crates.sh"), "");
     }
     let build = [cargo(), "build", "--release", "--locked"];
     if !arguments.is_static {
@@ -104,14 +52,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     })?;
     let program = built(&format!("../{TARGET}/release/wirebench"))?.display().to_string();
     println!("{program}");
-    if arguments.check { script::run("static program", RUN_ALONE, &program) } else { Ok(()) }
+    if arguments.check {
+        script::run("static program", include_str!("../scripts/run-static.sh"), &program)
+    } else {
+        Ok(())
+    }
 }
 
 /// For `cargo xtask test`: packages the crates without building them again, installs the release build that is there by
 /// cargo and, as root, as a Debian package, and purges that.
 pub(crate) fn test() -> anyhow::Result<()> {
-    script::run("crates", PACKAGE_CRATES, "--no-verify")?;
+    script::run("crates", include_str!("../scripts/package-crates.sh"), "--no-verify")?;
     let program = built("wirebench")?.display().to_string();
-    script::run("installed program", RUN_INSTALLED, &program)?;
+    script::run("installed program", include_str!("../scripts/run-installed.sh"), &program)?;
     deb::test()
 }

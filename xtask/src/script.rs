@@ -6,6 +6,6 @@ use crate::step::{cargo, step};
 pub(crate) fn run(title: &str, lines: &str, subject: &str) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let folder = folder.path().display().to_string();
-    let lines = format!("fail() {{ echo \"$*\" >&2; exit 1; }}{lines}");
+    let lines = format!("fail() {{ echo \"$*\" >&2; exit 1; }}\n{lines}");
     step(title, &["sh", "-eu", "-c", &lines, "sh", subject, &folder], &[("CARGO", cargo())])
 }

@@ -37,83 +37,62 @@ const RETIRED: [(&str, &str); 28] = [
 ];
 /// The list above would complain of itself.
 const THIS_FILE: &str = "xtask/src/tidy/phrases.rs";
-/// By byte: a part of a word in lower case, the end of a part of a sentence, or neither.
-static SIGNS: [u8; 256] = {
-    let (mut signs, mut at) = ([BETWEEN; 256], 0);
-    while at < 128 {
-        signs[at] = match at as u8 {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' => OF_WORD,
-            b'.' | b':' | b';' | b',' | b'!' | b'?' | b'(' | b')' | b'{' | b'}' | b'|' => END,
-            _ => BETWEEN,
-        };
-        at += 1;
-    }
-    signs
-};
-const OF_WORD: u8 = 1;
-const END: u8 = 2;
-const BETWEEN: u8 = 0;
+/// Ends of parts of a sentence, across which no phrase goes.
+const ENDS: &str = ".:;,!?(){}|";
 
 /// A complaint for each retired phrase, with the line of its end.
 pub(super) fn complaints(sources: &[Source]) -> Vec<String> {
-    // Phrases by their last two bytes.
-    let key =
-        |bytes: &[u8], end: usize| usize::from(bytes[end - 1]) << 8 | usize::from(bytes[end - 2]);
-    let mut phrases = vec![Vec::new(); 1 << 16];
+    let mut phrases = Vec::new();
     for (phrase, instead) in RETIRED {
         let mut all = vec![String::new()];
         for word in phrase.split(' ') {
             let longer = |it: &String| word.split('|').map(|word| format!("{it} {word}")).collect();
             all = all.iter().flat_map(|it| -> Vec<String> { longer(it) }).collect();
         }
-        for phrase in all.iter().map(|it| it.trim_start().to_owned()) {
-            phrases[key(phrase.as_bytes(), phrase.len())].push((phrase, instead));
-        }
+        phrases.extend(all.into_iter().map(|it| (it.trim_start().to_owned(), instead)));
     }
     let mut complaints = Vec::new();
     for source in sources.iter().filter(|it| it.path != THIS_FILE) {
         if ![".md", ".toml", ".rs"].iter().any(|end| source.path.ends_with(end)) {
             continue;
         }
-        let text = format!(" {}\n\n", source.text.to_lowercase());
-        let (bytes, mut line, mut at) = (text.as_bytes(), 1, 1);
-        // Iterators over bytes are several times slower in a build without optimisation.
-        while at < bytes.len() - 1 {
-            let next = bytes[at];
-            if SIGNS[next as usize] == OF_WORD {
-                at += 1;
-                continue;
-            }
-            let is_in_word = next == b'\'' && SIGNS[bytes[at + 1] as usize] == OF_WORD;
-            if SIGNS[bytes[at - 1] as usize] == OF_WORD && !is_in_word {
-                let found = phrases[key(bytes, at)].iter().filter(|it| ends(bytes, at, &it.0));
-                complaints.extend(found.map(|(phrase, instead)| {
-                    format!("{}:{line}: instead of `{phrase}` write: {instead}", source.path)
-                }));
-            }
-            line += usize::from(next == b'\n');
-            at += 1;
+        let text = source.text.to_lowercase();
+        let mut found = Vec::new();
+        for (phrase, instead) in &phrases {
+            let last = phrase.rsplit(' ').next().unwrap_or_default();
+            let ends = text.match_indices(last).map(|(at, _)| at + last.len());
+            // A genitive is another word.
+            let goes_on = |rest: &str| rest.trim_start_matches('\'').starts_with(is_of_word);
+            let ends = ends.filter(|end| !goes_on(&text[*end..]));
+            found.extend(ends.filter(|end| is_before(&text[..*end], phrase)).map(|end| {
+                let line = text[..end].matches('\n').count() + 1;
+                (line, format!("instead of `{phrase}` write: {instead}"))
+            }));
         }
+        found.sort();
+        complaints.extend(found.iter().map(|(line, it)| format!("{}:{line}: {it}", source.path)));
     }
     complaints
 }
 
-/// Compares the text before `at` with a phrase backwards: across line breaks, comment markers and the underscores of
+fn is_of_word(sign: char) -> bool {
+    sign.is_ascii_alphanumeric() || sign == '-'
+}
+
+/// Compares the end of a text with a phrase word by word: across line breaks, comment markers and the underscores of
 /// identifiers, but not across the end of a part of a sentence.
-fn ends(bytes: &[u8], mut at: usize, phrase: &str) -> bool {
-    for byte in phrase.bytes().rev() {
-        let end = at;
-        while byte == b' ' && at > 0 && SIGNS[bytes[at - 1] as usize] == BETWEEN {
-            at -= 1;
-        }
-        if byte != b' ' && at > 0 && bytes[at - 1] == byte {
-            at -= 1;
-        }
-        if at == end {
+fn is_before(text: &str, phrase: &str) -> bool {
+    let mut rest = text;
+    for word in phrase.rsplit(' ') {
+        let trimmed = rest.trim_end_matches(|it| !is_of_word(it) && !ENDS.contains(it));
+        let gap = rest.len() - trimmed.len();
+        let Some(before) = trimmed.strip_suffix(word) else { return false };
+        if before.ends_with(is_of_word) || gap == 0 && rest.len() < text.len() {
             return false;
         }
+        rest = before;
     }
-    at == 0 || SIGNS[bytes[at - 1] as usize] != OF_WORD
+    true
 }
 
 #[cfg(test)]

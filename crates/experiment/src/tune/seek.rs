@@ -202,9 +202,16 @@ impl Probing<'_> {
             let kept = measured.map(|it| (it, keeps(it, &self.quest.sought.objectives)));
             watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
             found.confirmations += 1;
-            if matches!(kept, Ok((_, ObjectiveResult::Holds))) {
-                found.held += 1;
-                return Ok(());
+            match kept {
+                Ok((_, ObjectiveResult::Holds)) => {
+                    found.held += 1;
+                    return Ok(());
+                }
+                // They say nothing of the server.
+                Ok((_, ObjectiveResult::Misses { by: Side::Generator | Side::Others, .. })) => {
+                    continue;
+                }
+                Ok((_, ObjectiveResult::Misses { by: Side::Server, .. })) | Err(_) => {}
             }
             found.missed = Some(found.missed.map_or(rate, |missed| missed.min(rate)));
             let SearchSpec { lowest, precision, .. } = self.quest.sought;
@@ -212,7 +219,7 @@ impl Probing<'_> {
             let lower = (rate as f64 * (1.0 - precision)).min(achieved) as u64;
             found.requests_per_second = Some(lower).filter(|it| *it >= lowest);
             // What fresh processes did is no interval of what this one holds.
-            (found.low, found.high) = (None, None);
+            (found.low, found.high, found.limit) = (None, None, SearchLimit::Server);
         }
         Ok(())
     }
