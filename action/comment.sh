@@ -10,11 +10,10 @@ if [ -z "${PULL_REQUEST:-}" ]; then
 fi
 log="${GITHUB_SERVER_URL:-}/$GITHUB_REPOSITORY/actions/runs/${GITHUB_RUN_ID:-}"
 body=$(mktemp)
-{
-  echo "$marker"
-  # A comment has at most 65 536 characters.
-  if [ -s "$report" ]; then head -c 60000 "$report"; else echo "**${RESULT:-failed}**, without a report: [log]($log)"; fi
-} | sed 's/@/@\xe2\x80\x8b/g' > "$body" # A space without width, so that no text of a server mentions people.
+echo "$marker" > "$body"
+# A comment has at most 65 536 characters. A space without width after each @ keeps servers from mentioning people.
+if [ -s "$report" ]; then head -c 60000 "$report"; else echo "**${RESULT:-failed}**, without a report: [log]($log)"; fi |
+  sed 's/@/@\xe2\x80\x8b/g' >> "$body"
 
 comment() {
   local comments="repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments" author known
@@ -30,4 +29,4 @@ comment() {
   fi
 }
 
-comment || echo "::warning::cannot comment on the pull request: the job needs the permission pull-requests: write"
+comment || echo "::warning::cannot comment on the pull request: does the job have the permission pull-requests: write?"

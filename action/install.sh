@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Installs the program that PROGRAM names, a file or a URL, or builds this repository unless wirebench is in PATH.
 set -euo pipefail
+# An earlier use in the same job left its own.
+rm -f "$RUNNER_TEMP/wirebench-new-results" "$RUNNER_TEMP/wirebench-report.md"
 if [ -z "${PROGRAM:-}" ]; then
   command -v wirebench || cargo install --locked --path "$GITHUB_ACTION_PATH/../crates/cli"
   exit

@@ -14,12 +14,15 @@ list() {
 }
 
 before=$(mktemp) said=$(mktemp) code=0
+new="$RUNNER_TEMP/wirebench-new-results"
+rm -f "$new"
 list > "$before"
 token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 echo "::stop-commands::$token"
 { wirebench "$VERB" --output "$RESULTS" "${arguments[@]}" 2>&1 1>&3 | tee "$said"; } 3>&1 || code=$?
-echo "::$token::"
-while IFS= read -r line; do
+# The last line may have no end.
+printf '\n::%s::\n' "$token"
+while IFS= read -r line || [ -n "$line" ]; do
   case "$line" in
     "warning: "* | "error: "*) kind=${line%%:*} ;;
     *) continue ;;
@@ -27,7 +30,6 @@ while IFS= read -r line; do
   line=${line#"$kind: "} line=${line//'%'/%25}
   echo "::$kind::${line//$'\r'/%0D}"
 done < "$said"
-new="$RUNNER_TEMP/wirebench-new-results"
 list | LC_ALL=C comm -z -13 "$before" - > "$new"
 
 # The verdict of the conditions; without them, that of ab.

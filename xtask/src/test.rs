@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let entries = Entries::new(scope, !arguments.no_install)?;
     if arguments.plan {
-        plan(scope, &entries.chosen(None)?);
+        plan(scope, !arguments.no_install, &entries.chosen(None)?);
         return Ok(());
     }
     let before = Use::now()?;
@@ -153,10 +153,11 @@ fn add_release(queue: &Queue<'_>, may_install: bool) {
     queue.add(Lane::Alone, "benches", &["release build"], |_| lab::smoke());
 }
 
-fn plan(scope: Scope, chosen: &[Chosen]) {
+fn plan(scope: Scope, may_install: bool, chosen: &[Chosen]) {
     println!("| step | lane | expected CPU, s | reason |\n|---|---|---|---|");
     let mut sum = 0;
-    for (title, lane, cpu, _) in PLAN.iter().filter(|it| scope >= it.3) {
+    let is_made = |title| title != "install" || may_install;
+    for (title, lane, cpu, _) in PLAN.iter().filter(|it| scope >= it.3 && is_made(it.0)) {
         println!("| {title} | {lane:?} | {cpu} | |");
         sum += cpu;
     }
@@ -165,9 +166,9 @@ fn plan(scope: Scope, chosen: &[Chosen]) {
         println!("| build and verify {names} | Build, Tests | {} | {} |", it.cpu_s, it.why);
         sum += it.cpu_s;
     }
-    println!(
-        "\n{sum} s of CPU. Versions of tools and missing requirements are known when the program is built."
-    );
+    let unknown = "Versions of tools and missing requirements are known when the program is built. Entries that were \
+                   never verified have no time here, and steps of --release none.";
+    println!("\n{sum} s of CPU. {unknown}");
 }
 
 /// CPU time in seconds: of this run, of the machine in all, and what it had idle.

@@ -32,6 +32,10 @@ pub(super) fn complaints(sources: &[Source]) -> Vec<String> {
         if columns != COLUMNS {
             complaints.push(format!("{LEDGER}:{number}: {columns} columns, write {COLUMNS}"));
         }
+        let cpu = line.split('\t').nth(5).filter(|_| !line.starts_with('#')).unwrap_or("0");
+        if cpu.parse::<u32>().is_err() {
+            complaints.push(format!("{LEDGER}:{number}: `{cpu}` are no whole seconds of CPU time"));
+        }
     }
     let table = text(sources, TABLE).unwrap_or_default();
     let in_ledger = ledger.lines().filter(|line| !line.starts_with('#'));

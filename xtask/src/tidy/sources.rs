@@ -77,7 +77,10 @@ pub(crate) fn read(root: &Path) -> anyhow::Result<Vec<Source>> {
     let is_kept = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
         let path = relative(entry);
-        let is_built = name == "node_modules" || name == "target" && !path.contains("/src/");
+        // Cargo marks its folders by a file.
+        let is_built = entry.path().join("CACHEDIR.TAG").exists()
+            || name == "node_modules"
+            || name == "target" && !path.contains("/src/");
         entry.depth() == 0 || !is_built && !name.starts_with('.') && path != RESULTS
     };
     let mut sources = Vec::new();

@@ -9,7 +9,7 @@ const PROJECT: &str = r#"
 Cargo.toml => repository = "https://example.org/me/wirebench"\n
 docs/methodology.md => ## Known traps, a\n\n| trap | test |\n|---|---|\n| `a` | `b`, `c d` |\n| e | |\n## F\n| `x` |\n
 entries/README.md => | [`c/x`](c/x/) | x |\n
-entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\t-\t-\t-\t-\t-\n
+entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\t-\t-\t-\t0\t-\n
 entries/c/x/entry.toml =>
 entries/c/x/README.md =>
 entries/c/shared/main.c =>
@@ -43,9 +43,10 @@ entries/README.md => | [`c/x`](c/y/) | x |\n => @: no line for `c/x`, add it
 entries/README.md => | [`c/x`](c/x/) |\n| [`c/x`](c/x/) |\n => @: `c/x` is SURPLUS
 entries/README.md => | [`c/x`](c/x/) |\n| [`c/y`](c/y/) |\n => @: `c/y` is SURPLUS
 entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\n => @: no line for `c/x`, add it
-entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\t-\t-\t-\t-\t-\nc/x\t-\t-\t-\t-\t-\t-\n => @: `c/x` is SURPLUS
-entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\t-\t-\t-\t-\t-\nc/y\t-\t-\t-\t-\t-\t-\n => @: `c/y` is SURPLUS
-entries/verified.tsv => c/x\t-\t-\t-\t-\t-\t-\n => @:1: begin with `#` and the names of the columns
+entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\t-\t-\t-\t0\t-\nc/x\t-\t-\t-\t-\t0\t-\n => @: `c/x` is SURPLUS
+entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\t-\t-\t-\t0\t-\nc/y\t-\t-\t-\t-\t0\t-\n => @: `c/y` is SURPLUS
+entries/verified.tsv => c/x\t-\t-\t-\t-\t0\t-\n => @:1: begin with `#` and the names of the columns
+entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\t-\t-\t-\tx\t-\n => @:2: `x` are no whole seconds of CPU time
 entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\n => @:2: 2 columns, write 7
 ";
 /// Modules of the crate `cli` next to the verb `v`, and their cycles or the complaint.

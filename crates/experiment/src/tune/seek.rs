@@ -180,6 +180,7 @@ impl Probing<'_> {
         begun: &mut StartedExperiment,
         watcher: &mut dyn Watcher,
     ) -> Result<(), ExperimentError> {
+        let mut is_measured = true;
         let longer = |of: Workload| Workload {
             stop: match of.stop {
                 Stop::After(window) => Stop::After(window * CONFIRMING_WINDOWS),
@@ -187,14 +188,15 @@ impl Probing<'_> {
             },
             ..of
         };
-        while let Some(rate) = found.requests_per_second
-            && found.confirmations < CONFIRMATIONS_MOST
-        {
+        while let Some(rate) = found.requests_per_second {
+            if found.confirmations == CONFIRMATIONS_MOST {
+                break;
+            }
             let mut both = vec![longer(closed.clone()), longer(rated.at_rate(rate))];
             both.retain(|it| it.phase != Phase::Saturate || self.subject.allows_full_speed());
             let end = self.began.elapsed() + both.iter().map(estimate).sum::<Duration>();
             if self.quest.budget.is_some_and(|budget| end > budget) {
-                return Ok(());
+                break;
             }
             watcher.probing(rate);
             let Some(run) = self.runs(&both, begun)?.pop() else { return Ok(()) };
@@ -220,7 +222,10 @@ impl Probing<'_> {
             found.requests_per_second = Some(lower).filter(|it| *it >= lowest);
             // What fresh processes did is no interval of what this one holds.
             (found.low, found.high, found.limit) = (None, None, SearchLimit::Server);
+            is_measured = false;
         }
+        // A rate that was lowered and not tried is none that holds.
+        found.requests_per_second = found.requests_per_second.filter(|_| is_measured);
         Ok(())
     }
 
