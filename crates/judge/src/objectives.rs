@@ -3,7 +3,6 @@
 
 use wirebench_schema::{
     journal::{Bound, Measurement, Reason, ReasonKind, Weight},
-    load::{LatencySummary, LoadReport},
     objective::Objective,
 };
 
@@ -123,7 +122,8 @@ fn generator_was_late(run: &Measurement, share: f64, missed: &[&Objective]) -> O
         let is_limit = verdict(load).limit == Bound::Generator && !server_is_busy;
         return is_limit.then(|| "the load generator was at its limit".to_owned());
     }
-    if missed.is_empty() || server_is_busy || on_their_way(load) >= NEARLY_ALL * capacity(load) {
+    let is_full = load.on_their_way() >= NEARLY_ALL * load.capacity() as f64;
+    if missed.is_empty() || server_is_busy || is_full {
         return None;
     }
     let stall_ns = load.stall_ns_max as f64;
@@ -150,16 +150,6 @@ fn generator_was_late(run: &Measurement, share: f64, missed: &[&Objective]) -> O
             lag.latency_ns_p99 as f64 / 1e6
         )
     })
-}
-
-/// Requests on their way, on average, by Little's law.
-fn on_their_way(load: &LoadReport) -> f64 {
-    let mean_ns = load.service.as_ref().map_or(0.0, LatencySummary::mean_answered_ns);
-    load.requests_per_second * mean_ns / 1e9
-}
-
-fn capacity(load: &LoadReport) -> f64 {
-    load.connections_made as f64 * load.config.pipeline as f64
 }
 
 #[cfg(test)]

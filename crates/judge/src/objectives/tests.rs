@@ -6,7 +6,10 @@ use crate::fixtures::summary;
 use expect_test::expect;
 use wirebench_schema::{
     journal::{Bound, Cost},
-    load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadModel, Offered, RateCurve},
+    load::{
+        EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, Offered,
+        RateCurve,
+    },
 };
 
 /// 64 connections at 40 000 requests/s, all answered after `latency_ns`, of which the generator

@@ -1,8 +1,8 @@
 //! Codecs: the bytes of a request and the check of its reply, without I/O.
 //!
-//! A codec knows nothing of sockets, time or counters. Bytes go in as they arrive; the verdict
-//! depends on the bytes alone, never on how they were split. Only the speed does. Which requests are in flight is known
-//! to the session, which gives each a [`Ticket`]; their bytes are the codec's.
+//! A codec knows nothing of sockets or counters, and of time only where the numbers of `{seq}` begin. Bytes go in as
+//! they arrive; the verdict depends on the bytes alone, never on how they were split. Only the speed does. Which
+//! requests are in flight is known to the session, which gives each a [`Ticket`]; their bytes are the codec's.
 
 mod chunked;
 pub(crate) mod echo;
