@@ -90,6 +90,9 @@ pub(crate) struct Conditions {
     /// Skip the conformance checks and compare no reply body; marks every run invalid
     #[arg(long)]
     no_verify: bool,
+    /// Compare servers whose replies to the same request differ in status, length or content type
+    #[arg(long)]
+    replies_differ: bool,
     #[command(flatten)]
     ready: ReadyOptions,
     #[command(flatten)]
@@ -179,6 +182,7 @@ impl Conditions {
             load_command,
             tool: None,
             fleet,
+            replies_differ: self.replies_differ,
             workers: u32::try_from(placement.server_cpus.len())?,
             // A seed that is easy to read aloud and to type again.
             seed: self.seed.unwrap_or_else(|| u64::from(std::process::id())),

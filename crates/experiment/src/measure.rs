@@ -72,6 +72,8 @@ pub struct RunSettings {
     /// Workers asked for where a workload does not say how many.
     pub workers: u32,
     pub seed: u64,
+    /// Whether servers that answer the same request differently are compared.
+    pub replies_differ: bool,
 }
 
 /// One cell's place in the plan.

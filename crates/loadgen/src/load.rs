@@ -81,11 +81,14 @@ impl Load {
         };
         let config = config.clone();
         let found = preflight::preflight(&config, route, &mut plan.codec, stop)?;
-        let Preflight::Answered { endpoint, took, persistence, requests } = found else {
+        let Preflight::Answered { endpoint, took, persistence, requests, samples } = found else {
             let status = LoadStatus { interrupted: true, ..LoadStatus::default() };
             return Ok(Self { config, plan, connector, threads: None, status });
         };
         plan.requests_before = requests;
+        if windows == Windows::One {
+            plan.sample_replies = samples;
+        }
         plan.params.one_request_each |= persistence == Persistence::Close;
         plan.params.round_trip_ns = clock::nanoseconds(took);
         plan.chosen = plan.chosen.clone().suited(config.engine, plan.codec.reply_bytes());

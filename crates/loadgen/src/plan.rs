@@ -9,7 +9,7 @@ use wirebench_schema::{
     agent::{Recording, SERIES_NS},
     load::{
         Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS,
-        RateStep, Stop, Waiting,
+        RateStep, SampleReply, Stop, Waiting,
     },
     scenario::Protocol,
 };
@@ -202,6 +202,8 @@ pub(crate) struct Plan {
     pub(crate) server_clocks: ServerClocks,
     /// Requests that were sent before the load.
     pub(crate) requests_before: u64,
+    /// What their replies were.
+    pub(crate) sample_replies: Vec<SampleReply>,
 }
 
 impl Plan {
@@ -222,6 +224,7 @@ impl Plan {
             window_ns: window_ns(config),
             server_clocks: ServerClocks::default(),
             requests_before: 0,
+            sample_replies: Vec::new(),
         })
     }
 }

@@ -21,11 +21,15 @@ use rustix::{
     net::{SendFlags, Shutdown},
 };
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
-use wirebench_schema::{load::LoadConfig, scenario::Protocol, units::write_duration};
+use wirebench_schema::{
+    load::{LoadConfig, SampleReply},
+    scenario::Protocol,
+    units::write_duration,
+};
 
 use crate::{
     codec::{Codec, Event, Fed, Persistence, Reply, ReplyError, RequestId, Ticket, excerpt},
@@ -58,6 +62,7 @@ pub(crate) enum Preflight {
         persistence: Persistence,
         /// Number of requests that were sent.
         requests: u64,
+        samples: Vec<SampleReply>,
     },
     Interrupted,
 }
@@ -79,20 +84,8 @@ pub(crate) fn preflight(
     codec: &mut CodecKind,
     stop: &AtomicBool,
 ) -> Result<Preflight, LoadError> {
-    let Route { endpoints, sources, connector } = route;
-    let limit = WaitLimit { timeout: config.timeout, stop };
-    let Some(First { socket, endpoint, took }) = connect(endpoints, sources, limit)? else {
+    let Some((exchange, took)) = Exchange::begin(config, route, Manner::Whole, stop)? else {
         return Ok(Preflight::Interrupted);
-    };
-    let exchange = Exchange {
-        config,
-        connector,
-        endpoint: endpoint.clone(),
-        socket,
-        manner: Manner::Whole,
-        stop,
-        requests: Cell::new(0),
-        body_bytes: Cell::new(0),
     };
     let mut transport = exchange.transport()?;
     let found = match codec {
@@ -111,7 +104,9 @@ pub(crate) fn preflight(
         Found::Reply(Reply { persistence, .. }) => persistence,
         Found::Connection => Persistence::Keep,
     };
-    Ok(Preflight::Answered { endpoint, took, persistence, requests: exchange.requests.get() })
+    let (requests, samples) = (exchange.requests.get(), exchange.samples.take());
+    let endpoint = exchange.endpoint;
+    Ok(Preflight::Answered { endpoint, took, persistence, requests, samples })
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -133,6 +128,8 @@ struct Exchange<'a> {
     requests: Cell<u64>,
     /// Length of the body of the last one.
     body_bytes: Cell<u64>,
+    /// What replies were learned.
+    samples: RefCell<Vec<SampleReply>>,
 }
 
 /// How far the request of an exchange is.
@@ -153,6 +150,35 @@ enum Ending {
     Wrong(ReplyError),
     Tls(rustls::Error),
     Socket(Errno),
+}
+
+impl<'a> Exchange<'a> {
+    /// On a new connection, and the time to make it; none if the load was stopped.
+    fn begin(
+        config: &'a LoadConfig,
+        Route { endpoints, sources, connector }: Route<'a>,
+        manner: Manner,
+        stop: &'a AtomicBool,
+    ) -> Result<Option<(Self, Duration)>, LoadError> {
+        let limit = WaitLimit { timeout: config.timeout, stop };
+        let first = connect(endpoints, sources, limit)?;
+        Ok(first.map(|First { socket, endpoint, took }| {
+            let (requests, body_bytes) = (Cell::new(0), Cell::new(0));
+            let samples = RefCell::default();
+            let exchange = Self {
+                config,
+                connector,
+                endpoint,
+                socket,
+                manner,
+                stop,
+                requests,
+                body_bytes,
+                samples,
+            };
+            (exchange, took)
+        }))
+    }
 }
 
 impl Exchange<'_> {

@@ -34,6 +34,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
     let mut report = LoadReport {
         interrupted: status.interrupted,
         requests_before: plan.requests_before,
+        sample_replies: plan.sample_replies.clone(),
         engine_fallback: plan.chosen.fallback.clone(),
         window_ns,
         requests: counts.requests,

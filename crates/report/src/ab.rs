@@ -19,6 +19,7 @@ use wirebench_schema::{
     gate::Condition,
     journal::{Journal, Start},
     suite::Phase,
+    verification::SAME_REPLIES,
 };
 use wirebench_stats::MIN_COHORTS;
 
@@ -93,7 +94,11 @@ impl<'a> Ab<'a> {
         let metric = meant.unwrap_or(Metric::primary(phase));
         let sides = [0, 1].map(|index| Side::of(journal, &rows, index, metric));
         let figures = figure::figures(&rows, [&sides[0], &sides[1]], metric);
-        let verdict = Verdict::of(&sides, figures.first());
+        let mut failed = journal.verified.iter().flat_map(|it| &it.failed);
+        let verdict = match failed.any(|(check, _)| check == SAME_REPLIES) {
+            true => Verdict::NotComparable,
+            false => Verdict::of(&sides, figures.first()),
+        };
         let of = |metric| [0, 1].map(|index| Side::of(journal, &rows, index, metric));
         let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures, of);
         Some(Self { journal, rows, sides, metric, absent, figures, verdict, gate })

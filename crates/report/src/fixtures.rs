@@ -266,6 +266,7 @@ pub(crate) fn verified(
         passed: 3,
         failed: owned(failed),
         deviates: owned(deviates),
+        replies: Vec::new(),
         skipped: Vec::new(),
     }
 }

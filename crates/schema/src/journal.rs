@@ -11,6 +11,7 @@ use crate::{
     entry::{Class, Mechanism, Model, Sharing},
     id::VariantId,
     labels::Labels,
+    load::SampleReply,
     suite::{Document, PublishedFigures, Scale, Workload},
 };
 
@@ -287,6 +288,9 @@ pub struct Verified {
     pub deviates: Vec<(String, String)>,
     /// Name and reason of each check that says nothing about this server.
     pub skipped: Vec<(String, String)>,
+    /// In the scenario `requests`: what the first replies were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<SampleReply>,
 }
 
 /// One measurement of one cell with a fresh instance of the server, which in a cohort is shared with

@@ -15,6 +15,7 @@ mod report;
 mod request;
 mod requests;
 mod result;
+mod sample_reply;
 mod samples;
 mod series;
 mod steps;
@@ -43,6 +44,7 @@ pub use requests::{
     RequestSpec, SeqStart,
 };
 pub use result::{LoadResult, Timeline, add_classes};
+pub use sample_reply::SampleReply;
 pub use samples::{Estimate, Samples};
 pub use series::{PIECE_NS, ReplySeries};
 pub use steps::RateStep;

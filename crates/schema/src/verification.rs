@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The check of servers against each other in the scenario `requests`: all send the same replies.
+pub const SAME_REPLIES: &str = "same-replies";
+
 /// Whether conformance is checked before anything is measured.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -2,6 +2,7 @@
 //! its user. The load generator makes the requests and judges the replies, as it will when it measures.
 
 use std::{
+    cell::RefCell,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -9,7 +10,7 @@ use wirebench_host::neighbours::CpuTimes;
 use wirebench_loadgen::{LoadError, Manner};
 use wirebench_schema::{
     entry::RunCommand,
-    load::{LoadConfig, LoadEvent, LoadModel, LoadReport, RequestOrder, Stop},
+    load::{LoadConfig, LoadEvent, LoadModel, LoadReport, RequestOrder, SampleReply, Stop},
     suite::Workload,
 };
 use wirebench_server::launch::Server;
@@ -96,6 +97,8 @@ pub struct Asked<'a> {
     /// The workloads that will be measured, or one like them.
     pub workloads: &'a [Workload],
     pub extent: Extent,
+    /// Takes what the first replies are, on fresh connections.
+    pub replies: &'a RefCell<Vec<SampleReply>>,
 }
 
 /// Which checks are made.
@@ -152,7 +155,7 @@ impl Asked<'_> {
             let mut look = |server: &mut Server| {
                 let configs = self.configs(run, server).into_iter();
                 let checked: Result<Vec<Verdict>, String> =
-                    configs.map(|config| check(config, way, stop)).collect();
+                    configs.map(|config| check(config, way, self.replies, stop)).collect();
                 let skipped = |all: Vec<Verdict>| all.into_iter().find(|it| *it != Verdict::Pass);
                 checked.map(|all| skipped(all).unwrap_or(Verdict::Pass)).into()
             };
@@ -177,7 +180,12 @@ impl Asked<'_> {
 }
 
 /// Whether a server does what one check demands of it.
-fn check(config: LoadConfig, way: Way, stop: &AtomicBool) -> Result<Verdict, String> {
+fn check(
+    config: LoadConfig,
+    way: Way,
+    replies: &RefCell<Vec<SampleReply>>,
+    stop: &AtomicBool,
+) -> Result<Verdict, String> {
     let kinds = config.requests.as_ref().map_or(1, |set| set.requests.len()) as u64;
     match way {
         Way::Load { connections, pipeline, fresh } => {
@@ -192,17 +200,18 @@ fn check(config: LoadConfig, way: Way, stop: &AtomicBool) -> Result<Verdict, Str
                 (false, more) => (kinds * 3).clamp(4 * more as u64, REQUESTS_MOST),
             };
             let requests_per_connection = fresh.then_some(1);
-            let stopped = Stop::Requests(count);
-            load(
-                &LoadConfig {
-                    connections,
-                    pipeline,
-                    requests_per_connection,
-                    stop: stopped,
-                    ..config
-                },
-                stop,
-            )
+            let config = LoadConfig {
+                connections,
+                pipeline,
+                requests_per_connection,
+                stop: Stop::Requests(count),
+                ..config
+            };
+            let samples = load(&config, stop)?;
+            if fresh {
+                replies.borrow_mut().extend(samples);
+            }
+            Ok(Verdict::Pass)
         }
         Way::Single(Manner::HalfClosed) if config.target.is_tls() => {
             Ok(Verdict::Skip { reason: "TLS ends a connection in both directions".to_owned() })
@@ -214,9 +223,9 @@ fn check(config: LoadConfig, way: Way, stop: &AtomicBool) -> Result<Verdict, Str
     }
 }
 
-/// Whether all replies of a load are as expected. If some did not come while all CPUs were busy, it is made again with
+/// What the first replies of a load are, if all are as expected. If some did not come while all CPUs were busy, it is made again with
 /// a longer timeout, because a server that gets no CPU cannot answer.
-fn load(config: &LoadConfig, stop: &AtomicBool) -> Result<Verdict, String> {
+fn load(config: &LoadConfig, stop: &AtomicBool) -> Result<Vec<SampleReply>, String> {
     let before = CpuTimes::read();
     let mut made = make(config, stop);
     let is_late = match &made {
@@ -230,7 +239,7 @@ fn load(config: &LoadConfig, stop: &AtomicBool) -> Result<Verdict, String> {
     let example = report.error_examples.first().map(|it| format!(": {it}")).unwrap_or_default();
     match (report.errors.total(), report.requests) {
         (0, 0) if !stop.load(Ordering::Relaxed) => Err("no request was answered".to_owned()),
-        (0, _) => Ok(Verdict::Pass),
+        (0, _) => Ok(report.sample_replies),
         (wrong, right) => Err(format!("{wrong} of {} requests failed{example}", wrong + right)),
     }
 }
@@ -273,6 +282,6 @@ mod tests {
             }
         });
         let seen = beside_busy_cpus(|| load(&config, &AtomicBool::new(false)));
-        assert_eq!(seen, Ok(Verdict::Pass));
+        assert_eq!(seen.map(|replies| replies.len()), Ok(1));
     }
 }

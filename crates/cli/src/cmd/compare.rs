@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     all: bool,
     #[command(flatten)]
     gate: GateOptions,
-    /// Compare even if machine, workload, load generator or placement differ
+    /// Compare even if machine, workload, load generator, placement or replies differ
     #[arg(long)]
     force: bool,
     #[command(flatten)]

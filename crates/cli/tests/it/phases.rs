@@ -53,6 +53,7 @@ fn settings() -> RunSettings {
         },
         workers: 1,
         seed: 1,
+        replies_differ: false,
     }
 }
 

@@ -140,6 +140,29 @@ fn ab_and_tune_take_the_same_options() {
 }
 
 #[test]
+fn servers_whose_replies_differ_are_not_compared_unless_that_is_asked_for() {
+    let (world, server) = (World::new(), servers::command("api"));
+    let urls = ["--url", "http://{host}:{port}/users/7", "--url", "http://{host}:{port}/users/123"];
+    let words = ["ab", "--a", &server, "--b", &server, "--cohorts", "1", "--steady", "0s"];
+    let words = [&words[..], &urls].concat();
+    let outcome = world.wirebench(&words);
+    let line = "not comparable: `GET` gets status 200, 10 bytes, no content type; from ab/A it gets status 200, 8 \
+                bytes, no content type; next step: make them alike, or add --replies-differ";
+    outcome.assert_prints(1, &[line]);
+    assert_eq!(world.journal().runs.len(), 0, "nothing is measured");
+    let world = World::new();
+    let outcome = world.wirebench(&[&words[..], &["--replies-differ"]].concat());
+    assert!(outcome.stdout.contains("note on the runs") || outcome.code == Some(0), "{outcome:?}");
+    assert!(!reports(&world.journal()).is_empty());
+    let deviates = world.journal().verified.iter().flat_map(|it| it.deviates.clone()).count();
+    assert_eq!(deviates, 1, "the difference is on record");
+
+    let two = ["run", "--server", &server, "--server", &server, "--name", "a", "--name", "b"];
+    let outcome = world.wirebench(&[&two[..], &urls, &["--phase", "saturate"], &SHORT].concat());
+    outcome.assert_prints(1, &["same-replies", "from own/a it gets status 200, 8 bytes"]);
+}
+
+#[test]
 fn verify_asks_the_requests_in_every_way_that_it_knows() {
     let (world, server) = (World::new(), servers::command("api"));
     let words = ["verify", "--server", &server, "--path", "/users/5"];

@@ -1,6 +1,7 @@
 //! The conformance checks before anything is measured. What they look at is in `verify`.
 
 use std::{
+    cell::RefCell,
     collections::BTreeSet,
     io,
     sync::{Mutex, PoisonError, atomic::Ordering},
@@ -10,8 +11,9 @@ use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_schema::{
     id::VariantId,
     journal::{Record, Verified},
+    load::SampleReply,
     scenario::Scenario,
-    verification::Verification,
+    verification::{SAME_REPLIES, Verification},
 };
 use wirebench_server::{launch::Launcher, parallel};
 use wirebench_verify::{Asked, Checked, Extent, Verdict};
@@ -78,7 +80,39 @@ pub(super) fn verify_all(
         observer.on(&Progress::Verified(&second));
         journal_file.write(Record::Verified(second))?;
     }
+    for differing in differing(stage, &journal_file.journal().verified) {
+        observer.on(&Progress::Verified(&differing));
+        journal_file.write(Record::Verified(differing))?;
+    }
     Ok(refused(journal_file))
+}
+
+/// The servers that answer a user's requests otherwise than the first one, unless that is in the journal.
+fn differing(stage: &Stage<'_>, verified: &[Verified]) -> Vec<Verified> {
+    let replies = |subject: &Subject| {
+        let is_it = |it: &&Verified| it.variant == subject.variant.id && !it.replies.is_empty();
+        verified.iter().find(is_it)
+    };
+    let mut all = stage.subjects.iter().filter_map(replies);
+    let Some(first) = all.next() else { return Vec::new() };
+    let is_known = |it: &&Verified| {
+        let mut found = verified.iter().filter(|known| known.variant == it.variant);
+        found.any(|it| it.failed.iter().chain(&it.deviates).any(|(name, _)| name == SAME_REPLIES))
+    };
+    let differs = |it: &Verified| {
+        let (of_it, of_first) = SampleReply::first_difference(&it.replies, &first.replies)?;
+        let name = &of_it.request;
+        let finding = format!("`{name}` gets {of_it}; from {} it gets {of_first}", first.variant);
+        let (variant, scenario) = (it.variant.clone(), it.scenario);
+        let mut found = summarise(&variant, scenario, &[]);
+        let list = match stage.experiment.settings.replies_differ {
+            true => &mut found.deviates,
+            false => &mut found.failed,
+        };
+        list.push((SAME_REPLIES.to_owned(), finding));
+        Some(found)
+    };
+    all.filter(|it| !is_known(it)).filter_map(differs).collect()
 }
 
 fn pending<'a>(stage: &Stage<'a>, journal_file: &OpenJournal) -> Vec<(&'a Subject, Scenario)> {
@@ -99,9 +133,11 @@ fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified 
     // Several share the machine, so that none is bound to the CPUs of a measured server.
     let launcher = Launcher { cpus: None, ..experiment.settings.launcher.clone() };
     let workers = subject.workers(most_workers(experiment, scenario));
-    let asked = Asked { workloads: &experiment.suite.workloads, extent: Extent::Measured };
+    let replies = RefCell::default();
+    let (workloads, extent) = (&experiment.suite.workloads[..], Extent::Measured);
+    let asked = Asked { workloads, extent, replies: &replies };
     let checks = verify_subject(&launcher, subject, scenario, workers, &asked, stop, &mut |_| {});
-    summarise(&subject.variant.id, scenario, &checks)
+    Verified { replies: replies.take(), ..summarise(&subject.variant.id, scenario, &checks) }
 }
 
 fn refused(journal_file: &OpenJournal) -> Refused {
@@ -125,6 +161,7 @@ fn summarise(variant: &VariantId, scenario: Scenario, checks: &[Checked]) -> Ver
         failed: Vec::new(),
         deviates: Vec::new(),
         skipped: Vec::new(),
+        replies: Vec::new(),
     };
     for check in checks {
         match &check.verdict {

@@ -3,11 +3,13 @@
 
 use std::time::{Duration, Instant};
 
+use wirebench_schema::load::SampleReply;
+
 use super::{Ending, Exchange, Found, pace::RequestPace, transport::Transport};
 use crate::{
     codec::{
         Codec, Persistence, Reply, ReplyError, RequestId,
-        http1::{FirstUse, Http1, Http1Connection},
+        http1::{FirstUse, Http1, Http1Connection, LearnedReply},
     },
     error::LoadError,
 };
@@ -75,8 +77,12 @@ impl Exchange<'_> {
         let learned = http.take_learned(request, connection);
         let reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
         http.reply_bytes = http.reply_bytes.max(reply_bytes);
+        let FirstUse { learns_body, .. } = http.first_use(request);
+        if let (Found::Reply(reply), Some(learned)) = (&found, &learned) {
+            self.take_sample(request, reply, learned, learns_body);
+        }
         match (found, learned) {
-            (Found::Reply(reply), Some(learned)) if http.first_use(request).learns_body => {
+            (Found::Reply(reply), Some(learned)) if learns_body => {
                 http.expect(request, learned.body);
                 if !turns.next(self.stop) {
                     return Ok((Found::Reply(reply), reply.persistence == Persistence::Keep));
@@ -87,6 +93,27 @@ impl Exchange<'_> {
                 Ok((Found::Reply(reply), reply.persistence == Persistence::Keep))
             }
             (found, _) => Ok((found, false)),
+        }
+    }
+
+    fn take_sample(
+        &self,
+        RequestId(request): RequestId,
+        reply: &Reply,
+        learned: &LearnedReply,
+        has_one_body: bool,
+    ) {
+        let mut samples = self.samples.borrow_mut();
+        if samples.len() < SampleReply::MOST {
+            let set = self.config.requests.as_ref();
+            let spec = set.and_then(|set| set.requests.get(request as usize));
+            samples.push(SampleReply {
+                request: spec.map_or_else(|| self.target().path().to_owned(), |it| it.name.clone()),
+                status: reply.status.unwrap_or_default(),
+                body_bytes: has_one_body.then_some(learned.body.bytes()),
+                content_type: learned.content_type.clone(),
+                interim_replies: reply.interim_replies,
+            });
         }
     }
 

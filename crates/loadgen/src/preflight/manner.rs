@@ -1,15 +1,15 @@
 //! Single requests that arrive in an unusual manner, each on a connection of its own. The reply must be the usual one.
 
-use std::{cell::Cell, sync::atomic::AtomicBool};
+use std::sync::atomic::AtomicBool;
 use wirebench_schema::load::LoadConfig;
 
-use super::{Exchange, Found, Route, WaitLimit, connect, pace::RequestPace, transport::Transport};
+use super::{Exchange, Found, Route, pace::RequestPace, transport::Transport};
 use crate::{
     codec::{
         Codec, RequestId,
         http1::{FirstUse, Http1},
     },
-    dial::{first::First, sources::Sources},
+    dial::sources::Sources,
     error::LoadError,
     plan::{CodecKind, Plan},
     resolve,
@@ -62,7 +62,7 @@ pub fn ask_each(config: &LoadConfig, manner: Manner, stop: &AtomicBool) -> Resul
             if !turns.next(stop) {
                 return Ok(());
             }
-            let Some(exchange) = Exchange::begin(config, route, manner, stop)? else {
+            let Some((exchange, _)) = Exchange::begin(config, route, manner, stop)? else {
                 return Ok(());
             };
             exchange.ask(&mut http, request).map_err(|error| exchange.naming(request, error))?;
@@ -71,28 +71,7 @@ pub fn ask_each(config: &LoadConfig, manner: Manner, stop: &AtomicBool) -> Resul
     Ok(())
 }
 
-impl<'a> Exchange<'a> {
-    /// On a new connection; none if the load was stopped.
-    fn begin(
-        config: &'a LoadConfig,
-        Route { endpoints, sources, connector }: Route<'a>,
-        manner: Manner,
-        stop: &'a AtomicBool,
-    ) -> Result<Option<Self>, LoadError> {
-        let limit = WaitLimit { timeout: config.timeout, stop };
-        let first = connect(endpoints, sources, limit)?;
-        Ok(first.map(|First { socket, endpoint, .. }| Self {
-            config,
-            connector,
-            endpoint,
-            socket,
-            manner,
-            stop,
-            requests: Cell::new(0),
-            body_bytes: Cell::new(0),
-        }))
-    }
-
+impl Exchange<'_> {
     fn ask(&self, http: &mut Http1, request: RequestId) -> Result<(), LoadError> {
         let mut transport = self.transport()?;
         let mut connection = http.connection(0);

@@ -8,7 +8,7 @@ use std::{
 };
 use wirebench_schema::load::{
     Body, LoadModel, LoadReport, NamedRequests, RateCurve, RequestFile, RequestOrder, RequestSet,
-    SeqStart,
+    SampleReply, SeqStart,
 };
 
 use crate::{counted, each_engine, flawless, load, refusal, server::Server};
@@ -259,6 +259,35 @@ fn requests_that_learn_replies_are_no_faster_than_the_load() {
         assert_eq!((report.requests, report.errors.total()), (2, 0));
         config.model = LoadModel::Closed;
         assert_eq!(load(&config).requests_before, 200);
+    });
+}
+
+#[test]
+fn the_report_says_what_the_first_replies_were() {
+    let server = Server::start(|_, stream, _| {
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        while reader.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
+            if line == "\r\n" {
+                let interim = "HTTP/1.1 103 Early Hints\r\nContent-Type: text/none\r\n\r\n";
+                let field = "content-type: Text/HTML; charset=utf-8\r\nContent-Length: 3";
+                let reply = format!("{interim}HTTP/1.1 201 OK\r\n{field}\r\n\r\nabc");
+                let _ = { stream }.write_all(reply.as_bytes());
+            }
+            line.clear();
+        }
+    });
+    each_engine(|engine| {
+        let mut config = counted(&server.http(), engine, 2);
+        config.requests = set("/first\n/second\n", RequestOrder::InTurn);
+        let of = |request: &str| SampleReply {
+            request: request.to_owned(),
+            status: 201,
+            body_bytes: Some(3),
+            content_type: "text/html".to_owned(),
+            interim_replies: 1,
+        };
+        assert_eq!(load(&config).sample_replies, [of("GET /first"), of("GET /second")]);
     });
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct AbReport<'a> {
     /// The version of this object.
     format: u32,
     /// `higher`, `lower`, `same`, `not-higher`, `not-lower`, `inconclusive`, `not-valid` or
-    /// `not-measured`.
+    /// `not-measured` or `not-comparable`.
     verdict: &'static str,
     /// The figure of the verdict, a name in `figures`.
     metric: &'static str,

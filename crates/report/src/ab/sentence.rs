@@ -5,6 +5,7 @@ use wirebench_schema::{
     journal::{self, EndReason, Journal, Procedure, ReasonKind},
     suite::Phase,
     units::write_duration,
+    verification::SAME_REPLIES,
 };
 use wirebench_stats::{Interval, MIN_COHORTS};
 
@@ -54,6 +55,14 @@ impl Ab<'_> {
     #[must_use]
     pub fn sentence(&self) -> String {
         match (&self.verdict, self.main()) {
+            (Verdict::NotComparable, _) => {
+                let all = &mut self.journal.verified.iter().flat_map(|it| &it.failed);
+                let why = all.find(|(check, _)| check == SAME_REPLIES).map(|(_, finding)| finding);
+                let why = why.map_or("", String::as_str);
+                format!(
+                    "not comparable: {why}; next step: make them alike, or add --replies-differ"
+                )
+            }
             (Verdict::NotMeasured, _) => format!("not measured: {}", self.troubles().join("; ")),
             (Verdict::NotValid, _) => format!("not valid: {}", self.troubles().join("; ")),
             (Verdict::Claimed(claim), Some(Figure { ratio: Some(ratio), .. })) => {

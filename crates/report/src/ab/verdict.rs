@@ -12,6 +12,8 @@ pub enum Verdict {
     NotValid,
     /// Nothing, because a side has no figures.
     NotMeasured,
+    /// Nothing, because the sides answer the same requests differently.
+    NotComparable,
 }
 
 impl Verdict {
@@ -40,6 +42,7 @@ impl Verdict {
             Self::Claimed(claim) => claim.name(),
             Self::NotValid => "not-valid",
             Self::NotMeasured => "not-measured",
+            Self::NotComparable => "not-comparable",
         }
     }
 }

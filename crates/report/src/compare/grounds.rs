@@ -12,8 +12,8 @@ use std::{
 use wirebench_schema::{
     environment::Weight,
     id::VariantId,
-    journal::{Described, Journal, Run},
-    load::EngineChoice,
+    journal::{Described, Journal, Run, Verified},
+    load::{EngineChoice, SampleReply},
     suite::{Phase, Scale, Workload},
 };
 use wirebench_stats::{MIN_COHORTS, states::are_apart};
@@ -79,6 +79,7 @@ pub(super) fn differences(
     found.extend(Difference::between("the load generator", generators.0, generators.1));
     found.extend(placement(old.journal, new.journal));
     found.extend(machine_state(pairs));
+    found.extend(replies(old.journal, new.journal));
     let mut rates = Rates::default();
     let mut of_cells = BTreeSet::new();
     for pair in pairs {
@@ -113,6 +114,27 @@ fn placement(old: &Journal, new: &Journal) -> Vec<Difference> {
         ("separate CPUs", old.disjoint.to_string(), new.disjoint.to_string()),
     ];
     rows.into_iter().filter_map(|(what, old, new)| Difference::between(what, old, new)).collect()
+}
+
+/// The first difference between the replies of each variant to the requests of its user.
+fn replies(old: &Journal, new: &Journal) -> Vec<Difference> {
+    let difference = |it: &Verified| {
+        let is_it =
+            |other: &&Verified| (&other.variant, other.scenario) == (&it.variant, it.scenario);
+        let mut all = new.verified.iter().filter(is_it);
+        all.find_map(|other| differing_replies(&it.variant, [&it.replies, &other.replies]))
+    };
+    old.verified.iter().filter_map(difference).collect()
+}
+
+/// That the same requests got different replies from a server.
+pub(crate) fn differing_replies(
+    server: impl fmt::Display,
+    [old, new]: [&[SampleReply]; 2],
+) -> Option<Difference> {
+    let (old, new) = SampleReply::first_difference(old, new)?;
+    let what = format!("the reply of {server} to `{}`", old.request);
+    Difference::between(what, old.to_string(), new.to_string())
 }
 
 /// Ratios of one state of the machine say nothing of those of another one.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{
     EngineChoice, ErrorCounts, ErrorExample, Estimate, LOAD_FORMAT, LatencyFigure, LatencySummary,
-    LoadConfig, RateStep, ReplySeries, TlsSummary, bins,
+    LoadConfig, RateStep, ReplySeries, SampleReply, TlsSummary, bins,
 };
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
@@ -215,6 +215,9 @@ pub struct LoadReport {
     /// Requests that were sent before the load, to check the server and to learn its replies.
     #[serde(default)]
     pub requests_before: u64,
+    /// What the first replies were, of at most [`SampleReply::MOST`] requests; absent of a load in slices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sample_replies: Vec<SampleReply>,
     /// Connections made again after a failure, over the whole load.
     pub reconnects: u64,
     /// Connections that the client closed because they had carried as many requests as they should,

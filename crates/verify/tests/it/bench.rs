@@ -1,6 +1,7 @@
 //! Runs `verify` against one mode of the wrong server and looks for what is left of it afterwards.
 
 use std::{
+    cell::RefCell,
     fs,
     net::{IpAddr, Ipv4Addr},
     sync::{
@@ -125,7 +126,8 @@ impl Setup {
         let (launcher, request) = (self.launcher(), self.request(&variant));
         let mut observed = Vec::new();
         let workloads = [workload()];
-        let asked = Asked { workloads: &workloads, extent: Extent::All };
+        let asked =
+            Asked { workloads: &workloads, extent: Extent::All, replies: &RefCell::default() };
         let (told, stop) = ((self.declared, &asked), AtomicBool::new(false));
         let checked = verify(&launcher, &request, told, &stop, &mut |checked| {
             observed.push(checked.clone());

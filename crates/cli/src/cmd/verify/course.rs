@@ -2,6 +2,7 @@
 //! business.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -207,7 +208,11 @@ fn check(
         subject,
         scenario,
         subject.workers(1),
-        &Asked { workloads: &[starter.asking.of(subject)], extent: Extent::All },
+        &Asked {
+            workloads: &[starter.asking.of(subject)],
+            extent: Extent::All,
+            replies: &RefCell::default(),
+        },
         starter.stop,
         &mut observe,
     );

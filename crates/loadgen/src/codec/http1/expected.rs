@@ -53,7 +53,7 @@ impl ExpectedBody {
     }
 
     /// Its length in bytes.
-    pub(super) const fn bytes(&self) -> u64 {
+    pub(crate) const fn bytes(&self) -> u64 {
         self.total_bytes
     }
 

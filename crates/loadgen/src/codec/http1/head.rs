@@ -97,6 +97,18 @@ pub(super) fn values_without_meaning(bytes: &[u8], each: impl FnMut(Value<'_>)) 
     });
 }
 
+/// The media type of an accepted head in lower case, without parameters; empty if it has none.
+pub(super) fn media_type(bytes: &[u8]) -> String {
+    let mut found = String::new();
+    values_without_meaning(bytes, |value| {
+        if value.name.eq_ignore_ascii_case("content-type") {
+            let text = String::from_utf8_lossy(&bytes[value.place]).to_ascii_lowercase();
+            found = text.split(';').next().unwrap_or_default().trim().to_owned();
+        }
+    });
+    found
+}
+
 /// Whether these bytes may stand in the value of a field: no control characters.
 pub(super) fn may_be_value(bytes: &[u8]) -> bool {
     // Without an early end, so that the compiler can look at many bytes at a time.

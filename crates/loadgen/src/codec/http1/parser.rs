@@ -74,6 +74,8 @@ pub(crate) struct Http1Connection {
 pub(crate) struct LearnedReply {
     pub(crate) body: ExpectedBody,
     pub(crate) reply_bytes: usize,
+    /// Its media type in lower case, without parameters.
+    pub(crate) content_type: String,
 }
 
 /// Whether a reply ends with the bytes just seen.
@@ -129,7 +131,8 @@ impl Http1Connection {
         // Not between replies: a body that is known by comparison would not come by here.
         self.step = Step::Head(LineScanner::default());
         let body = ExpectedBody::learned(room_bytes);
-        self.learned = Some(Box::new(LearnedReply { body, reply_bytes: 0 }));
+        self.learned =
+            Some(Box::new(LearnedReply { body, reply_bytes: 0, content_type: String::new() }));
     }
 
     /// The text of the last reply, if its status was not one of a correct reply.
@@ -266,12 +269,17 @@ impl Http1Connection {
             self.head.extend_from_slice(bytes);
             return Ok((taken, End::Ahead));
         }
-        let (head, check) = if self.head.is_empty() {
-            cache.read_head(rules, &bytes[..taken])?
-        } else {
-            self.head.extend_from_slice(&bytes[..taken]);
-            cache.read_head(rules, &self.head)?
+        let whole = match self.head.is_empty() {
+            true => &bytes[..taken],
+            false => {
+                self.head.extend_from_slice(&bytes[..taken]);
+                &self.head
+            }
         };
+        let (head, check) = cache.read_head(rules, whole)?;
+        if let Some(learned) = &mut self.learned {
+            learned.content_type = head::media_type(whole);
+        }
         self.forget_head();
         self.enter(rules, &head, check, head_bytes).map(|end| (taken, end))
     }

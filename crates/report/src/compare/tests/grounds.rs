@@ -1,11 +1,15 @@
 //! What refuses a comparison, what only warns, and what force does.
 
 use super::*;
-use crate::compare::tests::made::{machine, rate};
+use crate::{
+    compare::tests::made::{machine, rate},
+    fixtures::verified,
+};
+use expect_test::expect;
 use wirebench_schema::{
     environment::Environment,
-    journal::{Generator, GeneratorVersion},
-    load::EngineChoice,
+    journal::{Generator, GeneratorVersion, Verified},
+    load::{EngineChoice, SampleReply},
 };
 
 #[test]
@@ -105,6 +109,36 @@ fn each_difference_of_the_experiment_refuses_by_its_name_and_force_overrules_it(
         }),
         ["the load generator's engine in hello was `epoll` and is `io_uring`"]
     );
+}
+
+#[test]
+fn a_server_that_answers_otherwise_is_not_compared() {
+    let sample = |status, body_bytes, content_type: &str| SampleReply {
+        request: "GET /".to_owned(),
+        status,
+        body_bytes,
+        content_type: content_type.to_owned(),
+        ..SampleReply::default()
+    };
+    let between = |of_old: SampleReply, of_new: SampleReply| {
+        let (mut old, mut new) = pair();
+        for (journal, reply) in [(&mut old, of_old), (&mut new, of_new)] {
+            let record = verified("go/net", &[], &[]);
+            journal.verified = vec![Verified { replies: vec![reply], ..record }];
+        }
+        match try_compare(&old, &new, &CompareOptions::default()) {
+            Err(NotComparable::Differ(differences)) => differences[0].to_string(),
+            other => panic!("{other:#?}"),
+        }
+    };
+    let page = || sample(200, Some(48_000), "text/html");
+    expect!["the reply of go/net to `GET /` was `status 200, 48000 bytes, text/html` and is `status 200, 47 bytes, text/html`"]
+        .assert_eq(&between(page(), sample(200, Some(47), "text/html")));
+    expect!["the reply of go/net to `GET /` was `status 301, no content type` and is `status 302, no content type`"]
+        .assert_eq(&between(sample(301, None, ""), sample(302, None, "")));
+    let hinted = SampleReply { interim_replies: 1, ..page() };
+    expect!["the reply of go/net to `GET /` was `status 200, 48000 bytes, text/html` and is `status 200, 48000 bytes, text/html, after 1 interim`"]
+        .assert_eq(&between(page(), hinted));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use wirebench_schema::{
 
 use super::LoadSide;
 use crate::{
-    compare::{Difference, no_machine, plain},
+    compare::{Difference, differing_replies, no_machine, plain},
     load::doubts,
     load_words,
 };
@@ -59,6 +59,8 @@ pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Differe
     let protocols = configs.map(|it| format!("{:?}", it.target.protocol()).to_lowercase());
     found.extend(differ("the protocol", protocols));
     found.extend(requests(configs));
+    let replies = [before, after].map(|it| &it.sample_replies[..]);
+    found.extend(differing_replies("the server", replies));
     if before.config.model != after.config.model {
         let models = configs.map(|it| load_words::describe_model(&it.model));
         found.extend(other("the load model", models));

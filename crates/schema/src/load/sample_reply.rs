@@ -1,0 +1,55 @@
+//! What the replies of a server look like, so that two servers can be told apart that do not offer the same service.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The first reply to a request that changes nothing on the server, before the load.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct SampleReply {
+    /// Name of the request.
+    pub request: String,
+    /// Status of the final reply.
+    pub status: u16,
+    /// Length of the body; absent where replies may have any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_bytes: Option<u64>,
+    /// Media type in lower case, without parameters; empty if the reply names none.
+    #[serde(default)]
+    pub content_type: String,
+    /// Interim replies before it, such as `100 Continue`.
+    #[serde(default)]
+    pub interim_replies: u32,
+}
+
+impl SampleReply {
+    /// The most of them that are kept of a set of requests.
+    pub const MOST: usize = 1000;
+
+    /// The first pair of replies to the same request that differ, of the same requests to two servers. What only one of
+    /// them was asked for is no difference.
+    #[must_use]
+    pub fn first_difference<'a>(
+        one: &'a [Self],
+        other: &'a [Self],
+    ) -> Option<(&'a Self, &'a Self)> {
+        one.iter().zip(other).find(|(one, other)| one.request == other.request && one != other)
+    }
+}
+
+impl fmt::Display for SampleReply {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "status {}", self.status)?;
+        if let Some(bytes) = self.body_bytes {
+            write!(formatter, ", {bytes} bytes")?;
+        }
+        match &self.content_type[..] {
+            "" => write!(formatter, ", no content type")?,
+            media_type => write!(formatter, ", {media_type}")?,
+        }
+        match self.interim_replies {
+            0 => Ok(()),
+            count => write!(formatter, ", after {count} interim"),
+        }
+    }
+}
