@@ -5,7 +5,7 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{entry::Service, id::VariantId, scenario::Protocol, target::Target};
 use wirebench_server::{launch, tree};
 
-use crate::{context::Context, exit::usage};
+use crate::{context::Context, exit::usage, out};
 
 /// What is said of services beside their URLs.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -96,7 +96,16 @@ impl ServiceOptions {
                 limit.option
             )));
         }
-        Ok(Service { target, addresses, processes: pid.into_iter().collect(), full_speed })
+        let processes = pid.into_iter().collect();
+        let mut service = Service { target, addresses, processes, instance: None, full_speed };
+        service.instance = launch::instance(&service);
+        if let (Some(pid), Some(address)) = (pid, launch::listens_elsewhere(&service)) {
+            out::note(&format!(
+                "warning: process {pid} does not listen on {address}: CPU time and memory are those of another program \
+                 than the one that answers"
+            ));
+        }
+        Ok(service)
     }
 }
 

@@ -1,8 +1,11 @@
-//! Notes on services that ran already: which were not restarted, and of which no process was read.
+//! Notes on services that ran already: which were not restarted, and of which no process was read; and on engines of
+//! the load generator.
 
+use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Reason, ReasonKind},
+    load::EngineChoice,
 };
 
 /// One line for each fact, with the services that it concerns.
@@ -17,5 +20,58 @@ pub(crate) fn notes(journal: &Journal) -> Vec<String> {
             ids.filter_map(|id| Some((id.to_string(), of(id)?))).unzip();
         reasons.first().map(|reason| format!("{}: {}", names.join(", "), reason.brief()))
     };
-    [ReasonKind::NotRestarted, ReasonKind::NoProcesses].into_iter().filter_map(note).collect()
+    let services = [ReasonKind::NotRestarted, ReasonKind::NoProcesses].into_iter();
+    services.filter_map(note).chain(engines(journal)).collect()
+}
+
+/// That servers under the same load were loaded by different engines.
+fn engines(journal: &Journal) -> Option<String> {
+    journal.start.workloads.iter().find_map(|workload| {
+        let mut by_engine: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for run in journal.runs.iter().filter(|run| run.workload == workload.name) {
+            let engine = run.outcome.measured().filter(|it| it.tool.is_none());
+            let engine = engine.map(|it| it.load.engine).filter(|it| *it != EngineChoice::Auto);
+            let servers = engine.map(|engine| by_engine.entry(engine.name()).or_default());
+            servers.map(|it| it.insert(run.variant.to_string()));
+        }
+        let of = |(engine, servers): (&&str, &BTreeSet<String>)| {
+            format!("{engine} for {}", servers.iter().cloned().collect::<Vec<_>>().join(", "))
+        };
+        let used: Vec<String> = by_engine.iter().map(of).collect();
+        let text = || {
+            format!(
+                "the load generator used {}: their rates and latencies include its difference",
+                used.join(" and ")
+            )
+        };
+        (used.len() > 1).then(text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use wirebench_schema::journal::Outcome;
+
+    #[test]
+    fn sides_that_were_loaded_by_different_engines_are_named() {
+        let mut journal = fixtures::journal();
+        let name = journal.start.workloads[0].name.clone();
+        let mut run = |variant: &str, engine| {
+            let mut run = fixtures::run(0, variant, fixtures::rate(1000.0));
+            run.workload.clone_from(&name);
+            if let Outcome::Measured(measured) = &mut run.outcome {
+                measured.load.engine = engine;
+            }
+            journal.runs.push(run);
+        };
+        run("ab/A", EngineChoice::IoUring);
+        run("ab/B", EngineChoice::Epoll);
+        let text = engines(&journal).unwrap();
+        assert!(
+            text.starts_with("the load generator used epoll for ab/B and io_uring for ab/A:"),
+            "{text}"
+        );
+    }
 }

@@ -13,6 +13,9 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
     let variants = variants.map(|(subject, versions)| {
         let mut described = subject.describe(versions.clone());
         described.fingerprint = fingerprint::fingerprint(subject);
+        let service = subject.variant.run.service.as_ref();
+        let process = service.and_then(|it| Some(("process".to_owned(), it.instance.clone()?)));
+        described.versions.extend(process);
         described
     });
     let names: Vec<&str> = suite.baselines.iter().map(String::as_str).collect();

@@ -15,7 +15,7 @@ mod tail;
 
 pub use machine::check as check_machine;
 pub use server::{Server, Stopped};
-pub use service::processes;
+pub use service::{instance, listens_elsewhere, processes};
 pub use tail::STDERR_PATIENCE;
 pub use tail::StderrTail;
 
@@ -154,6 +154,11 @@ pub enum LaunchError {
     Foreign { address: SocketAddr, holder: String },
     #[error("no connection to {url}: {reason}; start the service, or correct the URL")]
     Service { url: String, reason: String },
+    #[error(
+        "{url} was restarted: its process was {before} and is {now}; figures of two processes are not put together: \
+         measure again while it stays"
+    )]
+    Replaced { url: String, before: String, now: String },
     #[error("interrupted")]
     Interrupted,
     #[error("the guard process failed: {0}")]

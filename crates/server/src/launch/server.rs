@@ -117,12 +117,13 @@ impl Server {
         }
     }
 
-    /// Why its figures are not its own, if another process has joined it on its address since it was ready.
+    /// Why its figures are not its own, if another process has joined it on its address since it was ready, or has
+    /// taken its place.
     #[must_use]
     pub fn joined(&self) -> Option<LaunchError> {
         match &self.0 {
             Kind::Started(it) => it.joined(),
-            Kind::Service(_) => None,
+            Kind::Service(it) => it.replaced(),
         }
     }
 

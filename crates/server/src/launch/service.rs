@@ -22,11 +22,17 @@ pub(super) struct Running {
     pub(super) url: Vec<String>,
     pub(super) stderr: StderrTail,
     roots: Vec<Pid>,
+    service: Service,
 }
 
 impl Running {
     pub(super) fn tree(&self) -> Vec<Pid> {
         with_descendants(&self.roots)
+    }
+
+    /// Why figures are not those of the service that was there at first.
+    pub(super) fn replaced(&self) -> Option<LaunchError> {
+        replaced(&self.service)
     }
 }
 
@@ -39,11 +45,15 @@ pub(super) fn find(service: &Service, stop: &AtomicBool) -> Result<Running, Laun
         }
         match TcpStream::connect_timeout(address, CONNECT_TIMEOUT) {
             Ok(_) => {
+                if let Some(replaced) = replaced(service) {
+                    return Err(replaced);
+                }
                 return Ok(Running {
                     address: *address,
                     url: vec![service.target.to_string()],
                     stderr: StderrTail::default(),
                     roots: roots(service, *address),
+                    service: service.clone(),
                 });
             }
             Err(error) => reason = format!("{address}: {error}"),
@@ -55,8 +65,40 @@ pub(super) fn find(service: &Service, stop: &AtomicBool) -> Result<Running, Laun
 /// The processes of a service that are known on this host.
 #[must_use]
 pub fn processes(service: &Service) -> Vec<Pid> {
+    with_descendants(&known_roots(service))
+}
+
+fn known_roots(service: &Service) -> Vec<Pid> {
     let mut of_each = service.addresses.iter().map(|address| roots(service, *address));
-    with_descendants(&of_each.find(|pids| !pids.is_empty()).unwrap_or_default())
+    of_each.find(|pids| !pids.is_empty()).unwrap_or_default()
+}
+
+/// The oldest of them and since when it runs, in words. Workers come and go with the same instance.
+#[must_use]
+pub fn instance(service: &Service) -> Option<String> {
+    let stats = known_roots(service).into_iter().filter_map(|pid| tree::process(pid)?.stat().ok());
+    let oldest = stats.filter(tree::lives).min_by_key(|stat| stat.starttime)?;
+    let seconds = oldest.starttime as f64 / procfs::ticks_per_second() as f64;
+    Some(format!("{} ({}), started {seconds:.2} s after boot", oldest.pid, oldest.comm))
+}
+
+fn replaced(service: &Service) -> Option<LaunchError> {
+    let before = service.instance.clone()?;
+    let now = instance(service).unwrap_or_else(|| "gone".to_owned());
+    let url = service.target.to_string();
+    (before != now).then_some(LaunchError::Replaced { url, before, now })
+}
+
+/// The address of a service on which the named process does not listen, although others do.
+#[must_use]
+pub fn listens_elsewhere(service: &Service) -> Option<SocketAddr> {
+    let own = with_descendants(&known_roots(service));
+    let listens = |address: &SocketAddr| {
+        let sockets = listeners::taking(*address);
+        !sockets.is_empty() && listeners::foreign(sockets.clone(), &own) == sockets
+    };
+    let named = (!service.processes.is_empty()).then_some(&service.addresses);
+    named.into_iter().flatten().find(|it| listens(it)).copied()
 }
 
 /// The processes that were named, or those that listen on the address.
@@ -104,6 +146,7 @@ mod tests {
             target,
             addresses: vec![address],
             processes: processes.to_vec(),
+            instance: None,
             full_speed: true,
         }
     }
@@ -122,6 +165,26 @@ mod tests {
         other.kill().unwrap();
         other.wait().unwrap();
         assert_eq!(processes(&named), []);
+    }
+
+    #[test]
+    fn a_service_that_was_restarted_is_named_with_both_processes() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut known = service(listener.local_addr().unwrap(), &[]);
+        assert_eq!(listens_elsewhere(&known), None);
+        known.instance = instance(&known);
+        let running = find(&known, &AtomicBool::new(false)).unwrap();
+        assert!(running.replaced().is_none());
+        known.instance = Some("1 (other), started 0.01 s after boot".to_owned());
+        let text = find(&known, &AtomicBool::new(false)).unwrap_err().to_string();
+        assert!(text.contains("was 1 (other), started 0.01 s after boot and is "), "{text}");
+        let mut other = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = Pid::from_child(&other).as_raw_nonzero().get();
+        let named = service(known.addresses[0], &[pid]);
+        assert_eq!(listens_elsewhere(&named), Some(known.addresses[0]));
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert_eq!(instance(&named), None);
     }
 
     #[test]
