@@ -118,6 +118,7 @@ pub fn read(root: &Path, cpus: &[u32]) -> Environment {
             .value("etc/os-release", "PRETTY_NAME=")
             .map(|name| name.trim_matches('"').to_owned()),
         cpu_model: processor::model(&files),
+        cpu_family: processor::family(&files),
         microcode: files.field("proc/cpuinfo", "microcode"),
         cpus: topology::places(root, cpus),
         cpus_online: topology::online_cpus(root),

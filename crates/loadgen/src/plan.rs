@@ -4,7 +4,8 @@ pub(crate) mod file;
 mod rates;
 pub(crate) mod set;
 
-use std::sync::Arc;
+use std::{hash::Hasher, sync::Arc};
+use twox_hash::XxHash64;
 use wirebench_schema::{
     agent::{Recording, SERIES_NS},
     load::{
@@ -204,13 +205,28 @@ pub(crate) struct Plan {
     pub(crate) requests_before: u64,
     /// What their replies were.
     pub(crate) sample_replies: Vec<SampleReply>,
+    /// Of the files that requests send.
+    pub(crate) files_digest: Option<String>,
+}
+
+/// The content of all files that requests send, in their order.
+#[derive(Default)]
+struct FilesDigest(Option<XxHash64>);
+
+impl FilesDigest {
+    fn add(&mut self, bytes: &[u8]) {
+        let digest = self.0.get_or_insert_default();
+        digest.write_usize(bytes.len());
+        digest.write(bytes);
+    }
 }
 
 impl Plan {
     /// Computes each thread's share of a configuration that has been checked.
     pub(crate) fn new(config: &LoadConfig) -> Result<Self, LoadError> {
+        let mut files = FilesDigest::default();
         let codec = match config.target.protocol() {
-            Protocol::Http1 => CodecKind::Http1(http1(config)?),
+            Protocol::Http1 => CodecKind::Http1(http1(config, &mut files)?),
             Protocol::Echo => CodecKind::Echo(Echo::new(config.payload_bytes, config.seed)),
         };
         Ok(Self {
@@ -225,6 +241,7 @@ impl Plan {
             server_clocks: ServerClocks::default(),
             requests_before: 0,
             sample_replies: Vec::new(),
+            files_digest: files.0.map(|it| format!("{:016x}", it.finish())),
         })
     }
 }
@@ -305,13 +322,16 @@ fn shares(config: &LoadConfig) -> Vec<Share> {
         .collect()
 }
 
-fn http1(config: &LoadConfig) -> Result<Http1, LoadError> {
+fn http1(config: &LoadConfig, files: &mut FilesDigest) -> Result<Http1, LoadError> {
     if let Some(requests) = &config.requests {
-        return set::http1(config, requests);
+        return set::http1(config, requests, files);
     }
     let rules = rules(config)?;
     // Read once: a pipe has its content only once.
     let body = body(config)?;
+    if let (Some(Body::File(_)), Some(bytes)) = (&config.body, &body) {
+        files.add(bytes);
+    }
     let requests = |path| Requests::new(&request(config, path, body.as_deref()), config.pipeline);
     let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&heavy.path)));
     let first_use = FirstUse {

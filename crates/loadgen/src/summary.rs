@@ -35,6 +35,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         interrupted: status.interrupted,
         requests_before: plan.requests_before,
         sample_replies: plan.sample_replies.clone(),
+        files_digest: plan.files_digest.clone(),
         engine_fallback: plan.chosen.fallback.clone(),
         window_ns,
         requests: counts.requests,

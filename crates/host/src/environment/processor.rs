@@ -17,6 +17,13 @@ pub(super) fn model(files: &Files<'_>) -> Option<String> {
     field("model name").or_else(numbers)
 }
 
+/// Its family, model and stepping: one name may be that of several generations.
+pub(super) fn family(files: &Files<'_>) -> Option<String> {
+    let numbers = ["cpu family", "model", "stepping"].map(|key| files.field("proc/cpuinfo", key));
+    let [family, model, stepping] = numbers;
+    Some(format!("{}/{}/{}", family?, model?, stepping?))
+}
+
 /// The CPUs that the scheduler leaves alone; empty when there are none.
 pub(super) fn isolated(files: &Files<'_>) -> Option<Vec<u32>> {
     let text = files.text("sys/devices/system/cpu/isolated")?;

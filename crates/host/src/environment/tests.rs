@@ -113,13 +113,14 @@ fn the_frequency_is_that_of_all_cpus_and_not_of_the_first() {
 #[test]
 fn a_processor_is_named_on_x86_and_on_arm() {
     let cpuinfo = |text| read_files(&[("proc/cpuinfo", text)]);
-    let x86 =
-        cpuinfo("model\t\t: 2\nmodel name\t: Maker 9\nmicrocode\t: 0x7\nflags\t\t: fpu sse\n");
+    let x86 = cpuinfo(
+        "cpu family\t: 25\nmodel\t\t: 2\nstepping\t: 1\nmodel name\t: Maker 9\nmicrocode\t: 0x7\nflags\t\t: fpu sse\n",
+    );
     assert_eq!(
         (x86.cpu_model.as_deref(), x86.microcode.as_deref()),
         (Some("Maker 9"), Some("0x7"))
     );
-    assert_eq!(x86.virtualised, Some(false));
+    assert_eq!((x86.cpu_family.as_deref(), x86.virtualised), (Some("25/2/1"), Some(false)));
     let arm = cpuinfo("Features\t: fp\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
     assert_eq!(arm.cpu_model.as_deref(), Some("implementer 0x41, part 0xd0c"));
     assert_eq!(arm.virtualised, None);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 use wirebench_schema::load::{Body, LoadConfig, RequestSet, RequestSpec, is_safe};
 
-use super::{FILES_LIMIT_BYTES, file, head, read_body};
+use super::{FILES_LIMIT_BYTES, FilesDigest, file, head, read_body};
 use crate::{
     codec::{
         http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},
@@ -30,6 +30,8 @@ pub(super) fn numbers(config: &LoadConfig) -> Arc<[u16]> {
 struct Files<'a> {
     folder: Option<&'a Path>,
     left_bytes: u64,
+    /// Of what requests send of them.
+    sent: &'a mut FilesDigest,
 }
 
 impl Files<'_> {
@@ -63,19 +65,28 @@ impl Files<'_> {
         };
         let bytes = file::read(&self.place(path), self.left_bytes).map_err(failed)?;
         self.left_bytes -= bytes.len() as u64;
+        self.sent.add(&bytes);
         let text = String::from_utf8(bytes).map_err(|_| failed("it is not text".to_owned()))?;
         Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
     }
 }
 
-pub(super) fn http1(config: &LoadConfig, set: &RequestSet) -> Result<Http1, LoadError> {
+pub(super) fn http1(
+    config: &LoadConfig,
+    set: &RequestSet,
+    sent: &mut FilesDigest,
+) -> Result<Http1, LoadError> {
     let mut files = Files {
         folder: set.file.as_deref().and_then(|it| Path::new(it).parent()),
         left_bytes: FILES_LIMIT_BYTES,
+        sent,
     };
     let mut read = Vec::new();
     for request in &set.requests {
         let body = request.body.as_ref().map(|body| files.body(body, &request.name)).transpose()?;
+        if let (Some(Body::File(_)), Some(bytes)) = (&request.body, &body) {
+            files.sent.add(bytes);
+        }
         let headers = headers(config, request);
         let head = head(config, &request.method, &request.path, &headers, body.is_some());
         read.push((request, head, body.unwrap_or_default()));

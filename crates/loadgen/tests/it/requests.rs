@@ -292,6 +292,30 @@ fn the_report_says_what_the_first_replies_were() {
 }
 
 #[test]
+fn the_content_of_files_that_are_sent_has_a_digest() {
+    let server = echoing();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("body");
+    each_engine(|engine| {
+        let digest = |content: &str| {
+            std::fs::write(&file, content).unwrap();
+            let mut config = counted(&server.http(), engine, 2);
+            config.method = "POST".to_owned();
+            config.body = Some(Body::File(file.display().to_string()));
+            let of_one = load(&config).files_digest;
+            let path = file.display();
+            let text =
+                format!("{{\"method\": \"POST\", \"path\": \"/\", \"body_file\": \"{path}\"}}");
+            (config.body, config.requests) = (None, set(&text, RequestOrder::InTurn));
+            assert_eq!(load(&config).files_digest, of_one);
+            of_one.unwrap()
+        };
+        assert_ne!(digest("one"), digest("two"));
+        assert_eq!(load(&counted(&server.http(), engine, 2)).files_digest, None);
+    });
+}
+
+#[test]
 fn a_reply_before_the_end_of_a_request_counts_and_the_connection_goes_on_or_ends_as_it_says() {
     for (head, closes) in [("", false), ("Connection: close\r\n", true)] {
         let server = Server::start(move |_, stream, _| {

@@ -164,7 +164,7 @@ impl Ab<'_> {
                  compare CPU per request, or give the generator more CPUs",
                 phrase(self.metric).of
             ),
-            Some(Inconclusive::WideInterval) | None => {
+            Some(Inconclusive::WideInterval | Inconclusive::NotValid) | None => {
                 let margin = percent(ratio.margin);
                 format!("{difference} {known}, with a margin of {margin}; {next}")
             }

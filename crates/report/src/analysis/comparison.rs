@@ -88,13 +88,15 @@ pub enum Inconclusive {
     Bound,
     /// The interval reaches into the margin and beyond it.
     WideInterval,
+    /// Most runs of a side are not valid.
+    NotValid,
 }
 
 names! {
     /// The reason as a part of a sentence.
     pub words of Inconclusive: TooFewCohorts = "fewer than three cohorts",
         BaselineCheckFailed = "the two instances of the baseline differ",
-        Bound = "the load generator was saturated", WideInterval = "the interval is too wide";
+        Bound = "the load generator was saturated", WideInterval = "the interval is too wide", NotValid = "most runs are not valid";
 }
 
 impl WorkloadRows<'_> {

@@ -91,6 +91,8 @@ pub(super) fn differences(
         of_cells.extend(differ(format!("workers in {name}"), workers));
         let engines = [&pair.old, &pair.new].map(|half| each(half, engine));
         of_cells.extend(differ(format!("the load generator's engine in {name}"), engines));
+        let files = [&pair.old, &pair.new].map(|half| each(half, files));
+        of_cells.extend(differ(format!("the content of the files sent in {name}"), files));
     }
     found.extend(of_cells);
     (found, rates)
@@ -195,6 +197,11 @@ fn engine(run: &Run) -> String {
     let measured = run.outcome.measured();
     let known = measured.filter(|it| it.tool.is_none() && it.load.engine != EngineChoice::Auto);
     known.map_or_else(String::new, |it| it.load.engine.name().to_owned())
+}
+
+/// The digest of the files that its requests sent; empty without any.
+fn files(run: &Run) -> String {
+    run.outcome.measured().and_then(|it| it.load.files_digest.clone()).unwrap_or_default()
 }
 
 fn rate_sentence(old: &Workload, new: &Workload) -> String {

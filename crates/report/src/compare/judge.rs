@@ -4,7 +4,10 @@
 //! Not here: which cells there are, and whether the results may be compared at all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_schema::suite::Phase;
+use wirebench_schema::{
+    journal::{Reason, Run},
+    suite::Phase,
+};
 use wirebench_stats::{Contrast, judge_changes, median, range};
 
 use super::{
@@ -14,7 +17,7 @@ use super::{
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{Claim, Limited, Metric, Reads, claim, estimate},
+    analysis::{Claim, Inconclusive, Limited, Metric, Reads, asked_for, claim, estimate},
     notes::Remark,
 };
 
@@ -160,7 +163,14 @@ fn settle(
     let change = |(open, judged): (&Open<'_>, wirebench_stats::Judged)| {
         let Pair { cell, old, new } = open.pair;
         let reads = reads(metric, open.pair, open.relative_to);
-        let (claim, inconclusive) = claim(&judged, reads, check, margin);
+        let is_void = |pair: &Pair<'_>| {
+            is_void(old_side, &pair.old, metric) || is_void(new_side, &pair.new, metric)
+        };
+        let (claim, inconclusive) =
+            match is_void(open.pair) || open.relative_to.is_some_and(is_void) {
+                true => (Claim::CannotTell, Some(Inconclusive::NotValid)),
+                false => claim(&judged, reads, check, margin),
+            };
         Some(Change {
             cell: cell.clone(),
             metric,
@@ -179,6 +189,15 @@ fn settle(
         })
     };
     judged.filter_map(change).collect()
+}
+
+/// Whether most runs of a cell are not what they claim to be, for reasons that were not asked for.
+fn is_void(side: &Side<'_>, half: &Half<'_>, metric: Metric) -> bool {
+    let (asked_for, runs) = (asked_for(side.journal), &half.row.runs);
+    let counts = |it: &Reason| metric.is_spoiled_by(it.weight) && !asked_for.contains(&it.kind);
+    let is_bad =
+        |run: &&&Run| run.outcome.failure().is_some() || run.outcome.reasons().iter().any(counts);
+    runs.iter().filter(is_bad).count() * 2 > runs.len()
 }
 
 /// How the change of a cell is to be read.

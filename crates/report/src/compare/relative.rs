@@ -64,8 +64,10 @@ impl<'a> OnChange<'a> {
             let cohorts = change.estimate.samples;
             return State::Open(format!("too few cohorts for an interval: {cohorts}"));
         };
-        if change.inconclusive == Some(Inconclusive::BaselineCheckFailed) {
-            return State::Open(Inconclusive::BaselineCheckFailed.words().to_owned());
+        if let Some(why @ (Inconclusive::BaselineCheckFailed | Inconclusive::NotValid)) =
+            change.inconclusive
+        {
+            return State::Open(why.words().to_owned());
         }
         let (low, high) = (interval.low - 1.0, interval.high - 1.0);
         // A bound that supports a violation supports nothing else, and the reverse.

@@ -6,7 +6,8 @@
 //! No name that a program can read identifies a machine reliably. A container has a random host
 //! name and its image's `/etc/machine-id`, or none; clones of a disk share both; only root can read
 //! the serial number of the mainboard. A machine is therefore identified by its hardware:
-//! architecture, product, CPU model, number of CPUs, memory, and virtualisation. If any of these
+//! architecture, product, CPU model and family, CPUs, cores, caches, memory, and virtualisation: cloud machines of several
+//! generations have one model name. If any of these
 //! differs, figures cannot be compared ([`Weight::Refuses`]).
 //!
 //! If only the names differ, it may be another machine of the same kind or another container on the
@@ -60,12 +61,15 @@ impl Display for Difference {
 type Show = fn(&Environment) -> Option<String>;
 
 /// Which machine it is. `memory_bytes` belongs here too and has its tolerance.
-const HARDWARE: [(&str, Show); 7] = [
+const HARDWARE: [(&str, Show); 10] = [
     ("architecture", |it| told(&it.architecture)),
     ("product", |it| it.product.clone()),
     ("cpu_model", |it| it.cpu_model.clone()),
+    ("cpu_family", |it| it.cpu_family.clone()),
     ("cpus_online", |it| count(it.cpus_online)),
     ("cpus", |it| count(it.cpus.len())),
+    ("cores", |it| count(it.cores())),
+    ("caches", caches),
     ("virtualised", |it| word(it.virtualised)),
     ("hypervisor", |it| it.hypervisor.clone()),
 ];
@@ -75,7 +79,7 @@ const NAMES: [(&str, Show); 2] =
     [("host", |it| told(&it.host)), ("machine", |it| it.machine.clone())];
 
 /// Software, CPU settings and resource limits.
-const SETTINGS: [(&str, Show); 34] = [
+const SETTINGS: [(&str, Show); 33] = [
     ("wirebench", |it| told(&it.wirebench)),
     ("revision", |it| it.revision.clone()),
     ("program.profile", |it| word(it.program.profile)),
@@ -90,7 +94,6 @@ const SETTINGS: [(&str, Show); 34] = [
     ("cpus.packages", |it| some_list(it.cpus.iter().map(|cpu| cpu.package))),
     ("isolated_cpus", |it| it.isolated_cpus.as_ref().map(list)),
     ("nodes", |it| some_list(it.nodes.iter().map(|(node, cpus)| format!("{node}: {cpus:?}")))),
-    ("caches", caches),
     ("last_level_caches", |it| {
         some_list(it.last_level_caches.iter().map(|cpus| format!("{cpus:?}")))
     }),

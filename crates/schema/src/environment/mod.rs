@@ -49,6 +49,9 @@ pub struct Environment {
     pub distribution: Option<String>,
     /// The model name of the first CPU.
     pub cpu_model: Option<String>,
+    /// The family, model and stepping of the first CPU, as the kernel numbers them.
+    #[serde(default)]
+    pub cpu_family: Option<String>,
     /// The microcode's revision of the first CPU.
     pub microcode: Option<String>,
     /// The CPUs that wirebench may use.

@@ -218,6 +218,9 @@ pub struct LoadReport {
     /// What the first replies were, of at most [`SampleReply::MOST`] requests; absent of a load in slices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sample_replies: Vec<SampleReply>,
+    /// XXH64 of the content of the files that requests send, 16 hexadecimal digits; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files_digest: Option<String>,
     /// Connections made again after a failure, over the whole load.
     pub reconnects: u64,
     /// Connections that the client closed because they had carried as many requests as they should,

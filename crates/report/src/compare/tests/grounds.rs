@@ -109,6 +109,16 @@ fn each_difference_of_the_experiment_refuses_by_its_name_and_force_overrules_it(
         }),
         ["the load generator's engine in hello was `epoll` and is `io_uring`"]
     );
+    let (mut old, mut new) = pair();
+    for (journal, digest) in [(&mut old, "1"), (&mut new, "2")] {
+        measurements(journal, "go/net", "hello")
+            .for_each(|it| it.load.files_digest = Some(digest.to_owned()));
+    }
+    let Err(NotComparable::Differ(found)) = try_compare(&old, &new, &CompareOptions::default())
+    else {
+        panic!("other files were compared");
+    };
+    assert_eq!(found[0].to_string(), "the content of the files sent in hello was `1` and is `2`");
 }
 
 #[test]

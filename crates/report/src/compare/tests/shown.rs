@@ -43,6 +43,15 @@ fn runs_that_are_not_what_they_claim_to_be_mark_their_rows() {
     assert_golden("compare/not-valid.txt", &comparison.text(Rows::ThatCount));
     assert_golden("compare/not-valid.md", &comparison.markdown());
     assert!(json(&comparison).contains("3 errors: late"));
+    for it in measurements(&mut new, "go/net", "hello") {
+        it.reasons.push(ReasonKind::Errors.reason(Weight::Invalid, None, "3 errors: late"));
+    }
+    let comparison = compared(&old, &new, &conditions(&["throughput < -1%"]));
+    let change = comparison.changes.iter().find(|it| it.metric == Metric::Throughput).unwrap();
+    assert_eq!((change.claim, change.verdict), (Claim::CannotTell, Movement::Inconclusive));
+    assert_eq!(change.inconclusive, Some(Inconclusive::NotValid));
+    let gate = comparison.gate.unwrap();
+    assert_eq!((gate.fails(), gate.conditions[0].inconclusive.len()), (false, 1));
 }
 
 #[test]

@@ -59,6 +59,9 @@ pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Differe
     let protocols = configs.map(|it| format!("{:?}", it.target.protocol()).to_lowercase());
     found.extend(differ("the protocol", protocols));
     found.extend(requests(configs));
+    if let [Some(old), Some(new)] = [&before.files_digest, &after.files_digest] {
+        found.extend(differ("the content of the files sent", [old.clone(), new.clone()]));
+    }
     let replies = [before, after].map(|it| &it.sample_replies[..]);
     found.extend(differing_replies("the server", replies));
     if before.config.model != after.config.model {
