@@ -12,6 +12,8 @@ use crate::{analysis::Analysis, compare::words, origin::describe_versions};
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Point {
     pub server: String,
+    /// The command or URL of a user's own server, whose name says less.
+    pub program: Option<String>,
     pub versions: String,
     /// The load, such as `hello, saturated`.
     pub load: String,
@@ -47,6 +49,7 @@ pub(crate) fn summary(analysis: &Analysis<'_>) -> (String, Vec<Point>) {
                 analysis.journal.start.variants.iter().find(|it| it.variant.to_string() == *server);
             points.push(Point {
                 server: server.clone(),
+                program: described.filter(|it| it.class.is_none()).map(|it| it.title.clone()),
                 versions: described.map(describe_versions).unwrap_or_default().join(", "),
                 load: format!("{}, {}", block.title, group.title),
                 figure,

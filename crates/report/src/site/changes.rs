@@ -1,7 +1,7 @@
 //! What changed significantly from one run to the next of the same suite on the same machine.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Machine, Summary};
 use crate::{
@@ -61,14 +61,17 @@ fn words_of(why: &NotComparable) -> String {
     }
 }
 
-/// Each run with the one before it of the same suite and workloads on the same machine: older, newer. `runs` are in
-/// the order of their start.
+/// Each result of `run` with the one before it of the same suite, workloads and own programs on the same machine:
+/// older, newer. `runs` are in the order of their start.
 #[must_use]
 pub fn pairs(runs: &[Summary]) -> Vec<(&Summary, &Summary)> {
-    let mut last: BTreeMap<(&str, &str, &Machine), &Summary> = BTreeMap::new();
+    type Key<'a> = (&'a str, &'a str, BTreeSet<(&'a str, &'a str)>, &'a Machine);
+    let mut last: BTreeMap<Key<'_>, &Summary> = BTreeMap::new();
     let mut pairs = Vec::new();
-    for run in runs {
-        let before = last.insert((&run.suite, &run.workloads, &run.machine), run);
+    for run in runs.iter().filter(|run| !run.points.is_empty()) {
+        let own = run.points.iter().filter_map(|it| Some((&*it.server, it.program.as_deref()?)));
+        let key = (&*run.suite, &*run.workloads, own.collect(), &run.machine);
+        let before = last.insert(key, run);
         pairs.extend(before.map(|before| (before, run)));
     }
     pairs

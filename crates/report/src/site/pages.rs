@@ -89,7 +89,7 @@ fn index(runs: &[Summary], changes: &[Changes], loads: &[LoadSummary]) -> String
     let body = html! {
         h1 { "Results" }
         p.setting {
-            (runs.len()) " runs. Each is compared with the one before it of the same suite on the same machine: "
+            (runs.len()) " runs. Each is compared with the one before it of the same suite and programs on the same machine: "
             (compared) " comparisons, " (changed.len()) " with significant changes."
         }
         section {
@@ -158,18 +158,20 @@ fn run_table(runs: &[Summary], root: &str, more: impl Fn(&Summary) -> Option<Str
 
 /// The history of a server under each load.
 fn server(name: &str, runs: &[Summary]) -> String {
-    let mut loads: BTreeMap<&str, Vec<(&Summary, &Point)>> = BTreeMap::new();
+    type Key<'a> = (&'a str, Option<&'a str>, &'a str);
+    let mut loads: BTreeMap<Key<'_>, Vec<(&Summary, &Point)>> = BTreeMap::new();
     for run in runs {
         for point in run.points.iter().filter(|point| point.server == name) {
-            loads.entry(&point.load).or_default().push((run, point));
+            let key = (&*point.load, point.program.as_deref(), &*run.requests);
+            loads.entry(key).or_default().push((run, point));
         }
     }
     let body = html! {
         p { (link("../index.html", "All results")) }
         h1 { bdi { (safe(name)) } }
-        @for (load, points) in &loads {
+        @for ((load, program, _), points) in &loads {
             section {
-                h2 { (safe(load)) }
+                h2 { (safe(load)) @if let Some(program) = program { ": " (safe(program)) } }
                 @if let Some(picture) = picture(load, points) { (picture) }
                 (history_table(load, points))
             }

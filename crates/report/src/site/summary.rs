@@ -2,18 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use wirebench_schema::{
-    environment::Environment, journal::Journal, labels::Labels, suite::Workload,
-};
+use wirebench_schema::{environment::Environment, journal::Journal, labels::Labels};
 use wirebench_stats::median;
 
 use crate::{
+    Report as _,
+    ab::{Ab, AbOptions},
     analysis::Analysis,
+    document::Block,
     screen::{self, Point},
+    tune::{TuneReport, Tuned},
 };
 
 /// Summaries of other formats are made anew.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// A run in a few lines.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -31,6 +33,8 @@ pub struct Summary {
     pub suite: String,
     /// A digest of its workloads: only runs with the same ones are compared.
     pub workloads: String,
+    /// A digest of the requests of a user's own; each other scenario has its contract.
+    pub requests: String,
     /// The result in a sentence or two.
     pub sentence: String,
     pub machine: Machine,
@@ -59,7 +63,13 @@ pub fn summary(
     environment: Option<&Environment>,
 ) -> Summary {
     let journal = analysis.journal;
-    let (sentence, points) = screen::summary(analysis);
+    let (of_run, points) = screen::summary(analysis);
+    // The sides of `ab` and the cells of `tune` are compared within their result: their names mean nothing in others.
+    let (sentence, points) = match headline(journal) {
+        Some(sentence) => (sentence, Vec::new()),
+        None => (of_run, points),
+    };
+    let workloads = &journal.start.workloads;
     let ratios = points.iter().filter_map(|point| point.ratio);
     let widths =
         ratios.filter_map(|(value, ends)| ends.map(|(low, high)| (high - low) / 2.0 / value));
@@ -70,7 +80,10 @@ pub fn summary(
         started: journal.start.started.clone(),
         labels: journal.start.labels.clone(),
         suite: journal.start.suite.clone(),
-        workloads: digest(&journal.start.workloads),
+        workloads: digest(workloads),
+        requests: digest(
+            workloads.iter().filter_map(|it| it.requests.as_ref()).collect::<Vec<_>>(),
+        ),
         sentence,
         machine: machine(environment),
         runs: journal.runs.len(),
@@ -80,8 +93,20 @@ pub fn summary(
     }
 }
 
-fn digest(workloads: &[Workload]) -> String {
-    let text = serde_json::to_string(workloads).unwrap_or_default();
+/// What the page of a result of `ab` or `tune` says first.
+fn headline(journal: &Journal) -> Option<String> {
+    let document = match Ab::of(journal, &AbOptions::default()) {
+        Some(ab) => ab.document(),
+        None => TuneReport { tuned: &Tuned::of(journal)?, gate: None }.document(),
+    };
+    document.blocks.into_iter().find_map(|block| match block {
+        Block::Headline(text, _) => Some(text),
+        _ => None,
+    })
+}
+
+fn digest(of: impl Serialize) -> String {
+    let text = serde_json::to_string(&of).unwrap_or_default();
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -118,6 +118,27 @@ fn a_run_is_compared_with_the_one_before_it_on_its_machine() {
 }
 
 #[test]
+fn other_commands_behind_one_name_and_the_sides_of_ab_have_no_common_history() {
+    let titled = |day: u32, title: &str| {
+        let mut journal = run(day, 0.9);
+        let own = &mut journal.start.variants[1];
+        (own.class, own.title) = (None, title.to_owned());
+        summary((title, "origin"), &Analysis::of(&journal), Some(&environment("Model 1")))
+    };
+    let runs = [titled(1, "./one"), titled(2, "./other"), titled(3, "./one")];
+    let pairs: Vec<_> = pairs(&runs).iter().map(|(old, new)| (&*old.id, &*new.id)).collect();
+    assert_eq!(pairs, [("./one", "./one")]);
+    let page = pages(&runs, &[], &[]).into_iter().find(|it| it.path.contains("go--net")).unwrap();
+    let places = ["hello, saturated: ./one", "hello, saturated: ./other"];
+    assert_eq!(places.map(|it| page.text.matches(it).count()), [1, 1], "{}", page.text);
+
+    let ab = crate::ab::tests::costs(1.05, 0.001);
+    let of_ab = summary(("ab", "origin"), &Analysis::of(&ab), None);
+    let sentence = crate::ab::Ab::of(&ab, &crate::ab::AbOptions::default()).unwrap().sentence();
+    assert_eq!((of_ab.points.len(), of_ab.sentence), (0, sentence));
+}
+
+#[test]
 fn a_run_that_cannot_be_compared_says_why() {
     let (old, mut new) = (run(1, 0.9), run(2, 0.9));
     new.start.workloads[0].connections = 7;
