@@ -203,25 +203,13 @@ impl Probing<'_> {
             let measured = measurement(&run);
             let kept = measured.map(|it| (it, keeps(it, &self.quest.sought.objectives)));
             watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
-            found.confirmations += 1;
-            match kept {
-                Ok((_, ObjectiveResult::Holds)) => {
-                    found.held += 1;
-                    return Ok(());
-                }
-                // They say nothing of the server.
-                Ok((_, ObjectiveResult::Misses { by: Side::Generator | Side::Others, .. })) => {
-                    continue;
-                }
-                Ok((_, ObjectiveResult::Misses { by: Side::Server, .. })) | Err(_) => {}
-            }
-            found.missed = Some(found.missed.map_or(rate, |missed| missed.min(rate)));
-            let SearchSpec { lowest, precision, .. } = self.quest.sought;
             let achieved = measured.map_or(f64::MAX, |it| it.load.requests_per_second);
-            let lower = (rate as f64 * (1.0 - precision)).min(achieved) as u64;
-            found.requests_per_second = Some(lower).filter(|it| *it >= lowest);
-            // What fresh processes did is no interval of what this one holds.
-            (found.low, found.high, found.limit) = (None, None, SearchLimit::Server);
+            let saw = kept.as_ref().map(|(_, kept)| kept).ok();
+            match take_in(found, (rate, achieved), saw, &self.quest.sought) {
+                Confirmation::Holds => return Ok(()),
+                Confirmation::SaysNothing => continue,
+                Confirmation::Lowers => {}
+            }
             is_measured = false;
         }
         // A rate that was lowered and not tried is none that holds.
@@ -271,6 +259,41 @@ impl Probing<'_> {
     }
 }
 
+#[derive(Debug, Eq, PartialEq)]
+enum Confirmation {
+    Holds,
+    /// Of the server.
+    SaysNothing,
+    /// The rate that was found.
+    Lowers,
+}
+
+/// Takes in what the objectives say of a confirmation at `rate`, or that it failed.
+fn take_in(
+    found: &mut SearchResult,
+    (rate, achieved): (u64, f64),
+    saw: Option<&ObjectiveResult>,
+    &SearchSpec { lowest, precision, .. }: &SearchSpec,
+) -> Confirmation {
+    found.confirmations += 1;
+    match saw {
+        Some(ObjectiveResult::Holds) => {
+            found.held += 1;
+            return Confirmation::Holds;
+        }
+        Some(ObjectiveResult::Misses { by: Side::Generator | Side::Others, .. }) => {
+            return Confirmation::SaysNothing;
+        }
+        Some(ObjectiveResult::Misses { by: Side::Server, .. }) | None => {}
+    }
+    found.missed = Some(found.missed.map_or(rate, |missed| missed.min(rate)));
+    let lower = (rate as f64 * (1.0 - precision)).min(achieved) as u64;
+    found.requests_per_second = Some(lower).filter(|it| *it >= lowest);
+    // What fresh processes did is no interval of what this one holds.
+    (found.low, found.high, found.limit) = (None, None, SearchLimit::Server);
+    Confirmation::Lowers
+}
+
 /// Where a search begins on a server that does at most so much.
 #[allow(
     clippy::cast_possible_truncation,
@@ -286,5 +309,49 @@ fn measurement(run: &Run) -> Result<&Measurement, &str> {
         Outcome::Measured(measurement) => Ok(measurement),
         Outcome::Idle(_) => Err("silent connections have no rate"),
         Outcome::Failed { reason, .. } => Err(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_confirmation_that_the_server_misses_lowers_the_answer_and_one_of_others_does_not() {
+        let sought = SearchSpec {
+            variant: "own/server".parse().unwrap(),
+            workload: "rate".to_owned(),
+            objectives: Vec::new(),
+            precision: 0.02,
+            most_runs: None,
+            confirmations: 0,
+            lowest: 100,
+            highest: 10_000,
+        };
+        let mut found = SearchResult {
+            requests_per_second: Some(1000),
+            low: None,
+            high: Some(1100),
+            missed: None,
+            held: 0,
+            confirmations: 0,
+            runs: 9,
+            limit: SearchLimit::Others,
+        };
+        let misses = |by| ObjectiveResult::Misses { by, reasons: Vec::new() };
+        let mut saw = |rate, achieved, saw: Option<ObjectiveResult>| {
+            let step = take_in(&mut found, (rate, achieved), saw.as_ref(), &sought);
+            (step, found.requests_per_second, found.missed, found.high)
+        };
+        let others = saw(1000, 500.0, Some(misses(Side::Others)));
+        assert_eq!(others, (Confirmation::SaysNothing, Some(1000), None, Some(1100)));
+        let by_step = saw(1000, 990.0, Some(misses(Side::Server)));
+        assert_eq!(by_step, (Confirmation::Lowers, Some(980), Some(1000), None));
+        // What it did is nearer to what it can do.
+        let by_rate = saw(980, 400.0, Some(misses(Side::Server)));
+        assert_eq!(by_rate, (Confirmation::Lowers, Some(400), Some(980), None));
+        assert_eq!(saw(400, 400.0, Some(ObjectiveResult::Holds)).0, Confirmation::Holds);
+        assert_eq!(saw(101, f64::MAX, None).1, None, "nothing below the lowest rate is an answer");
+        assert_eq!((found.confirmations, found.held), (5, 1));
     }
 }
