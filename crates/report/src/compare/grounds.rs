@@ -13,7 +13,7 @@ use wirebench_schema::{
     environment::Weight,
     id::VariantId,
     journal::{Described, Journal, Run, Verified},
-    load::{EngineChoice, SampleReply},
+    load::{EngineChoice, RequestSet, RequestSpec, SampleReply},
     suite::{Phase, Scale, Workload},
 };
 use wirebench_stats::{MIN_COHORTS, states::are_apart};
@@ -23,7 +23,10 @@ use super::{
     cells::{Half, Pair},
     comparison::blocks,
 };
-use crate::{load_words::describe_model, table::states::distance};
+use crate::{
+    load_words::{self, describe_model},
+    table::states::distance,
+};
 
 /// Something that must be equal and is not.
 #[derive(Clone, Debug, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
@@ -45,6 +48,12 @@ impl fmt::Display for Difference {
 impl Difference {
     pub(crate) fn between(what: impl Into<String>, old: String, new: String) -> Option<Self> {
         (old != new).then(|| Self { what: what.into(), old, new })
+    }
+
+    /// Of two that may be described alike.
+    pub(crate) fn alike(what: &str, [old, new]: [String; 2]) -> Option<Self> {
+        let new = if old == new { format!("{new}, with other content") } else { new };
+        Self::between(what, old, new)
     }
 }
 
@@ -152,12 +161,17 @@ fn machine_state(pairs: &[Pair<'_>]) -> Option<Difference> {
 
 /// The differences in the definition of a workload; the rate of a cost phase is returned separately.
 fn workload(old: &Workload, new: &Workload) -> (Vec<Difference>, Option<Difference>) {
-    let fields = |workload: &Workload| match serde_json::to_value(workload) {
-        Ok(serde_json::Value::Object(fields)) => fields,
-        Ok(_) | Err(_) => serde_json::Map::new(),
+    let fields = |workload: &Workload| {
+        // Requests may hold secrets, and are as many words as there are bytes.
+        match serde_json::to_value(Workload { requests: None, ..workload.clone() }) {
+            Ok(serde_json::Value::Object(fields)) => fields,
+            Ok(_) | Err(_) => serde_json::Map::new(),
+        }
     };
     let (before, after) = (fields(old), fields(new));
-    let mut found = Vec::new();
+    let requests = differing_requests([&old.requests, &new.requests].map(Option::as_ref));
+    let of_workload = |it| Difference { what: format!("the requests of {}", old.name), ..it };
+    let mut found: Vec<Difference> = requests.map(of_workload).into_iter().collect();
     let mut rate = None;
     for (field, value) in &before {
         let (value, other) = (plain(value), after.get(field).map(plain).unwrap_or_default());
@@ -169,6 +183,20 @@ fn workload(old: &Workload, new: &Workload) -> (Vec<Difference>, Option<Differen
         }
     }
     (found, rate)
+}
+
+/// Other requests. Where their file is, where numbers begin, and what is expected of replies, may differ.
+pub(crate) fn differing_requests(sets: [Option<&RequestSet>; 2]) -> Option<Difference> {
+    let sent = |set: &RequestSet| -> Vec<RequestSpec> {
+        let expect = Default::default;
+        set.requests.iter().map(|it| RequestSpec { expect: expect(), ..it.clone() }).collect()
+    };
+    let [old, new] = sets.map(|set| set.map(|set| (set.order, sent(set))));
+    if old == new {
+        return None;
+    }
+    let words = sets.map(|set| set.map_or_else(|| "one".to_owned(), load_words::requests));
+    Difference::alike("the set of requests", words)
 }
 
 /// A value of JSON without the signs around a text.

@@ -35,7 +35,7 @@ pub use gate::{ConditionResult, Gate, GateVerdict, Hit, Lost};
 pub(crate) use gate_words::conditions as conditions_block;
 pub use gate_words::gate_lines;
 pub use grounds::Difference;
-pub(crate) use grounds::{differing_replies, no_machine, plain};
+pub(crate) use grounds::{differing_replies, differing_requests, no_machine, plain};
 pub use json::json;
 
 use wirebench_schema::{environment::Environment, gate::Condition, journal::Journal};

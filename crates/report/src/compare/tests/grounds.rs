@@ -9,7 +9,7 @@ use expect_test::expect;
 use wirebench_schema::{
     environment::Environment,
     journal::{Generator, GeneratorVersion, Verified},
-    load::{EngineChoice, SampleReply},
+    load::{EngineChoice, RequestFile, RequestOrder, RequestSet, SampleReply, SeqStart},
 };
 
 #[test]
@@ -119,6 +119,26 @@ fn each_difference_of_the_experiment_refuses_by_its_name_and_force_overrules_it(
         panic!("other files were compared");
     };
     assert_eq!(found[0].to_string(), "the content of the files sent in hello was `1` and is `2`");
+}
+
+#[test]
+fn other_requests_are_refused_and_other_numbers_in_them_are_not() {
+    let set = |path: &str, from| {
+        let file = RequestFile::parse(path, RequestOrder::InTurn).unwrap();
+        RequestSet { seq: Some(SeqStart { from, at_us: from }), ..file.set }
+    };
+    let compare = |requests: RequestSet| {
+        let (mut old, mut new) = pair();
+        old.start.workloads[0].requests = Some(set("/a?token=1", 1));
+        new.start.workloads[0].requests = Some(requests);
+        match try_compare(&old, &new, &CompareOptions::default()) {
+            Ok(_) => String::new(),
+            Err(why) => format!("{why:?}"),
+        }
+    };
+    assert_eq!(compare(set("/a?token=1", 2)), "");
+    let why = compare(set("/b?token=2", 1));
+    assert!(why.contains("the requests of hello") && !why.contains("token"), "{why}");
 }
 
 #[test]

@@ -2,14 +2,11 @@
 
 use std::collections::BTreeSet;
 use wirebench_judge::load::verdict;
-use wirebench_schema::{
-    environment::Weight,
-    load::{LoadConfig, RequestSet, RequestSpec},
-};
+use wirebench_schema::{environment::Weight, load::LoadConfig};
 
 use super::LoadSide;
 use crate::{
-    compare::{Difference, differing_replies, no_machine, plain},
+    compare::{Difference, differing_replies, differing_requests, no_machine, plain},
     load::doubts,
     load_words,
 };
@@ -58,7 +55,7 @@ pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Differe
     found.extend(differ("TLS", configs.map(|it| it.target.is_tls().to_string())));
     let protocols = configs.map(|it| format!("{:?}", it.target.protocol()).to_lowercase());
     found.extend(differ("the protocol", protocols));
-    found.extend(requests(configs));
+    found.extend(differing_requests(configs.map(|it| it.requests.as_ref())));
     if let [Some(old), Some(new)] = [&before.files_digest, &after.files_digest] {
         found.extend(differ("the content of the files sent", [old.clone(), new.clone()]));
     }
@@ -66,7 +63,7 @@ pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Differe
     found.extend(differing_replies("the server", replies));
     if before.config.model != after.config.model {
         let models = configs.map(|it| load_words::describe_model(&it.model));
-        found.extend(other("the load model", models));
+        found.extend(Difference::alike("the load model", models));
     }
     // Headers may hold secrets.
     let headers = configs.map(|it| it.headers.clone());
@@ -75,19 +72,13 @@ pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Differe
             true => "none".to_owned(),
             false => it.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
         });
-        found.extend(other("the set of headers", names));
+        found.extend(Difference::alike("the set of headers", names));
     }
     found.extend(fields(configs));
     found
 }
 
 fn differ(what: &str, [old, new]: [String; 2]) -> Option<Difference> {
-    Difference::between(what, old, new)
-}
-
-/// Something that differs although both are described alike.
-fn other(what: &str, [old, new]: [String; 2]) -> Option<Difference> {
-    let new = if old == new { format!("{new}, with other content") } else { new };
     Difference::between(what, old, new)
 }
 
@@ -105,21 +96,6 @@ fn fields(configs: [&LoadConfig; 2]) -> Vec<Difference> {
         Difference::between(format!("`{name}`"), old, new)
     };
     names.filter_map(difference).collect()
-}
-
-/// Other requests. Where their file is, and what is expected of replies, may differ.
-fn requests(configs: [&LoadConfig; 2]) -> Option<Difference> {
-    let sent = |set: &RequestSet| -> Vec<RequestSpec> {
-        let expect = Default::default;
-        set.requests.iter().map(|it| RequestSpec { expect: expect(), ..it.clone() }).collect()
-    };
-    let sets = configs.map(|it| it.requests.as_ref());
-    let [old, new] = sets.map(|set| set.map(|set| (set.order, sent(set))));
-    if old == new {
-        return None;
-    }
-    let one = || "one".to_owned();
-    other("the set of requests", sets.map(|set| set.map_or_else(one, load_words::requests)))
 }
 
 fn machine<'a>(
