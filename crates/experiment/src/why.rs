@@ -93,13 +93,15 @@ fn loaded_and_profiled(
     let calls = counting.calls(stop)?;
     let sampling = perf.sample(&pids, stop)?;
     let sampled = load(SAMPLED)?;
+    let (samples, stacks) = sampling.stacks(stop)?;
     Ok(Profile {
         counted_requests,
         calls: calls.by_name,
         context_switches: calls.context_switches,
         sampled_requests: served(&sampled.report),
         cpu_ns: sampled.cpu.counted_ns,
-        stacks: sampling.stacks(stop)?,
+        samples,
+        stacks,
     })
 }
 

@@ -1,13 +1,16 @@
 //! Why servers differ: the profiles of a journal, each with what a request costs in system calls, context switches
 //! and CPU time, and what differs from the profile of the baseline. Nothing here is in any figure of a verdict.
 
+mod cause;
 mod figures;
 mod flame;
+mod names;
 mod page;
 mod sentence;
 
 pub(crate) use self::page::{sections, sentences};
 pub use self::{
+    cause::CpuCause,
     figures::{Frame, Why},
     flame::files,
 };
@@ -36,7 +39,9 @@ fn compared<'a>(why: &'a journal::Why, reference: Option<&'a journal::Why>) -> W
     let made = Why::new(why, reference);
     let is_other = |it: &&journal::Why| made.compared_with == Some(it.variant.to_string());
     let other = reference.filter(is_other).map(|it| Why::new(it, None));
-    Why { sentence: sentence::sentence(&made, other.as_ref()), ..made }
+    let profiles = [Some(why), reference].into_iter().flatten().filter_map(profile);
+    let sentence = sentence::sentence(&made, other.as_ref()) + &sentence::reduced(profiles);
+    Why { sentence, ..made }
 }
 
 fn profile(why: &journal::Why) -> Option<&Profile> {

@@ -55,7 +55,9 @@ fn a_second_read_is_the_first_line_of_the_difference_with_perf() {
     let outcome = world.wirebench(&[&SHORT[..], &sides].concat());
     assert_fine(&outcome);
     let sentence = outcome.stdout.lines().find_map(|it| it.strip_prefix("why: ")).unwrap();
-    let (makes, _) = sentence.split_once(" (").unwrap();
+    let start = sentence.find("B makes ").unwrap();
+    let makes = sentence[start..].split([';', '(']).next().unwrap().trim();
+    let makes = makes.split(", which").next().unwrap();
     let words: Vec<&str> = makes.split_whitespace().collect();
     let ["B", "makes", twice, "recvfrom", "per", "request,", "A", once] = words[..] else {
         panic!("{outcome:#?}")

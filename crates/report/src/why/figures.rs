@@ -5,17 +5,19 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::journal::{self, Profile, WhyOutcome};
 
-use super::profile;
+use super::{
+    cause::{self, CpuCause},
+    names::{self, KERNEL},
+    profile,
+};
 
-/// The end of the frames of the kernel.
-const KERNEL: &str = "_[k]";
-/// Of CPU time, in every profile.
-const SAMPLES_PER_SECOND: f64 = 997.0;
+/// With fewer samples, a function with a tenth of the CPU time has a third more or less of it by chance.
+pub(super) const LEAST_SAMPLES: u64 = 100;
 /// A difference within this many standard errors of sampling is none.
 const ERRORS: f64 = 2.0;
 
 /// A profile, and what differs from that of the baseline. It counts in no other figure.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Why<'a> {
     /// The variant.
     pub variant: String,
@@ -35,20 +37,26 @@ pub struct Why<'a> {
     pub cpu_ns_per_request: Option<f64>,
     /// The part of it in the kernel.
     pub kernel_ns_per_request: Option<f64>,
+    /// Samples of stacks.
+    pub samples: u64,
     /// Functions by the CPU time that they take themselves, the most first.
-    pub frames: Vec<Frame<'a>>,
+    pub frames: Vec<Frame>,
     /// System calls per request that differ, the largest difference first: this variant minus the other one.
     pub calls_differ: Vec<(&'a str, f64)>,
     /// Functions that differ, the largest difference of their own time first.
-    /// Differences within twice the standard error of sampling are absent.
-    pub frames_differ: Vec<Frame<'a>>,
+    /// Differences within twice the standard error of sampling are absent, and all with fewer than 100 samples.
+    pub frames_differ: Vec<Frame>,
+    /// The function that explains most of the difference of CPU time; null if that is less than 3 %, if no function
+    /// explains a fifth of it, or with fewer than 100 samples.
+    pub cause: Option<CpuCause>,
 }
 
 /// A function, or the difference of it between two profiles.
-#[derive(Clone, Copy, Debug, Default, JsonSchema, PartialEq, Serialize)]
-pub struct Frame<'a> {
-    /// Its symbol, or the file of one that has none; `_[k]` at the end means the kernel.
-    pub symbol: &'a str,
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
+pub struct Frame {
+    /// Its symbol without what differs between two builds or places, or the file of one that has none; `_[k]` at the
+    /// end means the kernel.
+    pub symbol: String,
     /// CPU time per request in the function itself, in nanoseconds.
     pub self_ns: f64,
     /// The same with all functions that it calls.
@@ -62,19 +70,11 @@ impl<'a> Why<'a> {
         let mut made = Self {
             variant: why.variant.to_string(),
             workload: &why.workload,
-            compared_with: None,
-            sentence: String::new(),
             failure: match &why.outcome {
                 WhyOutcome::Failed(reason) => Some(reason),
                 WhyOutcome::Profiled(_) => None,
             },
-            calls_per_request: BTreeMap::new(),
-            context_switches_per_request: None,
-            cpu_ns_per_request: None,
-            kernel_ns_per_request: None,
-            frames: Vec::new(),
-            calls_differ: Vec::new(),
-            frames_differ: Vec::new(),
+            ..Self::default()
         };
         let Some(own) = profile(why) else { return made };
         made.calls_per_request = calls(own);
@@ -82,14 +82,23 @@ impl<'a> Why<'a> {
         made.context_switches_per_request = Some(switches);
         let times = stacks(own);
         made.cpu_ns_per_request = Some(times.values().sum());
+        made.samples = own.samples;
         let of_kernel = times.iter().filter(|(stack, _)| stack.ends_with(KERNEL));
         made.kernel_ns_per_request = Some(of_kernel.map(|(_, ns)| ns).sum());
-        made.frames = sorted(frames(own).into_values());
         let other = reference.and_then(|it| Some((it, profile(it)?)));
-        if let Some((reference, other)) = other {
-            made.compared_with = Some(reference.variant.to_string());
-            made.calls_differ = calls_differ(&made.calls_per_request, &calls(other));
-            made.frames_differ = frames_differ(own, other);
+        let both = both([Some(own), other.map(|(_, other)| other)].into_iter().flatten());
+        let functions = functions(&both);
+        let own_functions = functions.iter().filter(|(_, it)| it.total_ns[0] > 0.0);
+        made.frames = sorted(own_functions.map(|(symbol, it)| it.frame(symbol, 0.0)));
+        let Some((reference, other)) = other else { return made };
+        made.compared_with = Some(reference.variant.to_string());
+        made.calls_differ = calls_differ(&made.calls_per_request, &calls(other));
+        let samples = [own, other].map(|it| it.samples);
+        if samples.iter().all(|it| *it >= LEAST_SAMPLES) {
+            let all = both.values().copied().fold([0.0; 2], added);
+            let differ = functions.iter().filter(|(_, it)| differ(it.self_ns, all, samples));
+            made.frames_differ = sorted(differ.map(|(symbol, it)| it.frame(symbol, 1.0)));
+            made.cause = cause::cause(both.clone(), all, samples);
         }
         made
     }
@@ -102,38 +111,85 @@ impl<'a> Why<'a> {
 
 fn calls(profile: &Profile) -> BTreeMap<&str, f64> {
     let requests = profile.counted_requests.max(1) as f64;
-    profile.calls.iter().map(|(name, count)| (name.as_str(), *count as f64 / requests)).collect()
+    let mut calls = BTreeMap::new();
+    for (name, count) in &profile.calls {
+        *calls.entry(names::call(name)).or_default() += *count as f64 / requests;
+    }
+    calls
 }
 
 /// The CPU time of a request by stack, in nanoseconds. All together are what the CPU clocks of the server show,
 /// where these are known.
-pub(super) fn stacks(profile: &Profile) -> BTreeMap<&str, f64> {
+pub(super) fn stacks(profile: &Profile) -> BTreeMap<String, f64> {
     let sampled = profile.stacks.values().sum::<u64>().max(1);
     let share = profile.cpu_ns.unwrap_or(sampled) as f64 / sampled as f64;
     let each = share / profile.sampled_requests.max(1) as f64;
-    profile.stacks.iter().map(|(stack, ns)| (stack.as_str(), *ns as f64 * each)).collect()
+    let mut stacks = BTreeMap::new();
+    for (stack, ns) in &profile.stacks {
+        let (thread, frames) = stack.split_once(';').unwrap_or((stack, ""));
+        let frames: Vec<String> = frames.split(';').map(names::function).collect();
+        *stacks.entry(format!("{thread};{}", frames.join(";"))).or_default() += *ns as f64 * each;
+    }
+    stacks
 }
 
-fn frames(profile: &Profile) -> BTreeMap<&str, Frame<'_>> {
-    let mut frames: BTreeMap<&str, Frame<'_>> = BTreeMap::new();
-    for (stack, ns) in stacks(profile) {
-        // The first one is the name of a thread.
-        let symbols: Vec<&str> = stack.split(';').skip(1).collect();
-        for symbol in symbols.iter().collect::<BTreeSet<_>>() {
-            let frame = frames.entry(symbol).or_insert(Frame { symbol, ..Frame::default() });
-            frame.total_ns += ns;
-            if symbols.last() == Some(symbol) {
-                frame.self_ns += ns;
+/// The CPU time of a request of up to two profiles by stack, without the names of threads, so that equal frames meet.
+pub(super) fn both<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Stacks {
+    let mut both = Stacks::new();
+    for (side, profile) in profiles.into_iter().enumerate() {
+        for (stack, ns) in stacks(profile) {
+            let frames = stack.split_once(';').map_or("", |(_, frames)| frames);
+            both.entry(frames.to_owned()).or_default()[side] += ns;
+        }
+    }
+    both
+}
+
+pub(super) type Stacks = BTreeMap<String, [f64; 2]>;
+
+/// The CPU time of a function in two profiles.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Function {
+    self_ns: [f64; 2],
+    pub(super) total_ns: [f64; 2],
+    /// The number of its callers.
+    pub(super) depth: usize,
+}
+
+impl Function {
+    /// Without a part of the second profile.
+    fn frame(&self, symbol: &str, part: f64) -> Frame {
+        let [self_ns, total_ns] = [self.self_ns, self.total_ns].map(|it| it[0] - part * it[1]);
+        Frame { symbol: symbol.to_owned(), self_ns, total_ns }
+    }
+}
+
+pub(super) fn functions(stacks: &Stacks) -> BTreeMap<&str, Function> {
+    let mut functions: BTreeMap<&str, Function> = BTreeMap::new();
+    for (stack, ns) in stacks {
+        let symbols: Vec<&str> = stack.split(';').collect();
+        for (depth, symbol) in symbols.iter().enumerate() {
+            let function = functions.entry(symbol).or_default();
+            if !symbols[..depth].contains(symbol) {
+                function.total_ns = added(function.total_ns, *ns);
+                function.depth = function.depth.max(depth);
+            }
+            if depth + 1 == symbols.len() {
+                function.self_ns = added(function.self_ns, *ns);
             }
         }
     }
-    frames
+    functions
+}
+
+pub(super) fn added(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    [a[0] + b[0], a[1] + b[1]]
 }
 
 /// The frames with the most time first.
-fn sorted<'a>(frames: impl Iterator<Item = Frame<'a>>) -> Vec<Frame<'a>> {
-    let size = |it: &Frame<'_>| (it.self_ns.abs(), it.total_ns.abs());
-    let mut frames: Vec<Frame<'a>> = frames.collect();
+fn sorted(frames: impl Iterator<Item = Frame>) -> Vec<Frame> {
+    let size = |it: &Frame| (it.self_ns.abs(), it.total_ns.abs());
+    let mut frames: Vec<Frame> = frames.collect();
     frames.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(std::cmp::Ordering::Equal));
     frames
 }
@@ -150,22 +206,9 @@ fn calls_differ<'a>(
     calls
 }
 
-fn frames_differ<'a>(own: &'a Profile, other: &'a Profile) -> Vec<Frame<'a>> {
-    let both = [own, other].map(|profile| (frames(profile), sample_ns(profile)));
-    let symbols: BTreeSet<&&str> = both.iter().flat_map(|(frames, _)| frames.keys()).collect();
-    let difference = |symbol: &&'a str| {
-        let none = Frame { symbol, ..Frame::default() };
-        let [a, b] = both.each_ref().map(|(frames, _)| frames.get(symbol).copied().unwrap_or(none));
-        // Samples are rare and independent, so the variance of their number is the number.
-        let variance = a.self_ns * both[0].1 + b.self_ns * both[1].1;
-        let (self_ns, total_ns) = (a.self_ns - b.self_ns, a.total_ns - b.total_ns);
-        (self_ns.abs() > ERRORS * variance.sqrt()).then_some(Frame { symbol, self_ns, total_ns })
-    };
-    sorted(symbols.into_iter().filter_map(difference))
-}
-
-/// What one sample stands for, in nanoseconds of CPU time per request.
-fn sample_ns(profile: &Profile) -> f64 {
-    let samples = profile.stacks.values().sum::<u64>() as f64 * SAMPLES_PER_SECOND / 1e9;
-    stacks(profile).values().sum::<f64>() / samples.max(1.0)
+/// Compares two times of a function with the error of sampling, by those of all functions.
+pub(super) fn differ(ns: [f64; 2], all: [f64; 2], samples: [u64; 2]) -> bool {
+    // Samples are independent, so their number in a function is binomial.
+    let variance = |side: usize| ns[side] * (all[side] - ns[side]) / samples[side] as f64;
+    (ns[0] - ns[1]).abs() > ERRORS * (variance(0) + variance(1)).max(0.0).sqrt()
 }

@@ -1,10 +1,13 @@
 //! Flame graphs of profiles in nanoseconds per request, and of the difference of two profiles.
 
 use inferno::flamegraph::{self, Options, Palette, color::MultiPalette};
-use std::collections::BTreeMap;
 use wirebench_schema::journal::{Journal, Why};
 
-use super::{figures::stacks, profile, sentence::name};
+use super::{
+    figures::{both, stacks},
+    profile,
+    sentence::name,
+};
 
 /// Whether a picture has its own script, to zoom and search. A page refuses other scripts than its own.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,15 +40,9 @@ pub(super) fn picture(why: &Why, script: Script) -> Option<String> {
 }
 
 /// The flame graph of `why`, where frames that take more time than in `other` are red, and blue those that take
-/// less. Names of threads are left out, so that equal frames meet.
+/// less.
 pub(super) fn difference(why: &Why, other: &Why, script: Script) -> Option<String> {
-    let mut times: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
-    for (index, why) in [other, why].into_iter().enumerate() {
-        for (stack, ns) in stacks(profile(why)?) {
-            let frames = stack.split_once(';').map_or(stack, |(_, frames)| frames);
-            times.entry(frames).or_default()[index] += ns;
-        }
-    }
+    let times = both([profile(other)?, profile(why)?]);
     let lines =
         times.iter().map(|(stack, [before, after])| format!("{stack} {before:.0} {after:.0}"));
     let [own, others] = [why, other].map(|it| it.variant.to_string());

@@ -105,7 +105,7 @@ fn differences(why: &Why<'_>, other: &Why<'_>) -> Vec<Block> {
         };
         let sign = if frame.self_ns < 0.0 { "-" } else { "+" };
         let difference = format!("{sign}{}", latency(frame.self_ns.abs()));
-        [cut(frame.symbol, SYMBOL), of(why), of(other), difference].map(Cell::from).into()
+        [cut(&frame.symbol, SYMBOL), of(why), of(other), difference].map(Cell::from).into()
     });
     vec![
         table("system calls per request", calls.collect()),

@@ -1,5 +1,7 @@
 //! What differs between synthetic profiles, in every form, and what does not.
 
+mod cause;
+
 use super::{page::SECTION, *};
 use crate::{Details, Report as _, analysis::Analysis, fixtures, screen::Facts};
 use wirebench_schema::journal::Record;
@@ -13,6 +15,7 @@ fn made(variant: &str, calls: &[(&str, u64)], stacks: &[(&str, u64)]) -> journal
         context_switches: 20,
         sampled_requests: 1000,
         cpu_ns: Some(stacks.iter().map(|(_, ns)| ns / 1000).sum()),
+        samples: stacks.iter().map(|(_, ns)| ns * 997 / 1_000_000_000).sum(),
         stacks: counts(stacks),
     };
     journal::Why {
@@ -60,8 +63,8 @@ fn the_largest_difference_comes_first() {
     assert_eq!(
         sentences,
         [
-            "go/net makes 2.00 read per request, c/epoll 1.00 (system calls in all: 3.10, 2.10; CPU time: \
-             5.00 us, 4.00 us)",
+            "go/net makes 2.00 read per request, c/epoll 1.00, which explains 100 % of +25 % CPU time per request \
+             (system calls in all: 3.10, 2.10; CPU time: 5.00 us, 4.00 us)",
             "own/server under hello has no profile: perf has no sample of the server"
         ]
     );
@@ -119,10 +122,7 @@ fn of_two_servers_the_difference_is_a_picture() {
 fn a_call_in_place_of_another_of_its_purpose_is_no_difference() {
     let sentence = |own: &[(&str, u64)]| {
         let others = [("recvfrom", 1000), ("sendto", 1000), ("epoll_wait", 100)];
-        let whys = [made("go/net", own, &[]), made("c/epoll", &others, &[])];
-        let [own, others] = whys.each_ref().map(|it| Why::new(it, None));
-        let text = sentence::sentence(&own, Some(&others));
-        text.split(" (system calls in all").next().unwrap().to_owned()
+        sentence(("go/net", own, &[("t;f", SECOND)]), ("c/epoll", &others, &[("t;f", SECOND)]))
     };
     let twice = sentence(&[("read", 2000), ("write", 1000), ("epoll_pwait", 100)]);
     assert_eq!(twice, "go/net makes 2.00 reads per request (read), c/epoll 1.00 (recvfrom)");
@@ -131,33 +131,49 @@ fn a_call_in_place_of_another_of_its_purpose_is_no_difference() {
     assert_eq!(polls, "go/net makes 0.90 epoll_wait per request, c/epoll 0.10");
     let none = sentence(&[("sendto", 1000), ("epoll_wait", 100)]);
     assert_eq!(none, "go/net makes 0.00 recvfrom per request, c/epoll 1.00");
+    let file = sentence(&[("recvfrom", 1000), ("sendfile64", 2000), ("epoll_wait", 100)]);
+    assert_eq!(file, "go/net makes 2.00 writes per request (sendfile), c/epoll 1.00 (sendto)");
     let like = sentence(&[("read", 1000), ("writev", 1000), ("poll", 100)]);
     assert!(like.contains("make as many system calls"), "{like}");
 }
 
+/// A second of CPU time: a microsecond per request.
+const SECOND: u64 = 1_000_000_000;
+
+type Side<'a> = (&'a str, &'a [(&'a str, u64)], &'a [(&'a str, u64)]);
+
+/// Of the first server, compared with the second one, without the figures at its end.
+fn sentence(own: Side<'_>, other: Side<'_>) -> String {
+    let [own, other] = [own, other].map(|(variant, calls, stacks)| made(variant, calls, stacks));
+    let text = compared(&own, Some(&other)).sentence;
+    text.split(" (system calls in all").next().unwrap().to_owned()
+}
+
+/// Of two servers that make as many system calls.
+fn by_functions(own: &[(&str, u64)], others: &[(&str, u64)]) -> String {
+    sentence(("ab/B", &[("read", 1000)], own), ("ab/A", &[("read", 1000)], others))
+}
+
 #[test]
 fn without_calls_that_differ_the_functions_decide() {
-    let whys = |own: &[(&str, u64)], others: &[(&str, u64)], calls: &[(&str, u64)]| {
-        let [own, other] = [made("ab/b", calls, own), made("ab/a", calls, others)];
-        compared(&own, Some(&other)).sentence
-    };
-    let alike = [("t;f", 2_000_000_000), ("t;g", 3_000_000_000)];
-    let slower = [("t;f", 4_000_000_000), ("t;g", 1_000_000_000)];
+    let alike = [("t;f", 2 * SECOND), ("t;g", 3 * SECOND)];
+    let slower = [("t;f", 4 * SECOND), ("t;g", 3 * SECOND)];
     let ring = [("io_uring_enter", 30)];
+    let whys =
+        |own| compared(&made("ab/b", &ring, own), Some(&made("ab/a", &ring, &alike))).sentence;
     assert_eq!(
-        whys(&slower, &alike, &ring),
-        "b spends 4.00 us per request in f, a 2.00 us (system calls in all: 0.03, 0.03; CPU time: 5.00 us, 5.00 us)"
+        whys(&slower),
+        "f explains 100 % of +40 % CPU time per request: b spends 4.00 us per request in it, a 2.00 us (system calls \
+         in all: 0.03, 0.03; CPU time: 7.00 us, 5.00 us)"
     );
     assert_eq!(
-        whys(&alike, &alike, &ring),
-        "b and a make as many system calls, and spend CPU time alike (system calls in all: 0.03, 0.03; CPU time: \
-         5.00 us, 5.00 us)"
+        whys(&alike),
+        "b and a make as many system calls, and no function explains a difference (system calls in all: 0.03, 0.03; \
+         CPU time: 5.00 us, 5.00 us)"
     );
-    let [own, other] = [made("c/ring", &ring, &alike), made("c/epoll", &[("read", 1000)], &alike)];
     assert_eq!(
-        compared(&own, Some(&other)).sentence,
-        "c/ring makes 0.00 read per request, c/epoll 1.00 (system calls in all: 0.03, 1.00; CPU time: 5.00 us, \
-         5.00 us)"
+        sentence(("c/ring", &ring, &alike), ("c/epoll", &[("read", 1000)], &alike)),
+        "c/ring makes 0.00 read per request, c/epoll 1.00"
     );
 }
 

@@ -40,6 +40,9 @@ pub struct Profile {
     pub context_switches: u64,
     /// Correct replies while stacks were sampled.
     pub sampled_requests: u64,
+    /// Samples of stacks.
+    #[serde(default)]
+    pub samples: u64,
     /// CPU time of the server meanwhile; absent if unknown.
     pub cpu_ns: Option<u64>,
     /// Sampled CPU time in nanoseconds by stack: the name of the thread and the frames from the outermost to the

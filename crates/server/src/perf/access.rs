@@ -51,6 +51,13 @@ pub(super) fn missing() -> String {
 
 /// Why it failed after it had said this.
 pub(super) fn explain(said: &str, settings: &Settings) -> String {
+    if let Some(package) = package_of_kernel(said) {
+        return format!(
+            "--why needs perf, and the installed one is a script that found no perf for the running kernel: install \
+             {package}, or put the folder of the perf of another kernel first in PATH (such as \
+             /usr/lib/linux-tools/*/)"
+        );
+    }
     match *settings {
         Settings { paranoid: None, .. } => {
             "--why needs perf, which this kernel or sandbox lacks: use a kernel with CONFIG_PERF_EVENTS, or omit --why"
@@ -79,6 +86,17 @@ pub(super) fn explain(said: &str, settings: &Settings) -> String {
     }
 }
 
+/// The package that the script of Debian or Ubuntu in the place of `perf` asks for, if it does.
+fn package_of_kernel(said: &str) -> Option<&str> {
+    let debian = said
+        .lines()
+        .find_map(|it| it.trim().strip_prefix("E: ")?.strip_suffix(" is not installed."));
+    let has_none = said.contains("perf not found for kernel");
+    let mut lines = said.lines().map(str::trim);
+    let ubuntu = lines.find(|it| it.starts_with("linux-tools-")).unwrap_or("linux-tools-generic");
+    debian.or(has_none.then_some(ubuntu))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,9 +104,16 @@ mod tests {
 
     #[test]
     fn each_obstacle_has_its_next_step() {
-        let with = |is_root, paranoid, events| {
-            explain("\nError:\nNo permission\n\n", &Settings { is_root, paranoid, events })
+        let after = |said, is_root, paranoid, events| {
+            explain(said, &Settings { is_root, paranoid, events })
         };
+        let with = |is_root, paranoid, events| {
+            after("\nError:\nNo permission\n\n", is_root, paranoid, events)
+        };
+        let debian = "E: linux-perf-6.12 is not installed.\n";
+        let ubuntu = "WARNING: perf not found for kernel 6.8.0-45\n\n  You may need to install the following packages \
+                      for this specific kernel:\n    linux-tools-6.8.0-45-generic\n    \
+                      linux-cloud-tools-6.8.0-45-generic\n";
         let texts = [
             missing(),
             with(true, None, Events::Readable),
@@ -96,6 +121,8 @@ mod tests {
             with(false, Some(-1), Events::Forbidden),
             with(true, Some(4), Events::Absent),
             with(true, Some(2), Events::Readable),
+            after(debian, false, Some(3), Events::Forbidden),
+            after(ubuntu, true, Some(2), Events::Readable),
         ];
         expect_file!["golden/access.txt"].assert_eq(&(texts.join("\n") + "\n"));
     }

@@ -139,8 +139,8 @@ impl Recording {
         parse::calls(&text)
     }
 
-    /// Ends the sampling. The answer is the sampled CPU time of each stack in nanoseconds.
-    pub fn stacks(mut self, stop: &AtomicBool) -> Result<BTreeMap<String, u64>, String> {
+    /// Ends the sampling. The answer is the number of samples, and the sampled CPU time of each stack in nanoseconds.
+    pub fn stacks(mut self, stop: &AtomicBool) -> Result<(u64, BTreeMap<String, u64>), String> {
         self.finish(stop)?;
         let words = [PROGRAM, "script", "--no-inline", "-i", RESULT].map(str::to_owned);
         let path = self.folder.path().join("script");
@@ -265,7 +265,8 @@ mod tests {
         assert!(calls.by_name["openat"] > 0 && calls.by_name["openat"] <= calls.by_name["close"]);
         let recording = perf.sample(&pids, &stop).unwrap();
         thread::sleep(Duration::from_millis(300));
-        let stacks = recording.stacks(&stop).unwrap();
+        let (samples, stacks) = recording.stacks(&stop).unwrap();
+        assert!(samples > 0);
         assert!(stacks.keys().any(|stack| stack.ends_with("_[k]")), "{stacks:?}");
         assert!(stacks.keys().all(|stack| stack.starts_with("sh;")), "{stacks:?}");
         let dropped = perf.sample(&pids, &stop).unwrap();

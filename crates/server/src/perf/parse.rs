@@ -44,9 +44,9 @@ pub(super) fn calls(text: &str) -> Result<Calls, String> {
     if has_switches { Ok(calls) } else { Err("perf counted nothing".to_owned()) }
 }
 
-/// The sampled CPU time of each stack in nanoseconds. A stack is the name of the thread and the frames, the outermost
-/// first.
-pub(super) fn stacks(script: &[u8]) -> Result<BTreeMap<String, u64>, String> {
+/// The number of samples, and the sampled CPU time of each stack in nanoseconds. A stack is the name of the thread and
+/// the frames, the outermost first.
+pub(super) fn stacks(script: &[u8]) -> Result<(u64, BTreeMap<String, u64>), String> {
     let mut options = perf::Options::default();
     (options.annotate_kernel, options.nthreads) = (true, 1);
     let mut folded = Vec::new();
@@ -59,22 +59,23 @@ pub(super) fn stacks(script: &[u8]) -> Result<BTreeMap<String, u64>, String> {
         let count: u64 = count.parse().map_err(|_| format!("no CPU time of a stack: {line}"))?;
         *stacks.entry(tidy(stack)).or_default() += count;
     }
-    if stacks.is_empty() { Err("perf has no sample of the server".to_owned()) } else { Ok(stacks) }
+    // Each sample begins with a line of its thread, and its frames are indented.
+    let lines = script.split(|byte| *byte == b'\n');
+    let is_first = |it: &&[u8]| it.first().is_some_and(|byte| !byte.is_ascii_whitespace());
+    let samples = lines.filter(is_first).count() as u64;
+    match stacks.is_empty() {
+        true => Err("perf has no sample of the server".to_owned()),
+        false => Ok((samples, stacks)),
+    }
 }
 
-/// Without frames that say nothing, and without what differs between two builds of one program.
+/// Without frames that say nothing.
 fn tidy(stack: &str) -> String {
     let mut frames = stack.split(';');
     let thread = frames.next().unwrap_or_default();
-    let known: Vec<&str> = frames.filter(|it| *it != UNKNOWN).map(without_hash).collect();
+    let known: Vec<&str> = frames.filter(|it| *it != UNKNOWN).collect();
     let known = if known.is_empty() { vec![UNKNOWN] } else { known };
     format!("{thread};{}", known.join(";"))
-}
-
-/// A symbol of Rust ends with `::h` and sixteen digits.
-fn without_hash(symbol: &str) -> &str {
-    let is_hash = |it: &&str| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
-    symbol.rsplit_once("::h").filter(|(_, hash)| is_hash(hash)).map_or(symbol, |(name, _)| name)
 }
 
 #[cfg(test)]
@@ -109,16 +110,16 @@ mod tests {
 
     #[test]
     fn recorded_stacks_are_folded() {
-        let stacks = stacks(include_bytes!("golden/script.txt")).unwrap();
+        let (samples, stacks) = stacks(include_bytes!("golden/script.txt")).unwrap();
+        assert_eq!(samples, 10);
         let lines = stacks.iter().map(|(stack, ns)| format!("{ns} {stack}\n"));
         expect_file!["golden/stacks.txt"].assert_eq(&lines.collect::<String>());
     }
 
     #[test]
-    fn frames_that_say_nothing_and_hashes_are_dropped() {
-        assert_eq!(tidy("a;[unknown];f::g::h0123456789abcdef;[libc.so.6]"), "a;f::g;[libc.so.6]");
+    fn frames_that_say_nothing_are_dropped() {
+        assert_eq!(tidy("a;[unknown];f::g;[libc.so.6]"), "a;f::g;[libc.so.6]");
         assert_eq!(tidy("a;[unknown]"), "a;[unknown]");
-        assert_eq!(without_hash("a::handle"), "a::handle");
         assert_eq!(stacks(b"").unwrap_err(), "perf has no sample of the server");
     }
 }
