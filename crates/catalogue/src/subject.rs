@@ -11,6 +11,7 @@ use wirebench_schema::{
     journal::Described,
     placeholder,
     scenario::Scenario,
+    secrets,
 };
 
 use crate::{checkouts::Checkouts, project::Project};
@@ -305,10 +306,10 @@ fn free_id(stem: &str, taken: &[VariantId]) -> Result<VariantId, String> {
 /// Whether this word of a command may stand in a name: it is short, holds no port, and no secret by its own
 /// name or by that of the option before it.
 fn is_public(command: &[String], index: usize) -> bool {
-    const SECRETS: [&str; 5] = ["token", "pass", "secret", "key", "credential"];
-    let names = |word: &String| SECRETS.iter().any(|it| word.to_ascii_lowercase().contains(it));
-    let is_plain = |it: &String| it.len() <= 24 && !it.contains(['{', ' ', '\n']);
-    is_plain(&command[index]) && !command[index - 1..=index].iter().any(names)
+    let names = |word: &String| secrets::is_secret(word.split('=').next().unwrap_or_default());
+    let word = &command[index];
+    let is_plain = word.len() <= 24 && !word.contains(['{', ' ', '\n']);
+    is_plain && secrets::hidden_text(word) == *word && !command[index - 1..=index].iter().any(names)
 }
 
 /// The name of a server after its program.

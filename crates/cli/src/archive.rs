@@ -8,8 +8,9 @@ use wirebench_experiment::{
     experiment::ENVIRONMENT_FILE,
     journal::{self, ARCHIVE_FILE},
 };
+use wirebench_schema::secrets;
 
-use crate::{exit::usage, loads, results};
+use crate::{exit::usage, loads, out, results};
 
 /// Distributions that judge a measurement when it is made. No report needs them, and they are half of a
 /// journal.
@@ -28,6 +29,7 @@ pub(crate) fn write(
         None => {
             journal::read(result).map_err(usage)?;
             let (_, text) = journal::text(result).map_err(usage)?;
+            let text = out::hide(text, |it| secrets::hidden_json(&it));
             let lines = text.lines().map(smaller).collect::<Result<Vec<_>, _>>()?;
             (ARCHIVE_FILE, lines.join("\n") + "\n")
         }

@@ -9,8 +9,8 @@ use wirebench_schema::suggest;
 
 use crate::{
     Arguments,
-    exit::{self, usage},
-    value,
+    exit::{self, Exit, usage},
+    out, value,
 };
 
 /// Options of other tools, and what to use instead.
@@ -90,7 +90,12 @@ pub(crate) fn report(error: &Error) -> ExitCode {
         std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
     match answer(error, &words) {
         Some(answer) => exit::report(Err(usage(answer))),
-        None => error.exit(),
+        None if !error.use_stderr() => error.exit(),
+        None => {
+            let text = error.render();
+            out::note(&if out::colours() { text.ansi().to_string() } else { text.to_string() });
+            Exit::Usage.into()
+        }
     }
 }
 

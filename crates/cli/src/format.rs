@@ -9,9 +9,9 @@ use wirebench_report::{
     redact,
 };
 
-use wirebench_schema::printable::printable;
+use wirebench_schema::{printable::printable, secrets::hidden_variables};
 
-use crate::out;
+use crate::{options::SecretsOption, out};
 
 /// The name of the group of these options.
 pub(crate) const GROUP: &str = "format";
@@ -23,7 +23,7 @@ const NO_REDACT: &str = "no-redact";
 pub(crate) struct FormatOption {
     /// None is what people read on a terminal.
     pub(crate) format: Option<Format>,
-    /// Whether folders, names and secrets stay.
+    /// Whether folders and names stay.
     keeps_names: bool,
 }
 
@@ -73,7 +73,8 @@ pub(crate) fn redacted(text: &str) -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let users =
         ["USER", "LOGNAME", "SUDO_USER"].map(|name| std::env::var(name).unwrap_or_default());
-    redact::text(text, &[&[host], &users[..]].concat())
+    let text = out::hide(text.to_owned(), |it| hidden_variables(&it));
+    redact::text(&text, &[&[host], &users[..]].concat())
 }
 
 impl Args for FormatOption {
@@ -84,7 +85,8 @@ impl Args for FormatOption {
             Arg::new(name).long(name).help(format.about()).action(ArgAction::SetTrue)
         };
         let keep = Arg::new(NO_REDACT).long(NO_REDACT).action(ArgAction::SetTrue);
-        let keep = keep.help("Keep folders, host and user names, and secrets in these forms");
+        let keep = keep.help("Keep folders, host and user names, and variables in these forms");
+        let command = SecretsOption::augment_args(command);
         command.args(Format::ALL.map(option)).group(ArgGroup::new(GROUP).args(names)).arg(keep)
     }
 

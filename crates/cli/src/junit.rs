@@ -6,8 +6,9 @@ use std::{
     path::Path,
 };
 use wirebench_report::junit::{self, Case};
+use wirebench_schema::secrets::hidden_text;
 
-use crate::exit::usage;
+use crate::{exit::usage, out};
 
 /// Creates `file`, if one was named, without losing what it holds.
 pub(crate) fn create(file: Option<&Path>) -> anyhow::Result<()> {
@@ -24,6 +25,7 @@ pub(crate) fn create(file: Option<&Path>) -> anyhow::Result<()> {
 /// Writes `cases` into `file`, if one was named.
 pub(crate) fn write(file: Option<&Path>, verb: &str, cases: &[Case]) -> anyhow::Result<()> {
     let Some(file) = file else { return Ok(()) };
-    fs::write(file, junit::text(&format!("wirebench {verb}"), cases))
+    let text = junit::text(&format!("wirebench {verb}"), cases);
+    fs::write(file, out::hide(text, |it| hidden_text(&it)))
         .with_context(|| format!("cannot write the file of --junit, {}", file.display()))
 }

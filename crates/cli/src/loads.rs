@@ -13,11 +13,12 @@ use wirebench_report::{
     load::{LOAD_FILE, Load},
     load_json,
 };
-use wirebench_schema::{environment::Environment, load::LoadResult, printable::printable};
+use wirebench_schema::{environment::Environment, load::LoadResult, printable::printable, secrets};
 
 use crate::{
     exit::usage,
     format::redacted,
+    out,
     results::{self, HTML_FILE},
 };
 
@@ -77,6 +78,7 @@ fn found(path: &Path) -> anyhow::Result<Option<(String, LoadResult)>> {
         Err(_) if own.is_none() => return Ok(None),
         Err(error) => return Err(damaged(&format!("the load is damaged: {error}"))),
     };
+    let text = out::hide(text, |it| secrets::hidden_json(&it));
     let Some(parsed) = LoadResult::parse(&text) else { return Ok(None) };
     let result = parsed.map_err(|reason| damaged(&reason))?;
     Ok(Some((text, result)))

@@ -340,6 +340,14 @@ pub(crate) struct ResultOptions {
     pub(crate) quiet: bool,
 }
 
+/// Secrets of commands and requests in everything that is written and printed.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct SecretsOption {
+    /// Keep secrets: values of headers, options, parameters and fields with names such as token
+    #[arg(long)]
+    show_secrets: bool,
+}
+
 /// The label of a result.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct LabelOption {

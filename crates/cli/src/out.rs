@@ -3,21 +3,29 @@
 //! Results go to standard output, everything else to standard error. A reader that has gone away,
 //! such as `head`, is no error.
 
+use serde::{Serialize, de::DeserializeOwned};
 use std::io::{self, IsTerminal, Write};
 use wirebench_report::document::Look;
-use wirebench_schema::printable::{is_unsafe, printable, printable_json, printable_with_colours};
+use wirebench_schema::{
+    printable::{printable, printable_json, printable_with_colours},
+    secrets,
+};
 
 /// Writes a result. Its last line gets an end if it has none. A result that is lost, as on a full
 /// disk, ends the program with an error.
 pub(crate) fn result(text: &str) {
     let text = match look() {
-        _ if text.contains(is_unsafe) && is_json(text) => printable_json(text).into(),
-        Look::Colours => printable_with_colours(text).into(),
-        Look::Plain => printable(text),
+        _ if is_json(text) => printable_json(text),
+        look => shown(text, look),
     };
+    script(&text);
+}
+
+/// Writes a script, in which names of options are no secrets, like a result.
+pub(crate) fn script(text: &str) {
     let written = match wirebench_sys::stdout::was_closed() {
         true => Err(io::Error::other("standard output is closed")),
-        false => write(&mut io::stdout().lock(), &text),
+        false => write(&mut io::stdout().lock(), text),
     };
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -30,14 +38,37 @@ pub(crate) fn result(text: &str) {
 
 /// Tells if this is a document for programs, which other escapes than its own would break.
 fn is_json(text: &str) -> bool {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return false;
+    }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
-    text.trim_start().starts_with(['{', '[']) && values.all(|it| it.is_ok())
+    values.all(|it| it.is_ok())
 }
 
 /// Writes a note to standard error; failure is ignored.
 pub(crate) fn note(text: &str) {
-    let text = if colours() { printable_with_colours(text).into() } else { printable(text) };
-    let _ = write(&mut io::stderr().lock(), &text);
+    let look = if colours() { Look::Colours } else { Look::Plain };
+    let _ = write(&mut io::stderr().lock(), &shown(text, look));
+}
+
+/// A text for people as a terminal may show it, without secrets.
+pub(crate) fn shown(text: &str, look: Look) -> String {
+    let text = hide(text.to_owned(), |it| secrets::hidden_text(&it));
+    match look {
+        Look::Colours => printable_with_colours(&text),
+        Look::Plain => printable(&text).into_owned(),
+    }
+}
+
+/// Hides secrets, unless they are asked for. The words are searched, because errors of arguments come before they are
+/// parsed.
+pub(crate) fn hide<T>(it: T, hidden: impl FnOnce(T) -> T) -> T {
+    if std::env::args_os().any(|word| word == secrets::SHOW_OPTION) { it } else { hidden(it) }
+}
+
+/// Hides the secrets of a record, unless they are asked for.
+pub(crate) fn hide_in<T: Serialize + DeserializeOwned>(it: T) -> serde_json::Result<T> {
+    hide(Ok(it), |it| it.and_then(secrets::hidden))
 }
 
 pub(crate) fn error(text: &str) {

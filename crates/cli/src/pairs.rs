@@ -123,6 +123,7 @@ impl Pairs<'_> {
         let mut writer = Writer::reopen(folder)?;
         writer.cut_torn_line()?;
         let journal = journal::read(folder).map_err(anyhow::Error::msg)?;
+        writer.go_on_like(&journal);
         let (words, seed) = (away::words_for_others(&journal.start.command), journal.start.seed);
         let whole = Whole { folder: folder.to_owned(), writer, journal };
         self.measure(&context, words, seed, Some(whole))
@@ -264,14 +265,14 @@ impl Whole {
             .with_context(|| environment.display().to_string())?;
         let here = std::env::current_dir()?.display().to_string();
         let start = Start { command: command_line(), folder: here, ..start.clone() };
-        let mut writer = Writer::create(&folder)?;
-        writer.write(&Record::Start(start.clone()))?;
-        Ok(Self { folder, writer, journal: Journal::new(start) })
+        let (writer, journal) = Writer::begin(&folder, start, Vec::new())?;
+        Ok(Self { folder, writer, journal })
     }
 
     fn write(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
-        self.writer.write_all(&records)?;
-        records.into_iter().for_each(|record| self.journal.add(record));
+        for record in self.writer.write(records)? {
+            self.journal.add(record);
+        }
         Ok(())
     }
 

@@ -8,11 +8,8 @@ use jiff::Zoned;
 use std::time::{Duration, Instant};
 use wirebench_catalogue::build::Built;
 use wirebench_experiment::experiment::{Observer, Progress};
-use wirebench_report::table_units::percent;
-use wirebench_schema::{
-    journal::{Journal, Run, Verified},
-    printable::printable,
-};
+use wirebench_report::{document::Look, table_units::percent};
+use wirebench_schema::journal::{Journal, Run, Verified};
 
 use self::heartbeat::Heartbeat;
 use crate::{
@@ -97,7 +94,7 @@ impl Reporter {
 
     fn problem(&self, text: &str) {
         match self.bar.is_hidden() {
-            false => self.bar.println(printable(text)),
+            false => self.bar.println(out::shown(text, Look::Plain)),
             true => out::note(text),
         }
     }

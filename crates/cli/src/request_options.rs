@@ -11,6 +11,7 @@ use wirebench_schema::{
     entry::RunCommand,
     load::{Body, Expect, RequestFile, RequestOrder, RequestSet, RequestSpec, SeqStart, Trust},
     scenario::Scenario,
+    secrets::hidden_text,
     server_url::ServerUrl,
 };
 
@@ -163,7 +164,7 @@ impl RequestOptions {
         let method = self.method.clone().unwrap_or_else(|| "GET".to_owned());
         let path = self.path.clone().unwrap_or_default();
         let request = RequestSpec {
-            name: format!("{method} {path}").trim_end().to_owned(),
+            name: hidden_text(format!("{method} {path}").trim_end()),
             weight: 1,
             method,
             path,

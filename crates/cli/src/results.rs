@@ -12,7 +12,9 @@ use wirebench_report::{
     screen::{Facts, live_page},
     why,
 };
-use wirebench_schema::{argv, environment::Environment, journal::Journal, printable::printable};
+use wirebench_schema::{
+    argv, environment::Environment, journal::Journal, printable::printable, secrets,
+};
 
 use crate::{exit::usage, format::redacted, out};
 
@@ -58,13 +60,20 @@ pub(crate) struct Stored {
 
 impl Stored {
     pub(crate) fn read(result: &Path) -> Result<Self, String> {
-        let journal = journal::read(result)?;
+        let journal = self::journal(result)?;
         Ok(Self { journal, environment: journal::environment(folder(result))? })
     }
 
     pub(crate) fn side<'a>(&'a self, name: &'a str) -> Side<'a> {
         Side { name, journal: &self.journal, environment: self.environment.as_ref() }
     }
+}
+
+/// The journal of a result without secrets, unless they are asked for.
+pub(crate) fn journal(result: &Path) -> Result<Journal, String> {
+    let (path, text) = journal::text(result)?;
+    Journal::parse(&out::hide(text, |it| secrets::hidden_json(&it)))
+        .map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// What a page shows besides the figures of a journal.

@@ -14,7 +14,8 @@ use std::{
 use wirebench_schema::{
     argv,
     environment::Environment,
-    journal::{Journal, Record},
+    journal::{Journal, Record, Start},
+    secrets,
 };
 
 /// The journal's name in the folder of a run.
@@ -90,11 +91,23 @@ pub fn resume_command(folder: &Path) -> String {
 pub struct Writer {
     file: File,
     folder: PathBuf,
+    keeps_secrets: bool,
 }
 
 impl Writer {
-    /// Begins a journal in `folder`, which has none yet.
-    pub fn create(folder: &Path) -> io::Result<Self> {
+    /// Begins a journal in `folder`, which has none yet, with its head and further records.
+    pub fn begin(folder: &Path, start: Start, further: Vec<Record>) -> io::Result<(Self, Journal)> {
+        let mut writer = Self::create(folder)?;
+        writer.keeps_secrets = start.keeps_secrets();
+        let start = if writer.keeps_secrets { start } else { secrets::hidden(start)? };
+        let mut journal = Journal::new(start.clone());
+        for record in writer.write([vec![Record::Start(start)], further].concat())? {
+            journal.add(record);
+        }
+        Ok((writer, journal))
+    }
+
+    fn create(folder: &Path) -> io::Result<Self> {
         let path = folder.join(JOURNAL_FILE);
         let file = OpenOptions::new().create_new(true).append(true).open(&path);
         Self::locked(file.map_err(|error| at(&path, &error))?, folder)
@@ -111,7 +124,7 @@ impl Writer {
     fn locked(file: File, folder: &Path) -> io::Result<Self> {
         let folder = folder.to_owned();
         match file.try_lock() {
-            Ok(()) => Ok(Self { file, folder }),
+            Ok(()) => Ok(Self { file, folder, keeps_secrets: false }),
             Err(TryLockError::WouldBlock) => Err(io::Error::new(
                 io::ErrorKind::WouldBlock,
                 format!(
@@ -121,7 +134,7 @@ impl Writer {
             )),
             // Some network file systems have no locks. Then other writers cannot be excluded.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                Ok(Self { file, folder })
+                Ok(Self { file, folder, keeps_secrets: false })
             }
             Err(TryLockError::Error(error)) => Err(at(&folder.join(JOURNAL_FILE), &error)),
         }
@@ -143,20 +156,24 @@ impl Writer {
         Ok(bytes.len() - whole)
     }
 
-    /// Appends one record with a single write. The error names the file, what is safe, and how the
-    /// run goes on.
-    pub fn write(&mut self, record: &Record) -> io::Result<()> {
-        self.write_all(std::slice::from_ref(record))
+    /// Keeps secrets if the journal that goes on does so.
+    pub fn go_on_like(&mut self, journal: &Journal) {
+        self.keeps_secrets = journal.start.keeps_secrets();
     }
 
-    /// Appends records with a single write.
-    pub fn write_all(&mut self, records: &[Record]) -> io::Result<()> {
+    /// Appends records with a single write, and returns them without the secrets that a journal does not keep. The
+    /// error names the file, what is safe, and how the run goes on.
+    pub fn write(&mut self, mut records: Vec<Record>) -> io::Result<Vec<Record>> {
+        if !self.keeps_secrets {
+            records = records.into_iter().map(secrets::hidden).collect::<Result<_, _>>()?;
+        }
         let mut lines = Vec::new();
-        for record in records {
+        for record in &records {
             serde_json::to_writer(&mut lines, record)?;
             lines.push(b'\n');
         }
-        self.file.write_all(&lines).and_then(|()| self.file.sync_data()).map_err(|error| {
+        let written = self.file.write_all(&lines).and_then(|()| self.file.sync_data());
+        written.map(|()| records).map_err(|error| {
             let error = at(&self.folder.join(JOURNAL_FILE), &error);
             let safe = "everything before this one is kept there";
             self.goes_on_later(&io::Error::new(error.kind(), format!("{error}; {safe}")))
@@ -269,127 +286,4 @@ fn not_there(path: &Path, error: &io::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use wirebench_schema::journal::{End, EndReason};
-
-    #[test]
-    fn an_archive_reads_like_the_journal_and_a_damaged_one_says_so() {
-        let folder = tempfile::tempdir().unwrap();
-        let text = "{\"a\":1}\n{\"b\":2}\n";
-        assert!(!is_in(folder.path()));
-        let path = folder.path().join(ARCHIVE_FILE);
-        archive(&path, text).unwrap();
-        assert!(is_in(folder.path()));
-        assert_eq!(super::text(folder.path()).unwrap().1, text);
-        assert_eq!(archive(&path, text).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-        let bytes = fs::read(&path).unwrap();
-        fs::write(&path, &bytes[..bytes.len() - 6]).unwrap();
-        let error = super::text(folder.path()).unwrap_err();
-        let shown = error.replace(&folder.path().display().to_string(), "FOLDER");
-        expect_test::expect![
-            "FOLDER/runs.jsonl.gz: the journal is damaged: unexpected end of file"
-        ]
-        .assert_eq(&shown);
-    }
-
-    #[test]
-    fn a_record_is_in_the_file_as_soon_as_it_is_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut writer = Writer::create(folder.path()).unwrap();
-        let record = Record::End(End { ended: now(), reason: EndReason::Complete });
-        writer.write(&record).unwrap();
-        writer.write(&record).unwrap();
-        let text = fs::read_to_string(folder.path().join(JOURNAL_FILE)).unwrap();
-        assert_eq!(text.lines().count(), 2);
-        assert_eq!(serde_json::from_str::<Record>(text.lines().next().unwrap()).unwrap(), record);
-        assert!(Writer::create(folder.path()).is_err(), "an existing journal is never touched");
-    }
-
-    #[test]
-    fn a_full_disk_is_an_error_that_says_what_is_safe() {
-        let file = OpenOptions::new().append(true).open("/dev/full").unwrap();
-        let mut writer = Writer { file, folder: PathBuf::from("/my results/x") };
-        let record = Record::End(End { ended: now(), reason: EndReason::Complete });
-        let message = writer.write(&record).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "/my results/x/runs.jsonl: No space left on device (os error 28); everything before \
-             this one is kept there; when it can be written again, continue with: wirebench run \
-             --resume '/my results/x'"
-        );
-    }
-
-    #[test]
-    fn a_line_that_was_cut_off_is_put_aside_and_the_journal_goes_on() {
-        let folder = tempfile::tempdir().unwrap();
-        let record = Record::End(End { ended: now(), reason: EndReason::Complete });
-        Writer::create(folder.path()).unwrap().write(&record).unwrap();
-        let path = folder.path().join(JOURNAL_FILE);
-        let whole = fs::read(&path).unwrap();
-        // The first byte of a character that has two.
-        fs::write(&path, [&whole, &b"{\"record\":\"\xc3"[..]].concat()).unwrap();
-        let mut writer = Writer::reopen(folder.path()).unwrap();
-        assert_eq!((writer.cut_torn_line().unwrap(), fs::read(&path).unwrap()), (12, whole));
-        assert_eq!(writer.cut_torn_line().unwrap(), 0);
-        writer.write(&record).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
-        let torn = fs::read(folder.path().join(TORN_FILE)).unwrap();
-        assert_eq!(torn, b"{\"record\":\"\xc3\n");
-    }
-
-    #[test]
-    fn a_line_that_cannot_be_put_aside_stays_and_the_next_step_is_shown() {
-        let folder = tempfile::tempdir().unwrap();
-        drop(Writer::create(folder.path()).unwrap());
-        let path = folder.path().join(JOURNAL_FILE);
-        fs::write(&path, "{\"record\":").unwrap();
-        let target = folder.path().join("target");
-        std::os::unix::fs::symlink(&target, folder.path().join(TORN_FILE)).unwrap();
-        let mut writer = Writer::reopen(folder.path()).unwrap();
-        let message = writer.cut_torn_line().unwrap_err().to_string();
-        let message = message.replace(folder.path().to_str().unwrap(), "FOLDER");
-        assert_eq!(
-            message,
-            "FOLDER/runs.jsonl.torn: Too many levels of symbolic links (os error 40); when it can be \
-             written again, continue with: wirebench run --resume FOLDER"
-        );
-        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"record\":");
-        assert!(!target.exists(), "a planted link is not followed");
-    }
-
-    #[test]
-    fn a_journal_has_one_writer_at_a_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let writer = Writer::create(folder.path()).unwrap();
-        let message = Writer::reopen(folder.path()).unwrap_err().to_string();
-        let message = message.replace(folder.path().to_str().unwrap(), "FOLDER");
-        assert_eq!(
-            message,
-            "FOLDER/runs.jsonl: another wirebench is writing to it: wait for its end, or end it \
-             with Ctrl-C"
-        );
-        drop(writer);
-        assert!(Writer::reopen(folder.path()).is_ok());
-    }
-
-    #[test]
-    fn two_runs_in_one_second_get_two_folders() {
-        let parent = tempfile::tempdir().unwrap();
-        let first = new_run_folder(parent.path(), "quick").unwrap();
-        let second = new_run_folder(parent.path(), "quick").unwrap();
-        assert_ne!(first, second);
-    }
-
-    #[test]
-    fn a_folder_without_a_journal_is_answered_with_what_to_give() {
-        let folder = tempfile::tempdir().unwrap();
-        let message = read(folder.path()).unwrap_err();
-        let message = message.replace(folder.path().to_str().unwrap(), "FOLDER");
-        assert_eq!(
-            message,
-            "FOLDER/runs.jsonl: No such file or directory (os error 2); give the folder that \
-             `wirebench run` named"
-        );
-    }
-}
+mod tests;

@@ -1,9 +1,6 @@
 //! The figures of the requests of each name, of one load or of the servers of a run.
 
-use wirebench_schema::{
-    load::{LatencyFigure, LatencySummary, NamedRequests},
-    printable::printable,
-};
+use wirebench_schema::load::{LatencyFigure, LatencySummary, NamedRequests};
 
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
@@ -67,7 +64,7 @@ pub(crate) fn section(title: String, lines: &[(Option<&str>, &NamedRequests)]) -
         let (cells, found) = latency_cells(it.latency.as_ref(), &PERCENTS);
         signs.extend(found);
         let figures = [it.requests as f64, it.errors as f64, it.requests_per_second].map(thousands);
-        let words = [printable(&it.name).into_owned()].into_iter();
+        let words = [it.name.clone()].into_iter();
         let words = words.chain(server.map(str::to_owned)).chain(figures).chain(cells);
         words.map(Into::into).collect()
     };

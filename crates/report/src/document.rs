@@ -9,7 +9,6 @@ mod text;
 
 pub(crate) use self::{
     html::parts,
-    markdown::plain,
     paint::{Paint, Shade},
     table::{Align, Cell, Column, Row, Table},
 };

@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
+use crate::escape::openmetrics;
+
 /// The media type of the text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -39,12 +41,12 @@ impl Exposition {
         if !unit.is_empty() {
             let _ = writeln!(self.text, "# UNIT {name} {unit}");
         }
-        let _ = writeln!(self.text, "# HELP {name} {}.", escaped(help));
+        let _ = writeln!(self.text, "# HELP {name} {}.", openmetrics(help));
         self.sample = format!("{name}{suffix}");
     }
 
     pub(crate) fn sample(&mut self, labels: &Labels<'_>, value: impl Display) {
-        let label = |(name, value): &(&str, String)| format!("{name}=\"{}\"", escaped(value));
+        let label = |(name, value): &(&str, String)| format!("{name}=\"{}\"", openmetrics(value));
         let labels: Vec<String> = labels.iter().map(label).collect();
         let _ = writeln!(self.text, "{}{{{}}} {value}", self.sample, labels.join(","));
     }
@@ -52,10 +54,6 @@ impl Exposition {
     pub(crate) fn end(self) -> String {
         self.text + "# EOF\n"
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ mod series;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
-use wirebench_schema::printable;
+
+pub(crate) use crate::escape::html as safe;
 
 /// Reasons for its colours are in the file.
 pub(crate) const STYLE: &str = include_str!("html/style.css");
@@ -116,10 +117,4 @@ pub(crate) fn link(path: &str, text: &str) -> Markup {
 /// A cell of text.
 pub(crate) fn text(text: impl AsRef<str>) -> Markup {
     html! { (safe(text.as_ref())) }
-}
-
-/// Text without characters that change how other text is shown: those of control, except line feeds, and
-/// those that turn the direction of writing.
-pub(crate) fn safe(text: &str) -> String {
-    text.chars().map(|it| if printable::is_unsafe(it) { '\u{fffd}' } else { it }).collect()
 }

@@ -11,6 +11,7 @@ use std::{collections::BTreeMap, mem::take, time::Duration};
 use wirebench_schema::{
     journal::{EndReason, FixedRate, Generator, LeftOut, Placement, Resumed, Unavailable},
     labels::Labels,
+    printable::printable_json,
     suite::{Phase, Scale, Workload},
 };
 use wirebench_stats::{CONFIDENCE, MIN_COHORTS};
@@ -156,7 +157,8 @@ pub fn report<'a>(analysis: &'a Analysis<'_>) -> Report<'a> {
 
 /// Any report of this crate as text. All keys are words or numbers, and a number that JSON does not have becomes null.
 pub(crate) fn pretty(report: &impl Serialize) -> String {
-    serde_json::to_string_pretty(report).expect("every report can be written as JSON") + "\n"
+    let text = serde_json::to_string_pretty(report).expect("every report can be written as JSON");
+    printable_json(&text) + "\n"
 }
 
 fn workload<'a, 'j>(analysis: &'a Analysis<'j>, rows: &'a WorkloadRows<'j>) -> WorkloadReport<'a> {

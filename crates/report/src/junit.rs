@@ -3,7 +3,10 @@
 
 use maud::{PreEscaped, html};
 
-use crate::compare::{Gate, Hit};
+use crate::{
+    compare::{Gate, Hit},
+    escape::{xml, xml_attribute},
+};
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Case {
@@ -30,20 +33,20 @@ pub fn text(suite: &str, cases: &[Case]) -> String {
     };
     let failures = count(|it| matches!(it, CaseState::Failed(_)));
     let skipped = count(|it| matches!(it, CaseState::Skipped(_)));
-    let suite = allowed(suite);
+    let suite = xml_attribute(suite);
     let (declaration, line) = ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", PreEscaped("\n"));
-    let xml = html! {
+    let written = html! {
         (PreEscaped(declaration))
         testsuites name=(suite) tests=(cases.len()) failures=(failures) errors="0" {
             (line)
             testsuite name=(suite) tests=(cases.len()) failures=(failures) errors="0" skipped=(skipped) {
                 (line)
                 @for case in cases {
-                    testcase classname=(allowed(&case.class)) name=(allowed(&case.name)) {
+                    testcase classname=(xml_attribute(&case.class)) name=(xml_attribute(&case.name)) {
                         @match &case.state {
                             CaseState::Passed => {}
-                            CaseState::Failed(text) => { failure message=(first_line(text)) { (allowed(text)) } }
-                            CaseState::Skipped(text) => { skipped message=(first_line(text)) { (allowed(text)) } }
+                            CaseState::Failed(text) => { failure message=(first_line(text)) { (xml(text)) } }
+                            CaseState::Skipped(text) => { skipped message=(first_line(text)) { (xml(text)) } }
                         }
                     }
                     (line)
@@ -53,23 +56,11 @@ pub fn text(suite: &str, cases: &[Case]) -> String {
         }
         (line)
     };
-    xml.into_string()
+    written.into_string()
 }
 
 fn first_line(text: &str) -> String {
-    allowed(text.lines().next().unwrap_or_default())
-}
-
-/// What XML can hold: other control characters are shown as Rust escapes them.
-fn allowed(text: &str) -> String {
-    let is_allowed = |sign: char| {
-        matches!(sign, '\t' | '\n')
-            || !(sign.is_control() || matches!(sign, '\u{fffe}' | '\u{ffff}'))
-    };
-    let shown = |sign: char| {
-        if is_allowed(sign) { sign.to_string() } else { sign.escape_default().to_string() }
-    };
-    text.chars().map(shown).collect()
+    xml_attribute(text.lines().next().unwrap_or_default())
 }
 
 /// A case for each condition and cell, and one for each cell that lost its figures.

@@ -13,6 +13,7 @@ pub mod compare;
 mod conclusions;
 pub mod distribution;
 pub mod document;
+mod escape;
 pub mod exposition;
 #[cfg(test)]
 mod fixtures;
@@ -101,7 +102,7 @@ impl Report for Details<'_> {
     /// Text needs no title, because its first line has the name of the suite.
     fn markdown(&self) -> String {
         let document = self.document();
-        format!("# wirebench {}\n\n{}", document::plain(&document.title), document.markdown())
+        format!("# wirebench {}\n\n{}", escape::markdown(&document.title), document.markdown())
     }
 
     fn html(&self) -> String {

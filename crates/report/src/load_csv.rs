@@ -10,7 +10,7 @@ use wirebench_schema::{
 };
 
 use self::Cell::{Each, Whole};
-use crate::load_words;
+use crate::{escape, load_words};
 
 /// What a row is about: a whole load, or its requests of one name.
 struct Subject<'a> {
@@ -151,13 +151,9 @@ fn row(subject: &Subject<'_>) -> String {
 }
 
 pub(crate) fn record(cells: impl Iterator<Item = String>) -> String {
-    // A spreadsheet takes what begins like this for a formula.
-    let is_formula =
-        |it: &str| it.starts_with(['=', '+', '-', '@', '\t', '\r']) && it.parse::<f64>().is_err();
-    let cells = cells.map(|it| if is_formula(&it) { format!("'{it}") } else { it });
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing into memory does not fail, and there is nothing but UTF-8.
-    let _ = writer.write_record(cells.map(String::into_bytes));
+    let _ = writer.write_record(cells.map(|it| escape::csv(&it)));
     writer
         .into_inner()
         .map_or_else(|_| String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())

@@ -6,9 +6,8 @@
 mod particulars;
 mod times;
 
-use wirebench_schema::{
-    load::{ErrorKind, LatencyFigure, LatencySummary, LoadConfig, LoadModel, LoadReport},
-    printable::printable,
+use wirebench_schema::load::{
+    ErrorKind, LatencyFigure, LatencySummary, LoadConfig, LoadModel, LoadReport,
 };
 
 use crate::{
@@ -125,7 +124,7 @@ fn by_name(lines: &mut Vec<String>, report: &LoadReport) {
         let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
         let [p50, p99, p999] = figures.map(|figure| shown(named.latency.as_ref(), figure));
         let rate = wrk_units::rate(named.requests_per_second);
-        let (requests, errors, name) = (named.requests, named.errors, printable(&named.name));
+        let (requests, errors, name) = (named.requests, named.errors, &named.name);
         lines.push(format!(
             "    {rate:>7}{requests:>10}{errors:>9}{p50:>10}{p99:>10}{p999:>10}  {name}"
         ));

@@ -6,7 +6,6 @@ use wirebench_schema::{
         Arrivals, Bound, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, LoadReport, RateCurve,
         RequestSet, Stop,
     },
-    printable::printable,
     scenario::HeavyConnections,
     suite::{Phase, Workload},
     units::write_duration,
@@ -177,12 +176,9 @@ pub(crate) fn test(stop: Stop) -> String {
 /// The requests of a set: `4 of api.jsonl, weighted`, or the one.
 pub(crate) fn requests(set: &RequestSet) -> String {
     if let [request] = set.requests.as_slice() {
-        return printable(&request.name).into_owned();
+        return request.name.clone();
     }
-    let name = |file: &String| {
-        let name = file.rsplit('/').next().unwrap_or_default();
-        format!(" of {}", printable(name))
-    };
+    let name = |file: &String| format!(" of {}", file.rsplit('/').next().unwrap_or_default());
     let file = set.file.as_ref().map(name).unwrap_or_default();
     format!("{}{file}, {}", set.requests.len(), set.order)
 }

@@ -12,6 +12,7 @@ use crate::{
     id::VariantId,
     labels::Labels,
     load::SampleReply,
+    secrets::{MARK, SHOW_OPTION},
     suite::{Document, PublishedFigures, Scale, Workload},
 };
 
@@ -139,6 +140,18 @@ pub struct Start {
 }
 
 impl Start {
+    /// Tells if the journal keeps secrets, because its command asks for it.
+    #[must_use]
+    pub fn keeps_secrets(&self) -> bool {
+        self.command.iter().any(|word| word == SHOW_OPTION)
+    }
+
+    /// Tells if the command cannot be repeated, because its secrets are not in the journal.
+    #[must_use]
+    pub fn lacks_secrets(&self) -> bool {
+        self.command.iter().any(|word| word.contains(MARK))
+    }
+
     /// What one repetition of everything is called.
     #[must_use]
     pub fn repetition(&self) -> &'static str {

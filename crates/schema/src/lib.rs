@@ -25,6 +25,7 @@ pub mod objective;
 pub mod placeholder;
 pub mod printable;
 pub mod scenario;
+pub mod secrets;
 pub mod server_url;
 pub mod suggest;
 pub mod suite;

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-/// Whether a character changes how other text is shown: those of control, and those that turn the direction of
-/// writing.
+/// Whether a character changes how other text is shown: those of control, those that turn the direction of
+/// writing, and those that end lines.
 #[must_use]
 pub fn is_unsafe(it: char) -> bool {
     (it.is_control() && !matches!(it, '\n' | '\t'))
-        || matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(it, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// `text` with such characters as `\u{1b}`. Line ends and tabs stay.

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, command: &Command) -> anyhow::Result<Ex
     if arguments.shell == Shell::Fish {
         script += &arguments_of_fish(&program);
     }
-    out::result(&script);
+    out::script(&script);
     Ok(Exit::Fine)
 }
 

@@ -75,6 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             complete(&mut report, throttled_ns, ceiling);
             let (command, intervals) = (command_line(), timeline.finish());
             let result = LoadResult { started, command, labels, report, intervals };
+            let result = out::hide_in(result)?;
             files.report(&result);
             let exit = conclude(arguments, &result, &files, folder.as_ref())?;
             Ok(interrupt.exit().unwrap_or(exit))
@@ -146,7 +147,8 @@ impl<'a> Observer<'a> {
 /// Serves the metrics, if they are wanted, and says where.
 fn metrics(output: &OutputOptions, config: &LoadConfig) -> anyhow::Result<Option<MetricsServer>> {
     let Some(address) = output.metrics else { return Ok(None) };
-    let server = MetricsServer::start(address, config)?;
+    let config = out::hide_in(config.clone())?;
+    let server = MetricsServer::start(address, &config)?;
     out::note(&format!("metrics: {}", server.url()));
     Ok(Some(server))
 }
@@ -250,7 +252,8 @@ fn no_ceiling(reason: &str) {
 
 /// An event is plain data; it can always be written.
 fn print_event(event: &LoadEvent) {
-    if let Ok(line) = serde_json::to_string(event) {
+    let event = out::hide_in(event.clone());
+    if let Ok(line) = event.and_then(|event| serde_json::to_string(&event)) {
         out::result(&line);
     }
 }

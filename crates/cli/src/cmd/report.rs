@@ -5,7 +5,6 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
-use wirebench_experiment::journal;
 use wirebench_report::{
     Details, Report as _,
     ab::{Ab, AbOptions},
@@ -86,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(load) = loads::read(&arguments.run)? {
         return arguments.load(&load);
     }
-    let journal = with_figures_of_today(journal::read(&arguments.run).map_err(usage)?);
+    let journal = with_figures_of_today(results::journal(&arguments.run).map_err(usage)?);
     let journal = arguments.view.of(journal)?;
     if let Some(folder) = &arguments.svg {
         let known = Known::of(&journal, results::folder(&arguments.run))?;

@@ -53,7 +53,7 @@ const STRICT: &str =
     "Exit with 3 if a counted run is invalid or only a bound, or a condition is inconclusive";
 
 /// Options that `--resume` accepts. All others would change the run.
-const BESIDE_RESUME: [&str; 10] = [
+const BESIDE_RESUME: [&str; 11] = [
     "resume",
     "budget",
     "quiet",
@@ -64,6 +64,7 @@ const BESIDE_RESUME: [&str; 10] = [
     "from",
     "carrier",
     "no_copy",
+    "show_secrets",
 ];
 
 /// Options that need this machine or another host, which a plan for a recorded machine has not.

@@ -21,13 +21,14 @@ use wirebench_report::{
     load::LOAD_FILE,
     site::{self, Changes, FORMAT, Summary},
 };
-use wirebench_schema::journal::Journal;
+use wirebench_schema::{journal::Journal, secrets};
 use wirebench_server::{digest, parallel};
 
 use crate::{
     exit::{Exit, usage},
     format::redacted,
     loads::is_in as is_load,
+    options::SecretsOption,
     out,
     plan::count,
     results::{Known, Stored},
@@ -52,9 +53,11 @@ pub(crate) struct Arguments {
     /// Folder of the site
     #[arg(short, long = "output", visible_alias = "out", value_name = "OUT")]
     out: PathBuf,
-    /// Keep folders, host and user names, and secrets
+    /// Keep folders, and host and user names
     #[arg(long)]
     no_redact: bool,
+    #[command(flatten)]
+    secrets: SecretsOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -116,6 +119,7 @@ impl Arguments {
         if read::<Summary>(&own.join(SUMMARY_FILE)).is_some_and(|it| it.format == FORMAT) {
             return Ok(());
         }
+        let text = out::hide(text, |it| secrets::hidden_json(&it));
         let journal = with_figures_of_today(Journal::parse(&text)?);
         fs::create_dir_all(&own)?;
         write(&own.join(JOURNAL_FILE), &self.shared(&text))?;

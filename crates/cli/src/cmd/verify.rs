@@ -17,7 +17,7 @@ use crate::{
     context::Context,
     exit::{Exit, usage},
     junit,
-    options::{ProjectOption, ReadyOptions},
+    options::{ProjectOption, ReadyOptions, SecretsOption},
     out,
     request_options::{CONTRADICTION, OwnOptions},
     service_options::{Consent, RateLimit, ServiceOptions, is_url},
@@ -64,6 +64,8 @@ pub(crate) struct Arguments {
     /// Exit with 1 if an entry needs `wirebench setup`
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    secrets: SecretsOption,
     #[command(flatten)]
     project: ProjectOption,
 }

@@ -38,6 +38,7 @@ mod resume;
 mod revisions;
 mod run;
 mod second_look;
+mod secrets;
 mod servers;
 mod services;
 mod services_elsewhere;

@@ -264,7 +264,7 @@ fn a_closed_standard_output_is_an_error_of_every_verb_that_prints() {
 #[test]
 fn foreign_text_in_a_journal_stays_text_in_every_form() {
     let world = World::new();
-    let name = "=1|<script>\n## H\n| a | b |\u{1b}[2J](x";
+    let name = "=1|<script>\n## H\n| a | b |\u{1b}[2J](x\u{7f}\u{202e}";
     let mut start = journals::start(SUITE);
     start.workloads[0].name = name.to_owned();
     start.suite = name.to_owned();
@@ -286,6 +286,8 @@ fn foreign_text_in_a_journal_stays_text_in_every_form() {
         let is_marked = ["--markdown", "--html"].iter().any(|it| words.contains(it));
         assert!(!(is_marked && text.contains("<script>\n## H")), "{words:?}: {text}");
     }
+    let json: serde_json::Value = serde_json::from_str(&shown(&["--json"])).unwrap();
+    assert_eq!(json["suite"], name);
     let text = shown(&["--markdown"]);
     assert!(!text.contains("<script") && !text.contains("\n## H"), "{text}");
     let pipes = |line: &str| line.replace("\\|", "").matches('|').count();

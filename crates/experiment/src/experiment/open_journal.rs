@@ -36,34 +36,29 @@ impl OpenJournal {
         unavailable: &[Unavailable],
     ) -> io::Result<Self> {
         let unavailable = unavailable.iter().cloned().map(Record::Unavailable);
-        let head: Vec<Record> =
-            [Record::Start(start.clone())].into_iter().chain(unavailable).collect();
-        let mut writer = Writer::create(folder)?;
-        writer.write_all(&head)?;
-        let mut journal = Journal::new(start);
-        head.into_iter().for_each(|record| journal.add(record));
+        let (writer, journal) = Writer::begin(folder, start, unavailable.collect())?;
         Ok(Self { writer, journal, folder: folder.to_owned() })
     }
 
     /// Opens the journal in `folder` to go on with it. Nothing is changed yet.
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
-        let writer = Writer::reopen(folder)?;
+        let mut writer = Writer::reopen(folder)?;
         let journal = journal::read(folder)
             .map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))?;
+        writer.go_on_like(&journal);
         Ok(Self { writer, journal, folder: folder.to_owned() })
     }
 
     /// Writes a record down. It is on disk afterwards.
     pub(super) fn write(&mut self, record: Record) -> io::Result<()> {
-        self.writer.write(&record)?;
-        self.journal.add(record);
-        Ok(())
+        self.write_all(vec![record])
     }
 
     /// Writes several records down at once: all of them are on disk afterwards, or none.
     pub(super) fn write_all(&mut self, records: Vec<Record>) -> io::Result<()> {
-        self.writer.write_all(&records)?;
-        records.into_iter().for_each(|record| self.journal.add(record));
+        for record in self.writer.write(records)? {
+            self.journal.add(record);
+        }
         Ok(())
     }
 

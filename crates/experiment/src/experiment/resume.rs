@@ -6,7 +6,10 @@
 
 use std::{io, path::Path, sync::atomic::AtomicBool};
 use wirebench_catalogue::subject::Subject;
-use wirebench_schema::journal::{EndReason, Journal, Record, Resumed};
+use wirebench_schema::{
+    journal::{EndReason, Journal, Record, Resumed},
+    secrets,
+};
 
 use super::{
     ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Stage,
@@ -72,7 +75,11 @@ impl ResumedExperiment {
     #[must_use]
     pub fn differences(&self, experiment: &Experiment, prepared: &Prepared) -> Differences {
         let mut differences = Differences::default();
-        let now = start::start(experiment, prepared);
+        let mut now = start::start(experiment, prepared);
+        if !self.journal().start.keeps_secrets() {
+            // Those that cannot be written differ from those in the journal.
+            now.workloads = secrets::hidden(now.workloads.clone()).unwrap_or(now.workloads);
+        }
         differences.refusing.extend(changed::plan(&self.journal().start, &now));
         for was in &self.journal().start.variants {
             let gone = prepared.unavailable.iter().find(|it| it.variant == was.variant);

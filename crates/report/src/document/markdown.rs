@@ -1,13 +1,15 @@
 //! A document as Markdown, for pull requests and other documents: the result first, and the details
 //! folded away.
 
-use std::borrow::Cow;
-
 use super::{
     Align, Block, DETAILS, Document, Parts, Table,
     table::{Row, in_lines},
 };
-use crate::{origin::Origin, wrap::length};
+use crate::{
+    escape::{markdown, markdown_block, markdown_cell},
+    origin::Origin,
+    wrap::length,
+};
 
 /// Forges show wider tables with a scroll bar, so they drop what may be dropped.
 const WIDEST: usize = 100;
@@ -15,10 +17,10 @@ const WIDEST: usize = 100;
 impl Document {
     pub(crate) fn markdown(&self) -> String {
         let Parts { title, origins, headline, conditions, shown, folded, .. } = self.parts();
-        let title = title.map(|title| format!("# {}", plain(title)));
+        let title = title.map(|title| format!("# {}", markdown(title)));
         let headline = headline.map(|(sentence, word)| {
             let word = word.map_or_else(String::new, |word| format!("; **{word}**"));
-            format!("**{}**{word}", plain(sentence))
+            format!("**{}**{word}", markdown(sentence))
         });
         let mut parts: Vec<String> = title.into_iter().chain(headline).collect();
         let shown = conditions.into_iter().chain(shown);
@@ -36,11 +38,13 @@ impl Document {
 impl Block {
     fn markdown(&self, is_folded: bool) -> String {
         match self {
-            Self::Title(text) | Self::Headline(text, _) => plain(text).into_owned(),
-            Self::Conditions { heading, lines, .. } => format!("**{heading}**\n\n{}", list(lines)),
-            Self::Lines(lines) if lines.len() == 1 => plain(&lines[0]).into_owned(),
+            Self::Title(text) | Self::Headline(text, _) => markdown(text),
+            Self::Conditions { heading, lines, .. } => {
+                format!("**{}**\n\n{}", markdown(heading), list(lines))
+            }
+            Self::Lines(lines) if lines.len() == 1 => markdown(&lines[0]),
             Self::Lines(items) | Self::List(None, items) => list(items),
-            Self::List(Some(title), items) => format!("{}:\n\n{}", plain(title), list(items)),
+            Self::List(Some(title), items) => format!("{}:\n\n{}", markdown(title), list(items)),
             Self::Table(table) if is_folded => {
                 table.markdown(&table.rows.iter().collect::<Vec<_>>())
             }
@@ -49,12 +53,10 @@ impl Block {
                 let blocks = blocks.iter().filter(|block| !block.is_empty());
                 let parts = blocks.map(|block| block.markdown(is_folded));
                 let parts = parts.filter(|part| !part.is_empty());
-                let head = format!("## {}", plain(title));
+                let head = format!("## {}", markdown(title));
                 [head].into_iter().chain(parts).collect::<Vec<_>>().join("\n\n")
             }
-            Self::Preformatted(text) | Self::Characters(text) => {
-                format!("```text\n{}\n```", text.trim_end())
-            }
+            Self::Preformatted(text) | Self::Characters(text) => markdown_block(text),
             Self::Chart(_) | Self::Origin(_) => String::new(),
             Self::Details(blocks) | Self::Charted(blocks) => {
                 let blocks = blocks.iter().map(|block| block.markdown(is_folded));
@@ -65,21 +67,21 @@ impl Block {
 }
 
 fn origin(origin: &Origin) -> String {
-    let title = origin.title().map(|title| format!("{}:\n\n", plain(title)));
+    let title = origin.title().map(|title| format!("{}:\n\n", markdown(title)));
     title.unwrap_or_default() + &list(&origin.lines())
 }
 
 fn list(items: &[String]) -> String {
-    let items: Vec<String> = items.iter().map(|item| format!("- {}", plain(item))).collect();
+    let items: Vec<String> = items.iter().map(|item| format!("- {}", markdown(item))).collect();
     items.join("\n")
 }
 
 impl Table {
     fn markdown(&self, rows: &[&Row]) -> String {
         let numbered = Self::numbered(rows);
-        let heads = self.columns.iter().map(|column| cell(&column.head.replace('\n', "")));
+        let heads = self.columns.iter().map(|column| markdown_cell(&column.head.replace('\n', "")));
         let rows = numbered.cells.iter().flat_map(|row| in_lines(row));
-        let rows = rows.map(|row| row.into_iter().map(cell).collect());
+        let rows = rows.map(|row| row.into_iter().map(markdown_cell).collect());
         let rows: Vec<Vec<String>> = std::iter::once(heads.collect()).chain(rows).collect();
         let parts = self
             .parts(&numbered.cells, &[" | ".len()], self.room(WIDEST - "|  |".len()))
@@ -110,24 +112,4 @@ impl Table {
         lines.insert(1, format!("|{}", columns.iter().map(rule).collect::<String>()));
         lines.join("\n")
     }
-}
-
-/// A text that may be of another program. Markdown would take parts of it for HTML, links, pictures, headings
-/// and lines of its own. What was done already changes nothing.
-pub(crate) fn plain(text: &str) -> Cow<'_, str> {
-    let sign = if text.starts_with(['#', '>', '*']) { "\\" } else { "" };
-    (sign.to_owned() + &inline(text)).into()
-}
-
-/// The same for a cell of a table.
-fn cell(text: &str) -> String {
-    inline(text).replace('|', "\\|")
-}
-
-/// `<=` is a bound, and begins nothing in Markdown.
-fn inline(text: &str) -> String {
-    text.replace('<', "&lt;")
-        .replace("&lt;=", "<=")
-        .replace("](", "]\\(")
-        .replace(['\n', '\r'], " ")
 }

@@ -1,12 +1,8 @@
 //! A load as a document: the result, its figures in tables and pictures, and what speaks against them.
 
 use wirebench_judge::load::verdict;
-use wirebench_schema::{
-    load::{
-        ErrorKind, LatencySummary, LoadConfig, LoadReport, LoadResult, NamedRequests, Phase,
-        RateStep,
-    },
-    printable::printable,
+use wirebench_schema::load::{
+    ErrorKind, LatencySummary, LoadConfig, LoadReport, LoadResult, NamedRequests, Phase, RateStep,
 };
 
 use super::{Load, charts, doubts};
@@ -26,7 +22,7 @@ const HEADS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "max"];
 
 pub(super) fn document(load: &Load<'_>) -> Document {
     let report = &load.result.report;
-    let title = format!("Load on {}", printable(&report.config.target.to_string()));
+    let title = format!("Load on {}", report.config.target);
     let doubts = doubts(report);
     let word = (!doubts.is_empty()).then_some("NOT VALID");
     let verdict = verdict(report);
@@ -214,7 +210,7 @@ fn requests(report: &LoadReport) -> Block {
 fn errors(report: &LoadReport) -> Block {
     let example = |kind: ErrorKind| {
         let found = report.error_examples.iter().find(|it| it.kind == Some(kind));
-        found.map_or_else(String::new, |it| printable(&it.sentence).into_owned())
+        found.map_or_else(String::new, |it| it.sentence.clone())
     };
     let kinds = report.errors.kinds().into_iter().filter(|(_, count)| *count > 0);
     let rows = kinds.map(|(kind, count)| {

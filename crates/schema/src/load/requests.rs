@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use self::found::Found;
 use super::Body;
-use crate::{printable::printable, target::Target};
+use crate::{printable::printable, secrets::Secrets, target::Target};
 
 /// The largest number of names with figures of their own.
 pub const NAMES_LIMIT: usize = 64;
@@ -232,6 +232,7 @@ impl RequestFile {
         let mut target: Option<(usize, Target)> = None;
         let mut several = None;
         let mut requests = Vec::new();
+        let mut secrets = Secrets::default();
         let mut unnamed = Vec::new();
         for found in found {
             let line = found.line;
@@ -250,7 +251,8 @@ impl RequestFile {
                     )));
                 }
             }
-            requests.push(request);
+            // Names are in every table, and the requests of one name have figures together.
+            requests.push(RequestSpec { name: secrets.text(&request.name), ..request });
         }
         if requests.is_empty() {
             let reason = "the file has no request: write a URL or a path on each line".to_owned();

@@ -15,7 +15,7 @@ use crate::{
     exit::usage,
     fleet::FleetOptions,
     gate::{FailIf, VALUES},
-    options::LabelOption,
+    options::{LabelOption, SecretsOption},
     request_options::{RequestOptions, TrustOptions},
     value::{self, only},
 };
@@ -193,6 +193,8 @@ pub(crate) struct OutputOptions {
     /// Measure the generator's maximum throughput on a built-in null server before the load
     #[arg(long, conflicts_with = "from")]
     pub(crate) ceiling: bool,
+    #[command(flatten)]
+    secrets: SecretsOption,
     #[command(flatten)]
     pub(crate) label: LabelOption,
     /// Show no progress; -q is the rate

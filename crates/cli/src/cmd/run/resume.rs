@@ -46,6 +46,7 @@ pub(super) fn run(
     if let Ok(journal) = journal::read(folder)
         && let Some(pairs) = original(&journal.start)?.pairs()
     {
+        require_secrets(&journal.start)?;
         return pairs.go_on(folder);
     }
     let taken_up = ResumedExperiment::open(folder).map_err(|error| match error.kind() {
@@ -63,6 +64,7 @@ pub(super) fn run(
     {
         return show_again(taken_up, reason, original.as_ref(), arguments);
     }
+    require_secrets(&start)?;
     std::env::set_current_dir(&start.folder).map_err(|error| {
         refusal(&start, &[format!("cannot enter its folder {}: {error}", start.folder)])
     })?;
@@ -94,6 +96,17 @@ pub(super) fn run(
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
     reporter.finish();
     original.conclude(&context.interrupt, &finished?)
+}
+
+/// Refuses to continue a run whose command had secrets, because its journal does not keep them.
+fn require_secrets(start: &Start) -> anyhow::Result<()> {
+    if start.lacks_secrets() {
+        return Err(usage(
+            "cannot resume: the result does not keep the secrets of its command; start a new run with \
+             --show-secrets, or with the secrets in a file of --requests",
+        ));
+    }
+    Ok(())
 }
 
 /// What is shown while it goes on: the table of a suite, nothing of `ab` and `tune`.

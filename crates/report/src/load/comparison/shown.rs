@@ -1,6 +1,6 @@
 //! Two loads as a document and as rows.
 
-use wirebench_schema::{load::LoadResult, printable::printable};
+use wirebench_schema::load::LoadResult;
 use wirebench_stats::Estimate;
 
 use super::{Kind, LoadChange, LoadComparison, LoadSummary};
@@ -79,7 +79,7 @@ impl LoadComparison {
             let ratio = it.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
             let cells =
                 [it.kind.title().to_owned(), shown(it.old), shown(it.new), ratio, it.change()];
-            let request = named.then(|| printable(request).into_owned());
+            let request = named.then(|| request.to_owned());
             request.into_iter().chain(cells).map(Into::into).collect()
         };
         Table::new(columns.collect(), self.figures.iter().map(row))
@@ -89,7 +89,7 @@ impl LoadComparison {
 fn heading(side: &LoadSummary) -> String {
     let LoadSummary { name, target, started, .. } = side;
     let started = if started.is_empty() { String::new() } else { format!(", {started}") };
-    format!("{name}, {}{started}", printable(target))
+    format!("{name}, {target}{started}")
 }
 
 impl LoadChange {

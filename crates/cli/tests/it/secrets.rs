@@ -1,0 +1,212 @@
+//! Secrets go in by every way that requests and commands have, and are in nothing that wirebench writes or prints.
+
+use crate::{
+    requests::api,
+    servers,
+    world::{Outcome, World, entries, result_in},
+};
+use std::{collections::BTreeSet, fs, net::TcpListener, path::Path, thread};
+use wirebench_experiment::journal::unpacked;
+use wirebench_schema::load::LoadReport;
+
+/// The beginning of all secrets.
+const MARK: &str = "hush";
+/// The same behind a user name in base64.
+const ENCODED: &str = "YW5uOmh1c2";
+
+/// The server [`api`] in a thread of this test, and its address.
+fn served() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || api(&stream));
+        }
+    });
+    address
+}
+
+fn write(world: &World, name: &str, text: &str) -> String {
+    fs::write(world.folder.path().join(name), text).unwrap();
+    name.to_owned()
+}
+
+/// JSON lines, with secrets in queries, names, header lines, bodies and expectations.
+const LINES: &str = include_str!("secrets.jsonl");
+/// URLs with and without credentials, as vegeta has its targets.
+const TARGETS: &str = "GET http://ann:hush16@ADDRESS/users/5?api_key=hush17\nX-Api-Key: hush18\n\n\
+                       GET http://ADDRESS/users/6\nProxy-Authorization: Basic hush19\n";
+const ARCHIVE: &str = r#"{"log": {"entries": [{"request": {"method": "POST", "url": "http://ADDRESS/login?auth=hush20",
+"headers": [{"name": "cookie", "value": "a=\"hush21\"; b=hush22"}],
+"postData": {"text": "{\"credentials\": {\"user\": \"hush23\"}, \"apikey\": \"hush24\"}"}}}]}}"#;
+
+#[test]
+fn no_output_of_a_load_has_a_secret() {
+    let (world, address) = (World::new(), served());
+    let url = format!("http://{address}/");
+    let here = |text: &str| text.replace("ADDRESS", &address);
+    let lines = write(&world, "api.jsonl", LINES);
+    let targets = write(&world, "targets.txt", &here(TARGETS));
+    let archive = write(&world, "archive.har", &here(ARCHIVE));
+    let body = write(&world, "body.json", "{\"token\": \"hush25\"}");
+    let path = format!("{url}users/7?session_token=hush26");
+    let loads: [&[&str]; 6] = [
+        &["--requests", &lines, &url],
+        &["--requests", &targets],
+        &["--requests", &archive],
+        &["--method", "POST", "--body-file", &body, &url],
+        &[
+            "-H",
+            "Authorization: Bearer hush27",
+            "--header=Cookie: s=\"hush28 x\"; t='hush29'",
+            &path,
+        ],
+        &["--method", "POST", "-H", "token: hush30", "--body", "pin=1&secret=hush31 hush32", &url],
+    ];
+    let mut shown = Vec::new();
+    for (number, load) in loads.iter().enumerate() {
+        let parent = format!("results/{number}");
+        let files = ["csv", "hgrm", "openmetrics", "intervals"]
+            .map(|it| format!("--{it}=out-{number}.{it}"));
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let common = ["load", "-c2", "-d200ms", "-o", &parent];
+        shown.push(world.wirebench(&[&common, &files[..], load].concat()));
+        shown.push(world.wirebench(&[&["load", "-c1", "-n8", "--json"], *load].concat()));
+        shown.push(world.wirebench(&[&["load", "-c1", "-n8", "--events"], *load].concat()));
+        let folder = result_in(&world.folder.path().join(&parent)).display().to_string();
+        assert_read(&world, &folder, &format!("kept-{number}"), &mut shown);
+    }
+    for words in [["load", "http://ann:hush33@127.0.0.1/"], ["load", "--password=hush33"]] {
+        shown.push(world.wirebench(&words).ended(2));
+    }
+    assert_hidden(&world, &shown, &["api.jsonl", "targets.txt", "archive.har", "body.json"]);
+    let report: LoadReport = serde_json::from_str(&shown[1].stdout).unwrap();
+    let names: BTreeSet<&str> = report.by_name.iter().map(|it| it.name.as_str()).collect();
+    let requests = report.config.requests.as_ref().unwrap();
+    let paths: BTreeSet<&str> = requests.requests.iter().map(|it| it.path.as_str()).collect();
+    assert!(
+        names.contains("user token=[redacted]") && names.contains("user token=[redacted-2]"),
+        "{names:?}"
+    );
+    assert!(paths.contains("/users/1?token=[redacted]") && paths.len() == 8, "{paths:?}");
+}
+
+#[test]
+fn no_output_of_a_run_has_a_secret() {
+    let world = World::new();
+    let api = servers::command("api");
+    let program = api.strip_suffix(" {port}").unwrap();
+    write(&world, "srv.sh", &format!("exec {program} \"$1\"\n"));
+    write(&world, "api.jsonl", LINES.lines().next().unwrap());
+    let server = |words: &str| format!("env {words} --listen redis://ann:hush41@h/0");
+    let a = server(
+        "TOKEN=hush34 'DB_PASSWORD=hush35 hush36' sh srv.sh {port} --api-key hush37 --auth=hush38",
+    );
+    let b = server("TOKEN=hush39 sh srv.sh {port} --password 'hush40 x'");
+    let run = ["run", "--server", &a, "--server", &b, "--phase", "saturate", "--steady", "0s"];
+    let short =
+        ["--cohorts", "1", "--duration", "200ms", "--warmup", "0s", "-H", "X-Auth-Token: hush42"];
+    let requests = ["--path", "/users/1?key=hush43", "--expect-contains", "id"];
+    let mut shown = vec![world.wirebench(&[&run[..], &short, &requests, &["--dry-run"]].concat())];
+    let outcome = world.wirebench(&[&run[..], &short, &requests].concat());
+    shown.push(outcome);
+    let folder = world.results().display().to_string();
+    assert_read(&world, &folder, "kept", &mut shown);
+    shown.push(world.wirebench(&["compare", &folder, &folder, "--html"]));
+    shown.push(world.wirebench(&["compare", &folder, "kept", "--json"]));
+    shown.push(world.wirebench(&[
+        "verify",
+        "--server",
+        &a,
+        "--path",
+        "/none?token=hush44",
+        "--junit",
+        "checks.xml",
+    ]));
+    shown.push(world.wirebench(&[
+        "run",
+        "--server",
+        "no-such-server {port} --secret hush45",
+        "--no-verify",
+    ]));
+    assert_hidden(&world, &shown, &["srv.sh", "api.jsonl"]);
+    let commands: Vec<_> =
+        world.journal().runs.iter().map(|it| it.server_command.join(" ")).collect();
+    assert!(commands.iter().any(|it| it.contains("--api-key [redacted]")), "{commands:?}");
+}
+
+#[test]
+fn secrets_are_shown_where_they_are_asked_for_and_a_run_without_them_is_not_resumed() {
+    let (world, server) = (World::new(), servers::command("api"));
+    let line = format!("env TOKEN=hush50 {server}");
+    let run =
+        ["run", "--server", &line, "--path", "/users/1", "--phase", "saturate", "--steady", "0s"];
+    let short = ["--cohorts", "1", "--duration", "200ms", "--warmup", "0s"];
+    let results = |name: &str| result_in(&world.folder.path().join(name)).display().to_string();
+    world.wirebench(&[&run[..], &short, &["-o", "hidden"]].concat());
+    world.wirebench(&[&run[..], &short, &["-o", "shown", "--show-secrets"]].concat());
+    let hidden = results("hidden");
+    let cut_off = |folder: &str| {
+        let file = Path::new(folder).join("runs.jsonl");
+        let text = fs::read_to_string(&file).unwrap();
+        let end = text.trim_end().rfind('\n').unwrap() + 1;
+        fs::write(&file, &text[..end]).unwrap();
+    };
+    cut_off(&hidden);
+    let refused = world.wirebench(&["run", "--resume", &hidden]).ended(2).stderr;
+    assert!(refused.contains("the result does not keep the secrets of its command"), "{refused}");
+    assert!(refused.contains("--show-secrets"), "{refused}");
+    let shown = results("shown");
+    let journal = fs::read_to_string(Path::new(&shown).join("runs.jsonl")).unwrap();
+    assert!(journal.contains("TOKEN=hush50"), "{journal}");
+    cut_off(&shown);
+    world.wirebench(&["run", "--resume", &shown]);
+    assert!(!world.stdout(&["report", &shown, "--html"]).contains(MARK));
+    assert!(!world.stdout(&["completions", "zsh"]).contains("[redacted"));
+    assert!(world.stdout(&["report", &shown, "--html", "--show-secrets"]).contains("TOKEN=hush50"));
+}
+
+/// Shows the result in `folder` in all forms, and copies it.
+fn assert_read(world: &World, folder: &str, copy: &str, shown: &mut Vec<Outcome>) {
+    let forms =
+        ["--markdown", "--html", "--csv", "--json", "--bencher", "--github-action-benchmark"];
+    let more = ["--openmetrics", "--explain", "--no-redact"];
+    for form in forms.into_iter().chain(more) {
+        shown.push(world.wirebench(&["report", folder, form]).ended(0));
+    }
+    let junit = format!("--junit={copy}.xml");
+    shown.push(world.wirebench(&["report", folder, "--fail-if", "errors > 0", &junit]));
+    shown.push(world.wirebench(&["report", folder, "--json", "--no-redact"]).ended(0));
+    shown.push(world.wirebench(&["report", folder, "--archive", copy]).ended(0));
+    shown.push(world.wirebench(&["report", copy, "--json", "--no-redact"]).ended(0));
+    shown.push(world.wirebench(&["site", folder, copy, "-o", "site", "--no-redact"]));
+}
+
+/// Searches everything that was printed, and every file below the world but `inputs`.
+#[track_caller]
+fn assert_hidden(world: &World, shown: &[Outcome], inputs: &[&str]) {
+    let mut found = BTreeSet::new();
+    let mut look = |place: &str, bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        for (at, _) in text.match_indices(MARK).chain(text.match_indices(ENCODED)) {
+            found.insert(format!("{} in {place}", text[at..].chars().take(6).collect::<String>()));
+        }
+    };
+    for outcome in shown {
+        look("stdout", outcome.stdout.as_bytes());
+        look("stderr", outcome.stderr.as_bytes());
+    }
+    let mut folders = vec![world.folder.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in entries(&folder) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !inputs.contains(&name.as_str()) {
+                let bytes = unpacked(fs::read(&path).unwrap()).unwrap();
+                look(&name, &bytes);
+            }
+        }
+    }
+    assert!(found.is_empty(), "{} places: {found:#?}", found.len());
+}

@@ -1,0 +1,84 @@
+//! Names, texts and documents, and that what stays can be read.
+
+use super::*;
+use expect_test::expect_file;
+use serde_json::json;
+
+#[test]
+fn whole_words_of_a_name_say_that_it_is_secret() {
+    let secret = "auth X-Auth x-auth-token Authorization Proxy-Authorization oauth2 key apiKey APIKey api_key \
+                  --api-key X-Api-Key accesstoken authToken id_token token2 PGPASSWORD DB_PASSWORD passwd newPassword \
+                  password_confirmation client_secret clientsecret Set-Cookie cookies session sessionid session-id \
+                  JSESSIONID PHPSESSID credential credentials X-Amz-Signature signature passphrase -k3y-pwd";
+    let public = "monkey keyboard --monkey keyspace cache-key-3 cache-key primaryKey max_tokens tokenizer author \
+                  authored key-file TOKEN_PATH keys sessions sortKey obsession port GOGC Accept user publicKey \
+                  pass-through";
+    let wrong: Vec<&str> = secret.split_whitespace().filter(|it| !is_secret(it)).collect();
+    assert_eq!(wrong, [""; 0], "are secret");
+    let wrong: Vec<&str> = public.split_whitespace().filter(|it| is_secret(it)).collect();
+    assert_eq!(wrong, [""; 0], "are not");
+}
+
+#[test]
+fn secrets_of_a_text_are_hidden_in_whatever_form_it_has_them() {
+    let lines = [
+        "-H 'Authorization: Bearer abc' http://127.0.0.1/",
+        "--header=Cookie: a=\"b c\"; c='d'",
+        "\"Cookie: it's; b=c\" next",
+        "x-csrf-token: a b; the cookie is stale, key: value, `token`: unknown",
+        "<td>authorization: x</td> Authorization: ",
+        "'env DB_URL=a b' srv --token=\"x y\" --api-key z --keys 1 --key ./k.pem --key s3 PASSWORD= {port}",
+        "[\"env\",\"TOKEN=a\\\"b\",\"PORT={port}\",\"GOGC=off\",\"srv\",\"--password\",\"s\",\"--monkey\",\"m\"]",
+        "[\n  \"--secret\",\n  \"it's\",\n  \"-credential\",\n  \"--port\"\n]",
+        "<td>env &quot;TOKEN=a b&quot; srv --passwd=c</td> http://h/?token=t&amp;n=1 X=1 W=<b>",
+        "a token=a, apikey=b and keyspace=c; --verbose --secret; HISTFAA+AAA=",
+        "give --cert and --key, or give --key a PEM file",
+        "http://ann:pw@host:80/a?n=1&session_id=2 redis://:p@h/0 user@host mailto:a@b http://h/a@b",
+        "{\"user\":\"ann\",\"password\":\"a \\\"b\\\" c\",\"auth\":{\"pin\":[1]},\"token\": 5, \"n\":1}",
+        "user=ann&passwd=p q&n=5 /users?key={seq}&token=[redacted] /keyboard?monkey=1",
+        "error: '{\\\"token\\\": \\\"a b\\\", \\\"n\\\": 1}' is wrong",
+    ];
+    let shown = lines
+        .map(|line| format!("{line}\n  {}\n  {}\n", hidden_text(line), hidden_variables(line)));
+    expect_file!["../golden/secrets.txt"].assert_eq(&shown.concat());
+}
+
+#[test]
+fn what_is_hidden_stays_different_and_is_not_hidden_again() {
+    let mut secrets = Secrets::default();
+    let texts = ["/a?token=1", "/b?token=2", "/a?token=2", "/a?token=1", "/a"];
+    let hidden = texts.map(|it| secrets.text(it));
+    let expected = ["/a?token=[redacted]", "/b?token=[redacted]", "/a?token=[redacted-2]"];
+    assert_eq!(hidden[..3], expected);
+    assert_eq!(hidden[3..], ["/a?token=[redacted]", "/a"]);
+    assert_eq!(hidden.clone().map(|it| hidden_text(&it)), hidden);
+    let twice = r#"{"token":"[redacted-2]","n":1} --key [redacted-3] x-auth: [redacted-2]"#;
+    assert_eq!(hidden_text(twice), twice);
+}
+
+#[test]
+fn commands_header_lines_and_texts_of_a_document_are_hidden() {
+    let document = json!({
+        "command": ["srv", "--token", "a b", "--key=c d", "TOKEN=e f", "env TOKEN=g srv", "-H", "session: h",
+                    "--port", "1", "--key", "abc"],
+        "headers": [["Cookie", "a=\"b\"; c=d"], ["x-auth", "1"], ["x-auth", "2"], ["Accept", "x"]],
+        "versions": {"cookie": "1.2"}, "token": 3, "body": {"text": "{\"token\":\"i\"}"}
+    });
+    let expected = json!({
+        "command": ["srv", "--token", "[redacted]", "--key=[redacted]", "TOKEN=[redacted]", "env TOKEN=[redacted] srv",
+                    "-H", "session: [redacted]", "--port", "1", "--key", "[redacted-2]"],
+        "headers": [["Cookie", "[redacted]"], ["x-auth", "[redacted]"], ["x-auth", "[redacted-2]"], ["Accept", "x"]],
+        "versions": {"cookie": "1.2"}, "token": 3, "body": {"text": "{\"token\":\"[redacted]\"}"}
+    });
+    assert_eq!(hidden(document.clone()).unwrap(), expected);
+    let text = format!("{{\"a\":1}}\n{document}\n{{\"cut");
+    assert_eq!(hidden_json(&text), format!("{{\"a\":1}}\n{expected}\n{{\"cut"));
+    assert_eq!(hidden(expected.clone()).unwrap(), expected);
+}
+
+#[test]
+fn a_load_without_secrets_reads_back() {
+    let target = "http://h:1/a[x]?token=1&b=2".parse().unwrap();
+    let config = crate::load::LoadConfig::new(target);
+    assert_eq!(hidden(config).unwrap().target.to_string(), "http://h:1/a[x]?token=[redacted]&b=2");
+}
