@@ -5,15 +5,11 @@
 //! interpreter that a script names; their versions are in the journal.
 
 use sha2::{Digest, Sha256};
-use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
-use wirebench_schema::placeholder;
+use std::path::PathBuf;
 use wirebench_server::digest::{add_content, hexadecimal};
-use wirebench_server::executable::may_be_executed;
 
-use crate::{build, subject::Subject};
+use crate::{build, named::Named, subject::Subject};
 
-/// Where programs are looked for when nothing says where.
-const DEFAULT_PATH: &str = "/bin:/usr/bin";
 /// A digest of what `subject` runs: the content of every file that its run command or its
 /// environment names, all other words of them, and, unless the program itself is what was built,
 /// what its build was made of, or what it shares with other entries if there is no build.
@@ -27,101 +23,32 @@ pub fn fingerprint(subject: &Subject) -> Option<String> {
     if subject.broken().is_some() {
         return None;
     }
-    let run = &subject.variant.run;
-    let mut seen = FingerprintHasher { subject, hash: Sha256::new() };
-    let (program, arguments) = run.command.split_first()?;
-    let programs = seen.filled(program).into_iter();
-    let programs: Option<Vec<PathBuf>> = programs.map(|name| resolve(&name, subject)).collect();
-    // A program with a placeholder that only a start can fill cannot be known before.
-    let programs = programs.filter(|programs| !programs.is_empty())?;
-    seen.add_files(&programs)?;
-    for argument in arguments {
-        seen.add(argument)?;
-    }
-    for (name, value) in &run.env {
-        seen.add_word(name);
-        seen.add(value)?;
-    }
+    let named = Named::of(subject);
+    let programs = named.programs.as_ref()?;
+    let mut hash = Sha256::new();
+    named.words.iter().for_each(|word| add_word(&mut hash, word));
+    let files: Vec<&PathBuf> = named.all().filter(|path| !path.is_dir()).collect();
+    add_files(&mut hash, &files)?;
     // What was built is known by its bytes. What is merely run, as by an interpreter, is known by
     // what was brought for it, and by what it shares with other entries.
     let is_built = |path: &PathBuf| path.starts_with(&subject.build) && !path.is_symlink();
     if !programs.iter().all(is_built) {
-        seen.add_word(&build::stamp(subject).unwrap_or_default());
+        add_word(&mut hash, &build::stamp(subject).unwrap_or_default());
     }
-    Some(hexadecimal(seen.hash))
+    Some(hexadecimal(hash))
 }
 
-/// What has been seen of a subject. Each part says its kind and its length, so that no two lists of
-/// parts look alike.
-struct FingerprintHasher<'a> {
-    subject: &'a Subject,
-    hash: Sha256,
+/// Each part says its kind and its length, so that no two lists of parts look alike.
+fn add_word(hash: &mut Sha256, word: &str) {
+    hash.update(b"word");
+    hash.update((word.len() as u64).to_le_bytes());
+    hash.update(word);
 }
 
-impl FingerprintHasher<'_> {
-    /// Adds a word of the command, or the content of the file that it names, alone or behind an
-    /// equals sign.
-    fn add(&mut self, word: &str) -> Option<()> {
-        let (option, value) = word.split_once('=').unwrap_or(("", word));
-        for (option, name) in [("", word), (option, value)] {
-            let files: Vec<PathBuf> = self
-                .filled(name)
-                .iter()
-                .map(|name| self.subject.source.join(name))
-                .filter(|path| path.is_file())
-                .collect();
-            if !files.is_empty() {
-                self.add_word(option);
-                return self.add_files(&files);
-            }
-        }
-        self.add_word(&word.replace("{variant}", &self.subject.variant.form));
-        Some(())
-    }
-
-    fn add_word(&mut self, word: &str) {
-        self.hash.update(b"word");
-        self.hash.update((word.len() as u64).to_le_bytes());
-        self.hash.update(word);
-    }
-
-    fn add_files(&mut self, files: &[PathBuf]) -> Option<()> {
-        self.hash.update(b"files");
-        self.hash.update((files.len() as u64).to_le_bytes());
-        files.iter().try_for_each(|path| add_content(&mut self.hash, path))
-    }
-
-    /// What `word` becomes in each of the subject's scenarios; nothing when only the start of a
-    /// server can fill it in.
-    fn filled(&self, word: &str) -> Vec<String> {
-        let scenarios = self.subject.variant.scenarios.iter().map(|it| it.name().to_owned());
-        let with = |scenario: String| {
-            let values = [&self.subject.build_values()[..], &[("scenario", scenario)]].concat();
-            placeholder::fill(word, &values).ok()
-        };
-        let mut filled: Vec<String> = scenarios.filter_map(with).collect();
-        filled.dedup();
-        filled
-    }
-}
-
-/// The file that the guard would start for `program`: by its path from the subject's folder, or
-/// from the search path that the server gets.
-fn resolve(program: &str, subject: &Subject) -> Option<PathBuf> {
-    let source = &subject.source;
-    if program.contains('/') {
-        return Some(source.join(program));
-    }
-    let folders = search_path(&subject.variant.run.env, subject);
-    let mut places = env::split_paths(&folders).map(|folder| source.join(folder).join(program));
-    places.find(|place| may_be_executed(place))
-}
-
-fn search_path(env: &BTreeMap<String, String>, subject: &Subject) -> OsString {
-    let own = env.get("PATH").and_then(|value| {
-        placeholder::fill(value, &subject.build_values()).ok().map(OsString::from)
-    });
-    own.or_else(|| env::var_os("PATH")).unwrap_or_else(|| DEFAULT_PATH.into())
+fn add_files(hash: &mut Sha256, files: &[&PathBuf]) -> Option<()> {
+    hash.update(b"files");
+    hash.update((files.len() as u64).to_le_bytes());
+    files.iter().try_for_each(|path| add_content(hash, path))
 }
 
 #[cfg(test)]
@@ -129,6 +56,8 @@ mod tests {
     use super::*;
     use crate::{project::Project, subject::Origin};
     use std::{
+        collections::BTreeMap,
+        env,
         fs::{self, File},
         os::unix::fs::PermissionsExt,
         path::Path,

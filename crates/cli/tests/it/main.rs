@@ -28,6 +28,7 @@ mod list;
 mod load;
 mod load_metrics;
 mod load_results;
+mod old_trees;
 mod open_files;
 mod own_suite;
 mod phases;
