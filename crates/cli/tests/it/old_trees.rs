@@ -1,6 +1,9 @@
 //! Which files the two sides of `ab --old` build and start, and in which environment.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     ab::{SHORT, assert_fine},
@@ -95,6 +98,21 @@ fn submodules_and_git_itself_are_in_the_old_tree_with_git() {
     }
     assert_eq!(git(folder, &["worktree", "list"]).lines().count(), 1);
     assert_eq!(git(folder, &["status", "--porcelain"]), "");
+}
+
+#[test]
+#[ignore = "needs git"]
+fn variables_of_a_hook_reach_neither_git_nor_a_build_with_git() {
+    let world = project();
+    let other = tempfile::tempdir().unwrap();
+    git(other.path(), &["init", "-q"]);
+    let (repository, index) = (other.path().join(".git"), other.path().join("index"));
+    let hook: [(&str, &Path); 3] =
+        [("GIT_DIR", &repository), ("GIT_INDEX_FILE", &index), ("GIT_WORK_TREE", other.path())];
+    let build =
+        "--build=sh -c 'cp source.sh srv; test -z \"$GIT_DIR$GIT_INDEX_FILE$GIT_WORK_TREE\"'";
+    assert_fine(&ab_of(&world, SERVER, &["--old=first", build], &hook));
+    assert!(!index.exists());
 }
 
 #[test]
