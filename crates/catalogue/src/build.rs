@@ -16,7 +16,7 @@ use std::{
     thread,
     time::Duration,
 };
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 use wirebench_schema::{
     argv::display,
     entry::{BuildStep, SHARED},
@@ -310,27 +310,17 @@ fn hexadecimal(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Adds the number of the sources in `folder`, and path and content of each. A link to a file is a
-/// source like any other.
+/// Adds the number of the sources in `folder`, and path and content of each.
 fn add_sources(hash: &mut Sha256, folder: &Path) -> io::Result<()> {
-    let is_source = |file: &walkdir::DirEntry| {
+    let is_skipped = |file: &DirEntry| {
         let name = file.file_name().to_string_lossy();
-        file.depth() == 0
-            || !(name.starts_with('.')
-                || (file.file_type().is_dir() && OUTPUT_FOLDERS.contains(&name.as_ref())))
+        let is_output = || file.file_type().is_dir() && OUTPUT_FOLDERS.contains(&name.as_ref());
+        name.starts_with('.') || is_output()
     };
-    let mut files = Vec::new();
-    if folder.is_dir() {
-        for file in WalkDir::new(folder)
-            .follow_links(true)
-            .sort_by_file_name()
-            .into_iter()
-            .filter_entry(is_source)
-        {
-            files.push(file.map_err(io::Error::from)?.into_path());
-        }
-    }
-    files.retain(|path| path.is_file());
+    let files: Vec<PathBuf> = match folder.is_dir() {
+        true => files_below(folder, is_skipped).collect::<io::Result<_>>()?,
+        false => Vec::new(),
+    };
     hash.update((files.len() as u64).to_le_bytes());
     for file in files {
         let path = file.strip_prefix(folder).unwrap_or(&file);
@@ -341,6 +331,17 @@ fn add_sources(hash: &mut Sha256, folder: &Path) -> io::Result<()> {
         hash.update(&content);
     }
     Ok(())
+}
+
+/// The files in `folder` and below, in order. A link to a file is a file like any other.
+pub(crate) fn files_below(
+    folder: &Path,
+    is_skipped: impl Fn(&DirEntry) -> bool,
+) -> impl Iterator<Item = io::Result<PathBuf>> {
+    let all = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
+    let all = all.filter_entry(move |it| it.depth() == 0 || !is_skipped(it));
+    let paths = all.map(|it| it.map(DirEntry::into_path).map_err(io::Error::from));
+    paths.filter(|it| it.as_ref().map_or(true, |path| path.is_file()))
 }
 
 #[cfg(test)]

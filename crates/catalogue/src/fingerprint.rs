@@ -1,20 +1,37 @@
 //! Tells whether a subject is still the same program: a digest of what its command runs.
 //!
-//! It looks at contents and never at names, places or times of files, so that a copy is the same
-//! program and a rebuilt one is not. It follows neither the libraries that the system loads nor the
-//! interpreter that a script names; their versions are in the journal.
+//! It looks at contents and at places within a folder, and never at times of files, so that a copy is the same program
+//! and a rebuilt one is not. Libraries that the system loads and the interpreter that a script names are read from the
+//! running processes instead (`wirebench_server::mapped`).
 
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
+use std::{
+    collections::BTreeSet,
+    env,
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+use walkdir::DirEntry;
 use wirebench_server::digest::{add_content, hexadecimal};
 
-use crate::{build, named::Named, subject::Subject};
+use crate::{
+    build::{self, files_below},
+    named::{Named, search_path},
+    subject::{Origin, Subject},
+    tracked,
+};
+
+/// The most files that are read below folders. More are unknown, rather than a start that takes minutes.
+const FILES_MOST: usize = 10_000;
+/// The most bytes of these files.
+const BYTES_MOST: u64 = 256 << 20;
 
 /// A digest of what `subject` runs: the content of every file that its run command or its
 /// environment names, all other words of them, and, unless the program itself is what was built,
 /// what its build was made of, or what it shares with other entries if there is no build.
 ///
-/// Absent when its program cannot be found or read. The words count as they are written, before
+/// Absent when its program cannot be found or read, or when its folders have too many files. The words count as they are written, before
 /// host and port are filled in, but with the name of the variant. So the same entry in two checkouts
 /// is one program where its compiler writes no path into it; what its build was made of includes the
 /// paths in its commands.
@@ -32,10 +49,58 @@ pub fn fingerprint(subject: &Subject) -> Option<String> {
     // What was built is known by its bytes. What is merely run, as by an interpreter, is known by
     // what was brought for it, and by what it shares with other entries.
     let is_built = |path: &PathBuf| path.starts_with(&subject.build) && !path.is_symlink();
-    if !programs.iter().all(is_built) {
+    if subject.origin != Origin::Builtin && !programs.iter().all(is_built) {
         add_word(&mut hash, &build::stamp(subject).unwrap_or_default());
+        let files = folder_files(subject, &named)?;
+        files.iter().for_each(|(name, _)| add_word(&mut hash, &name.to_string_lossy()));
+        add_files(&mut hash, &files.iter().map(|(_, path)| path).collect::<Vec<_>>())?;
     }
     Some(hexadecimal(hash))
+}
+
+/// The files that the program may read besides, by their paths in their folders: those that git tracks in its working
+/// folder, or all of them if git tracks none, and those below the folders that the command names, or in which a file is
+/// that it names. Files of machine code do not read others next to them. None if there are too many.
+fn folder_files(subject: &Subject, named: &Named) -> Option<BTreeSet<(PathBuf, PathBuf)>> {
+    let source = &subject.source;
+    let is_script = |path: &&PathBuf| !path.starts_with(&subject.build) && !is_machine_code(path);
+    let folder =
+        |path: &PathBuf| if path.is_dir() { path.clone() } else { path.parent()?.into() }.into();
+    let mut folders: BTreeSet<PathBuf> = named.all().filter(is_script).filter_map(folder).collect();
+    // Programs next to an interpreter are not its.
+    env::split_paths(&search_path(subject)).for_each(|it| _ = folders.remove(&source.join(it)));
+    let mut files = BTreeSet::new();
+    if matches!(subject.origin, Origin::Own { .. }) {
+        let tracked = tracked::files(source);
+        if tracked.is_empty() {
+            folders.insert(source.clone());
+        }
+        let tracked = tracked.into_iter().filter(|path| path.is_file());
+        files.extend(
+            tracked.map(|path| (path.strip_prefix(source).unwrap_or(&path).to_owned(), path)),
+        );
+    }
+    for folder in folders {
+        for path in files_below(&folder, is_skipped).take(FILES_MOST + 1) {
+            let path = path.ok()?;
+            files.insert((path.strip_prefix(&folder).ok()?.to_owned(), path));
+        }
+    }
+    let bytes: u64 = files.iter().flat_map(|(_, path)| path.metadata()).map(|it| it.len()).sum();
+    (files.len() <= FILES_MOST && bytes <= BYTES_MOST).then_some(files)
+}
+
+/// Whether a folder has what is written by runs: by git, by builds, by interpreters, or by wirebench.
+fn is_skipped(folder: &DirEntry) -> bool {
+    let name = folder.file_name().to_string_lossy();
+    let is_output = name.starts_with('.') || ["target", "__pycache__"].contains(&name.as_ref());
+    folder.file_type().is_dir() && (is_output || folder.path().join("runs.jsonl").exists())
+}
+
+fn is_machine_code(path: &Path) -> bool {
+    let mut begin = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok()
+        && begin == *b"\x7fELF"
 }
 
 /// Each part says its kind and its length, so that no two lists of parts look alike.
@@ -123,13 +188,11 @@ mod tests {
     }
 
     #[test]
-    fn files_that_arguments_and_variables_name_count_and_folders_do_not() {
+    fn files_that_arguments_and_variables_name_count() {
         for argument in ["settings", "--config=settings", "{source}/settings"] {
             let (folder, subject) = world(&format!("./server {{port}} {argument} ."));
             fs::write(folder.path().join("settings"), "a").unwrap();
             let before = print(&subject);
-            fs::write(folder.path().join("other"), "in the folder").unwrap();
-            assert_eq!(print(&subject), before, "{argument}");
             fs::write(folder.path().join("settings"), "b").unwrap();
             assert_ne!(print(&subject), before, "{argument}");
         }
@@ -140,6 +203,50 @@ mod tests {
         let with = print(&subject);
         fs::write(folder.path().join("settings"), "b").unwrap();
         assert!(without != with && with != print(&subject));
+    }
+
+    #[test]
+    fn the_files_next_to_a_script_count_and_what_runs_write_does_not() {
+        let (folder, subject) = world("sh app.sh {port}");
+        let write = |name: &str, text: &str| program(&folder.path().join(name), text);
+        write("app.sh", "#!/bin/sh\n. ./lib/part.sh\n");
+        write("lib/part.sh", "one");
+        let before = print(&subject);
+        for written in ["__pycache__/a.pyc", "target/out", ".git/index", "out/runs.jsonl"] {
+            write(written, "");
+            assert_eq!(print(&subject), before, "{written}");
+        }
+        write("lib/part.sh", "two");
+        assert_ne!(print(&subject), before);
+        for number in 0..=FILES_MOST {
+            File::create(folder.path().join(number.to_string())).unwrap();
+        }
+        assert_eq!(fingerprint(&subject), None, "too many files");
+    }
+
+    #[test]
+    fn files_next_to_machine_code_count_only_if_they_are_in_its_working_folder() {
+        let other = tempfile::tempdir().unwrap();
+        fs::copy("/bin/cat", other.path().join("server")).unwrap();
+        let (folder, subject) = world(&format!("{}/server {{port}}", other.path().display()));
+        let before = print(&subject);
+        fs::write(other.path().join("log"), "").unwrap();
+        assert_eq!(print(&subject), before);
+        fs::write(folder.path().join("settings"), "").unwrap();
+        assert_ne!(print(&subject), before);
+    }
+
+    #[test]
+    fn a_class_path_and_a_script_for_a_shell_name_files() {
+        for words in
+            ["java -cp lib/a:b {port}", "sh -c 'exec lib/a {port}'", "node --x=lib/a,b {port}"]
+        {
+            let (folder, mut subject) = world(words);
+            subject.variant.run.command[0] = "./server".into();
+            program(&folder.path().join("lib/a"), "one");
+            let named = Named::of(&subject);
+            assert!(named.paths.iter().any(|path| path.ends_with("lib/a")), "{named:?}");
+        }
     }
 
     #[test]

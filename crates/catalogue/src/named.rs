@@ -84,7 +84,7 @@ fn resolve(program: &str, subject: &Subject) -> Option<PathBuf> {
     places.find(|place| may_be_executed(place))
 }
 
-fn search_path(subject: &Subject) -> OsString {
+pub(crate) fn search_path(subject: &Subject) -> OsString {
     let own = subject.variant.run.env.get("PATH").and_then(|value| {
         placeholder::fill(value, &subject.build_values()).ok().map(OsString::from)
     });

@@ -38,6 +38,12 @@ pub fn top(folder: &Path) -> io::Result<PathBuf> {
     PathBuf::from(git(folder, &["rev-parse", "--show-toplevel"])?).canonicalize()
 }
 
+/// The tracked files below `folder`, with those of submodules; none outside of a repository.
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let listed = git(folder, &["ls-files", "-z", "--recurse-submodules"]).unwrap_or_default();
+    listed.split_terminator('\0').map(|path| folder.join(path)).collect()
+}
+
 pub(crate) fn is_tracked(path: &Path) -> bool {
     let place = path.parent().zip(path.file_name().and_then(|name| name.to_str()));
     let is_listed = |(folder, name)| git(folder, &["ls-files", "--error-unmatch", "--", name]);
