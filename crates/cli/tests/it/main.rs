@@ -38,6 +38,7 @@ mod requests;
 mod resume;
 mod revisions;
 mod run;
+mod same_programs;
 mod second_look;
 mod servers;
 mod services;
