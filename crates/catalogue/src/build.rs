@@ -28,7 +28,7 @@ use wirebench_server::{
 };
 
 use crate::{
-    named::Named,
+    named::CommandFiles,
     subject::{Origin, Subject},
     tracked, version,
 };
@@ -156,7 +156,7 @@ fn look_over(stamp: &str, outputs: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>)
 pub(crate) fn outputs(subject: &Subject) -> Vec<PathBuf> {
     if subject.is_in_tree() {
         let top = tracked::top(&subject.source).unwrap_or_else(|_| subject.source.clone());
-        let named = Named::of(subject);
+        let named = CommandFiles::of(subject);
         let named = named.all().filter_map(|path| path.canonicalize().ok());
         return named.filter(|it| it.starts_with(&top) && !tracked::is_tracked(it)).collect();
     }

@@ -17,7 +17,7 @@ use wirebench_server::digest::{add_content, hexadecimal};
 
 use crate::{
     build::{self, files_below},
-    named::{Named, search_path},
+    named::{CommandFiles, search_path},
     subject::{Origin, Subject},
     tracked,
 };
@@ -31,16 +31,16 @@ const BYTES_MOST: u64 = 256 << 20;
 /// environment names, all other words of them, and, unless the program itself is what was built,
 /// what its build was made of, or what it shares with other entries if there is no build.
 ///
-/// Absent when its program cannot be found or read, or when its folders have too many files. The words count as they are written, before
-/// host and port are filled in, but with the name of the variant. So the same entry in two checkouts
-/// is one program where its compiler writes no path into it; what its build was made of includes the
-/// paths in its commands.
+/// Absent when its program cannot be found or read, or when its folders have too many files. The words
+/// count as they are written, before host and port are filled in, but with the name of the variant. So
+/// the same entry in two checkouts is one program where its compiler writes no path into it; what its
+/// build was made of includes the paths in its commands.
 #[must_use]
 pub fn fingerprint(subject: &Subject) -> Option<String> {
     if subject.broken().is_some() {
         return None;
     }
-    let named = Named::of(subject);
+    let named = CommandFiles::of(subject);
     let programs = named.programs.as_ref()?;
     let mut hash = Sha256::new();
     named.words.iter().for_each(|word| add_word(&mut hash, word));
@@ -61,7 +61,7 @@ pub fn fingerprint(subject: &Subject) -> Option<String> {
 /// The files that the program may read besides, by their paths in their folders: those that git tracks in its working
 /// folder, or all of them if git tracks none, and those below the folders that the command names, or in which a file is
 /// that it names. Files of machine code do not read others next to them. None if there are too many.
-fn folder_files(subject: &Subject, named: &Named) -> Option<BTreeSet<(PathBuf, PathBuf)>> {
+fn folder_files(subject: &Subject, named: &CommandFiles) -> Option<BTreeSet<(PathBuf, PathBuf)>> {
     let source = &subject.source;
     let is_script = |path: &&PathBuf| !path.starts_with(&subject.build) && !is_machine_code(path);
     let folder =
@@ -90,7 +90,7 @@ fn folder_files(subject: &Subject, named: &Named) -> Option<BTreeSet<(PathBuf, P
     (files.len() <= FILES_MOST && bytes <= BYTES_MOST).then_some(files)
 }
 
-/// Whether a folder has what is written by runs: by git, by builds, by interpreters, or by wirebench.
+/// Folders that git, builds, interpreters and wirebench write are skipped.
 fn is_skipped(folder: &DirEntry) -> bool {
     let name = folder.file_name().to_string_lossy();
     let is_output = name.starts_with('.') || ["target", "__pycache__"].contains(&name.as_ref());
@@ -244,7 +244,7 @@ mod tests {
             let (folder, mut subject) = world(words);
             subject.variant.run.command[0] = "./server".into();
             program(&folder.path().join("lib/a"), "one");
-            let named = Named::of(&subject);
+            let named = CommandFiles::of(&subject);
             assert!(named.paths.iter().any(|path| path.ends_with("lib/a")), "{named:?}");
         }
     }

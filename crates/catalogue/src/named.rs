@@ -8,12 +8,12 @@ use crate::subject::Subject;
 
 /// Where programs are looked for when nothing says where.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
-/// What ends a path within a word, as in `--config=FILE`, in a class path, or in a script for `sh -c`.
+/// The ends of a path within a word, as in `--config=FILE`, in a class path, or in a script for `sh -c`.
 const PATH_ENDS: [char; 4] = ['=', ':', ',', ' '];
 
 /// The words of a command and of its variables.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct CommandFiles {
     /// Its program in each scenario, which may be missing; none if only a start finds it.
     pub programs: Option<Vec<PathBuf>>,
     /// The files and folders that its other words name.
@@ -22,7 +22,7 @@ pub struct Named {
     pub(crate) words: Vec<String>,
 }
 
-impl Named {
+impl CommandFiles {
     #[must_use]
     pub fn of(subject: &Subject) -> Self {
         let run = &subject.variant.run;

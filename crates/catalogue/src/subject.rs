@@ -25,7 +25,7 @@ pub enum Origin {
     Builtin,
     /// A command line; nothing is declared about it.
     Own {
-        /// Whether it is in a tree of git. Its build runs each time, because what it depends on is not known.
+        /// True in a tree of git. Its build runs each time, because what it depends on is not known.
         in_tree: bool,
     },
     /// The URL of a service that runs already.
@@ -72,7 +72,7 @@ impl Subject {
         }
     }
 
-    /// Whether it is a command line in a tree of git.
+    /// True of a command line in a tree of git.
     pub(crate) const fn is_in_tree(&self) -> bool {
         matches!(self.origin, Origin::Own { in_tree: true })
     }

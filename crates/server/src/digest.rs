@@ -35,7 +35,7 @@ pub fn of_file(path: &Path) -> Option<String> {
     content(path).map(hexadecimal)
 }
 
-/// The same, of a file that is read once as long as its place, its size and the time of its last change are the same.
+/// The digest of a file that is read once as long as its place, its size and the time of its last change are the same.
 pub fn of_unchanged_file(path: &Path) -> Option<String> {
     static KNOWN: Mutex<BTreeMap<FileState, Option<String>>> = Mutex::new(BTreeMap::new());
     let file = path.metadata().ok()?;

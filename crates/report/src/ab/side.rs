@@ -7,7 +7,7 @@ use wirebench_schema::{
 
 use crate::{
     analysis::{Comparison, Metric, WorkloadRows, asked_for},
-    compare::{Program, program},
+    compare::{ProgramIdentity, program},
     notes::Notes,
     remarks::remarks,
     table::count,
@@ -37,7 +37,7 @@ pub struct Side<'a> {
     /// Those whose figures are not what they claim to be, for a reason that was not asked for.
     pub invalid: usize,
     pub state: State,
-    program: Option<Program<'a>>,
+    program: Option<ProgramIdentity<'a>>,
 }
 
 /// What the runs of a side are worth.

@@ -19,7 +19,7 @@ pub(crate) struct Evidence<'a> {
     /// Figures that are in the older result alone.
     pub(crate) lost_figures: &'a [(Cell, Metric)],
     pub(crate) subjects: &'a [Subject<'a>],
-    /// Whether nothing can have changed, so that conditions on changes do not apply.
+    /// True if nothing can have changed, so that conditions on changes do not apply.
     pub(crate) nothing_differs: bool,
 }
 

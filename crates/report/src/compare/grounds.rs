@@ -233,10 +233,13 @@ pub(super) fn versions(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
 }
 
 /// The fingerprint of a row, and what its processes had mapped.
-pub(crate) type Program<'a> = (&'a str, BTreeSet<&'a str>);
+pub(crate) type ProgramIdentity<'a> = (&'a str, BTreeSet<&'a str>);
 
 /// The program of a row with these runs; none where that is not known.
-pub(crate) fn program<'a>(described: &'a Described, runs: &[&'a Run]) -> Option<Program<'a>> {
+pub(crate) fn program<'a>(
+    described: &'a Described,
+    runs: &[&'a Run],
+) -> Option<ProgramIdentity<'a>> {
     let outcomes = runs.iter().map(|run| &run.outcome).filter(|it| it.has_figures());
     let mapped: Option<BTreeSet<&str>> = outcomes.map(Outcome::mapped).collect();
     Some((described.fingerprint.as_deref()?, mapped.filter(|it| !it.is_empty())?))
@@ -249,8 +252,8 @@ pub(super) fn same_program(old: &Side<'_>, new: &Side<'_>, pair: &Pair<'_>) -> O
     Some(old == program(described(new)?, &pair.new.row.runs)?)
 }
 
-/// Whether nothing that a change could be the effect of differs: programs, versions, machine and settings. The revision
-/// of the project is none of them.
+/// True if programs, versions, machine and settings are known and equal, so that a change has no cause in them. The
+/// revision of the project is none of them.
 pub(super) fn nothing_differs(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>]) -> bool {
     pairs.iter().all(|pair| same_program(old, new, pair) == Some(true))
         && [old, new].iter().all(|side| side.environment.is_some())

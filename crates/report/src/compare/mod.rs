@@ -35,7 +35,7 @@ pub use gate::{ConditionResult, Gate, GateVerdict, Hit, Lost};
 pub(crate) use gate_words::conditions as conditions_block;
 pub use gate_words::gate_lines;
 pub use grounds::Difference;
-pub(crate) use grounds::{Program, no_machine, plain, program};
+pub(crate) use grounds::{ProgramIdentity, no_machine, plain, program};
 pub use json::json;
 
 use wirebench_schema::{environment::Environment, gate::Condition, journal::Journal};

@@ -110,7 +110,7 @@ fn prefix(root: &Path) -> anyhow::Result<String> {
     Ok(prefix.trim_end_matches('/').to_owned())
 }
 
-/// What `revision` means and the full name of its commit. Of a branch, `origin` may have the only copy.
+/// The name that `revision` means and the full name of its commit. Of a branch, `origin` may have the only copy.
 fn commit(root: &Path, revision: &str) -> anyhow::Result<(String, String)> {
     let names = [revision.to_owned(), format!("origin/{revision}")];
     let find = |name: String| {

@@ -2,7 +2,7 @@
 //! interpreter, may be shared if no build writes it.
 
 use std::{collections::BTreeMap, os::unix::fs::MetadataExt as _, path::Path, path::PathBuf};
-use wirebench_catalogue::{named::Named, subject::Subject, tracked};
+use wirebench_catalogue::{named::CommandFiles, subject::Subject, tracked};
 
 use crate::{exit::usage, out};
 
@@ -27,7 +27,7 @@ pub(super) fn shared_files(sides: &[Subject]) -> SharedFiles {
 }
 
 fn files(side: &Subject) -> Vec<PathBuf> {
-    let named = Named::of(side);
+    let named = CommandFiles::of(side);
     named.all().filter(|it| it.is_file()).flat_map(|it| it.canonicalize()).collect()
 }
 
