@@ -16,7 +16,7 @@ use std::{
     thread,
     time::Duration,
 };
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 use wirebench_schema::{
     argv::display,
     entry::{BuildStep, SHARED},
@@ -28,8 +28,9 @@ use wirebench_server::{
 };
 
 use crate::{
+    named::CommandFiles,
     subject::{Origin, Subject},
-    version,
+    tracked, version,
 };
 
 /// The longest that one build step may take.
@@ -73,7 +74,10 @@ pub enum BuildError {
         excerpt: String,
     },
     /// The commands went well and made nothing that can be started.
-    #[error("the build made no program `{program}`; the log is {log}", log = .log.display())]
+    #[error(
+        "the build made no new `{program}`, which the server's command names; the log is {log}",
+        log = .log.display()
+    )]
     NoProgram { program: String, log: PathBuf },
     /// A command could not be run.
     #[error(transparent)]
@@ -106,25 +110,25 @@ pub fn build(
     let lock = File::create(&lock_path).map_err(io_error(&lock_path))?;
     wait_for_lock(&lock, &lock_path, stop)?;
     let steps = steps(subject)?;
-    if subject.own_sources().is_some() {
-        begin();
-        run_steps(&steps, subject, stop)?;
-        return Ok(Built::Made);
-    }
-    let tools = version::of_tools(subject, stop);
-    let digest = digest(&subject.source, &steps, &tools).map_err(io_error(&subject.source))?;
+    let is_in_tree = subject.is_in_tree();
+    let digest = match is_in_tree {
+        true => String::new(),
+        false => digest(&subject.source, &steps, &version::of_tools(subject, stop))
+            .map_err(io_error(&subject.source))?,
+    };
     let stamp = folder.join(STAMP);
     let old = fs::read_to_string(&stamp).unwrap_or_default();
     let (changed, unknown) = look_over(&old, outputs(subject));
     let unchanged = old.lines().next() == Some(&digest) && changed.is_empty() && unknown.is_empty();
-    if unchanged && freshness == Freshness::Stamped && missing_program(subject)?.is_none() {
+    let is_fresh = unchanged && freshness == Freshness::Stamped && !is_in_tree;
+    if is_fresh && missing_program(subject)?.is_none() {
         return Ok(Built::UpToDate);
     }
     begin();
     let _ = fs::remove_file(&stamp);
-    // A toolchain may take a replaced program for its own.
-    changed.iter().for_each(|path| _ = fs::remove_file(path));
-    run_steps(&steps, subject, stop)?;
+    let stale = changed.into_iter().chain(unknown.into_iter().filter(|_| is_in_tree));
+    let stale: Vec<PathBuf> = stale.collect();
+    run_steps(&steps, subject, &stale, stop)?;
     // Variants that share the build may start other programs of it.
     let made: BTreeSet<PathBuf> =
         lines(&old).map(|(_, path)| path.into()).chain(outputs(subject)).collect();
@@ -147,22 +151,41 @@ fn look_over(stamp: &str, outputs: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>)
     (known.into_iter().filter(is_changed).collect(), unknown)
 }
 
-/// The files and folders of its build that the command of `subject` names.
+/// The files and folders of its build that the command of `subject` names. In a tree these are files that git does not
+/// track.
 pub(crate) fn outputs(subject: &Subject) -> Vec<PathBuf> {
+    if subject.is_in_tree() {
+        let top = tracked::top(&subject.source).unwrap_or_else(|_| subject.source.clone());
+        let named = CommandFiles::of(subject);
+        let named = named.all().filter_map(|path| path.canonicalize().ok());
+        return named.filter(|it| it.starts_with(&top) && !tracked::is_tracked(it)).collect();
+    }
     let words = subject.variant.run.command.iter().filter(|word| word.contains("{build}"));
     let filled = words.filter_map(|word| placeholder::fill(word, &subject.build_values()).ok());
     let build = subject.build.display().to_string();
     filled.filter_map(|word| Some(PathBuf::from(&word[word.find(&build)?..]))).collect()
 }
 
-/// Runs all steps, after which the program is there.
-fn run_steps(steps: &[BuildStep], subject: &Subject, stop: &AtomicBool) -> Result<(), BuildError> {
+/// Runs all steps, after which the program is there. The files in `stale` have other names meanwhile, because a
+/// toolchain may take one for its own. In a tree, where they may be the user's, those that are not made again return,
+/// and fail the build.
+fn run_steps(
+    steps: &[BuildStep],
+    subject: &Subject,
+    stale: &[PathBuf],
+    stop: &AtomicBool,
+) -> Result<(), BuildError> {
     let log_path = log_path(subject);
     let mut log = File::create(&log_path).map_err(io_error(&log_path))?;
-    for step in steps {
-        run_step(step, subject, (&mut log, &log_path), stop)?;
-    }
-    match missing_program(subject)? {
+    let aside = |path: &PathBuf| path.with_added_extension("before-build");
+    stale.iter().for_each(|path| _ = fs::rename(path, aside(path)));
+    let result = steps.iter().try_for_each(|it| run_step(it, subject, (&mut log, &log_path), stop));
+    let left = stale.iter().filter(|path| subject.is_in_tree() && !path.exists());
+    let left: Vec<&PathBuf> = left.filter(|path| fs::rename(aside(path), path).is_ok()).collect();
+    stale.iter().for_each(|path| _ = fs::remove_file(aside(path)));
+    result?;
+    let left = left.first().map(|path| path.display().to_string());
+    match left.or(missing_program(subject)?) {
         Some(program) => Err(BuildError::NoProgram { program, log: log_path }),
         None => Ok(()),
     }
@@ -213,8 +236,8 @@ pub(crate) fn wait_for_lock(lock: &File, path: &Path, stop: &AtomicBool) -> Resu
 /// interpreter, is none of the build's business.
 fn missing_program(subject: &Subject) -> Result<Option<String>, placeholder::PlaceholderError> {
     let program = &subject.variant.run.command[0];
-    let is_own = subject.own_sources().is_some() && program.contains('/');
-    if !program.contains("{build}") && !is_own {
+    let is_in_tree = subject.is_in_tree() && program.contains('/');
+    if !program.contains("{build}") && !is_in_tree {
         return Ok(None);
     }
     let program = placeholder::fill(program, &subject.build_values())?;
@@ -230,9 +253,6 @@ pub fn log_path(subject: &Subject) -> PathBuf {
 /// The digest of what the last build of `subject` was made of. For an entry that is not built it is
 /// the digest of what the entries of its language share.
 pub(crate) fn stamp(subject: &Subject) -> Option<String> {
-    if let Some(sources) = subject.own_sources() {
-        return Some(sources.to_owned());
-    }
     if !subject.variant.build.is_empty() {
         let stamp = fs::read_to_string(subject.build.join(STAMP)).ok()?;
         return Some(stamp.lines().next()?.to_owned());
@@ -250,7 +270,7 @@ pub(crate) fn shared(source: &Path) -> PathBuf {
 
 /// The steps of the build with their placeholders filled in. A user's command line has none.
 fn steps(subject: &Subject) -> Result<Vec<BuildStep>, placeholder::PlaceholderError> {
-    if subject.own_sources().is_some() {
+    if subject.is_in_tree() {
         return Ok(subject.variant.build.clone());
     }
     let values = subject.build_values();
@@ -290,27 +310,17 @@ fn hexadecimal(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Adds the number of the sources in `folder`, and path and content of each. A link to a file is a
-/// source like any other.
+/// Adds the number of the sources in `folder`, and path and content of each.
 fn add_sources(hash: &mut Sha256, folder: &Path) -> io::Result<()> {
-    let is_source = |file: &walkdir::DirEntry| {
+    let is_skipped = |file: &DirEntry| {
         let name = file.file_name().to_string_lossy();
-        file.depth() == 0
-            || !(name.starts_with('.')
-                || (file.file_type().is_dir() && OUTPUT_FOLDERS.contains(&name.as_ref())))
+        let is_output = || file.file_type().is_dir() && OUTPUT_FOLDERS.contains(&name.as_ref());
+        name.starts_with('.') || is_output()
     };
-    let mut files = Vec::new();
-    if folder.is_dir() {
-        for file in WalkDir::new(folder)
-            .follow_links(true)
-            .sort_by_file_name()
-            .into_iter()
-            .filter_entry(is_source)
-        {
-            files.push(file.map_err(io::Error::from)?.into_path());
-        }
-    }
-    files.retain(|path| path.is_file());
+    let files: Vec<PathBuf> = match folder.is_dir() {
+        true => files_below(folder, is_skipped).collect::<io::Result<_>>()?,
+        false => Vec::new(),
+    };
     hash.update((files.len() as u64).to_le_bytes());
     for file in files {
         let path = file.strip_prefix(folder).unwrap_or(&file);
@@ -321,6 +331,17 @@ fn add_sources(hash: &mut Sha256, folder: &Path) -> io::Result<()> {
         hash.update(&content);
     }
     Ok(())
+}
+
+/// The files in `folder` and below, in order. A link to a file is a file like any other.
+pub(crate) fn files_below(
+    folder: &Path,
+    is_skipped: impl Fn(&DirEntry) -> bool,
+) -> impl Iterator<Item = io::Result<PathBuf>> {
+    let all = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
+    let all = all.filter_entry(move |it| it.depth() == 0 || !is_skipped(it));
+    let paths = all.map(|it| it.map(DirEntry::into_path).map_err(io::Error::from));
+    paths.filter(|it| it.as_ref().map_or(true, |path| path.is_file()))
 }
 
 #[cfg(test)]

@@ -1,127 +1,119 @@
 //! Tells whether a subject is still the same program: a digest of what its command runs.
 //!
-//! It looks at contents and never at names, places or times of files, so that a copy is the same
-//! program and a rebuilt one is not. It follows neither the libraries that the system loads nor the
-//! interpreter that a script names; their versions are in the journal.
+//! It looks at contents and at places within a folder, and never at times of files, so that a copy is the same program
+//! and a rebuilt one is not. Libraries that the system loads and the interpreter that a script names are read from the
+//! running processes instead (`wirebench_server::mapped`).
 
 use sha2::{Digest, Sha256};
-use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
-use wirebench_schema::placeholder;
+use std::{
+    collections::BTreeSet,
+    env,
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+use walkdir::DirEntry;
 use wirebench_server::digest::{add_content, hexadecimal};
-use wirebench_server::executable::may_be_executed;
 
-use crate::{build, subject::Subject};
+use crate::{
+    build::{self, files_below},
+    named::{CommandFiles, search_path},
+    subject::{Origin, Subject},
+    tracked,
+};
 
-/// Where programs are looked for when nothing says where.
-const DEFAULT_PATH: &str = "/bin:/usr/bin";
+/// The most files that are read below folders. More are unknown, rather than a start that takes minutes.
+const FILES_MOST: usize = 10_000;
+/// The most bytes of these files.
+const BYTES_MOST: u64 = 256 << 20;
+
 /// A digest of what `subject` runs: the content of every file that its run command or its
 /// environment names, all other words of them, and, unless the program itself is what was built,
 /// what its build was made of, or what it shares with other entries if there is no build.
 ///
-/// Absent when its program cannot be found or read. The words count as they are written, before
-/// host and port are filled in, but with the name of the variant. So the same entry in two checkouts
-/// is one program where its compiler writes no path into it; what its build was made of includes the
-/// paths in its commands.
+/// Absent when its program cannot be found or read, or when its folders have too many files. The words
+/// count as they are written, before host and port are filled in, but with the name of the variant. So
+/// the same entry in two checkouts is one program where its compiler writes no path into it; what its
+/// build was made of includes the paths in its commands.
 #[must_use]
 pub fn fingerprint(subject: &Subject) -> Option<String> {
     if subject.broken().is_some() {
         return None;
     }
-    let run = &subject.variant.run;
-    let mut seen = FingerprintHasher { subject, hash: Sha256::new() };
-    let (program, arguments) = run.command.split_first()?;
-    let programs = seen.filled(program).into_iter();
-    let programs: Option<Vec<PathBuf>> = programs.map(|name| resolve(&name, subject)).collect();
-    // A program with a placeholder that only a start can fill cannot be known before.
-    let programs = programs.filter(|programs| !programs.is_empty())?;
-    seen.add_files(&programs)?;
-    for argument in arguments {
-        seen.add(argument)?;
-    }
-    for (name, value) in &run.env {
-        seen.add_word(name);
-        seen.add(value)?;
-    }
+    let named = CommandFiles::of(subject);
+    let programs = named.programs.as_ref()?;
+    let mut hash = Sha256::new();
+    named.words.iter().for_each(|word| add_word(&mut hash, word));
+    let files: Vec<&PathBuf> = named.all().filter(|path| !path.is_dir()).collect();
+    add_files(&mut hash, &files)?;
     // What was built is known by its bytes. What is merely run, as by an interpreter, is known by
     // what was brought for it, and by what it shares with other entries.
     let is_built = |path: &PathBuf| path.starts_with(&subject.build) && !path.is_symlink();
-    if !programs.iter().all(is_built) {
-        seen.add_word(&build::stamp(subject).unwrap_or_default());
+    if subject.origin != Origin::Builtin && !programs.iter().all(is_built) {
+        add_word(&mut hash, &build::stamp(subject).unwrap_or_default());
+        let files = folder_files(subject, &named)?;
+        files.iter().for_each(|(name, _)| add_word(&mut hash, &name.to_string_lossy()));
+        add_files(&mut hash, &files.iter().map(|(_, path)| path).collect::<Vec<_>>())?;
     }
-    Some(hexadecimal(seen.hash))
+    Some(hexadecimal(hash))
 }
 
-/// What has been seen of a subject. Each part says its kind and its length, so that no two lists of
-/// parts look alike.
-struct FingerprintHasher<'a> {
-    subject: &'a Subject,
-    hash: Sha256,
-}
-
-impl FingerprintHasher<'_> {
-    /// Adds a word of the command, or the content of the file that it names, alone or behind an
-    /// equals sign.
-    fn add(&mut self, word: &str) -> Option<()> {
-        let (option, value) = word.split_once('=').unwrap_or(("", word));
-        for (option, name) in [("", word), (option, value)] {
-            let files: Vec<PathBuf> = self
-                .filled(name)
-                .iter()
-                .map(|name| self.subject.source.join(name))
-                .filter(|path| path.is_file())
-                .collect();
-            if !files.is_empty() {
-                self.add_word(option);
-                return self.add_files(&files);
-            }
-        }
-        self.add_word(&word.replace("{variant}", &self.subject.variant.form));
-        Some(())
-    }
-
-    fn add_word(&mut self, word: &str) {
-        self.hash.update(b"word");
-        self.hash.update((word.len() as u64).to_le_bytes());
-        self.hash.update(word);
-    }
-
-    fn add_files(&mut self, files: &[PathBuf]) -> Option<()> {
-        self.hash.update(b"files");
-        self.hash.update((files.len() as u64).to_le_bytes());
-        files.iter().try_for_each(|path| add_content(&mut self.hash, path))
-    }
-
-    /// What `word` becomes in each of the subject's scenarios; nothing when only the start of a
-    /// server can fill it in.
-    fn filled(&self, word: &str) -> Vec<String> {
-        let scenarios = self.subject.variant.scenarios.iter().map(|it| it.name().to_owned());
-        let with = |scenario: String| {
-            let values = [&self.subject.build_values()[..], &[("scenario", scenario)]].concat();
-            placeholder::fill(word, &values).ok()
-        };
-        let mut filled: Vec<String> = scenarios.filter_map(with).collect();
-        filled.dedup();
-        filled
-    }
-}
-
-/// The file that the guard would start for `program`: by its path from the subject's folder, or
-/// from the search path that the server gets.
-fn resolve(program: &str, subject: &Subject) -> Option<PathBuf> {
+/// The files that the program may read besides, by their paths in their folders: those that git tracks in its working
+/// folder, or all of them if git tracks none, and those below the folders that the command names, or in which a file is
+/// that it names. Files of machine code do not read others next to them. None if there are too many.
+fn folder_files(subject: &Subject, named: &CommandFiles) -> Option<BTreeSet<(PathBuf, PathBuf)>> {
     let source = &subject.source;
-    if program.contains('/') {
-        return Some(source.join(program));
+    let is_script = |path: &&PathBuf| !path.starts_with(&subject.build) && !is_machine_code(path);
+    let folder =
+        |path: &PathBuf| if path.is_dir() { path.clone() } else { path.parent()?.into() }.into();
+    let mut folders: BTreeSet<PathBuf> = named.all().filter(is_script).filter_map(folder).collect();
+    // Programs next to an interpreter are not its.
+    env::split_paths(&search_path(subject)).for_each(|it| _ = folders.remove(&source.join(it)));
+    let mut files = BTreeSet::new();
+    if matches!(subject.origin, Origin::Own { .. }) {
+        let tracked = tracked::files(source);
+        if tracked.is_empty() {
+            folders.insert(source.clone());
+        }
+        let tracked = tracked.into_iter().filter(|path| path.is_file());
+        files.extend(
+            tracked.map(|path| (path.strip_prefix(source).unwrap_or(&path).to_owned(), path)),
+        );
     }
-    let folders = search_path(&subject.variant.run.env, subject);
-    let mut places = env::split_paths(&folders).map(|folder| source.join(folder).join(program));
-    places.find(|place| may_be_executed(place))
+    for folder in folders {
+        for path in files_below(&folder, is_skipped).take(FILES_MOST + 1) {
+            let path = path.ok()?;
+            files.insert((path.strip_prefix(&folder).ok()?.to_owned(), path));
+        }
+    }
+    let bytes: u64 = files.iter().flat_map(|(_, path)| path.metadata()).map(|it| it.len()).sum();
+    (files.len() <= FILES_MOST && bytes <= BYTES_MOST).then_some(files)
 }
 
-fn search_path(env: &BTreeMap<String, String>, subject: &Subject) -> OsString {
-    let own = env.get("PATH").and_then(|value| {
-        placeholder::fill(value, &subject.build_values()).ok().map(OsString::from)
-    });
-    own.or_else(|| env::var_os("PATH")).unwrap_or_else(|| DEFAULT_PATH.into())
+/// Folders that git, builds, interpreters and wirebench write are skipped.
+fn is_skipped(folder: &DirEntry) -> bool {
+    let name = folder.file_name().to_string_lossy();
+    let is_output = name.starts_with('.') || ["target", "__pycache__"].contains(&name.as_ref());
+    folder.file_type().is_dir() && (is_output || folder.path().join("runs.jsonl").exists())
+}
+
+fn is_machine_code(path: &Path) -> bool {
+    let mut begin = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok()
+        && begin == *b"\x7fELF"
+}
+
+/// Each part says its kind and its length, so that no two lists of parts look alike.
+fn add_word(hash: &mut Sha256, word: &str) {
+    hash.update(b"word");
+    hash.update((word.len() as u64).to_le_bytes());
+    hash.update(word);
+}
+
+fn add_files(hash: &mut Sha256, files: &[&PathBuf]) -> Option<()> {
+    hash.update(b"files");
+    hash.update((files.len() as u64).to_le_bytes());
+    files.iter().try_for_each(|path| add_content(hash, path))
 }
 
 #[cfg(test)]
@@ -129,6 +121,8 @@ mod tests {
     use super::*;
     use crate::{project::Project, subject::Origin};
     use std::{
+        collections::BTreeMap,
+        env,
         fs::{self, File},
         os::unix::fs::PermissionsExt,
         path::Path,
@@ -194,13 +188,11 @@ mod tests {
     }
 
     #[test]
-    fn files_that_arguments_and_variables_name_count_and_folders_do_not() {
+    fn files_that_arguments_and_variables_name_count() {
         for argument in ["settings", "--config=settings", "{source}/settings"] {
             let (folder, subject) = world(&format!("./server {{port}} {argument} ."));
             fs::write(folder.path().join("settings"), "a").unwrap();
             let before = print(&subject);
-            fs::write(folder.path().join("other"), "in the folder").unwrap();
-            assert_eq!(print(&subject), before, "{argument}");
             fs::write(folder.path().join("settings"), "b").unwrap();
             assert_ne!(print(&subject), before, "{argument}");
         }
@@ -211,6 +203,50 @@ mod tests {
         let with = print(&subject);
         fs::write(folder.path().join("settings"), "b").unwrap();
         assert!(without != with && with != print(&subject));
+    }
+
+    #[test]
+    fn the_files_next_to_a_script_count_and_what_runs_write_does_not() {
+        let (folder, subject) = world("sh app.sh {port}");
+        let write = |name: &str, text: &str| program(&folder.path().join(name), text);
+        write("app.sh", "#!/bin/sh\n. ./lib/part.sh\n");
+        write("lib/part.sh", "one");
+        let before = print(&subject);
+        for written in ["__pycache__/a.pyc", "target/out", ".git/index", "out/runs.jsonl"] {
+            write(written, "");
+            assert_eq!(print(&subject), before, "{written}");
+        }
+        write("lib/part.sh", "two");
+        assert_ne!(print(&subject), before);
+        for number in 0..=FILES_MOST {
+            File::create(folder.path().join(number.to_string())).unwrap();
+        }
+        assert_eq!(fingerprint(&subject), None, "too many files");
+    }
+
+    #[test]
+    fn files_next_to_machine_code_count_only_if_they_are_in_its_working_folder() {
+        let other = tempfile::tempdir().unwrap();
+        fs::copy("/bin/cat", other.path().join("server")).unwrap();
+        let (folder, subject) = world(&format!("{}/server {{port}}", other.path().display()));
+        let before = print(&subject);
+        fs::write(other.path().join("log"), "").unwrap();
+        assert_eq!(print(&subject), before);
+        fs::write(folder.path().join("settings"), "").unwrap();
+        assert_ne!(print(&subject), before);
+    }
+
+    #[test]
+    fn a_class_path_and_a_script_for_a_shell_name_files() {
+        for words in
+            ["java -cp lib/a:b {port}", "sh -c 'exec lib/a {port}'", "node --x=lib/a,b {port}"]
+        {
+            let (folder, mut subject) = world(words);
+            subject.variant.run.command[0] = "./server".into();
+            program(&folder.path().join("lib/a"), "one");
+            let named = CommandFiles::of(&subject);
+            assert!(named.paths.iter().any(|path| path.ends_with("lib/a")), "{named:?}");
+        }
     }
 
     #[test]

@@ -26,9 +26,8 @@ pub enum Origin {
     Builtin,
     /// A command line; nothing is declared about it.
     Own {
-        /// A digest of its sources, if they are of a git repository. Its build runs each time,
-        /// because what it depends on is not known.
-        sources: Option<String>,
+        /// True in a tree of git. Its build runs each time, because what it depends on is not known.
+        in_tree: bool,
     },
     /// The URL of a service that runs already.
     Service,
@@ -74,10 +73,9 @@ impl Subject {
         }
     }
 
-    /// A digest of the sources of a command line, if they are of a git repository.
-    pub(crate) fn own_sources(&self) -> Option<&str> {
-        let Origin::Own { sources } = &self.origin else { return None };
-        sources.as_deref()
+    /// True of a command line in a tree of git.
+    pub(crate) const fn is_in_tree(&self) -> bool {
+        matches!(self.origin, Origin::Own { in_tree: true })
     }
 
     /// What is wrong with its description, if it cannot be used.
@@ -242,7 +240,7 @@ impl Subject {
             source: current_folder()?,
             build: project.build_folder(&variant.id),
             checkouts: None,
-            origin: Origin::Own { sources: None },
+            origin: Origin::Own { in_tree: false },
             variant,
         })
     }

@@ -39,7 +39,12 @@ mod view_options;
 mod why_option;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use std::process::ExitCode;
+use std::{
+    env,
+    ffi::OsString,
+    os::unix::process::CommandExt as _,
+    process::{Command, ExitCode},
+};
 use wirebench_schema::{argv, journal::Start};
 
 use crate::{
@@ -123,11 +128,29 @@ enum Verb {
 /// The command line. The help of each verb has examples.
 fn parsed() -> Result<Arguments, clap::Error> {
     let mut program = examples::added_to(Arguments::command());
-    let matches = program.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = program.try_get_matches_from_mut(env::args_os())?;
     Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
 }
 
+/// The variables with which a hook of git has its children use its repository and its index.
+const GIT_VARIABLES: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR GIT_OBJECT_DIRECTORY \
+                             GIT_ALTERNATE_OBJECT_DIRECTORIES";
+
+/// Starts this program again without the variables of a hook. Its git calls are about other repositories than the
+/// hook's, such as those of a revision, and so are those of builds and servers. Where that fails, it goes on.
+fn leave_hook() {
+    let is_of_hook = |name: &str| GIT_VARIABLES.split(' ').any(|it| it == name);
+    let of_hook = env::vars_os().map(|it| it.0).filter(|it| it.to_str().is_some_and(is_of_hook));
+    let of_hook: Vec<OsString> = of_hook.collect();
+    if let (Ok(program), false) = (env::current_exe(), of_hook.is_empty()) {
+        let mut command = Command::new(program);
+        of_hook.iter().for_each(|name| _ = command.env_remove(name));
+        let _ = command.args(env::args_os().skip(1)).exec();
+    }
+}
+
 fn main() -> ExitCode {
+    leave_hook();
     let arguments = match parsed() {
         Ok(arguments) => arguments,
         Err(error) => return foreign::report(&error),

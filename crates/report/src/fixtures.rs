@@ -124,6 +124,7 @@ pub(crate) fn measured(rate: f64, errors: u64, flags: &[&str]) -> Outcome {
             processes: 1,
             threads: 1,
             context_switches_voluntary: 100,
+            mapped: Some("4455".into()),
             ..Cost::default()
         },
         bound: Bound::Server,
@@ -231,6 +232,7 @@ pub(crate) fn silence(bytes: f64) -> Outcome {
         context_switches_voluntary: 1,
         processes: 1,
         threads: 1,
+        mapped: Some("4455".into()),
         ..IdleMeasurement::default()
     }))
 }

@@ -388,6 +388,16 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// A digest of the files that the server's processes had mapped.
+    #[must_use]
+    pub fn mapped(&self) -> Option<&str> {
+        match self {
+            Self::Measured(measured) => measured.cost.mapped.as_deref(),
+            Self::Idle(idle) => idle.mapped.as_deref(),
+            Self::Failed { .. } => None,
+        }
+    }
+
     /// Whether anything was measured.
     #[must_use]
     pub const fn has_figures(&self) -> bool {

@@ -73,6 +73,7 @@ pub fn cost(
         threads: u32::try_from(after.threads.count()).unwrap_or(u32::MAX),
         context_switches_voluntary: whole(in_window(voluntary)),
         context_switches_involuntary: whole(in_window(involuntary)),
+        mapped: after.mapped.clone(),
         run_queue_ns: Some(whole(in_window(after.threads.run_queue_since(&before.threads)))),
     }
 }

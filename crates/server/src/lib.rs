@@ -10,6 +10,7 @@ pub mod digest;
 pub mod executable;
 pub mod guard;
 pub mod launch;
+pub mod mapped;
 pub mod memory;
 pub mod parallel;
 pub mod perf;

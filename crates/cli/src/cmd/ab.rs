@@ -4,6 +4,7 @@
 mod revision;
 mod setting;
 mod side;
+mod tree;
 
 use anyhow::Context as _;
 use std::{path::PathBuf, time::Duration};
@@ -105,7 +106,7 @@ pub(crate) struct Arguments {
     /// Working folder of B's command [default: current folder]
     #[arg(long, value_name = "FOLDER", requires = "b")]
     b_folder: Option<PathBuf>,
-    /// Git revision of ENTRY or --server used as A
+    /// Git revision of ENTRY or --server used as A, or a branch that only `origin` has
     #[arg(long, value_name = "REVISION", requires = "revised", conflicts_with_all = ["a", "b"])]
     old: Option<String>,
     /// Git revision of ENTRY or --server used as B [default: the working tree]
@@ -236,10 +237,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let Setting { experiment, subjects, .. } = setting;
     let mut reporter = arguments.telling.reporter();
+    let shared = tree::shared_files(&subjects);
     let prepared = match ready(&context, &experiment, subjects, &mut reporter)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
+    let subjects = prepared.subjects();
+    if arguments.server.is_some() {
+        tree::check(&shared, &subjects).inspect_err(|_| reporter.finish())?;
+    }
+    if let ([old, new], true, None) = (&subjects[..], arguments.old.is_some(), &arguments.new) {
+        tree::note_ignored(&context.project.state, [&old.source, &new.source]);
+    }
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     arguments.conclude(&context.interrupt, &finished?)

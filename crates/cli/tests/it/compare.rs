@@ -79,6 +79,7 @@ pub(crate) fn measured(rate: f64) -> Outcome {
         busiest_thread_share: 0.99,
         generator_cpu_share: 0.5,
         memory_peak_bytes: 1 << 20,
+        mapped: Some("4455".to_owned()),
         processes: 1,
         threads: 1,
         ..Cost::default()

@@ -25,7 +25,7 @@ fn a_request_costs_what_it_takes_in_a_closed_loop_and_at_a_rate() {
 fn processes_of_connections_that_stay_are_counted_whether_they_are_waited_for_or_not() {
     for mode in ["forks", "forks-and-forgets"] {
         let measured = cost_of(mode, "warmup = \"200ms\"");
-        let cost = measured.cost;
+        let cost = &measured.cost;
         let ns = cost.cpu_ns_per_request.unwrap_or_else(|| panic!("{mode}: {measured:#?}"));
         assert!(ns >= LEAST_NS, "{mode}: {cost:?}");
         // Twice what a child had used is not what the window had of CPU time.

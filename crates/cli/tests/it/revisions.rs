@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 /// What git says in `folder`.
 #[track_caller]
-fn git(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=0"];
     let mut command = Command::new("git");
     let output = command.arg("-C").arg(folder).args(who).args(arguments).output().unwrap();
@@ -20,7 +20,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
 }
 
 #[track_caller]
-fn commit(folder: &Path) {
+pub(crate) fn commit(folder: &Path) {
     git(folder, &["add", "."]);
     git(folder, &["commit", "-qm", "A change"]);
 }
@@ -85,10 +85,10 @@ fn an_entry_with_requests_of_its_own_is_asked_those_of_today_at_both_revisions_w
 }
 
 /// The build of a server that is a copy of its source.
-const BUILD: &str = "--build=sh -c 'echo copying; cp source.sh srv'";
+pub(crate) const BUILD: &str = "--build=sh -c 'echo copying; cp source.sh srv'";
 
 /// A repository whose folder `app` has a server, at two commits.
-fn project() -> World {
+pub(crate) fn project() -> World {
     let world = World::new();
     let folder = world.folder.path();
     let app = folder.join("app");
@@ -141,9 +141,20 @@ fn ctrl_c_in_the_build_of_a_revision_leaves_nothing_behind_with_git() {
 
 /// `ab` with short slices in the folder `app`.
 fn ab(world: &World, arguments: &[&str]) -> Outcome {
-    let server = ["--server=./srv {host} {port}", "--cohorts=1"];
+    ab_of(world, "./srv {host} {port}", arguments, &[])
+}
+
+/// The same of another server, with variables.
+pub(crate) fn ab_of(
+    world: &World,
+    server: &str,
+    arguments: &[&str],
+    variables: &[(&str, &Path)],
+) -> Outcome {
+    let server = [&format!("--server={server}"), "--cohorts=1"];
     let mut command = assert_cmd::Command::new(program());
     command.args(SHORT).args(server).args(arguments).timeout(PATIENCE).env("LC_ALL", "C");
+    command.envs(variables.iter().copied());
     let output = command.current_dir(world.folder.path().join("app")).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Outcome { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
@@ -213,7 +224,7 @@ fn a_build_that_fails_and_a_revision_without_the_folder_are_errors_with_git() {
     ];
     assert_has(&told, &parts);
     let nothing = ab(&world, &["--old=first", "--new=second", "--build=true"]).ended(1);
-    assert_has(&format!("{nothing:?}"), &["the build made no program `", "/app/srv`"]);
+    assert_has(&format!("{nothing:?}"), &["the build made no new `", "/app/srv`"]);
     ab(&world, &["--old=first"]).assert_refused(2, &["/app/srv`: make it with --build"]);
     ab(&world, &["--old=empty", BUILD]).assert_refused(2, &["`empty` has no folder `app`"]);
     let unknown = ["`nowhere` is not a revision of the repository at "];

@@ -138,6 +138,7 @@ impl Parts<'_> {
             threads: last.map_or(0, |it| u32::try_from(it.threads.count()).unwrap_or(u32::MAX)),
             context_switches_voluntary: sum(|slice| slice.switches_voluntary),
             context_switches_involuntary: sum(|slice| slice.switches_involuntary),
+            mapped: last.and_then(|details| details.mapped.clone()),
             run_queue_ns: Some(run_queue_ns),
         }
     }

@@ -84,6 +84,7 @@ impl RunSettings {
             context_switches_involuntary: seen.cost.context_switches_involuntary,
             processes: seen.cost.processes,
             threads: seen.cost.threads,
+            mapped: seen.cost.mapped,
             reasons,
         })))
     }

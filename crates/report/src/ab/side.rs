@@ -7,6 +7,7 @@ use wirebench_schema::{
 
 use crate::{
     analysis::{Comparison, Metric, WorkloadRows, asked_for},
+    compare::{ProgramIdentity, program},
     notes::Notes,
     remarks::remarks,
     table::count,
@@ -36,6 +37,7 @@ pub struct Side<'a> {
     /// Those whose figures are not what they claim to be, for a reason that was not asked for.
     pub invalid: usize,
     pub state: State,
+    program: Option<ProgramIdentity<'a>>,
 }
 
 /// What the runs of a side are worth.
@@ -65,7 +67,7 @@ impl<'a> Side<'a> {
     /// The side at `index` of the journal's head, for a verdict about `metric`.
     pub(super) fn of(
         journal: &'a Journal,
-        rows: &WorkloadRows<'_>,
+        rows: &WorkloadRows<'a>,
         index: usize,
         metric: Metric,
     ) -> Self {
@@ -107,6 +109,7 @@ impl<'a> Side<'a> {
             failed: failures.len(),
             invalid: invalid.len(),
             state,
+            program: program(described, &runs),
         }
     }
 }
@@ -125,7 +128,7 @@ impl Side<'_> {
     /// Whether both are the same program; none where that is not known.
     #[must_use]
     pub fn same_program(sides: &[Self; 2]) -> Option<bool> {
-        let [a, b] = sides.each_ref().map(|side| side.described.fingerprint.as_ref());
+        let [a, b] = sides.each_ref().map(|side| side.program.as_ref());
         Some(a? == b?)
     }
 }

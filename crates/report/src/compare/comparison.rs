@@ -33,6 +33,9 @@ pub struct Comparison {
     pub warnings: Vec<String>,
     /// Versions of entries that differ, each as a sentence. Often they are what is compared.
     pub versions: Vec<String>,
+    /// True if every row is the same program, and versions, machine and settings are the same too, so that no figure
+    /// is compared.
+    pub nothing_differs: bool,
     /// How much the baselines themselves changed that are the same program in both results.
     #[serde(rename = "baseline_drift")]
     pub yardsticks: Vec<Yardstick>,

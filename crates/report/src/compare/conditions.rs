@@ -19,6 +19,8 @@ pub(crate) struct Evidence<'a> {
     /// Figures that are in the older result alone.
     pub(crate) lost_figures: &'a [(Cell, Metric)],
     pub(crate) subjects: &'a [Subject<'a>],
+    /// True if nothing can have changed, so that conditions on changes do not apply.
+    pub(crate) nothing_differs: bool,
 }
 
 /// Looks at all conditions; none without conditions. Cells that were not compared and figures that are
@@ -27,7 +29,7 @@ pub(crate) fn judge(conditions: &[Condition], evidence: &Evidence<'_>) -> Option
     if conditions.is_empty() {
         return None;
     }
-    let Evidence { changes, left_out, lost_figures, subjects } = evidence;
+    let Evidence { changes, left_out, lost_figures, subjects, .. } = evidence;
     let lost = left_out.iter().filter(|it| it.presence == Presence::Lost);
     let lost = lost.map(|it| Lost { cell: it.cell.clone(), reason: it.reason.clone() });
     let is_named = |(cell, metric): &&(Cell, Metric)| {
@@ -42,6 +44,7 @@ pub(crate) fn judge(conditions: &[Condition], evidence: &Evidence<'_>) -> Option
         Gate { conditions: Vec::new(), lost: lost.chain(figures).collect(), warnings: Vec::new() };
     for condition in conditions {
         let (result, warnings) = match OnChange::of(condition) {
+            Some(_) if evidence.nothing_differs => continue,
             Some(it) => it.judge(changes),
             None => (limits::judge(condition, subjects), Vec::new()),
         };

@@ -64,7 +64,8 @@ impl Comparison {
         let forced = self.forced.iter().map(ToString::to_string).collect();
         let left_out = self.left_out.iter().map(ToString::to_string).collect();
         let [old, new] = [&self.old, &self.new].map(heading);
-        let setting = vec![format!("old: {old}"), format!("new: {new}"), words::basis(self)];
+        let mut setting = vec![format!("old: {old}"), format!("new: {new}")];
+        setting.extend((!self.nothing_differs).then(|| words::basis(self)));
         let more = vec![
             Block::list("compared with --force despite these differences", forced),
             Block::list("warnings", self.warnings.clone()),

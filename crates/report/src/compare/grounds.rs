@@ -12,7 +12,7 @@ use std::{
 use wirebench_schema::{
     environment::Weight,
     id::VariantId,
-    journal::{Described, Journal, Run, Verified},
+    journal::{Described, Journal, Outcome, Run, Verified},
     load::{EngineChoice, RequestSet, RequestSpec, SampleReply},
     suite::{Phase, Scale, Workload},
 };
@@ -289,10 +289,33 @@ pub(super) fn versions(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
     found
 }
 
-/// Whether a variant is the same program in both results; none where that is not known.
-pub(super) fn same_program(old: &Side<'_>, new: &Side<'_>, variant: &VariantId) -> Option<bool> {
-    let print = |side: &Side<'_>| described_in(side, variant)?.fingerprint.clone();
-    Some(print(old)? == print(new)?)
+/// The fingerprint of a row, and what its processes had mapped.
+pub(crate) type ProgramIdentity<'a> = (&'a str, BTreeSet<&'a str>);
+
+/// The program of a row with these runs; none where that is not known.
+pub(crate) fn program<'a>(
+    described: &'a Described,
+    runs: &[&'a Run],
+) -> Option<ProgramIdentity<'a>> {
+    let outcomes = runs.iter().map(|run| &run.outcome).filter(|it| it.has_figures());
+    let mapped: Option<BTreeSet<&str>> = outcomes.map(Outcome::mapped).collect();
+    Some((described.fingerprint.as_deref()?, mapped.filter(|it| !it.is_empty())?))
+}
+
+/// Whether a row is the same program in both results; none where that is not known.
+pub(super) fn same_program(old: &Side<'_>, new: &Side<'_>, pair: &Pair<'_>) -> Option<bool> {
+    let described = |side| described_in(side, &pair.cell.variant);
+    let old = program(described(old)?, &pair.old.row.runs)?;
+    Some(old == program(described(new)?, &pair.new.row.runs)?)
+}
+
+/// True if programs, versions, machine and settings are known and equal, so that a change has no cause in them. The
+/// revision of the project is none of them.
+pub(super) fn nothing_differs(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>]) -> bool {
+    pairs.iter().all(|pair| same_program(old, new, pair) == Some(true))
+        && [old, new].iter().all(|side| side.environment.is_some())
+        && machine(old, new).all(|it| it.field == "revision")
+        && versions(old, new).is_empty()
 }
 
 fn described_in<'a>(side: &Side<'a>, variant: &VariantId) -> Option<&'a Described> {

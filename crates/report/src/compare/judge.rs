@@ -185,7 +185,7 @@ fn settle(
             reads,
             claim,
             inconclusive,
-            same_program: same_program(old_side, new_side, &cell.variant),
+            same_program: same_program(old_side, new_side, open.pair),
         })
     };
     judged.filter_map(change).collect()

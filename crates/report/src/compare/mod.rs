@@ -35,7 +35,9 @@ pub use gate::{ConditionResult, Gate, GateVerdict, Hit, Lost};
 pub(crate) use gate_words::conditions as conditions_block;
 pub use gate_words::gate_lines;
 pub use grounds::Difference;
-pub(crate) use grounds::{differing_replies, differing_requests, no_machine, plain};
+pub(crate) use grounds::{
+    ProgramIdentity, differing_replies, differing_requests, no_machine, plain, program,
+};
 pub use json::json;
 
 use wirebench_schema::{environment::Environment, gate::Condition, journal::Journal};
@@ -129,8 +131,13 @@ pub fn compare(
         let why = left_out.iter().map(ToString::to_string).collect();
         return Err(NotComparable::NothingInCommon(why));
     }
-    let judge::Judged { changes, yardsticks, warnings, lost } =
-        judge::judge(old, new, &results, &pairs, wishes);
+    let nothing_differs = wishes.differences == Differences::Refuse
+        && left_out.is_empty()
+        && grounds::nothing_differs(old, new, &pairs);
+    let judge::Judged { changes, yardsticks, warnings, lost } = match nothing_differs {
+        true => judge::Judged::default(),
+        false => judge::judge(old, new, &results, &pairs, wishes),
+    };
     Ok(Comparison {
         old: Summary::of(old),
         new: Summary::of(new),
@@ -144,8 +151,10 @@ pub fn compare(
                 left_out: &left_out,
                 lost_figures: &lost,
                 subjects: &limits::subjects(&results[1]),
+                nothing_differs,
             },
         ),
+        nothing_differs,
         yardsticks,
         changes,
         left_out,

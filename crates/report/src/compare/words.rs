@@ -47,6 +47,9 @@ pub(super) const SCOPE: &str = "each result is one session; the intervals do not
 pub(super) fn summary(comparison: &Comparison) -> String {
     let [worse, better, same] = [Movement::Worse, Movement::Better, Movement::Same]
         .map(|wanted| comparison.changes.iter().filter(|it| it.verdict == wanted).count());
+    if comparison.nothing_differs {
+        return "same program in every row, nothing to compare; --force compares anyway".to_owned();
+    }
     let all = comparison.changes.len();
     if all == 0 {
         return "nothing compared: no cell has the requested metrics in both results".to_owned();

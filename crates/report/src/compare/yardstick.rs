@@ -56,7 +56,7 @@ impl<'a> Baseline<'a> {
         };
         let without = || format!("their baseline {variant} has no figures in both");
         let pair = pairs.iter().find(is_it).ok_or_else(without)?;
-        match same_program(old, new, variant) {
+        match same_program(old, new, pair) {
             Some(true) => {}
             Some(false) => {
                 return Err(format!("their baseline {variant} is not the same program in both"));

@@ -39,6 +39,9 @@ pub struct IdleMeasurement {
     pub processes: u32,
     /// Threads at the end of the window.
     pub threads: u32,
+    /// As of [`Cost`](super::Cost).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapped: Option<String>,
     /// The reasons that limit or explain the figures.
     pub reasons: Vec<Reason>,
 }

@@ -34,7 +34,7 @@ pub struct Measurement {
 
 /// The resources used by the server's process tree in the measured window; with a third-party
 /// generator, in its whole run.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Cost {
     /// CPU time of all processes of the tree.
     pub cpu_ns: u64,
@@ -66,6 +66,10 @@ pub struct Cost {
     /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_queue_ns: Option<u64>,
+    /// A digest of the contents of all programs and libraries that its processes have mapped, 16 hexadecimal digits.
+    /// Absent if one cannot be read, and in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapped: Option<String>,
 }
 
 impl Cost {

@@ -5,7 +5,7 @@ use procfs::process::Process;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::look::Look;
-use crate::{memory, threads::Threads, tree};
+use crate::{mapped, memory, threads::Threads, tree};
 
 /// `SIGCHLD` in a mask of signals.
 const SIGCHLD_BIT: u64 = 1 << (rustix::process::Signal::CHILD.as_raw() - 1);
@@ -21,6 +21,8 @@ pub struct Details {
     /// The most memory that it held.
     pub memory_peak_bytes: u64,
     pub processes: usize,
+    /// A digest of the files that they run, if all can be read.
+    pub mapped: Option<String>,
     /// The processes that ignore `SIGCHLD`: the CPU time of their children is lost.
     pub(super) ignoring: BTreeSet<i32>,
 }
@@ -36,6 +38,7 @@ impl Details {
             switches: BTreeMap::new(),
             memory_peak_bytes: 0,
             processes: 0,
+            mapped: mapped::digest(&pids),
             ignoring: BTreeSet::new(),
         };
         let mut files = BTreeSet::new();
@@ -101,6 +104,7 @@ impl Details {
             switches: switches.iter().copied().collect(),
             memory_peak_bytes: 0,
             processes: 1,
+            mapped: None,
             ignoring: BTreeSet::new(),
         }
     }

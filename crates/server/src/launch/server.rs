@@ -15,7 +15,7 @@ enum Kind {
     /// Dropping it ends the server's whole tree.
     Started(Box<Started>),
     /// A service that ran before. No signal is ever sent to it.
-    Service(Running),
+    Service(Box<Running>),
 }
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -44,7 +44,7 @@ impl From<Started> for Server {
 
 impl From<Running> for Server {
     fn from(running: Running) -> Self {
-        Self(Kind::Service(running))
+        Self(Kind::Service(Box::new(running)))
     }
 }
 

@@ -110,7 +110,7 @@ impl Arguments {
                 require_program(program, "make it with --build 'COMMAND', or write its path")?;
             }
             subject.title = format!("{}, {}", subject.title, place.name);
-            subject.origin = Origin::Own { sources: Some(place.sources) };
+            subject.origin = Origin::Own { in_tree: true };
             subject.variant.build.clone_from(&build);
             anyhow::Ok(subject)
         };

@@ -7,7 +7,8 @@ mod rules;
 mod shown;
 
 use self::made::{
-    BASE, Place, USUAL, compared, conditions, measurements, noise, result, try_compare, with_go,
+    BASE, Place, USUAL, compared, conditions, machine, measurements, noise, result, try_compare,
+    with_go,
 };
 use super::*;
 use crate::Report as _;
@@ -113,20 +114,57 @@ fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
 }
 
 #[test]
+fn results_of_which_nothing_differs_are_not_compared_and_pass() {
+    let old = with_go(10, 1, (1.0, 1.0));
+    let mut new = old.clone();
+    for run in &mut new.runs {
+        if let Outcome::Measured(it) = &mut run.outcome {
+            it.load.requests_per_second *= 0.8;
+        }
+    }
+    let wishes = conditions(&["throughput < -3%", "p99 > 1s"]);
+    let text = compared(&old, &new, &wishes);
+    assert!(text.nothing_differs && text.changes.is_empty(), "{text:#?}");
+    assert!(text.text(Rows::All).contains("same program in every row, nothing to compare"));
+    let gate = text.gate.unwrap();
+    assert_eq!((gate.verdict(), gate.conditions.len()), (GateVerdict::Passed, 1));
+    let forced = CompareOptions { differences: Differences::Force, ..wishes.clone() };
+    assert!(!compared(&old, &new, &forced).changes.is_empty());
+    let environment = [machine(), Environment { kernel: "6.2.0".into(), ..machine() }];
+    let [was, is] = environment.each_ref().map(Some);
+    let side = |journal, environment| Side { name: "one", journal, environment };
+    let other_kernel = compare(&side(&old, was), &side(&new, is), &wishes).unwrap();
+    assert!(!other_kernel.nothing_differs);
+    let unknown = compare(&side(&old, None), &side(&new, is), &wishes).unwrap();
+    assert!(!unknown.nothing_differs);
+}
+
+#[test]
 fn a_baseline_that_changed_itself_is_no_yardstick_but_a_cell_as_any_other() {
     let slower = |journal: &mut Journal| {
         for it in measurements(journal, BASE, "hello") {
             it.load.requests_per_second *= 0.9;
         }
     };
+    let same = Some("0011");
     let reasons = [
-        (Some("0022".to_owned()), "is not the same program in both"),
-        (None, "the same program in both is not known"),
+        (Some("0022"), Some("4455"), "is not the same program in both"),
+        (same, Some("6677"), "is not the same program in both"),
+        (None, Some("4455"), "the same program in both is not known"),
+        // As in results of earlier versions.
+        (same, None, "the same program in both is not known"),
     ];
-    for (fingerprint, reason) in reasons {
+    for (fingerprint, mapped, reason) in reasons {
         let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
         slower(&mut new);
-        new.start.variants[0].fingerprint = fingerprint;
+        new.start.variants[0].fingerprint = fingerprint.map(str::to_owned);
+        for run in &mut new.runs {
+            match &mut run.outcome {
+                Outcome::Measured(it) => it.cost.mapped = mapped.map(str::to_owned),
+                Outcome::Idle(it) => it.mapped = mapped.map(str::to_owned),
+                Outcome::Failed { .. } => {}
+            }
+        }
         let comparison = compared(&old, &new, &CompareOptions::default());
         assert!(comparison.yardsticks.is_empty());
         assert!(comparison.changes.iter().all(|it| it.relative_to.is_none()));

@@ -1,0 +1,42 @@
+//! When two servers count as the same program.
+
+use std::fs;
+
+use crate::{
+    ab::{SHORT, assert_fine},
+    world::{World, program},
+};
+
+/// Whether two servers in folders with these files are the same program, and what their processes had mapped.
+fn compared(libraries: [&str; 2]) -> (serde_json::Value, Vec<Option<String>>) {
+    let world = World::new();
+    let folders = ["a", "b"].map(|name| world.folder.path().join(name));
+    for (folder, library) in folders.iter().zip(libraries) {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join("app.sh"), ". ./lib.sh\nserve $1 $2\n").unwrap();
+        let serve = format!(
+            "serve() {{ {library} {} null-server epoll hello $1 $2 1; }}\n",
+            program().display()
+        );
+        fs::write(folder.join("lib.sh"), serve).unwrap();
+    }
+    let [a, b] = folders.map(|it| it.display().to_string());
+    let command = "sh app.sh {host} {port}";
+    let sides = ["--a", command, "--b", command, "--a-folder", &a, "--b-folder", &b];
+    let outcome = world.wirebench(&[&SHORT[..], &sides, &["--cohorts=1", "--json"]].concat());
+    assert_fine(&outcome);
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let mapped =
+        world.journal().runs.into_iter().map(|run| run.outcome.mapped().map(str::to_owned));
+    (json["same_program"].clone(), mapped.collect())
+}
+
+#[test]
+fn a_changed_file_that_the_command_does_not_name_is_another_program() {
+    let (same, mapped) = compared(["", ""]);
+    assert_eq!(same, true);
+    assert!(mapped.iter().all(|it| it.is_some() && *it == mapped[0]), "{mapped:?}");
+    let (same, mapped) = compared(["", "exec"]);
+    assert_eq!(same, false);
+    assert!(mapped.iter().all(Option::is_some), "{mapped:?}");
+}
