@@ -4,8 +4,7 @@ pub(crate) mod file;
 mod rates;
 pub(crate) mod set;
 
-use std::{hash::Hasher, sync::Arc};
-use twox_hash::XxHash64;
+use std::sync::Arc;
 use wirebench_schema::{
     agent::{Recording, SERIES_NS},
     load::{
@@ -209,22 +208,10 @@ pub(crate) struct Plan {
     pub(crate) files_digest: Option<String>,
 }
 
-/// The content of all files that requests send, in their order.
-#[derive(Default)]
-struct FilesDigest(Option<XxHash64>);
-
-impl FilesDigest {
-    fn add(&mut self, bytes: &[u8]) {
-        let digest = self.0.get_or_insert_default();
-        digest.write_usize(bytes.len());
-        digest.write(bytes);
-    }
-}
-
 impl Plan {
     /// Computes each thread's share of a configuration that has been checked.
     pub(crate) fn new(config: &LoadConfig) -> Result<Self, LoadError> {
-        let mut files = FilesDigest::default();
+        let mut files = file::FilesDigest::default();
         let codec = match config.target.protocol() {
             Protocol::Http1 => CodecKind::Http1(http1(config, &mut files)?),
             Protocol::Echo => CodecKind::Echo(Echo::new(config.payload_bytes, config.seed)),
@@ -241,7 +228,7 @@ impl Plan {
             server_clocks: ServerClocks::default(),
             requests_before: 0,
             sample_replies: Vec::new(),
-            files_digest: files.0.map(|it| format!("{:016x}", it.finish())),
+            files_digest: files.hexadecimal(),
         })
     }
 }
@@ -322,7 +309,7 @@ fn shares(config: &LoadConfig) -> Vec<Share> {
         .collect()
 }
 
-fn http1(config: &LoadConfig, files: &mut FilesDigest) -> Result<Http1, LoadError> {
+fn http1(config: &LoadConfig, files: &mut file::FilesDigest) -> Result<Http1, LoadError> {
     if let Some(requests) = &config.requests {
         return set::http1(config, requests, files);
     }

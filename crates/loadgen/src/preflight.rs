@@ -35,7 +35,7 @@ use crate::{
     codec::{Codec, Event, Fed, Persistence, Reply, ReplyError, RequestId, Ticket, excerpt},
     dial::{
         Endpoint,
-        first::{First, WaitLimit, connect},
+        first::{WaitLimit, connect},
         sources::Sources,
     },
     error::LoadError,
@@ -150,35 +150,6 @@ enum Ending {
     Wrong(ReplyError),
     Tls(rustls::Error),
     Socket(Errno),
-}
-
-impl<'a> Exchange<'a> {
-    /// On a new connection, and the time to make it; none if the load was stopped.
-    fn begin(
-        config: &'a LoadConfig,
-        Route { endpoints, sources, connector }: Route<'a>,
-        manner: Manner,
-        stop: &'a AtomicBool,
-    ) -> Result<Option<(Self, Duration)>, LoadError> {
-        let limit = WaitLimit { timeout: config.timeout, stop };
-        let first = connect(endpoints, sources, limit)?;
-        Ok(first.map(|First { socket, endpoint, took }| {
-            let (requests, body_bytes) = (Cell::new(0), Cell::new(0));
-            let samples = RefCell::default();
-            let exchange = Self {
-                config,
-                connector,
-                endpoint,
-                socket,
-                manner,
-                stop,
-                requests,
-                body_bytes,
-                samples,
-            };
-            (exchange, took)
-        }))
-    }
 }
 
 impl Exchange<'_> {

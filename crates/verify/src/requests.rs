@@ -223,8 +223,8 @@ fn check(
     }
 }
 
-/// What the first replies of a load are, if all are as expected. If some did not come while all CPUs were busy, it is made again with
-/// a longer timeout, because a server that gets no CPU cannot answer.
+/// What the first replies of a load are, if all are as expected. If some did not come while all CPUs were busy, it is
+/// made again with a longer timeout, because a server that gets no CPU cannot answer.
 fn load(config: &LoadConfig, stop: &AtomicBool) -> Result<Vec<SampleReply>, String> {
     let before = CpuTimes::read();
     let mut made = make(config, stop);

@@ -22,7 +22,8 @@ use wirebench_schema::{load::SeqStart, scenario::HeavyConnections};
 
 pub(crate) use self::{
     expected::ExpectedBody,
-    parser::{Http1Connection, LearnedReply},
+    learning::LearnedReply,
+    parser::Http1Connection,
     requests::Requests,
     rules::{Needle, ReplyBody, Rules},
 };

@@ -7,9 +7,11 @@ use rustix::{
 };
 use std::{
     fs::{self, File, OpenOptions},
+    hash::Hasher,
     io::{self, Read},
     os::unix::fs::{FileTypeExt, OpenOptionsExt},
 };
+use twox_hash::XxHash64;
 
 /// Limit of the wait for the first byte of a pipe: without a writer it would never come.
 const PIPE_TIMEOUT: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
@@ -57,6 +59,22 @@ fn open_pipe(path: &str, wait: Timespec) -> Result<File, String> {
     }
     fcntl_setfl(&pipe, OFlags::empty()).map_err(|error| error.to_string())?;
     Ok(pipe)
+}
+
+/// The content of all files that requests send, in their order.
+#[derive(Default)]
+pub(super) struct FilesDigest(Option<XxHash64>);
+
+impl FilesDigest {
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        let digest = self.0.get_or_insert_default();
+        digest.write_usize(bytes.len());
+        digest.write(bytes);
+    }
+
+    pub(super) fn hexadecimal(&self) -> Option<String> {
+        self.0.as_ref().map(|it| format!("{:016x}", it.finish()))
+    }
 }
 
 #[cfg(test)]

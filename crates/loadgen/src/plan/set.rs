@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 use wirebench_schema::load::{Body, LoadConfig, RequestSet, RequestSpec, is_safe};
 
-use super::{FILES_LIMIT_BYTES, FilesDigest, file, head, read_body};
+use super::{FILES_LIMIT_BYTES, file, file::FilesDigest, head, read_body};
 use crate::{
     codec::{
         http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},

@@ -1,15 +1,19 @@
 //! Single requests that arrive in an unusual manner, each on a connection of its own. The reply must be the usual one.
 
-use std::sync::atomic::AtomicBool;
+use std::{
+    cell::{Cell, RefCell},
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
 use wirebench_schema::load::LoadConfig;
 
-use super::{Exchange, Found, Route, pace::RequestPace, transport::Transport};
+use super::{Exchange, Found, Route, WaitLimit, connect, pace::RequestPace, transport::Transport};
 use crate::{
     codec::{
         Codec, RequestId,
         http1::{FirstUse, Http1},
     },
-    dial::sources::Sources,
+    dial::{first::First, sources::Sources},
     error::LoadError,
     plan::{CodecKind, Plan},
     resolve,
@@ -69,6 +73,35 @@ pub fn ask_each(config: &LoadConfig, manner: Manner, stop: &AtomicBool) -> Resul
         }
     }
     Ok(())
+}
+
+impl<'a> Exchange<'a> {
+    /// On a new connection, and the time to make it; none if the load was stopped.
+    pub(super) fn begin(
+        config: &'a LoadConfig,
+        Route { endpoints, sources, connector }: Route<'a>,
+        manner: Manner,
+        stop: &'a AtomicBool,
+    ) -> Result<Option<(Self, Duration)>, LoadError> {
+        let limit = WaitLimit { timeout: config.timeout, stop };
+        let first = connect(endpoints, sources, limit)?;
+        Ok(first.map(|First { socket, endpoint, took }| {
+            let (requests, body_bytes) = (Cell::new(0), Cell::new(0));
+            let samples = RefCell::default();
+            let exchange = Self {
+                config,
+                connector,
+                endpoint,
+                socket,
+                manner,
+                stop,
+                requests,
+                body_bytes,
+                samples,
+            };
+            (exchange, took)
+        }))
+    }
 }
 
 impl Exchange<'_> {

@@ -96,7 +96,8 @@ names! {
     /// The reason as a part of a sentence.
     pub words of Inconclusive: TooFewCohorts = "fewer than three cohorts",
         BaselineCheckFailed = "the two instances of the baseline differ",
-        Bound = "the load generator was saturated", WideInterval = "the interval is too wide", NotValid = "most runs are not valid";
+        Bound = "the load generator was saturated", WideInterval = "the interval is too wide",
+        NotValid = "most runs are not valid";
 }
 
 impl WorkloadRows<'_> {

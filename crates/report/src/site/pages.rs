@@ -89,7 +89,8 @@ fn index(runs: &[Summary], changes: &[Changes], loads: &[LoadSummary]) -> String
     let body = html! {
         h1 { "Results" }
         p.setting {
-            (runs.len()) " runs. Each is compared with the one before it of the same suite and programs on the same machine: "
+            (runs.len()) " runs. Each is compared with the one before it of the same suite and programs on the same "
+            "machine: "
             (compared) " comparisons, " (changed.len()) " with significant changes."
         }
         section {

@@ -13,7 +13,7 @@ pub struct Service {
     pub addresses: Vec<SocketAddr>,
     /// Its processes on this host, if they were named; else those that listen on the address.
     pub processes: Vec<i32>,
-    /// Its oldest process on this host and since when that runs, before the first connection; absent where none is known.
+    /// Its oldest process on this host, and since when that runs; absent where none is known.
     pub instance: Option<String>,
     /// Whether it may be loaded as fast as it answers; else never faster than at the rate of a workload.
     pub full_speed: bool,

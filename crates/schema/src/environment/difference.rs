@@ -6,9 +6,9 @@
 //! No name that a program can read identifies a machine reliably. A container has a random host
 //! name and its image's `/etc/machine-id`, or none; clones of a disk share both; only root can read
 //! the serial number of the mainboard. A machine is therefore identified by its hardware:
-//! architecture, product, CPU model and family, CPUs, cores, caches, memory, and virtualisation: cloud machines of several
-//! generations have one model name. If any of these
-//! differs, figures cannot be compared ([`Weight::Refuses`]).
+//! architecture, product, CPU model and family, CPUs, cores, caches, memory, and virtualisation:
+//! cloud machines of several generations have one model name. If any of these differs, figures
+//! cannot be compared ([`Weight::Refuses`]).
 //!
 //! If only the names differ, it may be another machine of the same kind or another container on the
 //! same one: a warning. There is no warning if both have the same kernel running since the same

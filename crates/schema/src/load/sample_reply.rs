@@ -1,4 +1,4 @@
-//! What the replies of a server look like, so that two servers can be told apart that do not offer the same service.
+//! What the replies of a server look like: two servers whose replies differ do not offer the same service.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

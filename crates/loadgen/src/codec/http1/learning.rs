@@ -2,11 +2,20 @@
 
 use std::sync::Arc;
 
-use super::{ExpectedBody, Http1, Http1Connection, LearnedReply};
+use super::{ExpectedBody, Http1, Http1Connection};
 use crate::codec::RequestId;
 
 /// Limit of the memory for learned bodies over all requests of a load. What has no room is hashed.
 pub(super) const LEARNED_LIMIT_BYTES: usize = 256 * 1024 * 1024;
+
+/// The expectation learned from a reply.
+#[derive(Debug, PartialEq)]
+pub(crate) struct LearnedReply {
+    pub(crate) body: ExpectedBody,
+    pub(crate) reply_bytes: usize,
+    /// Its media type in lower case, without parameters.
+    pub(crate) content_type: String,
+}
 
 /// Whether the expected body is still to be learned from a reply of the load.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

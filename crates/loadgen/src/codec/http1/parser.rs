@@ -9,6 +9,7 @@ use twox_hash::XxHash64;
 use super::{
     expected::{ExpectedBody, new_hash},
     head::{self, Framing, Head},
+    learning::LearnedReply,
     rules::{Ending, Rules},
     stream::Stream,
     template::ReplyCache,
@@ -67,15 +68,6 @@ pub(crate) struct Http1Connection {
     wrong: Option<Box<ReplyError>>,
     /// Copy of the next reply, if it is to become the expectation.
     learned: Option<Box<LearnedReply>>,
-}
-
-/// The expectation learned from a reply.
-#[derive(Debug, PartialEq)]
-pub(crate) struct LearnedReply {
-    pub(crate) body: ExpectedBody,
-    pub(crate) reply_bytes: usize,
-    /// Its media type in lower case, without parameters.
-    pub(crate) content_type: String,
 }
 
 /// Whether a reply ends with the bytes just seen.
