@@ -1,5 +1,7 @@
 //! Which names are those of secrets.
 
+use super::SHOW_OPTION;
+
 /// Endings of words that mark a secret in any part of a name.
 const ENDINGS: &str = "auth authorization oauth2 token secret password passwd passphrase cookie credential signature \
                        apikey accesskey authkey privatekey sessionid sessid";
@@ -22,7 +24,7 @@ pub fn is_secret(name: &str) -> bool {
         ENDINGS.split(' ').any(|it| one.ends_with(it)) && !(is_harmless && one == "token")
     };
     let is_last = is(LAST, last) && !(is_harmless && last == "key");
-    !is(PLACES, last) && (is_last || words.iter().any(marks))
+    name != SHOW_OPTION && !is(PLACES, last) && (is_last || words.iter().any(marks))
 }
 
 /// The words of a name in lower case, without numbers behind them.
