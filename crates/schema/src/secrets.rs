@@ -11,14 +11,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::collections::HashMap;
 
-pub use names::is_secret;
+pub use names::{SHOW_OPTION, is_secret};
 
 /// The beginning of all that is in the place of a secret.
 pub(crate) const MARK: &str = "[redacted";
 /// The first text in the place of a secret.
 pub const REDACTED: &str = "[redacted]";
-/// The option that keeps secrets.
-pub const SHOW_OPTION: &str = "--show-secrets";
 
 /// Hides the secrets of one document: by the hidden text, the texts that it stands for, with their numbers.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Which names are those of secrets.
 
-use super::SHOW_OPTION;
-
+/// The option that keeps secrets.
+pub const SHOW_OPTION: &str = "--show-secrets";
 /// Endings of words that mark a secret in any part of a name.
 const ENDINGS: &str = "auth authorization oauth2 token secret password passwd passphrase cookie credential signature \
                        apikey accesskey authkey privatekey sessionid sessid";
