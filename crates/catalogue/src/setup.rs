@@ -14,7 +14,7 @@ use wirebench_server::command::{CommandError, Job, NO_ENV};
 use crate::{
     build::excerpt::{last_line, read_log},
     checkouts::Checkouts,
-    requirement::{Availability, Fetch, Prober},
+    requirement::{Availability, Fetch, MissingParts, Prober},
     subject::Subject,
 };
 
@@ -44,7 +44,7 @@ impl Setup {
         for (subject, availability) in subjects.iter().zip(prober.survey(subjects)) {
             match availability {
                 Availability::Ready => setup.ready += 1,
-                Availability::NeedsSetup { packages, fetches, checkouts, .. } => {
+                Availability::NeedsSetup(MissingParts { packages, fetches, checkouts, .. }) => {
                     setup.packages.extend(packages);
                     setup.checkouts.extend(checkouts);
                     fetches.into_iter().for_each(|fetch| setup.add(fetch));
