@@ -33,7 +33,7 @@ use crate::{
     exit::usage,
     fleet::{self, FleetOptions, Pair, ServerHost, ServerHostOption},
     interrupt::Interrupt,
-    progress::{Reporter, Verbosity},
+    progress::Reporter,
     request_options::{CONTRADICTION, OwnOptions, of_entries},
     value::{self, List},
 };
@@ -382,6 +382,6 @@ impl ResultOptions {
 
     /// Shows as much as was asked for.
     pub(crate) fn reporter(&self) -> Reporter {
-        Reporter::new(if self.quiet { Verbosity::Quiet } else { Verbosity::Normal })
+        Reporter::new(self.quiet)
     }
 }

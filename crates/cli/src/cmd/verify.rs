@@ -20,7 +20,7 @@ use crate::{
     options::{ProjectOption, ReadyOptions, SecretsOption},
     out,
     request_options::{CONTRADICTION, OwnOptions},
-    service_options::{Consent, RateLimit, ServiceOptions, is_url},
+    service_options::{Consent, ServiceOptions, is_url},
     value,
 };
 use course::{Again, Asking, Pair, Shown, Starter, Tally, check_all};
@@ -101,9 +101,8 @@ impl Arguments {
     }
 
     fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
-        let words: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let limit = RateLimit { option: "--rate N", is_given: self.rate.is_some() };
-        let services = ServiceOptions::from(self.consent).find(context, &words, limit)?;
+        let limit = ("--rate N", self.rate.is_some());
+        let services = ServiceOptions::from(self.consent).find(context, &self.names, limit)?;
         if services.is_empty() && self.rate.is_some() {
             return Err(usage("--rate limits the checks of services: add a URL, or omit --rate"));
         }
