@@ -109,8 +109,7 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
         let path = folder.join(name);
         Ok((path.display().to_string(), read_requests(&path)?))
     };
-    let entry =
-        Entry::parse_with(&id.to_string_lossy(), &text, &beside).map_err(|e| e.to_string())?;
+    let entry = Entry::parse_with(&id.to_string_lossy(), &text, &beside)?;
     check_patterns(&entry)?;
     let mut subjects: Vec<Subject> = Vec::new();
     for variant in entry.variants {
