@@ -112,7 +112,7 @@ pub(crate) struct ReadyOptions {
     ready_within: Option<Duration>,
     /// Event that makes a server ready: it accepts connections (connect), or answers GET / with
     /// status 200 (reply) [default: connect]
-    #[arg(long, value_name = "EVENT", value_parser = value::ready_when)]
+    #[arg(long, value_name = "EVENT")]
     ready_when: Option<ReadyWhen>,
 }
 

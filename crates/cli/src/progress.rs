@@ -227,8 +227,8 @@ pub(crate) fn bar(is_shown: bool) -> ProgressBar {
     ProgressBar::with_draw_target(None, target).with_style(style(PREPARING))
 }
 
-/// A style of the bar. The templates are constants of this file, and a test reads both.
-fn style(template: &str) -> ProgressStyle {
+/// A style of the bar. The templates are constants, and tests read them.
+pub(crate) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
