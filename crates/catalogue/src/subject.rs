@@ -72,7 +72,7 @@ impl Subject {
         Self { variant, title, description, url, source, build, checkouts, origin }
     }
 
-    /// What is asked of it in a scenario.
+    /// A request to start it in a scenario.
     #[must_use]
     pub fn request(&self, scenario: Scenario, workers: u32) -> Request<'_> {
         Request {
