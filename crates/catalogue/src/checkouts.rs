@@ -13,9 +13,6 @@ use wirebench_server::digest::hexadecimal;
 
 use crate::project::Project;
 
-/// Digits of the digest in the folder's name.
-const DIGITS: usize = 16;
-
 /// The sources of one entry and their folder.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Checkouts {
@@ -51,12 +48,10 @@ impl Checkouts {
                 add(&mut hash, &content);
             }
         }
-        let mut digest = hexadecimal(hash);
-        digest.truncate(DIGITS);
         Ok(Some(Self {
             entry: entry.to_owned(),
             sources: sources.to_vec(),
-            folder: project.state.join("sources").join(entry).join(digest),
+            folder: project.state.join("sources").join(entry).join(hexadecimal(hash)),
             patches: home.to_owned(),
         }))
     }

@@ -1,8 +1,8 @@
 //! The conformance checks of a subject. The checks themselves know servers, but no subjects.
 
 use std::sync::atomic::AtomicBool;
-use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Scenario};
-use wirebench_server::launch::{Launcher, Request};
+use wirebench_schema::scenario::Scenario;
+use wirebench_server::launch::Launcher;
 use wirebench_verify::{Asked, Checked, verify};
 
 use crate::subject::Subject;
@@ -18,13 +18,6 @@ pub fn verify_subject(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(&Checked),
 ) -> Vec<Checked> {
-    let request = Request {
-        variant: &subject.variant,
-        scenario,
-        workers,
-        timeout_ms: DEFAULT_TIMEOUT_MS,
-        build: subject.build.clone(),
-        source: subject.source.clone(),
-    };
+    let request = subject.request(scenario, workers);
     verify(launcher, &request, (subject.declared_mechanism(), asked), stop, observe)
 }

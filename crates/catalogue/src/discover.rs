@@ -109,8 +109,7 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
         let path = folder.join(name);
         Ok((path.display().to_string(), read_requests(&path)?))
     };
-    let entry =
-        Entry::parse_with(&id.to_string_lossy(), &text, &beside).map_err(|e| e.to_string())?;
+    let entry = Entry::parse_with(&id.to_string_lossy(), &text, &beside)?;
     check_patterns(&entry)?;
     let mut subjects: Vec<Subject> = Vec::new();
     for variant in entry.variants {
@@ -202,7 +201,7 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
             let mut known: Vec<String> = Vec::new();
             for subject in subjects {
                 let id = &subject.variant.id;
-                known.extend([language(id.entry()), id.entry()].map(str::to_owned));
+                known.extend([id.language(), id.entry()].map(str::to_owned));
                 known.push(id.to_string());
             }
             let of_entries = known.iter().filter(|known| known.ends_with(name));
@@ -219,11 +218,6 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
     let chosen =
         |subject: &&Subject| names.is_empty() || names.iter().any(|name| means(name, subject));
     Ok(subjects.iter().filter(chosen).cloned().collect())
-}
-
-/// The first part of an entry's name.
-fn language(entry: &str) -> &str {
-    entry.split_once('/').map_or(entry, |(language, _)| language)
 }
 
 /// The name without its variant: the variants of a broken entry are unknown.

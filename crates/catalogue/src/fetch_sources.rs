@@ -6,7 +6,7 @@ mod mirror;
 use std::{
     fs::{self, File},
     io,
-    path::{Path, PathBuf},
+    path::Path,
     sync::atomic::AtomicBool,
 };
 use wirebench_schema::entry::source::{Repository, Source};
@@ -26,31 +26,26 @@ pub fn fetch(
     stop: &AtomicBool,
 ) -> Result<(), FetchError> {
     let home = checkouts.folder.parent().unwrap_or(&checkouts.folder);
-    fs::create_dir_all(home).map_err(at(home))?;
+    fs::create_dir_all(home).map_err(FetchError::at(home))?;
     let lock_path = home.join("lock");
-    let lock = File::create(&lock_path).map_err(at(&lock_path))?;
+    let lock = File::create(&lock_path).map_err(FetchError::at(&lock_path))?;
     wait_for_lock(&lock, &lock_path, stop).map_err(of_lock)?;
     if checkouts.are_there() {
         return Ok(());
     }
     // The lock makes this process the only one that uses the folder. A killed one may have left it.
     let begun = home.join("begun");
-    remove(&begun).map_err(at(&begun))?;
+    remove(&begun).map_err(FetchError::at(&begun))?;
     let fetcher = Fetcher { mirror, stop };
     let made = checkouts
         .sources
         .iter()
         .try_for_each(|source| fetcher.fetch(source, &begun.join(&source.name), &checkouts.patches))
-        .and_then(|()| fs::rename(&begun, &checkouts.folder).map_err(at(&begun)));
+        .and_then(|()| fs::rename(&begun, &checkouts.folder).map_err(FetchError::at(&begun)));
     if made.is_err() {
         let _ = remove(&begun);
     }
     made
-}
-
-fn at(path: &Path) -> impl Fn(io::Error) -> FetchError + use<> {
-    let path: PathBuf = path.to_owned();
-    move |error| FetchError::Io { path: path.clone(), error }
 }
 
 fn of_lock(error: BuildError) -> FetchError {
@@ -122,7 +117,7 @@ impl Fetcher<'_> {
             Some(mirror) => mirror.find(repository).map_err(failed)?.display().to_string(),
             None => repository.as_str().to_owned(),
         };
-        fs::create_dir_all(folder).map_err(at(folder))?;
+        fs::create_dir_all(folder).map_err(FetchError::at(folder))?;
         let git = self.git(folder);
         git.run(&["init", "--quiet", "--template="])?;
         fetch_commit(&git, &place, commit)?;

@@ -26,15 +26,7 @@ pub enum Availability {
     /// All that it needs is there.
     Ready,
     /// `wirebench setup` can bring what is missing.
-    NeedsSetup {
-        /// What is missing, each as a clause.
-        missing: Vec<String>,
-        /// The Debian packages that install it.
-        packages: BTreeSet<String>,
-        fetches: Vec<Fetch>,
-        checkouts: Option<Checkouts>,
-        hints: Vec<String>,
-    },
+    NeedsSetup(MissingParts),
     /// Something is missing that setup cannot bring, or could not.
     NotAvailable {
         /// Why, as a sentence without its full stop.
@@ -67,7 +59,9 @@ impl Availability {
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Ready => None,
-            Self::NeedsSetup { missing, packages, fetches, checkouts, hints } => {
+            Self::NeedsSetup(MissingParts {
+                missing, packages, fetches, checkouts, hints, ..
+            }) => {
                 let mut does = Vec::new();
                 if !packages.is_empty() {
                     let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
@@ -101,7 +95,7 @@ impl Availability {
     pub fn brief_reason(&self) -> Option<String> {
         match self {
             Self::Ready => None,
-            Self::NeedsSetup { missing, .. } => Some(missing.join(", ")),
+            Self::NeedsSetup(parts) => Some(parts.missing.join(", ")),
             Self::NotAvailable { reason } => {
                 Some(reason.split_once("; ").map_or(&**reason, |(first, _)| first).to_owned())
             }
@@ -135,13 +129,12 @@ impl Prober<'_> {
             }
         }
         self.look_at_sources(&mut lacks, subject);
-        let MissingParts { missing, packages, fetches, checkouts, hints, beyond_reach } = lacks;
-        if !beyond_reach.is_empty() {
-            Availability::NotAvailable { reason: beyond_reach.join(", ") }
-        } else if missing.is_empty() {
+        if !lacks.beyond_reach.is_empty() {
+            Availability::NotAvailable { reason: lacks.beyond_reach.join(", ") }
+        } else if lacks.missing.is_empty() {
             Availability::Ready
         } else {
-            Availability::NeedsSetup { missing, packages, fetches, checkouts, hints }
+            Availability::NeedsSetup(lacks)
         }
     }
 
@@ -211,13 +204,15 @@ impl Prober<'_> {
 }
 
 /// What has been found missing so far.
-#[derive(Default)]
-struct MissingParts {
-    missing: Vec<String>,
-    packages: BTreeSet<String>,
-    fetches: Vec<Fetch>,
-    checkouts: Option<Checkouts>,
-    hints: Vec<String>,
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct MissingParts {
+    /// What is missing, each as a clause.
+    pub missing: Vec<String>,
+    /// The Debian packages that install it.
+    pub packages: BTreeSet<String>,
+    pub fetches: Vec<Fetch>,
+    pub checkouts: Option<Checkouts>,
+    pub hints: Vec<String>,
     /// Missing, with the reason why setup does not install it.
     beyond_reach: Vec<String>,
 }

@@ -14,7 +14,7 @@ use wirebench_server::command::{CommandError, Job, NO_ENV};
 use crate::{
     build::excerpt::{last_line, read_log},
     checkouts::Checkouts,
-    requirement::{Availability, Fetch, Prober},
+    requirement::{Availability, Fetch, MissingParts, Prober},
     subject::Subject,
 };
 
@@ -44,7 +44,7 @@ impl Setup {
         for (subject, availability) in subjects.iter().zip(prober.survey(subjects)) {
             match availability {
                 Availability::Ready => setup.ready += 1,
-                Availability::NeedsSetup { packages, fetches, checkouts, .. } => {
+                Availability::NeedsSetup(MissingParts { packages, fetches, checkouts, .. }) => {
                     setup.packages.extend(packages);
                     setup.checkouts.extend(checkouts);
                     fetches.into_iter().for_each(|fetch| setup.add(fetch));
@@ -125,14 +125,10 @@ fn refused(output: &str) -> impl Iterator<Item = String> {
 
 /// Runs a command that fetches, with all that it prints in `log`. The error is what it said last.
 pub fn fetch(fetch: &Fetch, log: &Path, stop: &AtomicBool) -> Result<(), FetchError> {
-    let at = |path: &Path| {
-        let path = path.to_owned();
-        move |error| FetchError::Io { path, error }
-    };
     for folder in [Some(fetch.build.as_path()), log.parent()].into_iter().flatten() {
-        fs::create_dir_all(folder).map_err(at(folder))?;
+        fs::create_dir_all(folder).map_err(FetchError::at(folder))?;
     }
-    let file = File::create(log).map_err(at(log))?;
+    let file = File::create(log).map_err(FetchError::at(log))?;
     let job = Job { argv: &fetch.argv, folder: &fetch.folder, env: NO_ENV, timeout: FETCH_TIMEOUT };
     let status = match job.log_to(&file, stop) {
         Ok(status) if status.success() => return Ok(()),
@@ -140,7 +136,7 @@ pub fn fetch(fetch: &Fetch, log: &Path, stop: &AtomicBool) -> Result<(), FetchEr
         Err(CommandError::Interrupted) => return Err(FetchError::Interrupted),
         Err(error) => return Err(FetchError::Failed(error.to_string())),
     };
-    let said = last_line(&read_log(log, 0).map_err(at(log))?);
+    let said = last_line(&read_log(log, 0).map_err(FetchError::at(log))?);
     Err(FetchError::Failed(said.unwrap_or_else(|| status.to_string())))
 }
 
@@ -155,6 +151,12 @@ pub enum FetchError {
     /// A file or folder cannot be written.
     #[error("{path}: {error}", path = .path.display())]
     Io { path: PathBuf, error: io::Error },
+}
+
+impl FetchError {
+    pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> Self {
+        |error| Self::Io { path: path.to_owned(), error }
+    }
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use wirebench_schema::{
     id::VariantId,
     journal::Described,
     placeholder,
-    scenario::Scenario,
+    scenario::{DEFAULT_TIMEOUT_MS, Scenario},
     secrets,
 };
+use wirebench_server::launch::Request;
 
 use crate::{checkouts::Checkouts, project::Project};
 
@@ -58,6 +59,32 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// A variant that is no part of an entry, or of one that cannot be read.
+    fn new(
+        variant: Variant,
+        title: String,
+        source: PathBuf,
+        origin: Origin,
+        project: &Project,
+    ) -> Self {
+        let build = project.build_folder(&variant.id);
+        let (description, url, checkouts) = (String::new(), None, None);
+        Self { variant, title, description, url, source, build, checkouts, origin }
+    }
+
+    /// A request to start it in a scenario.
+    #[must_use]
+    pub fn request(&self, scenario: Scenario, workers: u32) -> Request<'_> {
+        Request {
+            variant: &self.variant,
+            scenario,
+            workers,
+            timeout_ms: DEFAULT_TIMEOUT_MS,
+            build: self.build.clone(),
+            source: self.source.clone(),
+        }
+    }
+
     /// The event mechanism that it declares.
     #[must_use]
     pub fn declared_mechanism(&self) -> Option<Mechanism> {
@@ -99,16 +126,8 @@ impl Subject {
         let word = |text: &str| safe_word(text).trim_start_matches('.').to_owned();
         let id = VariantId::new(&format!("{}/{}", word(language), word(name)), None).ok()?;
         let variant = Variant::of_command(id, vec!["false".to_owned()], Ready::Line);
-        Some(Self {
-            title: "An entry that cannot be used".to_owned(),
-            description: String::new(),
-            url: None,
-            source: folder.to_owned(),
-            build: project.build_folder(&variant.id),
-            checkouts: None,
-            origin: Origin::Broken { reason },
-            variant,
-        })
+        let title = "An entry that cannot be used".to_owned();
+        Some(Self::new(variant, title, folder.to_owned(), Origin::Broken { reason }, project))
     }
 
     /// Whether it may be loaded as fast as it answers.
@@ -175,17 +194,12 @@ impl Subject {
                 variant.sharing = Sharing::Prefork;
                 variant.scenarios = vec![Scenario::Hello, Scenario::Echo];
                 variant.skips = vec!["does not parse the request".to_owned()];
+                let title = format!("Null server over {name}");
                 Ok(Self {
-                    title: format!("Null server over {name}"),
                     description: "Part of wirebench: next to no work, which shows what the load \
                                   generator can reach."
                         .to_owned(),
-                    url: None,
-                    source: current_folder()?,
-                    build: project.build_folder(&variant.id),
-                    checkouts: None,
-                    origin: Origin::Builtin,
-                    variant,
+                    ..Self::new(variant, title, current_folder()?, Origin::Builtin, project)
                 })
             })
             .collect()
@@ -204,16 +218,7 @@ impl Subject {
             Variant::of_command(free_id(&stem, taken)?, vec![url.clone()], Ready::Connect);
         variant.scenarios = vec![Scenario::Requests];
         variant.run.service = Some(service);
-        Ok(Self {
-            title: url,
-            description: String::new(),
-            url: None,
-            source: current_folder()?,
-            build: project.build_folder(&variant.id),
-            checkouts: None,
-            origin: Origin::Service,
-            variant,
-        })
+        Ok(Self::new(variant, url, current_folder()?, Origin::Service, project))
     }
 
     /// A command line such as `./my-server {port}`, split into words as a shell would, but never
@@ -233,16 +238,8 @@ impl Subject {
         let mut variant =
             Variant::of_command(own_id(&program_name(&command[0]))?, command, Ready::Connect);
         variant.scenarios = scenarios.to_vec();
-        Ok(Self {
-            title: format!("`{line}`"),
-            description: String::new(),
-            url: None,
-            source: current_folder()?,
-            build: project.build_folder(&variant.id),
-            checkouts: None,
-            origin: Origin::Own { in_tree: false },
-            variant,
-        })
+        let origin = Origin::Own { in_tree: false };
+        Ok(Self::new(variant, format!("`{line}`"), current_folder()?, origin, project))
     }
 }
 

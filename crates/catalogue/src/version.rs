@@ -72,10 +72,8 @@ fn read(
         VersionSource::File(file) => read_small(&subject.source.join(file))
             .map_err(|reason| error(format!("{file}: {reason}")))?,
         VersionSource::Command(command) => {
-            let values = subject.build_values();
-            let argv: Result<Vec<String>, _> =
-                command.iter().map(|argument| placeholder::fill(argument, &values)).collect();
-            let argv = argv.map_err(|e| error(e.to_string()))?;
+            let argv = placeholder::fill_all(command, &subject.build_values())
+                .map_err(|e| error(e.to_string()))?;
             let folder = &subject.source;
             let job = Job { argv: &argv, folder, env: NO_ENV, timeout: TIMEOUT };
             ask_twice(|| job.output(stop)).map_err(|e| error(e.to_string()))?.text

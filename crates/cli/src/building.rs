@@ -61,7 +61,7 @@ pub(crate) fn build_all(
     let mut observe = |event: &Event<'_>| show.on(event);
     let outcomes =
         parallel::build_all(subjects, &groups, how, context.interrupt.flag(), &mut observe);
-    show.finish();
+    show.bar.finish_and_clear();
     let failed = groups.iter().zip(&outcomes).filter(|(_, it)| !matches!(it, Some(Ok(_))));
     let members = failed.flat_map(|(group, _)| &group.members);
     members.map(|&member| subjects[member].variant.id.clone()).collect()
@@ -107,14 +107,14 @@ impl Show {
         let seconds = took.as_secs_f64();
         match outcome {
             Ok(Built::Nothing) if self.telling == BuildOutput::All => {
-                self.line(|| out::result(&format!("{name}: nothing to build")));
+                self.bar.suspend(|| out::result(&format!("{name}: nothing to build")));
             }
             Ok(Built::UpToDate) if self.telling == BuildOutput::All => {
-                self.line(|| out::result(&format!("{name}: up to date")));
+                self.bar.suspend(|| out::result(&format!("{name}: up to date")));
             }
             Ok(Built::Made) => {
                 let text = format!("{name}: built in {seconds:.1} s");
-                self.line(|| match self.telling {
+                self.bar.suspend(|| match self.telling {
                     BuildOutput::All => out::result(&text),
                     BuildOutput::Work => out::note(&text),
                 });
@@ -123,18 +123,9 @@ impl Show {
             Ok(Built::Nothing | Built::UpToDate)
             | Err(BuildError::Command(CommandError::Interrupted)) => {}
             Err(error) => {
-                self.line(|| out::error(&format!("{name}: {error} (after {seconds:.1} s)")));
+                self.bar.suspend(|| out::error(&format!("{name}: {error} (after {seconds:.1} s)")));
             }
         }
-    }
-
-    /// Writes a line that stays, above the live line if there is one.
-    fn line(&self, write: impl FnOnce()) {
-        self.bar.suspend(write);
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
     }
 }
 

@@ -162,15 +162,19 @@ impl Context {
 
     /// Starts servers on the loopback address, bound to the server's CPUs if a placement says so.
     pub(crate) fn launcher(&self, placement: Option<&Placement>) -> Launcher {
-        Launcher {
-            guard_command: guard_command(&self.program),
-            host: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            cpus: placement
-                .filter(|placement| placement.pinned)
-                .map(|placement| placement.server_cpus.clone()),
-            ready_timeout: READY_TIMEOUT,
-            ready_when: ReadyWhen::Connect,
-        }
+        let pinned = placement.filter(|placement| placement.pinned);
+        launcher(&self.program, pinned.map(|placement| placement.server_cpus.clone()))
+    }
+}
+
+/// Starts servers on the loopback address behind guards that are `program`, bound to `cpus` if there are any.
+pub(crate) fn launcher(program: &Path, cpus: Option<Vec<u32>>) -> Launcher {
+    Launcher {
+        guard_command: guard_command(program),
+        host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        cpus,
+        ready_timeout: READY_TIMEOUT,
+        ready_when: ReadyWhen::Connect,
     }
 }
 

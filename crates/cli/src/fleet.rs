@@ -166,13 +166,8 @@ impl FleetOptions {
             }));
         }
         let Some(host) = &option.server_on else { return Ok(None) };
-        Ok(Some(ServerHost {
-            host: host.clone(),
-            carrier: self.carrier.clone().unwrap_or_else(Carrier::ssh),
-            program: self.program()?,
-            generators: self.from.clone(),
-            slurm: None,
-        }))
+        let pair = Pair { server: host.clone(), generators: self.from.clone() };
+        self.hosts_of(&pair).map(Some)
     }
 
     fn program(&self) -> anyhow::Result<Program> {

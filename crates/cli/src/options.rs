@@ -33,7 +33,7 @@ use crate::{
     exit::usage,
     fleet::{self, FleetOptions, Pair, ServerHost, ServerHostOption},
     interrupt::Interrupt,
-    progress::{Reporter, Verbosity},
+    progress::Reporter,
     request_options::{CONTRADICTION, OwnOptions, of_entries},
     value::{self, List},
 };
@@ -112,7 +112,7 @@ pub(crate) struct ReadyOptions {
     ready_within: Option<Duration>,
     /// Event that makes a server ready: it accepts connections (connect), or answers GET / with
     /// status 200 (reply) [default: connect]
-    #[arg(long, value_name = "EVENT", value_parser = value::ready_when)]
+    #[arg(long, value_name = "EVENT")]
     ready_when: Option<ReadyWhen>,
 }
 
@@ -382,6 +382,6 @@ impl ResultOptions {
 
     /// Shows as much as was asked for.
     pub(crate) fn reporter(&self) -> Reporter {
-        Reporter::new(if self.quiet { Verbosity::Quiet } else { Verbosity::Normal })
+        Reporter::new(self.quiet)
     }
 }

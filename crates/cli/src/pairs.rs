@@ -17,7 +17,9 @@ use wirebench_experiment::{
     experiment::{ENVIRONMENT_FILE, ExperimentPart, Finished, between_parts},
     journal::{self, Writer, new_run_folder},
 };
-use wirebench_schema::journal::{End, EndReason, FixedRate, Journal, Part, Record, Start};
+use wirebench_schema::journal::{
+    End, EndReason, FixedRate, Journal, Part, Record, Start, Verified,
+};
 
 use crate::{
     away::{self, Elsewhere},
@@ -282,11 +284,11 @@ impl Whole {
         let known = &self.journal;
         let is_new = |it: &&_| !known.unavailable.contains(it);
         records.extend(part.unavailable.iter().filter(is_new).cloned().map(Record::Unavailable));
-        let is_new = |it: &&wirebench_schema::journal::Verified| {
-            let same = |of: &wirebench_schema::journal::Verified| {
-                of.variant == it.variant && of.scenario == it.scenario
-            };
-            !known.verified.iter().any(same)
+        let is_new = |it: &&Verified| {
+            !known
+                .verified
+                .iter()
+                .any(|of| (&of.variant, of.scenario) == (&it.variant, it.scenario))
         };
         records.extend(part.verified.iter().filter(is_new).cloned().map(Record::Verified));
         if known.rates.is_empty() {

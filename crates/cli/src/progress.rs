@@ -21,17 +21,10 @@ use crate::{
 const PREPARING: &str = "{spinner} {msg}";
 const MEASURING: &str = "{bar:30} {pos}/{len} {prefix} left  {msg}";
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Verbosity {
-    /// A bar or lines.
-    Normal,
-    /// Only what went wrong.
-    Quiet,
-}
-
 #[derive(Debug)]
 pub(crate) struct Reporter {
-    verbosity: Verbosity,
+    /// Whether only what went wrong is shown.
+    is_quiet: bool,
     /// Hidden when standard error is no terminal.
     bar: ProgressBar,
     runs: usize,
@@ -48,11 +41,11 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    pub(crate) fn new(verbosity: Verbosity) -> Self {
-        let terminal = out::is_live() && verbosity == Verbosity::Normal;
+    pub(crate) fn new(is_quiet: bool) -> Self {
+        let terminal = out::is_live() && !is_quiet;
         let bar = bar(terminal);
         Self {
-            verbosity,
+            is_quiet,
             bar,
             runs: 0,
             done: 0,
@@ -82,7 +75,7 @@ impl Reporter {
 
     /// A line that stays, above the bar if there is one.
     pub(crate) fn note(&self, text: &str) {
-        if !self.bar.is_hidden() || self.verbosity == Verbosity::Normal {
+        if !self.bar.is_hidden() || !self.is_quiet {
             self.problem(text);
         }
     }
@@ -234,8 +227,8 @@ pub(crate) fn bar(is_shown: bool) -> ProgressBar {
     ProgressBar::with_draw_target(None, target).with_style(style(PREPARING))
 }
 
-/// A style of the bar. The templates are constants of this file, and a test reads both.
-fn style(template: &str) -> ProgressStyle {
+/// A style of the bar. The templates are constants, and tests read them.
+pub(crate) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 

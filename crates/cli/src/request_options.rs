@@ -26,7 +26,7 @@ const REQUESTS: &str = "Requests";
 const TLS: &str = "TLS";
 
 /// The request and the expected reply.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct RequestOptions {
     /// Request method; a standard one in any case [default: GET]
     #[arg(long, value_name = "NAME", value_parser = value::method, help_heading = REQUESTS)]
@@ -194,23 +194,6 @@ impl RequestOptions {
         ];
         Ok(only(&given, "set the request body")?.map(|(_, body)| body))
     }
-
-    fn is_given(&self) -> bool {
-        let texts = [
-            &self.method,
-            &self.path,
-            &self.body,
-            &self.body_file,
-            &self.expect_body,
-            &self.expect_body_file,
-            &self.expect_contains,
-            &self.requests_file,
-        ];
-        texts.into_iter().any(Option::is_some)
-            || self.any_body
-            || self.expect_status.is_some()
-            || !self.headers.is_empty()
-    }
 }
 
 /// Whether the subject says that it is reached over TLS.
@@ -241,7 +224,9 @@ fn check_place(run: &RunCommand) -> Result<(), String> {
 impl OwnOptions {
     /// Whether an option says what is requested, or of which server.
     pub(crate) fn is_given(&self) -> bool {
-        self.requests.is_given() || !self.urls.is_empty() || !self.trust.trust().is_system()
+        self.requests != RequestOptions::default()
+            || !self.urls.is_empty()
+            || !self.trust.trust().is_system()
     }
 
     /// Why idle connections cannot be made to the servers.

@@ -29,13 +29,6 @@ pub(crate) struct Consent {
     yes: bool,
 }
 
-/// The option of a verb that bounds the rate of all its loads.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RateLimit {
-    pub(crate) option: &'static str,
-    pub(crate) is_given: bool,
-}
-
 impl From<Consent> for ServiceOptions {
     /// For a verb that reads no figures of processes.
     fn from(consent: Consent) -> Self {
@@ -50,14 +43,14 @@ pub(crate) fn is_url(word: &str) -> bool {
 
 impl ServiceOptions {
     /// The services that `words` name. Nothing is connected to; a service that others may use is refused unless
-    /// its load has a limit or was agreed to.
-    pub(crate) fn find(
+    /// its load was agreed to or has a limit: the option of the verb that bounds the rate, if it is given.
+    pub(crate) fn find<'a>(
         &self,
         context: &Context,
-        words: &[&str],
-        limit: RateLimit,
+        words: impl IntoIterator<Item = &'a String>,
+        limit: (&str, bool),
     ) -> anyhow::Result<Vec<Subject>> {
-        let urls: Vec<&str> = words.iter().copied().filter(|word| is_url(word)).collect();
+        let urls: Vec<&String> = words.into_iter().filter(|word| is_url(word)).collect();
         if self.pids.len() > urls.len() {
             return Err(usage(format!(
                 "there are {} --pid for {} URLs: give one for each service, in their order",
@@ -74,7 +67,12 @@ impl ServiceOptions {
         Ok(services)
     }
 
-    fn service(&self, url: &str, pid: Option<i32>, limit: RateLimit) -> anyhow::Result<Service> {
+    fn service(
+        &self,
+        url: &str,
+        pid: Option<i32>,
+        (option, is_limited): (&str, bool),
+    ) -> anyhow::Result<Service> {
         let target: Target = url.parse().map_err(usage)?;
         if target.protocol() != Protocol::Http1 {
             return Err(usage(format!(
@@ -89,11 +87,10 @@ impl ServiceOptions {
             wirebench_loadgen::addresses(&target).map_err(|error| usage(error.to_string()))?;
         let elsewhere = addresses.iter().find(|it| !it.ip().to_canonical().is_loopback());
         let full_speed = self.consent.yes || elsewhere.is_none();
-        if let (Some(address), false, false) = (elsewhere, full_speed, limit.is_given) {
+        if let (Some(address), false, false) = (elsewhere, full_speed, is_limited) {
             return Err(usage(format!(
-                "{url} is not on loopback ({address}), so others may use it: give {} to limit the load, or --yes \
-                 to load it as fast as it answers",
-                limit.option
+                "{url} is not on loopback ({address}), so others may use it: give {option} to limit the load, or \
+                 --yes to load it as fast as it answers"
             )));
         }
         let processes = pid.into_iter().collect();

@@ -10,11 +10,9 @@ use wirebench_experiment::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{
     id::VariantId,
     load::{RateCurve, SourceRange},
-    suggest,
     target::Target,
     units::parse_size,
 };
-use wirebench_server::launch::ReadyWhen;
 
 use crate::exit::usage;
 
@@ -59,14 +57,6 @@ pub(crate) fn positive_count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     match count(text)? {
         0 => Err("`0` is too few: use at least 1".to_owned()),
         count => T::try_from(count).map_err(|_| format!("`{text}` is too large")),
-    }
-}
-
-pub(crate) fn ready_when(text: &str) -> Result<ReadyWhen, String> {
-    match text {
-        "connect" => Ok(ReadyWhen::Connect),
-        "reply" => Ok(ReadyWhen::Reply),
-        _ => Err(suggest::unknown("event", text, ["connect", "reply"])),
     }
 }
 

@@ -31,7 +31,7 @@ use wirebench_schema::{
         Counts, Distances, Measurement, Outcome, Placement, ProgramShare, Run, ToolReport, WarmUp,
     },
     load::{LoadConfig, LoadEvent, LoadReport},
-    scenario::{DEFAULT_TIMEOUT_MS, Scenario},
+    scenario::Scenario,
     suite::{Phase, Workload},
     verification::Verification,
 };
@@ -177,14 +177,7 @@ impl RunSettings {
 
     /// What is asked of the server of a cell.
     pub(crate) fn request<'a>(&self, cell: &Cell<'a>, workers: u32) -> Request<'a> {
-        Request {
-            variant: &cell.subject.variant,
-            scenario: cell.workload.scenario,
-            workers,
-            timeout_ms: DEFAULT_TIMEOUT_MS,
-            build: cell.subject.build.clone(),
-            source: cell.subject.source.clone(),
-        }
+        cell.subject.request(cell.workload.scenario, workers)
     }
 
     /// The same of a server whose connections are silent for long, as while others of its cohort are loaded: none

@@ -223,11 +223,7 @@ impl fmt::Display for Condition {
     }
 }
 
-impl From<Condition> for String {
-    fn from(condition: Condition) -> Self {
-        condition.to_string()
-    }
-}
+crate::names::as_text!(Condition);
 
 #[cfg(test)]
 mod tests;

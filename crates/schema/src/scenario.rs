@@ -52,21 +52,9 @@ impl Scenario {
     #[must_use]
     pub const fn protocol(self) -> Protocol {
         match self {
-            Self::Hello
-            | Self::HelloTimeout
-            | Self::Mutex
-            | Self::Channel
-            | Self::Skewed
-            | Self::Handoff
-            | Self::Requests => Protocol::Http1,
             Self::Echo => Protocol::Echo,
+            _ => Protocol::Http1,
         }
-    }
-
-    /// Whether the target of a request is its work in microseconds.
-    #[must_use]
-    pub const fn has_work(self) -> bool {
-        matches!(self, Self::Mutex | Self::Channel | Self::Skewed | Self::Handoff)
     }
 
     /// What the load requests.

@@ -20,6 +20,9 @@ enum Scheme {
 }
 
 impl Scheme {
+    /// All that are written with `://`.
+    const OF_URLS: [Self; 3] = [Self::Http, Self::Https, Self::Tcp];
+
     const fn name(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -184,17 +187,13 @@ impl FromStr for Target {
                 "`{given}` has no scheme: write http://{given} for HTTP/1.1 or tcp://{given} for echo"
             ));
         };
-        let scheme = match scheme.to_ascii_lowercase().as_str() {
-            "http" => Scheme::Http,
-            "https" => Scheme::Https,
-            "tcp" => Scheme::Tcp,
-            other => {
-                return Err(format!(
-                    "`{given}`: wirebench does not speak `{other}`; write http://HOST:PORT/PATH or \
-                     https://HOST:PORT/PATH for HTTP/1.1, tcp://HOST:PORT or unix:PATH for echo"
-                ));
-            }
-        };
+        let name = scheme.to_ascii_lowercase();
+        let scheme = Scheme::OF_URLS.into_iter().find(|it| it.name() == name).ok_or_else(|| {
+            format!(
+                "`{given}`: wirebench does not speak `{name}`; write http://HOST:PORT/PATH or \
+                 https://HOST:PORT/PATH for HTTP/1.1, tcp://HOST:PORT or unix:PATH for echo"
+            )
+        })?;
         let malformed = |reason: &str| {
             format!(
                 "`{given}` is not a URL ({reason}): write http://HOST:PORT/PATH or tcp://HOST:PORT"

@@ -4,20 +4,14 @@
 
 use std::time::Duration;
 
-/// The treatment of a fraction that remains after multiplication by the unit.
-enum Fraction {
-    /// The nearest whole value is meant, and parts with smaller and smaller units are added up.
-    Rounded,
-    /// It is a mistake; the value names the expected quantity.
-    Refused { whole: &'static str },
-}
-
 /// One kind of quantity: its name, its units with their factors, and examples for the error.
 struct Quantity {
     kind: &'static str,
     example: &'static str,
     units: &'static [(&'static str, u64)],
-    fraction: Fraction,
+    /// What a fraction that remains after multiplication by the unit should have been. Without it the nearest whole
+    /// value is meant, and parts with smaller and smaller units are added up.
+    whole: Option<&'static str>,
     max: u64,
 }
 
@@ -35,7 +29,7 @@ const DURATION: Quantity = Quantity {
         ("min", 60_000_000_000),
         ("h", 3_600_000_000_000),
     ],
-    fraction: Fraction::Rounded,
+    whole: None,
     // A century of nanoseconds: far inside u64 and outside any use.
     max: 3_200_000_000_000_000_000,
 };
@@ -44,7 +38,7 @@ const COUNT: Quantity = Quantity {
     kind: "count",
     example: "200, 10k or 1.5M",
     units: &[("", 1), ("k", 1000), ("K", 1000), ("M", 1_000_000), ("G", 1_000_000_000)],
-    fraction: Fraction::Refused { whole: "whole number" },
+    whole: Some("whole number"),
     max: 9_000_000_000_000_000,
 };
 
@@ -61,7 +55,7 @@ const SIZE: Quantity = Quantity {
         ("MiB", 1 << 20),
         ("GiB", 1 << 30),
     ],
-    fraction: Fraction::Refused { whole: "whole number of bytes" },
+    whole: Some("whole number of bytes"),
     max: 9_000_000_000_000_000,
 };
 
@@ -95,7 +89,7 @@ fn parse(text: &str, quantity: &Quantity) -> Result<u64, String> {
     let mut rest = text.trim();
     let Quantity { kind, example, .. } = *quantity;
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
-    let adds_up = matches!(quantity.fraction, Fraction::Rounded);
+    let adds_up = quantity.whole.is_none();
     let (mut value, mut last_factor) = (0.0, u64::MAX);
     loop {
         let (number, behind) = rest.split_at(rest.find(|c| !is_digit(c)).unwrap_or(rest.len()));
@@ -122,11 +116,11 @@ fn parse(text: &str, quantity: &Quantity) -> Result<u64, String> {
     if value > quantity.max as f64 {
         return Err(format!("`{text}` is too large for a {kind}"));
     }
-    match quantity.fraction {
-        Fraction::Refused { whole } if (value - value.round()).abs() > value * WHOLE_TOLERANCE => {
+    match quantity.whole {
+        Some(whole) if (value - value.round()).abs() > value * WHOLE_TOLERANCE => {
             Err(format!("`{text}` is not a {whole}: write {example}"))
         }
-        Fraction::Refused { .. } | Fraction::Rounded => Ok(value.round() as u64),
+        _ => Ok(value.round() as u64),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::project::Project;
-use std::{process::Command, sync::atomic::AtomicBool};
+use std::{path::PathBuf, process::Command, sync::atomic::AtomicBool};
 use wirebench_schema::entry::source::Patch;
 
 const PATCH: &str = "--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-one\n+ours\n";

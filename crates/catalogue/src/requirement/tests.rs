@@ -89,7 +89,9 @@ fn what_a_command_fetches_needs_setup_until_the_command_has_failed() {
         ..probe("false", Some("fetcher get x --into={build}"))
     }];
     let answer = look(here.path(), requires.clone());
-    let Availability::NeedsSetup { fetches, .. } = &answer else { panic!("{answer:?}") };
+    let Availability::NeedsSetup(MissingParts { fetches, .. }) = &answer else {
+        panic!("{answer:?}")
+    };
     let shown = fetches[0].shown();
     assert_eq!(
         shown.replace(here.path().to_str().unwrap(), "FOLDER"),

@@ -55,7 +55,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let labels = output.label.labels(revision);
     let started = now();
     let hosts = fleet.as_ref().map_or(&[][..], |it| &it.hosts);
-    let mut observer = Observer::new(&config, output, hosts, (files, metrics));
+    let mut observer = Observer {
+        config: &config,
+        output,
+        hosts,
+        files,
+        live: Live::new(&config, output),
+        metrics,
+        throttled: Throttled::default(),
+        timeline: Timeline::default(),
+    };
     let observe = &mut |event| observer.on(&event);
     let result = match &fleet {
         Some(fleet) => {
@@ -106,18 +115,7 @@ struct Observer<'a> {
     timeline: Timeline,
 }
 
-impl<'a> Observer<'a> {
-    fn new(
-        config: &'a LoadConfig,
-        output: &'a OutputOptions,
-        hosts: &'a [String],
-        (files, metrics): (Files, Option<MetricsServer>),
-    ) -> Self {
-        let live = Live::new(config, output);
-        let (throttled, timeline) = (Throttled::default(), Timeline::default());
-        Self { config, output, hosts, files, live, metrics, throttled, timeline }
-    }
-
+impl Observer<'_> {
     fn on(&mut self, event: &LoadEvent) {
         match event {
             LoadEvent::Connected { .. } => {

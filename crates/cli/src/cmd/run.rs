@@ -177,15 +177,6 @@ pub(crate) struct Arguments {
     pub(crate) project: ProjectOption,
 }
 
-/// How strictly the figures of a run are looked at.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Strictness {
-    /// What speaks against them is in the report.
-    Usual,
-    /// It decides on the exit code too.
-    Strict,
-}
-
 impl Arguments {
     /// What its document did is repeated as it was done.
     fn procedure(&self) -> Procedure {
@@ -198,10 +189,6 @@ impl Arguments {
 
     fn machine(&self) -> anyhow::Result<Machine> {
         self.machine.as_deref().map_or(Ok(Machine::Here), Machine::recorded)
-    }
-
-    const fn strictness(&self) -> Strictness {
-        if self.gate.strict { Strictness::Strict } else { Strictness::Usual }
     }
 }
 

@@ -4,8 +4,8 @@
 use anyhow::Context as _;
 use std::{net::Ipv4Addr, time::Duration};
 use wirebench_catalogue::build::{self, Freshness};
-use wirebench_schema::scenario::{DEFAULT_TIMEOUT_MS, Scenario};
-use wirebench_server::launch::{Request, STOP_GRACE, check_machine};
+use wirebench_schema::scenario::Scenario;
+use wirebench_server::launch::{STOP_GRACE, check_machine};
 
 use crate::{
     context::Context,
@@ -48,16 +48,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     check_machine(Ipv4Addr::LOCALHOST.into()).map_err(anyhow::Error::msg)?;
     build::build(subject, Freshness::Stamped, context.interrupt.flag(), &|| {})
         .with_context(|| format!("cannot build {}", subject.variant.id))?;
-    let request = Request {
-        variant: &subject.variant,
-        scenario: arguments.scenario,
-        workers: subject.workers(arguments.workers),
-        timeout_ms: arguments.progress_timeout.map_or(DEFAULT_TIMEOUT_MS, |timeout| {
-            u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
-        }),
-        build: subject.build.clone(),
-        source: subject.source.clone(),
-    };
+    let mut request = subject.request(arguments.scenario, subject.workers(arguments.workers));
+    if let Some(timeout) = arguments.progress_timeout {
+        request.timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    }
     let mut server = context.launcher(None).start(&request, context.interrupt.flag())?;
     let address = server.address();
     let try_it = (arguments.scenario.protocol().traits().try_command)(address);

@@ -36,7 +36,7 @@ use crate::{
     out,
     request_options::OwnOptions,
     results,
-    service_options::{RateLimit, ServiceOptions},
+    service_options::ServiceOptions,
     value::{self, List},
 };
 
@@ -140,7 +140,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return away::carry_out(&context, &server, None, &results);
     }
     arguments.conditions.require_files(&context)?;
-    let services = arguments.services(&context)?;
+    let limit = ("--objective with --rates LOW-HIGH", arguments.rates.is_some());
+    let services = arguments.service.find(&context, &arguments.entry, limit)?;
     let model = arguments.model(&context, &services)?;
     let subject = arguments.subject(&context, model.scenario, services)?;
     arguments.conditions.check_reach(std::slice::from_ref(&subject))?;
@@ -158,12 +159,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 impl Arguments {
-    fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
-        let words: Vec<&str> = self.entry.iter().map(String::as_str).collect();
-        let option = "--objective with --rates LOW-HIGH";
-        self.service.find(context, &words, RateLimit { option, is_given: self.rates.is_some() })
-    }
-
     /// The one server that is tuned.
     fn subject(
         &self,

@@ -4,13 +4,14 @@
 mod checks;
 mod course;
 
-use std::{net::Ipv4Addr, path::PathBuf};
+use std::{collections::BTreeMap, net::Ipv4Addr, path::PathBuf};
 use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_report::junit::{Case, CaseState};
 use wirebench_schema::{
     scenario::Scenario,
     suite::{Suite, Workload},
 };
+use wirebench_verify::Verdict;
 
 use crate::{
     building::{BuildOptions, build_all},
@@ -20,10 +21,10 @@ use crate::{
     options::{ProjectOption, ReadyOptions, SecretsOption},
     out,
     request_options::{CONTRADICTION, OwnOptions},
-    service_options::{Consent, RateLimit, ServiceOptions, is_url},
+    service_options::{Consent, ServiceOptions, is_url},
     value,
 };
-use course::{Again, Asking, Pair, Shown, Starter, Tally, check_all};
+use course::{Again, Asking, Done, Pair, Shown, Starter, check_all};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -101,9 +102,8 @@ impl Arguments {
     }
 
     fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
-        let words: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let limit = RateLimit { option: "--rate N", is_given: self.rate.is_some() };
-        let services = ServiceOptions::from(self.consent).find(context, &words, limit)?;
+        let limit = ("--rate N", self.rate.is_some());
+        let services = ServiceOptions::from(self.consent).find(context, &self.names, limit)?;
         if services.is_empty() && self.rate.is_some() {
             return Err(usage("--rate limits the checks of services: add a URL, or omit --rate"));
         }
@@ -142,11 +142,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let workload = arguments.workload(&services)?;
     let subjects = arguments.subjects(&context, services, &workload)?;
     let asking = Asking { workload, is_of_options: arguments.own.is_given() };
-    let chosen: Result<Vec<_>, _> =
-        subjects.iter().map(|subject| scenarios(subject, arguments, &asking)).collect();
-    let chosen = chosen?;
-    let (there, mut cases) = available(&context, subjects, chosen, arguments);
-    let (ready, scenarios): (Vec<Subject>, Vec<Vec<Scenario>>) = there.into_iter().unzip();
+    let of = |subject: &Subject| scenarios(subject, arguments, &asking);
+    subjects.iter().try_for_each(|subject| of(subject).map(drop))?;
+    let (ready, mut cases) = available(&context, subjects, arguments);
     let not_built = build_all(&context, &ready, BuildOptions::BEFORE);
     cases.extend(not_built.iter().map(|id| {
         let finding = "the build failed: see `wirebench build`".to_owned();
@@ -154,10 +152,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }));
     let incomplete = cases.iter().any(|case| matches!(case.state, CaseState::Failed(_)));
     let mut pairs: Vec<Pair<'_>> = Vec::new();
-    for (subject, scenarios) in ready.iter().zip(scenarios) {
-        if !not_built.contains(&subject.variant.id) {
-            pairs.extend(scenarios.into_iter().map(|scenario| (subject, scenario)));
-        }
+    for subject in ready.iter().filter(|it| !not_built.contains(&it.variant.id)) {
+        pairs.extend(of(subject)?.into_iter().map(|scenario| (subject, scenario)));
     }
     let shown = if arguments.quiet { Shown::Failed } else { Shown::All };
     let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
@@ -165,39 +161,44 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let pairs = pairs.repeat(times as usize);
     let starter = Starter { launcher: &launcher, asking: &asking, stop: context.interrupt.flag() };
     let again = if times > 1 { Again::Never } else { Again::Alone };
-    let Tally { passed, failed, skipped, deviated, failures, cases: checked } =
-        check_all(starter, &pairs, jobs, (shown, again));
-    cases.extend(checked);
+    let done = check_all(starter, &pairs, jobs, (shown, again));
+    cases.extend(done.iter().map(Done::case));
     junit::write(arguments.junit.as_deref(), "verify", &cases)?;
-    if times > 1 {
-        for (check, failures) in failures {
-            out::result(&format!("failed {failures} of {times} times: {check}"));
-        }
+    let failed = summarise(&done, times);
+    let exit = if failed > 0 || incomplete { Exit::Failed } else { Exit::Fine };
+    Ok(context.interrupt.exit().unwrap_or(exit))
+}
+
+/// Prints the numbers of results, and returns that of failures.
+fn summarise(done: &[Done], times: u32) -> usize {
+    let mut failures: BTreeMap<String, u32> = BTreeMap::new();
+    for failed in done.iter().filter(|it| it.has_failed()) {
+        *failures.entry(failed.name()).or_default() += 1;
     }
+    for (check, failures) in failures.iter().filter(|_| times > 1) {
+        out::result(&format!("failed {failures} of {times} times: {check}"));
+    }
+    let number =
+        |is: fn(&Verdict) -> bool| done.iter().filter(|it| is(&it.checked.verdict)).count();
+    let deviated = number(|it| matches!(it, Verdict::Deviates { .. }));
     if deviated > 0 {
         out::result(&format!("{deviated} failed as declared by their entries (KNOWN)"));
     }
+    let failed = number(|it| matches!(it, Verdict::Fail { .. }));
+    let skipped = number(|it| matches!(it, Verdict::Skip { .. }));
+    let passed = number(|it| *it == Verdict::Pass);
     out::result(&format!("{passed} passed, {failed} failed, {skipped} skipped"));
-    let exit = if failed > 0 || incomplete { Exit::Failed } else { Exit::Fine };
-    Ok(context.interrupt.exit().unwrap_or(exit))
+    failed
 }
 
 /// The servers that can be checked, and a case for each other one; it failed if it should be checked.
 fn available(
     context: &Context,
     subjects: Vec<Subject>,
-    scenarios: Vec<Vec<Scenario>>,
     arguments: &Arguments,
-) -> (Vec<(Subject, Vec<Scenario>)>, Vec<Case>) {
-    let survey = context.prober().survey(&subjects);
-    let mut there = Vec::new();
-    let mut cases = Vec::new();
-    let mut not_shown = 0;
-    for ((subject, scenarios), availability) in subjects.into_iter().zip(scenarios).zip(survey) {
-        let Some(reason) = availability.reason() else {
-            there.push((subject, scenarios));
-            continue;
-        };
+) -> (Vec<Subject>, Vec<Case>) {
+    let (mut cases, mut not_shown) = (Vec::new(), 0);
+    let there = context.available(subjects, |subject, availability, reason| {
         let left_undone = matches!(availability, Availability::NeedsSetup { .. });
         let named = arguments.names.iter().any(|name| subject.variant.id.matches(name));
         let fails = named || (arguments.strict && left_undone) || subject.broken().is_some();
@@ -205,14 +206,14 @@ fn available(
         cases.push(Case {
             class: subject.variant.id.to_string(),
             name: "available".to_owned(),
-            state: state(reason.clone()),
+            state: state(reason.to_owned()),
         });
         if arguments.quiet && !fails {
             not_shown += 1;
         } else {
             out::result(&format!("{}: skipped, {reason}", subject.variant.id));
         }
-    }
+    });
     if not_shown > 0 {
         out::result(&format!("{not_shown} variants are not available: see `wirebench list`"));
     }

@@ -6,7 +6,7 @@ use wirebench_report::{
     wrap::wrap,
 };
 
-use crate::{context::Context, exit::Exit, options::ProjectOption, out};
+use crate::{context::Context, exit::Exit, options::ProjectOption, out, plan::count};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -53,11 +53,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let is_missing = |it: &&Availability| **it != Availability::Ready;
         match survey.iter().filter(is_missing).count() {
             0 => {}
-            1 => out::note("1 variant is not ready: `wirebench list --missing` shows why"),
             some => {
-                out::note(&format!(
-                    "{some} variants are not ready: `wirebench list --missing` shows why"
-                ));
+                let (variants, are) =
+                    (count(some, "variant"), if some == 1 { "is" } else { "are" });
+                let why = "`wirebench list --missing` shows why";
+                out::note(&format!("{variants} {are} not ready: {why}"));
             }
         }
     }

@@ -27,11 +27,6 @@ pub const RESERVED: [&str; 2] = ["builtin", "own"];
 /// share.
 pub const SHARED: &str = "shared";
 
-/// Why an `entry.toml` is not one. The message is a sentence; the caller adds the file's name.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct EntryError(pub(crate) String);
-
 /// The class of a program: how much work its rows include.
 #[derive(
     Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
@@ -276,14 +271,14 @@ pub struct Entry {
 
 impl Entry {
     /// Reads the text of an `entry.toml`. `id` is the folder's path below `entries/`.
-    pub fn parse(id: &str, text: &str) -> Result<Self, EntryError> {
+    pub fn parse(id: &str, text: &str) -> Result<Self, String> {
         Self::parse_with(id, text, &|_| Err("this entry has no folder".to_owned()))
     }
 
     /// The same of an entry that may name a file of requests.
-    pub fn parse_with(id: &str, text: &str, files: &NamedFiles<'_>) -> Result<Self, EntryError> {
+    pub fn parse_with(id: &str, text: &str, files: &NamedFiles<'_>) -> Result<Self, String> {
         toml::from_str::<raw::RawEntry>(text)
-            .map_err(|error| EntryError(crate::toml_error::sentence(text, &error)))?
+            .map_err(|error| crate::toml_error::sentence(text, &error))?
             .resolve(id, files)
     }
 }

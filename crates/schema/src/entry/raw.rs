@@ -5,8 +5,8 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    BuildStep, Class, Deviation, Entry, EntryError, Mechanism, Model, Need, RESERVED, Ready,
-    Requirement, RunCommand, SHARED, Sharing, Variant, VersionProbe, VersionSource,
+    BuildStep, Class, Deviation, Entry, Mechanism, Model, Need, RESERVED, Ready, Requirement,
+    RunCommand, SHARED, Sharing, Variant, VersionProbe, VersionSource,
     source::{RawSource, Source},
 };
 use crate::{
@@ -111,27 +111,24 @@ struct RawVariant {
     run: Option<RunCommand>,
 }
 
-fn error(message: impl Into<String>) -> EntryError {
-    EntryError(message.into())
-}
-
 impl RawEntry {
-    pub(super) fn resolve(self, id: &str, files: &NamedFiles<'_>) -> Result<Entry, EntryError> {
+    pub(super) fn resolve(self, id: &str, files: &NamedFiles<'_>) -> Result<Entry, String> {
         if let Some(language) = RESERVED.iter().find(|name| id.starts_with(&format!("{name}/"))) {
-            return Err(error(format!("`{language}/` is reserved: use another folder")));
+            return Err(format!("`{language}/` is reserved: use another folder"));
         }
         if id.ends_with(&format!("/{SHARED}")) {
             let reason =
                 format!("`{SHARED}` is the folder of what entries share: use another name");
-            return Err(error(reason));
+            return Err(reason);
         }
         if self.title.trim().is_empty() || self.description.trim().is_empty() {
-            return Err(error("`title` and `description` must say something"));
+            return Err("`title` and `description` must say something".to_owned());
         }
         if self.version.is_empty() {
-            return Err(error(
-                "no [[version]]: a number without a version misleads its reader; say how to read one",
-            ));
+            return Err(
+                "no [[version]]: a number without a version misleads its reader; say how to read one"
+                    .to_owned(),
+            );
         }
         let versions: Result<Vec<_>, _> = self.version.iter().map(RawVersion::resolve).collect();
         // Published forms are additions: an entry that has nothing else keeps its plain name.
@@ -139,9 +136,9 @@ impl RawEntry {
         let unnamed = only_published.then(RawVariant::default);
         let mut names = BTreeSet::new();
         for variant in &self.variant {
-            VariantId::new(id, Some(&variant.name)).map_err(error)?;
+            VariantId::new(id, Some(&variant.name))?;
             if !names.insert(&variant.name) {
-                return Err(error(format!("two variants are named `{}`", variant.name)));
+                return Err(format!("two variants are named `{}`", variant.name));
             }
         }
         let sources = RawSource::resolve_all(&self.source)?;
@@ -164,41 +161,42 @@ impl RawEntry {
         id: &str,
         variant: &RawVariant,
         (sources, requests): (&[Source], &Option<RequestSet>),
-    ) -> Result<Variant, EntryError> {
+    ) -> Result<Variant, String> {
         let name = (!variant.name.is_empty()).then_some(variant.name.as_str());
-        let id = VariantId::new(id, name).map_err(error)?;
+        let id = VariantId::new(id, name)?;
         let mut scenarios = variant.scenarios.as_ref().unwrap_or(&self.scenarios).clone();
         if requests.is_some() && !scenarios.contains(&Scenario::Requests) {
             scenarios.push(Scenario::Requests);
         }
         if scenarios.is_empty() {
-            return Err(error(format!("{id} has no scenario: write at least one of them")));
+            return Err(format!("{id} has no scenario: write at least one of them"));
         }
         if scenarios.iter().collect::<BTreeSet<_>>().len() < scenarios.len() {
-            return Err(error(format!("{id} names a scenario twice")));
+            return Err(format!("{id} names a scenario twice"));
         }
         let sharing = variant.sharing.unwrap_or(self.sharing);
         let asked = variant.max_workers.or(self.max_workers);
         let max_workers = if sharing == Sharing::Single { Some(1) } else { asked };
         if max_workers == Some(0) {
-            return Err(error(format!("{id}: `max_workers` of 0 leaves no worker")));
+            return Err(format!("{id}: `max_workers` of 0 leaves no worker"));
         }
         let requires: Result<Vec<_>, _> =
             self.requires.iter().chain(&variant.requires).map(RawRequirement::resolve).collect();
         let build = variant.build.as_ref().unwrap_or(&self.build);
         if sources.is_empty() && self.names_checkouts(build) {
-            return Err(error(
-                "`{checkouts}` is the folder of the fetched sources, and there is no [[source]]: add one",
-            ));
+            return Err(
+                "`{checkouts}` is the folder of the fetched sources, and there is no [[source]]: add one"
+                    .to_owned(),
+            );
         }
         build.iter().try_for_each(check_step)?;
         let run = variant.run.as_ref().unwrap_or(&self.run);
         check_run(run)?;
         let takes_port = |word: &String| word.contains("{port}");
         if run.ready == Ready::Connect && !run.command.iter().any(takes_port) {
-            return Err(error(format!(
+            return Err(format!(
                 "{id}: with `ready = \"connect\"` the run command must say where {{port}} goes"
-            )));
+            ));
         }
         Ok(Variant {
             form: variant.name.clone(),
@@ -221,10 +219,10 @@ impl RawEntry {
         })
     }
 
-    fn requests(&self, files: &NamedFiles<'_>) -> Result<Option<RequestSet>, EntryError> {
+    fn requests(&self, files: &NamedFiles<'_>) -> Result<Option<RequestSet>, String> {
         let Some(name) = &self.requests else { return Ok(None) };
         let set = RequestSet::named(name, self.order, files);
-        set.map(Some).map_err(|reason| error(format!("`requests = \"{name}\"`: {reason}")))
+        set.map(Some).map_err(|reason| format!("`requests = \"{name}\"`: {reason}"))
     }
 
     /// Whether a step of `build` or a version command names the folder of the sources.
@@ -235,41 +233,37 @@ impl RawEntry {
     }
 }
 
-fn check_run(run: &RunCommand) -> Result<(), EntryError> {
+fn check_run(run: &RunCommand) -> Result<(), String> {
     if run.command.iter().chain(run.env.values()).any(|word| word.contains(CHECKOUTS)) {
-        return Err(error(
-            "the run command: `{checkouts}` has no value here: copy what it needs to {build}",
-        ));
+        return Err(
+            "the run command: `{checkouts}` has no value here: copy what it needs to {build}"
+                .to_owned(),
+        );
     }
     check_command("run", &run.command)?;
     check_env("run", &run.env)
 }
 
-fn check_step(step: &BuildStep) -> Result<(), EntryError> {
+fn check_step(step: &BuildStep) -> Result<(), String> {
     early_command("build", &WITH_CHECKOUTS, &step.command)?;
     check_env("build", &step.env)
 }
 
 /// A command that runs without a server: of the placeholders it may use `known`, which are folders,
 /// and neither host nor port.
-fn early_command(
-    what: &str,
-    known: &[&str],
-    command: &[String],
-) -> Result<Vec<String>, EntryError> {
+fn early_command(what: &str, known: &[&str], command: &[String]) -> Result<Vec<String>, String> {
     let values: Vec<_> = known.iter().map(|&name| (name, String::new())).collect();
     check_command(what, command)?;
     for argument in command {
-        placeholder::fill(argument, &values).map_err(|e| {
-            error(format!("the {what} command: {e}: use one of {}", known.join(", ")))
-        })?;
+        placeholder::fill(argument, &values)
+            .map_err(|e| format!("the {what} command: {e}: use one of {}", known.join(", ")))?;
     }
     Ok(command.to_vec())
 }
 
-fn check_env(what: &str, env: &BTreeMap<String, String>) -> Result<(), EntryError> {
+fn check_env(what: &str, env: &BTreeMap<String, String>) -> Result<(), String> {
     for (name, value) in env {
-        let wrong = |reason: String| error(format!("`env` of the {what} command: {reason}"));
+        let wrong = |reason: String| format!("`env` of the {what} command: {reason}");
         if name.is_empty() || name.contains(['=', '\0']) {
             return Err(wrong(format!("`{name}` is not the name of a variable")));
         }
@@ -278,23 +272,21 @@ fn check_env(what: &str, env: &BTreeMap<String, String>) -> Result<(), EntryErro
     Ok(())
 }
 
-fn check_command(what: &str, command: &[String]) -> Result<(), EntryError> {
+fn check_command(what: &str, command: &[String]) -> Result<(), String> {
     if command.first().is_none_or(String::is_empty) {
-        return Err(error(format!("the {what} command is empty: write the program first")));
+        return Err(format!("the {what} command is empty: write the program first"));
     }
     for argument in command {
-        placeholder::names(argument).map_err(|e| error(format!("the {what} command: {e}")))?;
+        placeholder::names(argument).map_err(|e| format!("the {what} command: {e}"))?;
     }
     Ok(())
 }
 
-fn deviations<'a>(
-    raw: impl Iterator<Item = &'a RawDeviation>,
-) -> Result<Vec<Deviation>, EntryError> {
+fn deviations<'a>(raw: impl Iterator<Item = &'a RawDeviation>) -> Result<Vec<Deviation>, String> {
     let mut deviations = Vec::new();
     for RawDeviation { checks, reason } in raw {
         if checks.is_empty() || reason.trim().is_empty() {
-            return Err(error("each [[deviation]] names its `checks` and says its `reason`"));
+            return Err("each [[deviation]] names its `checks` and says its `reason`".to_owned());
         }
         let all = checks.iter().cloned();
         deviations.extend(all.map(|check| Deviation { check, reason: reason.clone() }));
@@ -303,7 +295,7 @@ fn deviations<'a>(
 }
 
 impl RawRequirement {
-    fn resolve(&self) -> Result<Requirement, EntryError> {
+    fn resolve(&self) -> Result<Requirement, String> {
         let needs = [
             self.command.clone().map(|name| Ok(Need::Command(name))),
             self.header.clone().map(|name| Ok(Need::Header(name))),
@@ -314,16 +306,16 @@ impl RawRequirement {
         ];
         let mut given = needs.into_iter().flatten();
         let (Some(need), None) = (given.next(), given.next()) else {
-            return Err(error(
-                "each [[requires]] has exactly one of command, header, pkg_config, kernel, io_uring, \
-                 probe",
-            ));
+            return Err(
+                "each [[requires]] has exactly one of command, header, pkg_config, kernel, io_uring, probe"
+                    .to_owned(),
+            );
         };
         if self.what.is_some() && self.probe.is_none() {
-            return Err(error("`what` names the thing that a `probe` looks for: omit it"));
+            return Err("`what` names the thing that a `probe` looks for: omit it".to_owned());
         }
         if self.io_uring == Some(false) {
-            return Err(error("`io_uring = false` requires nothing: omit it"));
+            return Err("`io_uring = false` requires nothing: omit it".to_owned());
         }
         let fetch = self.fetch.as_deref().map(|command| early_command("fetch", &EARLY, command));
         Ok(Requirement {
@@ -338,10 +330,10 @@ impl RawRequirement {
         })
     }
 
-    fn resolve_probe(&self, command: &[String]) -> Result<Need, EntryError> {
+    fn resolve_probe(&self, command: &[String]) -> Result<Need, String> {
         let what = self.what.as_deref().map(str::trim).filter(|what| !what.is_empty());
         let what = what.ok_or_else(|| {
-            error("a `probe` needs `what`, the name of the thing, such as \"the package x\"")
+            "a `probe` needs `what`, the name of the thing, such as \"the package x\"".to_owned()
         })?;
         Ok(Need::Probe { command: early_command("probe", &EARLY, command)?, what: what.to_owned() })
     }
@@ -349,7 +341,7 @@ impl RawRequirement {
 
 /// A name that Debian may give to a package. Its installer, which may run as root, takes other
 /// words as options, files, or packages to be removed.
-fn checked_package(name: &str) -> Result<String, EntryError> {
+fn checked_package(name: &str) -> Result<String, String> {
     let begins = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let goes_on = |c: char| begins(c) || matches!(c, '+' | '-' | '.');
     if name.len() < 2
@@ -357,24 +349,23 @@ fn checked_package(name: &str) -> Result<String, EntryError> {
         || !name.chars().all(goes_on)
         || name.ends_with('-')
     {
-        return Err(error(format!(
+        return Err(format!(
             "`{name}` is not the name of a Debian package: it has lower-case letters, digits, `+`, \
              `-` and `.`, such as libc6-dev"
-        )));
+        ));
     }
     Ok(name.to_owned())
 }
 
-fn parse_kernel(text: &str) -> Result<Need, EntryError> {
+fn parse_kernel(text: &str) -> Result<Need, String> {
     let numbers = text.split_once('.').and_then(|(major, minor)| {
         Some(Need::Kernel { major: major.parse().ok()?, minor: minor.parse().ok()? })
     });
-    numbers
-        .ok_or_else(|| error(format!("`{text}` is not a version of Linux: use one such as 5.19")))
+    numbers.ok_or_else(|| format!("`{text}` is not a version of Linux: use one such as 5.19"))
 }
 
 impl RawVersion {
-    fn resolve(&self) -> Result<VersionProbe, EntryError> {
+    fn resolve(&self) -> Result<VersionProbe, String> {
         let source = match (&self.command, &self.file) {
             (Some(command), None) => {
                 VersionSource::Command(early_command("version", &WITH_CHECKOUTS, command)?)
@@ -382,7 +373,7 @@ impl RawVersion {
             (None, Some(file)) => VersionSource::File(file.clone()),
             _ => {
                 let name = &self.name;
-                return Err(error(format!("the version `{name}` needs one of command and file")));
+                return Err(format!("the version `{name}` needs one of command and file"));
             }
         };
         Ok(VersionProbe { name: self.name.clone(), source, pattern: self.pattern.clone() })

@@ -3,8 +3,6 @@
 use serde::Deserialize;
 use std::{collections::BTreeSet, fmt, path::Component, path::Path, str::FromStr};
 
-use super::EntryError;
-
 /// Digits of the name of a commit.
 const COMMIT_DIGITS: usize = 40;
 /// Digits of a commit that are shown to a reader.
@@ -137,15 +135,14 @@ fn is_plain_name(name: &str) -> bool {
 
 impl RawSource {
     /// All sources of an entry, checked.
-    pub(super) fn resolve_all(raw: &[Self]) -> Result<Vec<Source>, EntryError> {
-        let sources: Vec<Source> =
-            raw.iter().map(Self::resolve).collect::<Result<_, _>>().map_err(EntryError)?;
+    pub(super) fn resolve_all(raw: &[Self]) -> Result<Vec<Source>, String> {
+        let sources: Vec<Source> = raw.iter().map(Self::resolve).collect::<Result<_, _>>()?;
         let mut names = BTreeSet::new();
         match sources.iter().find(|it| !names.insert(&it.name)) {
-            Some(twice) => Err(EntryError(format!(
+            Some(twice) => Err(format!(
                 "two sources are named `{}`: give one of them another `name`",
                 twice.name
-            ))),
+            )),
             None => Ok(sources),
         }
     }

@@ -22,7 +22,7 @@ command = ["{build}/server", "{port}"]
 ready = "line"
 "#;
 
-fn parse(text: &str) -> Result<Entry, EntryError> {
+fn parse(text: &str) -> Result<Entry, String> {
     Entry::parse("cpp/example", text)
 }
 

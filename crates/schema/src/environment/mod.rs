@@ -14,7 +14,7 @@ pub use parts::{
 pub use variables::changes_servers;
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The known facts about the machine. Fields that the machine does not report, or that an earlier
 /// version of wirebench did not write, are absent.
@@ -133,11 +133,7 @@ impl Environment {
     /// Number of cores of the CPUs that wirebench may use.
     #[must_use]
     pub fn cores(&self) -> usize {
-        let mut cores: Vec<(u32, u32)> =
-            self.cpus.iter().map(|cpu| (cpu.package, cpu.core)).collect();
-        cores.sort_unstable();
-        cores.dedup();
-        cores.len()
+        self.cpus.iter().map(|cpu| (cpu.package, cpu.core)).collect::<BTreeSet<_>>().len()
     }
 }
 

@@ -33,7 +33,7 @@ pub enum JournalError {
 }
 
 /// A journal that was read back.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Journal {
     /// Its head.
     pub start: Start,
@@ -62,20 +62,8 @@ pub struct Journal {
 impl Journal {
     /// A journal that has only its head yet.
     #[must_use]
-    pub const fn new(start: Start) -> Self {
-        Self {
-            start,
-            unavailable: Vec::new(),
-            verified: Vec::new(),
-            rates: Vec::new(),
-            sought: None,
-            found: None,
-            runs: Vec::new(),
-            whys: Vec::new(),
-            parts: Vec::new(),
-            resumed: Vec::new(),
-            end: None,
-        }
+    pub fn new(start: Start) -> Self {
+        Self { start, ..Self::default() }
     }
 
     /// Reads the text of a `runs.jsonl`. A last line without its line end was cut off while it was

@@ -48,14 +48,7 @@ pub enum RunSide {
     Generator,
 }
 
-impl RunSide {
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Server => "the server",
-            Self::Generator => "the generator",
-        }
-    }
-}
+crate::names! { RunSide: Server = "the server", Generator = "the generator" }
 
 /// A reason as files have it.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]

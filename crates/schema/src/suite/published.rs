@@ -44,7 +44,7 @@ pub enum DocumentPlacement {
     Apart,
 }
 
-/// A column of a published table. Its name says the unit.
+/// A column of a published table. Its name says the unit; those of latencies are the last.
 #[derive(
     Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
 )]
@@ -133,18 +133,8 @@ pub struct PublishedFigures {
 impl Column {
     /// Whether it is a time, whose figures scatter more than those of requests.
     #[must_use]
-    pub const fn is_latency(self) -> bool {
-        !matches!(
-            self,
-            Self::RequestsPerSecond
-                | Self::RequestsPerSecondRatio
-                | Self::RequestsPerSecondPercent
-                | Self::ResponseBytes
-                | Self::Requests
-                | Self::Errors
-                | Self::BytesPerSecond
-                | Self::MegabytesPerSecond
-        )
+    pub fn is_latency(self) -> bool {
+        self >= Self::LatencyNsMean
     }
 
     /// Whether a run here has a figure that can be compared between rows.

@@ -4,15 +4,13 @@ use serde::Deserialize;
 use std::time::Duration;
 
 use super::{
-    Phase, SuiteError, Workload,
-    raw::OneOrMany,
-    scale::WorkloadRule,
-    workload::{IDLE_PHASE_CONNECTIONS, rate_model},
+    Phase, SuiteError, Workload, raw::OneOrMany, scale::WorkloadRule,
+    workload::IDLE_PHASE_CONNECTIONS,
 };
 use crate::{
     load::{
-        Arrivals, ClosedPolicy, LoadModel, NamedFiles, RequestOrder, RequestSet, Stop, Trust,
-        parse_header,
+        Arrivals, ClosedPolicy, LatencyOrigin, LoadModel, NamedFiles, RateCurve, RequestOrder,
+        RequestSet, Stop, Trust, parse_header,
     },
     scenario::Scenario,
     units::parse_duration,
@@ -239,7 +237,10 @@ impl RawWorkload {
                 Err("`arrivals` needs a `rate`: write rate = 1000".to_owned())
             }
             (None, false, false) => Ok(LoadModel::Think { delay: self.delay }),
-            (Some(rate), _, true) => Ok(rate_model(rate, arrivals)),
+            (Some(rate), _, true) => {
+                let (curve, latency_from) = (RateCurve::Constant(rate), LatencyOrigin::Due);
+                Ok(LoadModel::Rate { curve, arrivals, latency_from })
+            }
             // The rate is for the phase `cost`, and without one a pilot finds it.
             (None, _, true) => Ok(LoadModel::Closed),
             (_, true, false) | (Some(_), false, false) => {

@@ -8,8 +8,7 @@ use super::{Phase, raw_workload::default_pipeline};
 use crate::{
     entry::RunCommand,
     load::{
-        Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, RequestSet, Stop,
-        THREADS_LIMIT, Trust,
+        ClosedPolicy, LoadConfig, LoadModel, RateCurve, RequestSet, Stop, THREADS_LIMIT, Trust,
     },
     scenario::{Protocol, Scenario},
     target::Target,
@@ -111,7 +110,7 @@ impl Workload {
     /// The same at `requests_per_second`, evenly, with latencies from the moment a request is due.
     #[must_use]
     pub fn at_rate(&self, requests_per_second: u64) -> Self {
-        let model = rate_model(requests_per_second, Arrivals::default());
+        let model = LoadModel::rate(RateCurve::Constant(requests_per_second));
         Self { model, ..self.clone() }
     }
 
@@ -226,11 +225,3 @@ const SHORTEST_STEADY: Duration = Duration::from_secs(1);
 
 /// Silent connections in an idle phase, unless the suite says how many.
 pub(super) const IDLE_PHASE_CONNECTIONS: usize = 1000;
-
-pub(super) const fn rate_model(requests_per_second: u64, arrivals: Arrivals) -> LoadModel {
-    LoadModel::Rate {
-        curve: RateCurve::Constant(requests_per_second),
-        arrivals,
-        latency_from: LatencyOrigin::Due,
-    }
-}

@@ -69,6 +69,8 @@ pub enum ReadyWhen {
     Reply,
 }
 
+wirebench_schema::names! { ReadyWhen "event": Connect = "connect", Reply = "reply" }
+
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     pub variant: &'a Variant,

@@ -27,7 +27,7 @@ use crate::{
     exit::usage,
     files, options,
     plan::FEWEST_BLOCKS,
-    service_options::{RateLimit, have_processes},
+    service_options::have_processes,
     session::Setting,
 };
 
@@ -90,7 +90,8 @@ impl Arguments {
     /// The experiment and its two servers.
     pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
         let phase = self.phase()?;
-        let services = self.services(context)?;
+        let words = [&self.a, &self.b].into_iter().flatten();
+        let services = self.service.find(context, words, ("--rate N", self.rate.is_some()))?;
         let usual = usual_metric(phase, &services);
         let metric = self.metric(phase, usual)?;
         let procedure = self.procedure(metric);
@@ -180,13 +181,6 @@ impl Arguments {
             }));
         }
         Ok(wanted)
-    }
-
-    fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
-        let words: Vec<&str> =
-            [&self.a, &self.b].into_iter().flatten().map(String::as_str).collect();
-        let limit = RateLimit { option: "--rate N", is_given: self.rate.is_some() };
-        self.service.find(context, &words, limit)
     }
 
     fn workload(

@@ -4,7 +4,7 @@
 
 use anyhow::Context as _;
 use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     path::Path,
     time::Duration,
 };
@@ -12,22 +12,16 @@ use wirebench_catalogue::{project::Project, subject::Subject};
 use wirebench_loadgen as loadgen;
 use wirebench_schema::{
     load::{LoadConfig, LoadModel, LoadReport, Stop},
-    scenario::DEFAULT_TIMEOUT_MS,
     target::Target,
 };
-use wirebench_server::{
-    launch::STOP_GRACE,
-    launch::{Launcher, ReadyWhen, Request, Server},
-};
+use wirebench_server::launch::{STOP_GRACE, Server};
 
 use super::cpus;
-use crate::interrupt::Interrupt;
+use crate::{context::launcher, interrupt::Interrupt};
 
 const WINDOW: Duration = Duration::from_secs(1);
 /// Load before that, until caches are warm.
 const WARMUP: Duration = Duration::from_millis(200);
-/// How long the server may take to be ready.
-const READY_TIMEOUT: Duration = Duration::from_secs(15);
 /// Replies above this size take the generator longer than the small ones of the built-in server.
 const SMALL_REPLY_BYTES: u64 = 1024;
 
@@ -102,21 +96,9 @@ fn start(config: &LoadConfig, interrupt: &Interrupt) -> anyhow::Result<Server> {
     let own = wirebench_sys::affinity::current()?;
     let others = cpus::others(&own);
     let cpus = if others.is_empty() { own.len() } else { others.len() };
-    let request = Request {
-        variant: &subject.variant,
-        scenario: config.target.protocol().traits().builtin_scenario,
-        workers: u32::try_from(config.threads.clamp(1, cpus.max(1)))?,
-        timeout_ms: DEFAULT_TIMEOUT_MS,
-        build: subject.build.clone(),
-        source: subject.source.clone(),
-    };
-    let on = |cpus: Option<Vec<u32>>| {
-        let guard_command = vec![program.display().to_string(), "guard".to_owned()];
-        let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let (ready_timeout, ready_when) = (READY_TIMEOUT, ReadyWhen::Connect);
-        let launcher = Launcher { guard_command, host, cpus, ready_timeout, ready_when };
-        launcher.start(&request, interrupt.flag())
-    };
+    let workers = u32::try_from(config.threads.clamp(1, cpus.max(1)))?;
+    let request = subject.request(config.target.protocol().traits().builtin_scenario, workers);
+    let on = |cpus| launcher(&program, cpus).start(&request, interrupt.flag());
     if !others.is_empty()
         && let Ok(server) = on(Some(others))
     {

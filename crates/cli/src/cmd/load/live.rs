@@ -3,7 +3,7 @@
 
 mod view;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::{
     io::{IsTerminal, stderr, stdout},
     time::Duration,
@@ -13,7 +13,7 @@ use wirebench_schema::load::{Interval, LatencyFigure, LoadConfig, LoadEvent, Pha
 
 use self::view::View;
 use super::options::OutputOptions;
-use crate::out;
+use crate::{out, progress::style};
 
 const TEMPLATE: &str = "{bar:20} {prefix}  {msg}";
 const STEPS: u64 = 1000;
@@ -36,7 +36,7 @@ impl Live {
         let is_live = out::is_live();
         let bar = (is_live && !unwanted).then(|| {
             let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
-            bar.set_style(style());
+            bar.set_style(style(TEMPLATE));
             bar
         });
         let prints_lines = !is_live && !unwanted;
@@ -90,11 +90,6 @@ impl Live {
             bar.finish_and_clear();
         }
     }
-}
-
-/// The style of the line. The template is a constant of this file, and a test reads it.
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// What has been seen so far.
@@ -183,6 +178,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use indicatif::ProgressStyle;
 
     fn interval(phase: Phase, requests: u64) -> Interval {
         Interval {

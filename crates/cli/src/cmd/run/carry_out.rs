@@ -11,7 +11,7 @@ use wirebench_schema::{
     suite::Suite,
 };
 
-use super::{Arguments, Strictness, strict};
+use super::{Arguments, strict};
 use crate::{
     context::Context,
     exit::Exit,
@@ -97,10 +97,7 @@ pub(super) fn conclude(
     let unavailable = &finished.journal.unavailable;
     let names = &arguments.names;
     let is_missing = unavailable.iter().any(|it| names.iter().any(|name| it.variant.matches(name)));
-    let not_valid = match arguments.strictness() {
-        Strictness::Usual => 0,
-        Strictness::Strict => strict::report(&finished.journal),
-    };
+    let not_valid = if arguments.gate.strict { strict::report(journal) } else { 0 };
     Ok(match (finished.all_well() && !is_missing, not_valid) {
         _ if of_gate == Exit::Regression => of_gate,
         (false, _) => Exit::Failed,

@@ -123,7 +123,8 @@ fn shape(experiment: &Experiment, workload: &Workload) -> String {
     let threads_text = count(threads, "generator thread");
     let how = match workload.phase {
         Phase::Idle => {
-            return format!("{} idle {}, {workers_text}", workload.connections, noun(workload));
+            let idle = count(workload.connections, "idle connection");
+            return format!("{idle}, {workers_text}");
         }
         Phase::Cost if workload.needs_rate() => " at a rate found by pilot runs",
         Phase::Saturate | Phase::Cost => "",
@@ -136,10 +137,6 @@ fn shape(experiment: &Experiment, workload: &Workload) -> String {
     };
     let published: String = published.filter(differs).map(published_shape).collect();
     format!("{connections}{how}, {workers_text}, {threads_text}{published}")
-}
-
-fn noun(workload: &Workload) -> &'static str {
-    if workload.connections == 1 { "connection" } else { "connections" }
 }
 
 fn published_shape(published: &Workload) -> String {

@@ -27,7 +27,7 @@ use crate::{
     files, out,
     plan::FEWEST_BLOCKS,
     request_options::{CONTRADICTION, of_entries},
-    service_options::{RateLimit, are_limited},
+    service_options::are_limited,
     session::Setting,
 };
 
@@ -116,7 +116,8 @@ impl Arguments {
         let mut settings = conditions.settings(context, self.placement(&written, machine)?)?;
         let server_cpus = settings.workers;
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
-        let services = self.services(context)?;
+        let limit = ("--rate N", self.rate.is_some());
+        let services = self.service.find(context, &self.names, limit)?;
         plan::change(&mut suite, &self.changes(context, &written, (&names, &services))?)
             .map_err(usage)?;
         check_rates(&suite, &services)?;
@@ -176,12 +177,6 @@ impl Arguments {
         fit_budget(context, &mut experiment, &chosen.subjects);
         self.gate.check(&scope(&experiment.suite, &chosen.subjects))?;
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
-    }
-
-    fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
-        let words: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let limit = RateLimit { option: "--rate N", is_given: self.rate.is_some() };
-        self.service.find(context, &words, limit)
     }
 
     fn changes(

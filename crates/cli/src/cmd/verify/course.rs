@@ -3,7 +3,6 @@
 
 use std::{
     cell::RefCell,
-    collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
     thread,
 };
@@ -64,58 +63,33 @@ pub(super) enum Again {
     Never,
 }
 
-/// What has been counted so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
-    pub(super) passed: u32,
-    pub(super) failed: u32,
-    pub(super) skipped: u32,
-    pub(super) deviated: u32,
-    /// How often each check failed; those that never did are absent.
-    pub(super) failures: BTreeMap<String, u32>,
-    pub(super) cases: Vec<Case>,
+/// A check of a server in a scenario.
+#[derive(Clone, Debug)]
+pub(super) struct Done {
+    server: String,
+    pub(super) checked: Checked,
 }
 
-impl Tally {
-    fn add(&mut self, other: Self) {
-        self.passed += other.passed;
-        self.failed += other.failed;
-        self.skipped += other.skipped;
-        self.deviated += other.deviated;
-        self.cases.extend(other.cases);
-        for (check, times) in other.failures {
-            *self.failures.entry(check).or_default() += times;
-        }
+impl Done {
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.server, self.checked.name)
     }
 
-    fn count(&mut self, server: &str, checked: &Checked) {
-        let case = Case {
-            class: server.to_owned(),
-            name: checked.name.to_owned(),
-            state: state(&checked.verdict),
-        };
-        self.cases.push(case);
-        match &checked.verdict {
-            Verdict::Pass => self.passed += 1,
-            Verdict::Fail { .. } => {
-                self.failed += 1;
-                *self.failures.entry(format!("{server} {}", checked.name)).or_default() += 1;
+    pub(super) const fn has_failed(&self) -> bool {
+        matches!(self.checked.verdict, Verdict::Fail { .. })
+    }
+
+    /// Its result as that of a test case. A failure that the entry declares is expected.
+    pub(super) fn case(&self) -> Case {
+        let state = match &self.checked.verdict {
+            Verdict::Pass => CaseState::Passed,
+            Verdict::Fail { finding } => CaseState::Failed(finding.clone()),
+            Verdict::Skip { reason } => CaseState::Skipped(reason.clone()),
+            Verdict::Deviates { reason, finding } => {
+                CaseState::Skipped(format!("declared by the entry: {reason} ({finding})"))
             }
-            Verdict::Skip { .. } => self.skipped += 1,
-            Verdict::Deviates { .. } => self.deviated += 1,
-        }
-    }
-}
-
-/// The result of a check as that of a test case. A failure that the entry declares is expected.
-fn state(verdict: &Verdict) -> CaseState {
-    match verdict {
-        Verdict::Pass => CaseState::Passed,
-        Verdict::Fail { finding } => CaseState::Failed(finding.clone()),
-        Verdict::Skip { reason } => CaseState::Skipped(reason.clone()),
-        Verdict::Deviates { reason, finding } => {
-            CaseState::Skipped(format!("declared by the entry: {reason} ({finding})"))
-        }
+        };
+        Case { class: self.server.clone(), name: self.checked.name.to_owned(), state }
     }
 }
 
@@ -131,11 +105,11 @@ pub(super) fn check_all(
     pairs: &[Pair<'_>],
     jobs: usize,
     (shown, again): (Shown, Again),
-) -> Tally {
+) -> Vec<Done> {
     let jobs = jobs.min(pairs.len());
     let look = |pair: &Pair<'_>| {
         if starter.stop.load(Ordering::Relaxed) {
-            return (Tally::default(), false);
+            return (Vec::new(), false);
         }
         let mut lines = String::new();
         let mut show = |line: &str| {
@@ -146,29 +120,29 @@ pub(super) fn check_all(
                 out::result(line);
             }
         };
-        let counted = check(starter, *pair, shown, &mut show);
-        let is_repeated = again == Again::Alone && jobs > 1 && counted.failed > 0;
+        let done = check(starter, *pair, shown, &mut show);
+        let is_repeated = again == Again::Alone && jobs > 1 && done.iter().any(Done::has_failed);
         if !is_repeated && !lines.is_empty() {
             out::result(&lines);
         }
-        (counted, is_repeated)
+        (done, is_repeated)
     };
-    let counted = parallel::map(pairs, jobs, look);
-    let mut tally = Tally::default();
-    for ((counted, is_repeated), pair) in counted.into_iter().zip(pairs) {
-        tally.add(if is_repeated { check_again(starter, *pair, shown, counted) } else { counted });
-    }
-    tally
+    let all = parallel::map(pairs, jobs, look).into_iter().zip(pairs);
+    let second = |((done, is_repeated), pair): ((Vec<Done>, bool), &Pair<'_>)| match is_repeated {
+        true => check_again(starter, *pair, shown, &done),
+        false => done,
+    };
+    all.flat_map(second).collect()
 }
 
 /// Checks alone what has failed while others were checked, because they may have been the cause. The
 /// second result counts; a check that failed only once is shown.
-fn check_again(starter: Starter<'_>, pair: Pair<'_>, shown: Shown, first: Tally) -> Tally {
+fn check_again(starter: Starter<'_>, pair: Pair<'_>, shown: Shown, first: &[Done]) -> Vec<Done> {
     let second = check(starter, pair, shown, &mut |line| out::result(line));
-    for Case { class, name, state } in first.cases {
-        let name = format!("{class} {name}");
-        if let CaseState::Failed(finding) = state
-            && !second.failures.contains_key(&name)
+    for failed in first {
+        let name = failed.name();
+        if let Verdict::Fail { finding } = &failed.checked.verdict
+            && !second.iter().any(|it| it.has_failed() && it.name() == name)
         {
             out::result(&format!("ONCE  {name}: {finding}; alone it did not fail"));
         }
@@ -181,13 +155,13 @@ fn check(
     (subject, scenario): Pair<'_>,
     shown: Shown,
     show: &mut dyn FnMut(&str),
-) -> Tally {
+) -> Vec<Done> {
     let id = &subject.variant.id;
-    let mut tally = Tally::default();
+    let mut all = Vec::new();
     let mut observe = |checked: &Checked| {
-        let server = format!("{id} {scenario}");
-        let name = format!("{server} {}", checked.name);
-        tally.count(&server, checked);
+        let done = Done { server: format!("{id} {scenario}"), checked: checked.clone() };
+        let name = done.name();
+        all.push(done);
         match &checked.verdict {
             Verdict::Fail { finding } => show(&format!("FAIL  {name}: {finding}")),
             Verdict::Pass if subject.variant.declares_deviation_from(checked.name) => {
@@ -216,5 +190,5 @@ fn check(
         starter.stop,
         &mut observe,
     );
-    tally
+    all
 }

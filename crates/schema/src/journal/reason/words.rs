@@ -1,7 +1,7 @@
 //! The sentence of a finding, from its kind, figure, side, detail and programs. All texts, on the terminal,
 //! in documents and in files, come from here.
 
-use super::Reason;
+use super::{Reason, RunSide};
 use crate::journal::program::listed;
 
 impl Reason {
@@ -35,7 +35,7 @@ impl Reason {
     }
 
     fn says(&self, figures: Option<(f64, f64)>) -> String {
-        let side = self.side.map_or("server or generator", |side| side.words());
+        let side = self.side.map_or("server or generator", RunSide::name);
         let text = self.kind.guide().says.replace("{side}", side);
         let Some((head, rest)) = text.split_once('{') else { return text };
         let Some((unit, tail)) = rest.split_once('}') else { return text };
