@@ -98,28 +98,18 @@ fn against_baseline(workload: &WorkloadRows<'_>, conditions: &[Condition]) -> Ve
     let changes = metrics.into_iter().flat_map(|metric| {
         let rows = workload.rows.iter().zip(&workload.compare(metric).rows);
         rows.filter_map(move |(row, compared)| {
-            let values = |index: usize| {
-                let values = workload.rows[index].values(metric).into_values();
-                Figure::of_values(&values.collect::<Vec<_>>(), Vec::new())
-            };
-            let baseline = workload.baseline?;
+            let baseline = &workload.rows[workload.baseline?];
             let ratio = compared.as_ref()?.ratio.as_ref().filter(|_| row.role.is_compared())?;
-            let new = row.values(metric).into_values().collect::<Vec<_>>();
             let claim = ratio.claim.unwrap_or(Claim::CannotTell);
             Some(Change {
-                cell: Cell {
-                    workload: workload.workload.name.clone(),
-                    phase,
-                    variant: row.variant.clone(),
-                    copy: row.copy,
-                },
+                cell: Cell::of_row(workload, row),
                 metric,
                 verdict: Movement::of(metric, claim),
                 words: claim.words(metric),
                 estimate: ratio.estimate,
-                old: values(baseline)?,
-                new: Figure::of_values(&new, Vec::new())?,
-                relative_to: Some(workload.rows[baseline].variant.clone()),
+                old: Figure::of(&[baseline], metric, Vec::new())?,
+                new: Figure::of(&[row], metric, Vec::new())?,
+                relative_to: Some(baseline.variant.clone()),
                 p_adjusted: ratio.p_adjusted,
                 margin: workload.compare(metric).margin,
                 reads: ratio.reads,
@@ -203,12 +193,8 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
 /// That a search or a sweep has no result.
 fn nothing(journal: &Journal) -> Vec<Lost> {
     let start = &journal.start;
-    let cell = start.variants.first().zip(start.workloads.last()).map(|(it, workload)| Cell {
-        workload: workload.name.clone(),
-        phase: workload.phase,
-        variant: it.variant.clone(),
-        copy: 0,
-    });
+    let both = start.variants.first().zip(start.workloads.last());
+    let cell = both.map(|(it, workload)| Cell::of(workload, &it.variant, 0));
     let reason = "no combination or rate was found".to_owned();
     cell.map(|cell| Lost { cell, reason }).into_iter().collect()
 }

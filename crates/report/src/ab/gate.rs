@@ -20,12 +20,7 @@ pub(super) fn judge<'a>(
     figures: &[Figure],
     sides_by: impl Fn(Metric) -> [Side<'a>; 2],
 ) -> Option<Gate> {
-    let cell = Cell {
-        workload: rows.workload.name.clone(),
-        phase: rows.workload.phase,
-        variant: sides[1].described.variant.clone(),
-        copy: 0,
-    };
+    let cell = Cell::of(&rows.workload, &sides[1].described.variant, 0);
     let of_figure = |figure: &Figure| change(&cell, sides, figure, figure.ratio.as_ref()?);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let subjects = [0, 1].map(|index| subject(rows, &sides[index], index == 0));

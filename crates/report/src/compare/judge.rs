@@ -17,7 +17,7 @@ use super::{
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{Claim, Inconclusive, Limited, Metric, Reads, asked_for, claim, estimate},
+    analysis::{Claim, Inconclusive, Limited, Metric, Reads, Row, asked_for, claim, estimate},
     notes::Remark,
 };
 
@@ -177,8 +177,8 @@ fn settle(
             verdict: Movement::of(metric, claim),
             words: claim.words(metric),
             estimate: estimate(&judged),
-            old: Figure::of(old, metric)?,
-            new: Figure::of(new, metric)?,
+            old: Figure::of(&[old.row], metric, doubts(old.row, metric))?,
+            new: Figure::of(&[new.row], metric, doubts(new.row, metric))?,
             relative_to: open.relative_to.map(|pair| pair.cell.variant.clone()),
             p_adjusted: judged.p_adjusted,
             margin,
@@ -233,15 +233,12 @@ fn size(change: &Change) -> f64 {
 }
 
 impl Figure {
-    fn of(half: &Half<'_>, metric: Metric) -> Option<Self> {
-        let values: Vec<f64> = half.row.values(metric).into_values().collect();
-        Self::of_values(&values, doubts(half.row, metric))
-    }
-
-    /// The values of a row, in any order; none without any.
-    pub(crate) fn of_values(values: &[f64], doubts: Vec<Remark>) -> Option<Self> {
-        let (least, most) = range(values)?;
-        Some(Self { median: median(values)?, least, most, blocks: values.len(), doubts })
+    /// The values of some rows together; none without any.
+    pub(crate) fn of(rows: &[&Row<'_>], metric: Metric, doubts: Vec<Remark>) -> Option<Self> {
+        let values = rows.iter().flat_map(|row| row.values(metric).into_values());
+        let values: Vec<f64> = values.collect();
+        let (least, most) = range(&values)?;
+        Some(Self { median: median(&values)?, least, most, blocks: values.len(), doubts })
     }
 }
 
