@@ -202,7 +202,7 @@ fn nothing(journal: &Journal) -> Vec<Lost> {
 /// The conditions on a load.
 #[must_use]
 pub fn of_load(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
-    let subjects = [Subject::of_load(Some(report))];
+    let subjects = [Subject::of_load(report)];
     judge(conditions, &Evidence { subjects: &subjects, ..Evidence::default() })
 }
 

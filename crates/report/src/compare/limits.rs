@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// A server in a workload, or a load.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Subject<'a> {
     /// Absent for a load.
     pub(crate) cell: Option<Cell>,
@@ -109,15 +109,12 @@ impl<'a> Subject<'a> {
     pub(crate) fn of_rows(workload: &WorkloadRows<'_>, rows: Vec<&'a Row<'a>>) -> Self {
         let cell = rows.first().map(|row| Cell::of_row(workload, row));
         let loads = rows.iter().flat_map(|row| row.measurements().map(|it| &it.load)).collect();
-        Self { cell, rows, loads, ..Self::of_load(None) }
+        Self { cell, rows, loads, ..Self::default() }
     }
 
     /// A load by itself.
-    pub(crate) fn of_load(load: Option<&'a LoadReport>) -> Self {
-        let (rows, loads) = (Vec::new(), load.into_iter().collect());
-        let (is_reference, has_all) = (false, load.is_some());
-        let (rate, is_rate_bound) = (None, false);
-        Self { cell: None, label: None, is_reference, has_all, rows, loads, rate, is_rate_bound }
+    pub(crate) fn of_load(load: &'a LoadReport) -> Self {
+        Self { has_all: true, loads: vec![load], ..Self::default() }
     }
 
     fn is_called(&self, name: &str) -> bool {
