@@ -11,9 +11,9 @@ use wirebench_schema::{
 
 use crate::{
     ab::not_run,
-    analysis::{Analysis, Claim, Metric, Role, WorkloadRows},
+    analysis::{Analysis, Metric, Role, WorkloadRows},
     compare::{
-        Cell, Change, Figure, Gate, Lost, Movement,
+        Cell, Change, Figure, Gate, Lost,
         conditions::{Evidence, judge, withhold},
         limits::{Subject, is_of_phase, subjects},
         relative::OnChange,
@@ -96,27 +96,12 @@ fn against_baseline(workload: &WorkloadRows<'_>, conditions: &[Condition]) -> Ve
     let of_phase = conditions.iter().filter_map(OnChange::of).filter_map(|it| it.metric(phase));
     let metrics: BTreeSet<Metric> = of_phase.collect();
     let changes = metrics.into_iter().flat_map(|metric| {
-        let rows = workload.rows.iter().zip(&workload.compare(metric).rows);
-        rows.filter_map(move |(row, compared)| {
-            let baseline = &workload.rows[workload.baseline?];
-            let ratio = compared.as_ref()?.ratio.as_ref().filter(|_| row.role.is_compared())?;
-            let claim = ratio.claim.unwrap_or(Claim::CannotTell);
-            Some(Change {
-                cell: Cell::of_row(workload, row),
-                metric,
-                verdict: Movement::of(metric, claim),
-                words: claim.words(metric),
-                estimate: ratio.estimate,
-                old: Figure::of(&[baseline], metric, Vec::new())?,
-                new: Figure::of(&[row], metric, Vec::new())?,
-                relative_to: Some(baseline.variant.clone()),
-                p_adjusted: ratio.p_adjusted,
-                margin: workload.compare(metric).margin,
-                reads: ratio.reads,
-                claim,
-                inconclusive: ratio.inconclusive,
-                same_program: None,
-            })
+        (0..workload.rows.len()).filter_map(move |index| {
+            let ratio = workload.to_baseline(metric, index)?;
+            let [row, baseline] = [index, workload.baseline?].map(|index| &workload.rows[index]);
+            let [old, new] = [baseline, row].map(|row| Figure::of(&[row], metric, Vec::new()));
+            let change = Change::of(Cell::of_row(workload, row), metric, [old?, new?], &ratio);
+            Some(Change { relative_to: Some(baseline.variant.clone()), ..change })
         })
     });
     changes.collect()
