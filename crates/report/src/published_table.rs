@@ -22,7 +22,7 @@ use crate::{
     shown::{Shown, shown},
 };
 
-use self::column::{head, is_lower_bound, is_relative, is_tail, latency_unit, median_of, metric};
+use self::column::{is_lower_bound, is_relative, is_tail, median_of, traits};
 
 /// A table of the document.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -155,9 +155,9 @@ fn compared<'a>(
         let head = match table.heads.get(place) {
             Some(head) => head,
             None if is_several => workload,
-            None => head(column),
+            None => traits(column).head,
         };
-        let metric = metric(column).filter(|_| !has_ratios || is_relative(column));
+        let metric = traits(column).metric.filter(|_| !has_ratios || is_relative(column));
         ComparedColumn { head, workload, column, metric, reference: metric.and(reference) }
     };
     let columns: Vec<ComparedColumn<'a>> = table.cells().enumerate().map(column).collect();
@@ -173,9 +173,9 @@ fn compared<'a>(
     };
     ComparedTable {
         section: &table.section,
-        unit: match table.columns.iter().copied().find_map(latency_unit) {
+        unit: match table.columns.iter().copied().find_map(|it| traits(it).unit) {
             Some(unit) => Some(format!("times in {unit}")),
-            None => is_several.then(|| head(table.columns[0]).to_owned()),
+            None => is_several.then(|| traits(table.columns[0]).head.to_owned()),
         },
         reference: reference.filter(|_| !has_ratios).map(|it| name_of(published, it)),
         rows: table.rows.iter().map(row).collect(),
