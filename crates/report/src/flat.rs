@@ -15,6 +15,7 @@ use crate::{
     analysis::{Claim, Metric, Reads},
     by_name::Requests,
     json::{self, WorkloadReport},
+    table_units::numbered,
 };
 
 /// The latencies that every list of figures has.
@@ -150,11 +151,7 @@ impl FlatRow {
     }
 
     pub(crate) fn benchmark(&self) -> String {
-        let (Self { entry, copy, .. }, workload) = (self, self.workload_and_request());
-        match copy {
-            0 => format!("{workload} {entry}"),
-            copy => format!("{workload} {entry} #{}", copy.saturating_add(1)),
-        }
+        numbered(&format!("{} {}", self.workload_and_request(), self.entry), self.copy)
     }
 }
 

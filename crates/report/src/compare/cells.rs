@@ -16,6 +16,7 @@ use super::{Cell, LeftOut, Presence, Side};
 use crate::{
     analysis::{Metric, Role, Row, WorkloadRows},
     notes::{Notes, Remark},
+    table_units::numbered,
 };
 
 #[derive(Clone, Debug)]
@@ -137,10 +138,7 @@ impl Cell {
     /// The variant, and which copy of it unless it is the first.
     #[must_use]
     pub fn entry(&self) -> String {
-        match self.copy {
-            0 => self.variant.to_string(),
-            copy => format!("{} #{}", self.variant, copy.saturating_add(1)),
-        }
+        numbered(&self.variant, self.copy)
     }
 }
 
