@@ -187,8 +187,7 @@ fn nothing(journal: &Journal) -> Vec<Lost> {
 /// The conditions on a load.
 #[must_use]
 pub fn of_load(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
-    let subjects = [Subject::of_load(report)];
-    judge(conditions, &Evidence { subjects: &subjects, ..Evidence::default() })
+    judge(conditions, &Evidence { subjects: &[Subject::of_load(report)], ..Evidence::default() })
 }
 
 /// What conditions on a load may be about: a client does not see the server's CPU time and memory.
