@@ -25,7 +25,7 @@ mod states;
 pub use check::{BaselineCheck, CheckState};
 pub use claim::{Claim, Limited, Reads};
 pub use comparison::{Compared, Comparison, Inconclusive, RatioToBaseline};
-pub(crate) use comparison::{Values, claim, estimate};
+pub(crate) use comparison::{Values, estimate};
 pub(crate) use levels::Levels;
 pub use margins::Margins;
 pub(crate) use metric::absent;

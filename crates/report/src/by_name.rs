@@ -1,9 +1,9 @@
 //! The figures of the requests of each name, of one load or of the servers of a run.
 
-use wirebench_schema::load::{LatencyFigure, LatencySummary, NamedRequests};
+use wirebench_schema::load::{LatencySummary, LoadReport, NamedRequests};
 
 use crate::{
-    analysis::{Metric, Row, WorkloadRows},
+    analysis::{Row, WorkloadRows},
     distribution::{self, Distribution, Percentile},
     document::{Block, Cell, Column, Table},
     table_units::{latency, thousands},
@@ -11,12 +11,38 @@ use crate::{
 
 const PERCENTS: [f64; 3] = [50.0, 99.0, 99.9];
 
-/// The latencies that every list of figures has.
-pub(crate) const LATENCIES: [(Metric, LatencyFigure); 3] = [
-    (Metric::LatencyP50, LatencyFigure::P50),
-    (Metric::LatencyP99, LatencyFigure::P99),
-    (Metric::LatencyP999, LatencyFigure::P999),
-];
+/// All requests of a load, or those of one name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requests<'a> {
+    /// None for all of them.
+    pub(crate) name: Option<&'a str>,
+    pub(crate) requests: u64,
+    pub(crate) requests_per_second: f64,
+    /// Of all requests, also failed connections.
+    pub(crate) errors: u64,
+    pub(crate) latency: Option<&'a LatencySummary>,
+}
+
+impl<'a> From<&'a LoadReport> for Requests<'a> {
+    fn from(load: &'a LoadReport) -> Self {
+        let LoadReport { requests, requests_per_second, .. } = *load;
+        let (errors, latency) = (load.errors.total(), load.latency.as_ref());
+        Self { name: None, requests, requests_per_second, errors, latency }
+    }
+}
+
+impl<'a> From<&'a NamedRequests> for Requests<'a> {
+    fn from(named: &'a NamedRequests) -> Self {
+        let NamedRequests { requests, requests_per_second, errors, .. } = *named;
+        let (name, latency) = (Some(named.name.as_str()), named.latency.as_ref());
+        Self { name, requests, requests_per_second, errors, latency }
+    }
+}
+
+/// All requests of a load, then those of each name.
+pub(crate) fn requests(load: &LoadReport) -> impl Iterator<Item = Requests<'_>> {
+    [load.into()].into_iter().chain(load.by_name.iter().map(Requests::from))
+}
 
 /// The requests of each name over all runs of a server that count, in every state of the machine; none where all
 /// requests have one name.

@@ -98,6 +98,7 @@ impl Block {
 }
 
 /// The parts of a document as Markdown and HTML order them.
+#[derive(Default)]
 struct Parts<'a> {
     title: Option<&'a str>,
     origins: &'a [Origin],
@@ -113,15 +114,7 @@ const DETAILS: &str = "How wirebench measured it, and all figures";
 
 impl Document {
     fn parts(&self) -> Parts<'_> {
-        let mut parts = Parts {
-            title: None,
-            origins: &[],
-            headline: None,
-            conditions: None,
-            shown: Vec::new(),
-            charts: Vec::new(),
-            folded: Vec::new(),
-        };
+        let mut parts = Parts::default();
         for block in self.blocks.iter().filter(|block| !block.is_empty()) {
             match block {
                 Block::Title(title) => parts.title = Some(title),

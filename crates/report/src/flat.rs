@@ -6,16 +6,24 @@
 use wirebench_schema::{
     entry::Class,
     journal::{Bound, Weight},
-    load::NamedRequests,
+    load::{LatencyFigure, NamedRequests},
     suite::Phase,
 };
 use wirebench_stats::{Estimate, Interval};
 
 use crate::{
     analysis::{Claim, Metric, Reads},
-    by_name::LATENCIES,
+    by_name::Requests,
     json::{self, WorkloadReport},
+    table_units::numbered,
 };
+
+/// The latencies that every list of figures has.
+const LATENCIES: [(Metric, LatencyFigure); 3] = [
+    (Metric::LatencyP50, LatencyFigure::P50),
+    (Metric::LatencyP99, LatencyFigure::P99),
+    (Metric::LatencyP999, LatencyFigure::P999),
+];
 
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
@@ -123,6 +131,13 @@ impl Flat {
 pub(crate) const BOUND: &str =
     "the load generator was saturated, so throughput and latency are bounds";
 
+impl FlatFigure {
+    /// A figure without interval and ratio.
+    pub(crate) const fn of(metric: Metric, value: f64, valid: bool) -> Self {
+        Self { metric, value, interval: None, valid, ratio: None }
+    }
+}
+
 impl FlatRow {
     /// Whether the server may be better than this figure.
     pub(crate) fn is_bound(&self, figure: &FlatFigure) -> bool {
@@ -136,11 +151,7 @@ impl FlatRow {
     }
 
     pub(crate) fn benchmark(&self) -> String {
-        let (Self { entry, copy, .. }, workload) = (self, self.workload_and_request());
-        match copy {
-            0 => format!("{workload} {entry}"),
-            copy => format!("{workload} {entry} #{}", copy.saturating_add(1)),
-        }
+        numbered(&format!("{} {}", self.workload_and_request(), self.entry), self.copy)
     }
 }
 
@@ -157,28 +168,28 @@ pub(crate) fn of_run(report: &json::Report<'_>) -> Flat {
 
 /// The row of a server, and one for each name of its requests.
 fn with_names(whole: FlatRow, row: &json::Row<'_>) -> Vec<FlatRow> {
-    let figure = |metric: Metric, value, valid| FlatFigure {
-        metric,
-        value,
-        interval: None,
-        valid: valid && is_valid(row, metric),
-        ratio: None,
-    };
-    let of_name = |named: &NamedRequests| {
-        let latencies = named.latency.iter().flat_map(|latency| {
-            LATENCIES
-                .map(|(metric, it)| figure(metric, it.of(latency), !it.is_lower_bound(latency)))
-        });
-        let throughput = figure(Metric::Throughput, named.requests_per_second, true);
-        FlatRow {
-            request: Some(named.name.clone()),
-            errors: named.errors,
-            figures: [throughput].into_iter().chain(latencies).collect(),
-            ..whole.clone()
-        }
+    let of_name = |named: &NamedRequests| FlatRow {
+        request: Some(named.name.clone()),
+        errors: named.errors,
+        figures: figures(&named.into(), |metric| is_valid(row, metric)),
+        ..whole.clone()
     };
     let named: Vec<FlatRow> = row.by_name.iter().map(of_name).collect();
     [whole].into_iter().chain(named).collect()
+}
+
+/// The figures of requests. A latency that is only a bound is not valid.
+pub(crate) fn figures(
+    requests: &Requests<'_>,
+    is_valid: impl Fn(Metric) -> bool,
+) -> Vec<FlatFigure> {
+    let throughput = (Metric::Throughput, requests.requests_per_second, true);
+    let latencies = requests.latency.into_iter().flat_map(|latency| {
+        LATENCIES.map(|(metric, it)| (metric, it.of(latency), !it.is_lower_bound(latency)))
+    });
+    let figure =
+        |(metric, value, is_known)| FlatFigure::of(metric, value, is_known && is_valid(metric));
+    [throughput].into_iter().chain(latencies).map(figure).collect()
 }
 
 fn of_row(workload: &WorkloadReport<'_>, row: &json::Row<'_>) -> FlatRow {

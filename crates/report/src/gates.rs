@@ -11,9 +11,9 @@ use wirebench_schema::{
 
 use crate::{
     ab::not_run,
-    analysis::{Analysis, Claim, Metric, Role, WorkloadRows},
+    analysis::{Analysis, Metric, Role, WorkloadRows},
     compare::{
-        Cell, Change, Figure, Gate, Lost, Movement,
+        Cell, Change, Figure, Gate, Lost,
         conditions::{Evidence, judge, withhold},
         limits::{Subject, is_of_phase, subjects},
         relative::OnChange,
@@ -96,37 +96,12 @@ fn against_baseline(workload: &WorkloadRows<'_>, conditions: &[Condition]) -> Ve
     let of_phase = conditions.iter().filter_map(OnChange::of).filter_map(|it| it.metric(phase));
     let metrics: BTreeSet<Metric> = of_phase.collect();
     let changes = metrics.into_iter().flat_map(|metric| {
-        let rows = workload.rows.iter().zip(&workload.compare(metric).rows);
-        rows.filter_map(move |(row, compared)| {
-            let values = |index: usize| {
-                let values = workload.rows[index].values(metric).into_values();
-                Figure::of_values(&values.collect::<Vec<_>>(), Vec::new())
-            };
-            let baseline = workload.baseline?;
-            let ratio = compared.as_ref()?.ratio.as_ref().filter(|_| row.role.is_compared())?;
-            let new = row.values(metric).into_values().collect::<Vec<_>>();
-            let claim = ratio.claim.unwrap_or(Claim::CannotTell);
-            Some(Change {
-                cell: Cell {
-                    workload: workload.workload.name.clone(),
-                    phase,
-                    variant: row.variant.clone(),
-                    copy: row.copy,
-                },
-                metric,
-                verdict: Movement::of(metric, claim),
-                words: claim.words(metric),
-                estimate: ratio.estimate,
-                old: values(baseline)?,
-                new: Figure::of_values(&new, Vec::new())?,
-                relative_to: Some(workload.rows[baseline].variant.clone()),
-                p_adjusted: ratio.p_adjusted,
-                margin: workload.compare(metric).margin,
-                reads: ratio.reads,
-                claim,
-                inconclusive: ratio.inconclusive,
-                same_program: None,
-            })
+        (0..workload.rows.len()).filter_map(move |index| {
+            let ratio = workload.to_baseline(metric, index)?;
+            let [row, baseline] = [index, workload.baseline?].map(|index| &workload.rows[index]);
+            let [old, new] = [baseline, row].map(|row| Figure::of(&[row], metric, Vec::new()));
+            let change = Change::of(Cell::of_row(workload, row), metric, [old?, new?], &ratio);
+            Some(Change { relative_to: Some(baseline.variant.clone()), ..change })
         })
     });
     changes.collect()
@@ -203,12 +178,8 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
 /// That a search or a sweep has no result.
 fn nothing(journal: &Journal) -> Vec<Lost> {
     let start = &journal.start;
-    let cell = start.variants.first().zip(start.workloads.last()).map(|(it, workload)| Cell {
-        workload: workload.name.clone(),
-        phase: workload.phase,
-        variant: it.variant.clone(),
-        copy: 0,
-    });
+    let both = start.variants.first().zip(start.workloads.last());
+    let cell = both.map(|(it, workload)| Cell::of(workload, &it.variant, 0));
     let reason = "no combination or rate was found".to_owned();
     cell.map(|cell| Lost { cell, reason }).into_iter().collect()
 }
@@ -216,8 +187,7 @@ fn nothing(journal: &Journal) -> Vec<Lost> {
 /// The conditions on a load.
 #[must_use]
 pub fn of_load(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
-    let subjects = [Subject::of_load(Some(report))];
-    judge(conditions, &Evidence { subjects: &subjects, ..Evidence::default() })
+    judge(conditions, &Evidence { subjects: &[Subject::of_load(report)], ..Evidence::default() })
 }
 
 /// What conditions on a load may be about: a client does not see the server's CPU time and memory.

@@ -53,6 +53,11 @@ pub(crate) enum Cells {
 }
 
 impl Cells {
+    /// The heads of columns that have this.
+    pub(crate) fn of<const N: usize>(self, heads: [&'static str; N]) -> Vec<(Self, &'static str)> {
+        heads.map(|head| (self, head)).to_vec()
+    }
+
     const fn class(self) -> Option<&'static str> {
         match self {
             Self::Names | Self::Figures => None,

@@ -17,10 +17,7 @@ use wirebench_schema::{
 use wirebench_stats::{CONFIDENCE, MIN_COHORTS};
 
 pub use self::{
-    published::{
-        PublishedCell, PublishedColumn, PublishedReport, PublishedRowReport, PublishedTableReport,
-        PublishedTableRow,
-    },
+    published::{PublishedReport, PublishedRowReport},
     row::{Figure, OtherState, Reasons, Row, Runs},
 };
 use crate::{
@@ -81,7 +78,7 @@ pub struct Report<'a> {
     /// long as a row has none.
     pub widest_interval: Option<f64>,
     /// The document that the suite repeats; absent without one, and at `smoke`.
-    pub published: Option<PublishedReport>,
+    pub published: Option<PublishedReport<'a>>,
     /// One for each workload.
     pub workloads: Vec<WorkloadReport<'a>>,
     /// The profiles of `--why`, each workload's baseline first; absent without any.

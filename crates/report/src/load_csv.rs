@@ -6,23 +6,21 @@
 use wirebench_judge::load::verdict;
 use wirebench_schema::{
     labels::Labels,
-    load::{LatencyFigure, LatencySummary, LoadReport, LoadResult, NamedRequests, RateCurve},
+    load::{LatencyFigure, LatencySummary, LoadReport, LoadResult, RateCurve},
 };
 
 use self::Cell::{Each, Whole};
-use crate::{escape, load_words};
+use crate::{
+    by_name::{Requests, requests},
+    escape, load_words,
+};
 
 /// What a row is about: a whole load, or its requests of one name.
 struct Subject<'a> {
     report: &'a LoadReport,
     started: &'a str,
     labels: &'a Labels,
-    /// The name; none of a whole load.
-    request: Option<&'a str>,
-    requests: u64,
-    requests_per_second: f64,
-    errors: u64,
-    latency: Option<&'a LatencySummary>,
+    of: Requests<'a>,
 }
 
 /// The content of a cell.
@@ -50,43 +48,31 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("payload_bytes", Each(|it| payload(it.report))),
     ("window_ns", Each(|it| it.report.window_ns.to_string())),
     ("interrupted", Each(|it| it.report.interrupted.to_string())),
-    ("requests", Each(|it| it.requests.to_string())),
-    ("requests_per_second", Each(|it| number(it.requests_per_second))),
+    ("requests", Each(|it| it.of.requests.to_string())),
+    ("requests_per_second", Each(|it| number(it.of.requests_per_second))),
     ("bytes_received", Whole(|it| it.report.bytes_received.to_string())),
     ("bytes_sent", Whole(|it| it.report.bytes_sent.to_string())),
-    ("errors", Each(|it| it.errors.to_string())),
+    ("errors", Each(|it| it.of.errors.to_string())),
     ("timeouts", Whole(|it| it.report.errors.timeout.to_string())),
     ("due", Whole(|it| optional(it.report.offered.map(|offered| offered.due)))),
     ("owed_at_end", Whole(|it| optional(it.report.offered.map(|offered| offered.owed_at_end)))),
-    ("latency_samples", Each(|it| latency(it, |latency| latency.count))),
-    ("latency_censored", Each(|it| latency(it, |latency| latency.censored))),
-    ("latency_ns_mean", Each(|it| of(it.latency, |l| number(l.latency_ns_mean)))),
-    ("latency_ns_stdev", Each(|it| of(it.latency, |l| number(l.latency_ns_stdev)))),
-    ("latency_ns_min", Each(|it| latency(it, |latency| latency.latency_ns_min))),
-    ("latency_ns_p50", Each(|it| latency(it, |latency| latency.latency_ns_p50))),
-    ("latency_ns_p75", Each(|it| latency(it, |latency| latency.latency_ns_p75))),
-    ("latency_ns_p90", Each(|it| latency(it, |latency| latency.latency_ns_p90))),
-    ("latency_ns_p95", Each(|it| latency(it, |latency| latency.latency_ns_p95))),
-    ("latency_ns_p99", Each(|it| latency(it, |latency| latency.latency_ns_p99))),
-    ("latency_ns_p999", Each(|it| latency(it, |latency| latency.latency_ns_p999))),
-    ("latency_ns_max", Each(|it| latency(it, |latency| latency.latency_ns_max))),
-    (
-        "service_ns_p50",
-        Whole(|it| of(it.report.service.as_ref(), |s| s.latency_ns_p50.to_string())),
-    ),
-    (
-        "service_ns_p99",
-        Whole(|it| of(it.report.service.as_ref(), |s| s.latency_ns_p99.to_string())),
-    ),
-    ("lag_ns_p99", Whole(|it| of(it.report.lag.as_ref(), |lag| lag.latency_ns_p99.to_string()))),
-    (
-        "connect_ns_p50",
-        Whole(|it| of(it.report.connect.as_ref(), |c| c.latency_ns_p50.to_string())),
-    ),
-    (
-        "connect_ns_p99",
-        Whole(|it| of(it.report.connect.as_ref(), |c| c.latency_ns_p99.to_string())),
-    ),
+    ("latency_samples", Each(|it| latency(it.of.latency, |latency| latency.count))),
+    ("latency_censored", Each(|it| latency(it.of.latency, |latency| latency.censored))),
+    ("latency_ns_mean", Each(|it| of(it.of.latency, |l| number(l.latency_ns_mean)))),
+    ("latency_ns_stdev", Each(|it| of(it.of.latency, |l| number(l.latency_ns_stdev)))),
+    ("latency_ns_min", Each(|it| latency(it.of.latency, |latency| latency.latency_ns_min))),
+    ("latency_ns_p50", Each(|it| latency(it.of.latency, |latency| latency.latency_ns_p50))),
+    ("latency_ns_p75", Each(|it| latency(it.of.latency, |latency| latency.latency_ns_p75))),
+    ("latency_ns_p90", Each(|it| latency(it.of.latency, |latency| latency.latency_ns_p90))),
+    ("latency_ns_p95", Each(|it| latency(it.of.latency, |latency| latency.latency_ns_p95))),
+    ("latency_ns_p99", Each(|it| latency(it.of.latency, |latency| latency.latency_ns_p99))),
+    ("latency_ns_p999", Each(|it| latency(it.of.latency, |latency| latency.latency_ns_p999))),
+    ("latency_ns_max", Each(|it| latency(it.of.latency, |latency| latency.latency_ns_max))),
+    ("service_ns_p50", Whole(|it| latency(it.report.service.as_ref(), |it| it.latency_ns_p50))),
+    ("service_ns_p99", Whole(|it| latency(it.report.service.as_ref(), |it| it.latency_ns_p99))),
+    ("lag_ns_p99", Whole(|it| latency(it.report.lag.as_ref(), |it| it.latency_ns_p99))),
+    ("connect_ns_p50", Whole(|it| latency(it.report.connect.as_ref(), |it| it.latency_ns_p50))),
+    ("connect_ns_p99", Whole(|it| latency(it.report.connect.as_ref(), |it| it.latency_ns_p99))),
     ("connections_made", Whole(|it| it.report.connections_made.to_string())),
     ("reconnects", Whole(|it| it.report.reconnects.to_string())),
     ("in_flight_at_end", Whole(|it| it.report.in_flight_at_end.to_string())),
@@ -101,9 +87,9 @@ const COLUMNS: &[(&str, Cell)] = &[
         Whole(|it| of(it.report.ceiling_requests_per_second.as_ref(), |ceiling| number(*ceiling))),
     ),
     ("limit", Whole(|it| verdict(it.report).limit.name().to_owned())),
-    ("latency_lower_bounds", Each(|it| of(it.latency, lower_bounds))),
+    ("latency_lower_bounds", Each(|it| of(it.of.latency, lower_bounds))),
     ("service_lower_bounds", Whole(|it| of(it.report.service.as_ref(), lower_bounds))),
-    ("request", Each(|it| it.request.unwrap_or_default().to_owned())),
+    ("request", Each(|it| it.of.name.unwrap_or_default().to_owned())),
     ("label", Each(|it| it.labels.label.clone().unwrap_or_default())),
     ("revision", Each(|it| it.labels.revision.clone().unwrap_or_default())),
 ];
@@ -117,35 +103,13 @@ pub fn header() -> String {
 #[must_use]
 pub fn rows(result: &LoadResult) -> String {
     let LoadResult { report, started, labels, .. } = result;
-    let whole = Subject {
-        report,
-        started,
-        labels,
-        request: None,
-        requests: report.requests,
-        requests_per_second: report.requests_per_second,
-        errors: report.errors.total(),
-        latency: report.latency.as_ref(),
-    };
-    let of_name = |it: &NamedRequests| {
-        let subject = Subject {
-            request: Some(&it.name),
-            requests: it.requests,
-            requests_per_second: it.requests_per_second,
-            errors: it.errors,
-            latency: it.latency.as_ref(),
-            ..whole
-        };
-        row(&subject)
-    };
-    let named: String = report.by_name.iter().map(of_name).collect();
-    row(&whole) + &named
+    requests(report).map(|of| row(&Subject { report, started, labels, of })).collect()
 }
 
 fn row(subject: &Subject<'_>) -> String {
     record(COLUMNS.iter().map(|(_, cell)| match cell {
         Each(cell) => cell(subject),
-        Whole(cell) if subject.request.is_none() => cell(subject),
+        Whole(cell) if subject.of.name.is_none() => cell(subject),
         Whole(_) => String::new(),
     }))
 }
@@ -167,8 +131,8 @@ fn optional(value: Option<u64>) -> String {
     of(value.as_ref(), u64::to_string)
 }
 
-fn latency(it: &Subject<'_>, field: impl Fn(&LatencySummary) -> u64) -> String {
-    of(it.latency, |latency| field(latency).to_string())
+fn latency(summary: Option<&LatencySummary>, field: impl Fn(&LatencySummary) -> u64) -> String {
+    of(summary, |latency| field(latency).to_string())
 }
 
 fn lower_bounds(latency: &LatencySummary) -> String {
@@ -196,7 +160,9 @@ mod tests {
     use super::*;
     use crate::distribution::tests::summary_of;
     use std::collections::BTreeMap;
-    use wirebench_schema::load::{Arrivals, EngineChoice, LatencyOrigin, LoadConfig, LoadModel};
+    use wirebench_schema::load::{
+        Arrivals, EngineChoice, LatencyOrigin, LoadConfig, LoadModel, NamedRequests,
+    };
 
     /// The rows by the names of their columns, as a reader of CSV sees them.
     fn read(report: &LoadReport) -> Vec<BTreeMap<String, String>> {

@@ -61,8 +61,8 @@ impl Origin {
     }
 
     #[must_use]
-    pub(crate) fn titled(self, title: String) -> Self {
-        Self { title: Some(title), ..self }
+    pub(crate) fn titled(&self, side: &str, name: &str) -> Self {
+        Self { title: Some(format!("{side}: {name}")), ..self.clone() }
     }
 
     /// What is known besides the versions of the servers, each with its name.

@@ -7,11 +7,14 @@ mod column;
 
 pub(crate) use column::{measured, published};
 
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Published},
     suite::{Column, PublishedTable, RowState},
 };
+use wirebench_stats::Estimate;
 
 use crate::{
     analysis::{Analysis, CheckState, Limited, Metric, RatioToBaseline, Role, Row, WorkloadRows},
@@ -19,62 +22,86 @@ use crate::{
     shown::{Shown, shown},
 };
 
-use self::column::{head, is_lower_bound, is_relative, is_tail, latency_unit, median_of, metric};
+use self::column::{is_lower_bound, is_relative, is_tail, median_of, traits};
 
 /// A table of the document.
-#[derive(Debug)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[schemars(rename = "PublishedTableReport")]
 pub(crate) struct ComparedTable<'a> {
-    /// Its section in the document.
+    /// Its section.
     pub(crate) section: &'a str,
     /// The unit that its heads do not have.
+    #[serde(skip)]
     pub(crate) unit: Option<String>,
     /// The name of the row that ratios refer to; absent where the document itself gives ratios.
+    #[serde(skip)]
     pub(crate) reference: Option<String>,
+    /// The columns of each row.
     pub(crate) columns: Vec<ComparedColumn<'a>>,
+    /// The rows in the order of the document.
     pub(crate) rows: Vec<ComparedRow<'a>>,
 }
 
-#[derive(Debug)]
+/// A column of a table of the document.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[schemars(rename = "PublishedColumn")]
 pub(crate) struct ComparedColumn<'a> {
-    /// The document's heading.
+    /// Its heading.
     pub(crate) head: &'a str,
-    /// The workload of the suite that its figures belong to.
+    /// The workload of its figures.
     pub(crate) workload: &'a str,
+    /// What they are, with the unit.
     pub(crate) column: Column,
-    /// What its ratios compare; absent where figures have no ratio.
+    /// The metric of its ratios, by the name that it has in `figures` of a row; absent where there are none.
+    #[schemars(with = "Option<String>")]
     pub(crate) metric: Option<Metric>,
     /// The row that ratios refer to.
+    #[serde(rename = "baseline")]
+    #[schemars(with = "Option<String>")]
     pub(crate) reference: Option<&'a VariantId>,
 }
 
-#[derive(Debug)]
+/// A row of a table of the document.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[schemars(rename = "PublishedTableRow")]
 pub(crate) struct ComparedRow<'a> {
-    /// As the document prints it.
+    /// As printed.
     pub(crate) name: String,
+    /// The variant that is measured for it.
+    #[schemars(with = "String")]
     pub(crate) variant: &'a VariantId,
     /// Absent in a journal of an older wirebench.
+    #[serde(skip)]
     pub(crate) state: Option<RowState>,
+    /// One for each column.
     pub(crate) cells: Vec<ComparedCell>,
 }
 
-/// A figure of a row.
-#[derive(Debug, Default)]
+/// A published figure and the measured one.
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+#[schemars(rename = "PublishedCell")]
 pub(crate) struct ComparedCell {
+    /// As published.
     pub(crate) published: f64,
-    /// The median over the runs.
+    /// The median here; absent where it was not measured or is not valid, and of columns of ratios.
     pub(crate) measured: Option<f64>,
-    /// Whether the row may be compared.
+    /// Whether the row may be compared. False without a measured figure.
+    #[serde(rename = "valid")]
     pub(crate) is_valid: bool,
-    /// What is in front of a measured figure that is a bound.
+    /// Whether the measured figure is a lower bound.
+    #[serde(rename = "lower_bound", serialize_with = "is_bound")]
+    #[schemars(with = "bool")]
     pub(crate) sign: &'static str,
-    /// The published figure relative to the reference.
+    /// The published figure relative to the baseline's; absent of columns of ratios.
     pub(crate) published_ratio: Option<f64>,
-    /// The same of the figures here.
+    /// The ratio here; absent of the baseline itself, and without valid figures of both rows.
+    #[serde(rename = "measured_ratio", serialize_with = "estimate")]
+    #[schemars(with = "Option<Estimate>")]
     pub(crate) ratio: MeasuredRatio,
 }
 
 /// A figure of this run relative to that of the reference.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum MeasuredRatio {
     /// One of the two is absent or not valid.
     #[default]
@@ -82,6 +109,18 @@ pub(crate) enum MeasuredRatio {
     /// It is the reference.
     Reference,
     Ratio(RatioToBaseline),
+}
+
+/// A measured figure with a sign in front of it is a bound.
+fn is_bound<S: Serializer>(sign: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(!sign.is_empty())
+}
+
+fn estimate<S: Serializer>(ratio: &MeasuredRatio, serializer: S) -> Result<S::Ok, S::Error> {
+    match ratio {
+        MeasuredRatio::Ratio(ratio) => serializer.serialize_some(&ratio.estimate),
+        MeasuredRatio::Absent | MeasuredRatio::Reference => serializer.serialize_none(),
+    }
 }
 
 impl ComparedColumn<'_> {
@@ -112,16 +151,14 @@ fn compared<'a>(
     let reference = reference(table, analysis.journal);
     // A document that gives ratios needs no others.
     let has_ratios = table.columns.iter().copied().any(is_relative);
-    let column = |(place, (workload, column)): (usize, (&'a str, Column))| ComparedColumn {
-        head: match table.heads.get(place) {
+    let column = |(place, (workload, column)): (usize, (&'a str, Column))| {
+        let head = match table.heads.get(place) {
             Some(head) => head,
             None if is_several => workload,
-            None => head(column),
-        },
-        workload,
-        column,
-        metric: metric(column).filter(|_| !has_ratios || is_relative(column)),
-        reference,
+            None => traits(column).head,
+        };
+        let metric = traits(column).metric.filter(|_| !has_ratios || is_relative(column));
+        ComparedColumn { head, workload, column, metric, reference: metric.and(reference) }
     };
     let columns: Vec<ComparedColumn<'a>> = table.cells().enumerate().map(column).collect();
     let row = |(variant, numbers): &'a (VariantId, Vec<f64>)| ComparedRow {
@@ -136,9 +173,9 @@ fn compared<'a>(
     };
     ComparedTable {
         section: &table.section,
-        unit: match table.columns.iter().copied().find_map(latency_unit) {
+        unit: match table.columns.iter().copied().find_map(|it| traits(it).unit) {
             Some(unit) => Some(format!("times in {unit}")),
-            None => is_several.then(|| head(table.columns[0]).to_owned()),
+            None => is_several.then(|| traits(table.columns[0]).head.to_owned()),
         },
         reference: reference.filter(|_| !has_ratios).map(|it| name_of(published, it)),
         rows: table.rows.iter().map(row).collect(),

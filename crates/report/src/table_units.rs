@@ -50,6 +50,14 @@ pub fn thousands(value: f64) -> String {
     text
 }
 
+/// The name of one of several copies, from 0.
+pub(crate) fn numbered(name: &impl ToString, copy: u32) -> String {
+    match copy {
+        0 => name.to_string(),
+        copy => format!("{} #{}", name.to_string(), copy.saturating_add(1)),
+    }
+}
+
 pub(crate) fn count(number: impl ToString + Copy, noun: &str) -> String {
     let number = number.to_string();
     let plural = if number == "1" { "" } else { "s" };

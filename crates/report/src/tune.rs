@@ -15,7 +15,10 @@ pub use sweep::{CellRank, Sweep, SweepCell};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wirebench_schema::journal::{EndReason, Journal, Reason, ReasonKind, Weight};
+use wirebench_schema::{
+    journal::{EndReason, Journal, Reason, ReasonKind, Weight},
+    suite::Workload,
+};
 
 use crate::{
     Report,
@@ -23,6 +26,11 @@ use crate::{
     document::{Document, Look, Paint},
     flat::Flat,
     json::pretty,
+    load_words::describe_payload,
+    table::{
+        count,
+        headline::{labels, sides},
+    },
 };
 
 /// The name of the suites of `wirebench tune`.
@@ -110,6 +118,19 @@ fn refusals(journal: &Journal) -> Vec<String> {
         lines.extend(failed.map(|(check, why)| format!("not measured, fails `{check}`: {why}")));
     }
     lines
+}
+
+/// With what the runs were made, and how they ended, in one line.
+fn headline(journal: &Journal, workload: &Workload, shape: &str, window: &str) -> String {
+    let start = &journal.start;
+    let (payload, labels) = (describe_payload(workload), labels(&start.labels));
+    let (seed, sides, ended) = (start.seed, sides(&start.placement), ended(journal));
+    format!("{shape}{payload}{labels}, {window}seed {seed}, {sides}{ended}")
+}
+
+/// A combination in words.
+fn place(workers: u32, connections: usize) -> String {
+    format!("{} and {}", count(workers, "worker"), count(connections, "connection"))
 }
 
 /// How the runs ended, as the end of a headline.

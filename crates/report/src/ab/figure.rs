@@ -29,7 +29,12 @@ pub(super) fn figures(rows: &WorkloadRows<'_>, sides: [&Side<'_>; 2], main: Metr
     let others = Metric::of_phase(phase).iter().copied().filter(|metric| *metric != main);
     let metrics: Vec<Metric> = std::iter::once(main).chain(others).collect();
     let instances = sides.map(|side| side.instances.as_slice());
-    let values = |metric: Metric| instances.map(|side| values_of(rows, side, metric));
+    let values = |metric: Metric| {
+        instances.map(|side| {
+            let side: Vec<_> = side.iter().map(|row| &rows.rows[*row]).collect();
+            SideFigure::of(&side, metric, Vec::new())
+        })
+    };
     let is_compared = |metric: Metric| {
         let is_given = metric == Metric::Throughput && has(phase, metric).is_none();
         !is_given && values(metric).iter().all(Option::is_some)
@@ -41,10 +46,4 @@ pub(super) fn figures(rows: &WorkloadRows<'_>, sides: [&Side<'_>; 2], main: Metr
         Figure { metric, values: values(metric), ratio: ratio.flatten() }
     };
     metrics.into_iter().map(figure).collect()
-}
-
-/// The values of some rows by themselves.
-fn values_of(rows: &WorkloadRows<'_>, side: &[usize], metric: Metric) -> Option<SideFigure> {
-    let values = side.iter().flat_map(|row| rows.rows[*row].values(metric).into_values());
-    SideFigure::of_values(&values.collect::<Vec<_>>(), Vec::new())
 }

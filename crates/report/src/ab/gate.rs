@@ -4,9 +4,9 @@ use wirebench_schema::gate::Condition;
 
 use super::{Figure, Side, Verdict, side::State};
 use crate::{
-    analysis::{Metric, SideRatio, WorkloadRows},
+    analysis::{Metric, PairRatio, SideRatio, WorkloadRows},
     compare::{
-        Cell, Change, Figure as SideFigure, Gate, LeftOut, Movement, Presence,
+        Cell, Change, Figure as SideFigure, Gate, LeftOut, Presence,
         conditions::{Evidence, judge as decide, withhold},
         limits::Subject,
     },
@@ -20,12 +20,7 @@ pub(super) fn judge<'a>(
     figures: &[Figure],
     sides_by: impl Fn(Metric) -> [Side<'a>; 2],
 ) -> Option<Gate> {
-    let cell = Cell {
-        workload: rows.workload.name.clone(),
-        phase: rows.workload.phase,
-        variant: sides[1].described.variant.clone(),
-        copy: 0,
-    };
+    let cell = Cell::of(&rows.workload, &sides[1].described.variant, 0);
     let of_figure = |figure: &Figure| change(&cell, sides, figure, figure.ratio.as_ref()?);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let subjects = [0, 1].map(|index| subject(rows, &sides[index], index == 0));
@@ -76,20 +71,11 @@ fn change(
     let of_side = |index: usize| -> Option<SideFigure> {
         Some(SideFigure { blocks: ratio.estimate.samples, ..figure.values[index].clone()? })
     };
+    let SideRatio { estimate, p_adjusted, margin, reads, claim, inconclusive, .. } = *ratio;
+    let ratio = PairRatio { estimate, p_adjusted, margin, reads, claim, inconclusive };
     Some(Change {
-        cell: cell.clone(),
-        metric: figure.metric,
-        verdict: Movement::of(figure.metric, ratio.claim),
-        words: ratio.claim.words(figure.metric),
-        estimate: ratio.estimate,
-        old: of_side(0)?,
-        new: of_side(1)?,
         relative_to: Some(sides[0].described.variant.clone()),
-        p_adjusted: ratio.p_adjusted,
-        margin: ratio.margin,
-        reads: ratio.reads,
-        claim: ratio.claim,
-        inconclusive: ratio.inconclusive,
         same_program: Side::same_program(sides),
+        ..Change::of(cell.clone(), figure.metric, [of_side(0)?, of_side(1)?], &ratio)
     })
 }

@@ -24,31 +24,25 @@ const TO_HALVE: u32 = 4;
 struct Phrase {
     /// A server's verb: `uses`.
     verb: &'static str,
+    /// Of two servers.
+    plural: &'static str,
     /// After a share, of a higher and of a lower value: `more`, `less`.
     than: (&'static str, &'static str),
     of: &'static str,
-    /// The verb and the quantity of two servers that are the same.
-    equally: &'static str,
 }
 
 const fn phrase(metric: Metric) -> Phrase {
-    const LATENCY: (&str, &str) = ("higher", "lower");
-    let (verb, than, of, equally) = match metric {
-        Metric::Cpu => {
-            ("uses", ("more", "less"), "CPU per request", "use the same CPU per request")
+    const MORE: (&str, &str) = ("more", "less");
+    let (verb, plural, than, of) = match metric {
+        Metric::Cpu => ("uses", "use", MORE, "CPU per request"),
+        Metric::Throughput => ("handles", "handle", ("more", "fewer"), "requests/s"),
+        Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999 => {
+            ("has a", "have", ("higher", "lower"), metric.title())
         }
-        Metric::Throughput => {
-            ("handles", ("more", "fewer"), "requests/s", "handle the same requests/s")
-        }
-        Metric::LatencyP50 => ("has a", LATENCY, "p50", "have the same p50"),
-        Metric::LatencyP99 => ("has a", LATENCY, "p99", "have the same p99"),
-        Metric::LatencyP999 => ("has a", LATENCY, "p99.9", "have the same p99.9"),
-        Metric::Ready => {
-            ("takes", ("more", "less"), "time to start", "take the same time to start")
-        }
-        _ => ("uses", ("more", "less"), "peak memory", "use the same peak memory"),
+        Metric::Ready => ("takes", "take", MORE, "time to start"),
+        _ => ("uses", "use", MORE, "peak memory"),
     };
-    Phrase { verb, than, of, equally }
+    Phrase { verb, plural, than, of }
 }
 
 impl Ab<'_> {
@@ -92,7 +86,7 @@ impl Ab<'_> {
     }
 
     fn claimed(&self, claim: Claim, ratio: &SideRatio) -> String {
-        let Phrase { verb, than, of, equally } = phrase(self.metric);
+        let Phrase { verb, plural, than, of } = phrase(self.metric);
         let [a, b] = self.names();
         let known = self.known(ratio);
         let margin = percent(ratio.margin);
@@ -100,7 +94,7 @@ impl Ab<'_> {
             Claim::Higher | Claim::Lower => format!("{} {known}", self.difference(ratio)),
             Claim::Same => {
                 let known = self.known_by("90 % interval", ratio.plain_interval, ratio);
-                format!("{a} and {b} {equally} within {margin} {known}")
+                format!("{a} and {b} {plural} the same {of} within {margin} {known}")
             }
             Claim::NotHigher | Claim::NotLower => {
                 let more = if claim == Claim::NotHigher { than.0 } else { than.1 };

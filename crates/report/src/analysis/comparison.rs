@@ -236,7 +236,7 @@ impl WorkloadRows<'_> {
 }
 
 /// What may be claimed of a ratio after the check of its programs, and why nothing may.
-pub(crate) fn claim(
+pub(super) fn claim(
     judged: &Judged,
     reads: Reads,
     check: CheckState,

@@ -11,7 +11,10 @@ use wirebench_schema::{
     suite::Phase,
 };
 
-use crate::table_units::{bytes, latency, thousands};
+use crate::{
+    names::names,
+    table_units::{bytes, latency, thousands},
+};
 
 /// A figure of a run. Its order is that in which they are shown.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -51,24 +54,31 @@ pub enum Direction {
     LessIsBetter,
 }
 
-/// What names a metric in different places.
-struct Names {
-    option: &'static str,
-    /// In files: in full, with the unit last.
-    field: &'static str,
-    title: &'static str,
-    unit: &'static str,
-    /// What a row is whose value is higher than the baseline's, and what one whose value is lower.
-    words: (&'static str, &'static str),
-}
-
 /// The figures of a load, and those of silence.
 const OF_LOAD_AND_SILENCE: (&[Metric], &[Metric]) = Metric::ALL.split_at(8);
-/// Of a row whose time is higher than the baseline's, and of one whose time is lower.
-const TIME: (&str, &str) = ("longer", "shorter");
-const SIZE: (&str, &str) = ("larger", "smaller");
-/// The same of a share of the CPU.
-const CPU: (&str, &str) = ("more CPU", "less CPU");
+
+names! {
+    pub name of Metric: Throughput = "throughput", Cpu = "cpu", LatencyP50 = "p50", LatencyP99 = "p99",
+        LatencyP999 = "p999", Switches = "switches", Memory = "memory", Ready = "ready",
+        MemoryAtRest = "memory-at-rest", MemoryIdle = "memory-idle",
+        MemoryPerConnection = "memory-per-connection", IdleCpu = "idle-cpu";
+    /// The name in files: in full, with the unit last.
+    pub field of Metric: Throughput = "requests_per_second", Cpu = "server_cpu_ns_per_request",
+        LatencyP50 = "latency_ns_p50", LatencyP99 = "latency_ns_p99", LatencyP999 = "latency_ns_p999",
+        Switches = "context_switches_per_request", Memory = "memory_peak_bytes", Ready = "ready_ns",
+        MemoryAtRest = "memory_rest_bytes", MemoryIdle = "memory_idle_bytes",
+        MemoryPerConnection = "memory_bytes_per_connection", IdleCpu = "idle_cpu_share";
+    /// The name in sentences and column heads.
+    pub title of Metric: Throughput = "requests/s", Cpu = "server CPU us/request", LatencyP50 = "p50",
+        LatencyP99 = "p99", LatencyP999 = "p99.9", Switches = "switches/request", Memory = "peak memory",
+        Ready = "start-up", MemoryAtRest = "memory at rest", MemoryIdle = "memory with all",
+        MemoryPerConnection = "memory/connection", IdleCpu = "idle CPU";
+    /// The unit of its value in files.
+    pub unit of Metric: Throughput = "requests/s", Cpu = "ns/request", LatencyP50 = "ns", LatencyP99 = "ns",
+        LatencyP999 = "ns", Switches = "switches/request", Memory = "bytes", Ready = "ns",
+        MemoryAtRest = "bytes", MemoryIdle = "bytes", MemoryPerConnection = "bytes/connection",
+        IdleCpu = "CPUs";
+}
 
 impl Metric {
     pub const ALL: [Self; 12] = [
@@ -163,75 +173,18 @@ impl Metric {
         weight == Weight::Invalid || (weight == Weight::Tail && self.is_tail())
     }
 
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.names().option
-    }
-
-    /// The name in files: in full, with the unit last.
-    #[must_use]
-    pub const fn field(self) -> &'static str {
-        self.names().field
-    }
-
-    /// The name in sentences and column heads.
-    #[must_use]
-    pub const fn title(self) -> &'static str {
-        self.names().title
-    }
-
-    /// The unit of its value in files.
-    #[must_use]
-    pub const fn unit(self) -> &'static str {
-        self.names().unit
-    }
-
     /// What a row is whose value is higher than the baseline's, and what one whose value is lower.
     #[must_use]
     pub const fn words(self) -> (&'static str, &'static str) {
-        self.names().words
-    }
-
-    const fn names(self) -> Names {
-        let (option, field, title, unit, words) = match self {
-            Self::Throughput => (
-                "throughput",
-                "requests_per_second",
-                "requests/s",
-                "requests/s",
-                ("faster", "slower"),
-            ),
-            Self::Cpu => {
-                ("cpu", "server_cpu_ns_per_request", "server CPU us/request", "ns/request", CPU)
+        match self {
+            Self::Throughput => ("faster", "slower"),
+            Self::Cpu | Self::IdleCpu => ("more CPU", "less CPU"),
+            Self::Switches => ("more", "fewer"),
+            Self::LatencyP50 | Self::LatencyP99 | Self::LatencyP999 | Self::Ready => {
+                ("longer", "shorter")
             }
-            Self::LatencyP50 => ("p50", "latency_ns_p50", "p50", "ns", TIME),
-            Self::LatencyP99 => ("p99", "latency_ns_p99", "p99", "ns", TIME),
-            Self::LatencyP999 => ("p999", "latency_ns_p999", "p99.9", "ns", TIME),
-            Self::Switches => (
-                "switches",
-                "context_switches_per_request",
-                "switches/request",
-                "switches/request",
-                ("more", "fewer"),
-            ),
-            Self::Memory => ("memory", "memory_peak_bytes", "peak memory", "bytes", SIZE),
-            Self::Ready => ("ready", "ready_ns", "start-up", "ns", TIME),
-            Self::MemoryAtRest => {
-                ("memory-at-rest", "memory_rest_bytes", "memory at rest", "bytes", SIZE)
-            }
-            Self::MemoryIdle => {
-                ("memory-idle", "memory_idle_bytes", "memory with all", "bytes", SIZE)
-            }
-            Self::MemoryPerConnection => (
-                "memory-per-connection",
-                "memory_bytes_per_connection",
-                "memory/connection",
-                "bytes/connection",
-                SIZE,
-            ),
-            Self::IdleCpu => ("idle-cpu", "idle_cpu_share", "idle CPU", "CPUs", CPU),
-        };
-        Names { option, field, title, unit, words }
+            _ => ("larger", "smaller"),
+        }
     }
 
     /// Its value in a run, if the run has one.

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use wirebench_schema::journal::block_of_cohort;
-use wirebench_stats::{Estimate, Interval, TwoWay, judge_sides};
+use wirebench_stats::{Estimate, Interval, Judged, TwoWay, judge_sides};
 
 use super::{
-    CheckState, Claim, Inconclusive, Limited, Metric, Reads, Role, WorkloadRows,
+    CheckState, Claim, Comparison, Inconclusive, Limited, Metric, RatioToBaseline, Reads, Role,
+    WorkloadRows,
     comparison::{claim, estimate},
 };
 
@@ -14,6 +15,8 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PairRatio {
     pub(crate) estimate: Estimate,
+    pub(crate) p_adjusted: Option<f64>,
+    pub(crate) margin: f64,
     pub(crate) reads: Reads,
     pub(crate) claim: Claim,
     /// Why the claim is inconclusive, where it is.
@@ -29,6 +32,13 @@ pub(crate) struct PairSide<'r, 'a> {
 }
 
 impl PairRatio {
+    /// What may be claimed after this check of the programs.
+    pub(crate) fn of(judged: &Judged, reads: Reads, check: CheckState, margin: f64) -> Self {
+        let (claim, inconclusive) = claim(judged, reads, check, margin);
+        let (estimate, p_adjusted) = (estimate(judged), judged.p_adjusted);
+        Self { estimate, p_adjusted, margin, reads, claim, inconclusive }
+    }
+
     /// The second row over the first.
     fn inverse(self) -> Self {
         let Estimate { value, interval, samples } = self.estimate;
@@ -62,15 +72,17 @@ impl WorkloadRows<'_> {
         let judged = comparison.levels.judge_pair(&ranked, [row, reference])?;
         let [row, reference] = [row, reference].map(|index| self.rows[index].limited());
         let reads = Reads::of(metric, row, reference);
-        let (claim, inconclusive) =
-            claim(&judged, reads, comparison.baseline_check.state, comparison.margin);
-        Some(PairRatio { estimate: estimate(&judged), reads, claim, inconclusive })
+        let (check, margin) = (comparison.baseline_check.state, comparison.margin);
+        Some(PairRatio::of(&judged, reads, check, margin))
     }
 
-    fn to_baseline(&self, metric: Metric, row: usize) -> Option<PairRatio> {
-        let ratio = self.compare(metric).rows[row].as_ref()?.ratio.as_ref()?;
-        let (reads, claim) = (ratio.reads, ratio.claim?);
-        Some(PairRatio { estimate: ratio.estimate, reads, claim, inconclusive: ratio.inconclusive })
+    /// A row that is compared over the baseline.
+    pub(crate) fn to_baseline(&self, metric: Metric, row: usize) -> Option<PairRatio> {
+        let Comparison { rows, margin, .. } = self.compare(metric);
+        let ratio = rows[row].as_ref()?.ratio.as_ref()?;
+        let RatioToBaseline { estimate, p_adjusted, reads, inconclusive, .. } = *ratio;
+        let (margin, claim) = (*margin, ratio.claim?);
+        Some(PairRatio { estimate, p_adjusted, margin, reads, claim, inconclusive })
     }
 
     /// The logarithm of the mean of a program's instances in each block. Empty if a value is not above zero.
@@ -128,6 +140,5 @@ pub(crate) fn compare_workloads(
         true => CheckState::Failed,
         false => CheckState::Passed,
     };
-    let (claim, inconclusive) = claim(&judged, reads, check, margin);
-    Some(PairRatio { estimate: estimate(&judged), reads, claim, inconclusive })
+    Some(PairRatio::of(&judged, reads, check, margin))
 }

@@ -20,6 +20,7 @@ use super::{
     Comparison, Limited, Machine, MachineStates, Margins, Metric, Sort,
     slices::{self, FromSlices, OF_ONE_STATE},
 };
+use crate::table_units::numbered;
 
 #[derive(Clone, Debug)]
 pub struct WorkloadRows<'a> {
@@ -198,8 +199,7 @@ impl Row<'_> {
             (Role::Baseline, _) => format!("{} (baseline)", self.variant),
             (Role::SecondOfBaseline, _) => format!("{} (A/A)", self.variant),
             (Role::SecondWithoutFirst, _) => format!("{} (second run)", self.variant),
-            (Role::Entrant, 0) => self.variant.to_string(),
-            (Role::Entrant, copy) => format!("{} #{}", self.variant, copy.saturating_add(1)),
+            (Role::Entrant, copy) => numbered(self.variant, copy),
         }
     }
 

@@ -6,12 +6,17 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
 };
-use wirebench_schema::journal::{Journal, Run};
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Journal, Run},
+    suite::Workload,
+};
 
 use super::{Cell, LeftOut, Presence, Side};
 use crate::{
     analysis::{Metric, Role, Row, WorkloadRows},
     notes::{Notes, Remark},
+    table_units::numbered,
 };
 
 #[derive(Clone, Debug)]
@@ -73,13 +78,7 @@ fn halves<'a>(journal: &Journal, result: &'a [WorkloadRows<'a>]) -> BTreeMap<Cel
             !is_second && row.measured() > 0
         });
         for row in measured {
-            let cell = Cell {
-                workload: rows.workload.name.clone(),
-                phase: rows.workload.phase,
-                variant: row.variant.clone(),
-                copy: row.copy,
-            };
-            halves.insert(cell, Half { rows, row });
+            halves.insert(Cell::of_row(rows, row), Half { rows, row });
         }
     }
     halves
@@ -127,13 +126,19 @@ pub(super) fn doubts(row: &Row<'_>, metric: Metric) -> Vec<Remark> {
 }
 
 impl Cell {
+    pub(crate) fn of(workload: &Workload, variant: &VariantId, copy: u32) -> Self {
+        let (name, phase) = (workload.name.clone(), workload.phase);
+        Self { workload: name, phase, variant: variant.clone(), copy }
+    }
+
+    pub(crate) fn of_row(rows: &WorkloadRows<'_>, row: &Row<'_>) -> Self {
+        Self::of(&rows.workload, row.variant, row.copy)
+    }
+
     /// The variant, and which copy of it unless it is the first.
     #[must_use]
     pub fn entry(&self) -> String {
-        match self.copy {
-            0 => self.variant.to_string(),
-            copy => format!("{} #{}", self.variant, copy.saturating_add(1)),
-        }
+        numbered(&self.variant, self.copy)
     }
 }
 

@@ -14,7 +14,7 @@ use wirebench_stats::Estimate;
 
 use super::{Difference, Gate, Side, json};
 use crate::{
-    analysis::{Claim, Direction, Inconclusive, Metric, Reads},
+    analysis::{Claim, Direction, Inconclusive, Metric, PairRatio, Reads},
     notes::Remark,
     origin::Origin,
     table::headline::ended,
@@ -145,7 +145,7 @@ pub enum Movement {
 }
 
 impl Movement {
-    pub(crate) fn of(metric: Metric, claim: Claim) -> Self {
+    fn of(metric: Metric, claim: Claim) -> Self {
         let better = match claim {
             Claim::Higher => Direction::MoreIsBetter,
             Claim::Lower => Direction::LessIsBetter,
@@ -157,6 +157,32 @@ impl Movement {
 }
 
 impl Change {
+    /// A change of which it is not known whether the program is the same, and that is relative to no baseline.
+    pub(crate) fn of(
+        cell: Cell,
+        metric: Metric,
+        [old, new]: [Figure; 2],
+        ratio: &PairRatio,
+    ) -> Self {
+        let PairRatio { estimate, p_adjusted, margin, reads, claim, inconclusive } = *ratio;
+        Self {
+            cell,
+            metric,
+            verdict: Movement::of(metric, claim),
+            words: claim.words(metric),
+            estimate,
+            old,
+            new,
+            relative_to: None,
+            p_adjusted,
+            margin,
+            reads,
+            claim,
+            inconclusive,
+            same_program: None,
+        }
+    }
+
     /// In which direction it moved; none without a significant change.
     #[must_use]
     pub fn movement(&self) -> Option<Movement> {

@@ -11,7 +11,6 @@ use crate::{
     html::ratio::{self, LEGEND, Ratio},
     notes::Remark,
     order::grouped,
-    origin::Origin,
     table::headline::labels,
     table_units::count,
 };
@@ -63,6 +62,8 @@ impl Comparison {
         let scope = (!self.changes.is_empty()).then(|| words::SCOPE.to_owned());
         let forced = self.forced.iter().map(ToString::to_string).collect();
         let left_out = self.left_out.iter().map(ToString::to_string).collect();
+        let origins = [("old", &self.old), ("new", &self.new)];
+        let origins = origins.map(|(side, it)| it.origin.titled(side, &it.name)).to_vec();
         let [old, new] = [&self.old, &self.new].map(heading);
         let mut setting = vec![format!("old: {old}"), format!("new: {new}")];
         setting.extend((!self.nothing_differs).then(|| words::basis(self)));
@@ -73,7 +74,7 @@ impl Comparison {
             Block::list("not compared", left_out),
         ];
         let blocks = vec![
-            Block::Origin(vec![of("old", &self.old), of("new", &self.new)]),
+            Block::Origin(origins),
             Block::Details(vec![Block::Lines(setting)]),
             Block::Headline(words::summary(self), None),
             Block::Lines(scope.into_iter().collect()),
@@ -109,10 +110,6 @@ impl Comparison {
             @for (metric, ratios) in by_metric { (ratio::table(&format!("{metric}, new/old"), &ratios)) }
         }
     }
-}
-
-fn of(name: &str, side: &Summary) -> Origin {
-    side.origin.clone().titled(format!("{name}: {}", side.name))
 }
 
 fn heading(side: &Summary) -> String {

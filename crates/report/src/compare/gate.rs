@@ -77,7 +77,7 @@ pub struct Hit {
     #[serde(flatten)]
     pub cell: Option<Cell>,
     /// The figure with its unit.
-    pub metric: &'static str,
+    pub metric: String,
     /// The value in the unit of the metric, or of a change the ratio.
     pub value: f64,
     /// Its 95 % interval; null with fewer than 3 cohorts.
@@ -153,7 +153,7 @@ impl Hit {
         let doubt = doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
         let why = format!("{}{doubt}", words::change(change));
         let Estimate { value, interval, .. } = change.estimate;
-        let (cell, metric) = (Some(change.cell.clone()), change.metric.field());
+        let (cell, metric) = (Some(change.cell.clone()), change.metric.field().to_owned());
         Self { cell, metric, value, interval, why }
     }
 

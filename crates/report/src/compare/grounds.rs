@@ -10,7 +10,7 @@ use std::{
     fmt,
 };
 use wirebench_schema::{
-    environment::Weight,
+    environment::{self, Environment, Weight},
     id::VariantId,
     journal::{Described, Journal, Outcome, Run, Verified},
     load::{EngineChoice, RequestSet, RequestSpec, SampleReply},
@@ -79,7 +79,9 @@ pub(super) fn differences(
     pairs: &[Pair<'_>],
 ) -> (Vec<Difference>, Rates) {
     let mut found = Vec::new();
-    for difference in machine(old, new).filter(|it| it.weight == Weight::Refuses) {
+    for difference in
+        machine(old.environment, new.environment).filter(|it| it.weight == Weight::Refuses)
+    {
         let what = format!("the machine: {}", difference.field);
         found.extend(Difference::between(what, difference.old, difference.new));
     }
@@ -107,11 +109,12 @@ pub(super) fn differences(
     (found, rates)
 }
 
-fn machine<'a>(
-    old: &Side<'a>,
-    new: &Side<'a>,
-) -> impl Iterator<Item = wirebench_schema::environment::Difference> + use<> {
-    let both = old.environment.zip(new.environment);
+/// How the machines differ; nothing if one is unknown.
+pub(crate) fn machine(
+    old: Option<&Environment>,
+    new: Option<&Environment>,
+) -> impl Iterator<Item = environment::Difference> + use<> {
+    let both = old.zip(new);
     both.map(|(old, new)| old.differences(new)).unwrap_or_default().into_iter()
 }
 
@@ -264,7 +267,8 @@ pub(super) fn warnings(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
     } else if start.started > other.started {
         found.push(format!("{} is newer by its time: swapped arguments?", old.name));
     }
-    let settings = machine(old, new).filter(|it| it.weight == Weight::Warns);
+    let settings =
+        machine(old.environment, new.environment).filter(|it| it.weight == Weight::Warns);
     found.extend(settings.map(|it| it.to_string()));
     found
 }
@@ -314,7 +318,7 @@ pub(super) fn same_program(old: &Side<'_>, new: &Side<'_>, pair: &Pair<'_>) -> O
 pub(super) fn nothing_differs(old: &Side<'_>, new: &Side<'_>, pairs: &[Pair<'_>]) -> bool {
     pairs.iter().all(|pair| same_program(old, new, pair) == Some(true))
         && [old, new].iter().all(|side| side.environment.is_some())
-        && machine(old, new).all(|it| it.field == "revision")
+        && machine(old.environment, new.environment).all(|it| it.field == "revision")
         && versions(old, new).is_empty()
 }
 

@@ -11,13 +11,13 @@ use wirebench_schema::{
 use wirebench_stats::{Contrast, judge_changes, median, range};
 
 use super::{
-    Basis, Cell, Change, CompareOptions, Figure, Movement, Side, Yardstick,
+    Basis, Cell, Change, CompareOptions, Figure, Side, Yardstick,
     cells::{Half, Pair, Results, doubts},
     grounds::same_program,
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{Claim, Inconclusive, Limited, Metric, Reads, asked_for, claim, estimate},
+    analysis::{Claim, Inconclusive, Limited, Metric, PairRatio, Reads, Row},
     notes::Remark,
 };
 
@@ -163,41 +163,32 @@ fn settle(
     let change = |(open, judged): (&Open<'_>, wirebench_stats::Judged)| {
         let Pair { cell, old, new } = open.pair;
         let reads = reads(metric, open.pair, open.relative_to);
-        let is_void = |pair: &Pair<'_>| {
-            is_void(old_side, &pair.old, metric) || is_void(new_side, &pair.new, metric)
+        let is_void =
+            |pair: &Pair<'_>| [&pair.old, &pair.new].iter().any(|half| is_void(half.row, metric));
+        let ratio = PairRatio::of(&judged, reads, check, margin);
+        let ratio = match is_void(open.pair) || open.relative_to.is_some_and(is_void) {
+            true => {
+                let (claim, inconclusive) = (Claim::CannotTell, Some(Inconclusive::NotValid));
+                PairRatio { claim, inconclusive, ..ratio }
+            }
+            false => ratio,
         };
-        let (claim, inconclusive) =
-            match is_void(open.pair) || open.relative_to.is_some_and(is_void) {
-                true => (Claim::CannotTell, Some(Inconclusive::NotValid)),
-                false => claim(&judged, reads, check, margin),
-            };
+        let figure = |half: &Half<'_>| Figure::of(&[half.row], metric, doubts(half.row, metric));
         Some(Change {
-            cell: cell.clone(),
-            metric,
-            verdict: Movement::of(metric, claim),
-            words: claim.words(metric),
-            estimate: estimate(&judged),
-            old: Figure::of(old, metric)?,
-            new: Figure::of(new, metric)?,
             relative_to: open.relative_to.map(|pair| pair.cell.variant.clone()),
-            p_adjusted: judged.p_adjusted,
-            margin,
-            reads,
-            claim,
-            inconclusive,
             same_program: same_program(old_side, new_side, open.pair),
+            ..Change::of(cell.clone(), metric, [figure(old)?, figure(new)?], &ratio)
         })
     };
     judged.filter_map(change).collect()
 }
 
 /// Whether most runs of a cell are not what they claim to be, for reasons that were not asked for.
-fn is_void(side: &Side<'_>, half: &Half<'_>, metric: Metric) -> bool {
-    let (asked_for, runs) = (asked_for(side.journal), &half.row.runs);
-    let counts = |it: &Reason| metric.is_spoiled_by(it.weight) && !asked_for.contains(&it.kind);
+fn is_void(row: &Row<'_>, metric: Metric) -> bool {
+    let counts = |it: &Reason| metric.is_spoiled_by(it.weight) && !row.asked_for.contains(&it.kind);
     let is_bad =
         |run: &&&Run| run.outcome.failure().is_some() || run.outcome.reasons().iter().any(counts);
-    runs.iter().filter(is_bad).count() * 2 > runs.len()
+    row.runs.iter().filter(is_bad).count() * 2 > row.runs.len()
 }
 
 /// How the change of a cell is to be read.
@@ -233,15 +224,12 @@ fn size(change: &Change) -> f64 {
 }
 
 impl Figure {
-    fn of(half: &Half<'_>, metric: Metric) -> Option<Self> {
-        let values: Vec<f64> = half.row.values(metric).into_values().collect();
-        Self::of_values(&values, doubts(half.row, metric))
-    }
-
-    /// The values of a row, in any order; none without any.
-    pub(crate) fn of_values(values: &[f64], doubts: Vec<Remark>) -> Option<Self> {
-        let (least, most) = range(values)?;
-        Some(Self { median: median(values)?, least, most, blocks: values.len(), doubts })
+    /// The values of some rows together; none without any.
+    pub(crate) fn of(rows: &[&Row<'_>], metric: Metric, doubts: Vec<Remark>) -> Option<Self> {
+        let values = rows.iter().flat_map(|row| row.values(metric).into_values());
+        let values: Vec<f64> = values.collect();
+        let (least, most) = range(&values)?;
+        Some(Self { median: median(&values)?, least, most, blocks: values.len(), doubts })
     }
 }
 

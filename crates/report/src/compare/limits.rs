@@ -15,11 +15,12 @@ use super::{
 };
 use crate::{
     analysis::{Limited, Metric, Role, Row, WorkloadRows},
-    table_units::{bytes, latency, percent, thousands},
+    by_name::{Requests, requests},
+    table_units::{latency, percent, thousands},
 };
 
 /// A server in a workload, or a load.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Subject<'a> {
     /// Absent for a load.
     pub(crate) cell: Option<Cell>,
@@ -106,22 +107,14 @@ fn request<'a>(condition: &'a Condition, subjects: &[Subject<'_>]) -> Option<&'a
 impl<'a> Subject<'a> {
     /// These rows of a workload together, at least one.
     pub(crate) fn of_rows(workload: &WorkloadRows<'_>, rows: Vec<&'a Row<'a>>) -> Self {
-        let cell = rows.first().map(|row| Cell {
-            workload: workload.workload.name.clone(),
-            phase: workload.workload.phase,
-            variant: row.variant.clone(),
-            copy: row.copy,
-        });
+        let cell = rows.first().map(|row| Cell::of_row(workload, row));
         let loads = rows.iter().flat_map(|row| row.measurements().map(|it| &it.load)).collect();
-        Self { cell, rows, loads, ..Self::of_load(None) }
+        Self { cell, rows, loads, ..Self::default() }
     }
 
     /// A load by itself.
-    pub(crate) fn of_load(load: Option<&'a LoadReport>) -> Self {
-        let (rows, loads) = (Vec::new(), load.into_iter().collect());
-        let (is_reference, has_all) = (false, load.is_some());
-        let (rate, is_rate_bound) = (None, false);
-        Self { cell: None, label: None, is_reference, has_all, rows, loads, rate, is_rate_bound }
+    pub(crate) fn of_load(load: &'a LoadReport) -> Self {
+        Self { has_all: true, loads: vec![load], ..Self::default() }
     }
 
     fn is_called(&self, name: &str) -> bool {
@@ -145,10 +138,7 @@ impl<'a> Subject<'a> {
         if figure == GateFigure::Errors {
             return self.errors(condition, request);
         }
-        let values = match request {
-            None => self.own(figure)?,
-            Some(name) => self.of_requests(name, figure)?,
-        };
+        let values = self.values(figure, request)?;
         let value = median(&values)?;
         let limited = self.rows.iter().any(|row| row.limited() == Limited::Yes);
         let is_bounded = matches!(figure, GateFigure::Throughput | GateFigure::Latency(_));
@@ -171,71 +161,49 @@ impl<'a> Subject<'a> {
         Some(Found { value, interval, shown, bound })
     }
 
-    /// Its figure over all requests, in each cohort.
-    fn own(&self, figure: GateFigure) -> Option<Vec<f64>> {
-        let metric = Metric::of_gate(figure).filter(|_| !self.rows.is_empty());
-        match (figure, metric) {
-            (GateFigure::Throughput, _) if self.rate.is_some() => self.rate.map(|it| vec![it]),
-            (_, Some(metric)) => {
+    /// Its figure over all requests in each cohort, or of named requests in each load that has them.
+    fn values(&self, figure: GateFigure, request: Option<&str>) -> Option<Vec<f64>> {
+        let is_whole = request.is_none();
+        let metric = Metric::of_gate(figure).filter(|_| is_whole && !self.rows.is_empty());
+        match (figure, metric, self.rate.filter(|_| is_whole)) {
+            (GateFigure::Throughput, _, Some(rate)) => Some(vec![rate]),
+            (_, Some(metric), _) => {
                 let rows = self.rows.iter();
                 Some(rows.flat_map(|row| row.values(metric).into_values()).collect())
             }
-            (GateFigure::Throughput, None) => {
-                Some(self.loads.iter().map(|it| it.requests_per_second).collect())
+            (GateFigure::Throughput, None, _) => {
+                let found = self.loads.iter().filter_map(|load| named(load, request));
+                Some(found.map(|it| it.requests_per_second).collect())
             }
-            (GateFigure::Achieved, _) => {
+            (GateFigure::Latency(it), None, _) => {
+                Some(self.latencies(request).map(|latency| it.of(latency)).collect())
+            }
+            (GateFigure::Achieved, ..) if is_whole => {
                 Some(self.loads.iter().filter_map(|it| it.achieved_share()).collect())
             }
-            (GateFigure::Unsent, _) => {
+            (GateFigure::Unsent, ..) if is_whole => {
                 let offered = self.loads.iter().filter_map(|it| it.offered);
                 Some(offered.map(|it| it.owed_at_end as f64).collect())
             }
-            (GateFigure::Latency(it), None) => {
-                let latencies = self.latencies(None).into_iter();
-                Some(latencies.map(|latency| it.of(latency)).collect())
-            }
             _ => None,
         }
     }
 
-    /// The figure of named requests in each load that has it.
-    fn of_requests(&self, name: &str, figure: GateFigure) -> Option<Vec<f64>> {
-        match figure {
-            GateFigure::Latency(it) => {
-                Some(self.latencies(Some(name)).into_iter().map(|latency| it.of(latency)).collect())
-            }
-            GateFigure::Throughput => {
-                let rate = |load: &&LoadReport| match named(load, name) {
-                    Some(Some(it)) => Some(it.requests_per_second),
-                    Some(None) => Some(load.requests_per_second),
-                    None => None,
-                };
-                Some(self.loads.iter().filter_map(rate).collect())
-            }
-            _ => None,
-        }
-    }
-
-    fn latencies(&self, request: Option<&str>) -> Vec<&'a LatencySummary> {
-        let of = |load: &&'a LoadReport| match request.map(|name| named(load, name)) {
-            None | Some(Some(None)) => load.latency.as_ref(),
-            Some(Some(Some(it))) => it.latency.as_ref(),
-            Some(None) => None,
-        };
-        self.loads.iter().filter_map(of).collect()
+    fn latencies(&self, request: Option<&str>) -> impl Iterator<Item = &'a LatencySummary> {
+        self.loads.iter().filter_map(move |load| named(load, request)?.latency)
     }
 
     fn is_lower_bound(&self, figure: LatencyFigure, request: Option<&str>) -> bool {
-        let latencies = self.latencies(request);
+        let latencies: Vec<_> = self.latencies(request).collect();
         let bounds = latencies.iter().filter(|it| figure.is_lower_bound(it)).count();
         bounds > 0 && 2 * bounds >= latencies.len()
     }
 
     fn errors(&self, condition: &Condition, request: Option<&str>) -> Option<Found> {
-        let of = |load: &&LoadReport| match request.map(|name| named(load, name)) {
-            None | Some(Some(None)) => Some((load.errors.requests(), load.requests)),
-            Some(Some(Some(it))) => Some((it.errors, it.requests)),
-            Some(None) => None,
+        let of = |load: &&LoadReport| {
+            let found = named(load, request)?;
+            let errors = found.name.map_or_else(|| load.errors.requests(), |_| found.errors);
+            Some((errors, found.requests))
         };
         let counts = self.loads.iter().filter_map(of);
         let (errors, correct) =
@@ -293,27 +261,22 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The requests of a name in a load. If it is the only name, they are all requests, and the inner option is none.
-fn named<'a>(
-    load: &'a LoadReport,
-    name: &str,
-) -> Option<Option<&'a wirebench_schema::load::NamedRequests>> {
-    if let Some(found) = load.by_name.iter().find(|it| it.name == name) {
-        return Some(Some(found));
-    }
-    let of_set = load.config.requests.as_ref().map(|set| set.names());
-    (load.by_name.is_empty() && of_set == Some(vec![name])).then_some(None)
+/// The requests of a name in a load, or all of them. If it is the only name, they are all requests.
+fn named<'a>(load: &'a LoadReport, name: Option<&str>) -> Option<Requests<'a>> {
+    let is_only = || {
+        let of_set = load.config.requests.as_ref().map(|set| set.names());
+        load.by_name.is_empty() && of_set == name.map(|name| vec![name])
+    };
+    requests(load).find(|it| it.name == name).or_else(|| is_only().then(|| load.into()))
 }
 
 /// A value without its unit, unless that depends on the value.
 fn show(figure: GateFigure, value: f64) -> String {
-    match figure {
-        GateFigure::Throughput | GateFigure::Errors | GateFigure::Unsent => thousands(value),
-        GateFigure::Cpu => format!("{:.2}", value / 1000.0),
-        #[allow(clippy::cast_possible_truncation, reason = "a size is far below 2^63")]
-        GateFigure::Memory => bytes(value.round() as u64),
-        GateFigure::Latency(_) => latency(value),
-        GateFigure::Achieved => percent(value),
+    match (figure, Metric::of_gate(figure)) {
+        (_, Some(metric)) => metric.show(value),
+        (GateFigure::Latency(_), None) => latency(value),
+        (GateFigure::Achieved, None) => percent(value),
+        (_, None) => thousands(value),
     }
 }
 
@@ -322,30 +285,17 @@ const fn unit(figure: GateFigure) -> &'static str {
         GateFigure::Throughput => " requests/s",
         GateFigure::Cpu => " us/request",
         GateFigure::Unsent => " requests",
-        GateFigure::Latency(_) | GateFigure::Errors | GateFigure::Achieved | GateFigure::Memory => {
-            ""
-        }
+        _ => "",
     }
 }
 
 /// The name of the figure in files.
-fn field(figure: GateFigure) -> &'static str {
-    match figure {
-        GateFigure::Throughput => Metric::Throughput.field(),
-        GateFigure::Cpu => Metric::Cpu.field(),
-        GateFigure::Memory => Metric::Memory.field(),
-        GateFigure::Errors => "errors",
-        GateFigure::Achieved => "achieved_share",
-        GateFigure::Unsent => "unsent_requests",
-        GateFigure::Latency(figure) => match figure {
-            LatencyFigure::P50 => "latency_ns_p50",
-            LatencyFigure::P75 => "latency_ns_p75",
-            LatencyFigure::P90 => "latency_ns_p90",
-            LatencyFigure::P95 => "latency_ns_p95",
-            LatencyFigure::P99 => "latency_ns_p99",
-            LatencyFigure::P999 => "latency_ns_p999",
-            LatencyFigure::Max => "latency_ns_max",
-            LatencyFigure::Mean => "latency_ns_mean",
-        },
+fn field(figure: GateFigure) -> String {
+    match (figure, Metric::of_gate(figure)) {
+        (_, Some(metric)) => metric.field().to_owned(),
+        (GateFigure::Latency(figure), None) => format!("latency_ns_{figure}"),
+        (GateFigure::Achieved, None) => "achieved_share".to_owned(),
+        (GateFigure::Unsent, None) => "unsent_requests".to_owned(),
+        (figure, None) => figure.name().to_owned(),
     }
 }

@@ -110,11 +110,9 @@ impl Regions {
                 &numbered.cells.iter().map(row).collect::<Vec<_>>(),
             )
         });
-        let notes = (1..).zip(&numbered.notes);
-        let notes: Vec<String> = notes.map(|(number, note)| format!("[{number}] {note}")).collect();
         html! {
             @for part in parts { (part) }
-            @if !notes.is_empty() { (list(&notes)) }
+            @if !numbered.notes.is_empty() { (list(&numbered.notes)) }
         }
     }
 

@@ -87,10 +87,8 @@ impl Table {
             .parts(&numbered.cells, &[" | ".len()], self.room(WIDEST - "|  |".len()))
             .into_iter();
         let parts = parts.map(|(columns, _)| self.part_in_markdown(&rows, &columns));
-        let notes = (1..).zip(&numbered.notes);
-        let notes: Vec<String> = notes.map(|(number, note)| format!("[{number}] {note}")).collect();
         // Without an empty line the list would be a part of the table.
-        let notes = (!notes.is_empty()).then(|| list(&notes));
+        let notes = (!numbered.notes.is_empty()).then(|| list(&numbered.notes));
         parts.chain(notes).collect::<Vec<_>>().join("\n\n")
     }
 

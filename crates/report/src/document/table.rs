@@ -116,7 +116,11 @@ impl Table {
             }
         };
         let cells = rows.iter().map(|row| row.cells.iter().map(&mut text).collect()).collect();
-        Numbered { cells, notes: notes.texts().collect() }
+        let notes = (1..).zip(notes.texts());
+        Numbered {
+            cells,
+            notes: notes.map(|(number, note)| format!("[{number}] {note}")).collect(),
+        }
     }
 
     /// The characters of a line for a form that has room for `most`. A browser breaks sentences, so that a table

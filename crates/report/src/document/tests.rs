@@ -22,7 +22,7 @@ fn document() -> Document {
     let table = Table { columns, rows, folded: "more", ..Table::default() };
     let blocks = vec![
         Block::Title("The # title".to_owned()),
-        Block::Origin(vec![Origin::of(&journal()).titled("old: <a>".to_owned())]),
+        Block::Origin(vec![Origin::of(&journal()).titled("old", "<a>")]),
         Block::Details(vec![Block::Lines(vec!["how".to_owned(), "where".to_owned()])]),
         Block::Table(table),
         Block::list("list", vec!["# one".to_owned(), "[two](x)".to_owned()]),

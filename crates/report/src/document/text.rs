@@ -69,8 +69,7 @@ impl Table {
             true => Vec::new(),
             false => self.lines(&rows, &self.wrapped(&numbered.cells), paint),
         };
-        let notes = (1..).zip(numbered.notes);
-        let notes = notes.map(|(number, note)| format!("  [{number}] {note}"));
+        let notes = numbered.notes.iter().map(|note| format!("  {note}"));
         lines.extend(notes.flat_map(|note| wrap(&note, paint.1, NOTE_INDENT)));
         let folded = self.rows.len() - rows.len();
         if folded > 0 {

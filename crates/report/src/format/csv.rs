@@ -2,8 +2,6 @@
 //!
 //! `docs/formats.md` describes the columns. New ones are added at the end.
 
-use wirebench_stats::Interval;
-
 use crate::{
     analysis::Metric,
     flat::{Flat, FlatFigure, FlatRow},
@@ -44,11 +42,11 @@ type FigureCell = fn(&FlatFigure) -> Option<String>;
 /// What follows the metric's name in its columns, and their content.
 const FIGURE_COLUMNS: &[(&str, FigureCell)] = &[
     ("", |it| Some(it.value.to_string())),
-    ("_low", |it| low(it.interval)),
-    ("_high", |it| high(it.interval)),
+    ("_low", |it| Some(it.interval?.low.to_string())),
+    ("_high", |it| Some(it.interval?.high.to_string())),
     ("_ratio", |it| Some(it.ratio?.estimate.value.to_string())),
-    ("_ratio_low", |it| low(it.ratio?.estimate.interval)),
-    ("_ratio_high", |it| high(it.ratio?.estimate.interval)),
+    ("_ratio_low", |it| Some(it.ratio?.estimate.interval?.low.to_string())),
+    ("_ratio_high", |it| Some(it.ratio?.estimate.interval?.high.to_string())),
     ("_claim", |it| Some(it.ratio?.claim?.name().to_owned())),
 ];
 
@@ -81,14 +79,6 @@ fn line(flat: &Flat, row: &FlatRow) -> String {
     let of = |columns: &'static [(&str, Cell)]| columns.iter().map(|(_, cell)| cell(flat, row));
     let figures = of(COLUMNS).chain(metrics().flat_map(of_metric));
     record(figures.chain(of(LAST_COLUMNS)).chain(LAST_METRICS.into_iter().flat_map(of_metric)))
-}
-
-fn low(interval: Option<Interval>) -> Option<String> {
-    Some(interval?.low.to_string())
-}
-
-fn high(interval: Option<Interval>) -> Option<String> {
-    Some(interval?.high.to_string())
 }
 
 #[cfg(test)]

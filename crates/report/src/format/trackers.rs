@@ -78,19 +78,11 @@ pub(super) fn github_action_benchmark(flat: &Flat) -> String {
 }
 
 fn values(figure: &FlatFigure) -> Vec<Value> {
-    let FlatFigure { metric, value, interval, ratio, .. } = figure;
-    let own = Value {
-        measure: metric.field().to_owned(),
-        unit: metric.unit(),
-        value: *value,
-        interval: *interval,
-    };
-    let ratio = ratio.filter(|it| it.valid).map(|it| Value {
-        measure: format!("{}_ratio", metric.field()),
-        unit: "ratio",
-        value: it.estimate.value,
-        interval: it.estimate.interval,
-    });
+    let field = figure.metric.field();
+    let of = |measure, unit, value, interval| Value { measure, unit, value, interval };
+    let own = of(field.to_owned(), figure.metric.unit(), figure.value, figure.interval);
+    let ratio = figure.ratio.filter(|it| it.valid).map(|it| it.estimate);
+    let ratio = ratio.map(|it| of(format!("{field}_ratio"), "ratio", it.value, it.interval));
     std::iter::once(own).chain(ratio).collect()
 }
 

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 use self::panels::panels;
 use super::series::{class, key};
-use crate::{html::safe, wrap::cut_apart};
+use crate::{html::safe, table_units::latency, wrap::cut_apart};
 
 /// The area in which lines are, in CSS pixels, and the space around it.
 const WIDTH: f64 = 384.0;
@@ -148,6 +148,15 @@ pub(crate) fn logarithmic(
     let y = Axis::logarithmic(y_name, values(), show_y)?;
     let is_drawn = lines.iter().any(|line| line.points.len() > 1);
     is_drawn.then_some(Chart { words, x, y, lines })
+}
+
+/// Latencies by percentile; none without points.
+pub(crate) fn by_percentile(words: String, lines: Vec<Line>) -> Option<Chart> {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let y = Axis::logarithmic("latency", points().map(|it| it.at.1), latency)?;
+    let most = points().map(|it| it.at.0).fold(0.9, f64::max);
+    let x = Axis::nines("percentile; each further nine has the same space", most);
+    Some(Chart { words, x, y, lines })
 }
 
 /// A picture that is as wide as the page has space. A narrow screen shows this part of it, in which the

@@ -8,7 +8,7 @@ use wirebench_schema::load::{
 
 use crate::{
     distribution::Distribution,
-    html::chart::{Axis, Chart, Line, Mark, Point, logarithmic},
+    html::chart::{Axis, Chart, Line, Mark, Point, by_percentile, logarithmic},
     load_words,
     table_units::{latency, thousands},
 };
@@ -34,12 +34,8 @@ pub(super) fn distribution(report: &LoadReport) -> Option<Markup> {
         let distribution = Distribution::new(summary?);
         Some(Line { name, place, points: distribution.curve().map(Point::plain).collect() })
     };
-    let lines: Vec<Line> = (0..).zip(curves).filter_map(curve).collect();
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let y = Axis::logarithmic("latency", points().map(|it| it.at.1), latency)?;
-    let most = points().map(|it| it.at.0).fold(0.9, f64::max);
-    let x = Axis::nines("percentile; each further nine has the same space", most);
-    let chart = Chart { words: "latency by percentile".to_owned(), x, y, lines };
+    let lines = (0..).zip(curves).filter_map(curve).collect();
+    let chart = by_percentile("latency by percentile".to_owned(), lines)?;
     Some(html! {
         p.legend {
             "Lines end where fewer than ten samples are left, and where no reply took as long."
@@ -56,7 +52,8 @@ pub(super) fn steps(steps: &[RateStep]) -> Option<Markup> {
     let line = |(place, (name, percent)): (usize, (&str, f64))| {
         let point = |step: &RateStep| {
             let found = Distribution::new(step.latency.as_ref()?).at(percent)?;
-            Some(dot((step.offered_per_second, found.nanoseconds as f64)))
+            let at = (step.offered_per_second, found.nanoseconds as f64);
+            Some(Point { mark: Mark::Dot, ..Point::plain(at) })
         };
         let mut points: Vec<Point> = steps.iter().filter_map(point).collect();
         points.sort_by(|a, b| a.at.0.total_cmp(&b.at.0));
@@ -70,10 +67,6 @@ pub(super) fn steps(steps: &[RateStep]) -> Option<Markup> {
         p.legend { "Each step or part of the ramp has a mark. Both axes are logarithmic." }
         (chart.draw())
     })
-}
-
-fn dot(at: (f64, f64)) -> Point {
-    Point { mark: Mark::Dot, ..Point::plain(at) }
 }
 
 /// The intervals of the window, on an axis of time.

@@ -9,11 +9,12 @@ use wirebench_judge::load::verdict;
 use wirebench_schema::{
     environment::Environment,
     journal::Bound,
-    load::{LatencyFigure, LatencySummary, LoadReport, LoadResult},
+    load::{LatencyFigure, LoadReport, LoadResult},
 };
 
 use crate::{
     analysis::Reads,
+    by_name::{Requests, requests},
     compare::{self, Difference, Differences, Gate, NotComparable, json::GateReport},
     flat::Flat,
     origin::Origin,
@@ -109,16 +110,6 @@ struct Value {
     may_be_lower: bool,
 }
 
-/// The figures of all requests, or of those of one name.
-#[derive(Clone, Copy, Debug)]
-struct Requests<'a> {
-    requests_per_second: f64,
-    errors: u64,
-    latency: Option<&'a LatencySummary>,
-    /// Whether the generator was the limit, so that the server may be better.
-    is_limited: bool,
-}
-
 /// Compares two loads. Those of different experiments are refused, or compared anyway.
 pub fn compare_loads(
     old: &LoadSide<'_>,
@@ -130,13 +121,11 @@ pub fn compare_loads(
         return Err(NotComparable::Differ(found));
     }
     let (before, after) = (&old.result.report, &new.result.report);
-    let mut figures = changes(None, [whole(before), whole(after)]);
-    for named in &before.by_name {
-        let both = [before, after].map(|report| of_name(report, &named.name));
-        if let [Some(before), Some(after)] = both {
-            figures.extend(changes(Some(&named.name), [before, after]));
-        }
-    }
+    let of_name = |it: Requests<'_>| {
+        let same = requests(after).find(|other| other.name == it.name)?;
+        Some(changes([(it, is_limited(before)), (same, is_limited(after))]))
+    };
+    let figures: Vec<LoadChange> = requests(before).filter_map(of_name).flatten().collect();
     let summary = |side: &LoadSide<'_>| LoadSummary {
         name: side.name.to_owned(),
         target: side.result.report.config.target.to_string(),
@@ -155,23 +144,9 @@ pub fn compare_loads(
     })
 }
 
-fn whole(report: &LoadReport) -> Requests<'_> {
-    Requests {
-        requests_per_second: report.requests_per_second,
-        errors: report.errors.total(),
-        latency: report.latency.as_ref(),
-        is_limited: verdict(report).limit == Bound::Generator,
-    }
-}
-
-fn of_name<'a>(report: &'a LoadReport, name: &str) -> Option<Requests<'a>> {
-    let named = report.by_name.iter().find(|it| it.name == name)?;
-    Some(Requests {
-        requests_per_second: named.requests_per_second,
-        errors: named.errors,
-        latency: named.latency.as_ref(),
-        ..whole(report)
-    })
+/// Whether the generator was the limit, so that the server may be better.
+fn is_limited(report: &LoadReport) -> bool {
+    verdict(report).limit == Bound::Generator
 }
 
 impl Kind {
@@ -183,8 +158,7 @@ impl Kind {
         }
     }
 
-    fn of(self, requests: &Requests<'_>) -> Value {
-        let limited = requests.is_limited;
+    fn of(self, requests: &Requests<'_>, limited: bool) -> Value {
         match (self, requests.latency) {
             (Self::Rate, _) => Value {
                 value: Some(requests.requests_per_second),
@@ -202,14 +176,14 @@ impl Kind {
     }
 }
 
-fn changes(request: Option<&str>, sides: [Requests<'_>; 2]) -> Vec<LoadChange> {
+fn changes(sides: [(Requests<'_>, bool); 2]) -> Vec<LoadChange> {
     let latencies = LATENCIES.map(Kind::Latency);
     let kinds = [Kind::Rate].into_iter().chain(latencies).chain([Kind::Errors]);
     let change = |kind: Kind| {
-        let [old, new] = sides.map(|side| kind.of(&side));
+        let [old, new] = sides.map(|(side, limited)| kind.of(&side, limited));
         let quotient = |(old, new): (f64, f64)| (old > 0.0 && new > 0.0).then(|| new / old);
         LoadChange {
-            request: request.map(str::to_owned),
+            request: sides[0].0.name.map(str::to_owned),
             figure: kind.name(),
             old: old.value,
             new: new.value,

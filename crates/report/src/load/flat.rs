@@ -2,15 +2,14 @@
 
 use wirebench_schema::{
     journal::Bound,
-    load::{LatencySummary, LoadConfig, LoadModel, LoadReport, LoadResult},
+    load::{LoadConfig, LoadModel, LoadReport, LoadResult},
     suite::Phase,
 };
 
 use super::doubts;
 use crate::{
-    analysis::Metric,
-    by_name::LATENCIES,
-    flat::{Flat, FlatFigure, FlatRow},
+    by_name::{Requests, requests},
+    flat::{Flat, FlatRow, figures},
 };
 
 /// The name of every load, as its suite and its workload.
@@ -18,35 +17,16 @@ const LOAD: &str = "load";
 
 pub(super) fn flat(result: &LoadResult) -> Flat {
     let report = &result.report;
-    let whole = row(report, None, report.requests_per_second, report.latency.as_ref());
-    let whole = FlatRow { errors: report.errors.total(), ..whole };
-    let named = report.by_name.iter().map(|it| FlatRow {
-        errors: it.errors,
-        ..row(report, Some(&it.name), it.requests_per_second, it.latency.as_ref())
-    });
-    let rows = [whole].into_iter().chain(named).collect();
+    let rows = requests(report).map(|it| row(report, &it)).collect();
     Flat { suite: LOAD.to_owned(), started: result.started.clone(), rows }
 }
 
-fn row(
-    report: &LoadReport,
-    request: Option<&str>,
-    requests_per_second: f64,
-    latency: Option<&LatencySummary>,
-) -> FlatRow {
+fn row(report: &LoadReport, requests: &Requests<'_>) -> FlatRow {
     let bound = wirebench_judge::load::verdict(report).limit;
     let doubts = doubts(report);
     let valid = doubts.is_empty();
-    let figure =
-        |metric, value, valid| FlatFigure { metric, value, interval: None, valid, ratio: None };
-    let latencies = latency.into_iter().flat_map(|latency| {
-        LATENCIES.map(|(metric, it)| {
-            figure(metric, it.of(latency), valid && !it.is_lower_bound(latency))
-        })
-    });
-    let throughput = figure(Metric::Throughput, requests_per_second, valid);
     FlatRow {
-        request: request.map(str::to_owned),
+        request: requests.name.map(str::to_owned),
         valid,
         runs: usize::from(report.requests > 0),
         failed: usize::from(report.requests == 0),
@@ -54,7 +34,8 @@ fn row(
         trouble: doubts.join("; "),
         generator_limited: bound == Bound::Generator,
         bound_by: vec![bound],
-        figures: [throughput].into_iter().chain(latencies).collect(),
+        errors: requests.errors,
+        figures: figures(requests, |_| valid),
         ..row_of(&report.config)
     }
 }

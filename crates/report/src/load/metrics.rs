@@ -55,13 +55,7 @@ impl LoadMetrics {
         let latencies = latencies.into_iter().filter(|(_, figure, _)| is_known(*figure));
         let latencies = latencies.filter_map(|(metric, _, ns)| Some((metric, ns? as f64)));
         let throughput = (Metric::Throughput, interval.requests_per_second);
-        let figure = |(metric, value)| FlatFigure {
-            metric,
-            value,
-            interval: None,
-            valid: true,
-            ratio: None,
-        };
+        let figure = |(metric, value)| FlatFigure::of(metric, value, true);
         self.row.figures = [throughput].into_iter().chain(latencies).map(figure).collect();
         if let Some(part) = self.parts.iter_mut().find(|part| part.phase == interval.phase) {
             part.add(interval);

@@ -10,49 +10,44 @@ use crate::{
     table_units::thousands,
 };
 
-struct Traits {
-    head: &'static str,
-    unit: Option<&'static str>,
+pub(super) struct Traits {
+    /// The head of a column whose heading in the document is not known.
+    pub(super) head: &'static str,
+    /// The unit of a latency.
+    pub(super) unit: Option<&'static str>,
     /// The percentile that it shows; a mean contains every sample, like the largest.
     percent: Option<f64>,
+    /// The metric whose ratio is compared with the document's. Milliseconds are published with one digit, which is
+    /// too coarse for a ratio.
+    pub(super) metric: Option<Metric>,
 }
 
-const fn traits(column: Column) -> Traits {
+pub(super) const fn traits(column: Column) -> Traits {
     const NS: Option<&str> = Some("ns");
     const MS: Option<&str> = Some("ms");
-    let (head, unit, percent) = match column {
-        Column::RequestsPerSecond => ("requests/s", None, None),
-        Column::RequestsPerSecondRatio => ("ratio", None, None),
-        Column::RequestsPerSecondPercent => ("%", None, None),
-        Column::ResponseBytes => ("Res[B]", None, None),
-        Column::Requests => ("Req", None, None),
-        Column::Errors => ("Err", None, None),
-        Column::BytesPerSecond => ("BPS", None, None),
-        Column::MegabytesPerSecond => ("MB/s", None, None),
-        Column::LatencyNsMean => ("mean", NS, Some(100.0)),
-        Column::LatencyNsP50 => ("median", NS, Some(50.0)),
-        Column::LatencyNsP90 => ("q0.9", NS, Some(90.0)),
-        Column::LatencyNsP99 => ("q0.99", NS, Some(99.0)),
-        Column::LatencyNsP999 => ("q0.999", NS, Some(99.9)),
-        Column::LatencyNsP9999 => ("q0.9999", NS, Some(99.99)),
-        Column::LatencyMsMin => ("min", MS, None),
-        Column::LatencyMsMax => ("max", MS, Some(100.0)),
-        Column::LatencyMsP25 => ("25%", MS, Some(25.0)),
-        Column::LatencyMsP50 => ("med", MS, Some(50.0)),
-        Column::LatencyMsP75 => ("75%", MS, Some(75.0)),
-        Column::LatencyMsP99 => ("99%", MS, Some(99.0)),
+    let (head, unit, percent, metric) = match column {
+        Column::RequestsPerSecond => ("requests/s", None, None, Some(Metric::Throughput)),
+        Column::RequestsPerSecondRatio => ("ratio", None, None, Some(Metric::Throughput)),
+        Column::RequestsPerSecondPercent => ("%", None, None, Some(Metric::Throughput)),
+        Column::ResponseBytes => ("Res[B]", None, None, None),
+        Column::Requests => ("Req", None, None, None),
+        Column::Errors => ("Err", None, None, None),
+        Column::BytesPerSecond => ("BPS", None, None, None),
+        Column::MegabytesPerSecond => ("MB/s", None, None, Some(Metric::Throughput)),
+        Column::LatencyNsMean => ("mean", NS, Some(100.0), None),
+        Column::LatencyNsP50 => ("median", NS, Some(50.0), Some(Metric::LatencyP50)),
+        Column::LatencyNsP90 => ("q0.9", NS, Some(90.0), None),
+        Column::LatencyNsP99 => ("q0.99", NS, Some(99.0), Some(Metric::LatencyP99)),
+        Column::LatencyNsP999 => ("q0.999", NS, Some(99.9), Some(Metric::LatencyP999)),
+        Column::LatencyNsP9999 => ("q0.9999", NS, Some(99.99), None),
+        Column::LatencyMsMin => ("min", MS, None, None),
+        Column::LatencyMsMax => ("max", MS, Some(100.0), None),
+        Column::LatencyMsP25 => ("25%", MS, Some(25.0), None),
+        Column::LatencyMsP50 => ("med", MS, Some(50.0), None),
+        Column::LatencyMsP75 => ("75%", MS, Some(75.0), None),
+        Column::LatencyMsP99 => ("99%", MS, Some(99.0), None),
     };
-    Traits { head, unit, percent }
-}
-
-/// The head of a column whose heading in the document is not known.
-pub(super) fn head(column: Column) -> &'static str {
-    traits(column).head
-}
-
-/// The unit of a latency.
-pub(super) const fn latency_unit(column: Column) -> Option<&'static str> {
-    traits(column).unit
+    Traits { head, unit, percent, metric }
 }
 
 /// Whether the document itself gives the ratio to another row.
@@ -64,21 +59,6 @@ pub(super) const fn is_relative(column: Column) -> bool {
 pub(super) const fn is_tail(column: Column) -> bool {
     use Column::{LatencyMsMax, LatencyMsP99, LatencyNsP99, LatencyNsP999, LatencyNsP9999};
     matches!(column, LatencyNsP99 | LatencyNsP999 | LatencyNsP9999 | LatencyMsP99 | LatencyMsMax)
-}
-
-/// The metric whose ratio is compared with the document's. Milliseconds are published with one digit, which is too
-/// coarse for a ratio.
-pub(super) const fn metric(column: Column) -> Option<Metric> {
-    match column {
-        Column::RequestsPerSecond
-        | Column::MegabytesPerSecond
-        | Column::RequestsPerSecondRatio
-        | Column::RequestsPerSecondPercent => Some(Metric::Throughput),
-        Column::LatencyNsP50 => Some(Metric::LatencyP50),
-        Column::LatencyNsP99 => Some(Metric::LatencyP99),
-        Column::LatencyNsP999 => Some(Metric::LatencyP999),
-        _ => None,
-    }
 }
 
 /// A published number with the digits of the document.
@@ -95,7 +75,7 @@ pub(crate) fn published(column: Column, value: f64) -> String {
 
 /// A number that was measured, as documents print it; short times have one digit more.
 pub(crate) fn measured(column: Column, value: f64) -> String {
-    let is_milliseconds = latency_unit(column) == Some("ms");
+    let is_milliseconds = traits(column).unit == Some("ms");
     match column {
         Column::RequestsPerSecondRatio => format!("{value:.2}"),
         Column::RequestsPerSecondPercent => format!("{value:.2}%"),

@@ -97,11 +97,8 @@ fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> 
     let latencies =
         titled.iter().filter_map(|(title, load)| latency::section(journal, block, title, load));
     let modes = modes::section(block, &titled);
-    let pictures: Vec<Markup> = ladder::cpu(journal, &block.title, members)
-        .into_iter()
-        .chain(ladder::tail(journal, &block.title, members))
-        .chain(latencies)
-        .collect();
+    let ladders = ladder::pictures(journal, &block.title, members);
+    let pictures: Vec<Markup> = ladders.chain(latencies).collect();
     html! {
         @if !pictures.is_empty() || modes.is_some() {
             section {

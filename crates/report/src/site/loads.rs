@@ -119,7 +119,7 @@ fn picture(target: &str, loads: &[&LoadSummary]) -> Option<Markup> {
     for (number, load) in (1_u32..).zip(loads) {
         let at = (f64::from(number), load.requests_per_second);
         let mark = if load.doubts.is_empty() { Mark::Dot } else { Mark::Ring };
-        let point = Point { at, mark, is_grey: false, raw: Vec::new() };
+        let point = Point { mark, ..Point::plain(at) };
         kinds.entry((&load.load, &load.machine)).or_default().push(point);
     }
     kinds.retain(|_, points| points.len() > 1);
@@ -139,18 +139,9 @@ fn picture(target: &str, loads: &[&LoadSummary]) -> Option<Markup> {
 
 /// The newest first.
 fn list(target: &str, loads: &[&LoadSummary]) -> Markup {
-    let heads = [
-        (Cells::Figures, "load"),
-        (Cells::Figures, "started"),
-        (Cells::Figures, "requests/s"),
-        (Cells::Figures, "p50"),
-        (Cells::Figures, "p99"),
-        (Cells::Figures, "errors"),
-        (Cells::Words, "version"),
-        (Cells::Words, "limit"),
-        (Cells::Words, "asked for"),
-        (Cells::Words, "machine"),
-    ];
+    let figures = Cells::Figures.of(["load", "started", "requests/s", "p50", "p99", "errors"]);
+    let words = Cells::Words.of(["version", "limit", "asked for", "machine"]);
+    let heads = [figures, words].concat();
     let time = |ns: Option<f64>| ns.map_or("-".to_owned(), latency);
     let row = |(place, load): (usize, &&LoadSummary)| {
         let doubts = match load.doubts.is_empty() {

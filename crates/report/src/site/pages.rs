@@ -148,12 +148,8 @@ fn run_table(runs: &[Summary], root: &str, more: impl Fn(&Summary) -> Option<Str
         vec![started, text(&run.suite), text(version(&run.labels)), text(result)]
     };
     let rows: Vec<Vec<Markup>> = runs.iter().rev().map(row).collect();
-    let heads = [
-        (Cells::Figures, "started"),
-        (Cells::Words, "suite"),
-        (Cells::Words, "version"),
-        (Cells::Words, "result"),
-    ];
+    let words = Cells::Words.of(["suite", "version", "result"]);
+    let heads = [Cells::Figures.of(["started"]), words].concat();
     table("runs", &heads, &rows)
 }
 
@@ -206,14 +202,12 @@ fn picture(load: &str, points: &[(&Summary, &Point)]) -> Option<Markup> {
 
 fn history_table(load: &str, points: &[(&Summary, &Point)]) -> Markup {
     let heads = [
-        (Cells::Figures, "run"),
-        (Cells::Figures, "started"),
-        (Cells::Words, "version"),
-        (Cells::Figures, "figure"),
-        (Cells::Figures, "compared with the baseline"),
-        (Cells::Words, "versions"),
-        (Cells::Words, "machine"),
-    ];
+        Cells::Figures.of(["run", "started"]),
+        Cells::Words.of(["version"]),
+        Cells::Figures.of(["figure", "compared with the baseline"]),
+        Cells::Words.of(["versions", "machine"]),
+    ]
+    .concat();
     let row = |(place, (run, point)): (usize, &(&Summary, &Point))| {
         vec![
             text((place + 1).to_string()),

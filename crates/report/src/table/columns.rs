@@ -46,37 +46,19 @@ pub(super) enum Column {
 /// The columns of a table whose rows are compared by `metric`.
 pub(super) fn columns(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<Column> {
     use Column::{Bound, Class, Entry, Errors, Rank, Ratio, Value, Verdict};
+    use Metric::{Cpu, LatencyP50, LatencyP99, LatencyP999, Switches, Throughput};
     let mut columns = vec![Rank, Entry, Class, Value(metric), Ratio, Verdict];
-    let mut add = |column: Column| {
-        if column != Value(metric) {
-            columns.push(column);
-        }
+    let errors = rows.rows.iter().any(|row| row.errors() > 0);
+    let values: &[Metric] = match rows.workload.phase {
+        // In a closed loop the median follows from the rate; it goes first where room is short.
+        Phase::Saturate if errors => &[Cpu, Throughput, LatencyP99],
+        Phase::Saturate => &[Cpu, Throughput, LatencyP50, LatencyP99],
+        Phase::Cost => &[Cpu, LatencyP50, LatencyP99, LatencyP999, Switches],
+        Phase::Idle => Metric::of_phase(Phase::Idle),
     };
-    match rows.workload.phase {
-        Phase::Saturate => {
-            let errors = rows.rows.iter().any(|row| row.errors() > 0);
-            add(Value(Metric::Cpu));
-            add(Value(Metric::Throughput));
-            // In a closed loop the median follows from the rate; it goes first where room is short.
-            if !errors {
-                add(Value(Metric::LatencyP50));
-            }
-            add(Value(Metric::LatencyP99));
-            add(Bound);
-            if errors {
-                add(Errors);
-            }
-        }
-        Phase::Cost => [
-            Metric::Cpu,
-            Metric::LatencyP50,
-            Metric::LatencyP99,
-            Metric::LatencyP999,
-            Metric::Switches,
-        ]
-        .into_iter()
-        .for_each(|metric| add(Value(metric))),
-        Phase::Idle => Metric::of_phase(Phase::Idle).iter().for_each(|metric| add(Value(*metric))),
+    columns.extend(values.iter().filter(|it| **it != metric).map(|it| Value(*it)));
+    if rows.workload.phase == Phase::Saturate {
+        columns.extend([Some(Bound), errors.then_some(Errors)].into_iter().flatten());
     }
     columns.truncate(MOST);
     columns

@@ -21,29 +21,6 @@ const TOP: f64 = 40.0;
 /// The colour of the fastest cell, as a share of the full one: text on it stays readable.
 const STRONGEST: f64 = 0.45;
 
-/// One of the two dimensions of a sweep.
-#[derive(Clone, Copy)]
-enum Dimension {
-    Workers,
-    Connections,
-}
-
-impl Dimension {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Workers => "workers",
-            Self::Connections => "connections",
-        }
-    }
-
-    fn values(self, sweep: &Sweep) -> Vec<usize> {
-        match self {
-            Self::Workers => sweep.workers.iter().map(|it| *it as usize).collect(),
-            Self::Connections => sweep.connections.clone(),
-        }
-    }
-}
-
 /// The requests per second of each combination, and figures over the connections.
 pub(super) fn of_sweep(sweep: &Sweep) -> Markup {
     let rate = |cell: &SweepCell| cell.requests_per_second;
@@ -63,17 +40,12 @@ pub(super) fn of_sweep(sweep: &Sweep) -> Markup {
 
 /// The dimension with more values goes down, because a page is rather long than wide.
 fn map(sweep: &Sweep) -> Markup {
-    let (down, right) = match sweep.connections.len() > sweep.workers.len() {
-        true => (Dimension::Connections, Dimension::Workers),
-        false => (Dimension::Workers, Dimension::Connections),
-    };
-    let (rows, columns) = (down.values(sweep), right.values(sweep));
-    let cell = |row: usize, column: usize| match down {
-        Dimension::Workers => (row, column),
-        Dimension::Connections => (column, row),
-    };
+    let workers: Vec<usize> = sweep.workers.iter().map(|it| *it as usize).collect();
+    let both = [("workers", &workers), ("connections", &sweep.connections)];
+    let is_turned = sweep.connections.len() > sweep.workers.len();
+    let [(down, rows), (right, columns)] = if is_turned { [both[1], both[0]] } else { both };
     let cell = |row, column| {
-        let (workers, connections) = cell(row, column);
+        let (workers, connections) = if is_turned { (column, row) } else { (row, column) };
         sweep.cell(u32::try_from(workers).ok()?, connections)
     };
     let rates = sweep.cells.iter().filter_map(|cell| cell.requests_per_second);
@@ -82,8 +54,8 @@ fn map(sweep: &Sweep) -> Markup {
     let x = |column: usize| LEFT + CELL.0 * column as f64;
     let y = |row: usize| TOP + CELL.1 * row as f64;
     let content = html! {
-        text.tick x="2" y=(number(TOP - 8.0)) { (down.name()) }
-        text.tick x=(number(LEFT)) y="12" { (right.name()) }
+        text.tick x="2" y=(number(TOP - 8.0)) { (down) }
+        text.tick x=(number(LEFT)) y="12" { (right) }
         @for (place, column) in columns.iter().enumerate() {
             text.tick x=(number(x(place) + CELL.0 / 2.0)) y=(number(TOP - 8.0)) text-anchor="middle" { (column) }
         }

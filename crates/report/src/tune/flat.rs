@@ -37,7 +37,7 @@ fn of_cell(sweep: &Sweep, cell: &SweepCell) -> FlatRow {
         bound_by: cell.bound.iter().copied().collect(),
         figures: figures
             .into_iter()
-            .filter_map(|(metric, value)| Some(figure(metric, value?, None, !cell.invalid)))
+            .filter_map(|(metric, value)| Some(FlatFigure::of(metric, value?, !cell.invalid)))
             .collect(),
         ..FlatRow::default()
     }
@@ -50,7 +50,8 @@ pub(super) fn of_search(search: &SearchReport) -> Flat {
     let rate = search.found.and_then(|found| {
         let interval = found.low.zip(found.high);
         let interval = interval.map(|(low, high)| Interval { low: low as f64, high: high as f64 });
-        Some(figure(Metric::Throughput, found.requests_per_second? as f64, interval, true))
+        let figure = FlatFigure::of(Metric::Throughput, found.requests_per_second? as f64, true);
+        Some(FlatFigure { interval, ..figure })
     });
     let row = FlatRow {
         workload: format!("{}, {connections}, {}", search.scenario, objectives.join(", ")),
@@ -64,8 +65,4 @@ pub(super) fn of_search(search: &SearchReport) -> Flat {
         ..FlatRow::default()
     };
     Flat { suite: super::SUITE.to_owned(), started: search.started.clone(), rows: vec![row] }
-}
-
-fn figure(metric: Metric, value: f64, interval: Option<Interval>, valid: bool) -> FlatFigure {
-    FlatFigure { metric, value, interval, valid, ratio: None }
 }

@@ -12,22 +12,13 @@ use wirebench_schema::{
     load::Stop,
     objective::LatencyFigure,
     scenario::Scenario,
-    suite::Workload,
     units::write_duration,
 };
 use wirebench_stats::median;
 
-use super::{add_invalid, ended, refusals, words::sentence};
+use super::{add_invalid, headline, refusals, words::sentence};
 use crate::{
-    load_words::describe_payload,
-    origin::Origin,
-    screen::html::servers,
-    services,
-    table::{
-        count,
-        headline::{labels, sides},
-    },
-    table_units::thousands,
+    origin::Origin, screen::html::servers, services, table::count, table_units::thousands,
 };
 
 /// A server that uses less than this share of its CPU time is not at its limit.
@@ -70,7 +61,7 @@ pub struct SearchReport {
 }
 
 /// What the runs at one rate say together.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
 pub struct ProbedRate {
     /// The rate that was asked for.
     pub requests_per_second: u64,
@@ -117,7 +108,7 @@ impl SearchReport {
             labels: journal.start.labels.clone(),
             connections,
             workers,
-            headline: headline(journal, workload, &shape),
+            headline: headline(journal, workload, &shape, &window(workload.stop)),
             closed_loop_requests_per_second: closed_loop(journal, &sought),
             sentence: sentence(&sought, found, &shape, &rates),
             notes: notes(journal, &sought, found, &runs),
@@ -142,18 +133,11 @@ impl ProbedRate {
     }
 }
 
-fn headline(journal: &Journal, workload: &Workload, shape: &str) -> String {
-    let window = match workload.stop {
+fn window(stop: Stop) -> String {
+    match stop {
         Stop::After(window) => format!("{} per run, ", write_duration(window)),
         Stop::Requests(_) | Stop::RequestsPerConnection(_) => String::new(),
-    };
-    let (payload, seed) = (describe_payload(workload), journal.start.seed);
-    format!(
-        "{shape}{payload}{}, {window}seed {seed}, {}{}",
-        labels(&journal.start.labels),
-        sides(&journal.start.placement),
-        ended(journal)
-    )
+    }
 }
 
 fn closed_loop(journal: &Journal, sought: &SearchSpec) -> Option<f64> {
@@ -191,14 +175,10 @@ fn probed(sought: &SearchSpec, rate: u64, runs: &[&Measurement], failed: usize) 
     let mut it = ProbedRate {
         requests_per_second: rate,
         runs: runs.len() + failed,
-        held: 0,
-        generator_late: 0,
-        held_back_by_others: 0,
         failing: runs.iter().filter(|it| it.load.errors.total() > 0).count(),
         failed,
-        latency_ns: BTreeMap::new(),
         server_cpu_ns_per_request: of(runs, |it| it.cost.cpu_ns_per_request),
-        reasons: Vec::new(),
+        ..ProbedRate::default()
     };
     for figure in LatencyFigure::ALL {
         let value = of(runs, |it| it.load.latency.as_ref().map(|it| figure.of(it)));

@@ -14,17 +14,13 @@ use wirebench_schema::{
 };
 use wirebench_stats::{Better, Rank, TwoWay, geometric_mean_interval, median, range, rank_levels};
 
-use super::{add_invalid, ended, refusals};
+use super::{add_invalid, headline, place, refusals};
 use crate::{
     analysis::{Margins, Metric},
-    load_words::describe_payload,
     origin::Origin,
     screen::html::servers,
     services,
-    table::{
-        count,
-        headline::{labels, sides},
-    },
+    table::count,
 };
 
 /// What a sweep has found.
@@ -128,7 +124,10 @@ impl Sweep {
                 match &run.outcome {
                     Outcome::Measured(it) => add_invalid(&mut notes, &it.reasons),
                     Outcome::Failed { reason, .. } => {
-                        failures.entry(reason.clone()).or_default().push(name(workload, workers));
+                        failures
+                            .entry(reason.clone())
+                            .or_default()
+                            .push(place(workers, workload.connections));
                     }
                     Outcome::Idle(_) => {}
                 }
@@ -142,21 +141,17 @@ impl Sweep {
             format!("failed with {}: {reason}", of.join(", "))
         }));
         lines.extend(notes.into_iter().map(|(_, text)| text));
-        let headline = format!(
-            "{} per cell{}{}, seed {}, {}{}",
-            count(start.blocks, "run"),
-            describe_payload(first),
-            labels(&start.labels),
-            start.seed,
-            sides(&journal.start.placement),
-            ended(journal)
-        );
         Some(Self {
             variant,
             scenario: first.scenario,
             started: start.started.clone(),
             labels: start.labels.clone(),
-            headline,
+            headline: headline(
+                journal,
+                first,
+                &format!("{} per cell", count(start.blocks, "run")),
+                "",
+            ),
             blocks: start.blocks,
             server_cpus: start.placement.server_cpus.len(),
             workers: distinct(cells.iter().map(|cell| cell.workers)),
@@ -179,11 +174,6 @@ impl Sweep {
     pub fn best(&self) -> Option<&SweepCell> {
         self.cells.iter().find(|cell| cell.standing == CellRank::Best)
     }
-}
-
-fn name(workload: &Workload, workers: u32) -> String {
-    let connections = count(workload.connections, "connection");
-    format!("{} and {connections}", count(workers, "worker"))
 }
 
 fn distinct<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {

@@ -6,7 +6,7 @@ use wirebench_schema::{
 };
 use wirebench_stats::MIN_COHORTS;
 
-use super::{CellRank, ProbedRate, Sweep, SweepCell};
+use super::{CellRank, ProbedRate, Sweep, SweepCell, place};
 use crate::{
     table::count,
     table_units::{latency, thousands},
@@ -26,7 +26,7 @@ pub(super) fn findings(sweep: &Sweep) -> Vec<String> {
     lines.extend(least.filter(|it| it.standing != CellRank::Best).map(|cell| {
         let p99 = cell.latency_ns_p99.map_or_else(|| "-".to_owned(), latency);
         let rate = thousands(cell.requests_per_second.unwrap_or_default());
-        let place = place(cell);
+        let place = place(cell.workers, cell.connections);
         format!(
             "fewest workers and connections among these: {place} ({rate} requests/s, p99 {p99})"
         )
@@ -64,7 +64,7 @@ fn highest(best: &SweepCell) -> String {
     };
     format!(
         "highest: {rate} requests/s with {} (p99 {p99}; bound by {}; {runs})",
-        place(best),
+        place(best.workers, best.connections),
         bound.join("/")
     )
 }
@@ -106,11 +106,6 @@ fn alike(sweep: &Sweep) -> Option<String> {
              few or too different ones, or at the load generator's limit"
         )),
     }
-}
-
-fn place(cell: &SweepCell) -> String {
-    let connections = count(cell.connections, "connection");
-    format!("{} and {connections}", count(cell.workers, "worker"))
 }
 
 /// What was found, in one sentence; `shape` says with what.

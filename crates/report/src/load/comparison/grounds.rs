@@ -6,7 +6,7 @@ use wirebench_schema::{environment::Weight, load::LoadConfig};
 
 use super::LoadSide;
 use crate::{
-    compare::{Difference, differing_replies, differing_requests, no_machine, plain},
+    compare::{Difference, differing_replies, differing_requests, machine, no_machine, plain},
     load::doubts,
     load_words,
 };
@@ -38,7 +38,7 @@ const FREE: [&str; 19] = [
 /// What must be equal and is not.
 pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
-    for it in machine(old, new).filter(|it| it.weight == Weight::Refuses) {
+    for it in machine(old.environment, new.environment).filter(|it| it.weight == Weight::Refuses) {
         found.extend(Difference::between(format!("the machine: {}", it.field), it.old, it.new));
     }
     let [before, after] = [old, new].map(|side| &side.result.report);
@@ -98,14 +98,6 @@ fn fields(configs: [&LoadConfig; 2]) -> Vec<Difference> {
     names.filter_map(difference).collect()
 }
 
-fn machine<'a>(
-    old: &LoadSide<'a>,
-    new: &LoadSide<'a>,
-) -> impl Iterator<Item = wirebench_schema::environment::Difference> + use<> {
-    let both = old.environment.zip(new.environment);
-    both.map(|(old, new)| old.differences(new)).unwrap_or_default().into_iter()
-}
-
 /// What may be the cause of changes, or speaks against a figure.
 pub(super) fn warnings(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<String> {
     let mut found = Vec::new();
@@ -127,7 +119,8 @@ pub(super) fn warnings(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<String> {
     let versions = [before, after].map(|it| it.report.wirebench.clone());
     let others = [differ("the server", targets), differ("wirebench", versions)];
     found.extend(others.into_iter().flatten().map(|it| it.to_string()));
-    let settings = machine(old, new).filter(|it| it.weight == Weight::Warns);
+    let settings =
+        machine(old.environment, new.environment).filter(|it| it.weight == Weight::Warns);
     found.extend(settings.map(|it| it.to_string()));
     found
 }

@@ -22,14 +22,14 @@ const BOUNDS: &str = ">=, <=, ~: a figure is only a bound, because the load gene
 
 impl Report for LoadComparison {
     fn document(&self) -> Document {
+        let origins = [("old", &self.old), ("new", &self.new)];
+        let origins = origins.map(|(side, it)| it.origin.titled(side, &it.name)).to_vec();
         let [old, new] = [&self.old, &self.new].map(heading);
         let setting = vec![format!("old: {old}"), format!("new: {new}")];
         let forced = self.forced.iter().map(ToString::to_string).collect();
         let has_bounds = self.figures.iter().any(|it| it.reads != Reads::Exactly);
-        let of =
-            |name, side: &LoadSummary| side.origin.clone().titled(format!("{name}: {}", side.name));
         let blocks = vec![
-            Block::Origin(vec![of("old", &self.old), of("new", &self.new)]),
+            Block::Origin(origins),
             Block::Lines(setting),
             Block::Headline(self.sentence(), None),
             Block::line(SCOPE),

@@ -20,29 +20,36 @@ use crate::{
 const MARKS: &str = "Full marks are fixed rates, the hollow one at the end is the saturated server. Small dots are \
                      single cohorts, grey lines are not valid. Both axes are logarithmic. ";
 
-/// The picture of the CPU time in the loads of one scenario; none with fewer than two of them.
-pub(super) fn cpu(journal: &Journal, title: &str, loads: &[&WorkloadRows<'_>]) -> Option<Markup> {
-    let words = format!("{title}: CPU time per request over the rate of requests");
-    let show = |ns: f64| format!("{} us", ns / 1000.0);
-    let chart = chart(journal, words, loads, Metric::Cpu, ("CPU per request", show))?;
-    Some(html! {
-        h3 { "CPU per request over the rate" }
-        p.legend { (MARKS) "At a low rate a request also pays for waking the server." }
-        (chart.draw_against(baseline(journal).as_deref()))
-    })
-}
-
-/// The same picture of the tail latency.
-pub(super) fn tail(journal: &Journal, title: &str, loads: &[&WorkloadRows<'_>]) -> Option<Markup> {
-    let words = format!("{title}: p99 latency over the rate of requests");
-    let chart = chart(journal, words, loads, Metric::LatencyP99, ("p99 latency", latency))?;
-    Some(html! {
-        h3 { "Latency over throughput" }
-        p.legend {
-            (MARKS) "The latency of a saturated server is mostly the number of connections over its throughput."
-        }
-        (chart.draw_against(baseline(journal).as_deref()))
-    })
+/// The pictures of the CPU time and of the tail latency in the loads of one scenario; none with fewer than two of
+/// them.
+pub(super) fn pictures(
+    journal: &Journal,
+    title: &str,
+    loads: &[&WorkloadRows<'_>],
+) -> impl Iterator<Item = Markup> {
+    let microseconds: fn(f64) -> String = |ns| format!("{} us", ns / 1000.0);
+    let kinds = [
+        (
+            (Metric::Cpu, "CPU time per request", "CPU per request", microseconds),
+            "CPU per request over the rate",
+            "At a low rate a request also pays for waking the server.",
+        ),
+        (
+            (Metric::LatencyP99, "p99 latency", "p99 latency", latency),
+            "Latency over throughput",
+            "The latency of a saturated server is mostly the number of connections over its throughput.",
+        ),
+    ];
+    let picture = move |((metric, what, axis, show), head, meaning): (_, &str, &str)| {
+        let words = format!("{title}: {what} over the rate of requests");
+        let chart = chart(journal, words, loads, metric, (axis, show))?;
+        Some(html! {
+            h3 { (head) }
+            p.legend { (MARKS) (meaning) }
+            (chart.draw_against(baseline(journal).as_deref()))
+        })
+    };
+    kinds.into_iter().filter_map(picture)
 }
 
 fn chart(

@@ -15,7 +15,7 @@ use crate::{
     distribution::{Bound, Distribution, Support},
     html::{
         self, Cells,
-        chart::{Axis, Chart, Line, Mark, Point},
+        chart::{Line, Mark, Point, by_percentile},
         safe, text,
     },
     shown::{Shown, shown},
@@ -41,14 +41,8 @@ pub(super) fn section(
     let mut merged: Vec<(&Row<'_>, LatencySummary)> =
         with_figures(load).filter_map(|row| Some((row, merged(row)?))).collect();
     merged.sort_by_key(|(row, _)| block.place(&name(row)));
-    let lines: Vec<Line> =
-        merged.iter().map(|(row, summary)| line(journal, row, summary)).collect();
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let y = Axis::logarithmic("latency", points().map(|it| it.at.1), latency)?;
-    let most = points().map(|it| it.at.0).fold(0.9, f64::max);
-    let x = Axis::nines("percentile; each further nine has the same space", most);
-    let words = format!("{} {title}: latency by percentile", block.title);
-    let chart = Chart { words, x, y, lines };
+    let lines = merged.iter().map(|(row, summary)| line(journal, row, summary)).collect();
+    let chart = by_percentile(format!("{} {title}: latency by percentile", block.title), lines)?;
     Some(html! {
         h3 { "Latency " (safe(title)) }
         p.legend {

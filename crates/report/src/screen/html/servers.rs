@@ -34,14 +34,9 @@ pub(crate) fn section(journal: &Journal) -> Markup {
 
 /// What kind of server each is, and medians over its instances.
 fn overview(journal: &Journal) -> Markup {
-    let heads = [
-        (Cells::Names, "server"),
-        (Cells::Words, "class"),
-        (Cells::Words, "model"),
-        (Cells::Words, "mechanism"),
-        (Cells::Figures, "ready after"),
-        (Cells::Figures, "peak memory"),
-    ];
+    let words = Cells::Words.of(["class", "model", "mechanism"]);
+    let figures = Cells::Figures.of(["ready after", "peak memory"]);
+    let heads = [Cells::Names.of(["server"]), words, figures].concat();
     let row = |described: &Described| {
         let (ready, peak) = medians(&of(journal, &described.variant).collect::<Vec<_>>());
         let [class, model, mechanism] = kind(described);
