@@ -13,7 +13,7 @@ const PERCENTS: [f64; 3] = [50.0, 99.0, 99.9];
 
 /// All requests of a load, or those of one name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Requests<'a> {
+pub(crate) struct RequestFigures<'a> {
     /// None for all of them.
     pub(crate) name: Option<&'a str>,
     pub(crate) requests: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Requests<'a> {
     pub(crate) latency: Option<&'a LatencySummary>,
 }
 
-impl<'a> From<&'a LoadReport> for Requests<'a> {
+impl<'a> From<&'a LoadReport> for RequestFigures<'a> {
     fn from(load: &'a LoadReport) -> Self {
         let LoadReport { requests, requests_per_second, .. } = *load;
         let (errors, latency) = (load.errors.total(), load.latency.as_ref());
@@ -31,7 +31,7 @@ impl<'a> From<&'a LoadReport> for Requests<'a> {
     }
 }
 
-impl<'a> From<&'a NamedRequests> for Requests<'a> {
+impl<'a> From<&'a NamedRequests> for RequestFigures<'a> {
     fn from(named: &'a NamedRequests) -> Self {
         let NamedRequests { requests, requests_per_second, errors, .. } = *named;
         let (name, latency) = (Some(named.name.as_str()), named.latency.as_ref());
@@ -40,8 +40,8 @@ impl<'a> From<&'a NamedRequests> for Requests<'a> {
 }
 
 /// All requests of a load, then those of each name.
-pub(crate) fn requests(load: &LoadReport) -> impl Iterator<Item = Requests<'_>> {
-    [load.into()].into_iter().chain(load.by_name.iter().map(Requests::from))
+pub(crate) fn requests(load: &LoadReport) -> impl Iterator<Item = RequestFigures<'_>> {
+    [load.into()].into_iter().chain(load.by_name.iter().map(RequestFigures::from))
 }
 
 /// The requests of each name over all runs of a server that count, in every state of the machine; none where all

@@ -13,7 +13,7 @@ use wirebench_stats::{Estimate, Interval};
 
 use crate::{
     analysis::{Claim, Metric, Reads},
-    by_name::Requests,
+    by_name::RequestFigures,
     json::{self, WorkloadReport},
     table_units::numbered,
 };
@@ -180,7 +180,7 @@ fn with_names(whole: FlatRow, row: &json::Row<'_>) -> Vec<FlatRow> {
 
 /// The figures of requests. A latency that is only a bound is not valid.
 pub(crate) fn figures(
-    requests: &Requests<'_>,
+    requests: &RequestFigures<'_>,
     is_valid: impl Fn(Metric) -> bool,
 ) -> Vec<FlatFigure> {
     let throughput = (Metric::Throughput, requests.requests_per_second, true);

@@ -11,7 +11,7 @@ use wirebench_schema::{
 
 use self::Cell::{Each, Whole};
 use crate::{
-    by_name::{Requests, requests},
+    by_name::{RequestFigures, requests},
     escape, load_words,
 };
 
@@ -20,7 +20,7 @@ struct Subject<'a> {
     report: &'a LoadReport,
     started: &'a str,
     labels: &'a Labels,
-    of: Requests<'a>,
+    of: RequestFigures<'a>,
 }
 
 /// The content of a cell.

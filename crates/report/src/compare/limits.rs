@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     analysis::{Limited, Metric, Role, Row, WorkloadRows},
-    by_name::{Requests, requests},
+    by_name::{RequestFigures, requests},
     table_units::{latency, percent, thousands},
 };
 
@@ -262,7 +262,7 @@ impl<'a> Subject<'a> {
 }
 
 /// The requests of a name in a load, or all of them. If it is the only name, they are all requests.
-fn named<'a>(load: &'a LoadReport, name: Option<&str>) -> Option<Requests<'a>> {
+fn named<'a>(load: &'a LoadReport, name: Option<&str>) -> Option<RequestFigures<'a>> {
     let is_only = || {
         let of_set = load.config.requests.as_ref().map(|set| set.names());
         load.by_name.is_empty() && of_set == name.map(|name| vec![name])

@@ -14,7 +14,7 @@ use wirebench_schema::{
 
 use crate::{
     analysis::Reads,
-    by_name::{Requests, requests},
+    by_name::{RequestFigures, requests},
     compare::{self, Difference, Differences, Gate, NotComparable, json::GateReport},
     flat::Flat,
     origin::Origin,
@@ -121,7 +121,7 @@ pub fn compare_loads(
         return Err(NotComparable::Differ(found));
     }
     let (before, after) = (&old.result.report, &new.result.report);
-    let of_name = |it: Requests<'_>| {
+    let of_name = |it: RequestFigures<'_>| {
         let same = requests(after).find(|other| other.name == it.name)?;
         Some(changes([(it, is_limited(before)), (same, is_limited(after))]))
     };
@@ -158,7 +158,7 @@ impl Kind {
         }
     }
 
-    fn of(self, requests: &Requests<'_>, limited: bool) -> Value {
+    fn of(self, requests: &RequestFigures<'_>, limited: bool) -> Value {
         match (self, requests.latency) {
             (Self::Rate, _) => Value {
                 value: Some(requests.requests_per_second),
@@ -176,7 +176,7 @@ impl Kind {
     }
 }
 
-fn changes(sides: [(Requests<'_>, bool); 2]) -> Vec<LoadChange> {
+fn changes(sides: [(RequestFigures<'_>, bool); 2]) -> Vec<LoadChange> {
     let latencies = LATENCIES.map(Kind::Latency);
     let kinds = [Kind::Rate].into_iter().chain(latencies).chain([Kind::Errors]);
     let change = |kind: Kind| {

@@ -8,7 +8,7 @@ use wirebench_schema::{
 
 use super::doubts;
 use crate::{
-    by_name::{Requests, requests},
+    by_name::{RequestFigures, requests},
     flat::{Flat, FlatRow, figures},
 };
 
@@ -21,7 +21,7 @@ pub(super) fn flat(result: &LoadResult) -> Flat {
     Flat { suite: LOAD.to_owned(), started: result.started.clone(), rows }
 }
 
-fn row(report: &LoadReport, requests: &Requests<'_>) -> FlatRow {
+fn row(report: &LoadReport, requests: &RequestFigures<'_>) -> FlatRow {
     let bound = wirebench_judge::load::verdict(report).limit;
     let doubts = doubts(report);
     let valid = doubts.is_empty();
