@@ -278,7 +278,7 @@ impl Codec for Http1 {
         let room = self.learned_limit_bytes.saturating_sub(self.learned_bytes);
         self.learned_limit_bytes = self.learned_bytes + room / threads.max(1);
         if let Source::Set { picker, rendered, seq, .. } = &mut self.source {
-            picker.on_thread(thread);
+            picker.on_thread(thread, threads);
             *rendered = Rendered::new((thread, threads), picker.seed(), first_seq(*seq));
         }
     }

@@ -11,17 +11,22 @@ pub(crate) struct Picker {
     rule: Rule,
     random: Rng,
     seed: u64,
+    /// The number of this one, and of all.
+    thread: (u64, u64),
+    picked: u64,
+    /// Picks after which a thread would come back to the same requests, if it did not change its place.
+    period: u64,
 }
 
 #[derive(Clone, Debug)]
 enum Rule {
     InTurn {
-        next: u32,
-        count: u32,
+        count: u64,
     },
     Shuffled {
-        round: Vec<u32>,
-        next: usize,
+        order: Vec<u32>,
+        /// The round that has this order.
+        round: Option<u64>,
     },
     /// By the alias method (Walker 1977, Vose 1991): each column holds its own request with a probability, else
     /// another one.
@@ -41,21 +46,31 @@ impl Picker {
     pub(crate) fn new(order: RequestOrder, weights: &[u32], seed: u64) -> Self {
         let count = u32::try_from(weights.len()).unwrap_or(u32::MAX);
         let rule = match order {
-            RequestOrder::InTurn => Rule::InTurn { next: 0, count },
-            RequestOrder::Shuffled => Rule::Shuffled { round: (0..count).collect(), next: 0 },
+            RequestOrder::InTurn => Rule::InTurn { count: count.into() },
+            RequestOrder::Shuffled => Rule::Shuffled { order: (0..count).collect(), round: None },
             RequestOrder::Weighted => Rule::Weighted { columns: columns(weights) },
         };
-        Self { rule, random: Rng::with_seed(seed), seed }
+        Self {
+            rule,
+            random: Rng::with_seed(seed),
+            seed,
+            thread: (0, 1),
+            picked: 0,
+            period: u64::MAX,
+        }
     }
 
-    /// The picks of this thread: it begins at another place of the turn, and with another random number.
-    pub(crate) fn on_thread(&mut self, thread: usize) {
-        if let Rule::InTurn { next, count } = &mut self.rule {
-            *next = u32::try_from(thread % *count as usize).unwrap_or(0);
-        }
-        // Neighbouring seeds give unrelated sequences.
-        let seed = self.seed.wrapping_add(thread as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.random = Rng::with_seed(seed);
+    /// The picks of one of all threads, which together make each request once per round, unless by weight.
+    pub(crate) fn on_thread(&mut self, thread: usize, threads: usize) {
+        self.thread = (thread as u64, threads.max(1) as u64);
+        let count = match &self.rule {
+            Rule::InTurn { count } => *count,
+            Rule::Shuffled { order, .. } => order.len() as u64,
+            Rule::Weighted { columns } => columns.len() as u64,
+        };
+        let divides = |it: &u64| count % it == 0 && self.thread.1 % it == 0;
+        self.period = count / (1..=self.thread.1).rev().find(divides).unwrap_or(1);
+        self.random = seeded(self.seed, thread as u64);
     }
 
     pub(crate) const fn seed(&self) -> u64 {
@@ -64,19 +79,21 @@ impl Picker {
 
     #[inline]
     pub(crate) fn next(&mut self) -> RequestId {
+        let (thread, threads) = self.thread;
+        let first = self.picked * threads;
+        // A thread changes its place, so that one that is faster makes no request more often than others.
+        let place = first + (thread + self.picked / self.period) % threads;
+        self.picked += 1;
         RequestId(match &mut self.rule {
-            Rule::InTurn { next, count } => {
-                let now = *next;
-                *next = if now + 1 == *count { 0 } else { now + 1 };
-                now
-            }
-            Rule::Shuffled { round, next } => {
-                if *next == 0 {
-                    self.random.shuffle(round);
+            Rule::InTurn { count } => u32::try_from(place % *count).unwrap_or(0),
+            Rule::Shuffled { order, round } => {
+                let count = order.len() as u64;
+                if *round != Some(place / count) {
+                    *round = Some(place / count);
+                    order.sort_unstable();
+                    seeded(self.seed, place / count).shuffle(order);
                 }
-                let now = round[*next];
-                *next = (*next + 1) % round.len();
-                now
+                order[usize::try_from(place % count).unwrap_or(0)]
             }
             Rule::Weighted { columns } => {
                 let column = self.random.usize(..columns.len());
@@ -88,6 +105,11 @@ impl Picker {
             }
         })
     }
+}
+
+/// Neighbouring seeds give unrelated sequences.
+fn seeded(seed: u64, number: u64) -> Rng {
+    Rng::with_seed(seed.wrapping_add(number).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "a set has fewer requests than 2^32")]
@@ -128,12 +150,29 @@ mod tests {
     fn in_turn_and_shuffled_make_each_request_once_per_round() {
         assert_eq!(counts(RequestOrder::InTurn, &[9, 1, 1], 30), [10, 10, 10]);
         assert_eq!(counts(RequestOrder::Shuffled, &[9, 1, 1], 30), [10, 10, 10]);
-        let mut picker = Picker::new(RequestOrder::InTurn, &[1; 3], 7);
-        picker.on_thread(1);
-        assert_eq!([(); 4].map(|()| picker.next().0), [1, 2, 0, 1]);
         let mut picker = Picker::new(RequestOrder::Shuffled, &[1; 20], 7);
         let mut round = || [(); 20].map(|()| picker.next().0);
         assert_ne!(round(), round());
+    }
+
+    #[test]
+    fn threads_share_each_round_and_each_makes_all_requests() {
+        for (count, threads) in [(2, 2), (3, 2), (4, 2), (7, 3), (4, 4), (1, 3), (12, 8)] {
+            for order in [RequestOrder::InTurn, RequestOrder::Shuffled] {
+                let mut all = vec![0; count];
+                for thread in 0..threads {
+                    let mut picker = Picker::new(order, &vec![1; count], 7);
+                    picker.on_thread(thread, threads);
+                    let mut own = vec![0; count];
+                    for _ in 0..count * threads * 8 {
+                        own[picker.next().0 as usize] += 1;
+                    }
+                    assert!(!own.contains(&0), "{order:?} {count} {threads}: {own:?}");
+                    all.iter_mut().zip(own).for_each(|(sum, it)| *sum += it);
+                }
+                assert_eq!(all, vec![threads * threads * 8; count], "{order:?} {count} {threads}");
+            }
+        }
     }
 
     #[test]
