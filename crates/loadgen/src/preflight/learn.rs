@@ -46,7 +46,7 @@ impl Exchange<'_> {
         match found {
             Some(found) => {
                 // The next one is the load's.
-                turns.next(self.stop);
+                turns.end(self.stop);
                 Ok(found)
             }
             None => self.run(http, &mut connection, transport, None),

@@ -35,10 +35,17 @@ impl RequestPace {
     /// Waits for the next one. There is none once a load with a rate has taken its time, or was stopped.
     pub(super) fn next(&mut self, stop: &AtomicBool) -> bool {
         let due = self.gap.saturating_mul(self.taken);
-        self.taken += 1;
-        if due > LEARNING_LIMIT {
-            return false;
-        }
+        let is_in_time = due <= LEARNING_LIMIT;
+        self.taken += u32::from(is_in_time);
+        is_in_time && self.wait(due, stop)
+    }
+
+    /// Waits until the load may send the next one.
+    pub(super) fn end(&self, stop: &AtomicBool) {
+        self.wait(self.gap.saturating_mul(self.taken), stop);
+    }
+
+    fn wait(&self, due: Duration, stop: &AtomicBool) -> bool {
         while !stop.load(Ordering::Relaxed) {
             let early = due.saturating_sub(self.began.elapsed());
             if early.is_zero() {
@@ -66,6 +73,9 @@ mod tests {
         assert!(slow.began.elapsed() >= Duration::from_millis(100));
         slow.taken = 41;
         assert!(!slow.next(&go_on));
+        slow.taken = 6;
+        slow.end(&go_on);
+        assert!(slow.began.elapsed() >= Duration::from_millis(300));
         assert!(!free.next(&AtomicBool::new(true)));
     }
 }
