@@ -24,6 +24,8 @@ use crate::{
 
 /// The most files that are read below folders. More are unknown, rather than a start that takes minutes.
 const FILES_MOST: usize = 10_000;
+/// Files of results, in whose folders nothing else is.
+const RESULTS: [&str; 3] = ["runs.jsonl", "runs.jsonl.gz", "load.json"];
 /// The most bytes of these files.
 const BYTES_MOST: u64 = 256 << 20;
 
@@ -94,7 +96,8 @@ fn folder_files(subject: &Subject, named: &CommandFiles) -> Option<BTreeSet<(Pat
 fn is_skipped(folder: &DirEntry) -> bool {
     let name = folder.file_name().to_string_lossy();
     let is_output = name.starts_with('.') || ["target", "__pycache__"].contains(&name.as_ref());
-    folder.file_type().is_dir() && (is_output || folder.path().join("runs.jsonl").exists())
+    folder.file_type().is_dir()
+        && (is_output || RESULTS.iter().any(|it| folder.path().join(it).exists()))
 }
 
 fn is_machine_code(path: &Path) -> bool {
@@ -212,7 +215,9 @@ mod tests {
         write("app.sh", "#!/bin/sh\n. ./lib/part.sh\n");
         write("lib/part.sh", "one");
         let before = print(&subject);
-        for written in ["__pycache__/a.pyc", "target/out", ".git/index", "out/runs.jsonl"] {
+        for written in
+            ["__pycache__/a.pyc", "target/out", ".git/index", "out/runs.jsonl", "load/load.json"]
+        {
             write(written, "");
             assert_eq!(print(&subject), before, "{written}");
         }

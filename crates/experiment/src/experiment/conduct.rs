@@ -82,9 +82,10 @@ pub(super) fn begin(
     if plan::block(&prepared.subjects(), &experiment.suite, 1, 0).is_empty() {
         return Err(ExperimentError::Nothing(nothing_to_measure(experiment, prepared)));
     }
+    // Before the folder is there, which may lie in a folder that belongs to a program.
+    let start = start::start(experiment, prepared);
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
     write_environment(&prepared.environment, &folder)?;
-    let start = start::start(experiment, prepared);
     let mut journal_file = OpenJournal::begin(&folder, start, &prepared.unavailable)?;
     if let Some(part) = &experiment.part {
         journal_file.write_all(part.known.clone())?;
