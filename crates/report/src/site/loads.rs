@@ -12,7 +12,7 @@ use wirebench_schema::{
 
 use super::{
     Machine,
-    summary::{FORMAT, machine, version},
+    summary::{FORMAT, digest, machine, version},
 };
 use crate::{
     html::{
@@ -39,6 +39,8 @@ pub struct LoadSummary {
     pub target: String,
     /// What was asked for, in words.
     pub load: String,
+    /// A digest of the requests, with their headers: only loads with the same ones are joined.
+    pub requests: String,
     pub machine: Machine,
     pub requests_per_second: f64,
     pub latency_ns_p50: Option<f64>,
@@ -66,6 +68,7 @@ pub fn load_summary(
         labels: result.labels.clone(),
         target: report.config.target.to_string(),
         load: describe(&report.config),
+        requests: requests(&report.config),
         machine: machine(environment),
         requests_per_second: report.requests_per_second,
         latency_ns_p50: figure(LatencyFigure::P50),
@@ -81,9 +84,17 @@ fn describe(config: &LoadConfig) -> String {
     let connections = count(config.connections, "connection");
     let test = load_words::test(config.stop);
     let mut text = format!("{}, {connections}, {test}", load_words::describe_model(&config.model));
+    if config.method != "GET" {
+        text += &format!(", {}", config.method);
+    }
     let set = config.requests.as_ref();
     text.extend(set.map(|set| format!(", requests: {}", load_words::requests(set))));
     text
+}
+
+fn requests(config: &LoadConfig) -> String {
+    let set = config.requests.as_ref().map(|set| (set.order, &set.requests));
+    digest((&config.method, &config.headers, &config.body, set))
 }
 
 /// The path of the page of a load.
@@ -115,18 +126,18 @@ pub(super) fn section(loads: &[LoadSummary]) -> Markup {
 /// The rates of loads that were asked for alike, over their place among all loads of the target; none
 /// without two of them.
 fn picture(target: &str, loads: &[&LoadSummary]) -> Option<Markup> {
-    let mut kinds: BTreeMap<(&str, &Machine), Vec<Point>> = BTreeMap::new();
+    let mut kinds: BTreeMap<(&str, &str, &Machine), Vec<Point>> = BTreeMap::new();
     for (number, load) in (1_u32..).zip(loads) {
         let at = (f64::from(number), load.requests_per_second);
         let mark = if load.doubts.is_empty() { Mark::Dot } else { Mark::Ring };
         let point = Point { mark, ..Point::plain(at) };
-        kinds.entry((&load.load, &load.machine)).or_default().push(point);
+        kinds.entry((&load.load, &load.requests, &load.machine)).or_default().push(point);
     }
     kinds.retain(|_, points| points.len() > 1);
     let most = loads.iter().map(|it| it.requests_per_second).fold(0.0, f64::max);
     let lines: Vec<Line> = (0..)
         .zip(kinds)
-        .map(|(place, ((load, _), points))| Line { name: load.to_owned(), place, points })
+        .map(|(place, ((load, ..), points))| Line { name: load.to_owned(), place, points })
         .collect();
     let chart = || Chart {
         words: format!("{target}: requests/s of each load"),

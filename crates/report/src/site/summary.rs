@@ -105,7 +105,7 @@ fn headline(journal: &Journal) -> Option<String> {
     })
 }
 
-fn digest(of: impl Serialize) -> String {
+pub(super) fn digest(of: impl Serialize) -> String {
     let text = serde_json::to_string(&of).unwrap_or_default();
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
