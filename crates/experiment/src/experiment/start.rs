@@ -2,6 +2,7 @@
 
 use wirebench_catalogue::fingerprint;
 use wirebench_schema::journal::{Generator, GeneratorVersion, JOURNAL_FORMAT, Start};
+use wirebench_server::launch::listens_elsewhere;
 
 use super::{Experiment, Prepared};
 use crate::{journal, plan::FALLBACK_BASELINE};
@@ -14,7 +15,13 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         let mut described = subject.describe(versions.clone());
         described.fingerprint = fingerprint::fingerprint(subject);
         let service = subject.variant.run.service.as_ref();
-        let process = service.and_then(|it| Some(("process".to_owned(), it.instance.clone()?)));
+        let process = service.and_then(|it| {
+            let mut instance = it.instance.clone()?;
+            if let Some(address) = listens_elsewhere(it) {
+                instance += &format!(", which does not listen on {address}");
+            }
+            Some(("process".to_owned(), instance))
+        });
         described.versions.extend(process);
         described
     });
