@@ -6,7 +6,7 @@ pub const SHOW_OPTION: &str = "--show-secrets";
 const ENDINGS: &str = "auth authorization oauth2 token secret password passwd passphrase cookie credential signature \
                        apikey accesskey authkey privatekey sessionid sessid";
 /// Words that mark a secret at the end of a name.
-const LAST: &str = "key session pass pwd";
+const LAST: &str = "key session pass pwd sig otp";
 /// Words after which `key` and `token` are no secrets, as in `cache-key` and `max_tokens`.
 const HARMLESS: &str = "cache sort primary foreign partition public max min num total";
 /// Words at the end of names of places.

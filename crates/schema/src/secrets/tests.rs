@@ -9,7 +9,7 @@ fn whole_words_of_a_name_say_that_it_is_secret() {
     let secret = "auth X-Auth x-auth-token Authorization Proxy-Authorization oauth2 key apiKey APIKey api_key \
                   --api-key X-Api-Key accesstoken authToken id_token token2 PGPASSWORD DB_PASSWORD passwd newPassword \
                   password_confirmation client_secret clientsecret Set-Cookie cookies session sessionid session-id \
-                  JSESSIONID PHPSESSID credential credentials X-Amz-Signature signature passphrase -k3y-pwd";
+                  JSESSIONID PHPSESSID credential credentials X-Amz-Signature signature passphrase -k3y-pwd sig otp";
     let public = "monkey keyboard --monkey keyspace cache-key-3 cache-key primaryKey max_tokens tokenizer author \
                   authored key-file TOKEN_PATH keys sessions sortKey obsession port GOGC Accept user publicKey \
                   pass-through --show-secrets";
