@@ -71,7 +71,7 @@ enum Source {
         heavy: Option<(HeavyConnections, Requests)>,
     },
     /// Each kind has its own.
-    Set { templates: Vec<Template>, picker: Picker, rendered: Rendered, seq: Option<SeqStart> },
+    Set { templates: Vec<Template>, picker: Box<Picker>, rendered: Rendered, seq: Option<SeqStart> },
 }
 
 /// HTTP state shared by the connections of one thread.
@@ -118,7 +118,7 @@ impl Http1 {
     ) -> Self {
         let split = |(template, rules, first_use)| (template, (rules, first_use));
         let (templates, rules) = set.into_iter().map(split).unzip();
-        let rendered = Rendered::new((0, 1), 0, first_seq(None));
+        let (picker, rendered) = (Box::new(picker), Rendered::new((0, 1), 0, first_seq(None)));
         Self::of(Source::Set { templates, picker, rendered, seq: None }, rules, threads)
     }
 

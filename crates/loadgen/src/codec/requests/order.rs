@@ -68,7 +68,7 @@ impl Picker {
             Rule::Shuffled { order, .. } => order.len() as u64,
             Rule::Weighted { columns } => columns.len() as u64,
         };
-        let divides = |it: &u64| count % it == 0 && self.thread.1 % it == 0;
+        let divides = |it: &u64| count.is_multiple_of(*it) && self.thread.1.is_multiple_of(*it);
         self.period = count / (1..=self.thread.1).rev().find(divides).unwrap_or(1);
         self.random = seeded(self.seed, thread as u64);
     }
