@@ -24,10 +24,10 @@ use crate::{
 
 /// The most files that are read below folders. More are unknown, rather than a start that takes minutes.
 const FILES_MOST: usize = 10_000;
-/// Files of results, in whose folders nothing else is.
-const RESULTS: [&str; 3] = ["runs.jsonl", "runs.jsonl.gz", "load.json"];
 /// The most bytes of these files.
 const BYTES_MOST: u64 = 256 << 20;
+/// Files of results, in whose folders nothing else is.
+const RESULTS: [&str; 3] = ["runs.jsonl", "runs.jsonl.gz", "load.json"];
 
 /// A digest of what `subject` runs: the content of every file that its run command or its
 /// environment names, all other words of them, and, unless the program itself is what was built,
