@@ -6,7 +6,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    analysis::{Comparison, Metric, WorkloadRows, asked_for},
+    analysis::{Comparison, Metric, WorkloadRows, asked_for, invalid},
     compare::{ProgramIdentity, program},
     notes::Notes,
     remarks::remarks,
@@ -142,14 +142,6 @@ fn of_all(some: usize, all: usize) -> String {
 pub(super) fn instances(journal: &Journal, rows: &WorkloadRows<'_>, index: usize) -> Vec<usize> {
     let variant = &journal.start.variants[index].variant;
     (0..rows.rows.len()).filter(|row| rows.rows[*row].variant == variant).collect()
-}
-
-/// Why the figures of a run are not what they claim to be. Conditions that the user asked for, such as
-/// no checks, hold for both sides alike: they are reported and withhold no verdict. Nor does a reason
-/// that spoils only the tail of latencies where the verdict is about another figure.
-fn invalid<'a>(run: &'a Run, metric: Metric, asked_for: &[ReasonKind]) -> Vec<&'a Reason> {
-    let counts = |it: &&Reason| metric.is_spoiled_by(it.weight) && !asked_for.contains(&it.kind);
-    run.outcome.reasons().iter().filter(counts).collect()
 }
 
 /// The sentence of the reason that most runs have.

@@ -4,10 +4,7 @@
 //! Not here: which cells there are, and whether the results may be compared at all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_schema::{
-    journal::{Reason, Run},
-    suite::Phase,
-};
+use wirebench_schema::{journal::Run, suite::Phase};
 use wirebench_stats::{Contrast, judge_changes, median, range};
 
 use super::{
@@ -17,7 +14,7 @@ use super::{
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{Claim, Inconclusive, Limited, Metric, PairRatio, Reads, Row},
+    analysis::{Claim, Inconclusive, Limited, Metric, PairRatio, Reads, Row, invalid},
     notes::Remark,
 };
 
@@ -185,9 +182,9 @@ fn settle(
 
 /// Whether most runs of a cell are not what they claim to be, for reasons that were not asked for.
 fn is_void(row: &Row<'_>, metric: Metric) -> bool {
-    let counts = |it: &Reason| metric.is_spoiled_by(it.weight) && !row.asked_for.contains(&it.kind);
-    let is_bad =
-        |run: &&&Run| run.outcome.failure().is_some() || run.outcome.reasons().iter().any(counts);
+    let is_bad = |run: &&&Run| {
+        run.outcome.failure().is_some() || !invalid(run, metric, &row.asked_for).is_empty()
+    };
     row.runs.iter().filter(is_bad).count() * 2 > row.runs.len()
 }
 
