@@ -92,12 +92,8 @@ pub(crate) fn asked_for(journal: &Journal) -> Vec<ReasonKind> {
 /// Why the figures of a run are not what they claim to be. Conditions that the user asked for, such as
 /// no checks, hold for both sides alike: they are reported and withhold no verdict. Nor does a reason
 /// that spoils only the tail of latencies where the verdict is about another figure.
-pub(crate) fn invalid<'a>(
-    run: &'a Run,
-    metric: Metric,
-    asked_for: &[ReasonKind],
-) -> Vec<&'a Reason> {
-    let counts = |it: &&Reason| metric.is_spoiled_by(it.weight) && !asked_for.contains(&it.kind);
+pub(crate) fn invalid<'a>(run: &'a Run, metric: Metric, asked: &[ReasonKind]) -> Vec<&'a Reason> {
+    let counts = |it: &&Reason| metric.is_spoiled_by(it.weight) && !asked.contains(&it.kind);
     run.outcome.reasons().iter().filter(counts).collect()
 }
 
