@@ -237,15 +237,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let Setting { experiment, subjects, .. } = setting;
     let mut reporter = arguments.telling.reporter();
-    let shared = tree::shared_files(&subjects);
-    let prepared = match ready(&context, &experiment, subjects, &mut reporter)? {
+    let (shared, named) = (tree::shared_files(&subjects), subjects.clone());
+    let readied = ready(&context, &experiment, subjects, &mut reporter);
+    // Two builds that write one file at the same time may also fail.
+    if arguments.server.is_some() && !matches!(readied, Ok(Err(_))) {
+        tree::check(&shared, &named).inspect_err(|_| reporter.finish())?;
+    }
+    let prepared = match readied? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
     let subjects = prepared.subjects();
-    if arguments.server.is_some() {
-        tree::check(&shared, &subjects).inspect_err(|_| reporter.finish())?;
-    }
     if let ([old, new], true, None) = (&subjects[..], arguments.old.is_some(), &arguments.new) {
         tree::note_ignored(&context.project.state, [&old.source, &new.source]);
     }

@@ -42,6 +42,11 @@ fn a_program_outside_of_both_trees_is_refused_with_git() {
         let script = format!("sh -c 'exec {path} {{host}} {{port}}'");
         ab_of(&world, &script, &["--old=first", &build], &[]).assert_refused(2, &[&part]);
     }
+    // The second build finds the file of the first.
+    let once = format!("--build=ln source.sh {path}-once");
+    let server = format!("{path}-once {{host}} {{port}}");
+    let part = format!("both sides would start {path}-once, which is outside of the repository");
+    ab_of(&world, &server, &["--old=first", &once], &[]).assert_refused(2, &[&part]);
     let installed = format!("{path} {{host}} {{port}}");
     let part = format!("both sides would start {path}, which is outside of the repository: have");
     ab_of(&world, &installed, &["--old=first", BUILD], &[]).assert_refused(2, &[&part]);
