@@ -27,9 +27,9 @@ pub fn is_secret(name: &str) -> bool {
     name != SHOW_OPTION && !is(PLACES, last) && (is_last || words.iter().any(marks))
 }
 
-/// The words of a name in lower case, without numbers behind them.
+/// The words of a name in lower case, without numbers behind them. In a query a name may have encoded characters.
 fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
+    let (name, mut words) = (&decoded(name), vec![String::new()]);
     let (mut before, mut signs) = ('-', name.chars().peekable());
     while let Some(sign) = signs.next() {
         let is_next_lower = signs.peek().is_some_and(char::is_ascii_lowercase);
@@ -46,4 +46,17 @@ fn words(name: &str) -> Vec<String> {
         .map(|it| it.to_ascii_lowercase().trim_matches(of_word).to_owned())
         .filter(|it| !it.is_empty())
         .collect()
+}
+
+/// The name with the characters that `%` and two digits stand for (RFC 3986, 2.1).
+fn decoded(name: &str) -> String {
+    let mut pieces = name.split('%');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |decoded, piece| {
+        let code = piece.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        match code {
+            Some(code) => decoded + &char::from(code).to_string() + &piece[2..],
+            None => decoded + "%" + piece,
+        }
+    })
 }

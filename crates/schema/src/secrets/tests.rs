@@ -36,6 +36,9 @@ fn secrets_of_a_text_are_hidden_in_whatever_form_it_has_them() {
         "http://ann:pw@host:80/a?n=1&session_id=2 redis://:p@h/0 user@host mailto:a@b http://h/a@b",
         "{\"user\":\"ann\",\"password\":\"a \\\"b\\\" c\",\"auth\":{\"pin\":[1]},\"token\": 5, \"n\":1}",
         "user=ann&passwd=p q&n=5 /users?key={seq}&token=[redacted] /keyboard?monkey=1",
+        "a[token]=b&user%5Bpass%5D=c&tok%65n=d&n=100% http://h/#token=e {\"query\":\"login(name: \\\"f\\\", password: \\\"g h\\\")\"}",
+        "--b\r\nContent-Disposition: form-data; name=\"token\"\r\nA: b\r\n\r\nc\r\nd\r\n--b\r\nContent-Disposition: form-data; \
+         name=\"n\"\r\n\r\n1\r\n--b--",
         "error: '{\\\"token\\\": \\\"a b\\\", \\\"n\\\": 1}' is wrong",
     ];
     let shown = lines

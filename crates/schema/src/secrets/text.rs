@@ -12,7 +12,7 @@ const QUOTES: [&str; 5] = ["&quot;", "\\\"", "\"", "'", "`"];
 type IsHidden = fn(&str) -> bool;
 
 const fn is_of_name(it: char) -> bool {
-    it.is_ascii_alphanumeric() || matches!(it, '_' | '-')
+    it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '%')
 }
 
 /// Tells if a text is nothing but the name of a secret.
@@ -36,14 +36,16 @@ pub(super) fn hidden(text: &str, mark: &str, is_hidden: IsHidden) -> String {
         at = text[start..].find(|it| !is_of_name(it)).map_or(text.len(), |it| start + it);
         let (before, word, after) = (&text[..start], &text[start..at], &text[at..]);
         let begins = before.chars().next_back();
-        let begins = begins.is_none_or(|it| it.is_whitespace() || "\"'`=(,[{>?&;:".contains(it));
+        let begins = begins.is_none_or(|it| it.is_whitespace() || "\"'`=(,[{>?&;:#".contains(it));
         let found = if begins && is_hidden(word) { value(before, word, after) } else { None };
         if let Some((from, length)) =
             found.filter(|(from, _)| !unquoted(&after[*from..]).starts_with(MARK))
         {
             // A value of JSON stays one.
-            let is_json = after[..from].contains(':') && unquoted(after) != after;
-            let quote = if is_json && ends_in(&after[..from]).is_none() { "\"" } else { "" };
+            let between = &after[..from];
+            let is_json =
+                between.contains(':') && !between.contains('\r') && unquoted(after) != after;
+            let quote = if is_json && ends_in(between).is_none() { "\"" } else { "" };
             result = result + &text[written..at + from] + quote + mark + quote;
             at += from + length;
             written = at;
@@ -76,9 +78,12 @@ pub(super) fn takes_value(option: &str, word: &str) -> bool {
 
 /// Where the value of `word` begins in the text `after` it, and how long it is; none if it has none.
 fn value(before: &str, word: &str, after: &str) -> Option<(usize, usize)> {
+    if let Some(found) = part_of_form(before, after) {
+        return Some(found);
+    }
     let closed = if after.starts_with('`') { after } else { unquoted(after) };
     let is_option = word.starts_with('-') && !after.starts_with('=');
-    let (rest, mut is_line) = match after.strip_prefix('=') {
+    let (rest, mut is_line) = match after.strip_prefix(']').unwrap_or(after).strip_prefix('=') {
         // A form may have blanks in its fields, although browsers write none.
         Some(rest) => {
             (rest, before.is_empty() || before.ends_with('&') && !before.contains([' ', '?', '/']))
@@ -94,7 +99,9 @@ fn value(before: &str, word: &str, after: &str) -> Option<(usize, usize)> {
         }
         is_line = false;
     }
-    let inner = if is_line && is_field { rest } else { unquoted(rest) };
+    // An argument, as in `login(password: "a b")` of GraphQL.
+    let is_argument = before.trim_end().ends_with(['(', ',', '{']) && rest.starts_with(['"', '\\']);
+    let inner = if is_line && is_field && !is_argument { rest } else { unquoted(rest) };
     let start = after.len() - inner.len();
     let enclosing = ends_in(before).filter(|_| !is_option && closed == after);
     let quote = ends_in(&after[..start]).or(enclosing);
@@ -120,6 +127,14 @@ fn value(before: &str, word: &str, after: &str) -> Option<(usize, usize)> {
         (_, false) => !is_plain && !is_place,
     };
     (length > 0 && is_value).then_some((start, length))
+}
+
+/// The value of a part of `multipart/form-data` (RFC 7578), whose name stands in its header.
+fn part_of_form(before: &str, after: &str) -> Option<(usize, usize)> {
+    let head = after.strip_prefix('"').filter(|_| before.ends_with("; name=\""))?;
+    let (head, value) = head.split_once("\r\n\r\n").filter(|(head, _)| !head.contains("\r\n--"))?;
+    let length = value.find("\r\n--").unwrap_or(value.len());
+    (length > 0).then_some(("\"\r\n\r\n".len() + head.len(), length))
 }
 
 fn unquoted(text: &str) -> &str {
