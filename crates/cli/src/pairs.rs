@@ -182,9 +182,9 @@ impl Pairs<'_> {
         if is_complete || is_interrupted {
             return Ok(exit);
         }
-        let resume = journal::resume_command(&finished.folder);
+        let next = finished.next_step();
         out::error(&format!(
-            "{left} cohorts are not measured, because no pair of hosts is left. Resume with: {resume}"
+            "{left} cohorts are not measured, because no pair of hosts is left. {next}"
         ));
         Ok(Exit::Failed)
     }

@@ -8,10 +8,7 @@ mod tree;
 
 use anyhow::Context as _;
 use std::{path::PathBuf, time::Duration};
-use wirebench_experiment::{
-    experiment::{Finished, conduct},
-    journal,
-};
+use wirebench_experiment::experiment::{Finished, conduct};
 use wirebench_report::{
     ab::{Ab, AbOptions},
     analysis::Metric,
@@ -205,8 +202,7 @@ impl Resumable for Arguments {
         let exit = interrupt.exit();
         let mut place = results::place(&finished.folder);
         if exit.is_some() {
-            let resume = journal::resume_command(&finished.folder);
-            place += &format!("\nResume with: {resume}");
+            place += &format!("\n{}", finished.next_step());
         }
         self.format.print(&ab, place, |place| ab.page(Some(place)));
         results::write(finished, &ab)?;

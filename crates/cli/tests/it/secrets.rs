@@ -5,6 +5,7 @@ use crate::{
     servers,
     world::{Outcome, World, entries, result_in},
 };
+use rustix::process::Signal;
 use std::{collections::BTreeSet, fs, net::TcpListener, path::Path, thread};
 use wirebench_experiment::journal::unpacked;
 use wirebench_schema::load::LoadReport;
@@ -143,23 +144,20 @@ fn secrets_are_shown_where_they_are_asked_for_and_a_run_without_them_is_not_resu
         ["run", "--server", &line, "--path", "/users/1", "--phase", "saturate", "--steady", "0s"];
     let short = ["--cohorts", "1", "--duration", "200ms", "--warmup", "0s"];
     let results = |name: &str| result_in(&world.folder.path().join(name)).display().to_string();
-    world.wirebench(&[&run[..], &short, &["-o", "hidden"]].concat());
+    let running = world.start(&[&run[..], &short[2..], &["--cohorts", "9"]].concat());
+    let hidden = world.wait_for_records("run", 1).display().to_string();
+    running.signal(Signal::INT);
+    running.end().assert_prints(130, &["It cannot be resumed, because the result does not keep"]);
     world.wirebench(&[&run[..], &short, &["-o", "shown", "--show-secrets"]].concat());
-    let hidden = results("hidden");
-    let cut_off = |folder: &str| {
-        let file = Path::new(folder).join("runs.jsonl");
-        let text = fs::read_to_string(&file).unwrap();
-        let end = text.trim_end().rfind('\n').unwrap() + 1;
-        fs::write(&file, &text[..end]).unwrap();
-    };
-    cut_off(&hidden);
     let refused = world.wirebench(&["run", "--resume", &hidden]).ended(2).stderr;
     assert!(refused.contains("the result does not keep the secrets of its command"), "{refused}");
     assert!(refused.contains("--show-secrets"), "{refused}");
     let shown = results("shown");
-    let journal = fs::read_to_string(Path::new(&shown).join("runs.jsonl")).unwrap();
+    let file = Path::new(&shown).join("runs.jsonl");
+    let journal = fs::read_to_string(&file).unwrap();
     assert!(journal.contains("TOKEN=hush50"), "{journal}");
-    cut_off(&shown);
+    let end = journal.trim_end().rfind('\n').unwrap() + 1;
+    fs::write(&file, &journal[..end]).unwrap();
     world.wirebench(&["run", "--resume", &shown]);
     assert!(!world.stdout(&["report", &shown, "--html"]).contains(MARK));
     assert!(!world.stdout(&["completions", "zsh"]).contains("[redacted"));

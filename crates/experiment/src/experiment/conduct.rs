@@ -46,6 +46,18 @@ pub struct Finished {
 }
 
 impl Finished {
+    /// A line that says how it goes on, if it was interrupted.
+    #[must_use]
+    pub fn next_step(&self) -> String {
+        let Journal { start, .. } = &self.journal;
+        if start.lacks_secrets() {
+            return "It cannot be resumed, because the result does not keep the secrets of its command: start it with \
+                    --show-secrets, or with the secrets in a file of --requests"
+                .to_owned();
+        }
+        format!("Resume with: {}", journal::resume_command(&self.folder))
+    }
+
     /// Whether every subject conformed, every run has figures, and nothing broke that should have
     /// worked. What is missing here is no fault.
     #[must_use]

@@ -3,7 +3,7 @@
 
 use wirebench_experiment::{
     experiment::{Finished, Observer as _, Prepared, Progress, conduct},
-    journal, plan,
+    plan,
 };
 use wirebench_report::{Details, gates, screen};
 use wirebench_schema::{
@@ -83,7 +83,7 @@ pub(super) fn conclude(
     let exit = interrupt.exit();
     let mut place = results::place(&finished.folder);
     if exit.is_some() {
-        place += &format!("\nResume with: {}", journal::resume_command(&finished.folder));
+        place += &format!("\n{}", finished.next_step());
     }
     let page =
         |place| format!("{}\n{place}", screen::page(analysis, &facts).trim_end_matches('\n'));
