@@ -47,7 +47,7 @@ pub use clock::now_ns;
 pub use error::LoadError;
 pub use limits::check_descriptors;
 pub use load::{Load, Measured};
-pub use preflight::{Manner, ask_each};
+pub use preflight::{Manner, ask_each, sample_unsafe};
 pub use resolve::addresses;
 pub use server_clocks::ServerClocks;
 

@@ -42,7 +42,7 @@ use crate::{
     plan::CodecKind,
     tls::Connector,
 };
-pub use manner::{Manner, ask_each};
+pub use manner::{Manner, ask_each, sample_unsafe};
 use transport::Transport;
 
 /// Interval of the check whether to give up a wait.

@@ -4,8 +4,8 @@ use crate::{servers, world::World};
 use std::io::{BufRead, BufReader, Read, Write};
 use wirebench_schema::{journal::Journal, load::LoadReport, scenario::Scenario, suite::Phase};
 
-/// A small JSON API: `/users/N` tells its number, `/now` differs each time, a `POST` gets status 201 and its body,
-/// anything else is not found.
+/// A small JSON API: `/users/N` tells its number, `/now` differs each time, a `POST` gets its body and status
+/// 201, or 202 at `/jobs`, anything else is not found.
 pub(crate) fn api<S>(stream: &S) -> std::io::Result<()>
 where
     for<'a> &'a S: Read + Write,
@@ -30,6 +30,7 @@ where
                 ("200 OK", format!("{{\"id\":{}}}", &path[7..]))
             }
             ["GET", "/now"] => ("200 OK", format!("{{\"now\":{number}}}")),
+            ["POST", "/jobs"] => ("202 Accepted", String::from_utf8_lossy(&body).into_owned()),
             ["POST", _] => ("201 Created", String::from_utf8_lossy(&body).into_owned()),
             _ => ("404 Not Found", "none".to_owned()),
         };
@@ -158,8 +159,14 @@ fn servers_whose_replies_differ_are_not_compared_unless_that_is_asked_for() {
     assert_eq!(deviates, 1, "the difference is on record");
 
     let two = ["run", "--server", &server, "--server", &server, "--name", "a", "--name", "b"];
-    let outcome = world.wirebench(&[&two[..], &urls, &["--phase", "saturate"], &SHORT].concat());
+    let run = [&two[..], &["--phase", "saturate"], &SHORT].concat();
+    let outcome = world.wirebench(&[&run[..], &urls].concat());
     outcome.assert_prints(1, &["same-replies", "from own/a it gets status 200, 8 bytes"]);
+    let urls = ["--url", "http://{host}:{port}/users", "--url", "http://{host}:{port}/jobs"];
+    let post = ["--method", "POST", "--body", "{}"];
+    let outcome = world.wirebench(&[&run[..], &post, &urls].concat());
+    let parts = ["same-replies", "`POST` gets status 202", "from own/a it gets status 201"];
+    outcome.assert_prints(1, &parts);
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Exchange<'_> {
         }
     }
 
-    fn take_sample(
+    pub(super) fn take_sample(
         &self,
         RequestId(request): RequestId,
         reply: &Reply,

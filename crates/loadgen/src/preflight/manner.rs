@@ -5,7 +5,7 @@ use std::{
     sync::atomic::AtomicBool,
     time::Duration,
 };
-use wirebench_schema::load::LoadConfig;
+use wirebench_schema::load::{LoadConfig, SampleReply};
 
 use super::{Exchange, Found, Route, WaitLimit, connect, pace::RequestPace, transport::Transport};
 use crate::{
@@ -49,6 +49,24 @@ impl Manner {
 /// Sends each request of an HTTP load once in this manner, and checks its reply. What the first reply decides is
 /// learned from a whole request before. Requests beyond the first 32 are left out, and with a rate those beyond 2 s.
 pub fn ask_each(config: &LoadConfig, manner: Manner, stop: &AtomicBool) -> Result<(), LoadError> {
+    ask(config, manner, |_| true, stop).map(drop)
+}
+
+/// The replies to the requests of an HTTP load that may change something on the server, each sent once, as far as
+/// [`ask_each`] would.
+pub fn sample_unsafe(
+    config: &LoadConfig,
+    stop: &AtomicBool,
+) -> Result<Vec<SampleReply>, LoadError> {
+    ask(config, Manner::Whole, |it| !it.is_safe, stop)
+}
+
+fn ask(
+    config: &LoadConfig,
+    manner: Manner,
+    is_asked: fn(FirstUse) -> bool,
+    stop: &AtomicBool,
+) -> Result<Vec<SampleReply>, LoadError> {
     config.check().map_err(LoadError::Configuration)?;
     let CodecKind::Http1(mut http) = Plan::new(config)?.codec else {
         return Err(LoadError::Configuration("only requests of HTTP can be asked".to_owned()));
@@ -57,22 +75,24 @@ pub fn ask_each(config: &LoadConfig, manner: Manner, stop: &AtomicBool) -> Resul
     let endpoints = sources.check(resolve::resolve(config)?, 1)?;
     let connector = Connector::new(config)?;
     let route = Route { endpoints: &endpoints, sources: &sources, connector: connector.as_ref() };
-    let requests: Vec<RequestId> = http.all_requests().take(REQUESTS_MOST).collect();
-    let mut turns = RequestPace::new(config);
+    let requests = http.all_requests().filter(|it| is_asked(http.first_use(*it)));
+    let requests: Vec<RequestId> = requests.take(REQUESTS_MOST).collect();
+    let (mut samples, mut turns) = (Vec::new(), RequestPace::new(config));
     for request in requests {
         let FirstUse { learns_body, .. } = http.first_use(request);
         let before = learns_body.then_some(Manner::Whole);
         for manner in before.into_iter().chain([manner]) {
             if !turns.next(stop) {
-                return Ok(());
+                return Ok(samples);
             }
             let Some((exchange, _)) = Exchange::begin(config, route, manner, stop)? else {
-                return Ok(());
+                return Ok(samples);
             };
             exchange.ask(&mut http, request).map_err(|error| exchange.naming(request, error))?;
+            samples.append(&mut exchange.samples.borrow_mut());
         }
     }
-    Ok(())
+    Ok(samples)
 }
 
 impl<'a> Exchange<'a> {
@@ -116,11 +136,12 @@ impl Exchange<'_> {
             return Err(LoadError::Preflight(sentence));
         }
         let learned = http.take_learned(request, &mut connection);
-        if let (Found::Reply(_), Some(learned), true) =
-            (found, learned, http.first_use(request).learns_body)
-            && self.manner == Manner::Whole
-        {
-            http.expect(request, learned.body);
+        let FirstUse { learns_body, .. } = http.first_use(request);
+        if let (Found::Reply(reply), Some(learned), Manner::Whole) = (found, learned, self.manner) {
+            self.take_sample(request, &reply, &learned, learns_body);
+            if learns_body {
+                http.expect(request, learned.body);
+            }
         }
         Ok(())
     }

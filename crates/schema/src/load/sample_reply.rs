@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The first reply to a request that changes nothing on the server, before the load.
+/// The first reply to a request; before a load only those to requests that change nothing on the server.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct SampleReply {
     /// Name of the request.
