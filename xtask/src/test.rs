@@ -3,7 +3,6 @@
 mod build;
 mod checkout;
 mod entries;
-mod install;
 mod ledger;
 mod programs;
 
@@ -17,7 +16,7 @@ use self::{
 use crate::{
     lab, package,
     queue::{Lane, Queue},
-    step::{TICKS, cargo, compile, exists, stat_seconds, step},
+    step::{Shown, TICKS, cargo, compile, exists, script, stat_seconds, step},
     tidy,
 };
 
@@ -76,14 +75,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let before = Use::now()?;
     ensure!(exists("cargo-fmt"), "`cargo-fmt` is missing: rustup component add rustfmt");
-    step("format", &[cargo(), "fmt", "--all", "--check"], &[])?;
+    step("format", &[cargo(), "fmt", "--all", "--check"], Shown::AtOnce)?;
     tidy::run()?;
     let lints = if arguments.plain { Vec::new() } else { build::lints()? };
     let program = OnceLock::new();
     let queue = Queue::default();
     let installed: &[&str] = if arguments.no_install { &[] } else { &["install"] };
     if !arguments.no_install {
-        queue.add(Lane::Net, "install", &[], |_| install::run(&entries.packages()?, scope));
+        queue.add(Lane::Net, "install", &[], |_| {
+            let nightly = (scope >= Scope::Nightly).then(|| "--nightly".to_owned());
+            let words: Vec<String> = nightly.into_iter().chain(entries.packages()?).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            script("install", &words, Shown::AtEnd).map(drop)
+        });
     }
     queue.add(Lane::Build, "build", &[], |queue| {
         build::run(&lints, |it| {

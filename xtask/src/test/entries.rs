@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     queue::{Lane, Queue},
-    step::{Shown, at_root, attempt, compile, exists, output, root, step_beside},
+    step::{Shown, at_root, compile, exists, output, root, step},
 };
 
 const FILE: &str = "entries/verified.tsv";
@@ -128,7 +128,8 @@ impl Entries {
             if self.may_install {
                 let names = chosen.iter().flat_map(|it| of(it, &variants)).map(|it| text(it, "id"));
                 let words: Vec<&str> = [program, "setup"].into_iter().chain(names).collect();
-                attempt("setup of the entries", &words, &[], Shown::AtEnd)?;
+                // The states of the variants show what failed.
+                step("setup of the entries", &words, Shown::AtEnd).ok();
             }
             let (known, variants) = self.known(Some(program))?;
             let mut steps = Vec::new();
@@ -162,7 +163,7 @@ impl Entries {
                 [program, "run", "smoke"].into_iter().chain(names).chain(options).collect();
             let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
             queue.add(Lane::Alone, "smoke suite", &steps, move |_| {
-                step_beside("smoke suite", &words, &[]).map(drop)
+                step("smoke suite", &words, Shown::AtEnd).map(drop)
             });
             Ok(())
         });
@@ -188,7 +189,7 @@ impl Entries {
                 // It repeats a failed check alone, so that a rare fault blocks no unrelated change.
                 let names = variants.iter().map(String::as_str);
                 let words = [program, "verify", "--quiet"].into_iter().chain(names);
-                let checking = step_beside(&verify, &words.collect::<Vec<_>>(), &[])?;
+                let checking = step(&verify, &words.collect::<Vec<_>>(), Shown::AtEnd)?;
                 entry.map_or(Ok(()), |entry| self.record(&id, entry, building + checking))
             });
             Ok(())
