@@ -3,7 +3,7 @@
 mod build;
 mod checkout;
 mod entries;
-mod ledger;
+pub(crate) mod ledger;
 mod programs;
 
 use anyhow::{Context, ensure};
@@ -166,8 +166,7 @@ fn plan(scope: Scope, may_install: bool, chosen: &[Chosen]) {
         sum += cpu;
     }
     for it in chosen {
-        let names = it.shown();
-        println!("| build and verify {names} | Build, Tests | {} | {} |", it.cpu_s, it.why);
+        println!("| build and verify {} | Build, Tests | {} | {} |", it.shown(), it.cpu_s, it.why);
         sum += it.cpu_s;
     }
     let unknown = "Versions of tools and missing requirements are known when the program is built. Entries that were \

@@ -43,11 +43,8 @@ entries/README.md => | [`c/x`](c/y/) | x |\n => @: no line for `c/x`, add it
 entries/README.md => | [`c/x`](c/x/) |\n| [`c/x`](c/x/) |\n => @: `c/x` is SURPLUS
 entries/README.md => | [`c/x`](c/x/) |\n| [`c/y`](c/y/) |\n => @: `c/y` is SURPLUS
 entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\n => @: no line for `c/x`, add it
-entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\t-\t-\t-\t0\t-\nc/x\t-\t-\t-\t-\t0\t-\n => @: `c/x` is SURPLUS
 entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\t-\t-\t-\t0\t-\nc/y\t-\t-\t-\t-\t0\t-\n => @: `c/y` is SURPLUS
-entries/verified.tsv => c/x\t-\t-\t-\t-\t0\t-\n => @:1: begin with `#` and the names of the columns
-entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\t-\t-\t-\tx\t-\n => @:2: `x` are no whole seconds of CPU time
-entries/verified.tsv => # 1\t2\t3\t4\t5\t6\t7\nc/x\t-\n => @:2: 2 columns, write 7
+entries/verified.tsv => c/x\t-\t-\t-\t-\t0\t-\n => @: begin with `#` and the names of the columns
 ";
 /// Modules of the crate `cli` next to the verb `v`, and their cycles or the complaint.
 const CYCLES: &str = r"
