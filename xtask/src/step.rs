@@ -47,11 +47,10 @@ pub(crate) fn at_root(
     let mut command = Command::new(program);
     // Cargo describes this package to its own children. Build scripts of dependencies that watch these
     // variables would build anew each time a command is given by hand and by a chore in turn.
-    for (name, _) in std::env::vars_os() {
-        let is_of_package = ["CARGO_PKG_", "CARGO_MANIFEST_"];
-        if is_of_package.iter().any(|start| name.to_string_lossy().starts_with(start)) {
-            command.env_remove(name);
-        }
+    let is_of_package =
+        |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|it| name.starts_with(it));
+    for (name, _) in std::env::vars_os().filter(|it| is_of_package(&it.0.to_string_lossy())) {
+        command.env_remove(name);
     }
     command.args(arguments).current_dir(root());
     command

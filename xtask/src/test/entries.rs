@@ -70,8 +70,7 @@ impl Entries {
             let (digest, checks) = (self.trees.digest(&folders)?, checks.clone());
             let age = self.history.iter().position(|it| Some(it) == commit.as_ref());
             let today = Line { digest, checks, ..Line::default() };
-            let entry = Entry { today, age, is_ready: false };
-            known.insert(id.to_owned(), entry);
+            known.insert(id.to_owned(), Entry { today, age, is_ready: false });
         }
         let Some(program) = program else { return Ok((known, Vec::new())) };
         let variants = output(&mut at_root(program, ["list", "--json"]))?;
@@ -135,11 +134,8 @@ impl Entries {
                     steps.push(self.add_one(queue, program, entry, &it.id, ready));
                 }
             }
-            let has = |name: &&str| {
-                variants
-                    .iter()
-                    .any(|it| is_ready(it) && [text(it, "id"), text(it, "entry")].contains(name))
-            };
+            let names_of = |it| [text(it, "id"), text(it, "entry")];
+            let has = |name| variants.iter().any(|it| is_ready(it) && names_of(it).contains(&name));
             let is_all = self.scope == Scope::All;
             let names = REPRESENTATIVES.split(' ').filter(|name| !is_all && has(name));
             // Replies that wait for a delayed ACK come after 40 ms.
