@@ -164,7 +164,7 @@ mod tests {
         let root = "[ \"$(id -u)\" = 0 ]";
         let expected = ["command -v apt-get", "command -v g++", "[ \"$(nproc)\" -ge 2 ]", root];
         assert_eq!(commands("p/it", list), expected);
-        assert_eq!(commands(ALONE, "slow: test"), ["true"]);
+        assert_eq!(commands(ALONE, "slow_with_fish: test"), ["true"]);
         let error = needing("p/it", "slow: test").unwrap_err().to_string();
         assert_eq!(error, "p/it: `slow` is ignored, and its name does not end with its need");
     }
