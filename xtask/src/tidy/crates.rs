@@ -13,7 +13,7 @@ pub(super) fn arrows() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The crates, one a line, each with those that it uses.
 pub(super) fn graph(sources: &[Source]) -> String {
     let line = |name| {
-        let used = dependencies(sources, &manifest(name), "[dependencies]").join(", ");
+        let used = dependencies(sources, name).join(", ");
         let used = if used.is_empty() { "no other crate" } else { &used };
         format!("   {name:<11} -> {used}\n")
     };
@@ -27,7 +27,7 @@ pub(super) fn complaints(sources: &[Source]) -> Vec<String> {
         if text(sources, &manifest(name)).is_none() {
             complaints.push(format!("{name} is missing: remove it from {FILE}"));
         }
-        let used = dependencies(sources, &manifest(name), "[dependencies]");
+        let used = dependencies(sources, name);
         for other in used.iter().filter(|used| !allowed.split(' ').any(|it| it == **used)) {
             complaints.push(format!("{name} may not depend on {other}: see ARCHITECTURE.md"));
         }
@@ -46,9 +46,13 @@ pub(super) fn manifest(name: &str) -> String {
     format!("{folder}{name}/Cargo.toml")
 }
 
-/// The crates of the workspace that a section of a manifest names.
-pub(super) fn dependencies(sources: &[Source], manifest: &str, section: &str) -> Vec<&'static str> {
-    let list = text(sources, manifest).unwrap_or_default().split(section).nth(1);
-    let lines = list.unwrap_or_default().lines().take_while(|line| !line.starts_with('['));
+/// The crates of the workspace that a crate uses, in its tests only if it is `xtask`: a chore starts before others are
+/// compiled.
+fn dependencies(sources: &[Source], name: &str) -> Vec<&'static str> {
+    let text = text(sources, &manifest(name)).unwrap_or_default();
+    let of_tests = (name == "xtask").then_some("[dev-dependencies]");
+    let lists =
+        ["[dependencies]"].into_iter().chain(of_tests).filter_map(|it| text.split(it).nth(1));
+    let lines = lists.flat_map(|it| it.lines().take_while(|line| !line.starts_with('[')));
     lines.filter_map(|it| it.strip_prefix("wirebench-")?.split(['.', ' ', '=']).next()).collect()
 }
