@@ -1,5 +1,5 @@
 # Installs the requirements of tests, with `--nightly` also those of nightly tests, and the Debian packages of entries
-# that the further words name. Cargo, Go and the others fetch what they build. The run ends with a list of what is missing.
+# that the further words name. Cargo, Go and the others fetch what they build. The run ends with a list of missing ones.
 tests='chromium fish hey linux-perf man-db nghttp2-client openssh-client python3-pandas wrk'
 if [ "${1-}" = --nightly ]; then
     tests="$tests iproute2 munge openssh-server slurm-wlm"

@@ -1,6 +1,7 @@
-# Makes the Debian package of a release build. Equal revisions give equal files: pages are compressed without a time, and
-# files in the package have the time of the commit. Options: `--no-build` packages the build that exists, `--check`
-# installs the package, runs its program and purges it, and `--if-possible` skips what this machine does not allow.
+# Makes the Debian package of a release build. Equal revisions give equal files: pages are compressed without a time,
+# and files in the package have the time of the commit. Options: `--no-build` packages the build that exists, `--check`
+# installs the package, runs its program and purges it, and `--if-possible` skips steps that this machine does not
+# allow.
 is_installed() {
     state=$(dpkg-query -W -f '${db:Status-Status}' wirebench 2>"$FOLDER/errors" || echo not-installed)
     [ "$state" != not-installed ]

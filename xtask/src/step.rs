@@ -84,7 +84,8 @@ pub(crate) fn compile(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyho
     run(title, command.envs(env.iter().copied()), Shown::AtEnd)
 }
 
-/// Runs a script of `xtask/scripts` up to the first error. It gets an empty folder, and `fail` prints why and ends it.
+/// Runs a script of `xtask/scripts` up to the first error. It has an empty `$FOLDER`, the `$TARGET` of builds, `$CARGO`
+/// and `fail`, which prints why and ends it.
 pub(crate) fn script(name: &str, arguments: &[&str], shown: Shown) -> anyhow::Result<f64> {
     let (folder, file) = (tempfile::tempdir()?, format!("xtask/scripts/{name}.sh"));
     let lines = "fail() { echo \"$*\" >&2; exit 1; }; . \"$0\"";
