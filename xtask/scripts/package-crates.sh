@@ -1,4 +1,4 @@
-# Packages all published crates with the options `$1`. The package of `wirebench-bundle` contains the archive of
+# Packages all published crates with the options `$*`. The package of `wirebench-bundle` contains the archive of
 # entries that its build script makes from a checkout; there it would only go stale. It is not tracked, so the tree
 # counts as changed.
 archive=crates/bundle/project.tar.gz
@@ -10,4 +10,4 @@ trap 'rm -f "$archive"' EXIT
 cp "$folder/project.tar.gz" "$archive"
 private=$(grep -l '^publish = false' lab/Cargo.toml xtask/Cargo.toml crates/*/Cargo.toml)
 exclude=$(sed -n 's/^name = "\(.*\)"/--exclude \1/p' $private)
-"$CARGO" package --workspace --locked --allow-dirty --quiet $1 $exclude
+"$CARGO" package --workspace --locked --allow-dirty --quiet "$@" $exclude

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, ensure};
 use std::{ffi::OsString, os::unix::process::CommandExt as _, process::Command};
 
-use crate::step::{built, cargo, root, step};
+use crate::step::{Shown, cargo, root, step, target};
 
 /// Becomes the bench that the first word names, so that its exit code is that of this program.
 pub(crate) fn run(words: &[OsString]) -> anyhow::Result<()> {
@@ -18,10 +18,10 @@ pub(crate) fn run(words: &[OsString]) -> anyhow::Result<()> {
 
 /// Runs benches shortly, with every generator that is installed, and this build compared with itself.
 pub(crate) fn smoke() -> anyhow::Result<()> {
-    let program = built("wirebench")?.display().to_string();
+    let program = target().join("release/wirebench").display().to_string();
     let run = [cargo(), "run", "--release", "--quiet", "--locked", "-p", "lab", "--"];
     for words in [&["bench-load"][..], &["bench-load", "--against", &program], &["bench-truth"]] {
-        step(words[0], &[&run[..], words, &["--smoke"]].concat(), &[])?;
+        step(words[0], &[&run[..], words, &["--smoke"]].concat(), Shown::AtOnce)?;
     }
     Ok(())
 }

@@ -6,16 +6,15 @@
 mod lab;
 mod lines;
 mod package;
-mod provoke;
 mod queue;
-mod reproduce;
-mod script;
 mod step;
 mod test;
 mod tidy;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
+
+use step::{Shown, script};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -39,7 +38,11 @@ enum Chore {
     /// Make a Debian package or a static program
     Package(package::Arguments),
     /// Cause the faults of runs, and print the text that reports each
-    Provoke(provoke::Arguments),
+    Provoke {
+        /// Record the evidence that the tests of `judge` replay, on a machine without other load
+        #[arg(long)]
+        record: bool,
+    },
     /// Build the last commit in two folders, and compare the programs
     Reproduce,
     /// Check rules beyond the compiler's: headers, lengths, phrases, dependencies between crates,
@@ -58,9 +61,12 @@ fn main() {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::Bench(words) => lab::run(&words),
         Chore::Lines => lines::run(),
-        Chore::Package(arguments) => package::run(&arguments),
-        Chore::Provoke(arguments) => provoke::run(&arguments),
-        Chore::Reproduce => reproduce::run(),
+        Chore::Package(arguments) => package::run(&arguments).map(drop),
+        Chore::Provoke { record: false } => script("provoke", &[], Shown::AtOnce).map(drop),
+        Chore::Provoke { record: true } => {
+            script("provoke", &["--record"], Shown::AtOnce).map(drop)
+        }
+        Chore::Reproduce => script("reproduce", &[], Shown::AtOnce).map(drop),
         Chore::Tidy { counts: false } => tidy::run(),
         Chore::Tidy { counts: true } => tidy::print_counts(),
     };

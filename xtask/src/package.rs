@@ -1,14 +1,7 @@
 //! `cargo xtask package`: makes a Debian package, a static program or the crates of a registry, and checks that they
-//! work.
+//! work. The Debian package's metadata is in `crates/cli/Cargo.toml`.
 
-mod deb;
-
-use anyhow::{Context as _, ensure};
-
-use crate::{
-    script,
-    step::{built, cargo, step},
-};
+use crate::step::{Shown::AtOnce, script};
 
 /// Arguments of `cargo xtask package`.
 #[derive(Debug, clap::Args)]
@@ -28,42 +21,22 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
-const TARGET: &str = "x86_64-unknown-linux-musl";
-
 /// Makes the package, and checks it if requested.
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    if arguments.check {
-        let is_root = rustix::process::geteuid().is_root();
-        ensure!(is_root, "--check needs root; without it, the package is only made");
-    }
-    if arguments.crates {
-        return script::run("crates", include_str!("../scripts/package-crates.sh"), "");
-    }
-    let build = [cargo(), "build", "--release", "--locked"];
-    if !arguments.is_static {
-        if !arguments.no_build {
-            step("release build", &build, &[])?;
-        }
-        return deb::run(arguments.check);
-    }
-    let build = [&build[..], &["-p", "wirebench", "--target", TARGET]].concat();
-    step("static build", &build, &[]).with_context(|| {
-        format!("needs `rustup target add {TARGET}` and, on Debian, `apt-get install musl-tools`")
-    })?;
-    let program = built(&format!("../{TARGET}/release/wirebench"))?.display().to_string();
-    println!("{program}");
-    if arguments.check {
-        script::run("static program", include_str!("../scripts/run-static.sh"), &program)
-    } else {
-        Ok(())
-    }
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<f64> {
+    let name = match arguments {
+        Arguments { crates: true, .. } => "package-crates",
+        Arguments { is_static: true, .. } => "package-static",
+        _ => "package-deb",
+    };
+    let options = [(arguments.no_build, "--no-build"), (arguments.check, "--check")];
+    let options: Vec<&str> = options.iter().filter(|it| it.0).map(|it| it.1).collect();
+    script(name, &options, AtOnce)
 }
 
 /// For `cargo xtask test`: packages the crates without building them again, installs the release build that is there by
 /// cargo and, as root, as a Debian package, and purges that.
 pub(crate) fn test() -> anyhow::Result<()> {
-    script::run("crates", include_str!("../scripts/package-crates.sh"), "--no-verify")?;
-    let program = built("wirebench")?.display().to_string();
-    script::run("installed program", include_str!("../scripts/run-installed.sh"), &program)?;
-    deb::test()
+    script("package-crates", &["--no-verify"], AtOnce)?;
+    script("run-installed", &[], AtOnce)?;
+    script("package-deb", &["--no-build", "--if-possible"], AtOnce).map(drop)
 }

@@ -216,31 +216,22 @@ mod tests {
     #[test]
     fn steps_are_ordered_by_priority_and_then_as_they_were_added() {
         let queue = Queue::default();
-        for (priority, title) in [
-            (Priority::Late, "late"),
-            (Priority::Usual, "second"),
-            (Priority::First, "first"),
-            (Priority::Usual, "third"),
-        ] {
+        use Priority::{First, Late, Usual};
+        for (priority, title) in [(Late, "d"), (Usual, "b"), (First, "a"), (Usual, "c")] {
             queue.add_as(priority, Lane::Tests, title, &[], |_| Ok(()));
         }
         let titles: Vec<String> =
             queue.lock().waiting.iter().map(|step| step.title.clone()).collect();
-        assert_eq!(titles, ["first", "second", "third", "late"]);
+        assert_eq!(titles, ["a", "b", "c", "d"]);
     }
 
     #[test]
     fn lanes_limit_what_runs_at_the_same_time() {
         let may_begin = |lane, running: &[Lane]| {
-            let step = Step {
-                priority: Priority::Usual,
-                title: "a".to_owned(),
-                lane,
-                after: Vec::new(),
-                work: Box::new(|_| Ok(())),
-            };
-            let state =
-                State { waiting: vec![step], running: running.to_vec(), ended: BTreeMap::new() };
+            let queue = Queue::default();
+            queue.add(lane, "a", &[], |_| Ok(()));
+            let mut state = queue.lock();
+            state.running = running.to_vec();
             state.next().is_some()
         };
         use Lane::{Alone, Build, Net, Tests};

@@ -1,6 +1,6 @@
 //! One command of a chore: printed before it runs, timed, and an error if it fails.
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::{
     ffi::OsStr,
@@ -28,12 +28,9 @@ pub(crate) fn cargo() -> &'static str {
     &CARGO
 }
 
-/// A program of the workspace, after a release build.
-pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
-    let program = std::path::absolute(root().join(target).join("release").join(name))?;
-    ensure!(program.is_file(), "{} was not built", program.display());
-    Ok(program)
+/// The folder in which cargo builds.
+pub(crate) fn target() -> PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into()))
 }
 
 /// Looks for a program of this name in the folders of PATH.
@@ -50,11 +47,10 @@ pub(crate) fn at_root(
     let mut command = Command::new(program);
     // Cargo describes this package to its own children. Build scripts of dependencies that watch these
     // variables would build anew each time a command is given by hand and by a chore in turn.
-    for (name, _) in std::env::vars_os() {
-        let is_of_package = ["CARGO_PKG_", "CARGO_MANIFEST_"];
-        if is_of_package.iter().any(|start| name.to_string_lossy().starts_with(start)) {
-            command.env_remove(name);
-        }
+    let is_of_package =
+        |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|it| name.starts_with(it));
+    for (name, _) in std::env::vars_os().filter(|it| is_of_package(&it.0.to_string_lossy())) {
+        command.env_remove(name);
     }
     command.args(arguments).current_dir(root());
     command
@@ -68,25 +64,6 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The end of a command that could be started.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ended {
-    /// The last lines of what it printed, if it failed.
-    failed: Option<String>,
-    /// CPU time in seconds of the command and the processes that it waited for.
-    pub(crate) cpu: f64,
-}
-
-impl Ended {
-    /// Its CPU time in seconds, and an error unless the command passed.
-    pub(crate) fn passed(self) -> anyhow::Result<f64> {
-        match self.failed {
-            None => Ok(self.cpu),
-            Some(lines) => bail!("the command failed\n{lines}"),
-        }
-    }
-}
-
 /// Where a command prints.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Shown {
@@ -95,35 +72,30 @@ pub(crate) enum Shown {
     AtEnd,
 }
 
-/// Runs a command that prints to the terminal, and fails unless it passes.
-pub(crate) fn step(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<()> {
-    attempt(title, argv, env, Shown::AtOnce)?.passed().map(drop)
-}
-
-/// Runs a command next to others, and returns its CPU time in seconds.
-pub(crate) fn step_beside(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<f64> {
-    attempt(title, argv, env, Shown::AtEnd)?.passed()
+/// Runs a command as `run` does.
+pub(crate) fn step(title: &str, argv: &[&str], shown: Shown) -> anyhow::Result<f64> {
+    run(title, &mut at_root(argv[0], &argv[1..]), shown)
 }
 
 /// Runs a program that compiles, with a low priority: tests that run meanwhile get the CPUs first, because they have
 /// time limits.
 pub(crate) fn compile(title: &str, argv: &[&str], env: &[(&str, &str)]) -> anyhow::Result<f64> {
-    step_beside(title, &[&["nice", "-n", "10"], argv].concat(), env)
+    let mut command = at_root("nice", [&["-n", "10"], argv].concat());
+    run(title, command.envs(env.iter().copied()), Shown::AtEnd)
 }
 
-/// Runs a command that may fail.
-pub(crate) fn attempt(
-    title: &str,
-    argv: &[&str],
-    env: &[(&str, &str)],
-    shown: Shown,
-) -> anyhow::Result<Ended> {
-    let mut command = at_root(argv[0], &argv[1..]);
-    run(title, command.envs(env.iter().copied()), shown)
+/// Runs a script of `xtask/scripts` up to the first error. It has an empty `$FOLDER`, the `$TARGET` of builds, `$CARGO`
+/// and `fail`, which prints why and ends it.
+pub(crate) fn script(name: &str, arguments: &[&str], shown: Shown) -> anyhow::Result<f64> {
+    let (folder, file) = (tempfile::tempdir()?, format!("xtask/scripts/{name}.sh"));
+    let lines = "fail() { echo \"$*\" >&2; exit 1; }; . \"$0\"";
+    let mut command = at_root("sh", [&["-eu", "-c", lines, &file], arguments].concat());
+    command.env("CARGO", cargo()).env("FOLDER", folder.path()).env("TARGET", target());
+    run(name, &mut command, shown)
 }
 
-/// Runs a command to its end, and prints what it printed, its time and its CPU time.
-pub(crate) fn run(title: &str, command: &mut Command, shown: Shown) -> anyhow::Result<Ended> {
+/// Runs a command to its end, prints its output and times, and returns its CPU time in seconds; it must succeed.
+pub(crate) fn run(title: &str, command: &mut Command, shown: Shown) -> anyhow::Result<f64> {
     let line = line(command);
     let mut output = tempfile::tempfile()?;
     match shown {
@@ -144,8 +116,9 @@ pub(crate) fn run(title: &str, command: &mut Command, shown: Shown) -> anyhow::R
     }
     let seconds = began.elapsed().as_secs_f64();
     println!("== {title}: {seconds:.0} s, {cpu:.1} s of CPU, {status}");
-    let failed = (!status.success()).then(|| last_lines(&String::from_utf8_lossy(&text)));
-    Ok(Ended { failed, cpu })
+    let lines = last_lines(&String::from_utf8_lossy(&text));
+    ensure!(status.success(), "the command failed\n{lines}");
+    Ok(cpu)
 }
 
 /// Waits for a child; its clocks can be read until it is reaped.
@@ -201,8 +174,9 @@ mod tests {
         let field = |field| stat_seconds(stat, field);
         assert_eq!((14..18).map(field).sum::<Option<f64>>(), Some(5.0));
         assert_eq!(field(22), Some(47.11));
-        let spin = "timeout 0.3 sh -c 'while :; do :; done'; exit 3";
-        let ended = run("spin", Command::new("sh").args(["-c", spin]), Shown::AtEnd).unwrap();
-        assert!(ended.cpu > 0.0 && ended.failed.is_some(), "{ended:?}");
+        let spin = |code| format!("timeout 0.3 sh -c 'while :; do :; done'; exit {code}");
+        let run = |code| step("spin", &["sh", "-c", &spin(code)], Shown::AtEnd);
+        assert!(run(0).unwrap() > 0.0);
+        assert_eq!(run(3).unwrap_err().to_string(), "the command failed\n");
     }
 }

@@ -3,8 +3,7 @@
 mod build;
 mod checkout;
 mod entries;
-mod install;
-mod ledger;
+pub(crate) mod ledger;
 mod programs;
 
 use anyhow::{Context, ensure};
@@ -17,7 +16,7 @@ use self::{
 use crate::{
     lab, package,
     queue::{Lane, Queue},
-    step::{TICKS, cargo, compile, exists, stat_seconds, step},
+    step::{Shown, TICKS, cargo, compile, exists, script, stat_seconds, step},
     tidy,
 };
 
@@ -74,16 +73,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         plan(scope, !arguments.no_install, &entries.chosen(None)?);
         return Ok(());
     }
-    let before = Use::now()?;
+    let before = clocks()?;
     ensure!(exists("cargo-fmt"), "`cargo-fmt` is missing: rustup component add rustfmt");
-    step("format", &[cargo(), "fmt", "--all", "--check"], &[])?;
+    step("format", &[cargo(), "fmt", "--all", "--check"], Shown::AtOnce)?;
     tidy::run()?;
     let lints = if arguments.plain { Vec::new() } else { build::lints()? };
     let program = OnceLock::new();
     let queue = Queue::default();
     let installed: &[&str] = if arguments.no_install { &[] } else { &["install"] };
     if !arguments.no_install {
-        queue.add(Lane::Net, "install", &[], |_| install::run(&entries.packages()?, scope));
+        queue.add(Lane::Net, "install", &[], |_| {
+            let nightly = (scope >= Scope::Nightly).then(|| "--nightly".to_owned());
+            let words: Vec<String> = nightly.into_iter().chain(entries.packages()?).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            script("install", &words, Shown::AtEnd).map(drop)
+        });
     }
     queue.add(Lane::Build, "build", &[], |queue| {
         build::run(&lints, |it| {
@@ -162,8 +166,7 @@ fn plan(scope: Scope, may_install: bool, chosen: &[Chosen]) {
         sum += cpu;
     }
     for it in chosen {
-        let names = it.shown();
-        println!("| build and verify {names} | Build, Tests | {} | {} |", it.cpu_s, it.why);
+        println!("| build and verify {} | Build, Tests | {} | {} |", it.shown(), it.cpu_s, it.why);
         sum += it.cpu_s;
     }
     let unknown = "Versions of tools and missing requirements are known when the program is built. Entries that were \
@@ -172,48 +175,29 @@ fn plan(scope: Scope, may_install: bool, chosen: &[Chosen]) {
 }
 
 /// CPU time in seconds: of this run, of the machine in all, and what it had idle.
-#[derive(Clone, Copy)]
-struct Use {
-    run: f64,
-    all: f64,
-    idle: f64,
-}
-
-impl Use {
-    fn now() -> anyhow::Result<Self> {
-        let own = fs::read_to_string("/proc/self/stat")?;
-        let run = (14..18).filter_map(|field| stat_seconds(&own, field)).sum();
-        let machine = fs::read_to_string("/proc/stat")?;
-        let first = machine.lines().next().context("/proc/stat is empty")?;
-        let ticks = first.split_whitespace().skip(1).take(8).map(str::parse::<f64>);
-        let ticks: Vec<f64> = ticks.collect::<Result<_, _>>().context("/proc/stat")?;
-        ensure!(ticks.len() == 8, "/proc/stat has {} clocks", ticks.len());
-        Ok(Self {
-            run,
-            all: ticks.iter().sum::<f64>() / TICKS,
-            idle: (ticks[3] + ticks[4]) / TICKS,
-        })
-    }
+fn clocks() -> anyhow::Result<[f64; 3]> {
+    let own = fs::read_to_string("/proc/self/stat")?;
+    let run = (14..18).filter_map(|field| stat_seconds(&own, field)).sum();
+    let machine = fs::read_to_string("/proc/stat")?;
+    let ticks = machine.split_whitespace().skip(1).take(8).map(str::parse::<f64>);
+    let ticks: Vec<f64> = ticks.collect::<Result<_, _>>().context("/proc/stat")?;
+    ensure!(ticks.len() == 8, "/proc/stat has {} clocks", ticks.len());
+    Ok([run, ticks.iter().sum::<f64>() / TICKS, (ticks[3] + ticks[4]) / TICKS])
 }
 
 /// Prints the time of the run, its CPU time, and the shares of the CPUs that it and others had.
-fn print_use(before: Use) -> anyhow::Result<()> {
-    let now = Use::now()?;
-    let (all, idle, run) = (now.all - before.all, now.idle - before.idle, now.run - before.run);
+fn print_use(before: [f64; 3]) -> anyhow::Result<()> {
+    let now = clocks()?;
+    let [run, all, idle] = std::array::from_fn(|it| now[it] - before[it]);
     let own = fs::read_to_string("/proc/self/stat")?;
     let began = stat_seconds(&own, 22).context("/proc/self/stat")?;
     let uptime = fs::read_to_string("/proc/uptime")?;
     let uptime: f64 = uptime.split(' ').next().unwrap_or_default().parse()?;
-    let percent = |part: f64| format!("{:.0} %", 100.0 * part / all);
+    let [own, others, idle] = [run, all - idle - run, idle].map(|part| 100.0 * part / all);
+    let (seconds, [cpu, ..], [build, ..]) = (uptime - began, now, before);
     println!(
-        "\n== {:.0} s, {:.0} s of CPU, {:.0} s of it to build this program; the run used {} of the CPUs, others {}, \
-         {} were idle",
-        uptime - began,
-        now.run,
-        before.run,
-        percent(run),
-        percent(all - idle - run),
-        percent(idle),
+        "\n== {seconds:.0} s, {cpu:.0} s of CPU, {build:.0} s of it to build this program; the run used {own:.0} % of \
+         the CPUs, others {others:.0} %, {idle:.0} % were idle",
     );
     Ok(())
 }

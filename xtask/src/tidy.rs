@@ -4,7 +4,7 @@ mod counts;
 mod crates;
 mod cycles;
 mod documents;
-mod entries;
+pub(crate) mod entries;
 mod limits;
 mod phrases;
 pub(crate) mod sources;

@@ -92,27 +92,26 @@ mod tests {
     #[test]
     fn a_program_is_found_in_a_message_of_cargo() {
         let message = |package: &str, is_test: bool| {
+            let kind = if is_test { "test" } else { "bin" };
             let value = serde_json::json!({
-                "reason": "compiler-artifact",
-                "package_id": package,
+                "package_id": format!("path+file:///p/{package}"),
                 "manifest_path": "/p/crates/cli/Cargo.toml",
-                "target": {"name": "it", "kind": [if is_test { "test" } else { "bin" }]},
+                "target": {"name": "it", "kind": [kind]},
                 "profile": {"test": is_test},
-                "executable": "/p/target/debug/deps/it-1",
+                "executable": "/p/it-1",
             });
             program(&value.to_string()).unwrap()
         };
-        let expected = |name: &str, is_test| Program {
-            name: name.to_owned(),
-            executable: "/p/target/debug/deps/it-1".into(),
-            folder: "/p/crates/cli".into(),
-            is_test,
-            is_integration_test: is_test,
-        };
-        let named = "path+file:///p/crates/cli#wirebench@0.1.0";
-        assert_eq!(message(named, true), Some(expected("wirebench/it", true)));
-        assert_eq!(message(named, false), Some(expected("wirebench/it", false)));
-        assert_eq!(message("path+file:///p/xtask#0.1.0", true), Some(expected("xtask/it", true)));
+        for (package, name, is_test) in [
+            ("crates/cli#wirebench@0.1.0", "wirebench/it", true),
+            ("crates/cli#wirebench@0.1.0", "wirebench/it", false),
+            ("xtask#0.1.0", "xtask/it", true),
+        ] {
+            let (executable, folder) = ("/p/it-1".into(), "/p/crates/cli".into());
+            let (name, is_integration_test) = (name.to_owned(), is_test);
+            let expected = Program { name, executable, folder, is_test, is_integration_test };
+            assert_eq!(message(package, is_test), Some(expected));
+        }
         assert_eq!(program(r#"{"reason": "build-finished"}"#).unwrap(), None);
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::step::{at_root, output};
 
-/// Characters of a commit or a tree in the ledger.
-const SHORT: usize = 12;
+/// The option that shortens names of commits and trees as in the ledger.
+const SHORT: &str = "--abbrev=12";
 
 /// Git's names of folders below `entries/` and `crates/`, as a commit of the whole working tree would have them.
 pub(super) struct Trees(BTreeMap<String, String>);
@@ -19,7 +19,7 @@ impl Trees {
         git(&["read-tree", "HEAD"], Some(index))?;
         git(&["add", "--all", "entries", "crates"], Some(index))?;
         let tree = git(&["write-tree"], Some(index))?;
-        let lines = git(&["ls-tree", "-d", "-r", tree.trim(), "entries", "crates"], None)?;
+        let lines = git(&["ls-tree", "-d", "-r", SHORT, tree.trim(), "entries", "crates"], None)?;
         let parsed = lines.lines().filter_map(|line| {
             let (head, path) = line.split_once('\t')?;
             Some((path.to_owned(), head.rsplit(' ').next()?.to_owned()))
@@ -39,22 +39,18 @@ impl Trees {
 
     /// One name for the contents of these folders.
     pub(super) fn digest(&self, folders: &[&str]) -> anyhow::Result<String> {
-        let name =
-            |folder: &&str| self.0.get(*folder).with_context(|| format!("{folder} is missing"));
-        let names: Vec<&str> =
-            folders.iter().map(|it| name(it).map(|it| short(it))).collect::<Result<_, _>>()?;
-        Ok(names.join("+"))
+        let name = |folder: &&str| {
+            let name = self.0.get(*folder).map(String::as_str);
+            name.with_context(|| format!("{folder} is missing"))
+        };
+        Ok(folders.iter().map(name).collect::<Result<Vec<_>, _>>()?.join("+"))
     }
-}
-
-fn short(name: &str) -> &str {
-    name.get(..SHORT).unwrap_or(name)
 }
 
 /// The commits of the history, shortened, the newest first.
 pub(super) fn history() -> anyhow::Result<Vec<String>> {
-    let commits = git(&["rev-list", "--topo-order", "HEAD"], None)?;
-    Ok(commits.lines().map(|it| short(it).to_owned()).collect())
+    let commits = git(&["rev-list", "--topo-order", "--abbrev-commit", SHORT, "HEAD"], None)?;
+    Ok(commits.lines().map(str::to_owned).collect())
 }
 
 pub(super) fn is_shallow() -> anyhow::Result<bool> {

@@ -14,27 +14,14 @@ use super::{
 };
 use crate::{
     queue::{Lane, Queue},
-    step::{Shown, at_root, attempt, compile, exists, output, root, step_beside},
+    step::{Shown, at_root, compile, exists, output, root, step},
+    tidy::entries::LEDGER as FILE,
 };
 
-const FILE: &str = "entries/verified.tsv";
 /// A variant of each language and kind of server, which every run verifies.
-const REPRESENTATIVES: [&str; 14] = [
-    "c/epoll",
-    "c/io_uring",
-    "c/threads",
-    "cpp/boost-asio:shared",
-    "d/epoll",
-    "dotnet/aspnetcore:minimal-api",
-    "erlang/mochiweb",
-    "go/net",
-    "java/netty:epoll",
-    "nginx/return",
-    "node/http",
-    "ocaml/cohttp",
-    "python/asyncio:uvloop",
-    "rust/tokio",
-];
+const REPRESENTATIVES: &str = "c/epoll c/io_uring c/threads cpp/boost-asio:shared d/epoll \
+                               dotnet/aspnetcore:minimal-api erlang/mochiweb go/net java/netty:epoll nginx/return \
+                               node/http ocaml/cohttp python/asyncio:uvloop rust/tokio";
 /// Commits for which a verification is not recorded anew, so that not every run changes the ledger.
 const YOUNG: usize = 100;
 /// Entries with a link to a crate of the workspace.
@@ -80,13 +67,10 @@ impl Entries {
             let folders: Vec<&str> =
                 [own.as_str()].into_iter().chain(shared).chain(linked).collect();
             let commit = self.ledger().get(id).map(|line| line.commit.clone());
-            let entry = Entry {
-                digest: self.trees.digest(&folders)?,
-                checks: checks.clone(),
-                age: self.history.iter().position(|it| Some(it) == commit.as_ref()),
-                ..Entry::default()
-            };
-            known.insert(id.to_owned(), entry);
+            let (digest, checks) = (self.trees.digest(&folders)?, checks.clone());
+            let age = self.history.iter().position(|it| Some(it) == commit.as_ref());
+            let today = Line { digest, checks, ..Line::default() };
+            known.insert(id.to_owned(), Entry { today, age, is_ready: false });
         }
         let Some(program) = program else { return Ok((known, Vec::new())) };
         let variants = output(&mut at_root(program, ["list", "--json"]))?;
@@ -95,10 +79,10 @@ impl Entries {
         for it in &variants {
             let Some(entry) = known.get_mut(text(it, "entry")) else { continue };
             if !is_ready(it) {
-                entry.lacks.push(text(it, "id").to_owned());
+                entry.today.lacks.push(text(it, "id").to_owned());
             } else if !entry.is_ready {
                 entry.is_ready = true;
-                entry.tools = tools(&versions, text(it, "id")).unwrap_or_default();
+                entry.today.tools = tools(&versions, text(it, "id")).unwrap_or_default();
             }
         }
         Ok((known, variants))
@@ -107,7 +91,7 @@ impl Entries {
     /// The entries that this run verifies.
     pub(super) fn chosen(&self, program: Option<&str>) -> anyhow::Result<Vec<Chosen>> {
         let known = self.known(program)?.0;
-        Ok(ledger::choose(&known, &self.ledger(), &REPRESENTATIVES, self.scope))
+        Ok(ledger::choose(&known, &self.ledger(), REPRESENTATIVES, self.scope))
     }
 
     /// The Debian packages that chosen entries name.
@@ -128,7 +112,8 @@ impl Entries {
             if self.may_install {
                 let names = chosen.iter().flat_map(|it| of(it, &variants)).map(|it| text(it, "id"));
                 let words: Vec<&str> = [program, "setup"].into_iter().chain(names).collect();
-                attempt("setup of the entries", &words, &[], Shown::AtEnd)?;
+                // The states of the variants show what failed.
+                step("setup of the entries", &words, Shown::AtEnd).ok();
             }
             let (known, variants) = self.known(Some(program))?;
             let mut steps = Vec::new();
@@ -144,25 +129,22 @@ impl Entries {
                     bail!("{}", shown(faulty));
                 }
                 if !ready.is_empty() {
-                    let entry = it.names.is_empty().then(|| known[&it.id].clone());
+                    let entry = it.variant.is_none().then(|| known[&it.id].clone());
                     let ready = ready.iter().map(|it| text(it, "id").to_owned()).collect();
                     steps.push(self.add_one(queue, program, entry, &it.id, ready));
                 }
             }
-            let has = |name: &&str| {
-                variants
-                    .iter()
-                    .any(|it| is_ready(it) && [text(it, "id"), text(it, "entry")].contains(name))
-            };
+            let names_of = |it| [text(it, "id"), text(it, "entry")];
+            let has = |name| variants.iter().any(|it| is_ready(it) && names_of(it).contains(&name));
             let is_all = self.scope == Scope::All;
-            let names = REPRESENTATIVES.into_iter().filter(|name| !is_all && has(name));
+            let names = REPRESENTATIVES.split(' ').filter(|name| !is_all && has(name));
             // Replies that wait for a delayed ACK come after 40 ms.
             let options = ["--no-verify", "--rounds", "1", "--slice", "100ms"];
             let words: Vec<&str> =
                 [program, "run", "smoke"].into_iter().chain(names).chain(options).collect();
             let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
             queue.add(Lane::Alone, "smoke suite", &steps, move |_| {
-                step_beside("smoke suite", &words, &[]).map(drop)
+                step("smoke suite", &words, Shown::AtEnd).map(drop)
             });
             Ok(())
         });
@@ -188,7 +170,7 @@ impl Entries {
                 // It repeats a failed check alone, so that a rare fault blocks no unrelated change.
                 let names = variants.iter().map(String::as_str);
                 let words = [program, "verify", "--quiet"].into_iter().chain(names);
-                let checking = step_beside(&verify, &words.collect::<Vec<_>>(), &[])?;
+                let checking = step(&verify, &words.collect::<Vec<_>>(), Shown::AtEnd)?;
                 entry.map_or(Ok(()), |entry| self.record(&id, entry, building + checking))
             });
             Ok(())
@@ -200,17 +182,17 @@ impl Entries {
     /// new.
     fn record(&self, id: &str, entry: Entry, cpu: f64) -> anyhow::Result<()> {
         let mut ledger = self.ledger();
-        let Entry { digest, tools, checks, age, lacks, .. } = entry;
-        let same = ledger.get(id).filter(|line| line.digest == digest);
-        let now = (&tools, &checks, &lacks);
+        let Entry { mut today, age, .. } = entry;
+        let same = ledger.get(id).filter(|line| line.digest == today.digest);
+        let now = (&today.tools, &today.checks, &today.lacks);
         let is_current = same.is_some_and(|it| (&it.tools, &it.checks, &it.lacks) == now);
         if is_current && age.is_some_and(|age| age < YOUNG) {
             return Ok(());
         }
         // A build that was made before takes no time.
-        let cpu_s = same.map_or(0, |line| line.cpu_s).max(cpu.ceil() as u32);
-        let commit = self.history.first().context("there is no commit")?.clone();
-        ledger.insert(id.to_owned(), Line { digest, tools, checks, commit, cpu_s, lacks });
+        today.cpu_s = same.map_or(0, |line| line.cpu_s).max(cpu.ceil() as u32);
+        today.commit = self.history.first().context("there is no commit")?.clone();
+        ledger.insert(id.to_owned(), today);
         fs::write(root().join(FILE), ledger::write(&ledger)).context(FILE)
     }
 
@@ -236,11 +218,9 @@ impl Entries {
 
 /// The variants that a chosen entry stands for.
 fn of<'a>(chosen: &Chosen, variants: &'a [Value]) -> impl Iterator<Item = &'a Value> {
-    let (id, names) = (chosen.id.clone(), chosen.names.clone());
-    variants.iter().filter(move |it| {
-        let is_named = names.is_empty() || names.iter().any(|name| name == text(it, "id"));
-        text(it, "entry") == id && is_named
-    })
+    let key = if chosen.variant.is_some() { "id" } else { "entry" };
+    let name = chosen.shown().to_owned();
+    variants.iter().filter(move |it| text(it, key) == name)
 }
 
 fn text<'a>(variant: &'a Value, key: &str) -> &'a str {

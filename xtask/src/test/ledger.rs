@@ -1,7 +1,7 @@
 //! Which entries a run verifies, and `entries/verified.tsv`, the ledger of the last verification of each. It reads no
 //! file and runs nothing.
 
-use anyhow::Context;
+use anyhow::{Context, bail, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The CPU time in seconds that the rotation adds to a nightly run.
@@ -14,7 +14,7 @@ const HEADER: &str = "# id\tdigest\ttools\tchecks\tcommit\tcpu_s\tlacks: the las
                       by `cargo xtask test`";
 
 /// One entry's last verification.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Line {
     /// Git's trees of the entry and of its language's shared sources.
     pub(crate) digest: String,
@@ -31,19 +31,24 @@ pub(crate) struct Line {
 
 pub(crate) type Ledger = BTreeMap<String, Line>;
 
+/// Reads the ledger. Branches that are merged keep all lines, so that an entry may have two.
 pub(crate) fn read(text: &str) -> anyhow::Result<Ledger> {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let parsed = lines.map(|line| {
+    let (header, text) = text.split_once('\n').unwrap_or((text, ""));
+    ensure!(header.starts_with('#'), "begin with `#` and the names of the columns");
+    let mut ledger = Ledger::new();
+    for line in text.lines() {
         let cells: Vec<&str> = line.split('\t').collect();
         let [id, digest, tools, checks, commit, cpu, lacks] = cells[..] else {
-            anyhow::bail!("`{line}` has {} columns instead of 7", cells.len());
+            bail!("`{line}` has {} columns, write 7", cells.len());
         };
-        let cpu_s = cpu.parse().with_context(|| format!("`{cpu}` in `{line}`"))?;
+        let cpu_s = cpu.parse();
+        let cpu_s = cpu_s.with_context(|| format!("`{cpu}` are no whole seconds of CPU time"))?;
         let [digest, tools, checks, commit] = [digest, tools, checks, commit].map(str::to_owned);
         let lacks = lacks.split(',').filter(|it| *it != NONE).map(str::to_owned).collect();
-        Ok((id.to_owned(), Line { digest, tools, checks, commit, cpu_s, lacks }))
-    });
-    parsed.collect()
+        let line = Line { digest, tools, checks, commit, cpu_s, lacks };
+        ensure!(ledger.insert(id.to_owned(), line).is_none(), "`{id}` is listed twice: remove one");
+    }
+    Ok(ledger)
 }
 
 pub(crate) fn write(ledger: &Ledger) -> String {
@@ -65,34 +70,30 @@ pub(crate) enum Scope {
     All,
 }
 
-/// Facts about an entry besides its line.
+/// An entry as it is now.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
-    pub(crate) digest: String,
-    /// Empty if the program that asks the tools is not built yet.
-    pub(crate) tools: String,
-    pub(crate) checks: String,
+    /// Its line if it were verified now. Its tools are empty until the program that asks them is built.
+    pub(crate) today: Line,
     /// Commits since its line's; unknown if that is not in the history.
     pub(crate) age: Option<usize>,
     /// A variant of it can be built, and nothing has to be installed before.
     pub(crate) is_ready: bool,
-    /// The variants for which something is missing on this machine.
-    pub(crate) lacks: Vec<String>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Chosen {
     pub(crate) id: String,
     pub(crate) why: String,
-    /// The variants that are verified; none stands for all.
-    pub(crate) names: Vec<String>,
+    /// The variant that is verified, unless all are.
+    pub(crate) variant: Option<String>,
     /// CPU time in seconds by the ledger.
     pub(crate) cpu_s: u32,
 }
 
 impl Chosen {
-    pub(crate) fn shown(&self) -> String {
-        if self.names.is_empty() { self.id.clone() } else { self.names.join(" ") }
+    pub(crate) fn shown(&self) -> &str {
+        self.variant.as_ref().unwrap_or(&self.id)
     }
 }
 
@@ -100,29 +101,26 @@ impl Chosen {
 pub(crate) fn choose(
     entries: &BTreeMap<String, Entry>,
     ledger: &Ledger,
-    representatives: &[&str],
+    representatives: &str,
     scope: Scope,
 ) -> Vec<Chosen> {
     let stale = if scope == Scope::Nightly { stalest(entries, ledger) } else { BTreeSet::new() };
     let chosen = entries.iter().filter_map(|(id, entry)| {
         let line = ledger.get(id);
-        let of = |name: &&&str| name.split(':').next() == Some(id.as_str());
-        let variants: Vec<&str> = representatives.iter().filter(of).copied().collect();
-        let whole = Vec::new();
-        let (why, names) = if line.is_none_or(|line| line.digest != entry.digest) {
-            ("changed".to_owned(), whole)
+        let of = |name: &&str| name.split(':').next() == Some(id);
+        let mut variants = representatives.split(' ').filter(of);
+        let (why, variant) = if line.is_none_or(|line| line.digest != entry.today.digest) {
+            ("changed".to_owned(), None)
         } else if scope == Scope::All {
-            ("all".to_owned(), whole)
+            ("all".to_owned(), None)
         } else if stale.contains(id) {
             let age = entry.age.map_or("unknown".to_owned(), |age| format!("{age} commits"));
-            (format!("stale, age {age}"), whole)
-        } else if !variants.is_empty() {
-            ("representative".to_owned(), variants)
+            (format!("stale, age {age}"), None)
         } else {
-            return None;
+            ("representative".to_owned(), Some(variants.next()?.to_owned()))
         };
-        let names = names.into_iter().map(str::to_owned).collect();
-        Some(Chosen { id: id.clone(), why, names, cpu_s: line.map_or(0, |line| line.cpu_s) })
+        let cpu_s = line.map_or(0, |line| line.cpu_s);
+        Some(Chosen { id: id.clone(), why, variant, cpu_s })
     });
     chosen.collect()
 }
@@ -134,9 +132,10 @@ fn stalest(entries: &BTreeMap<String, Entry>, ledger: &Ledger) -> BTreeSet<Strin
     let mut known: Vec<_> =
         known.filter(|(_, entry, line)| line.commit != NONE || entry.is_ready).collect();
     known.sort_by_key(|(id, entry, line)| {
-        let has_old_tools = !entry.tools.is_empty() && entry.tools != line.tools;
-        let is_new = |variant| entry.is_ready && !entry.lacks.contains(variant);
-        let is_old = has_old_tools || entry.checks != line.checks || line.lacks.iter().any(is_new);
+        let Line { tools, checks, lacks, .. } = &entry.today;
+        let has_old_tools = !tools.is_empty() && *tools != line.tools;
+        let is_new = |variant| entry.is_ready && !lacks.contains(variant);
+        let is_old = has_old_tools || *checks != line.checks || line.lacks.iter().any(is_new);
         let is_current = entry.age.is_some() && !is_old;
         (is_current, std::cmp::Reverse(entry.age), *id)
     });
@@ -162,14 +161,9 @@ mod tests {
     /// Entries with a line each: id, age in commits, CPU time in seconds.
     fn known(rows: &[(&str, Option<usize>, u32)]) -> (BTreeMap<String, Entry>, Ledger) {
         let [digest, tools, checks, commit] = ["d", "gcc 12", "c", "abc"].map(str::to_owned);
-        let entry = Entry {
-            digest: digest.clone(),
-            checks: checks.clone(),
-            is_ready: true,
-            ..Entry::default()
-        };
-        let lacks = Vec::new();
-        let line = Line { digest, tools, checks, commit, cpu_s: 0, lacks };
+        let line = Line { digest, tools, checks, commit, ..Line::default() };
+        let today = Line { tools: String::new(), ..line.clone() };
+        let entry = Entry { today, age: None, is_ready: true };
         let entries =
             rows.iter().map(|(id, age, _)| ((*id).into(), Entry { age: *age, ..entry.clone() }));
         let lines = rows
@@ -180,7 +174,7 @@ mod tests {
 
     /// The entries that are chosen if `c/b:x` is the representative.
     fn chosen((entries, ledger): &(BTreeMap<String, Entry>, Ledger), scope: Scope) -> Vec<String> {
-        let chosen = choose(entries, ledger, &["c/b:x"], scope);
+        let chosen = choose(entries, ledger, "c/b:x c/bc", scope);
         chosen.iter().map(|it| format!("{}: {}", it.shown(), it.why)).collect()
     }
 
@@ -192,8 +186,15 @@ mod tests {
         let lines = "c/a\td\tgcc 12\tc\tabc\t7\t-\nc/b\td\tgcc 12\tc\tabc\t0\tc/b:x,c/b:y\n";
         assert!(text.ends_with(lines), "{text}");
         assert_eq!(read(&text).unwrap(), ledger);
-        let error = read("c/a\td\n").unwrap_err().to_string();
-        assert_eq!(error, "`c/a\td` has 2 columns instead of 7");
+        let line = "c/a\td\tt\tc\tabc\t7\t-\n";
+        for (lines, expected) in [
+            (line.to_owned(), "begin with `#` and the names of the columns"),
+            ("# id\nc/a\td\n".to_owned(), "`c/a\td` has 2 columns, write 7"),
+            (format!("# id\n{}", line.replace('7', "x")), "`x` are no whole seconds of CPU time"),
+            (format!("# id\n{line}{line}"), "`c/a` is listed twice: remove one"),
+        ] {
+            assert_eq!(read(&lines).unwrap_err().to_string(), expected);
+        }
     }
 
     #[test]
@@ -201,7 +202,7 @@ mod tests {
         let mut known = known(&[("c/a", Some(300), 9), ("c/b", Some(1), 9), ("c/c", Some(9), 9)]);
         assert_eq!(chosen(&known, Scope::Change), ["c/b:x: representative"]);
         assert_eq!(chosen(&known, Scope::All), ["c/a: all", "c/b: all", "c/c: all"]);
-        known.0.get_mut("c/b").unwrap().digest = "other".to_owned();
+        known.0.get_mut("c/b").unwrap().today.digest = "other".to_owned();
         known.1.remove("c/c");
         assert_eq!(chosen(&known, Scope::Change), ["c/b: changed", "c/c: changed"]);
     }
@@ -214,8 +215,8 @@ mod tests {
         let stalest = ["c/b: stale, age 40 commits", "c/d: stale, age unknown"];
         assert_eq!(chosen(&known, Scope::Nightly), stalest);
         // Another compiler, a variant that no machine had, and an entry that was never verified and cannot be here.
-        known.0.get_mut("c/a").unwrap().tools = "gcc 13".to_owned();
-        known.0.get_mut("c/b").unwrap().lacks.push("c/b:y".to_owned());
+        known.0.get_mut("c/a").unwrap().today.tools = "gcc 13".to_owned();
+        known.0.get_mut("c/b").unwrap().today.lacks.push("c/b:y".to_owned());
         for (id, variant) in [("c/b", "c/b:y"), ("c/c", "c/c:y")] {
             known.1.get_mut(id).unwrap().lacks.push(variant.to_owned());
         }

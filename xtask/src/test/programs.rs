@@ -2,18 +2,12 @@
 //! when that is installed.
 
 use anyhow::Context;
-use std::{
-    fs,
-    net::{Ipv6Addr, TcpListener},
-    path::Path,
-    process::Command,
-    thread,
-};
+use std::{fs, process::Command};
 
 use super::{build::Program, ledger::Scope};
 use crate::{
     queue::{Lane, Priority, Queue},
-    step::{self, Shown, cargo, compile, exists, output, root},
+    step::{self, Shown, at_root, cargo, compile, output, root},
 };
 
 /// Programs of which more than the usual number of tests run at the same time, because most wait.
@@ -24,114 +18,41 @@ const USUAL_THREADS: &str = "3";
 const LONGEST: &str = "wirebench/it";
 /// The program whose tests need the CPUs for themselves.
 const ALONE: &str = "wirebench/provoke";
-/// Tests in which the same server must look busy at rest, or become steady, or not.
-const QUIET: [&str; 4] = [
-    "cohorts::a_server_that_does_not_survive_being_stopped_is_reported",
-    "cohorts::a_server_that_spins_at_rest_is_stopped_while_others_are_loaded",
-    "phases::a_server_that_becomes_faster_is_waited_for",
-    "phases::a_server_that_never_becomes_steady_is_flagged_and_its_figures_are_kept",
-];
 /// The program whose tests print JSON results and their schemas.
 const DOCUMENTS: &str = "wirebench-report/wirebench_report";
-/// Programs by whose names tests end.
-const PROGRAMS: [&str; 11] =
-    ["apt-get", "chromium", "fish", "git", "go", "h2load", "hey", "make", "node", "python3", "wrk"];
 /// Not a test, but a server that tests start.
 const SERVER: &str = "servers::serve";
+const NEEDS: &str = include_str!("needs.txt");
 
-/// Need of a test that `cargo test` ignores, by the end of its name.
-#[derive(Clone, Debug, Eq, PartialEq)]
-enum Need {
-    /// A machine without other load.
-    Quiet,
-    Root,
-    Ipv6,
-    TwoCpus,
-    /// Debian's Python with pandas.
-    Pandas,
-    /// Permission to trace system calls and sample stacks.
-    Perf,
-    Axe,
-    /// Network namespaces that are connected, with an sshd in each. Nightly, because such tests take minutes.
-    Hosts,
-    /// A cluster of one node. Nightly, too.
-    Slurm,
-    /// A run of everything: a rare fault, whose recorded evidence is tested otherwise.
-    All,
-    /// Chromium, in a run of everything: pictures for people.
-    Pictures,
-    Program(String),
+/// A line of `NEEDS`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Need {
+    end: &'static str,
+    run: &'static str,
+    command: &'static str,
 }
 
 impl Need {
-    fn of(test: &str) -> Option<Self> {
-        if QUIET.contains(&test) {
-            return Some(Self::Quiet);
-        }
-        let end = test.rsplit_once("_with_").map_or(test, |(_, end)| end);
-        Some(match end {
-            _ if test.ends_with("_as_root") => Self::Root,
-            _ if end == test => return None,
-            "ipv6" => Self::Ipv6,
-            "two_cpus" => Self::TwoCpus,
-            "pandas" => Self::Pandas,
-            "perf" => Self::Perf,
-            "axe" => Self::Axe,
-            "pictures" => Self::Pictures,
-            "hosts" => Self::Hosts,
-            "slurm" => Self::Slurm,
-            "cpp" => Self::Program("g++".to_owned()),
-            "java" => Self::Program("javac".to_owned()),
-            program => {
-                let program = program.replace('_', "-");
-                PROGRAMS.contains(&program.as_str()).then_some(Self::Program(program))?
-            }
-        })
+    fn of(program: &str, test: &str) -> Option<Self> {
+        let mut needs = NEEDS.lines().filter_map(|line| {
+            let (end, rest) = line.split_once(' ')?;
+            let (run, command) = rest.trim_start().split_once(' ')?;
+            Some(Self { end, run, command: command.trim_start() })
+        });
+        needs.find(|it| test.ends_with(it.end) || program == it.end)
     }
 
-    fn is_met(&self) -> bool {
-        match self {
-            Self::Quiet | Self::All => true,
-            Self::Root => rustix::process::geteuid().is_root(),
-            Self::Ipv6 => TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok(),
-            Self::TwoCpus => thread::available_parallelism().is_ok_and(|it| it.get() >= 2),
-            Self::Pandas => passes("/usr/bin/python3", &["-c", "import pandas"]),
-            Self::Perf => {
-                let calls = ["stat", "-o", "/dev/null", "-e", "raw_syscalls:sys_enter", "true"];
-                let stacks = ["record", "-g", "-o", "/dev/null", "-e", "cpu-clock", "true"];
-                passes("perf", &calls) && passes("perf", &stacks)
-            }
-            Self::Pictures => exists("chromium"),
-            Self::Axe => exists("chromium") && axe().is_file(),
-            Self::Hosts => can_make_hosts(),
-            Self::Slurm => {
-                let daemons = ["/usr/sbin/munged", "/usr/sbin/slurmctld", "/usr/sbin/slurmd"];
-                Self::Root.is_met()
-                    && daemons.iter().all(|it| Path::new(it).exists())
-                    && exists("salloc")
-            }
-            Self::Program(program) => exists(program),
+    fn belongs_to(self, scope: Scope) -> bool {
+        match self.run {
+            "nightly" => scope >= Scope::Nightly,
+            "all" => scope == Scope::All,
+            _ => true,
         }
     }
-}
 
-/// The file of axe that a test reads, below `target/` of the project and not where cargo builds.
-pub(super) fn axe() -> std::path::PathBuf {
-    root().join("target/axe/node_modules/axe-core/axe.min.js")
-}
-
-fn passes(program: &str, arguments: &[&str]) -> bool {
-    Command::new(program).args(arguments).output().is_ok_and(|it| it.status.success())
-}
-
-fn can_make_hosts() -> bool {
-    let name = format!("wirebench{}", std::process::id());
-    let is_made = Path::new("/usr/sbin/sshd").exists()
-        && exists("ssh-keygen")
-        && passes("ip", &["netns", "add", &name]);
-    let has_bridge =
-        is_made && passes("ip", &["-n", &name, "link", "add", "br0", "type", "bridge"]);
-    is_made && passes("ip", &["netns", "del", &name]) && has_bridge
+    fn is_met(self) -> bool {
+        at_root("sh", ["-c", self.command]).output().is_ok_and(|it| it.status.success())
+    }
 }
 
 /// Adds the tests of a program. Those that need something begin after the steps `installed`.
@@ -145,13 +66,9 @@ pub(super) fn add<'a>(
     let lane = if program.name == ALONE { Lane::Alone } else { Lane::Tests };
     let list = output(&mut command(program, &["--list", "--ignored"]))?;
     let mut needing = needing(&program.name, &list)?;
-    needing.retain(|(_, need)| match need {
-        Need::Hosts | Need::Slurm => scope >= Scope::Nightly,
-        Need::All | Need::Pictures => scope == Scope::All,
-        _ => true,
-    });
+    needing.retain(|it| it.1.belongs_to(scope));
     let (quiet, further): (Vec<_>, Vec<_>) =
-        needing.into_iter().partition(|(_, it)| *it == Need::Quiet);
+        needing.into_iter().partition(|it| it.1.run == "alone");
     if program.name == DOCUMENTS && scope == Scope::All {
         let of_it = program.clone();
         queue.add(Lane::Build, "validation", &[&title], move |_| validate(&of_it));
@@ -197,7 +114,7 @@ fn run_needing(
 ) -> anyhow::Result<()> {
     let (met, missing): (Vec<_>, Vec<_>) = tests.iter().partition(|(_, need)| need.is_met());
     for (test, need) in missing {
-        println!("\n== skipped, {need:?} is missing: {} {test}", program.name);
+        println!("\n== skipped, `{}` fails: {} {test}", need.command, program.name);
     }
     if met.is_empty() {
         return Ok(());
@@ -211,8 +128,7 @@ fn run_needing(
 fn needing(program: &str, list: &str) -> anyhow::Result<Vec<(String, Need)>> {
     let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
     let needing = tests.filter(|test| *test != SERVER).map(|test| {
-        let need = if program == ALONE { Some(Need::All) } else { Need::of(test) };
-        let need = need.with_context(|| {
+        let need = Need::of(program, test).with_context(|| {
             format!("{program}: `{test}` is ignored, and its name does not end with its need")
         })?;
         Ok((test.to_owned(), need))
@@ -231,7 +147,7 @@ fn command(program: &Program, arguments: &[&str]) -> Command {
 fn run(title: &str, program: &Program, threads: &str, arguments: &[&str]) -> anyhow::Result<()> {
     let mut command = command(program, arguments);
     command.env("RUST_TEST_THREADS", threads);
-    step::run(title, &mut command, Shown::AtEnd)?.passed().map(drop)
+    step::run(title, &mut command, Shown::AtEnd).map(drop)
 }
 
 #[cfg(test)]
@@ -242,12 +158,28 @@ mod tests {
     fn a_test_names_its_need_at_its_end() {
         let list = "a::b_with_apt_get: test\nservers::serve: test\nc_with_cpp: test\n\
                     d_with_two_cpus: test\ne_as_root: test\n\n4 tests, 0 benchmarks\n";
-        let program = |name: &str| Need::Program(name.to_owned());
-        let needs: Vec<Need> =
-            needing("p/it", list).unwrap().into_iter().map(|(_, need)| need).collect();
-        assert_eq!(needs, [program("apt-get"), program("g++"), Need::TwoCpus, Need::Root]);
-        assert_eq!(needing(ALONE, "slow: test").unwrap(), [("slow".to_owned(), Need::All)]);
+        let commands = |program, list| -> Vec<&str> {
+            needing(program, list).unwrap().into_iter().map(|(_, it)| it.command).collect()
+        };
+        let root = "[ \"$(id -u)\" = 0 ]";
+        let expected = ["command -v apt-get", "command -v g++", "[ \"$(nproc)\" -ge 2 ]", root];
+        assert_eq!(commands("p/it", list), expected);
+        assert_eq!(commands(ALONE, "slow_with_fish: test"), ["true"]);
         let error = needing("p/it", "slow: test").unwrap_err().to_string();
         assert_eq!(error, "p/it: `slow` is ignored, and its name does not end with its need");
+    }
+
+    #[test]
+    fn a_need_decides_in_which_runs_its_tests_are_and_whether_they_are_skipped() {
+        let need = |test: &str| Need::of("p/it", test).unwrap();
+        let scopes = [Scope::Change, Scope::Nightly, Scope::All];
+        let runs = |test: &str| scopes.map(|it| need(test).belongs_to(it));
+        assert_eq!(runs("a_with_fish"), [true; 3]);
+        assert_eq!(runs("a_with_hosts"), [false, true, true]);
+        assert_eq!(runs("a_with_pictures"), [false, false, true]);
+        assert_eq!(runs("phases::a_server_that_becomes_faster_is_waited_for"), [true; 3]);
+        let met = ["true", "command -v sh", "false", "command -v no-such-program"];
+        let met = met.map(|command| Need { command, ..need("a_with_fish") }.is_met());
+        assert_eq!(met, [true, true, false, false]);
     }
 }

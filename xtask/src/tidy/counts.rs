@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 
 use super::{
-    crates::dependencies,
     cycles::Cycles,
     limits::{CRATES, LONG_FILE, OTHERS},
     sources::{Source, text},
@@ -77,12 +76,6 @@ pub(super) fn of(sources: &[Source], cycles: &Cycles) -> Counts {
         let key = format!("surplus definitions of {name} types with one name");
         counts.details.insert(key.clone(), several.collect::<Vec<_>>().join(", "));
         counts.rows.push((key, vec![names.values().map(|n| n - 1).sum()]));
-    }
-    let manifest = "xtask/Cargo.toml";
-    if text(sources, manifest).is_some() {
-        let of = |section| dependencies(sources, manifest, section).len();
-        let count = of("[dependencies]") + of("[dev-dependencies]");
-        counts.rows.push((format!("product crates in {manifest}"), vec![count]));
     }
     let lines = |path| text(sources, path).unwrap_or_default().lines();
     let threshold = lines("clippy.toml").filter_map(|it| {

@@ -1,12 +1,11 @@
 //! The folders, the table and the ledger of the entries name the same entries.
 
 use super::sources::{Source, text};
+use crate::test::ledger;
 
 const TABLE: &str = "entries/README.md";
 /// One line per entry: by which state of it and of the checks it was last verified.
-const LEDGER: &str = "entries/verified.tsv";
-/// Columns of the ledger: id, digest, tools, checks, commit, cpu, lacks.
-const COLUMNS: usize = 7;
+pub(crate) const LEDGER: &str = "entries/verified.tsv";
 
 /// Each folder of two levels below `entries/`, except those of shared sources, is an entry and has its files, its row
 /// in the table and its line in the ledger, and neither has another.
@@ -23,26 +22,13 @@ pub(super) fn complaints(sources: &[Source]) -> Vec<String> {
             complaints.push(format!("entries/{id}: no {file}"));
         }
     }
-    let ledger = text(sources, LEDGER).unwrap_or_default();
-    if !ledger.starts_with('#') {
-        complaints.push(format!("{LEDGER}:1: begin with `#` and the names of the columns"));
+    let table = text(sources, TABLE).unwrap_or_default().lines();
+    let mut documents = vec![(TABLE, table.filter_map(row_id).map(str::to_owned).collect())];
+    match ledger::read(text(sources, LEDGER).unwrap_or_default()) {
+        Ok(ledger) => documents.push((LEDGER, ledger.into_keys().collect::<Vec<String>>())),
+        Err(error) => complaints.push(format!("{LEDGER}: {error}")),
     }
-    for (number, line) in (1..).zip(ledger.lines()) {
-        let columns = line.split('\t').count();
-        if columns != COLUMNS {
-            complaints.push(format!("{LEDGER}:{number}: {columns} columns, write {COLUMNS}"));
-        }
-        let cpu = line.split('\t').nth(5).filter(|_| !line.starts_with('#')).unwrap_or("0");
-        if cpu.parse::<u32>().is_err() {
-            complaints.push(format!("{LEDGER}:{number}: `{cpu}` are no whole seconds of CPU time"));
-        }
-    }
-    let table = text(sources, TABLE).unwrap_or_default();
-    let in_ledger = ledger.lines().filter(|line| !line.starts_with('#'));
-    let in_ledger = in_ledger.filter_map(|line| line.split('\t').next()).collect();
-    for (document, mut listed) in
-        [(TABLE, table.lines().filter_map(row_id).collect::<Vec<_>>()), (LEDGER, in_ledger)]
-    {
+    for (document, mut listed) in documents {
         for id in &ids {
             match listed.iter().position(|it| it == id) {
                 Some(place) => drop(listed.remove(place)),

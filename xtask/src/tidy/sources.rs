@@ -1,13 +1,14 @@
 //! Files of the project, each read once for all rules. Only Markdown, TOML, Rust, tables and golden files have a text.
 //!
-//! Results, hidden folders and folders that a build writes are skipped.
+//! Results, hidden files and files that git ignores are skipped.
 
 use anyhow::Context;
 use std::{fs, path::Path};
-use walkdir::{DirEntry, WalkDir};
+
+use crate::step::{at_root, output};
 
 /// Reports of earlier versions, as these printed them.
-const RESULTS: &str = "results";
+const RESULTS: &str = "results/";
 
 /// Ends of files with a text, in addition to golden files.
 const TEXTS: [&str; 4] = [".md", ".toml", ".rs", ".tsv"];
@@ -69,29 +70,22 @@ pub(crate) fn text(sources: &[Source], path: &str) -> Option<&'static str> {
     sources.iter().find(|it| it.path == path).map(|it| it.text)
 }
 
-/// All files below `root`.
+/// All files of the checkout `root`, new ones included.
 pub(crate) fn read(root: &Path) -> anyhow::Result<Vec<Source>> {
-    let relative = |entry: &DirEntry| {
-        entry.path().strip_prefix(root).unwrap_or(entry.path()).display().to_string()
-    };
-    let is_kept = |entry: &DirEntry| {
-        let name = entry.file_name().to_string_lossy();
-        let path = relative(entry);
-        // Cargo marks its folders by a file.
-        let is_built = entry.path().join("CACHEDIR.TAG").exists()
-            || name == "node_modules"
-            || name == "target" && !path.contains("/src/");
-        entry.depth() == 0 || !is_built && !name.starts_with('.') && path != RESULTS
-    };
+    let files = ["ls-files", "--deduplicate", "-z", "--cached", "--others", "--exclude-standard"];
+    let files = output(at_root("git", files).current_dir(root))?;
+    let is_kept =
+        |path: &&str| ![RESULTS, "."].iter().any(|it| path.starts_with(it)) && !path.contains("/.");
+    let mut paths: Vec<&str> = files.split_terminator('\0').filter(is_kept).collect();
+    paths.sort_unstable();
     let mut sources = Vec::new();
-    for entry in WalkDir::new(root).sort_by_file_name().into_iter().filter_entry(is_kept) {
-        let entry = entry?;
-        let path = relative(&entry);
-        if entry.file_type().is_file() {
+    for path in paths {
+        // Neither a link nor a file that was removed.
+        if fs::symlink_metadata(root.join(path)).is_ok_and(|it| it.is_file()) {
             let is_text = TEXTS.iter().any(|end| path.ends_with(end)) || path.contains("/golden/");
-            let text = if is_text { fs::read_to_string(entry.path()) } else { Ok(String::new()) };
-            let text = text.with_context(|| path.clone())?;
-            sources.push(Source::new(path, text));
+            let text =
+                if is_text { fs::read_to_string(root.join(path)) } else { Ok(String::new()) };
+            sources.push(Source::new(path.to_owned(), text.context(path.to_owned())?));
         }
     }
     Ok(sources)

@@ -3,15 +3,15 @@ for name in one another-folder; do
     folder=$PWD/target/reproduce/$name
     rm -rf "$folder"
     mkdir -p "$folder"
-    git archive --output "$2/source.tar" HEAD
-    tar -xf "$2/source.tar" -C "$folder"
+    git archive --output "$FOLDER/source.tar" HEAD
+    tar -xf "$FOLDER/source.tar" -C "$folder"
     export CARGO_TARGET_DIR="$folder/target" CFLAGS="-ffile-prefix-map=$folder=/source"
     RUSTFLAGS="--remap-path-prefix=$folder=/source --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo" \
-        "$CARGO" build --release --locked -p "$1" --manifest-path "$folder/Cargo.toml"
-    cp "$folder/target/release/$1" "$2/$name"
-    ! grep -qF -- "$folder" "$2/$name" || fail "$folder/target/release/$1 contains the folder's name"
+        "$CARGO" build --release --locked -p wirebench --manifest-path "$folder/Cargo.toml"
+    cp "$folder/target/release/wirebench" "$FOLDER/$name"
+    ! grep -qF -- "$folder" "$FOLDER/$name" || fail "$folder/target/release/wirebench contains the folder's name"
 done
-cd "$2"
+cd "$FOLDER"
 sha256sum one another-folder
 cmp one another-folder || fail "the programs differ: $(cmp -l one another-folder | wc -l) bytes of the common part; \
 compare those in target/reproduce by cmp -l"
