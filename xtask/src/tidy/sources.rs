@@ -78,6 +78,8 @@ pub(crate) fn read(root: &Path) -> anyhow::Result<Vec<Source>> {
         |path: &&str| ![RESULTS, "."].iter().any(|it| path.starts_with(it)) && !path.contains("/.");
     let mut paths: Vec<&str> = files.split_terminator('\0').filter(is_kept).collect();
     paths.sort_unstable();
+    // In a merge a file may be listed several times.
+    paths.dedup();
     let mut sources = Vec::new();
     for path in paths {
         // Neither a link nor a file that was removed.
