@@ -60,43 +60,35 @@ impl Contest {
         contestant: Contestant,
         server: &Server,
     ) -> anyhow::Result<Sample> {
-        let attempt = |factor| self.attempt(block, shape, contestant, server, self.window * factor);
-        until_answered(self.factors, attempt, |it| it.counted.requests)
-    }
-
-    fn attempt(
-        &self,
-        block: u32,
-        shape: Shape,
-        contestant: Contestant,
-        server: &Server,
-        duration: Duration,
-    ) -> anyhow::Result<Sample> {
-        let reply_bytes = reply_bytes(server.address)?;
-        let line = contestant.line(shape, duration, server.address, reply_bytes);
         let program = match contestant {
             Contestant::Against => self.other.clone(),
             Contestant::BareIoUring | Contestant::BareEpoll => std::env::current_exe()?,
             _ if contestant.is_ours() => self.bench.wirebench.clone(),
             _ => contestant.name().into(),
         };
-        let before = server.cpu()?;
-        let finished = self.bench.run(program, &line, duration + PATIENCE)?;
-        let server_cpu = server.cpu()?.saturating_sub(before);
-        let (elapsed, cpu) = (finished.elapsed, finished.cpu);
-        let counted = parse(contestant, &finished.output()?)?;
-        // Without any request there is no cost of one; the rate of 0 says it all.
-        let per_request =
-            |time: Duration| time.as_secs_f64() * 1e6 / counted.requests.max(1) as f64;
-        Ok(Sample {
-            block,
-            shape: shape.name,
-            contestant,
-            counted,
-            generator_cpu_us_per_request: per_request(cpu),
-            server_cpu_us_per_request: per_request(server_cpu),
-            server_idle: 1.0 - (server_cpu.as_secs_f64() / elapsed.as_secs_f64()).min(1.0),
-        })
+        let reply_bytes = reply_bytes(server.address)?;
+        let attempt = |factor| {
+            let duration = self.window * factor;
+            let line = contestant.line(shape, duration, server.address, reply_bytes);
+            let before = server.cpu()?;
+            let finished = self.bench.run(&program, &line, duration + PATIENCE)?;
+            let server_cpu = server.cpu()?.saturating_sub(before);
+            let (elapsed, cpu) = (finished.elapsed, finished.cpu);
+            let counted = parse(contestant, &finished.output()?)?;
+            // Without any request there is no cost of one; the rate of 0 says it all.
+            let per_request =
+                |time: Duration| time.as_secs_f64() * 1e6 / counted.requests.max(1) as f64;
+            Ok(Sample {
+                block,
+                shape: shape.name,
+                contestant,
+                counted,
+                generator_cpu_us_per_request: per_request(cpu),
+                server_cpu_us_per_request: per_request(server_cpu),
+                server_idle: 1.0 - server_cpu.div_duration_f64(elapsed).min(1.0),
+            })
+        };
+        until_answered(self.factors, attempt, |it| it.counted.requests)
     }
 }
 
@@ -111,13 +103,19 @@ fn reply_bytes(address: SocketAddr) -> anyhow::Result<usize> {
 
 /// Understands the output of a contestant. Strict: one that is not fully understood is an error that shows it.
 fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Counted> {
+    // `wirebench load --generator` reads the reports of these too.
+    let third_party = |generator| {
+        let figures = tool::parse(generator, output).map_err(anyhow::Error::msg)?;
+        let seconds = figures.window_ns as f64 / 1e9;
+        Ok(Counted::of(figures.requests, figures.errors.total(), seconds))
+    };
     let counted = match contestant {
-        Contestant::Wrk => third_party(Generator::Wrk, output),
-        Contestant::H2load => third_party(Generator::H2load, output),
-        Contestant::Hey => third_party(Generator::Hey, output),
+        Contestant::Wrk => third_party(Generator::Wrk),
+        Contestant::H2load => third_party(Generator::H2load),
+        Contestant::Hey => third_party(Generator::Hey),
         Contestant::Oha => oha(output),
         Contestant::BareIoUring | Contestant::BareEpoll => {
-            serde_json::from_str(output).map_err(anyhow::Error::from)
+            serde_json::from_str(output).map_err(Into::into)
         }
         _ => parse_load(output).map(|it| Counted {
             requests: it.requests,
@@ -134,17 +132,6 @@ fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Counted> {
     checked.with_context(|| format!("the output of {name} was not understood:\n{output}"))
 }
 
-/// A report that `wirebench run --generator` reads too.
-fn third_party(generator: Generator, output: &str) -> anyhow::Result<Counted> {
-    let figures = tool::parse(generator, output).map_err(anyhow::Error::msg)?;
-    let (requests, errors) = (figures.requests, figures.errors.total());
-    Ok(Counted {
-        requests,
-        requests_per_second: requests as f64 / figures.window_ns as f64 * 1e9,
-        errors,
-    })
-}
-
 fn oha(output: &str) -> anyhow::Result<Counted> {
     let result: Value = serde_json::from_str(output)?;
     let seconds = result["summary"]["total"].as_f64().context("no total")?;
@@ -154,8 +141,7 @@ fn oha(output: &str) -> anyhow::Result<Counted> {
     let requests = statuses.remove("200").unwrap_or(0);
     // The requests in flight at the end of a duration, which the other tools do not count as failures.
     failures.remove("aborted due to deadline");
-    let errors = statuses.values().chain(failures.values()).sum();
-    Ok(Counted { requests, requests_per_second: requests as f64 / seconds, errors })
+    Ok(Counted::of(requests, statuses.values().chain(failures.values()).sum(), seconds))
 }
 
 #[cfg(test)]
