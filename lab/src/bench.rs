@@ -5,28 +5,27 @@ use anyhow::bail;
 use std::{ffi::OsStr, path::PathBuf, time::Duration};
 use wirebench_host::{neighbours::Programs, place::PlacementRequest, place_here};
 
-use crate::process::{self, Finished, Server, finish, on};
+use crate::process::{self, Finished, PATIENCE, Server, finish, on};
 
 /// Share of a CPU above which a program is named.
 const NOTICED: f64 = 0.05;
 
-/// By how much windows are longer: only a smoke run, which judges no time, tries further ones.
-pub(crate) const ONCE: &[u32] = &[1];
-pub(crate) const SMOKE: &[u32] = &[1, 5, 25];
-
-/// Measures with each factor in turn, until one brings requests: a busy machine may answer none in a short window.
+/// Measures a window. A smoke run, which judges no time, makes it longer until there are requests: a busy machine may
+/// answer none in a short one.
 pub(crate) fn until_answered<T>(
-    factors: &[u32],
-    measure: impl Fn(u32) -> anyhow::Result<T>,
+    is_smoke: bool,
+    mut window: Duration,
+    measure: impl Fn(Duration) -> anyhow::Result<T>,
     requests: impl Fn(&T) -> u64,
 ) -> anyhow::Result<T> {
-    let mut result = measure(factors[0]);
-    for factor in &factors[1..] {
-        if !result.as_ref().is_ok_and(|it| requests(it) > 0) {
-            result = measure(*factor);
+    let longest = if is_smoke { window * 25 } else { window };
+    loop {
+        let result = measure(window);
+        if window >= longest || result.as_ref().is_ok_and(|it| requests(it) > 0) {
+            return result;
         }
+        window *= 5;
     }
-    result
 }
 
 #[derive(Debug, clap::Args)]
@@ -38,8 +37,8 @@ pub(crate) struct Options {
 
 pub(crate) struct Bench {
     pub(crate) wirebench: PathBuf,
-    pub(crate) server_cpus: Vec<u32>,
-    pub(crate) generator_cpus: Vec<u32>,
+    /// CPUs of the server and of the generator.
+    pub(crate) cpus: [u32; 2],
     before: Programs,
 }
 
@@ -59,49 +58,47 @@ impl Bench {
         if !placement.disjoint {
             println!("warning: server and generator share one CPU: use a machine with two");
         }
-        let (server_cpus, generator_cpus) = (vec![server], vec![generator]);
-        Ok(Self { wirebench, server_cpus, generator_cpus, before: Programs::read() })
-    }
-
-    pub(crate) fn cpus(&self) -> Vec<u32> {
-        [&self.server_cpus[..], &self.generator_cpus].concat()
+        Ok(Self { wirebench, cpus: [server, generator], before: Programs::read() })
     }
 
     /// Starts a server on its CPU. Spaces separate its arguments.
     pub(crate) fn serve(&self, program: impl AsRef<OsStr>, line: &str) -> anyhow::Result<Server> {
-        Server::start(on(&self.server_cpus, program, line.split(' '))?)
+        Server::start(on(&self.cpus[..1], program, line.split(' '))?)
     }
 
-    /// Runs a generator on its CPU to its end. Spaces separate its arguments.
+    /// Runs a generator with this window on its CPU to its end. Spaces separate its arguments.
     pub(crate) fn run(
         &self,
         program: impl AsRef<OsStr>,
         line: &str,
-        limit: Duration,
+        window: Duration,
     ) -> anyhow::Result<Finished> {
-        finish(on(&self.generator_cpus, program, line.split(' '))?, limit)
+        finish(on(&self.cpus[1..], program, line.split(' '))?, window + PATIENCE)
     }
 
-    /// Runs `wirebench load --json` with these options against a server.
+    /// Runs `wirebench load --json` with this window and these options against a server.
     pub(crate) fn load(
         &self,
+        window: Duration,
         options: &str,
         server: &Server,
-        limit: Duration,
     ) -> anyhow::Result<Finished> {
-        let line = format!("load --json -t 1 {options} http://{}/", server.address);
-        self.run(&self.wirebench, &line, limit)
+        let (ms, address) = (window.as_millis(), server.address);
+        let line = format!("load --json -t 1 -d {ms}ms {options} http://{address}/");
+        self.run(&self.wirebench, &line, window)
     }
 
     /// Prints a warning if programs other than this one and its descendants used the CPUs meanwhile.
     pub(crate) fn warn(&self) {
-        let seen = Programs::read().since(&self.before, &self.cpus());
-        let noticed = seen.iter().filter(|it| it.share > NOTICED);
-        let names: Vec<String> =
-            noticed.map(|it| format!("{} {:.0} %", it.name, it.share * 100.0)).collect();
+        let mut seen = Programs::read().since(&self.before, &self.cpus);
+        seen.retain(|it| it.share > NOTICED);
+        let names = seen.iter().map(|it| format!("{} {:.0} %", it.name, it.share * 100.0));
+        let names: Vec<String> = names.collect();
         if !names.is_empty() {
-            let names = names.join(", ");
-            println!("warning: {names} of a CPU meanwhile: end them and measure again");
+            println!(
+                "warning: {} of a CPU meanwhile: end them and measure again",
+                names.join(", ")
+            );
         }
     }
 }

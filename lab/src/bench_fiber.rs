@@ -14,13 +14,14 @@ use wirebench_stats::range;
 
 use crate::{
     bench::{self, Bench},
-    process::{Server, cargo, finish, on, parse_load, root},
+    process::{Server, cargo, on, output, parse_load, root},
     table::{self, figure, middle},
 };
 
 const SLEEPERS: u32 = 2000;
 const IDLE: Duration = Duration::from_secs(2);
-const LIMIT: Duration = Duration::from_secs(60);
+/// Length of each load.
+const WINDOW: Duration = Duration::from_secs(3);
 /// Runs of each switch, of which the median is shown.
 const TRIES: usize = 5;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -45,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                  -p wirebench-fiber --features counters --example measure";
     cargo(&build.split_whitespace().collect::<Vec<_>>())?;
     let measure = root().join("target/fibers/release/examples/measure");
-    let said = |words: &[&str]| finish(on(&bench.server_cpus, &measure, words)?, LIMIT)?.output();
+    let said = |words: &[&str]| output(on(&bench.cpus[..1], &measure, words)?);
     let parts = match arguments.parts.as_slice() {
         [] => said(&["parts"])?.lines().map(str::to_owned).collect(),
         parts => parts.to_vec(),
@@ -68,20 +69,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn counts(bench: &Bench, measure: &PathBuf, parts: &[String], rate: u32) -> anyhow::Result<String> {
-    let saturated = "-d 3s --warmup 0s -c 64";
+    let saturated = "--warmup 0s -c 64";
     let at_rate = format!("{saturated} -R {rate}");
     let mut rows = Vec::new();
     for name in parts {
         for (title, workers, cpus, load) in [
-            ("1 worker, saturated", "1", bench.server_cpus.clone(), saturated),
-            ("1 worker, rate", "1", bench.server_cpus.clone(), &at_rate),
-            ("2 workers, rate", "2", bench.cpus(), &at_rate),
+            ("1 worker, saturated", "1", &bench.cpus[..1], saturated),
+            ("1 worker, rate", "1", &bench.cpus[..1], &at_rate),
+            ("2 workers, rate", "2", &bench.cpus, &at_rate),
         ] {
-            let server = Server::start(on(&cpus, measure, ["serve", name, workers])?)?;
+            let server = Server::start(on(cpus, measure, ["serve", name, workers])?)?;
             // The counts of the start are no part of it.
             counted(&server)?;
             // A disturbed load counts too.
-            let load = bench.load(load, &server, LIMIT)?;
+            let load = bench.load(WINDOW, load, &server)?;
             let result = parse_load(&load.stdout).with_context(|| load.stderr)?;
             let (counted, requests) = (counted(&server)?, result.requests);
             let errors = result.errors.total();

@@ -18,12 +18,9 @@ use wirebench_schema::{
 use wirebench_sys::cpu_clock::process_cpu_ns;
 
 use crate::{
-    process::{self, Server, command, finish, root},
+    process::{self, Server, command, output, root},
     table::{self, middle},
 };
-
-/// How long the load of the report may take.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Connected counts from the start of the program, the report from the end of the window, and the end from the report
 /// until the program and all agents have ended. CPU time and memory are those until the end of the window.
@@ -73,8 +70,7 @@ fn canned(program: &Path) -> anyhow::Result<String> {
     let server = ["null-server", "epoll", "hello", "127.0.0.1", "0", "1"];
     let server = Server::start(command(program, server))?;
     let url = format!("http://{}/", server.address);
-    let load = command(program, ["load", "-t1", "-c16", "-d1s", "--json", &url]);
-    finish(load, PATIENCE)?.output()
+    output(command(program, ["load", "-t1", "-c16", "-d1s", "--json", &url]))
 }
 
 fn load(program: &Path, report: &Path, agents: usize, seconds: u64) -> anyhow::Result<Taken> {

@@ -23,6 +23,9 @@ use wirebench_sys::{
     usage,
 };
 
+/// How long a program may take for all that it does besides a window.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
@@ -159,6 +162,11 @@ impl Finished {
         ensure!(status.success(), "`{shown}` ended with {status}:\n{stdout}{stderr}");
         Ok(stdout)
     }
+}
+
+/// The standard output of a program, which must succeed in time.
+pub(crate) fn output(command: Command) -> anyhow::Result<String> {
+    finish(command, PATIENCE)?.output()
 }
 
 /// Runs it to its end. After `limit` it is killed, which is an error.

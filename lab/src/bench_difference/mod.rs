@@ -123,7 +123,7 @@ impl Laboratory {
 
     fn neighbour(&self) -> anyhow::Result<Killed> {
         let mut neighbour = command("sh", ["-c", NEIGHBOUR, "neighbour"]);
-        neighbour.args(self.bench.cpus().iter().map(u32::to_string));
+        neighbour.args(self.bench.cpus.iter().map(u32::to_string));
         neighbour.spawn().map(Killed).context("the neighbour")
     }
 

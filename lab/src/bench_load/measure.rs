@@ -17,11 +17,8 @@ use super::contestant::{Contestant, Shape};
 use crate::{
     bare_load::Counted,
     bench::{Bench, until_answered},
-    process::{Server, parse_load},
+    process::{PATIENCE, Server, parse_load},
 };
-
-/// Beyond its duration, for connecting and reporting.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Contest {
     pub(crate) bench: Bench,
@@ -29,7 +26,7 @@ pub(crate) struct Contest {
     pub(crate) other: PathBuf,
     pub(crate) server: &'static str,
     pub(crate) window: Duration,
-    pub(crate) factors: &'static [u32],
+    pub(crate) is_smoke: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,11 +64,10 @@ impl Contest {
             _ => contestant.name().into(),
         };
         let reply_bytes = reply_bytes(server.address)?;
-        let attempt = |factor| {
-            let duration = self.window * factor;
+        let attempt = |duration| {
             let line = contestant.line(shape, duration, server.address, reply_bytes);
             let before = server.cpu()?;
-            let finished = self.bench.run(&program, &line, duration + PATIENCE)?;
+            let finished = self.bench.run(&program, &line, duration)?;
             let server_cpu = server.cpu()?.saturating_sub(before);
             let (elapsed, cpu) = (finished.elapsed, finished.cpu);
             let counted = parse(contestant, &finished.output()?)?;
@@ -88,7 +84,7 @@ impl Contest {
                 server_idle: 1.0 - server_cpu.div_duration_f64(elapsed).min(1.0),
             })
         };
-        until_answered(self.factors, attempt, |it| it.counted.requests)
+        until_answered(self.is_smoke, self.window, attempt, |it| it.counted.requests)
     }
 }
 

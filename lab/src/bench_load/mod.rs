@@ -88,8 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (blocks, turns, window, mut shapes) = arguments.extent();
     let shown = shapes.clone();
     println!("server over {server}, {blocks} blocks of {window:?} runs, seed {seed}");
-    let factors = if arguments.smoke { bench::SMOKE } else { bench::ONCE };
-    let contest = Contest { bench, other, server, window, factors };
+    let contest = Contest { bench, other, server, window, is_smoke: arguments.smoke };
     let contestants = arguments.contestants(no_io_uring.as_deref());
     let mut order = fastrand::Rng::with_seed(seed);
     let mut samples = Vec::new();
@@ -116,8 +115,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             "seed": seed,
             "server": server,
             "seconds": window.as_secs_f64(),
-            "server_cpus": contest.bench.server_cpus,
-            "generator_cpus": contest.bench.generator_cpus,
+            "server_cpus": contest.bench.cpus[..1],
+            "generator_cpus": contest.bench.cpus[1..],
             "samples": samples,
         });
         let text = serde_json::to_string_pretty(&results)?;

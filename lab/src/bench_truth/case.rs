@@ -68,10 +68,9 @@ impl Case {
         is_closed && matches!(self.mode, Mode::Stall { .. })
     }
 
-    /// The options of `wirebench load`, but for the URL.
+    /// The options of `wirebench load`, but for the window and the URL.
     pub(crate) fn options(&self) -> String {
-        let (connections, window) = (self.connections(), self.window.as_millis());
-        let line = format!("-c {connections} -d {window}ms --warmup 100ms");
+        let line = format!("-c {} --warmup 100ms", self.connections());
         match self.model {
             Model::ClosedLoop => line,
             model => format!("{line} {}", model.name().replace("-R", &format!("-R {}", self.rate))),
@@ -183,13 +182,12 @@ mod tests {
     #[test]
     fn each_model_is_requested_with_its_own_options() {
         let cases = for_each_model(two_point(), Duration::from_secs(3));
-        let common = "-d 3000ms --warmup 100ms";
         for (case, expected) in cases.iter().zip([
-            format!("-c 256 {common} -R 1000"),
-            format!("-c 256 {common} -R 1000 --spin"),
-            format!("-c 256 {common} -R 1000 --poisson"),
-            format!("-c 256 {common} -R 1000 --closed"),
-            format!("-c 2 {common}"),
+            "-c 256 --warmup 100ms -R 1000",
+            "-c 256 --warmup 100ms -R 1000 --spin",
+            "-c 256 --warmup 100ms -R 1000 --poisson",
+            "-c 256 --warmup 100ms -R 1000 --closed",
+            "-c 2 --warmup 100ms",
         ]) {
             assert_eq!(case.options(), expected);
         }

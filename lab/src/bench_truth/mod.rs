@@ -26,8 +26,6 @@ const PERCENTILES: [Percentile; 3] = [
     (90.0, |it| it.latency_ns_p90),
     (99.0, |it| it.latency_ns_p99),
 ];
-/// Beyond the window, for connecting and reporting.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 const HEAD: &str = "server | rate | model | connections | requests | percentile | true us | measured us | \
     error us | error % | within | service us | lag us";
@@ -61,19 +59,16 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bench = Bench::open(&arguments.bench)?;
-    let (cases, rounds, factors) = match arguments.smoke {
-        true => (case::smoke(), 1, bench::SMOKE),
-        false => {
-            (case::full(Duration::from_secs(arguments.seconds)), arguments.rounds, bench::ONCE)
-        }
+    let (cases, rounds) = match arguments.smoke {
+        true => (case::smoke(), 1),
+        false => (case::full(Duration::from_secs(arguments.seconds)), arguments.rounds),
     };
     let (mut lines, mut missed, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
     let mut stall_ns = 0;
     for case in &cases {
-        let longer = |factor| Case { window: case.window * factor, ..*case };
-        let measured = |factor| measure(&bench, &longer(factor));
-        let results = (0..rounds).map(|_| until_answered(factors, measured, |it| it.requests));
-        let results: Vec<LoadReport> = results.collect::<anyhow::Result<_>>()?;
+        let measured = |window| measure(&bench, case, window);
+        let round = |_| until_answered(arguments.smoke, case.window, measured, |it| it.requests);
+        let results = (0..rounds).map(round).collect::<anyhow::Result<Vec<LoadReport>>>()?;
         let requests: u64 = results.iter().map(|result| result.requests).sum();
         println!("{}: {requests} requests", case.describe());
         for result in &results {
@@ -102,10 +97,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// Measures a server that is fresh, so that its stalls and its counts begin anew.
-fn measure(bench: &Bench, case: &Case) -> anyhow::Result<LoadReport> {
+fn measure(bench: &Bench, case: &Case, window: Duration) -> anyhow::Result<LoadReport> {
     let mode = serde_json::to_string(&case.mode)?;
     let server = bench.serve(std::env::current_exe()?, &format!("delay-server {mode}"))?;
-    parse_load(&bench.load(&case.options(), &server, case.window + PATIENCE)?.output()?)
+    parse_load(&bench.load(window, &case.options(), &server)?.output()?)
 }
 
 /// Errors of a result that do not depend on the machine.
