@@ -3,7 +3,6 @@
 use anyhow::{Context, ensure};
 use serde_json::Value;
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -22,13 +21,11 @@ const COHORTS: &str = "4";
 const SYNTHETIC: &str = "WIREBENCH_SYNTHETIC_DISTANCES";
 const FIGURE: &str = "server_cpu_ns_per_request";
 /// A run of wirebench that lasts longer has failed.
-const PATIENCE: Duration = Duration::from_secs(3600);
+const LIMIT: Duration = Duration::from_secs(3600);
 
-/// The arguments of a suite, and how much slower each row is, by its name.
+/// The arguments of a suite, and the distances of a synthetic machine for its probe.
 pub(super) struct Suite {
     arguments: Vec<String>,
-    slower_percent: BTreeMap<String, f64>,
-    /// Distances of a synthetic machine, for the probe.
     distances: Option<String>,
 }
 
@@ -36,21 +33,12 @@ impl Suite {
     /// Ten instances of `c/epoll`.
     pub(super) fn equal() -> Self {
         let arguments = ["c/epoll", "--copies", COPIES].map(str::to_owned).to_vec();
-        Self { arguments, slower_percent: BTreeMap::new(), distances: None }
+        Self { arguments, distances: None }
     }
 
-    /// These servers, with how much slower than the first one each is.
-    pub(super) fn of(servers: &[(f64, PathBuf)]) -> Self {
-        let words = |(_, program): &(f64, PathBuf)| ["--server".to_owned(), template(program)];
-        let row = |(percent, program): &(f64, PathBuf)| {
-            let name = program.file_name().unwrap_or_default().to_string_lossy();
-            (format!("own/{name}"), *percent)
-        };
-        Self {
-            arguments: servers.iter().flat_map(words).collect(),
-            slower_percent: servers.iter().map(row).collect(),
-            distances: None,
-        }
+    pub(super) fn of(servers: &[PathBuf]) -> Self {
+        let words = |program: &PathBuf| ["--server".to_owned(), template(program)];
+        Self { arguments: servers.iter().flat_map(words).collect(), distances: None }
     }
 
     /// On a machine whose CPUs are near and far in turn.
@@ -68,10 +56,10 @@ impl Suite {
             let ratio = &row["figures"][FIGURE]["ratio"];
             let variant = text(&row["variant"]);
             let copy = row["copy"].as_u64().context("a row has no number of its copy")?;
-            let slower_percent = self.slower_percent.get(&variant).copied().unwrap_or(0.0);
             let name = format!("{variant} #{}", copy + 1);
             let claim = text(&ratio["claim"]);
             let judge = Judged::read(name, claim, ratio, &ratio["interval"]);
+            let slower_percent = slower_percent(&variant);
             judged.extend(judge.map(|it| Judged { slower_percent, seconds, ..it }));
         }
         ensure!(!judged.is_empty(), "no row was judged: the report has no claims");
@@ -92,7 +80,7 @@ impl Suite {
         let mut command = command(wirebench, ["run", "--scenario", "hello", "--phase", "saturate"]);
         command.args(["--cohorts", COHORTS, "--no-verify", "--quiet", "--output"]).arg(&folder);
         command.envs(self.distances.iter().map(|it| (SYNTHETIC, it))).args(&self.arguments);
-        finish(command, PATIENCE)?.output()?;
+        finish(command, LIMIT)?.output()?;
         // Folders are named by the time.
         let results = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());
         let path = results.max().context("the run left no folder")?.join("report.json");
@@ -101,21 +89,21 @@ impl Suite {
     }
 }
 
-/// Compares two servers by `wirebench ab` and prints the sentence; B is slower by `slower_percent`.
+/// Compares two servers by `wirebench ab` and prints the sentence.
 pub(super) fn compare(
     wirebench: &Path,
     programs: [&Path; 2],
     budget: Duration,
-    slower_percent: f64,
 ) -> anyhow::Result<Vec<Judged>> {
     let [a, b] = programs.map(template);
     let words = ["ab", "--a", &a, "--b", &b, "--json", "--quiet", "--no-verify"];
     let mut command = command(wirebench, words);
     command.args(["--metric", "cpu", "--budget", &format!("{}s", budget.as_secs())]);
     let began = Instant::now();
-    let (sentence, judged) = verdict(&finish(command, PATIENCE)?.output()?)?;
+    let (sentence, judged) = verdict(&finish(command, LIMIT)?.output()?)?;
     println!("{sentence}");
-    let seconds = began.elapsed().as_secs_f64();
+    let name = programs[1].to_string_lossy();
+    let (slower_percent, seconds) = (slower_percent(&name), began.elapsed().as_secs_f64());
     Ok(vec![Judged { slower_percent, seconds, ..judged }])
 }
 
@@ -142,6 +130,11 @@ fn template(program: &Path) -> String {
     format!("{} {{scenario}} {{host}} {{port}} {{workers}}", program.display())
 }
 
+/// How much slower a server was made, which the end of its name says.
+fn slower_percent(name: &str) -> f64 {
+    name.rsplit('-').next().and_then(|it| it.parse().ok()).unwrap_or(0.0)
+}
+
 fn rows(report: &Value) -> impl Iterator<Item = &Value> {
     let workloads = report["workloads"].as_array().into_iter().flatten();
     workloads.flat_map(|workload| workload["rows"].as_array().into_iter().flatten())
@@ -164,5 +157,7 @@ mod tests {
         assert_eq!((sentence.as_str(), judged.claim.as_str()), ("B uses more", "higher"));
         assert!((judged.half_width.unwrap() - 0.02).abs() < 1e-9);
         assert!(verdict(&text.replace("1.05", "null")).is_err());
+        let names = ["c/epoll", "own/plain", "own/changing-0", "bench-difference/slowed-5"];
+        assert_eq!(names.map(|it| slower_percent(it) as u32), [0, 0, 0, 5]);
     }
 }

@@ -107,13 +107,13 @@ impl Laboratory {
             }
             Experiment::EqualPairs => {
                 let plain = self.workshop.plain()?;
-                repeat(&|| compare(wirebench, [&plain, &plain], BUDGET_OF_EQUAL, 0.0))?;
+                repeat(&|| compare(wirebench, [&plain, &plain], BUDGET_OF_EQUAL))?;
             }
             Experiment::SlowedPairs => {
                 let (plain, cost_ns) = self.plain()?;
                 for (percent, budget) in PAIRS {
                     let slowed = self.slowed(percent, cost_ns)?;
-                    repeat(&|| compare(wirebench, [&plain, &slowed], budget, percent))?;
+                    repeat(&|| compare(wirebench, [&plain, &slowed], budget))?;
                 }
             }
         }
@@ -129,10 +129,9 @@ impl Laboratory {
 
     fn slowed_suite(&self) -> anyhow::Result<Suite> {
         let (plain, cost_ns) = self.plain()?;
-        let mut servers = vec![(0.0, plain)];
-        for percent in SLOWDOWNS {
-            servers.push((percent, self.slowed(percent, cost_ns)?));
-        }
+        let slowed = SLOWDOWNS.iter().map(|percent| self.slowed(*percent, cost_ns));
+        let servers =
+            std::iter::once(Ok(plain)).chain(slowed).collect::<anyhow::Result<Vec<_>>>()?;
         Ok(Suite::of(&servers))
     }
 
@@ -142,17 +141,17 @@ impl Laboratory {
         let (_, cost_ns) = self.plain()?;
         let step_ns = self.workshop.step_ns()?;
         let steps = |percent: f64| (cost_ns * percent / 100.0 / step_ns).round() as u64;
-        let servers = [(0.0, 30.0), (5.0, 70.0)].map(|(near, far)| {
+        let server = |near, far| {
             let name = format!("changing-{near}");
-            anyhow::Ok((near, self.workshop.slowed(&name, steps(near), Some(steps(far)))?))
-        });
-        Ok(Suite::of(&servers.into_iter().collect::<Result<Vec<_>, _>>()?).changing())
+            self.workshop.slowed(&name, steps(near), Some(steps(far)))
+        };
+        Ok(Suite::of(&[server(0.0, 30.0)?, server(5.0, 70.0)?]).changing())
     }
 
     /// `c/epoll` as it is, and its CPU time per request in nanoseconds.
     fn plain(&self) -> anyhow::Result<(PathBuf, f64)> {
         let plain = self.workshop.plain()?;
-        let cost_ns = Suite::of(&[(0.0, plain.clone())]).cost_ns(&self.bench.wirebench)?;
+        let cost_ns = Suite::of(std::slice::from_ref(&plain)).cost_ns(&self.bench.wirebench)?;
         Ok((plain, cost_ns))
     }
 
