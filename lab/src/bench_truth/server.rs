@@ -8,12 +8,12 @@ use memchr::memmem;
 use rustix::{
     buffer::spare_capacity,
     event::{Timespec, epoll},
-    io::Errno,
+    io::{Errno, retry_on_intr},
     net::{RecvFlags, SendFlags},
 };
 use std::{
     cmp::Reverse,
-    collections::{BinaryHeap, HashMap},
+    collections::BinaryHeap,
     convert::Infallible,
     io,
     net::{TcpListener, TcpStream},
@@ -34,12 +34,11 @@ struct Server {
     mode: Mode,
     began: Instant,
     /// Connections by number, which is never used twice, each with the received part of an incomplete head.
-    connections: HashMap<u64, (TcpStream, Vec<u8>)>,
-    connections_made: u64,
+    connections: Vec<Option<(TcpStream, Vec<u8>)>>,
     requests: u64,
     /// Due time, number of the request, connection, which may be gone. The number keeps requests that are due at the
     /// same time in the order of their arrival.
-    timers: BinaryHeap<Reverse<(Duration, u64, u64)>>,
+    timers: BinaryHeap<Reverse<(Duration, u64, usize)>>,
 }
 
 /// Prints where it listens, and serves until the process ends. `mode` is JSON.
@@ -60,8 +59,7 @@ fn serve(listener: TcpListener, mode: Mode, wait: Duration) -> io::Result<Infall
         epoll,
         mode,
         began: Instant::now(),
-        connections: HashMap::new(),
-        connections_made: 0,
+        connections: Vec::new(),
         requests: 0,
         timers: BinaryHeap::new(),
     };
@@ -69,14 +67,11 @@ fn serve(listener: TcpListener, mode: Mode, wait: Duration) -> io::Result<Infall
     let mut events = Vec::with_capacity(256);
     loop {
         events.clear();
-        match epoll::wait(&server.epoll, spare_capacity(&mut events), Some(&wait)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+        retry_on_intr(|| epoll::wait(&server.epoll, spare_capacity(&mut events), Some(&wait)))?;
         for event in &events {
             match event.data.u64() {
                 LISTENER => server.accept()?,
-                number => server.receive(number),
+                number => server.receive(number as usize),
             }
         }
         server.answer();
@@ -88,23 +83,22 @@ impl Server {
         while let Ok((stream, _)) = self.listener.accept() {
             stream.set_nodelay(true)?;
             stream.set_nonblocking(true)?;
-            let data = epoll::EventData::new_u64(self.connections_made);
+            let data = epoll::EventData::new_u64(self.connections.len() as u64);
             epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN)?;
-            self.connections.insert(self.connections_made, (stream, Vec::new()));
-            self.connections_made += 1;
+            self.connections.push(Some((stream, Vec::new())));
         }
         Ok(())
     }
 
     /// Reads once, and notes when the requests are due whose heads that completed.
-    fn receive(&mut self, number: u64) {
-        let Some((stream, head)) = self.connections.get_mut(&number) else { return };
+    fn receive(&mut self, number: usize) {
+        let Some((stream, head)) = &mut self.connections[number] else { return };
         let mut buffer = [0; 16 * 1024];
         match rustix::net::recv(stream, &mut buffer, RecvFlags::empty()) {
             Ok((_, count)) if count > 0 => head.extend_from_slice(&buffer[..count]),
             Err(Errno::AGAIN | Errno::INTR) => return,
             // Closing the socket also removes it from the epoll instance.
-            Ok(_) | Err(_) => return drop(self.connections.remove(&number)),
+            Ok(_) | Err(_) => return self.connections[number] = None,
         }
         // Read afterwards, because a delay must not begin before its request is there.
         let now = self.began.elapsed();
@@ -124,9 +118,9 @@ impl Server {
                 return;
             }
             self.timers.pop();
-            let Some((stream, _)) = self.connections.get(&number) else { continue };
+            let Some((stream, _)) = &self.connections[number] else { continue };
             if rustix::net::send(stream, REPLY, SendFlags::NOSIGNAL) != Ok(REPLY.len()) {
-                self.connections.remove(&number);
+                self.connections[number] = None;
             }
         }
     }
