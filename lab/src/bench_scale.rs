@@ -51,15 +51,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("a report has {} bytes", fs::metadata(&report)?.len());
     let mut rows = Vec::new();
     for &agents in &arguments.agents {
-        let rounds =
-            (0..arguments.rounds).map(|_| load(&program, &report, agents, arguments.seconds));
-        let rounds: Vec<Taken> = rounds.collect::<anyhow::Result<_>>()?;
-        let mut row = vec![agents.to_string()];
-        let cells = (0..).zip(DIGITS);
-        row.extend(
-            cells.map(|(place, digits): (usize, _)| middle(&rounds, digits, |it| Some(it[place]))),
-        );
-        rows.push(row);
+        let round = |_| load(&program, &report, agents, arguments.seconds);
+        let rounds = (0..arguments.rounds).map(round).collect::<anyhow::Result<Vec<Taken>>>()?;
+        let median = |place: usize| middle(&rounds, DIGITS[place], |it| Some(it[place]));
+        rows.push([agents.to_string()].into_iter().chain((0..DIGITS.len()).map(median)).collect());
     }
     println!("{}", table::markdown(HEAD, rows));
     Ok(())

@@ -1,6 +1,6 @@
 //! The table of one shape. Pure: samples in, text out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use wirebench_report::table_units::thousands;
 use wirebench_stats::{geometric_mean_interval, median, range, ratios_by_block};
 
@@ -24,14 +24,12 @@ const HEAD: &str = "contestant | requests/s | wirebench/it | (least..most) | 95 
 
 /// One row for each contestant that has samples in this shape.
 pub(crate) fn table(shape: Shape, samples: &[Sample]) -> String {
-    let of = |contestant| -> Vec<&Sample> {
-        let is_it = |it: &&Sample| (it.shape, it.contestant) == (shape.name, contestant);
-        samples.iter().filter(is_it).collect()
-    };
-    let ours = of(Contestant::Wirebench);
-    let contestants: BTreeSet<Contestant> = samples.iter().map(|it| it.contestant).collect();
-    let samples = contestants.into_iter().map(of).filter(|samples| !samples.is_empty());
-    table::text(HEAD, 1, samples.map(|samples| row(&samples, &ours)).collect())
+    let mut by_contestant: BTreeMap<Contestant, Vec<&Sample>> = BTreeMap::new();
+    for it in samples.iter().filter(|it| it.shape == shape.name) {
+        by_contestant.entry(it.contestant).or_default().push(it);
+    }
+    let ours = by_contestant.get(&Contestant::Wirebench).map_or(&[][..], Vec::as_slice);
+    table::text(HEAD, 1, by_contestant.values().map(|samples| row(samples, ours)).collect())
 }
 
 fn row(samples: &[&Sample], ours: &[&Sample]) -> Vec<String> {

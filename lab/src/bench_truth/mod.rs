@@ -138,6 +138,8 @@ fn row(
     let (truth, verdict) = case.judge(percent, measured, latency.count);
     let us = |time: Duration| time.as_secs_f64() * 1e6;
     let error_us = us(measured) - us(truth);
+    // Nothing is a share of a truth that is zero.
+    let share = (!truth.is_zero()).then(|| error_us / us(truth));
     let beside = |latency: &Option<LatencySummary>| {
         figure(latency.as_ref().map(|it| nanoseconds(it) as f64 / 1e3), 0)
     };
@@ -154,12 +156,7 @@ fn row(
         format!("{:.0}", us(truth)),
         format!("{:.0}", us(measured)),
         format!("{error_us:+.0}"),
-        // Without a share of a truth that is zero.
-        if truth.is_zero() {
-            figure(None, 0)
-        } else {
-            format!("{:+.2}", error_us / us(truth) * 100.0)
-        },
+        share.map_or_else(|| figure(None, 0), |it| format!("{:+.2}", it * 100.0)),
         verdict.word().to_owned(),
         beside(&round.service),
         beside(&round.lag),
