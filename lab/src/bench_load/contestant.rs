@@ -86,12 +86,11 @@ impl Contestant {
 
     /// The reason why it cannot be measured on this machine. The project's own are installed, because they were built.
     pub(crate) fn obstacle(self, no_io_uring: Option<&str>) -> Option<String> {
-        match (self, no_io_uring) {
-            (Self::WirebenchIoUring | Self::BareIoUring, reason) => reason.map(str::to_owned),
-            (Self::Wrk | Self::H2load | Self::Oha | Self::Hey, _)
-                if !executable::exists(&self.name()) =>
-            {
-                Some("not in PATH: `cargo xtask bench-load --install` installs it".to_owned())
+        let missing = "not in PATH: `cargo xtask bench-load --install` installs it";
+        match self {
+            Self::WirebenchIoUring | Self::BareIoUring => no_io_uring.map(str::to_owned),
+            Self::Wrk | Self::H2load | Self::Oha | Self::Hey => {
+                (!executable::exists(&self.name())).then(|| missing.to_owned())
             }
             _ => None,
         }

@@ -148,17 +148,15 @@ impl Arguments {
         if self.against.is_some() {
             return vec![Contestant::Wirebench, Contestant::Against];
         }
-        let mut contestants = Contestant::value_variants().to_vec();
-        contestants.retain(|it| {
-            let is_requested = self.only.is_empty() || self.only.contains(it);
-            is_requested || *it == Contestant::Wirebench
-        });
-        contestants.retain(|it| {
+        let is_chosen = |it: &&Contestant| self.only.is_empty() || self.only.contains(it);
+        let is_possible = |it: &&Contestant| {
             let obstacle = it.obstacle(no_io_uring);
             obstacle.iter().for_each(|reason| println!("skipped: {}: {reason}", it.name()));
             obstacle.is_none()
-        });
-        contestants
+        };
+        let is_requested = |it: &&Contestant| **it == Contestant::Wirebench || is_chosen(it);
+        let all = Contestant::value_variants().iter();
+        all.filter(is_requested).filter(is_possible).copied().collect()
     }
 }
 
