@@ -53,6 +53,12 @@ pub(crate) struct Counted {
     pub(crate) errors: u64,
 }
 
+impl Counted {
+    pub(crate) fn of(requests: u64, errors: u64, seconds: f64) -> Self {
+        Self { requests, requests_per_second: requests as f64 / seconds, errors }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("{}", serde_json::to_string(&load(arguments)?)?);
     Ok(())
@@ -68,7 +74,7 @@ fn load(arguments: &Arguments) -> anyhow::Result<Counted> {
     let began = Instant::now();
     run_engine(arguments, &sockets, Requests::new(address, depth.get()), &mut tally)?;
     let (requests, seconds) = (tally.replies(), began.elapsed().as_secs_f64());
-    Ok(Counted { requests, requests_per_second: requests as f64 / seconds, errors: 0 })
+    Ok(Counted::of(requests, 0, seconds))
 }
 
 fn run_engine(
