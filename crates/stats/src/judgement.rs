@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// With fewer cohorts there are estimates and no verdicts: the noise of two cohorts is known from a
 /// single difference.
 pub const MIN_COHORTS: usize = 3;
-/// The values beyond the two ends of the plain interval.
+/// The probability beyond the two ends of the plain interval.
 pub(crate) const PLAIN_TAILS: f64 = 0.10;
 /// Critical values are computed for degrees of freedom in steps of 2 %.
 const FREEDOM_STEP: f64 = 0.02;
@@ -84,6 +84,17 @@ pub fn judge_against(
     baseline: &[usize],
     margin: f64,
 ) -> Vec<Option<Judged>> {
+    let (contrasts, family) = many_to_one(model, rows, baseline);
+    let mut rule = Rule::new(family, 1.0 - CONFIDENCE, margin);
+    contrasts.into_iter().map(|contrast| contrast.map(|it| rule.judge(&it))).collect()
+}
+
+/// The difference of each of `rows` from the mean of the rows in `baseline`, and the family of these.
+pub(crate) fn many_to_one(
+    model: &TwoWay,
+    rows: &[usize],
+    baseline: &[usize],
+) -> (Vec<Option<Contrast>>, Family) {
     let contrasts: Vec<Option<Contrast>> =
         rows.iter().map(|row| model.contrast(&[*row], baseline)).collect();
     let tested = || contrasts.iter().flatten().filter(|it| it.cohorts >= MIN_COHORTS);
@@ -91,8 +102,7 @@ pub fn judge_against(
     // smallest share; and the smaller it is, the wider are the intervals.
     let correlation = tested().map(|it| it.reference_share).fold(1.0, f64::min).min(0.99);
     let family = Family::ManyToOne { rows: tested().count(), correlation };
-    let mut rule = Rule::new(family, 1.0 - CONFIDENCE, margin);
-    contrasts.into_iter().map(|contrast| contrast.map(|it| rule.judge(&it))).collect()
+    (contrasts, family)
 }
 
 /// Judges the mean of the rows of the second side against that of the first, as one of this many
@@ -126,6 +136,8 @@ pub(crate) struct Rule {
     family: Family,
     /// The probability of any error in the family.
     alpha: f64,
+    /// The probability beyond the two ends of the plain interval.
+    pub(crate) plain_tails: f64,
     margin: f64,
     /// Critical values by steps of their degrees of freedom, because each takes a while.
     critical: BTreeMap<(i64, bool), f64>,
@@ -133,7 +145,7 @@ pub(crate) struct Rule {
 
 impl Rule {
     pub(crate) const fn new(family: Family, alpha: f64, margin: f64) -> Self {
-        Self { family, alpha, margin, critical: BTreeMap::new() }
+        Self { family, alpha, plain_tails: PLAIN_TAILS, margin, critical: BTreeMap::new() }
     }
 
     pub(crate) fn judge(&mut self, contrast: &Contrast) -> Judged {
@@ -149,7 +161,7 @@ impl Rule {
             high: (difference + reach * error).exp(),
         };
         let interval = around(self.critical(contrast));
-        let plain = around(student_critical(PLAIN_TAILS, freedom));
+        let plain = around(student_critical(self.plain_tails, freedom));
         Judged {
             ratio,
             cohorts,

@@ -11,6 +11,8 @@
 //! | what do rows and cohorts add up to? | [`TwoWay::fit`] |
 //! | which rows differ from the baseline, and which are the same? | [`judge_against`] |
 //! | do two programs differ? | [`judge_sides`] |
+//! | is the answer known before the budget has passed? | [`bounds`], [`Bounds`] |
+//! | which differences does a plan find? | [`PlannedLoad`], [`Bounds::detectable`] |
 //! | may the baseline be trusted? | [`check_baseline`] |
 //! | which rows differ from each other? | [`rank_levels`] |
 //! | how does any row compare with any other one? | [`pair_levels`] |
@@ -34,6 +36,7 @@ mod moderation;
 mod outlier;
 mod pairs;
 mod ranks;
+mod sequential;
 mod simultaneous;
 mod slices;
 pub mod states;
@@ -50,6 +53,7 @@ pub use mean::geometric_mean_interval;
 pub use outlier::outliers;
 pub use pairs::{PairLevel, judge_pairs, pair_levels};
 pub use ranks::{Better, Rank, rank_levels};
+pub use sequential::{Bounds, PlannedLoad, PlannedLook, bounds};
 pub use slices::{FEWEST_TRIMMED, InstanceValue, Trend, instance_values};
 pub use summary::{median, range, ratios_by_block};
 pub use threshold::{Threshold, Trial};

@@ -9,13 +9,8 @@ mod simulation;
 use fastrand::Rng;
 use simulation::cohorts::{Basis, Load, Shape, is_different, is_same};
 use simulation::states::{Dwell, Machine, THREE_STATES, TWO_STATES};
-use simulation::{percent_of, sweeps::Sweep};
+use simulation::{at_most_five, percent_of, sweeps::Sweep};
 use wirebench_stats::Outcome;
-
-/// The largest share in percent that an error of 5 % may show in this number of experiments.
-fn at_most_five(experiments: usize) -> f64 {
-    5.0 + 3.0 * (5.0 * 95.0 / experiments as f64).sqrt()
-}
 
 #[test]
 fn equal_rows_are_called_different_in_at_most_one_of_twenty_loads() {

@@ -1,10 +1,14 @@
 //! The effect of a stop rule on false differences: experiments without a difference, ended after a
-//! fixed number of pairs, on the width of the interval, after further looks, or on significance.
+//! fixed number of pairs, on the width of the interval, after further looks, or on significance; and
+//! comparisons with bounds for each look, of which `--example coverage looks` makes more.
 //!
 //! The interval is Student's, of values with normal noise; each seed is fixed. The rules themselves
 //! are in the crate that runs experiments.
 
+mod simulation;
+
 use fastrand::Rng;
+use simulation::{at_most_five, looks::SequentialRun, normal};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 const EXPERIMENTS: usize = 1000;
@@ -12,11 +16,6 @@ const FEWEST: usize = 6;
 /// As `wirebench ab` has it.
 const BLOCKS_MOST: usize = 200;
 const STEP: usize = 2;
-
-/// A normal number (Box & Muller).
-fn normal(random: &mut Rng) -> f64 {
-    (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos()
-}
 
 /// The mean, and half of the width of its 95 % interval.
 fn estimate(values: &[f64], quantiles: &[f64]) -> (f64, f64) {
@@ -78,4 +77,43 @@ fn more_pairs_after_a_look_and_stopping_on_significance_do_not_keep_it() {
     let always = false_differences_percent(4, |_, mean, half| mean.abs() > half);
     eprintln!("every pair: {always} %");
     assert!(always >= 20.0, "{always} %");
+}
+
+#[test]
+fn no_look_calls_equal_rows_different_in_more_than_one_of_twenty_runs() {
+    let mut random = Rng::with_seed(61);
+    for (rows, experiments) in [(0, 300), (1, 300), (2, 40), (8, 20)] {
+        for correlation in [0.0, 0.2, 0.4] {
+            let run = SequentialRun { rows, correlation, ..SequentialRun::TWO_PROGRAMS };
+            let wrong = run.any_different(experiments, &mut random);
+            assert!(wrong <= at_most_five(experiments), "{run:?}: {wrong} %");
+        }
+    }
+}
+
+#[test]
+fn no_look_calls_a_row_at_the_margin_the_same_in_more_than_one_of_twenty_runs() {
+    let mut random = Rng::with_seed(62);
+    for (rows, correlation) in
+        [0, 1, 8].into_iter().flat_map(|it| [(it, 0.0), (it, 0.2), (it, 0.4)])
+    {
+        for (margin, deviation) in [(0.01, 0.002), (0.01, 0.008), (0.005, 0.002)] {
+            let run = SequentialRun { rows, deviation, correlation, truth: margin, margin };
+            let wrong = run.any_same(100, &mut random);
+            assert!(wrong <= at_most_five(100), "{run:?}: {wrong} %");
+        }
+    }
+}
+
+#[test]
+fn four_cohorts_find_five_times_the_noise_and_six_or_seven_show_equality() {
+    let mut random = Rng::with_seed(63);
+    for rows in [0, 1] {
+        let equal = SequentialRun { rows, margin: 0.01, ..SequentialRun::TWO_PROGRAMS };
+        let [_, same, cohorts] = equal.decided(100, &mut random);
+        assert!(same > 99.0 && cohorts <= 7.0, "{rows}: {same} %, {cohorts}");
+        let two = SequentialRun { truth: 0.02, ..equal };
+        let [different, _, cohorts] = two.decided(100, &mut random);
+        assert!(different > 99.0 && cohorts <= 4.5, "{rows}: {different} %, {cohorts}");
+    }
 }

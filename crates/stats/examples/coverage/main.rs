@@ -2,12 +2,13 @@
 //! although nothing differs, and what differences are found.
 //!
 //! `cargo run --release -p wirebench-stats --example coverage [PART] [EXPERIMENTS]`, where the parts
-//! are `cohorts`, `changes` and `states`; all of them without one. The tables in
+//! are `cohorts`, `changes`, `states` and `looks`; all of them without one. The tables in
 //! `docs/methodology.md` come from the default number of experiments. Not in this file: what is good
 //! enough; the tests say that.
 
 mod changes;
 mod cohorts;
+mod looks;
 #[path = "../../tests/simulation/mod.rs"]
 mod simulation;
 mod states;
@@ -19,7 +20,7 @@ const SEED: u64 = 20_260_917;
 const EXPERIMENTS: usize = 4_000;
 /// The rarest experiments are a twentieth of the number given.
 const FEWEST: usize = 20;
-const PARTS: [&str; 3] = ["cohorts", "changes", "states"];
+const PARTS: [&str; 4] = ["cohorts", "changes", "states", "looks"];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         match wanted {
             "cohorts" => cohorts::all(experiments / 10, &mut random()),
             "changes" => changes::all(experiments / 10, &mut random()),
+            "looks" => looks::all(experiments / 2, &mut random()),
             _ => states::all(experiments / 4, &mut random()),
         }
     }

@@ -6,6 +6,7 @@
 #![allow(unreachable_pub, reason = "this file is a module of two programs")]
 
 pub mod cohorts;
+pub mod looks;
 pub mod states;
 pub mod sweeps;
 
@@ -20,4 +21,9 @@ pub fn normal(random: &mut Rng) -> f64 {
 /// Share of `experiments` in which something happened, in percent.
 pub fn percent_of(experiments: usize, mut happens: impl FnMut() -> bool) -> f64 {
     100.0 * (0..experiments).filter(|_| happens()).count() as f64 / experiments as f64
+}
+
+/// The largest share in percent that an error of 5 % may show in this number of experiments.
+pub fn at_most_five(experiments: usize) -> f64 {
+    5.0 + 3.0 * (5.0 * 95.0 / experiments as f64).sqrt()
 }
