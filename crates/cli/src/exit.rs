@@ -19,19 +19,6 @@ pub(crate) enum Exit {
     Interrupted(i32),
 }
 
-impl Exit {
-    pub(crate) const fn of(code: i32) -> Self {
-        match code {
-            0 => Self::Fine,
-            2 => Self::Usage,
-            3 => Self::NotValid,
-            4 => Self::Regression,
-            129.. => Self::Interrupted(code - 128),
-            _ => Self::Failed,
-        }
-    }
-}
-
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         match exit {

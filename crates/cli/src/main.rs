@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod archive;
-mod away;
 mod building;
 mod cmd;
 mod context;
@@ -22,7 +21,6 @@ mod loads;
 mod option_tests;
 mod options;
 mod out;
-mod pairs;
 mod plan;
 mod preparation;
 mod progress;
@@ -31,7 +29,6 @@ mod results;
 mod scenarios;
 mod service_options;
 mod session;
-mod slurm;
 mod splice;
 mod suites;
 mod value;
@@ -106,17 +103,6 @@ enum Verb {
     /// Run loads as commanded on standard input (internal)
     #[command(hide = true)]
     Agent,
-    /// Carry a verb out as commanded on standard input (internal)
-    #[command(hide = true)]
-    Host,
-    /// Hand a script over to be carried to a host (internal)
-    #[command(hide = true)]
-    Carry {
-        /// Where to
-        host: String,
-        /// For a POSIX shell
-        script: String,
-    },
     /// Guard one server process (internal)
     #[command(hide = true)]
     Guard(cmd::hidden::RawArguments),
@@ -175,8 +161,6 @@ fn main() -> ExitCode {
         Verb::Completions(arguments) => cmd::completions::run(&arguments, &Arguments::command()),
         Verb::Man(arguments) => cmd::man::run(&arguments, Arguments::command()),
         Verb::Agent => return cmd::hidden::agent(),
-        Verb::Host => return cmd::hidden::host(),
-        Verb::Carry { host, script } => return cmd::hidden::carry(host, script),
         Verb::Guard(_) => return cmd::hidden::guard(),
         Verb::NullServer(options) => return cmd::hidden::null_server(&options),
     };

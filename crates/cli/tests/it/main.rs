@@ -5,7 +5,6 @@
 
 mod ab;
 mod action;
-mod away;
 mod bad_input;
 mod cohort_groups;
 mod cohort_processes;
@@ -46,7 +45,6 @@ mod services;
 mod services_elsewhere;
 mod shared_cpus;
 mod silence;
-mod slurm;
 mod sources;
 mod stalled;
 mod standalone;

@@ -131,7 +131,7 @@ impl Arguments {
             labels: self.telling.labels(context),
             verification: self.conditions.verification(Verification::AllOrNothing),
             goal,
-            part: self.pairs.part()?,
+            part: None,
             precision: Precision(Box::new(move |journal| half_width(journal, metric))),
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
             why,

@@ -169,7 +169,7 @@ impl Arguments {
             labels: self.telling.labels(context),
             verification: conditions.verification(Verification::Full),
             goal,
-            part: self.pairs.part()?,
+            part: None,
             precision: Precision(Box::new(|journal| Analysis::of(journal).widest_interval())),
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
             why,
