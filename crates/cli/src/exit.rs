@@ -2,6 +2,7 @@
 //! code.
 
 use std::{fmt, process::ExitCode};
+use wirebench_experiment::experiment::ExperimentError;
 
 /// How the program ends. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -61,7 +62,11 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             crate::out::error(&format!("{error:#}"));
-            error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.0).into()
+            let exit = match error.downcast_ref() {
+                Some(ExperimentError::OtherParts(_)) => Exit::NotValid,
+                _ => error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.0),
+            };
+            exit.into()
         }
     }
 }

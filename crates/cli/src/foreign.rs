@@ -71,10 +71,16 @@ const OPTIONS: [(&[&str], &str); 34] = [
 ];
 
 /// Options that earlier versions had, and what to do instead.
-const REMOVED: [(&[&str], &str); 1] = [(
-    &["--server-on", "--slurm", "--pairs"],
-    "start wirebench itself there, with ssh or in a job of Slurm, and copy the result: see docs/hosts.md",
-)];
+const REMOVED: [(&[&str], &str); 2] = [
+    (
+        &["--server-on", "--slurm"],
+        "start wirebench itself there, with ssh or in a job of Slurm, and copy the result: see docs/hosts.md",
+    ),
+    (
+        &["--pairs"],
+        "measure each cohort by itself with --block K/N, and join them with `wirebench join`: see docs/hosts.md",
+    ),
+];
 
 /// Verbs that other programs have, and those of this one.
 const VERBS: [(&str, &str); 10] = [

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod block_options;
 mod building;
 mod cmd;
 mod context;
@@ -76,6 +77,8 @@ enum Verb {
     Report(cmd::report::Arguments),
     /// Compare two results and report significant changes
     Compare(cmd::compare::Arguments),
+    /// Join the blocks of one plan, measured on several machines, into one result
+    Join(cmd::join::Arguments),
     /// Make a static site of many results, with what changed
     Site(cmd::site::Arguments),
     /// List entries and their missing requirements
@@ -148,6 +151,7 @@ fn main() -> ExitCode {
         Verb::Tune(arguments) => cmd::tune::run(&arguments),
         Verb::Report(arguments) => cmd::report::run(&arguments),
         Verb::Compare(arguments) => cmd::compare::run(&arguments),
+        Verb::Join(arguments) => cmd::join::run(&arguments, original),
         Verb::Site(arguments) => cmd::site::run(&arguments),
         Verb::List(arguments) => cmd::list::run(&arguments),
         Verb::New(arguments) => cmd::new::run(&arguments),

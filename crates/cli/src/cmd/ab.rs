@@ -16,6 +16,7 @@ use wirebench_report::{
 use wirebench_schema::{scenario::Scenario, suite::Phase};
 
 use crate::{
+    block_options::BlockOptions,
     context::Context,
     exit::Exit,
     format::FormatOption,
@@ -162,6 +163,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     telling: ResultOptions,
     #[command(flatten)]
+    block: BlockOptions,
+    #[command(flatten)]
     project: ProjectOption,
 }
 
@@ -169,6 +172,7 @@ impl Resumable for Arguments {
     fn resume(&mut self, seed: u64, strict: bool) {
         self.conditions.seed = Some(seed);
         self.telling.quiet = true;
+        self.block.know_rates();
         self.gate.strict |= strict;
     }
 

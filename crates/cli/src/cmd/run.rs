@@ -19,6 +19,7 @@ use wirebench_schema::{
 };
 
 use crate::{
+    block_options::BlockOptions,
     context::Context,
     embedded,
     exit::Exit,
@@ -62,6 +63,7 @@ const ELSEWHERE: [&str; 3] = ["from", "generator", "why"];
     mut_arg("procedure", |it| it.help(PROCEDURE)),
     mut_arg("margin", |it| it.help(MARGIN)),
     mut_arg("strict", |it| it.help(STRICT)),
+    mut_arg("block", |it| it.conflicts_with("dry_run")),
     mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
     mut_arg("payload", |it| it.help(PAYLOAD)),
     mut_arg("machine", |it| it.conflicts_with_all(ELSEWHERE)),
@@ -148,6 +150,8 @@ pub(crate) struct Arguments {
     /// With --dry-run: list all runs in their order, even if they are many
     #[arg(long, requires = "dry_run")]
     details: bool,
+    #[command(flatten)]
+    block: BlockOptions,
     /// Continue the interrupted run in this folder
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
@@ -184,6 +188,7 @@ impl Resumable for Arguments {
     fn resume(&mut self, seed: u64, strict: bool) {
         self.conditions.seed = Some(seed);
         self.telling.quiet = true;
+        self.block.know_rates();
         self.gate.strict |= strict;
     }
 
