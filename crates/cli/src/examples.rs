@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// What is typed, whose second word is the verb, and what it does.
-const ALL: [(&str, &str); 32] = [
+const ALL: [(&str, &str); 33] = [
     ("wirebench run", "the suite `quick`"),
     ("wirebench run c/epoll rust/tokio go/net", "three entries"),
     ("wirebench run --server './my-server {port}'", "a server and the baseline"),
@@ -17,6 +17,7 @@ const ALL: [(&str, &str); 32] = [
     ("wirebench report FOLDER --html > report.html", "a page to share"),
     ("wirebench compare OLD NEW", "significant changes"),
     ("wirebench compare OLD NEW --fail-if 'cpu > +3%'", "exit code 4 if so"),
+    ("wirebench join out/* -o whole", "all cohorts of a plan"),
     ("wirebench site target/wirebench -o site", "all results of a checkout"),
     ("wirebench list --missing", "entries that are not ready, and why"),
     ("wirebench list 'rust/*'", "each variant"),

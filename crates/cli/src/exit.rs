@@ -2,6 +2,7 @@
 //! code.
 
 use std::{fmt, process::ExitCode};
+use wirebench_experiment::experiment::ExperimentError;
 
 /// How the program ends. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -17,19 +18,6 @@ pub(crate) enum Exit {
     Regression,
     /// A signal asked to end, and everything was ended in order.
     Interrupted(i32),
-}
-
-impl Exit {
-    pub(crate) const fn of(code: i32) -> Self {
-        match code {
-            0 => Self::Fine,
-            2 => Self::Usage,
-            3 => Self::NotValid,
-            4 => Self::Regression,
-            129.. => Self::Interrupted(code - 128),
-            _ => Self::Failed,
-        }
-    }
 }
 
 impl From<Exit> for ExitCode {
@@ -74,7 +62,11 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             crate::out::error(&format!("{error:#}"));
-            error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.0).into()
+            let exit = match error.downcast_ref() {
+                Some(ExperimentError::OtherParts(_)) => Exit::NotValid,
+                _ => error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.0),
+            };
+            exit.into()
         }
     }
 }

@@ -1,14 +1,10 @@
-//! The options that name other hosts: those from which load comes, and that of the servers.
+//! The options that name other hosts, from which load comes.
 
 use anyhow::Context as _;
-use std::{
-    fmt,
-    net::{IpAddr, ToSocketAddrs as _},
-};
+use std::net::{IpAddr, ToSocketAddrs as _};
 use wirebench_experiment::remote::{Carrier, Fleet, Program};
-use wirebench_schema::argv;
 
-use crate::{exit::usage, interrupt::Interrupt, slurm::Allocation};
+use crate::exit::usage;
 
 /// Where `--help` lists them.
 pub(crate) const HEADING: &str = "Other hosts";
@@ -29,90 +25,6 @@ pub(crate) struct FleetOptions {
     no_copy: bool,
 }
 
-/// The host of the servers.
-#[derive(Clone, Debug, clap::Args)]
-pub(crate) struct ServerHostOption {
-    /// Host on which everything is built, checked, started and measured; the result comes back
-    #[arg(long, value_name = "HOST", value_parser = host, help_heading = HEADING)]
-    server_on: Option<String>,
-    /// Hosts from a Slurm job with these options of salloc, such as '--partition=bench --exclusive':
-    /// the first of two nodes for the servers, the others for the load; all on one with --nodes=1
-    #[arg(long, value_name = "OPTIONS", conflicts_with_all = ["server_on", "from", "carrier"],
-          allow_hyphen_values = true, help_heading = HEADING)]
-    slurm: Option<String>,
-}
-
-impl ServerHostOption {
-    /// Whether the servers are on another host.
-    pub(crate) const fn is_given(&self) -> bool {
-        self.server_on.is_some() || self.slurm.is_some()
-    }
-}
-
-/// The host of the servers, and how it and those of the generators are reached.
-#[derive(Debug)]
-pub(crate) struct ServerHost {
-    pub(crate) host: String,
-    pub(crate) carrier: Carrier,
-    pub(crate) program: Program,
-    pub(crate) generators: Vec<String>,
-    /// The options of the job that the hosts belong to, and the job.
-    pub(crate) slurm: Option<(String, Allocation)>,
-}
-
-/// A host for the servers, and those for the load; none if the load is made there, too.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Pair {
-    server: String,
-    generators: Vec<String>,
-}
-
-impl fmt::Display for Pair {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.server)?;
-        for (index, host) in self.generators.iter().enumerate() {
-            write!(formatter, "{}{host}", if index == 0 { ':' } else { '+' })?;
-        }
-        Ok(())
-    }
-}
-
-/// A pair of hosts, as `SERVER`, `SERVER:LOAD` or `SERVER:LOAD+LOAD`.
-pub(crate) fn pair(text: &str) -> Result<Pair, String> {
-    let (server, load) = match text.strip_prefix('[').and_then(|it| it.split_once("]:")) {
-        Some((address, load)) => (format!("[{address}]"), Some(load)),
-        None => match text.split_once(':') {
-            Some((server, load)) => (server.to_owned(), Some(load)),
-            None => (text.to_owned(), None),
-        },
-    };
-    let generators = load.map_or_else(|| Ok(Vec::new()), |it| it.split('+').map(host).collect());
-    Ok(Pair { server: host(&server)?, generators: generators? })
-}
-
-impl ServerHost {
-    /// Whether the program is that of the host.
-    pub(crate) const fn is_installed(&self) -> bool {
-        matches!(self.program, Program::Installed)
-    }
-
-    /// A verb of wirebench on this host, as a user gives it.
-    pub(crate) fn command(&self, verb: &str) -> String {
-        let mut words = vec!["wirebench".to_owned(), verb.to_owned()];
-        if let Some((options, _)) = &self.slurm {
-            words.extend(["--slurm".to_owned(), options.clone()]);
-            return argv::display(&words);
-        }
-        words.extend(["--server-on".to_owned(), self.host.clone()]);
-        if !self.generators.is_empty() {
-            words.extend(["--from".to_owned(), self.generators.join(",")]);
-        }
-        words.extend(carrier_words(&self.carrier));
-        words.extend(self.is_installed().then(|| "--no-copy".to_owned()));
-        argv::display(&words)
-    }
-}
-
 impl FleetOptions {
     /// The generators; none if the load comes from here.
     pub(crate) fn fleet(&self) -> anyhow::Result<Option<Fleet>> {
@@ -126,48 +38,10 @@ impl FleetOptions {
         Ok(Some(Fleet::new(self.from.clone(), carrier, self.program()?)))
     }
 
-    pub(crate) fn hosts_of(&self, pair: &Pair) -> anyhow::Result<ServerHost> {
-        Ok(ServerHost {
-            host: pair.server.clone(),
-            carrier: self.carrier.clone().unwrap_or_else(Carrier::ssh),
-            program: self.program()?,
-            generators: pair.generators.clone(),
-            slurm: None,
-        })
-    }
-
     /// The first host that cannot reach what only this one has. Where a carrier goes is not known.
     pub(crate) fn elsewhere(&self) -> Option<&str> {
         let mut hosts = self.from.iter().filter(|_| self.carrier.is_none());
         hosts.find(|host| !is_here(host)).map(String::as_str)
-    }
-
-    /// Whether any of them is given.
-    pub(crate) const fn is_given(&self) -> bool {
-        !self.from.is_empty() || self.carrier.is_some() || self.no_copy
-    }
-
-    /// The host of the servers, unless they are here.
-    pub(crate) fn server_host(
-        &self,
-        option: &ServerHostOption,
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<Option<ServerHost>> {
-        if let Some(options) = &option.slurm {
-            let program = self.program()?;
-            let allocation = Allocation::wait(options, interrupt)?;
-            let mut hosts = allocation.hosts.clone();
-            return Ok(Some(ServerHost {
-                host: hosts.remove(0),
-                carrier: allocation.carrier()?,
-                program,
-                generators: hosts,
-                slurm: Some((options.clone(), allocation)),
-            }));
-        }
-        let Some(host) = &option.server_on else { return Ok(None) };
-        let pair = Pair { server: host.clone(), generators: self.from.clone() };
-        self.hosts_of(&pair).map(Some)
     }
 
     fn program(&self) -> anyhow::Result<Program> {
@@ -178,13 +52,10 @@ impl FleetOptions {
 /// The words of `load` that name the hosts of `fleet`, for a command that a user can repeat.
 pub(crate) fn words(fleet: &Fleet) -> Vec<String> {
     let mut words = vec!["--from".to_owned(), fleet.hosts.join(",")];
-    words.extend(carrier_words(&fleet.carrier));
+    if fleet.carrier != Carrier::ssh() {
+        words.extend(["--carrier".to_owned(), fleet.carrier.to_string()]);
+    }
     words
-}
-
-fn carrier_words(carrier: &Carrier) -> Vec<String> {
-    let is_usual = *carrier == Carrier::ssh();
-    if is_usual { Vec::new() } else { vec!["--carrier".to_owned(), carrier.to_string()] }
 }
 
 /// The address of this host that another one has reached, if it is known.
@@ -221,17 +92,6 @@ fn host(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_pair_has_a_host_for_servers_and_some_for_load() {
-        for text in ["lab1", "lab1:lab2", "lab1:lab2+lab3", "[::1]:[::2]", "me@lab1:lab2"] {
-            assert_eq!(pair(text).unwrap().to_string(), text);
-        }
-        assert_eq!(pair("[::1]:b+c").unwrap().generators, ["b", "c"]);
-        for text in ["", ":", "a:", ":b", "a:-o", "a b:c"] {
-            assert!(pair(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn this_host_has_the_names_of_the_loopback_and_its_own() {

@@ -70,6 +70,18 @@ const OPTIONS: [(&[&str], &str); 34] = [
     (&["-duration"], "use --duration DURATION"),
 ];
 
+/// Options that earlier versions had, and what to do instead.
+const REMOVED: [(&[&str], &str); 2] = [
+    (
+        &["--server-on", "--slurm"],
+        "start wirebench itself there, with ssh or in a job of Slurm, and copy the result: see docs/hosts.md",
+    ),
+    (
+        &["--pairs"],
+        "measure each cohort by itself with --block K/N, and join them with `wirebench join`: see docs/hosts.md",
+    ),
+];
+
 /// Verbs that other programs have, and those of this one.
 const VERBS: [(&str, &str); 10] = [
     ("attack", "load"),
@@ -132,7 +144,8 @@ fn answer(error: &Error, words: &[String]) -> Option<String> {
 
 /// An option that the verb does not have, and that has another name here.
 fn of_option(verb: &Command, given: &str) -> Option<String> {
-    let known = OPTIONS.iter().find(|(names, _)| names.contains(&given));
+    let mut all = OPTIONS.iter().chain(&REMOVED);
+    let known = all.find(|(names, _)| names.contains(&given));
     let name = verb.get_name();
     // The letters of ApacheBench, whose program has the name of this verb.
     if name == "ab" && given.len() == 2 && !has(verb, given) {

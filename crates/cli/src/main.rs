@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
-mod away;
+mod block_options;
 mod building;
 mod cmd;
 mod context;
@@ -22,7 +22,6 @@ mod loads;
 mod option_tests;
 mod options;
 mod out;
-mod pairs;
 mod plan;
 mod preparation;
 mod progress;
@@ -31,7 +30,6 @@ mod results;
 mod scenarios;
 mod service_options;
 mod session;
-mod slurm;
 mod splice;
 mod suites;
 mod value;
@@ -79,6 +77,8 @@ enum Verb {
     Report(cmd::report::Arguments),
     /// Compare two results and report significant changes
     Compare(cmd::compare::Arguments),
+    /// Join the blocks of one plan, measured on several machines, into one result
+    Join(cmd::join::Arguments),
     /// Make a static site of many results, with what changed
     Site(cmd::site::Arguments),
     /// List entries and their missing requirements
@@ -106,17 +106,6 @@ enum Verb {
     /// Run loads as commanded on standard input (internal)
     #[command(hide = true)]
     Agent,
-    /// Carry a verb out as commanded on standard input (internal)
-    #[command(hide = true)]
-    Host,
-    /// Hand a script over to be carried to a host (internal)
-    #[command(hide = true)]
-    Carry {
-        /// Where to
-        host: String,
-        /// For a POSIX shell
-        script: String,
-    },
     /// Guard one server process (internal)
     #[command(hide = true)]
     Guard(cmd::hidden::RawArguments),
@@ -162,6 +151,7 @@ fn main() -> ExitCode {
         Verb::Tune(arguments) => cmd::tune::run(&arguments),
         Verb::Report(arguments) => cmd::report::run(&arguments),
         Verb::Compare(arguments) => cmd::compare::run(&arguments),
+        Verb::Join(arguments) => cmd::join::run(&arguments, original),
         Verb::Site(arguments) => cmd::site::run(&arguments),
         Verb::List(arguments) => cmd::list::run(&arguments),
         Verb::New(arguments) => cmd::new::run(&arguments),
@@ -175,8 +165,6 @@ fn main() -> ExitCode {
         Verb::Completions(arguments) => cmd::completions::run(&arguments, &Arguments::command()),
         Verb::Man(arguments) => cmd::man::run(&arguments, Arguments::command()),
         Verb::Agent => return cmd::hidden::agent(),
-        Verb::Host => return cmd::hidden::host(),
-        Verb::Carry { host, script } => return cmd::hidden::carry(host, script),
         Verb::Guard(_) => return cmd::hidden::guard(),
         Verb::NullServer(options) => return cmd::hidden::null_server(&options),
     };

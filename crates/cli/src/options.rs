@@ -31,8 +31,7 @@ use crate::{
     context::Context,
     embedded,
     exit::usage,
-    fleet::{self, FleetOptions, Pair, ServerHost, ServerHostOption},
-    interrupt::Interrupt,
+    fleet::{self, FleetOptions},
     progress::Reporter,
     request_options::{CONTRADICTION, OwnOptions, of_entries},
     value::{self, List},
@@ -96,8 +95,6 @@ pub(crate) struct Conditions {
     #[command(flatten)]
     ready: ReadyOptions,
     #[command(flatten)]
-    server_host: ServerHostOption,
-    #[command(flatten)]
     fleet: FleetOptions,
 }
 
@@ -139,25 +136,6 @@ impl Conditions {
             generator_cpus: self.generator_cpus.clone(),
             workers,
         }
-    }
-
-    /// The host of the servers, unless they are here.
-    pub(crate) fn server_host(&self, interrupt: &Interrupt) -> anyhow::Result<Option<ServerHost>> {
-        self.fleet.server_host(&self.server_host, interrupt)
-    }
-
-    pub(crate) fn hosts_of(&self, pair: &Pair) -> anyhow::Result<ServerHost> {
-        self.fleet.hosts_of(pair)
-    }
-
-    /// Whether the servers are on another host.
-    pub(crate) const fn is_away(&self) -> bool {
-        self.server_host.is_given()
-    }
-
-    /// Whether an option names a host, or how it is reached.
-    pub(crate) const fn names_hosts(&self) -> bool {
-        self.fleet.is_given()
     }
 
     /// How runs are made by wirebench's own generator, with one worker for each of the server's

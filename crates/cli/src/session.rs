@@ -13,7 +13,6 @@ use crate::{
     exit::{Exit, incomparable},
     interrupt::Interrupt,
     options::ProjectOption,
-    pairs::Pairs,
 };
 
 #[derive(Debug)]
@@ -37,9 +36,6 @@ pub(crate) trait Resumable {
     fn project(&self) -> &ProjectOption;
 
     fn setting(&self, context: &Context) -> anyhow::Result<Setting>;
-
-    /// The pairs of hosts that measure it, if it is not measured by one side.
-    fn pairs(&self) -> Option<Pairs<'_>>;
 
     /// Prints the result, writes the reports and decides the exit code.
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit>;

@@ -12,7 +12,7 @@ use crate::{context::Context, exit::usage, service_options::have_processes};
 pub(crate) struct WhyOption {
     /// Profile each server after the counted runs, with perf: system calls and CPU time per request, and
     /// flame graphs; see docs/why.md
-    #[arg(long, conflicts_with_all = ["server_on", "slurm", "from", "pairs"])]
+    #[arg(long, conflicts_with = "from")]
     why: bool,
 }
 

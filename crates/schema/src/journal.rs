@@ -111,6 +111,9 @@ pub struct Start {
     /// Blocks before those, which do not count.
     #[serde(default)]
     pub warmup_blocks: u32,
+    /// The only block of those that was measured, from 1; absent if all were. Others are in results of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<u32>,
     /// Number of copies of each variant in a block.
     #[serde(default = "one")]
     pub copies: u32,
@@ -191,16 +194,16 @@ pub struct FixedRate {
     pub too_slow: Vec<(VariantId, String)>,
 }
 
-/// What became of a block that a pair of hosts was to measure. Its runs, if there are any, come right before.
+/// A block that was measured by itself, as on a machine of its own. Its runs, if there are any, come right before.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Part {
-    /// The host of the servers and those of the load, such as `lab1:lab2`.
+    /// The host of the servers and those of the load, such as `lab1:lab2`; one name if the load was generated there.
     pub pair: String,
     /// The machine of the servers.
     pub machine: Option<String>,
     /// The block, from 0.
     pub block: u32,
-    /// Why it was not measured, if so. Another attempt follows, on whichever pair is free.
+    /// Why it was not measured, if so.
     pub failure: Option<String>,
 }
 

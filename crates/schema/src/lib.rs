@@ -13,7 +13,6 @@ pub mod argv;
 pub mod entry;
 pub mod environment;
 pub mod gate;
-pub mod hosting;
 pub mod id;
 pub mod journal;
 pub mod labels;

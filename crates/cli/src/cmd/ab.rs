@@ -16,14 +16,13 @@ use wirebench_report::{
 use wirebench_schema::{scenario::Scenario, suite::Phase};
 
 use crate::{
-    away,
+    block_options::BlockOptions,
     context::Context,
     exit::Exit,
     format::FormatOption,
     gate::{GateOptions, Shown},
     interrupt::Interrupt,
     options::{Cohorts, Conditions, PayloadOption, ProjectOption, ResultOptions, RunOptions},
-    pairs::{Pairs, PairsOptions},
     preparation::ready,
     request_options::OwnOptions,
     results,
@@ -65,7 +64,6 @@ const DURATION: &str = "Length of the measurement window, filled by slices [defa
     mut_arg("procedure", |it| it.help(PROCEDURE)),
     mut_arg("margin", |it| it.help(MARGIN)),
     mut_arg("strict", |it| it.help(STRICT)),
-    mut_arg("junit", |it| it.conflicts_with_all(["server_on", "slurm"])),
     mut_arg("duration", |it| it.help(DURATION))
 )]
 pub(crate) struct Arguments {
@@ -165,7 +163,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     telling: ResultOptions,
     #[command(flatten)]
-    pairs: PairsOptions,
+    block: BlockOptions,
     #[command(flatten)]
     project: ProjectOption,
 }
@@ -174,6 +172,7 @@ impl Resumable for Arguments {
     fn resume(&mut self, seed: u64, strict: bool) {
         self.conditions.seed = Some(seed);
         self.telling.quiet = true;
+        self.block.know_rates();
         self.gate.strict |= strict;
     }
 
@@ -188,11 +187,6 @@ impl Resumable for Arguments {
     fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
         self.gate.create_file()?;
         self.experiment(context)
-    }
-
-    fn pairs(&self) -> Option<Pairs<'_>> {
-        let conclude = |interrupt: &_, finished: &_| self.conclude(interrupt, finished);
-        self.pairs.of((&self.conditions, &self.telling), &self.project, conclude)
     }
 
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
@@ -219,13 +213,6 @@ impl Resumable for Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     arguments.gate.create_file()?;
     let context = Context::new(&arguments.project)?;
-    if let Some(pairs) = arguments.pairs() {
-        return pairs.begin(&context);
-    }
-    if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
-        let results = arguments.telling.project(&context)?.results;
-        return away::carry_out(&context, &server, None, &results);
-    }
     let setting = match arguments.experiment(&context) {
         Ok(setting) => setting,
         // Trying perf out takes a moment.

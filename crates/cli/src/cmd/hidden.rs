@@ -1,8 +1,7 @@
-//! The verbs with which wirebench starts itself again: an agent that generates load, a verb that runs for
-//! another host, the guard of a server, and a built-in null server.
+//! The verbs with which wirebench starts itself again: an agent that generates load, the guard of a server, and a
+//! built-in null server.
 
 use std::process::ExitCode;
-use wirebench_experiment::remote;
 
 /// Anything; the words are taken from the command line itself, because clap would swallow the
 /// guard's `--`.
@@ -19,22 +18,12 @@ fn words() -> Vec<String> {
 
 pub(crate) fn agent() -> ExitCode {
     let input = std::io::BufReader::new(std::io::stdin());
-    ended(wirebench_agent::serve(input, std::io::stdout()).map(|()| 0))
+    ended(wirebench_agent::serve(input, std::io::stdout()))
 }
 
-pub(crate) fn host() -> ExitCode {
-    let hosted = std::env::current_exe()
-        .and_then(|program| remote::host(&program, std::io::stdin(), std::io::stdout()));
-    ended(hosted.map(|()| 0))
-}
-
-pub(crate) fn carry(host: String, script: String) -> ExitCode {
-    ended(remote::carry(host, script))
-}
-
-fn ended(done: std::io::Result<i32>) -> ExitCode {
+fn ended(done: std::io::Result<()>) -> ExitCode {
     match done {
-        Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             crate::out::error(&error.to_string());
             ExitCode::FAILURE

@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod hidden;
+pub(crate) mod join;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod man;

@@ -19,16 +19,15 @@ use wirebench_schema::{
 };
 
 use crate::{
-    away,
+    block_options::BlockOptions,
     context::Context,
     embedded,
-    exit::{Exit, usage},
+    exit::Exit,
     format::{FormatOption, GROUP},
     gate::GateOptions,
     interrupt::Interrupt,
     options::{Cohorts, Conditions, PayloadOption, ProjectOption, ResultOptions, RunOptions},
     out,
-    pairs::{Pairs, PairsOptions},
     request_options::OwnOptions,
     service_options::ServiceOptions,
     session::{Resumable, Setting},
@@ -53,22 +52,10 @@ const STRICT: &str =
     "Exit with 3 if a counted run is invalid or only a bound, or a condition is inconclusive";
 
 /// Options that `--resume` accepts. All others would change the run.
-const BESIDE_RESUME: [&str; 11] = [
-    "resume",
-    "budget",
-    "quiet",
-    "strict",
-    "output",
-    "server_on",
-    "slurm",
-    "from",
-    "carrier",
-    "no_copy",
-    "show_secrets",
-];
+const BESIDE_RESUME: [&str; 5] = ["resume", "budget", "quiet", "strict", "show_secrets"];
 
 /// Options that need this machine or another host, which a plan for a recorded machine has not.
-const ELSEWHERE: [&str; 5] = ["server_on", "slurm", "from", "generator", "why"];
+const ELSEWHERE: [&str; 3] = ["from", "generator", "why"];
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(
@@ -76,8 +63,7 @@ const ELSEWHERE: [&str; 5] = ["server_on", "slurm", "from", "generator", "why"];
     mut_arg("procedure", |it| it.help(PROCEDURE)),
     mut_arg("margin", |it| it.help(MARGIN)),
     mut_arg("strict", |it| it.help(STRICT)),
-    mut_arg("junit", |it| it.conflicts_with_all(["server_on", "slurm"])),
-    mut_arg("pairs", |it| it.conflicts_with("dry_run")),
+    mut_arg("block", |it| it.conflicts_with("dry_run")),
     mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
     mut_arg("payload", |it| it.help(PAYLOAD)),
     mut_arg("machine", |it| it.conflicts_with_all(ELSEWHERE)),
@@ -165,7 +151,7 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "dry_run")]
     details: bool,
     #[command(flatten)]
-    pairs: PairsOptions,
+    block: BlockOptions,
     /// Continue the interrupted run in this folder
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
@@ -202,6 +188,7 @@ impl Resumable for Arguments {
     fn resume(&mut self, seed: u64, strict: bool) {
         self.conditions.seed = Some(seed);
         self.telling.quiet = true;
+        self.block.know_rates();
         self.gate.strict |= strict;
     }
 
@@ -218,11 +205,6 @@ impl Resumable for Arguments {
         self.experiment(context, &Machine::Here)
     }
 
-    fn pairs(&self) -> Option<Pairs<'_>> {
-        let conclude = |interrupt: &_, finished: &_| self.conclude(interrupt, finished);
-        self.pairs.of((&self.conditions, &self.telling), &self.project, conclude)
-    }
-
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
         carry_out::conclude(interrupt, finished, self)
     }
@@ -233,14 +215,7 @@ pub(crate) fn run(
     arguments: &Arguments,
     original: fn(&Start) -> anyhow::Result<Box<dyn Resumable>>,
 ) -> anyhow::Result<Exit> {
-    if !arguments.conditions.is_away()
-        && let Some(folder) = &arguments.resume
-    {
-        if arguments.conditions.names_hosts() || arguments.telling.output.is_some() {
-            return Err(usage(
-                "--resume takes hosts and folders from the run: omit --output, --from, --carrier and --no-copy",
-            ));
-        }
+    if let Some(folder) = &arguments.resume {
         return resume::run(folder, arguments, original);
     }
     arguments.gate.create_file()?;
@@ -248,13 +223,6 @@ pub(crate) fn run(
     let mut context = Context::new(&arguments.project)?;
     if let Machine::Recorded { .. } = machine {
         context = context.elsewhere();
-    }
-    if let Some(pairs) = arguments.pairs() {
-        return pairs.begin(&context);
-    }
-    if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
-        let results = arguments.telling.project(&context)?.results;
-        return away::carry_out(&context, &server, arguments.resume.as_deref(), &results);
     }
     let setting = match arguments.experiment(&context, &machine) {
         Ok(setting) => setting,

@@ -27,7 +27,6 @@ use wirebench_schema::{
 };
 
 use crate::{
-    away,
     context::{Context, checked, command_line, only_one},
     exit::{Exit, usage},
     format::FormatOption,
@@ -61,7 +60,6 @@ duration = "1s"
                   --fail-if applies to the best combination, or to the rate that was found.\n\n\
                   Exit codes: 0 success, 1 a run failed or no rate was found, 2 usage, 3 with --strict: a condition \
                   is inconclusive, 4 a condition of --fail-if is violated, 129/130/143 interrupted.",
-    mut_arg("junit", |it| it.conflicts_with_all(["server_on", "slurm"])),
     mut_arg("fail_if", |it| it.help(VALUES)),
     mut_arg("strict", |it| it.requires("fail_if"))
 )]
@@ -135,10 +133,6 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     arguments.gate.create_file()?;
     let context = Context::new(&arguments.project)?;
-    if let Some(server) = arguments.conditions.server_host(&context.interrupt)? {
-        let results = arguments.telling.project(&context)?.results;
-        return away::carry_out(&context, &server, None, &results);
-    }
     arguments.conditions.require_files(&context)?;
     let limit = ("--objective with --rates LOW-HIGH", arguments.rates.is_some());
     let services = arguments.service.find(&context, &arguments.entry, limit)?;

@@ -3,9 +3,17 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::Instant;
-use wirebench_schema::{journal::Outcome, load::LoadReport};
+use wirebench_schema::{
+    journal::{EndReason, Outcome},
+    load::LoadReport,
+};
 
-use crate::world::{World, entries, read, result_in};
+use crate::world::{World, entries, read, records, result_in};
+
+/// A suite that only this project has.
+pub(crate) const SUITE: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\nbaseline = \"builtin/epoll\"\n\
+     blocks = 4\n[[workload]]\nname = \"hello\"\nscenario = \"hello\"\nconnections = 4\n\
+     duration = \"200ms\"\nsteady_within = \"0s\"\n";
 
 /// A carrier whose hosts have their own folders of copied programs.
 pub(crate) fn carrier(world: &World) -> String {
@@ -195,5 +203,38 @@ fn a_run_takes_its_load_from_elsewhere_in_cohorts_and_in_processes() {
         }
         assert!(count >= 2, "{:#?}", journal.runs);
     }
+    world.wait_for_silence();
+}
+
+#[test]
+fn a_generator_that_dies_fails_its_slice_and_the_suite_goes_on() {
+    let world = World::new().with_suite("own.toml", SUITE);
+    let carrier = carrier(&world);
+    let words = "run own --from a,b --address 127.0.0.1 --no-pin --no-verify -o out --carrier";
+    let run = world.start(&words.split(' ').chain([&*carrier]).collect::<Vec<_>>());
+    let out = world.folder.path().join("out");
+    world.wait(|| entries(&out).iter().any(|it| records(it, "run") > 0).then_some(()));
+    let is_agent = |it: &String| it.ends_with(" agent ") && it.contains("/b/wirebench/");
+    let agent = world.wait(|| world.processes().into_iter().find(is_agent));
+    let pid = Pid::from_raw(agent.split(' ').next().unwrap().parse().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    run.end().ended(1);
+    let journal = read(&result_in(&out));
+    assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
+    let failed = journal.runs.iter().filter_map(|run| Some((run.block, run.outcome.failure()?)));
+    let failed: Vec<_> = failed.filter(|(_, reason)| reason.contains("b: ")).collect();
+    assert!(!failed.is_empty(), "{:#?}", journal.runs);
+    assert!(failed.iter().all(|(block, _)| *block == failed[0].0), "{failed:?}");
+    world.wait_for_silence();
+}
+
+#[test]
+fn ctrl_c_ends_the_first_contact_with_a_silent_host() {
+    let world = World::new();
+    let carrier = "sh -c 'sleep 7193' {host}";
+    let run = world.start(&["load", "--from", "s", "--carrier", carrier, &url()]);
+    world.wait_for_process(" sleep 7193 ");
+    run.signal(Signal::INT);
+    run.end().ended(130);
     world.wait_for_silence();
 }

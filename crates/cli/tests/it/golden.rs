@@ -36,13 +36,14 @@ pub(crate) fn assert_refused_commands(world: &World, name: &str, commands: &[&[&
 }
 
 /// The verbs that `--help` lists.
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 19] = [
     "run",
     "ab",
     "load",
     "tune",
     "report",
     "compare",
+    "join",
     "site",
     "list",
     "new",

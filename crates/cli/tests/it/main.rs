@@ -5,7 +5,6 @@
 
 mod ab;
 mod action;
-mod away;
 mod bad_input;
 mod cohort_groups;
 mod cohort_processes;
@@ -22,6 +21,7 @@ mod gates;
 mod goals;
 mod golden;
 mod hosts;
+mod join;
 mod journals;
 mod labels;
 mod list;

@@ -1,18 +1,21 @@
-//! `--slurm` on a cluster of one node, which is this machine: the test's own munged, slurmctld and slurmd.
+//! Blocks in jobs of Slurm on a cluster of one node, which is this machine: the test's own munged, slurmctld and
+//! slurmd.
 
 use rustix::process::{Signal, kill_process};
 use std::{
-    fs,
+    env, fs,
     net::TcpListener,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
-    time::{Duration, Instant},
 };
 use wirebench_schema::journal::EndReason;
 
-use crate::world::{Outcome, Running, World, program, read, result_in, wait_for};
+use crate::{
+    from::SUITE,
+    world::{World, program, read, result_in, wait_for},
+};
 
 /// A cluster that ends when it is dropped.
 struct Cluster {
@@ -98,15 +101,17 @@ impl Cluster {
         self.wait("squeue", &["--noheader"], str::is_empty);
     }
 
-    /// Starts a run on the node.
-    fn run(&self, world: &World, blocks: &str) -> Running {
-        let (key, mark) = world.mark();
-        let mut command = Command::new(program());
-        let words = "run builtin/epoll --scenario hello --phase saturate --no-pin --no-verify -o out --slurm";
-        command.args(words.split(' ')).args(["--partition=bench --nodes=1", "--blocks", blocks]);
-        command.envs([(key, mark)]).env("SLURM_CONF", self.conf());
-        command.env("XDG_CACHE_HOME", self.folder.join("cache")).current_dir(world.folder.path());
-        Running::of(command)
+    /// Runs a script of the manual with the settings of the cluster, and returns what it prints.
+    fn script(&self, world: &World, script: &str) -> String {
+        let path =
+            format!("{}:{}", program().parent().unwrap().display(), env::var("PATH").unwrap());
+        let mut command = Command::new("sh");
+        command.args(["-ec", script]).current_dir(world.folder.path()).envs([world.mark()]);
+        command.env("SLURM_CONF", self.conf()).env("PATH", path);
+        command.env("XDG_CACHE_HOME", self.folder.join("cache"));
+        let output = command.stderr(Stdio::inherit()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
     }
 }
 
@@ -119,34 +124,55 @@ impl Drop for Cluster {
     }
 }
 
+/// The indented lines of the manual's section about Slurm: the script of a block, and how it is submitted.
+fn recipe() -> (String, String) {
+    let manual = include_str!("../../../../docs/hosts.md");
+    let (_, section) = manual.split_once("\n## Slurm\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let (script, jobs) = section.split_once("Block 1 finds").unwrap();
+    let code = |text: &str| -> String {
+        let lines = text.lines().filter_map(|line| line.strip_prefix("    "));
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    (code(script), code(jobs))
+}
+
+/// A text with replacements for a cluster of one node, each of which it must have.
+fn adapted(text: String, replacements: &[(&str, &str)]) -> String {
+    replacements.iter().fold(text, |text, (old, new)| {
+        assert!(text.contains(old), "{old} is missing in {text}");
+        text.replace(old, new)
+    })
+}
+
 #[test]
 #[ignore = "needs Slurm's programs, and root"]
-fn a_run_takes_its_host_from_slurm_and_a_cancelled_job_leaves_nothing_with_slurm() {
-    let world = World::new();
+fn the_recipe_of_the_manual_measures_blocks_in_a_job_array_and_joins_them_with_slurm() {
+    let world = World::new().with_suite("own.toml", SUITE);
     let cluster = Cluster::new(world.folder.path());
-    let outcome = cluster.run(&world, "1").end();
-    outcome.assert_reported();
-    let journal = read(&result_in(&world.folder.path().join("out")));
-    assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
+    let (script, jobs) = recipe();
+    let options = "own --address 127.0.0.1 --no-pin --no-verify";
+    let script = adapted(script, &[("full", options), ("/8", "/3"), ("tail -n +2", "cat")]);
+    fs::write(world.folder.path().join("block.sh"), script).unwrap();
+    let jobs = adapted(jobs, &[("-N2", "-N1"), ("=2-8", "=2-3")]);
+    cluster.script(&world, &jobs);
     cluster.wait_for_rest();
     world.wait_for_silence();
+    let whole = read(&result_in(&world.folder.path().join("whole")));
+    assert_eq!(whole.end.unwrap().reason, EndReason::Complete);
+    let parts: Vec<_> = whole.parts.iter().map(|it| (it.block, it.failure.is_none())).collect();
+    assert_eq!(parts, [(0, true), (1, true), (2, true)]);
+    assert!(whole.parts.iter().all(|it| it.pair.contains(':')), "{:#?}", whole.parts);
 
-    let run = cluster.run(&world, "50");
+    let script = fs::read_to_string(world.folder.path().join("block.sh")).unwrap();
+    let script = adapted(script, &[("out/$k", "lost")]);
+    fs::write(world.folder.path().join("lost.sh"), script).unwrap();
+    let repeated = "sbatch --parsable -N1 --exclusive --array=2 lost.sh --rates out/1";
+    let job = cluster.script(&world, repeated);
     world.wait_for_process("null-server");
-    let job = cluster.read("squeue", &["--noheader", "--format=%A"]);
     cluster.read("scancel", &[job.trim()]);
-    let cancelled = Instant::now();
-    let Outcome { code, stderr, .. } = run.end();
-    assert!(cancelled.elapsed() < Duration::from_secs(10), "{:?}", cancelled.elapsed());
-    assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("Resume with: wirebench run --slurm "), "{stderr}");
     cluster.wait_for_rest();
     world.wait_for_silence();
-
-    let run = cluster.run(&world, "50");
-    world.wait_for_process("null-server");
-    run.signal(Signal::INT);
-    run.end().ended(130);
-    cluster.wait_for_rest();
-    world.wait_for_silence();
+    let outcome = world.wirebench(&["join", "out/1", "lost", "out/3"]).ended(1);
+    assert!(outcome.stderr.contains("1 of 3 blocks are missing:\n  block 2, "), "{outcome:#?}");
 }

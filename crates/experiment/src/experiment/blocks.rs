@@ -72,28 +72,33 @@ impl Blocks<'_> {
         let mut planned = warm_up.saturating_add(limits.blocks).max(begun);
         // All blocks have the same cells, and of this one no run has been made.
         let whole = steps_of(&self.units(begun));
-        let mut numbers = 0..u32::MAX;
+        let mut numbers: Box<dyn Iterator<Item = u32>> = Box::new(0..u32::MAX);
         if let Some(part) = &experiment.part {
-            (numbers, planned) = (part.block..part.block + 1, part.block + 1);
-            let (runs, left) = (whole.len(), self.pace.sum(&whole));
+            // Each machine warms up by itself.
+            let own: Vec<u32> = (0..warm_up).chain([warm_up + part.block - 1]).collect();
+            planned = warm_up + 1;
+            let steps: Vec<Step> =
+                own.iter().flat_map(|number| steps_of(&self.units(*number))).collect();
+            let (runs, left) = (steps.len(), self.pace.sum(&steps));
             observer.on(&Progress::Measuring { runs, left });
+            numbers = Box::new(own.into_iter());
         } else {
             observer.on(&self.measuring(&whole, begun, planned));
         }
-        for number in numbers {
+        for (index, number) in (0..).zip(numbers) {
             if number >= begun {
                 let done = self.done(number, journal_file, observer);
                 if let Some(reason) = limits.end(&done) {
                     return Ok(reason);
                 }
             }
-            if number >= planned {
+            if index >= planned {
                 // A precision that is not reached yet asks for another pair.
-                planned = number + 2;
+                planned = index + 2;
                 observer.on(&Progress::Further { runs: 2 * whole.len() });
             }
             let units = self.units(number);
-            let later = self.pace.sum(&whole).saturating_mul(planned - number - 1);
+            let later = self.pace.sum(&whole).saturating_mul(planned - index - 1);
             for (index, unit) in units.iter().enumerate() {
                 let rest = units[index..].iter().map(|unit| self.pace.sum(unit.steps()));
                 let left = rest.fold(later, Duration::saturating_add);

@@ -14,6 +14,7 @@ pub(super) fn plan(was: &Start, is: &Start) -> Vec<String> {
     let pairs = [
         ("the suite", value(&was.suite), value(&is.suite)),
         ("the scale", value(was.scale), value(is.scale)),
+        ("the procedure", value(was.procedure), value(is.procedure)),
         ("the baselines", value(&was.baselines), value(&is.baselines)),
         ("the seed", value(was.seed), value(is.seed)),
         ("the number of blocks", value(was.blocks), value(is.blocks)),
@@ -51,17 +52,27 @@ pub(super) fn plan(was: &Start, is: &Start) -> Vec<String> {
 }
 
 /// What is different between the beginnings of two parts of one experiment, on different hosts.
-#[must_use]
-pub fn between_parts(one: &Start, other: &Start) -> Vec<String> {
+pub(super) fn between_starts(one: &Start, other: &Start) -> Vec<String> {
     let mut sentences = plan(one, other);
     for was in &one.variants {
-        let is = other.variants.iter().find(|is| is.variant == was.variant);
-        let versions = is.map(|is| value(&is.versions));
-        if let Some(versions) = versions {
-            add_changes(&mut sentences, &was.variant.to_string(), &value(&was.versions), &versions);
+        let Some(is) = other.variants.iter().find(|is| is.variant == was.variant) else {
+            sentences.push(format!("{} is missing", was.variant));
+            continue;
+        };
+        if was.fingerprint != is.fingerprint {
+            sentences.push(another_program(was));
         }
+        let (was, versions) = (&was.versions, value(&is.versions));
+        add_changes(&mut sentences, &is.variant.to_string(), &value(was), &versions);
     }
+    let is_new = |is: &&Described| !one.variants.iter().any(|was| was.variant == is.variant);
+    let new = other.variants.iter().filter(is_new);
+    sentences.extend(new.map(|is| format!("{} is only in one of them", is.variant)));
     sentences
+}
+
+fn another_program(was: &Described) -> String {
+    format!("{} is another program: its files have changed", was.variant)
 }
 
 /// What is different in a variant, first of all whether it is another program. How it is described
@@ -79,7 +90,7 @@ pub(super) fn variant(was: &Described, is: &Described) -> Vec<String> {
     };
     let mut sentences = Vec::new();
     if was.fingerprint != is.fingerprint {
-        sentences.push(format!("{} is another program: its files have changed", was.variant));
+        sentences.push(another_program(was));
     }
     add_changes(&mut sentences, &was.variant.to_string(), &told(was), &told(is));
     sentences

@@ -21,7 +21,7 @@ use super::{
     loads::Loads,
     open_journal::OpenJournal,
     pace::Pace,
-    rates, start, whys,
+    parts, rates, start, whys,
 };
 use crate::{cohort::KnownServers, journal, plan};
 
@@ -36,6 +36,9 @@ pub enum ExperimentError {
     /// Nothing is left to be measured.
     #[error("{0}")]
     Nothing(String),
+    /// It is not of one experiment with the blocks that are measured apart.
+    #[error("{0}")]
+    OtherParts(String),
 }
 
 /// An experiment that has come to an end.
@@ -96,11 +99,13 @@ pub(super) fn begin(
     }
     // Before the folder is there, which may lie in a folder that belongs to a program.
     let start = start::start(experiment, prepared);
+    let rates =
+        parts::known_rates(experiment, prepared, &start).map_err(ExperimentError::OtherParts)?;
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
     write_environment(&prepared.environment, &folder)?;
     let mut journal_file = OpenJournal::begin(&folder, start, &prepared.unavailable)?;
-    if let Some(part) = &experiment.part {
-        journal_file.write_all(part.known.clone())?;
+    if !rates.is_empty() {
+        journal_file.write_all(rates.into_iter().map(Record::Rate).collect())?;
     }
     observer.on(&Progress::Started { folder: &folder });
     Ok(journal_file)

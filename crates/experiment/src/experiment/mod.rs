@@ -23,6 +23,7 @@ mod loads;
 mod needs;
 mod open_journal;
 mod pace;
+mod parts;
 pub mod pilot;
 mod prepare;
 mod rates;
@@ -33,11 +34,11 @@ mod units;
 mod whys;
 
 pub use crate::why::applies as has_profile;
-pub use changed::between_parts;
 pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct, write_environment};
 pub use forecast::Forecast;
 pub use limits::MOST_BLOCKS_FOR_PRECISION;
 pub use needs::{Needs, generator_threads};
+pub use parts::{ExperimentPart, between_parts, results_in};
 pub use prepare::{Prepared, prepare};
 pub use resume::{Differences, ResumedExperiment};
 pub(crate) use started::StartedExperiment;
@@ -48,7 +49,7 @@ use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_catalogue::{build::Built, project::Project, subject::Subject};
 use wirebench_schema::{
     id::VariantId,
-    journal::{Goal, Journal, LeftOut, Procedure, Published, Record, Run, Unavailable, Verified},
+    journal::{Goal, Journal, LeftOut, Procedure, Published, Run, Unavailable, Verified},
     labels::Labels,
     scenario::Scenario,
     suite::{Scale, Suite, Workload},
@@ -109,15 +110,6 @@ pub struct Experiment {
     pub why: Option<Perf>,
 }
 
-/// One block of an experiment whose other blocks are measured on other hosts.
-#[derive(Clone, Debug)]
-pub struct ExperimentPart {
-    /// The block, from 0.
-    pub block: u32,
-    /// What is known already and holds here, too: rates, and checks of this host.
-    pub known: Vec<Record>,
-}
-
 /// What all parts of an experiment work with.
 #[derive(Clone, Copy, Debug)]
 struct Stage<'a> {
@@ -131,8 +123,15 @@ impl Experiment {
     #[must_use]
     pub fn forecast(&self, subjects: &[Subject]) -> Forecast {
         let units = self.units(subjects, 0);
-        let forecast = Forecast::new(subjects, &self.suite, self.verification, self.goal);
-        let forecast = forecast.with_units(&units, &self.suite, |workload| self.estimate(workload));
+        let mut suite = self.suite.clone();
+        if self.part.is_some() {
+            suite.blocks = 1;
+        }
+        let forecast = Forecast::new(subjects, &suite, self.verification, self.goal);
+        let mut forecast = forecast.with_units(&units, &suite, |workload| self.estimate(workload));
+        if self.part.as_ref().is_some_and(|it| it.rates.is_some()) {
+            (forecast.pilots, forecast.pilots_time) = (0, Duration::ZERO);
+        }
         Forecast { whys: self.whys(subjects), ..forecast }
     }
 

@@ -47,6 +47,7 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         baseline_copies: suite.baseline_copies,
         goal: experiment.goal,
         blocks: suite.blocks,
+        block: experiment.part.as_ref().map(|it| it.block),
         warmup_blocks: suite.warmup_blocks,
         scale: experiment.scale,
         published: experiment.published.clone().map(Box::new),

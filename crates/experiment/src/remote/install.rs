@@ -10,7 +10,7 @@ const OWN_FILE: &str = "/proc/self/exe";
 /// How long a host may take to say whether it has the program: `ssh` alone may take ten seconds to connect.
 const CONTACT: Duration = Duration::from_secs(30);
 /// How long a copy may take.
-pub(super) const COPY: Duration = Duration::from_secs(600);
+const COPY: Duration = Duration::from_secs(600);
 /// How a script says that the program is not there.
 const MISSING: i32 = 87;
 /// The folder of copied programs, in the user's cache.
@@ -85,7 +85,7 @@ pub(super) fn provide(
 }
 
 /// The part of a script that ends it if `folder` there belongs to another user.
-pub(super) fn refuse_foreign(folder: &str) -> String {
+fn refuse_foreign(folder: &str) -> String {
     format!(
         "test -O {folder} || {{ echo {folder} belongs to another user: remove it, or set XDG_CACHE_HOME \
          there >&2; exit 1; }}"

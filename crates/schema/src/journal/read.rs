@@ -51,7 +51,7 @@ pub struct Journal {
     pub runs: Vec<Run>,
     /// The profiles of `--why`, which count in no figure.
     pub whys: Vec<Why>,
-    /// The blocks that were given to pairs of hosts; empty if all were measured by one side.
+    /// The blocks that were measured by themselves; empty if all were measured in one go.
     pub parts: Vec<Part>,
     /// The times at which it was resumed.
     pub resumed: Vec<Resumed>,

@@ -131,7 +131,7 @@ impl Arguments {
             labels: self.telling.labels(context),
             verification: self.conditions.verification(Verification::AllOrNothing),
             goal,
-            part: self.pairs.part()?,
+            part: self.block.part()?,
             precision: Precision(Box::new(move |journal| half_width(journal, metric))),
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
             why,
@@ -208,6 +208,10 @@ impl Arguments {
         Ok(workload)
     }
 
+    fn count(&self) -> Option<u32> {
+        self.cohorts.count.or(self.block.count())
+    }
+
     /// The cohorts that are planned. With a budget that is one more than it can hold, each of which takes
     /// at least `block_time`, so that the budget decides.
     fn blocks(&self, goal: &Goal, block_time: Duration) -> u32 {
@@ -215,7 +219,7 @@ impl Arguments {
             let held = (budget.as_secs_f64() / block_time.as_secs_f64()) as u32;
             held.clamp(FEWEST_BLOCKS, MOST_BLOCKS).saturating_add(1)
         };
-        match (self.cohorts.count, goal.precision, goal.budget) {
+        match (self.count(), goal.precision, goal.budget) {
             (Some(asked), ..) => asked.max(1),
             // A precision is looked at after whole pairs.
             (None, None, Some(budget)) => beyond(budget),
@@ -224,7 +228,7 @@ impl Arguments {
     }
 
     fn goal(&self, procedure: Procedure) -> Goal {
-        let usual = match (self.cohorts.count, self.precision, procedure) {
+        let usual = match (self.count(), self.precision, procedure) {
             (Some(_), ..) => None,
             (None, Some(_), _) => Some(PRECISION_BUDGET),
             (None, None, Procedure::Cohorts) => Some(BUDGET),

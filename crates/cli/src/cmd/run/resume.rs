@@ -6,7 +6,7 @@ use std::{io, path::Path};
 use wirebench_catalogue::trust;
 use wirebench_experiment::{
     experiment::{Differences, ResumedExperiment},
-    journal::{self, JOURNAL_FILE},
+    journal::JOURNAL_FILE,
 };
 use wirebench_report::{ab, tune};
 use wirebench_schema::{
@@ -43,12 +43,6 @@ pub(super) fn run(
              the folder yours with `chown -R`"
         ))
     })?;
-    if let Ok(journal) = journal::read(folder)
-        && let Some(pairs) = original(&journal.start)?.pairs()
-    {
-        require_secrets(&journal.start)?;
-        return pairs.go_on(folder);
-    }
     let taken_up = ResumedExperiment::open(folder).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => error.into(),
         _ => usage(error),

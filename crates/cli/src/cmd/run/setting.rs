@@ -169,7 +169,7 @@ impl Arguments {
             labels: self.telling.labels(context),
             verification: conditions.verification(Verification::Full),
             goal,
-            part: self.pairs.part()?,
+            part: self.block.part()?,
             precision: Precision(Box::new(|journal| Analysis::of(journal).widest_interval())),
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
             why,
@@ -204,7 +204,7 @@ impl Arguments {
         let requests = if is_needed { of_entries(&named)? } else { None };
         let is_smoke = self.scale == Scale::Smoke && self.phases.contains(&Phase::Idle);
         Ok(Changes {
-            blocks: self.cohorts.count,
+            blocks: self.cohorts.count.or(self.block.count()),
             copies: self.copies,
             workers: self.each_run.workers,
             connections: self.connections,
