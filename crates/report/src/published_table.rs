@@ -234,7 +234,7 @@ fn fill(
     let comparison = rows.compare(metric);
     let is_compared = |row: &Row<'_>| shown(row).is_compared() && !is_hidden(shown(row));
     let is_reference = Some(rows.rows[baseline].variant) == of.reference;
-    let is_checked = comparison.baseline_check.state != CheckState::Failed;
+    let is_checked = comparison.baseline_check.state != CheckState::Suspicious;
     if is_reference && is_checked && is_compared(row) && is_compared(&rows.rows[baseline]) {
         let ratio = comparison.rows[index].as_ref().and_then(|it| it.ratio.clone());
         cell.ratio = match row.role {

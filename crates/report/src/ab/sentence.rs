@@ -150,7 +150,7 @@ impl Ab<'_> {
             }
             Some(Inconclusive::BaselineCheckFailed) => format!(
                 "{}, so noise may explain any difference; next step: {}",
-                self.failed_checks(ratio),
+                self.suspicious_checks(ratio),
                 self.what_disturbed()
             ),
             Some(Inconclusive::Bound) => format!(
@@ -173,10 +173,10 @@ impl Ab<'_> {
     }
 
     /// `two instances of A differ by 2.1 % (99 % interval +0.8 to +3.4 %)`.
-    fn failed_checks(&self, ratio: &SideRatio) -> String {
+    fn suspicious_checks(&self, ratio: &SideRatio) -> String {
         let checks = self.names().into_iter().zip(ratio.checks);
-        let failed = checks.filter(|(_, check)| check.state == CheckState::Failed);
-        let text = failed.filter_map(|(name, check)| {
+        let suspicious = checks.filter(|(_, check)| check.state == CheckState::Suspicious);
+        let text = suspicious.filter_map(|(name, check)| {
             let found = check.second_over_first?;
             let share = percent((found.value - 1.0).abs());
             let interval = found

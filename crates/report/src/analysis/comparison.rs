@@ -108,23 +108,23 @@ impl WorkloadRows<'_> {
     }
 
     /// The ranks that each row may have; absent with fewer than three cohorts, of the baseline's second
-    /// instance, and where the check of the baseline has failed. Every row is compared with every other
+    /// instance, and where the check of the baseline is suspicious. Every row is compared with every other
     /// one, which takes nearly all of the time with many rows.
     #[must_use]
     pub fn ranks(&self, metric: Metric) -> &[Option<Rank>] {
         let comparison = self.compare(metric);
         comparison.ranks.get_or_init(|| match comparison.baseline_check.state {
-            CheckState::Failed => vec![None; self.rows.len()],
+            CheckState::Suspicious => vec![None; self.rows.len()],
             _ => self.rank(&comparison.levels, metric),
         })
     }
 
     /// What is needed to compare any two of these rows by `metric`; nothing where the check of the
-    /// baseline has failed.
+    /// baseline is suspicious.
     pub(crate) fn pairs(&self, metric: Metric, rows: &[usize]) -> Vec<Option<PairLevel>> {
         let comparison = self.compare(metric);
         match comparison.baseline_check.state {
-            CheckState::Failed => vec![None; rows.len()],
+            CheckState::Suspicious => vec![None; rows.len()],
             _ => comparison.levels.pairs(rows),
         }
     }
@@ -243,12 +243,12 @@ pub(super) fn claim(
     margin: f64,
 ) -> (Claim, Option<Inconclusive>) {
     let claim = match check {
-        CheckState::Failed => Claim::CannotTell,
+        CheckState::Suspicious => Claim::CannotTell,
         _ => Claim::of(judged, reads, margin),
     };
     let why = match (judged.outcome, check, reads) {
         (Outcome::TooFewCohorts, _, _) => Inconclusive::TooFewCohorts,
-        (_, CheckState::Failed, _) => Inconclusive::BaselineCheckFailed,
+        (_, CheckState::Suspicious, _) => Inconclusive::BaselineCheckFailed,
         (Outcome::Inconclusive, _, _) | (_, _, Reads::Exactly) => Inconclusive::WideInterval,
         _ => Inconclusive::Bound,
     };

@@ -133,11 +133,11 @@ pub(crate) fn compare_workloads(
     let model = TwoWay::fit(&[own, base], &[])?;
     let judged = judge_sides(&model, [&[1], &[0]], comparisons, margin)?;
     let reads = row.reads(metric).with(reference.reads(metric).inverse());
-    let has_failed = |side: &PairSide<'_, '_>| {
-        side.rows.compare(metric).baseline_check.state == CheckState::Failed
+    let is_suspicious = |side: &PairSide<'_, '_>| {
+        side.rows.compare(metric).baseline_check.state == CheckState::Suspicious
     };
-    let check = match sides.iter().any(has_failed) {
-        true => CheckState::Failed,
+    let check = match sides.iter().any(is_suspicious) {
+        true => CheckState::Suspicious,
         false => CheckState::Passed,
     };
     Some(PairRatio::of(&judged, reads, check, margin))

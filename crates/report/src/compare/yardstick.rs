@@ -125,7 +125,7 @@ impl<'a> Fits<'a> {
     pub(super) fn check(&self) -> CheckState {
         let of = |levels: &Levels| BaselineCheck::of(levels.check(), self.margin).state;
         let states = self.fits.each_ref().map(|(_, levels)| of(levels));
-        if states.contains(&CheckState::Failed) { CheckState::Failed } else { states[1] }
+        if states.contains(&CheckState::Suspicious) { CheckState::Suspicious } else { states[1] }
     }
 }
 

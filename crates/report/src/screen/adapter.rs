@@ -170,7 +170,7 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     let columns = columns(&rows.workload);
     let baseline = rows.baseline.map(|index| &rows.rows[index]);
     let is_comparable = baseline.is_some_and(|row| shown(row).is_compared())
-        && comparison.baseline_check.state != CheckState::Failed;
+        && comparison.baseline_check.state != CheckState::Suspicious;
     let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut ratios: BTreeMap<String, Ratio> = BTreeMap::new();
     for (index, row) in rows.rows.iter().enumerate().filter(|(_, row)| is_listed(row)) {
