@@ -13,6 +13,7 @@ use super::{Ab, Figure, Side, Verdict};
 use crate::{
     analysis::{CheckState, Claim, Inconclusive, Metric, Reads, SideRatio},
     interval::ends,
+    remarks::SHIFT,
     table::count,
     table_units::{percent, thousands},
 };
@@ -62,7 +63,8 @@ impl Ab<'_> {
             (Verdict::Claimed(claim), Some(Figure { ratio: Some(ratio), .. })) => {
                 // Other work meets both sides alike, so one of them explains it.
                 let warning = self.troubles().into_iter().next();
-                let warning = warning.map_or_else(String::new, |it| format!("; warning: {it}"));
+                let warning =
+                    warning.map_or_else(String::new, |it| format!("; warning: {SHIFT}: {it}"));
                 format!("{}{warning}", self.claimed(*claim, ratio))
             }
             (Verdict::Claimed(_), _) => {
@@ -81,7 +83,7 @@ impl Ab<'_> {
 
     /// Why there is no verdict on the sides, or one with a warning.
     fn troubles(&self) -> Vec<String> {
-        let trouble = |side: &Side<'_>| Some(format!("{} {}", side.name, side.state.why()?));
+        let trouble = |side: &Side<'_>| Some(format!("{} {}", side.name, side.why.as_ref()?));
         self.sides.iter().filter_map(trouble).collect()
     }
 

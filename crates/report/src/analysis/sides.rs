@@ -65,9 +65,10 @@ impl WorkloadRows<'_> {
         });
         let differ = checks.iter().any(|check| check.state == CheckState::Suspicious);
         let check = if differ { CheckState::Suspicious } else { CheckState::Passed };
+        let withheld = self.withheld([first, second], metric, check);
         let [of_first, of_second] = [first, second].map(|rows| self.limited(rows));
         let reads = Reads::of(metric, of_second, of_first);
-        let (claim, inconclusive) = claim(&judged, reads, check, margin);
+        let (claim, inconclusive) = claim(&judged, reads, withheld, margin);
         Some(SideRatio {
             by_block: ratios([first, second], &values),
             estimate: comparison::estimate(&judged),
