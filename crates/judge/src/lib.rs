@@ -15,6 +15,7 @@ pub mod objectives;
 pub mod rest;
 pub mod settle;
 pub mod slices;
+pub mod standing;
 pub mod thresholds;
 pub mod uneven;
 pub mod validity;

@@ -23,12 +23,7 @@ use wirebench_schema::{
 };
 use wirebench_stats::MIN_COHORTS;
 
-pub(crate) use self::side::not_run;
-pub use self::{
-    figure::Figure,
-    side::{Side, State},
-    verdict::Verdict,
-};
+pub use self::{figure::Figure, side::Side, verdict::Verdict};
 use crate::{
     analysis::{Metric, Reads, SideRatio, WorkloadRows, rows},
     compare::Gate,
@@ -99,8 +94,7 @@ impl<'a> Ab<'a> {
             true => Verdict::NotComparable,
             false => Verdict::of(&sides, figures.first()),
         };
-        let of = |metric| [0, 1].map(|index| Side::of(journal, &rows, index, metric));
-        let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures, of);
+        let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures);
         Some(Self { journal, rows, sides, metric, absent, figures, verdict, gate })
     }
 
@@ -114,7 +108,7 @@ impl<'a> Ab<'a> {
     #[must_use]
     pub fn is_valid(&self) -> bool {
         let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
-        self.sides.iter().all(|side| side.state == State::Valid)
+        self.sides.iter().all(|side| side.standing.is_compared())
             && ratio.is_some_and(|it| it.reads == Reads::Exactly)
     }
 

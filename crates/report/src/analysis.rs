@@ -32,7 +32,7 @@ pub(crate) use metric::absent;
 pub use metric::{Direction, Metric};
 pub(crate) use pair::{PairRatio, PairSide, compare_workloads};
 pub use rows::{Role, Row, WorkloadRows};
-pub(crate) use rows::{asked_for, conditions, invalid};
+pub(crate) use rows::{are_builds, asked_for, conditions};
 pub use sides::SideRatio;
 pub use sort::Sort;
 use states::Machine;

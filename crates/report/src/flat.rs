@@ -47,7 +47,7 @@ pub struct FlatRow {
     pub role: &'static str,
     /// `raw`, `library` or `framework`, if known.
     pub class: Option<Class>,
-    /// Whether there are runs with figures, and none failed or is invalid.
+    /// Whether enough of its cohorts are valid.
     pub valid: bool,
     pub runs: usize,
     pub failed: usize,
@@ -234,5 +234,5 @@ fn trouble(row: &json::Row<'_>) -> String {
 }
 
 fn is_valid(row: &json::Row<'_>, metric: Metric) -> bool {
-    row.valid && !(metric.is_tail() && row.runs.tail_invalid > 0)
+    if metric.is_tail() { row.tail_valid } else { row.valid }
 }

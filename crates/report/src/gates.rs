@@ -10,14 +10,14 @@ use wirebench_schema::{
 };
 
 use crate::{
-    ab::not_run,
     analysis::{Analysis, Metric, Role, WorkloadRows},
     compare::{
         Cell, Change, Figure, Gate, Lost,
-        conditions::{Evidence, judge, withhold},
+        conditions::{Evidence, judge},
         limits::{Subject, is_of_phase, subjects},
         relative::OnChange,
     },
+    not_measured::not_measured,
     tune::Tuned,
 };
 
@@ -70,19 +70,6 @@ pub fn of_run(analysis: &Analysis<'_>, conditions: &[Condition]) -> Option<Gate>
     let subjects = subjects(&analysis.workloads);
     let evidence = Evidence { changes: &changes, subjects: &subjects, ..Evidence::default() };
     let mut gate = judge(conditions, &evidence)?;
-    for change in &changes {
-        let is_meant = |it: &&Subject<'_>| {
-            it.cell.as_ref().is_some_and(|cell| {
-                let is_baseline = Some(&cell.variant) == change.relative_to.as_ref();
-                let is_here = cell.workload == change.cell.workload;
-                is_here && (is_baseline || *cell == change.cell)
-            })
-        };
-        let mut both = subjects.iter().filter(is_meant);
-        if both.any(|it| it.is_spoiled(change.metric.is_tail())) {
-            withhold(&mut gate, change, false);
-        }
-    }
     let without = gate.conditions.iter().filter(|it| it.looked_at == 0);
     let without: Vec<String> = without.map(|it| format!("'{}'", it.condition)).collect();
     gate.warnings.retain(|warning| !without.iter().any(|it| warning.starts_with(it)));
@@ -122,13 +109,8 @@ fn lost(analysis: &Analysis<'_>, subjects: &[Subject<'_>], conditions: &[Conditi
     };
     let lost = subjects.iter().filter(is_concerned).filter_map(|it| {
         let cell = it.cell.clone()?;
-        let mut runs = it.rows.iter().flat_map(|row| &row.runs);
-        let workload = analysis.workloads.iter().find(|it| it.workload.name == cell.workload)?;
-        let reason = match runs.find_map(|run| run.outcome.failure()) {
-            Some(why) => why.to_owned(),
-            None => not_run(analysis.journal, workload, &cell.variant),
-        };
-        Some(Lost { cell, reason })
+        let reason = not_measured(analysis.journal, &cell.variant, Some(&cell.workload));
+        Some(Lost { cell, reason: reason.unwrap_or_else(|| "was not run".to_owned()) })
     });
     lost.collect()
 }

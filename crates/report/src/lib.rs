@@ -32,6 +32,7 @@ pub mod load_json;
 pub mod load_text;
 mod load_words;
 mod names;
+mod not_measured;
 mod notes;
 mod order;
 mod origin;
@@ -53,6 +54,8 @@ pub mod view;
 pub mod why;
 pub mod wrap;
 pub mod wrk_units;
+
+pub use shown::refused;
 
 use self::{
     analysis::Analysis,

@@ -3,7 +3,8 @@
 
 use serde::{Serialize, Serializer};
 use std::fmt;
-use wirebench_schema::journal::{ProgramShare, Reason, Weight};
+use wirebench_judge::standing::voids;
+use wirebench_schema::journal::{ProgramShare, Reason};
 
 /// Prefix of a reason that makes the figures invalid.
 pub(crate) const INVALID: &str = "! ";
@@ -29,10 +30,10 @@ enum Content {
 impl Remark {
     /// A finding, with a mark where it makes figures invalid.
     pub(crate) fn marked(reason: &Reason) -> Self {
-        let mark = match reason.weight {
-            Weight::Invalid => INVALID,
-            Weight::Tail => TAIL_INVALID,
-            Weight::Limit | Weight::Note => "",
+        let mark = match [false, true].map(|in_tail| voids(reason, in_tail, &[])) {
+            [true, _] => INVALID,
+            [_, true] => TAIL_INVALID,
+            _ => "",
         };
         Self::from(reason).prefixed(mark)
     }
@@ -190,7 +191,7 @@ pub(crate) fn references(numbers: impl IntoIterator<Item = usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_schema::journal::{Owner, ReasonKind};
+    use wirebench_schema::journal::{Owner, ReasonKind, Weight};
 
     #[test]
     fn findings_of_a_kind_become_one_note_with_the_range_the_first_example_and_all_programs() {
@@ -216,14 +217,22 @@ mod tests {
         let mut notes = Notes::default();
         assert_eq!(remarks.map(|it| notes.add(it)), [1, 2, 1, 3, 1, 3, 2, 4]);
         expect_test::expect![[r#"
-            ! other work took 4.5..100 % of the CPU time of server or generator (rustc 30.0 %, cc1 20.0 %)
+            ! p99 and above: other work took 4.5..100 % of the CPU time of server or generator
+            rustc 30.0 %, cc1 20.0 %)
             stop these programs and measure again
             not pinned
             2..7 replies were wrong (status 404)
             run `wirebench verify` on the entry
             in the older result: 7 replies were wrong
             run `wirebench verify` on the entry"#]]
-        .assert_eq(&notes.texts().collect::<Vec<_>>().join("\n").replace("; ", "\n"));
+        .assert_eq(
+            &notes
+                .texts()
+                .collect::<Vec<_>>()
+                .join("\n")
+                .replace("; ", "\n")
+                .replace(" (rustc", "\nrustc"),
+        );
     }
 
     #[test]

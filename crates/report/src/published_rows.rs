@@ -8,6 +8,8 @@ use wirebench_schema::{
     suite::{PublishedRow, RowState, Scale},
 };
 
+use crate::not_measured::not_measured;
+
 /// Replaces the list of a journal without states.
 const NO_STATES: &str = "this journal is from an older wirebench and has no state for any row, so no \
                          conclusion is drawn from them";
@@ -43,7 +45,7 @@ pub(crate) fn lines(journal: &Journal) -> Vec<String> {
         return vec![NO_STATES.to_owned()];
     }
     let line = |(variant, row): (&VariantId, &PublishedRow)| {
-        let reason = not_measured(journal, variant).filter(|_| row.state != RowState::Missing);
+        let reason = reason(journal, variant).filter(|_| row.state != RowState::Missing);
         let reason = reason.map(|reason| format!("not measured: {reason}"));
         let texts = [Some(row.explanation()), reason];
         let texts: Vec<String> = texts.into_iter().flatten().collect();
@@ -85,28 +87,12 @@ pub(crate) fn few<S: Borrow<str>>(names: &[S], most: usize, noun: &str) -> Strin
 }
 
 /// Why `variant` has no figures; none if it has some.
-pub(crate) fn not_measured(journal: &Journal, variant: &VariantId) -> Option<String> {
-    let is_its = |name: &str| variant.to_string() == name || variant.is_among(name);
-    let runs = || journal.runs.iter().filter(|run| run.variant == *variant);
-    if runs().any(|run| run.outcome.has_figures()) {
+pub(crate) fn reason(journal: &Journal, variant: &VariantId) -> Option<String> {
+    let mut runs = journal.runs.iter().filter(|run| run.variant == *variant);
+    if runs.any(|run| run.outcome.has_figures()) {
         return None;
     }
-    let start = &journal.start;
-    let unavailable = journal.unavailable.iter().find(|it| it.variant == *variant);
-    let left_out = || start.left_out.iter().find(|it| is_its(&it.what));
-    let refused = || {
-        let checks = journal.verified.iter().filter(|it| it.variant == *variant);
-        let mut failed = checks.filter_map(|it| Some((it.scenario, it.failed.first()?)));
-        failed
-            .next()
-            .map(|(scenario, (check, why))| format!("fails `{check}` in {scenario}: {why}"))
-    };
-    let reason = unavailable
-        .map(|it| it.reason.clone())
-        .or_else(|| left_out().map(|it| it.reason.clone()))
-        .or_else(refused)
-        .or_else(|| runs().find_map(|run| run.outcome.failure()).map(str::to_owned));
-    let is_part = start.variants.iter().any(|it| it.variant == *variant);
+    let is_part = journal.start.variants.iter().any(|it| it.variant == *variant);
     let other = if is_part { "it has no run" } else { "it is not part of this run" };
-    Some(reason.unwrap_or_else(|| other.to_owned()))
+    Some(not_measured(journal, variant, None).unwrap_or_else(|| other.to_owned()))
 }

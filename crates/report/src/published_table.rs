@@ -17,7 +17,7 @@ use wirebench_schema::{
 use wirebench_stats::Estimate;
 
 use crate::{
-    analysis::{Analysis, CheckState, Limited, Metric, RatioToBaseline, Role, Row, WorkloadRows},
+    analysis::{Analysis, Inconclusive, Limited, Metric, RatioToBaseline, Role, WorkloadRows},
     published_rows::{self, name_of},
     shown::{Shown, shown},
 };
@@ -232,11 +232,12 @@ fn fill(
     }
     let (Some(metric), Some(baseline)) = (of.metric, rows.baseline) else { return };
     let comparison = rows.compare(metric);
-    let is_compared = |row: &Row<'_>| shown(row).is_compared() && !is_hidden(shown(row));
     let is_reference = Some(rows.rows[baseline].variant) == of.reference;
-    let is_checked = comparison.baseline_check.state != CheckState::Failed;
-    if is_reference && is_checked && is_compared(row) && is_compared(&rows.rows[baseline]) {
-        let ratio = comparison.rows[index].as_ref().and_then(|it| it.ratio.clone());
+    let ratio = comparison.rows[index].as_ref().and_then(|it| it.ratio.clone());
+    let ratio = ratio.filter(|it| !it.inconclusive.is_some_and(Inconclusive::is_withheld));
+    let is_hidden = is_hidden(shown(&rows.rows[baseline]));
+    let is_checked = rows.withheld([&[baseline], &[]], metric, comparison.baseline_check.state);
+    if is_reference && !is_hidden && is_checked.is_none() {
         cell.ratio = match row.role {
             Role::Baseline => MeasuredRatio::Reference,
             _ => ratio.map_or(MeasuredRatio::Absent, MeasuredRatio::Ratio),

@@ -1,6 +1,7 @@
 //! What must be known of a row beside its figures, as sentences: refusals, failures, what speaks
 //! against its runs, strange and missing blocks. How often a sentence is shown is not decided here.
 
+use wirebench_judge::standing::{Standing, void_cohorts};
 use wirebench_schema::{
     journal::{Journal, Outcome, Verified, Weight, block_of_cohort},
     suite::Workload,
@@ -8,10 +9,12 @@ use wirebench_schema::{
 use wirebench_stats::Interval;
 
 use crate::{
-    analysis::{Comparison, Role, Row, WorkloadRows},
+    analysis::{Comparison, Metric, Role, Row, WorkloadRows, are_builds},
     notes::{INVALID, Notes, Remark},
 };
 
+/// What other work on the machine does to a comparison of different programs.
+pub(crate) const SHIFT: &str = "ratios of different programs may shift beside other work";
 const SECOND_WITHOUT_FIRST: &str = "second instance of the baseline (A/A); the first has no figures, so the \
                                     baseline is another row";
 
@@ -36,12 +39,28 @@ pub(crate) fn remarks(
     let warm_up = failure(row.warm_up.iter().map(|run| &run.outcome));
     remarks.extend(warm_up.map(|it| it.prefixed("in a warm-up block: ")));
     remarks.extend(missing(row, rows.blocks).map(Remark::from));
+    let void = void_cohorts(&row.runs, false, &row.asked_for).len();
+    if void > 0 {
+        let of = row.runs.len();
+        remarks.push(format!("{void} of {of} runs are not valid and in no figure").into());
+    }
+    remarks.extend(is_shifted(journal, rows, row).then_some(SHIFT).map(Remark::from));
     if row.role == Role::SecondWithoutFirst {
         remarks.push(SECOND_WITHOUT_FIRST.into());
     }
     remarks.extend(without_ratio(rows, index, comparison).map(Remark::from));
     remarks.extend(strange(index, comparison));
     Notes::of(remarks).into_remarks()
+}
+
+/// Whether other work may have shifted the ratio of a row to the baseline.
+pub(crate) fn is_shifted(journal: &Journal, rows: &WorkloadRows<'_>, row: &Row<'_>) -> bool {
+    rows.baseline.map(|index| &rows.rows[index]).is_some_and(|baseline| {
+        let both = [baseline, row];
+        let standing = both.map(|it| it.standing(Metric::Cpu)).into_iter().min();
+        standing == Some(Standing::Disturbed)
+            && !are_builds(&journal.start, both.map(|it| it.variant))
+    })
 }
 
 /// Why the variant was not measured in this workload's scenario, which checks it fails as declared,

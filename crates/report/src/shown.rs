@@ -1,9 +1,10 @@
-//! Which figures of a row a reader may see: those are hidden for which most of its runs are not valid.
+//! Which figures of a row a reader may see, by its standing.
 
+use wirebench_judge::standing::{Standing, is_disturbed, standing, voids};
 use wirebench_schema::journal::{Bound, Reason, ReasonKind, Run, Weight};
 
 use crate::{
-    analysis::{Metric, Row},
+    analysis::{Analysis, Limited, Metric, Role, Row},
     distribution::ENOUGH_BEYOND,
     notes::Remark,
 };
@@ -15,6 +16,8 @@ pub(crate) enum Shown {
     Nothing,
     /// Figures, but neither a comparison nor tail latencies.
     NotCompared,
+    /// Everything but tail latencies, after other work that shifts ratios of different programs.
+    Shifted,
     /// Everything but tail latencies.
     NoTail,
     All,
@@ -33,21 +36,15 @@ pub(crate) fn was_bound_by(row: &Row<'_>, side: Bound) -> bool {
     bound > 0 && bound * 2 >= row.measured()
 }
 
-/// What may be seen of a row: what holds for at least half of its runs.
+/// What may be seen of a row.
 pub(crate) fn shown(row: &Row<'_>) -> Shown {
-    let most = |is_meant: &dyn Fn(&Reason) -> bool| {
-        let runs = row.runs.iter().filter(|run| run.outcome.reasons().iter().any(is_meant));
-        let count = runs.count();
-        count > 0 && count * 2 >= row.measured()
-    };
-    if most(&|it| it.kind == ReasonKind::BelowRate && it.weight == Weight::Invalid) {
-        Shown::Nothing
-    } else if most(&|it| spoils_all(it, row)) {
-        Shown::NotCompared
-    } else if most(&|it| it.weight == Weight::Tail) || has_few_samples(row, Metric::LatencyP99) {
-        Shown::NoTail
-    } else {
-        Shown::All
+    let tail = row.standing(Metric::LatencyP99);
+    match row.standing(Metric::Cpu) {
+        Standing::Hidden => Shown::Nothing,
+        Standing::NotCompared => Shown::NotCompared,
+        Standing::NotMeasured => Shown::All,
+        _ if !tail.is_compared() || has_few_samples(row, Metric::LatencyP99) => Shown::NoTail,
+        _ => Shown::All,
     }
 }
 
@@ -59,10 +56,39 @@ pub(crate) fn decisive<'a>(
 ) -> impl Iterator<Item = &'a Reason> {
     run.outcome.reasons().iter().filter(move |reason| match shown {
         Shown::All => false,
-        Shown::NoTail => reason.weight == Weight::Tail || reason.kind == ReasonKind::FewSamples,
-        Shown::NotCompared => spoils_all(reason, row),
+        Shown::NoTail => {
+            voids(reason, true, &row.asked_for) || reason.kind == ReasonKind::FewSamples
+        }
+        Shown::Shifted => is_disturbed(reason),
+        Shown::NotCompared => voids(reason, false, &row.asked_for),
         Shown::Nothing => reason.kind == ReasonKind::BelowRate,
     })
+}
+
+/// A sentence for each row whose figures are void or only a bound, with its first cause. Even conditions that the user
+/// asked for count.
+#[must_use]
+pub fn refused(analysis: &Analysis<'_>) -> Vec<String> {
+    let of_row = |workload: &str, row: &Row<'_>| {
+        let is_compared = |in_tail| standing(&row.runs, in_tail, &[]).is_compared();
+        let (what, is_cause): (_, fn(&Reason) -> bool) = if !is_compared(false) {
+            ("not valid", |it| voids(it, false, &[]))
+        } else if row.limited() == Limited::Yes {
+            ("only a bound", |it| it.weight == Weight::Limit)
+        } else if !is_compared(true) {
+            ("p99 and above not valid", |it| voids(it, true, &[]))
+        } else {
+            return None;
+        };
+        let reasons = row.runs.iter().map(|run| run.outcome.reasons());
+        let causes: Vec<&Reason> =
+            reasons.filter_map(|it| it.iter().find(|it| is_cause(it))).collect();
+        let (of, variant, why) = (row.runs.len(), row.variant, causes.first()?.brief());
+        Some(format!("{what} in {} of {of} runs: {variant} {workload}: {why}", causes.len()))
+    };
+    let rows = analysis.workloads.iter().flat_map(|it| it.rows.iter().map(move |row| (it, row)));
+    let rows = rows.filter(|(_, row)| row.role != Role::SecondOfBaseline);
+    rows.filter_map(|(it, row)| of_row(&it.workload.name, row)).collect()
 }
 
 /// Why a row cannot be compared by `metric`, if it cannot.
@@ -73,13 +99,9 @@ pub(crate) fn not_compared(row: &Row<'_>, metric: Metric) -> Option<Remark> {
         shown => shown.is_compared(),
     };
     let first = || row.runs.iter().flat_map(|run| decisive(run, row, shown)).next();
-    (!is_compared).then(|| first().map_or_else(|| Remark::from("too few samples"), Remark::from))
-}
-
-/// Whether a run with this reason is not valid. Conditions that the user asked for hold for all rows
-/// alike, so they are stated once and hide nothing.
-fn spoils_all(reason: &Reason, row: &Row<'_>) -> bool {
-    reason.weight == Weight::Invalid && !row.asked_for.contains(&reason.kind)
+    let failure = || row.runs.iter().find_map(|run| run.outcome.failure());
+    let other = || Remark::from(failure().unwrap_or("too few samples"));
+    (!is_compared).then(|| first().map_or_else(other, Remark::from))
 }
 
 /// Whether so few samples lie beyond a percentile in a run of `row` that single ones decide it.
@@ -93,4 +115,30 @@ pub(crate) fn has_few_samples(row: &Row<'_>, metric: Metric) -> bool {
     // More by a trace, because a hundredth is none in binary.
     let beyond = |count: u64| (count as f64 * share + 1e-6).floor();
     counts.min().is_some_and(|count| beyond(count) < ENOUGH_BEYOND as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{add_reason, pair};
+
+    #[test]
+    fn a_strict_run_refuses_rows_and_not_single_runs() {
+        let found = |kind: ReasonKind, weight: Weight, blocks: u32| {
+            let mut journal = pair(0.9);
+            let is_meant = |run: &Run| run.variant.entry() == "go/net" && run.block < blocks;
+            add_reason(&mut journal, is_meant, &kind.reason(weight, None, ""));
+            refused(&Analysis::of(&journal)).concat()
+        };
+        let (wrong, neighbour) = (ReasonKind::WrongReplies, ReasonKind::Neighbour);
+        assert_eq!(found(wrong, Weight::Invalid, 3), "");
+        let all = found(wrong, Weight::Invalid, 9);
+        assert!(all.starts_with("not valid in 6 of 6 runs: go/net hello: "), "{all}");
+        let tail = found(neighbour, Weight::Invalid, 9);
+        assert!(tail.starts_with("p99 and above not valid in 6 of 6 runs: go/net "), "{tail}");
+        assert!(
+            found(ReasonKind::GeneratorBound, Weight::Limit, 9).starts_with("only a bound in 6")
+        );
+        assert!(found(ReasonKind::NotPinned, Weight::Invalid, 9).starts_with("not valid in 6"));
+    }
 }

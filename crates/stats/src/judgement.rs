@@ -23,7 +23,7 @@ pub const MIN_COHORTS: usize = 3;
 pub(crate) const PLAIN_TAILS: f64 = 0.10;
 /// Critical values are computed for degrees of freedom in steps of 2 %.
 const FREEDOM_STEP: f64 = 0.02;
-/// How often the check of the baseline fails without a cause. It is stricter than a verdict because
+/// How often the check of the baseline is suspicious without a cause. It is stricter than a verdict because
 /// it withholds all verdicts of a load, and a suite has several loads.
 const CHECK_ALPHA: f64 = 0.01;
 
@@ -64,7 +64,7 @@ pub struct AaCheck {
     /// Second over first, with a 99 % interval.
     pub judged: Judged,
     /// Whether the two differ: then what makes them differ may be in every other difference too.
-    pub failed: bool,
+    pub differ: bool,
 }
 
 impl Interval {
@@ -119,7 +119,7 @@ pub fn judge_sides(
     Some(rule.judge(&contrast))
 }
 
-/// Compares the two instances of the baseline. It fails when the 99 % interval of their ratio
+/// Compares the two instances of the baseline. They are suspicious when the 99 % interval of their ratio
 /// excludes 1 and does not lie inside the margin, which equal instances do in at most 1 % of loads.
 #[must_use]
 pub fn check_baseline(model: &TwoWay, baseline: [usize; 2], margin: f64) -> Option<AaCheck> {
@@ -127,7 +127,7 @@ pub fn check_baseline(model: &TwoWay, baseline: [usize; 2], margin: f64) -> Opti
     let contrast = model.contrast(&[second], &[first])?;
     let family = Family::ManyToOne { rows: 1, correlation: 0.0 };
     let judged = Rule::new(family, CHECK_ALPHA, margin).judge(&contrast);
-    Some(AaCheck { judged, failed: matches!(judged.outcome, Outcome::Higher | Outcome::Lower) })
+    Some(AaCheck { judged, differ: matches!(judged.outcome, Outcome::Higher | Outcome::Lower) })
 }
 
 /// How the differences of one family are judged.
@@ -271,12 +271,12 @@ mod tests {
     }
 
     #[test]
-    fn the_check_fails_when_two_instances_of_the_baseline_differ() {
+    fn two_instances_of_the_baseline_that_differ_are_suspicious() {
         let check = |second: f64| {
             check_baseline(&model(&[1.0, second, 1.0, 1.0], 4), [0, 1], 0.03).unwrap()
         };
-        assert!(!check(1.0).failed && !check(1.01).failed);
-        assert!(check(1.08).failed && check(0.92).failed);
+        assert!(!check(1.0).differ && !check(1.01).differ);
+        assert!(check(1.08).differ && check(0.92).differ);
         assert!((check(1.08).judged.ratio - 1.08).abs() < 0.02);
     }
 

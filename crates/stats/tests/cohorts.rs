@@ -109,7 +109,7 @@ fn the_check_of_the_baseline_fails_in_one_of_a_hundred_loads_and_finds_ten_perce
     let mut random = Rng::with_seed(46);
     let failed = |second_instance: f64, margin: f64, random: &mut Rng| {
         let load = Load { second_instance, ..Load::of_equals(8, 4, Shape::Normal) };
-        percent_of(EXPERIMENTS, || load.checked(margin, random).failed)
+        percent_of(EXPERIMENTS, || load.checked(margin, random).differ)
     };
     let wrong = failed(1.0, 0.0, &mut random);
     assert!(wrong <= 1.0 + 3.0 * (99.0 / EXPERIMENTS as f64).sqrt(), "{wrong} %");

@@ -8,7 +8,6 @@ mod machine;
 mod resume;
 mod scale;
 mod setting;
-mod strict;
 
 use std::{path::PathBuf, time::Duration};
 use wirebench_experiment::experiment::Finished;
@@ -49,7 +48,7 @@ const MARGIN: &str = "Margin within which servers count as equal, such as 2% [de
 
 const PAYLOAD: &str = "Message size of all echo loads, up to 1GiB [default: from the suite; 64]";
 const STRICT: &str =
-    "Exit with 3 if a counted run is invalid or only a bound, or a condition is inconclusive";
+    "Exit with 3 if a row is not valid or only a bound, or a condition is inconclusive";
 
 /// Options that `--resume` accepts. All others would change the run.
 const BESIDE_RESUME: [&str; 5] = ["resume", "budget", "quiet", "strict", "show_secrets"];

@@ -196,9 +196,9 @@ fn a_server_that_answers_wrongly_is_refused_and_nothing_is_measured() {
     let (right, wrong) = (null_server("hello"), null_server("echo"));
     let sides = ["ab", "--a", &right, "--b", &wrong, "-d50ms", "--steady=0s", "-c2", "-q"];
     let outcome = world.wirebench(&[&sides[..], &["--fail-if=cpu > +3%"]].concat()).ended(1);
-    let reason = "not measured: A was not run; B fails the check `reply-exact`: ";
+    let reason = "not measured: A was not run; B fails `reply-exact` in hello: ";
     assert!(last_line(&outcome).starts_with(reason), "{outcome:#?}");
-    let failed = "FAILED: hello ab/B has no figures: B fails the check `reply-exact`: a ... \
+    let failed = "FAILED: hello ab/B has no figures: B fails `reply-exact` in hello: a ... \
                   (and 1 more: --explain)";
     outcome.assert_line(failed);
     assert!(world.journal().runs.is_empty());

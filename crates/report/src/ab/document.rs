@@ -5,7 +5,7 @@
 use maud::{Markup, html};
 use wirebench_schema::suite::Phase;
 
-use super::{Ab, Figure, METRICS, Side, State, flat::is_valid, has};
+use super::{Ab, Figure, METRICS, Side, flat::is_valid, has};
 use crate::{
     Report,
     analysis::{Metric, SideRatio, absent, conditions},
@@ -46,7 +46,7 @@ const READING_AID: [&str; 4] = [
 impl Report for Ab<'_> {
     fn document(&self) -> Document {
         let doubtful =
-            |side: &Side<'_>| side.state != State::Valid || side.failed + side.invalid > 0;
+            |side: &Side<'_>| !side.standing.is_compared() || side.failed + side.invalid > 0;
         let mark = |side: &Side<'_>| if doubtful(side) { "! " } else { "" };
         let [a, b] = self.sides.each_ref().map(|side| format!("{}{}", mark(side), side.name));
         let figures = self.figures.iter().filter(|it| it.values.iter().any(Option::is_some));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use wirebench_schema::journal::Bound;
 
-use super::{Ab, Figure, State};
+use super::{Ab, Figure};
 use crate::{
     analysis::{Limited, Metric, Row},
     flat::{Flat, FlatFigure, FlatRatio, FlatRow},
@@ -43,7 +43,7 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
         entry: side.name.to_owned(),
         role,
         class: side.described.class,
-        valid: side.runs > 0 && side.failed + side.invalid == 0,
+        valid: is_valid(ab, index, Metric::Cpu),
         runs: side.runs - side.failed,
         failed: side.failed,
         invalid: side.invalid,
@@ -59,7 +59,6 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
 
 /// Whether a figure of a side is what it claims to be.
 pub(super) fn is_valid(ab: &Ab<'_>, index: usize, metric: Metric) -> bool {
-    let side = &ab.sides[index];
-    let has_tail = || side.instances.iter().all(|row| ab.rows.rows[*row].tail_invalid() == 0);
-    side.state == State::Valid && (!metric.is_tail() || has_tail())
+    let mut rows = ab.sides[index].instances.iter().map(|row| &ab.rows.rows[*row]);
+    rows.any(|row| row.standing(metric).is_compared())
 }

@@ -1,24 +1,24 @@
 //! The conditions of `--fail-if`: changes are those of B against A, and values those of B unless a condition names A.
 
+use wirebench_judge::standing::Standing;
 use wirebench_schema::gate::Condition;
 
-use super::{Figure, Side, Verdict, side::State};
+use super::{Figure, Side};
 use crate::{
-    analysis::{Metric, PairRatio, SideRatio, WorkloadRows},
+    analysis::{PairRatio, SideRatio, WorkloadRows},
     compare::{
         Cell, Change, Figure as SideFigure, Gate, LeftOut, Presence,
-        conditions::{Evidence, judge as decide, withhold},
+        conditions::{Evidence, judge as decide},
         limits::Subject,
     },
 };
 
 /// Looks at all conditions; none without conditions.
-pub(super) fn judge<'a>(
+pub(super) fn judge(
     conditions: &[Condition],
     rows: &WorkloadRows<'_>,
     sides: &[Side<'_>; 2],
     figures: &[Figure],
-    sides_by: impl Fn(Metric) -> [Side<'a>; 2],
 ) -> Option<Gate> {
     let cell = Cell::of(&rows.workload, &sides[1].described.variant, 0);
     let of_figure = |figure: &Figure| change(&cell, sides, figure, figure.ratio.as_ref()?);
@@ -30,22 +30,7 @@ pub(super) fn judge<'a>(
         subjects: &subjects,
         ..Evidence::default()
     };
-    let mut gate = decide(conditions, &evidence)?;
-    for figure in figures {
-        let sides = sides_by(figure.metric);
-        let is_valid = sides.iter().all(|side| side.state == State::Valid);
-        let change = changes.iter().find(|it| it.metric == figure.metric && !is_valid);
-        if let Some(change) = change {
-            let stands = matches!(Verdict::of(&sides, Some(figure)), Verdict::Claimed(_));
-            let what = if stands { "pass" } else { "fail; --strict makes this exit code 3" };
-            if withhold(&mut gate, change, stands) {
-                let warning = format!("most runs are not valid, so no condition can {what}");
-                gate.warnings.push(warning);
-            }
-        }
-    }
-    gate.warnings.dedup();
-    Some(gate)
+    decide(conditions, &evidence)
 }
 
 /// A side with its instances.
@@ -57,8 +42,10 @@ fn subject<'a>(rows: &'a WorkloadRows<'a>, side: &Side<'a>, is_reference: bool) 
 }
 /// B without figures is worse than any figure.
 fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
-    let State::NotMeasured(reason) = &sides[1].state else { return Vec::new() };
-    let (cell, reason) = (cell.clone(), format!("{} {reason}", sides[1].name));
+    if sides[1].standing != Standing::NotMeasured {
+        return Vec::new();
+    }
+    let (cell, reason) = (cell.clone(), format!("{} {}", sides[1].name, sides[1].trouble()));
     vec![LeftOut { cell, presence: Presence::Lost, reason }]
 }
 

@@ -4,9 +4,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use wirebench_judge::standing::Standing;
 use wirebench_schema::journal::Procedure;
 
-use super::{Ab, Figure, Side, State};
+use super::{Ab, Figure, Side};
 use crate::{
     analysis::{Analysis, SideRatio},
     compare::{self, Gate, json::GateReport},
@@ -130,11 +131,11 @@ impl Ab<'_> {
 }
 
 fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
-    let state = match side.state {
-        State::Valid => "valid",
-        State::Disturbed(_) => "disturbed",
-        State::NotValid(_) => "not-valid",
-        State::NotMeasured(_) => "not-measured",
+    let state = match side.standing {
+        Standing::Valid => "valid",
+        Standing::Disturbed => "disturbed",
+        Standing::NotCompared | Standing::Hidden => "not-valid",
+        Standing::NotMeasured => "not-measured",
     };
     SideReport {
         name: side.name,
@@ -145,7 +146,7 @@ fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
         failed: side.failed,
         invalid: side.invalid,
         state,
-        trouble: side.state.why(),
+        trouble: side.why.as_deref(),
     }
 }
 

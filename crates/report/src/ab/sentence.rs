@@ -13,6 +13,7 @@ use super::{Ab, Figure, Side, Verdict};
 use crate::{
     analysis::{CheckState, Claim, Inconclusive, Metric, Reads, SideRatio},
     interval::ends,
+    remarks::SHIFT,
     table::count,
     table_units::{percent, thousands},
 };
@@ -62,7 +63,8 @@ impl Ab<'_> {
             (Verdict::Claimed(claim), Some(Figure { ratio: Some(ratio), .. })) => {
                 // Other work meets both sides alike, so one of them explains it.
                 let warning = self.troubles().into_iter().next();
-                let warning = warning.map_or_else(String::new, |it| format!("; warning: {it}"));
+                let warning =
+                    warning.map_or_else(String::new, |it| format!("; warning: {SHIFT}: {it}"));
                 format!("{}{warning}", self.claimed(*claim, ratio))
             }
             (Verdict::Claimed(_), _) => {
@@ -81,7 +83,7 @@ impl Ab<'_> {
 
     /// Why there is no verdict on the sides, or one with a warning.
     fn troubles(&self) -> Vec<String> {
-        let trouble = |side: &Side<'_>| Some(format!("{} {}", side.name, side.state.why()?));
+        let trouble = |side: &Side<'_>| Some(format!("{} {}", side.name, side.why.as_ref()?));
         self.sides.iter().filter_map(trouble).collect()
     }
 
@@ -150,7 +152,7 @@ impl Ab<'_> {
             }
             Some(Inconclusive::BaselineCheckFailed) => format!(
                 "{}, so noise may explain any difference; next step: {}",
-                self.failed_checks(ratio),
+                self.suspicious_checks(ratio),
                 self.what_disturbed()
             ),
             Some(Inconclusive::Bound) => format!(
@@ -173,10 +175,10 @@ impl Ab<'_> {
     }
 
     /// `two instances of A differ by 2.1 % (99 % interval +0.8 to +3.4 %)`.
-    fn failed_checks(&self, ratio: &SideRatio) -> String {
+    fn suspicious_checks(&self, ratio: &SideRatio) -> String {
         let checks = self.names().into_iter().zip(ratio.checks);
-        let failed = checks.filter(|(_, check)| check.state == CheckState::Failed);
-        let text = failed.filter_map(|(name, check)| {
+        let suspicious = checks.filter(|(_, check)| check.state == CheckState::Suspicious);
+        let text = suspicious.filter_map(|(name, check)| {
             let found = check.second_over_first?;
             let share = percent((found.value - 1.0).abs());
             let interval = found

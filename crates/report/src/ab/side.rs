@@ -1,29 +1,16 @@
 //! One of the two servers: its name, its command, and how its runs went. It has no figures.
 
-use wirebench_schema::{
-    id::VariantId,
-    journal::{Counts, Described, Journal, Reason, ReasonKind, Run},
-};
+use wirebench_judge::standing::{Standing, is_disturbed, standing, voids};
+use wirebench_schema::journal::{Described, Journal, Reason, ReasonKind, Run};
 
 use crate::{
-    analysis::{Comparison, Metric, WorkloadRows, asked_for, invalid},
+    analysis::{Comparison, Metric, WorkloadRows, are_builds, asked_for},
     compare::{ProgramIdentity, program},
+    not_measured::not_measured,
     notes::Notes,
     remarks::remarks,
     table::count,
 };
-
-/// Reasons that come from other work on the machine. Slices of both sides alternate, so such work
-/// widens the interval and makes the checks of equal instances fail before it makes a difference.
-const DISTURBANCES: [ReasonKind; 7] = [
-    ReasonKind::ScheduleLag,
-    ReasonKind::GeneratorStall,
-    ReasonKind::Neighbour,
-    ReasonKind::Stolen,
-    ReasonKind::Throttled,
-    ReasonKind::Swapped,
-    ReasonKind::SlicesDropped,
-];
 
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
@@ -36,31 +23,11 @@ pub struct Side<'a> {
     pub failed: usize,
     /// Those whose figures are not what they claim to be, for a reason that was not asked for.
     pub invalid: usize,
-    pub state: State,
+    /// The use that its figures allow.
+    pub standing: Standing,
+    /// The fault, as a sentence without its subject.
+    pub why: Option<String>,
     program: Option<ProgramIdentity<'a>>,
-}
-
-/// What the runs of a side are worth.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum State {
-    Valid,
-    /// Most of them are not, because of other work on the machine, which met both sides alike; as a
-    /// sentence without its subject.
-    Disturbed(String),
-    /// Most of them are not, as a sentence without its subject.
-    NotValid(String),
-    /// None has figures, as a sentence without its subject.
-    NotMeasured(String),
-}
-
-impl State {
-    /// What is wrong, as a sentence without its subject.
-    pub(super) fn why(&self) -> Option<&str> {
-        match self {
-            Self::Valid => None,
-            Self::Disturbed(why) | Self::NotValid(why) | Self::NotMeasured(why) => Some(why),
-        }
-    }
 }
 
 impl<'a> Side<'a> {
@@ -77,29 +44,35 @@ impl<'a> Side<'a> {
         let mut runs: Vec<&Run> =
             instances.iter().flat_map(|row| &rows.rows[*row].runs).copied().collect();
         runs.sort_by_key(|run| run.block);
-        let asked_for = asked_for(journal);
-        let invalid =
-            runs.iter().map(|run| invalid(run, metric, &asked_for)).filter(|it| !it.is_empty());
-        let invalid: Vec<Vec<&Reason>> = invalid.collect();
+        let (in_tail, asked) = (metric.is_tail(), asked_for(journal));
+        let with = |is_meant: &dyn Fn(&Reason) -> bool| -> Vec<Vec<&Reason>> {
+            let reasons = |run: &&'a Run| run.outcome.reasons().iter().filter(|it| is_meant(it));
+            let found = runs.iter().map(|run| reasons(run).collect());
+            found.filter(|it: &Vec<&Reason>| !it.is_empty()).collect()
+        };
+        let void = with(&|it| voids(it, in_tail, &asked));
         let failures: Vec<&str> = runs.iter().filter_map(|run| run.outcome.failure()).collect();
-        let (all, bad) = (runs.len(), invalid.len() + failures.len());
-        let state = if failures.len() == all {
-            let why = match failures.first() {
-                Some(why) => format!("failed in {}: {why}", of_all(all, all)),
-                None => not_run(journal, rows, &described.variant),
-            };
-            State::NotMeasured(why)
-        } else if bad * 2 > all {
-            let why = most_frequent(&invalid)
-                .or(failures.first().map(|why| (*why).to_owned()))
-                .map_or_else(String::new, |why| format!(": {}", why.trim_end_matches('.')));
-            let why = format!("is not valid in {}{why}", of_all(bad, all));
-            let is_disturbed =
-                |run: &&Vec<&Reason>| run.iter().all(|it| DISTURBANCES.contains(&it.kind));
-            let disturbed = invalid.iter().filter(is_disturbed).count();
-            if (bad - disturbed) * 2 > all { State::NotValid(why) } else { State::Disturbed(why) }
-        } else {
-            State::Valid
+        let all = runs.len();
+        let most = |what: &str, of: &[Vec<&Reason>]| {
+            let first = || failures.first().map(|why| (*why).to_owned());
+            let why = most_frequent(of).or_else(first).unwrap_or_default();
+            let of = of_all(of.len() + failures.len(), all);
+            format!("{what} in {of}: {}", why.trim_end_matches('.'))
+        };
+        let [a, b] = [0, 1].map(|index| &journal.start.variants[index].variant);
+        let standing = match standing(&runs, in_tail, &asked) {
+            Standing::Disturbed if are_builds(&journal.start, [a, b]) => Standing::Valid,
+            standing => standing,
+        };
+        let unmeasured = || not_measured(journal, &described.variant, Some(&rows.workload.name));
+        let why = match standing {
+            Standing::NotMeasured if all == 0 => {
+                Some(unmeasured().unwrap_or_else(|| "was not run".to_owned()))
+            }
+            Standing::NotMeasured => Some(most("failed", &[])),
+            Standing::Hidden | Standing::NotCompared => Some(most("is not valid", &void)),
+            Standing::Disturbed => Some(most("was disturbed", &with(&is_disturbed))),
+            Standing::Valid => None,
         };
         Self {
             name: entry.split_once('/').map_or(entry, |(_, name)| name),
@@ -107,8 +80,9 @@ impl<'a> Side<'a> {
             instances,
             runs: all,
             failed: failures.len(),
-            invalid: invalid.len(),
-            state,
+            invalid: void.len(),
+            standing,
+            why,
             program: program(described, &runs),
         }
     }
@@ -118,8 +92,8 @@ impl Side<'_> {
     /// What is wrong with its runs; empty where nothing is.
     #[must_use]
     pub fn trouble(&self) -> String {
-        match (self.state.why(), self.failed + self.invalid) {
-            (Some(why), _) => why.to_owned(),
+        match (&self.why, self.failed + self.invalid) {
+            (Some(why), _) => why.clone(),
             (None, 0) => String::new(),
             (None, bad) => format!("not valid in {}", of_all(bad, self.runs)),
         }
@@ -152,24 +126,6 @@ fn most_frequent(runs: &[Vec<&Reason>]) -> Option<String> {
     // The first of those that are equally frequent.
     all.reverse();
     all.into_iter().max_by_key(|reason| times(reason.kind)).map(Reason::brief)
-}
-
-/// Why there is no run of a side.
-pub(crate) fn not_run(journal: &Journal, rows: &WorkloadRows<'_>, variant: &VariantId) -> String {
-    let verified = journal.verified.iter().filter(|it| it.variant == *variant);
-    if let Some((check, why)) = verified.flat_map(|it| &it.failed).next() {
-        return format!("fails the check `{check}`: {why}");
-    }
-    let slow = rows.rate.iter().flat_map(|rate| &rate.too_slow);
-    if let Some((_, why)) = slow.into_iter().find(|(slow, _)| slow == variant) {
-        return format!("cannot hold the rate: {why}");
-    }
-    let pilots = journal.runs.iter().filter(|run| run.counts == Counts::Pilot);
-    let mut pilots = pilots.filter(|run| run.variant == *variant);
-    match pilots.find_map(|run| run.outcome.failure()) {
-        Some(why) => format!("failed in the pilot run: {why}"),
-        None => "was not run".to_owned(),
-    }
 }
 
 /// What must be known of the runs of a side, as sentences; numbers that differ between runs are

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use wirebench_stats::{AaCheck, Estimate, Interval, Outcome};
+use wirebench_stats::{AaCheck, Estimate};
 
 use super::comparison::estimate;
 
@@ -15,34 +15,31 @@ pub struct BaselineCheck {
     pub second_over_first: Option<Estimate>,
 }
 
-/// What follows from the check of the baseline.
+/// The conclusion from two instances of one program.
 #[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckState {
-    /// The two instances do not differ.
+    /// The interval contains 1 and is at most as wide as the margin, or lies within the margin.
     Passed,
-    /// The interval contains the whole margin and reaches beyond it on both sides, so instances that
-    /// differ by the margin would look the same. Nothing is withheld, and nothing is confirmed.
+    /// The interval contains 1, and half of its width exceeds the margin: a difference of the margin
+    /// would not be noticed. Nothing is withheld, and nothing is confirmed.
     TooNoisy,
-    /// They differ, so that nothing is claimed of any row of this workload.
-    Failed,
-    /// There are too few cohorts of both instances.
+    /// The interval excludes 1 and does not lie within the margin. The cause may be in every other
+    /// difference too, so nothing is claimed of any row of this workload.
+    Suspicious,
+    /// Fewer than three cohorts have both instances.
     Absent,
 }
 
 impl BaselineCheck {
     pub(crate) fn of(check: Option<AaCheck>, margin: f64) -> Self {
-        let is_wide = |it: Interval| Interval::of_margin(margin).lies_within(&it);
         let second_over_first = check.map(|check| estimate(&check.judged));
-        let state = match check {
-            Some(AaCheck { failed: true, .. }) => CheckState::Failed,
-            Some(AaCheck { judged, .. }) if judged.interval.is_some_and(is_wide) => {
-                CheckState::TooNoisy
-            }
-            Some(AaCheck { judged, .. }) if judged.outcome != Outcome::TooFewCohorts => {
-                CheckState::Passed
-            }
-            _ => CheckState::Absent,
+        let interval = second_over_first.and_then(|it| it.interval);
+        let state = match (check, interval) {
+            (Some(AaCheck { differ: true, .. }), _) => CheckState::Suspicious,
+            (_, Some(it)) if it.half_width_relative() > margin => CheckState::TooNoisy,
+            (_, Some(_)) => CheckState::Passed,
+            (_, None) => CheckState::Absent,
         };
         Self { second_over_first, state }
     }
@@ -71,4 +68,41 @@ pub(super) fn flat<S: Serializer>(
         high: found.and_then(|it| it.interval).map(|it| it.high),
     });
     report.serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_stats::{Interval, Judged, Outcome};
+
+    #[test]
+    fn two_instances_that_differ_are_suspicious_and_a_wide_interval_confirms_nothing() {
+        use CheckState::{Passed, Suspicious, TooNoisy};
+        let state = |margin: f64, (low, high): (f64, f64)| {
+            let interval = Interval { low, high };
+            let differ =
+                !interval.contains(1.0) && !interval.lies_within(&Interval::of_margin(margin));
+            let (interval, plain, outcome) = (Some(interval), None, Outcome::Inconclusive);
+            let ratio = f64::midpoint(low, high);
+            let judged = Judged { ratio, cohorts: 7, interval, plain, p_adjusted: None, outcome };
+            BaselineCheck::of(Some(AaCheck { judged, differ }), margin).state
+        };
+        for (margin, interval, expected) in [
+            // On a busy machine.
+            (0.01, (0.995, 1.186), TooNoisy),
+            (0.01, (1.001, 1.186), Suspicious),
+            (0.01, (0.90, 0.999), Suspicious),
+            // On both sides of the width of the margin.
+            (0.03, (0.971, 1.029), Passed),
+            (0.03, (0.969, 1.031), TooNoisy),
+            (0.03, (0.995, 1.053), Passed),
+            (0.03, (0.995, 1.057), TooNoisy),
+            // An interval that excludes 1 within the margin and beyond it.
+            (0.03, (1.001, 1.029), Passed),
+            (0.03, (1.001, 1.031), Suspicious),
+        ] {
+            assert_eq!(state(margin, interval), expected, "{margin} {interval:?}");
+        }
+        assert_eq!(BaselineCheck::of(None, 0.01).state, CheckState::Absent);
+    }
 }

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::{cell::OnceCell, collections::BTreeMap};
+use wirebench_judge::standing::Standing;
 use wirebench_stats::{
     Estimate, Interval, Judged, Outcome, PairLevel, Rank, geometric_mean_interval, median,
     outliers, range,
@@ -88,7 +89,7 @@ pub enum Inconclusive {
     Bound,
     /// The interval reaches into the margin and beyond it.
     WideInterval,
-    /// Most runs of a side are not valid.
+    /// Too few cohorts of a side are valid.
     NotValid,
 }
 
@@ -97,7 +98,14 @@ names! {
     pub words of Inconclusive: TooFewCohorts = "fewer than three cohorts",
         BaselineCheckFailed = "the two instances of the baseline differ",
         Bound = "the load generator was saturated", WideInterval = "the interval is too wide",
-        NotValid = "most runs are not valid";
+        NotValid = "too few cohorts are valid";
+}
+
+impl Inconclusive {
+    /// True if nothing is claimed whatever the figures are.
+    pub(crate) fn is_withheld(self) -> bool {
+        matches!(self, Self::NotValid | Self::BaselineCheckFailed)
+    }
 }
 
 impl WorkloadRows<'_> {
@@ -108,23 +116,23 @@ impl WorkloadRows<'_> {
     }
 
     /// The ranks that each row may have; absent with fewer than three cohorts, of the baseline's second
-    /// instance, and where the check of the baseline has failed. Every row is compared with every other
+    /// instance, and where the check of the baseline is suspicious. Every row is compared with every other
     /// one, which takes nearly all of the time with many rows.
     #[must_use]
     pub fn ranks(&self, metric: Metric) -> &[Option<Rank>] {
         let comparison = self.compare(metric);
         comparison.ranks.get_or_init(|| match comparison.baseline_check.state {
-            CheckState::Failed => vec![None; self.rows.len()],
+            CheckState::Suspicious => vec![None; self.rows.len()],
             _ => self.rank(&comparison.levels, metric),
         })
     }
 
     /// What is needed to compare any two of these rows by `metric`; nothing where the check of the
-    /// baseline has failed.
+    /// baseline is suspicious.
     pub(crate) fn pairs(&self, metric: Metric, rows: &[usize]) -> Vec<Option<PairLevel>> {
         let comparison = self.compare(metric);
         match comparison.baseline_check.state {
-            CheckState::Failed => vec![None; rows.len()],
+            CheckState::Suspicious => vec![None; rows.len()],
             _ => comparison.levels.pairs(rows),
         }
     }
@@ -135,6 +143,7 @@ impl WorkloadRows<'_> {
         let levels = Levels::of(self, &values, margin);
         let baseline_check = BaselineCheck::of(levels.check(), margin);
         let judged = self.judge(&levels);
+        let baseline = self.baseline.as_slice();
         let rows = self.rows.iter().enumerate().map(|(index, row)| {
             let by_block = values[index].clone();
             let plain: Vec<f64> = by_block.values().copied().collect();
@@ -142,7 +151,8 @@ impl WorkloadRows<'_> {
             let ratio = judged[index].as_ref().and_then(|judged| {
                 let (by_block, reads) = (self.ratios(index, &values)?, self.reads(row, metric));
                 let (least, most) = range(&by_block.values().copied().collect::<Vec<_>>())?;
-                let claimed = || claim(judged, reads, baseline_check.state, margin);
+                let withheld = self.withheld([&[index], baseline], metric, baseline_check.state);
+                let claimed = || claim(judged, reads, withheld, margin);
                 let claimed = row.role.is_compared().then(claimed);
                 Some(RatioToBaseline {
                     by_block,
@@ -167,6 +177,23 @@ impl WorkloadRows<'_> {
         });
         let (rows, ranks) = (rows.collect(), OnceCell::new());
         Comparison { metric, margin, baseline_check, rows, levels, ranks }
+    }
+
+    /// Why nothing is claimed of two sides after the check of their programs, whatever the figures are.
+    /// The instances of a side are judged together.
+    pub(crate) fn withheld(
+        &self,
+        sides: [&[usize]; 2],
+        metric: Metric,
+        check: CheckState,
+    ) -> Option<Inconclusive> {
+        let is_void = |rows: &[usize]| {
+            let rows: Vec<&Row<'_>> = rows.iter().map(|row| &self.rows[*row]).collect();
+            let standing = Row::standing_of(&rows, metric);
+            standing != Standing::NotMeasured && !standing.is_compared()
+        };
+        let differ = (check == CheckState::Suspicious).then_some(Inconclusive::BaselineCheckFailed);
+        if sides.into_iter().any(is_void) { Some(Inconclusive::NotValid) } else { differ }
     }
 
     /// How the ratio of a row is to be read. What equal things make of the same limit is exact.
@@ -220,6 +247,7 @@ impl WorkloadRows<'_> {
     fn rank(&self, levels: &Levels, metric: Metric) -> Vec<Option<Rank>> {
         let ranked: Vec<usize> = (0..self.rows.len())
             .filter(|index| self.rows[*index].role != Role::SecondOfBaseline)
+            .filter(|index| self.rows[*index].standing(metric).is_compared())
             .collect();
         let mut found = levels.ranks(&ranked, metric);
         if metric.is_bounded_by_generator() {
@@ -235,20 +263,18 @@ impl WorkloadRows<'_> {
     }
 }
 
-/// What may be claimed of a ratio after the check of its programs, and why nothing may.
+/// What may be claimed of a ratio unless it is withheld, and why nothing may.
 pub(super) fn claim(
     judged: &Judged,
     reads: Reads,
-    check: CheckState,
+    withheld: Option<Inconclusive>,
     margin: f64,
 ) -> (Claim, Option<Inconclusive>) {
-    let claim = match check {
-        CheckState::Failed => Claim::CannotTell,
-        _ => Claim::of(judged, reads, margin),
-    };
-    let why = match (judged.outcome, check, reads) {
+    let claim = withheld.map_or_else(|| Claim::of(judged, reads, margin), |_| Claim::CannotTell);
+    let why = match (judged.outcome, withheld, reads) {
+        (_, Some(Inconclusive::NotValid), _) => Inconclusive::NotValid,
         (Outcome::TooFewCohorts, _, _) => Inconclusive::TooFewCohorts,
-        (_, CheckState::Failed, _) => Inconclusive::BaselineCheckFailed,
+        (_, Some(why), _) => why,
         (Outcome::Inconclusive, _, _) | (_, _, Reads::Exactly) => Inconclusive::WideInterval,
         _ => Inconclusive::Bound,
     };

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use std::{fmt, str::FromStr};
 use wirebench_schema::{
     gate::GateFigure,
-    journal::{IdleMeasurement, Measurement, Outcome, Weight},
+    journal::{IdleMeasurement, Measurement, Outcome},
     load::LatencyFigure,
     suggest::nearest,
     suite::Phase,
@@ -165,12 +165,6 @@ impl Metric {
     #[must_use]
     pub const fn is_tail(self) -> bool {
         matches!(self, Self::LatencyP99 | Self::LatencyP999)
-    }
-
-    /// Whether a reason of this weight says that it is not what it claims to be.
-    #[must_use]
-    pub fn is_spoiled_by(self, weight: Weight) -> bool {
-        weight == Weight::Invalid || (weight == Weight::Tail && self.is_tail())
     }
 
     /// What a row is whose value is higher than the baseline's, and what one whose value is lower.

@@ -6,8 +6,7 @@ use wirebench_schema::journal::block_of_cohort;
 use wirebench_stats::{Estimate, Interval, Judged, TwoWay, judge_sides};
 
 use super::{
-    CheckState, Claim, Comparison, Inconclusive, Limited, Metric, RatioToBaseline, Reads, Role,
-    WorkloadRows,
+    Claim, Comparison, Inconclusive, Limited, Metric, RatioToBaseline, Reads, Role, WorkloadRows,
     comparison::{claim, estimate},
 };
 
@@ -32,9 +31,14 @@ pub(crate) struct PairSide<'r, 'a> {
 }
 
 impl PairRatio {
-    /// What may be claimed after this check of the programs.
-    pub(crate) fn of(judged: &Judged, reads: Reads, check: CheckState, margin: f64) -> Self {
-        let (claim, inconclusive) = claim(judged, reads, check, margin);
+    /// What may be claimed unless it is withheld.
+    pub(crate) fn of(
+        judged: &Judged,
+        reads: Reads,
+        withheld: Option<Inconclusive>,
+        margin: f64,
+    ) -> Self {
+        let (claim, inconclusive) = claim(judged, reads, withheld, margin);
         let (estimate, p_adjusted) = (estimate(judged), judged.p_adjusted);
         Self { estimate, p_adjusted, margin, reads, claim, inconclusive }
     }
@@ -70,10 +74,11 @@ impl WorkloadRows<'_> {
         let is_ranked = |index: &usize| self.rows[*index].role != Role::SecondOfBaseline;
         let ranked: Vec<usize> = (0..self.rows.len()).filter(is_ranked).collect();
         let judged = comparison.levels.judge_pair(&ranked, [row, reference])?;
+        let (check, margin) = (comparison.baseline_check.state, comparison.margin);
+        let withheld = self.withheld([&[row], &[reference]], metric, check);
         let [row, reference] = [row, reference].map(|index| self.rows[index].limited());
         let reads = Reads::of(metric, row, reference);
-        let (check, margin) = (comparison.baseline_check.state, comparison.margin);
-        Some(PairRatio::of(&judged, reads, check, margin))
+        Some(PairRatio::of(&judged, reads, withheld, margin))
     }
 
     /// A row that is compared over the baseline.
@@ -133,12 +138,9 @@ pub(crate) fn compare_workloads(
     let model = TwoWay::fit(&[own, base], &[])?;
     let judged = judge_sides(&model, [&[1], &[0]], comparisons, margin)?;
     let reads = row.reads(metric).with(reference.reads(metric).inverse());
-    let has_failed = |side: &PairSide<'_, '_>| {
-        side.rows.compare(metric).baseline_check.state == CheckState::Failed
-    };
-    let check = match sides.iter().any(has_failed) {
-        true => CheckState::Failed,
-        false => CheckState::Passed,
-    };
-    Some(PairRatio::of(&judged, reads, check, margin))
+    let withheld = sides.iter().find_map(|side| {
+        let check = side.rows.compare(metric).baseline_check.state;
+        side.rows.withheld([&[side.row], side.relative_to.as_slice()], metric, check)
+    });
+    Some(PairRatio::of(&judged, reads, withheld, margin))
 }

@@ -6,12 +6,16 @@ use std::{
     cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
 };
-use wirebench_judge::thresholds::BUSY;
+use wirebench_judge::{
+    standing::{Standing, standing, void_cohorts, voids},
+    thresholds::BUSY,
+};
 use wirebench_schema::{
     entry::Class,
     id::VariantId,
     journal::{
-        Bound, Counts, Described, FixedRate, Journal, Measurement, Reason, ReasonKind, Run, Weight,
+        Bound, Counts, Described, FixedRate, Journal, Measurement, Reason, ReasonKind, Run, Start,
+        Weight,
     },
     suite::Workload,
 };
@@ -89,12 +93,13 @@ pub(crate) fn asked_for(journal: &Journal) -> Vec<ReasonKind> {
     kinds
 }
 
-/// Why the figures of a run are not what they claim to be. Conditions that the user asked for, such as
-/// no checks, hold for both sides alike: they are reported and withhold no verdict. Nor does a reason
-/// that spoils only the tail of latencies where the verdict is about another figure.
-pub(crate) fn invalid<'a>(run: &'a Run, metric: Metric, asked: &[ReasonKind]) -> Vec<&'a Reason> {
-    let counts = |it: &&Reason| metric.is_spoiled_by(it.weight) && !asked.contains(&it.kind);
-    run.outcome.reasons().iter().filter(counts).collect()
+/// True if two servers are builds of one program, so that other work on the machine meets both alike.
+pub(crate) fn are_builds(start: &Start, sides: [&VariantId; 2]) -> bool {
+    let is_given = |word: &String| word.split('=').next() == Some("--old");
+    let of = |variant: &VariantId| start.variants.iter().find(|it| it.variant == *variant);
+    let [one, other] = sides.map(|it| of(it)?.fingerprint.as_deref());
+    let is_one_entry = sides[0].entry() == sides[1].entry();
+    is_one_entry || (one.is_some() && one == other) || start.command.iter().any(is_given)
 }
 
 /// A sentence for each condition that the user asked for.
@@ -217,15 +222,17 @@ impl Row<'_> {
         Self { runs, from_slices: FromSlices::new(), in_one_state: false, ..self.clone() }
     }
 
-    /// The value of `metric` in each cohort that has one.
+    /// The value of `metric` in each cohort that has one. Void runs have none if the others suffice.
     #[must_use]
     pub fn values(&self, metric: Metric) -> BTreeMap<u32, f64> {
-        if self.in_one_state && OF_ONE_STATE.contains(&metric) {
-            return self.from_slices.get(&metric).cloned().unwrap_or_default();
-        }
         let of_run = |run: &&Run| Some((run.cohort(), metric.of(&run.outcome)?));
-        let mut values: BTreeMap<u32, f64> = self.runs.iter().filter_map(of_run).collect();
+        let mut values: BTreeMap<u32, f64> = BTreeMap::new();
+        if !(self.in_one_state && OF_ONE_STATE.contains(&metric)) {
+            values.extend(self.runs.iter().filter_map(of_run));
+        }
         values.extend(self.from_slices.get(&metric).into_iter().flatten());
+        let void = void_cohorts(&self.runs, metric.is_tail(), &self.asked_for);
+        values.retain(|cohort, _| !void.contains(cohort));
         values
     }
 
@@ -251,16 +258,33 @@ impl Row<'_> {
         self.runs.iter().filter(|run| !run.outcome.has_figures()).count()
     }
 
-    /// Runs with a reason that says that their figures are not what they claim to be.
+    /// The use that its figures of a metric allow.
     #[must_use]
-    pub fn invalid(&self) -> usize {
-        self.runs.iter().filter(|run| run.has(Weight::Invalid)).count()
+    pub fn standing(&self, metric: Metric) -> Standing {
+        Self::standing_of(&[self], metric)
     }
 
-    /// Runs of which the tail of the latencies is not what it claims to be; all else may stand.
+    /// The standing of several instances together.
+    pub(crate) fn standing_of(rows: &[&Self], metric: Metric) -> Standing {
+        let runs: Vec<&Run> = rows.iter().flat_map(|row| &row.runs).copied().collect();
+        let asked = rows.first().map_or(&[][..], |row| &row.asked_for);
+        standing(&runs, metric.is_tail(), asked)
+    }
+
+    /// Runs with figures that are void.
+    #[must_use]
+    pub fn invalid(&self) -> usize {
+        self.runs.iter().filter(|run| self.is_void(run, false)).count()
+    }
+
+    /// Runs of which only the tail of the latencies is void.
     #[must_use]
     pub fn tail_invalid(&self) -> usize {
-        self.runs.iter().filter(|run| run.has(Weight::Tail)).count()
+        self.runs.iter().filter(|run| self.is_void(run, true)).count() - self.invalid()
+    }
+
+    fn is_void(&self, run: &Run, in_tail: bool) -> bool {
+        run.outcome.reasons().iter().any(|it| voids(it, in_tail, &self.asked_for))
     }
 
     /// Requests and connections that failed, over all runs.

@@ -34,7 +34,7 @@ pub struct SideRatio {
     pub reads: Reads,
     /// The p value of "the ratio is 1", adjusted for all metrics that are compared together.
     pub p_adjusted: Option<f64>,
-    /// What is claimed of the ratio; nothing when a check has failed.
+    /// What is claimed of the ratio; nothing when a check is suspicious.
     #[serde(rename = "outcome")]
     pub claim: Claim,
     /// Why the claim is inconclusive, where it is.
@@ -63,11 +63,12 @@ impl WorkloadRows<'_> {
             [one, other] => BaselineCheck::of(check_baseline(&model, [one, other], margin), margin),
             _ => BaselineCheck::of(None, margin),
         });
-        let has_failed = checks.iter().any(|check| check.state == CheckState::Failed);
-        let check = if has_failed { CheckState::Failed } else { CheckState::Passed };
+        let differ = checks.iter().any(|check| check.state == CheckState::Suspicious);
+        let check = if differ { CheckState::Suspicious } else { CheckState::Passed };
+        let withheld = self.withheld([first, second], metric, check);
         let [of_first, of_second] = [first, second].map(|rows| self.limited(rows));
         let reads = Reads::of(metric, of_second, of_first);
-        let (claim, inconclusive) = claim(&judged, reads, check, margin);
+        let (claim, inconclusive) = claim(&judged, reads, withheld, margin);
         Some(SideRatio {
             by_block: ratios([first, second], &values),
             estimate: comparison::estimate(&judged),

@@ -6,6 +6,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
 };
+use wirebench_judge::standing::voids;
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Run},
@@ -15,6 +16,7 @@ use wirebench_schema::{
 use super::{Cell, LeftOut, Presence, Side};
 use crate::{
     analysis::{Metric, Role, Row, WorkloadRows},
+    not_measured::not_measured,
     notes::{Notes, Remark},
     table_units::numbered,
 };
@@ -86,32 +88,8 @@ fn halves<'a>(journal: &Journal, result: &'a [WorkloadRows<'a>]) -> BTreeMap<Cel
 
 /// Why a cell that should have figures has none; none for a cell that was not requested.
 fn what_broke(journal: &Journal, cell: &Cell) -> Option<String> {
-    let workloads = journal.start.workloads.iter();
-    let scenario = workloads.clone().find(|it| it.name == cell.workload)?.scenario;
-    let mut mine = journal.runs.iter().filter(|run| is_of(run, cell));
-    let failed = mine.find_map(failure);
-    let refused = || {
-        let mine = journal
-            .verified
-            .iter()
-            .filter(|it| it.variant == cell.variant && it.scenario == scenario);
-        let (check, why) = mine.flat_map(|it| &it.failed).next()?;
-        Some(format!("not measured, fails `{check}`: {why}"))
-    };
-    let too_slow = || {
-        let rates = journal.rates.iter().filter(|it| it.workload == cell.workload);
-        let mut slow = rates.flat_map(|it| &it.too_slow);
-        slow.find(|(variant, _)| *variant == cell.variant).map(|(_, why)| why.clone())
-    };
-    let absent = || {
-        let absent = journal.unavailable.iter().find(|it| it.variant == cell.variant);
-        absent.map(|it| format!("not available: {}", it.reason))
-    };
-    failed.or_else(refused).or_else(too_slow).or_else(absent)
-}
-
-fn is_of(run: &Run, cell: &Cell) -> bool {
-    run.workload == cell.workload && run.variant == cell.variant && run.copy == cell.copy
+    let is_part = journal.start.workloads.iter().any(|it| it.name == cell.workload);
+    not_measured(journal, &cell.variant, Some(&cell.workload)).filter(|_| is_part)
 }
 
 fn failure(run: &Run) -> Option<String> {
@@ -121,7 +99,7 @@ fn failure(run: &Run) -> Option<String> {
 /// Why `metric` of the runs of a row is not what it claims to be, each sentence once.
 pub(super) fn doubts(row: &Row<'_>, metric: Metric) -> Vec<Remark> {
     let failed = row.runs.iter().filter_map(|run| failure(run)).map(Remark::from);
-    let invalid = row.reasons().filter(|reason| metric.is_spoiled_by(reason.weight));
+    let invalid = row.reasons().filter(|reason| voids(reason, metric.is_tail(), &[]));
     Notes::of(failed.chain(invalid.map(Remark::from))).into_remarks()
 }
 

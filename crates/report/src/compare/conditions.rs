@@ -4,7 +4,7 @@ use wirebench_schema::gate::Condition;
 
 use super::{
     Cell, Change, LeftOut, Presence,
-    gate::{ConditionResult, Gate, Hit, Lost},
+    gate::{Gate, Lost},
     limits::{self, Subject},
     relative::OnChange,
 };
@@ -52,23 +52,4 @@ pub(crate) fn judge(conditions: &[Condition], evidence: &Evidence<'_>) -> Option
         gate.conditions.push(result);
     }
     Some(gate)
-}
-
-/// Figures of `change` that are not valid neither fail nor pass a condition. Those of a disturbed machine pass
-/// none, and a violation stands. Returns whether a condition concerns them.
-pub(crate) fn withhold(gate: &mut Gate, change: &Change, stands: bool) -> bool {
-    let mut has_any = false;
-    let concerns =
-        |it: &ConditionResult| OnChange::of(&it.condition).is_some_and(|it| it.concerns(change));
-    for it in gate.conditions.iter_mut().filter(|it| concerns(it)) {
-        has_any = true;
-        let is_it = |hit: &Hit| hit.cell.as_ref() == Some(&change.cell);
-        if !stands || !it.failed.iter().any(is_it) {
-            for hits in [&mut it.failed, &mut it.passed, &mut it.inconclusive] {
-                hits.retain(|hit| !is_it(hit));
-            }
-            it.inconclusive.push(Hit::of(change, Some("most runs are not valid")));
-        }
-    }
-    has_any
 }

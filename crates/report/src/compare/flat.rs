@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{Cell, Change, Comparison};
-use crate::flat::{Flat, FlatFigure, FlatRatio, FlatRow};
+use crate::{
+    analysis::Inconclusive,
+    flat::{Flat, FlatFigure, FlatRatio, FlatRow},
+};
 
 pub(super) fn flat(comparison: &Comparison) -> Flat {
     let mut cells: BTreeMap<&Cell, Vec<&Change>> = BTreeMap::new();
@@ -18,7 +21,7 @@ pub(super) fn flat(comparison: &Comparison) -> Flat {
 }
 
 fn row(cell: &Cell, changes: &[&Change]) -> FlatRow {
-    let is_valid = |it: &Change| it.old.doubts.is_empty() && it.new.doubts.is_empty();
+    let is_valid = |it: &Change| it.inconclusive != Some(Inconclusive::NotValid);
     let figure = |it: &&Change| FlatFigure {
         metric: it.metric,
         value: it.new.median,

@@ -4,7 +4,7 @@
 //! Not here: which cells there are, and whether the results may be compared at all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_schema::{journal::Run, suite::Phase};
+use wirebench_schema::suite::Phase;
 use wirebench_stats::{Contrast, judge_changes, median, range};
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{Claim, Inconclusive, Limited, Metric, PairRatio, Reads, Row, invalid},
+    analysis::{Claim, Inconclusive, Limited, Metric, PairRatio, Reads, Row},
     notes::Remark,
 };
 
@@ -155,21 +155,17 @@ fn settle(
     family: &[Open<'_>],
 ) -> Vec<Change> {
     let changes: Vec<Contrast> = family.iter().map(|open| open.change).collect();
-    let (margin, check) = (fits.margin, fits.check());
+    let (margin, differ) = (fits.margin, fits.differ());
     let judged = family.iter().zip(judge_changes(&changes, margin));
     let change = |(open, judged): (&Open<'_>, wirebench_stats::Judged)| {
         let Pair { cell, old, new } = open.pair;
         let reads = reads(metric, open.pair, open.relative_to);
-        let is_void =
-            |pair: &Pair<'_>| [&pair.old, &pair.new].iter().any(|half| is_void(half.row, metric));
-        let ratio = PairRatio::of(&judged, reads, check, margin);
-        let ratio = match is_void(open.pair) || open.relative_to.is_some_and(is_void) {
-            true => {
-                let (claim, inconclusive) = (Claim::CannotTell, Some(Inconclusive::NotValid));
-                PairRatio { claim, inconclusive, ..ratio }
-            }
-            false => ratio,
+        let is_void = |pair: &Pair<'_>| {
+            [&pair.old, &pair.new].iter().any(|half| !half.row.standing(metric).is_compared())
         };
+        let is_void = is_void(open.pair) || open.relative_to.is_some_and(is_void);
+        let withheld = if is_void { Some(Inconclusive::NotValid) } else { differ };
+        let ratio = PairRatio::of(&judged, reads, withheld, margin);
         let figure = |half: &Half<'_>| Figure::of(&[half.row], metric, doubts(half.row, metric));
         Some(Change {
             relative_to: open.relative_to.map(|pair| pair.cell.variant.clone()),
@@ -178,14 +174,6 @@ fn settle(
         })
     };
     judged.filter_map(change).collect()
-}
-
-/// Whether most runs of a cell are not what they claim to be, for reasons that were not asked for.
-fn is_void(row: &Row<'_>, metric: Metric) -> bool {
-    let is_bad = |run: &&&Run| {
-        run.outcome.failure().is_some() || !invalid(run, metric, &row.asked_for).is_empty()
-    };
-    row.runs.iter().filter(is_bad).count() * 2 > row.runs.len()
 }
 
 /// How the change of a cell is to be read.

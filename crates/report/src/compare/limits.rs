@@ -3,7 +3,6 @@
 
 use wirebench_schema::{
     gate::{Condition, GateFigure, Limit},
-    journal::Weight,
     load::{LatencyFigure, LatencySummary, LoadReport},
     suite::Phase,
 };
@@ -14,7 +13,7 @@ use super::{
     gate::{ConditionResult, Hit, State},
 };
 use crate::{
-    analysis::{Limited, Metric, Role, Row, WorkloadRows},
+    analysis::{Inconclusive, Limited, Metric, Role, Row, WorkloadRows},
     by_name::{RequestFigures, requests},
     table_units::{latency, percent, thousands},
 };
@@ -235,7 +234,7 @@ impl<'a> Subject<'a> {
         let is_beyond = side.is_beyond(found.value, limit);
         match found.bound {
             _ if !figure.is_count() && self.is_spoiled(figure.is_tail()) => {
-                State::Open("most runs are not valid".to_owned())
+                State::Open(Inconclusive::NotValid.words().to_owned())
             }
             Some(Bound::Replies) => State::Violated,
             Some(Bound::Generator) if is_beyond => {
@@ -249,15 +248,10 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Whether the figure is not what it claims to be in most runs, for a reason that was not asked for.
-    pub(crate) fn is_spoiled(&self, in_tail: bool) -> bool {
-        let is_bad = |weight| weight == Weight::Invalid || (weight == Weight::Tail && in_tail);
-        let runs = self.rows.iter().flat_map(|row| row.runs.iter().map(move |run| (row, run)));
-        let spoiled = runs.clone().filter(|(row, run)| {
-            let mut reasons = run.outcome.reasons().iter();
-            reasons.any(|it| is_bad(it.weight) && !row.asked_for.contains(&it.kind))
-        });
-        2 * spoiled.count() > runs.count()
+    /// True if too few of its cohorts are valid for a figure.
+    fn is_spoiled(&self, in_tail: bool) -> bool {
+        let metric = if in_tail { Metric::LatencyP99 } else { Metric::Cpu };
+        !self.rows.is_empty() && !Row::standing_of(&self.rows, metric).is_compared()
     }
 }
 

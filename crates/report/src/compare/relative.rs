@@ -14,7 +14,7 @@ use super::{
     judge::looked_at,
 };
 use crate::{
-    analysis::{Inconclusive, Metric, Reads},
+    analysis::{Metric, Reads},
     interval,
 };
 
@@ -64,9 +64,7 @@ impl<'a> OnChange<'a> {
             let cohorts = change.estimate.samples;
             return State::Open(format!("too few cohorts for an interval: {cohorts}"));
         };
-        if let Some(why @ (Inconclusive::BaselineCheckFailed | Inconclusive::NotValid)) =
-            change.inconclusive
-        {
+        if let Some(why) = change.inconclusive.filter(|it| it.is_withheld()) {
             return State::Open(why.words().to_owned());
         }
         let (low, high) = (interval.low - 1.0, interval.high - 1.0);

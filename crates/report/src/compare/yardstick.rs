@@ -11,9 +11,7 @@ use super::{
     cells::{Pair, Results},
     grounds::same_program,
 };
-use crate::analysis::{
-    BaselineCheck, CheckState, Levels, Metric, Row, Values, WorkloadRows, estimate,
-};
+use crate::analysis::{Inconclusive, Levels, Metric, Row, Values, WorkloadRows, estimate};
 
 /// A baseline that is the same program in both results.
 pub(super) struct Baseline<'a> {
@@ -121,11 +119,11 @@ impl<'a> Fits<'a> {
         Some(new?.since(&old?))
     }
 
-    /// Whether the two instances of the baseline differ in a result.
-    pub(super) fn check(&self) -> CheckState {
-        let of = |levels: &Levels| BaselineCheck::of(levels.check(), self.margin).state;
-        let states = self.fits.each_ref().map(|(_, levels)| of(levels));
-        if states.contains(&CheckState::Failed) { CheckState::Failed } else { states[1] }
+    /// That the two instances of the baseline differ in a result.
+    pub(super) fn differ(&self) -> Option<Inconclusive> {
+        let of = |levels: &Levels| levels.check().is_some_and(|it| it.differ);
+        let differ = self.fits.iter().any(|(_, levels)| of(levels));
+        differ.then_some(Inconclusive::BaselineCheckFailed)
     }
 }
 

@@ -126,7 +126,7 @@ impl<'j, 'a> Judge<'j, 'a> {
         let name = || name_of(self.published, variant);
         let index = rows.first_of(variant).filter(|index| rows.rows[*index].measured() > 0);
         let index = index.ok_or_else(|| {
-            let why = published_rows::not_measured(self.analysis.journal, variant);
+            let why = published_rows::reason(self.analysis.journal, variant);
             let none = || format!("it has no figures in {}", rows.workload.name);
             format!("{}: {}", name(), why.unwrap_or_else(none))
         })?;

@@ -199,7 +199,7 @@ fn a_server_without_figures_fails_every_condition_on_it() {
     for text in ["req/s < 10k", "cpu > +3%"] {
         let gate = of_journal(&journal, &[text]);
         assert_eq!((gate.verdict(), gate.lost.len()), (GateVerdict::Failed, 1), "{gate:#?}");
-        assert_eq!(gate.lost[0].reason, "it ended");
+        assert_eq!(gate.lost[0].reason, "failed: it ended");
     }
 }
 

@@ -75,6 +75,6 @@ fn row(journal: &Journal, variant: &VariantId, row: &PublishedRow) -> PublishedR
         clause: row.clause.clone(),
         reason: row.reason.clone(),
         measured: row.measured.clone(),
-        not_measured: published_rows::not_measured(journal, variant),
+        not_measured: published_rows::reason(journal, variant),
     }
 }

@@ -29,9 +29,11 @@ pub struct Row<'a> {
     pub role: &'static str,
     /// `raw`, `library` or `framework`; absent for a command line of the user's.
     pub class: Option<Class>,
-    /// Whether there are figures, no run failed, and none has a reason of weight `invalid`. The tail of
-    /// the latencies may be invalid by itself: see `runs`.
+    /// Whether at least three cohorts are valid, or all where there are fewer. Cohorts with a void run are
+    /// in no figure then.
     pub valid: bool,
+    /// `valid` for latencies from the 99th percentile on.
+    pub tail_valid: bool,
     /// How many runs count.
     pub runs: Runs,
     /// Requests and connections that failed, over all runs.
@@ -83,9 +85,9 @@ pub struct Runs {
     pub measured: usize,
     /// Without.
     pub failed: usize,
-    /// With a reason of weight `invalid`.
+    /// With void figures.
     pub invalid: usize,
-    /// With a reason of weight `tail`: the 99th percentile of latency and beyond is not valid.
+    /// Of which only latencies from the 99th percentile on are void.
     pub tail_invalid: usize,
 }
 
@@ -136,7 +138,8 @@ pub(super) fn row<'a>(
             Role::Entrant | Role::SecondWithoutFirst => "entrant",
         },
         class: row.class,
-        valid: runs.measured > 0 && runs.failed + runs.invalid == 0,
+        valid: row.standing(Metric::Cpu).is_compared(),
+        tail_valid: row.standing(Metric::LatencyP99).is_compared(),
         runs,
         errors: row.errors(),
         bound_by: row.bound().into_iter().collect(),

@@ -15,7 +15,7 @@ use super::{
     row::{is_listed, name},
 };
 use crate::{
-    analysis::{Analysis, CheckState, Claim, Compared, Limited, Metric, Role, Row, WorkloadRows},
+    analysis::{Analysis, Claim, Compared, Inconclusive, Limited, Metric, Role, Row, WorkloadRows},
     html::ratio::Ratio,
     load_words::{describe_model, describe_payload, describe_shape},
     order::grouped,
@@ -169,12 +169,10 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     let comparison = rows.compare(metric);
     let columns = columns(&rows.workload);
     let baseline = rows.baseline.map(|index| &rows.rows[index]);
-    let is_comparable = baseline.is_some_and(|row| shown(row).is_compared())
-        && comparison.baseline_check.state != CheckState::Failed;
     let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut ratios: BTreeMap<String, Ratio> = BTreeMap::new();
     for (index, row) in rows.rows.iter().enumerate().filter(|(_, row)| is_listed(row)) {
-        let outcome = outcome(row, comparison.rows[index].as_ref(), is_comparable);
+        let outcome = outcome(row, comparison.rows[index].as_ref());
         let cell = |column: &Column| match column {
             Column::Outcome => outcome.map_or(Value::Empty, Value::Compared),
             Column::Figure(metric) => figure(row, *metric),
@@ -206,14 +204,14 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     group
 }
 
-fn outcome(row: &Row<'_>, compared: Option<&Compared>, is_comparable: bool) -> Option<Outcome> {
+fn outcome(row: &Row<'_>, compared: Option<&Compared>) -> Option<Outcome> {
     let compared = compared?;
-    let shown = shown(row);
     if row.role == Role::Baseline {
-        return Some(if shown.is_compared() { Outcome::Reference } else { Outcome::Withheld });
+        let is_compared = shown(row).is_compared();
+        return Some(if is_compared { Outcome::Reference } else { Outcome::Withheld });
     }
     let ratio = compared.ratio.as_ref()?;
-    if !is_comparable || !shown.is_compared() {
+    if ratio.inconclusive.is_some_and(Inconclusive::is_withheld) {
         return Some(Outcome::Withheld);
     }
     Some(match (ratio.claim, ratio.estimate.interval) {

@@ -17,6 +17,7 @@ use super::row::{is_listed, name};
 use crate::{
     analysis::{self, Row, WorkloadRows},
     published_rows::{self, few},
+    remarks::{SHIFT, is_shifted},
     services,
     shown::{Shown, decisive, shown, was_bound_by},
     table,
@@ -50,7 +51,9 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
     let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
     for (label, rows) in workloads {
         for row in rows.rows.iter().filter(|row| is_listed(row)) {
-            let shown = shown(row);
+            let is_shifted = is_shifted(journal, rows, row);
+            // All that other work does to a row is in one line.
+            let shown = if is_shifted { shown(row).min(Shown::Shifted) } else { shown(row) };
             let Some(kind) = main_kind(row, shown) else { continue };
             let concerned = groups.entry((shown, worded_as(kind))).or_default();
             concerned.names.push(format!("{} {label}", name(row)));
@@ -63,7 +66,8 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
         let tail = if *shown == Shown::NoTail { "p99 of " } else { "" };
         let rows = few(&concerned.names, NAMED_ROWS, "rows");
         let cause = cause(*kind, &concerned.runs, &journal.start.placement);
-        causes.lines.push(format!("{tail}{rows}: {cause}"));
+        let shift = if *shown == Shown::Shifted { format!("; {SHIFT}") } else { String::new() };
+        causes.lines.push(format!("{tail}{rows}: {cause}{shift}"));
     }
     causes.disturbed = (!disturbed.is_empty()).then(|| next_step(seen_in(&disturbed)));
     causes.lines.extend(services::notes(journal));

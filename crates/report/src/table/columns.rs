@@ -5,7 +5,7 @@ use wirebench_schema::suite::Phase;
 use wirebench_stats::Rank;
 
 use crate::{
-    analysis::{Metric, RatioToBaseline, Role, WorkloadRows},
+    analysis::{Inconclusive, Metric, RatioToBaseline, Role, WorkloadRows},
     document::{self, Align},
     interval::factor,
     shown::has_few_samples,
@@ -114,12 +114,15 @@ impl Column {
             Self::Class => Some(row.class.map_or("own".to_owned(), |class| class.to_string())),
             Self::Value(value) => row.median(value).map(|median| {
                 let few = if has_few_samples(row, value) { "?" } else { "" };
-                let invalid = if value.is_tail() && row.tail_invalid() > 0 { "!" } else { "" };
-                format!("{}{few}{invalid}", value.show(median))
+                let is_invalid = value.is_tail() && row.tail_invalid() > 0;
+                format!("{}{}", value.show(median), if is_invalid { "!" } else { few })
             }),
             Self::Ratio if row.role == Role::Baseline => compared.map(|_| "1.00".to_owned()),
             Self::Ratio => ratio.map(show_ratio),
-            Self::Verdict => ratio.and_then(|it| it.verdict.clone()),
+            // The mark in front of the row says that its figures are void.
+            Self::Verdict => ratio
+                .filter(|it| it.inconclusive != Some(Inconclusive::NotValid))
+                .and_then(|it| it.verdict.clone()),
             Self::Bound => {
                 let bound: Vec<String> = row.bound().iter().map(ToString::to_string).collect();
                 Some(bound.join("/")).filter(|it| !it.is_empty())

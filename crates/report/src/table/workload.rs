@@ -101,7 +101,7 @@ pub(crate) fn instances_differ(
     let follows = match check.state {
         CheckState::Passed => "passed".to_owned(),
         CheckState::TooNoisy => "too noisy to tell".to_owned(),
-        CheckState::Failed => format!("failed, no {verdicts}"),
+        CheckState::Suspicious => format!("suspicious, no {verdicts}"),
         CheckState::Absent => format!("needs {MIN_COHORTS} cohorts"),
     };
     Some(format!("A/A: two instances of {name} differ by {differ}{known}: {follows}"))

@@ -5,7 +5,7 @@ use wirebench_stats::Interval;
 
 use super::{SearchReport, Sweep, SweepCell};
 use crate::{
-    analysis::Metric,
+    analysis::{Inconclusive, Metric},
     flat::{Flat, FlatFigure, FlatRow},
     table::count,
 };
@@ -30,10 +30,10 @@ fn of_cell(sweep: &Sweep, cell: &SweepCell) -> FlatRow {
         workload: format!("{}, {workers}, {connections}", sweep.scenario),
         entry: sweep.variant.to_string(),
         role: "entrant",
-        valid: cell.runs > 0 && cell.failed == 0 && !cell.invalid,
+        valid: cell.runs > 0 && !cell.invalid,
         runs: cell.runs,
         failed: cell.failed,
-        trouble: if cell.invalid { "a run is not valid" } else { "" }.to_owned(),
+        trouble: if cell.invalid { Inconclusive::NotValid.words() } else { "" }.to_owned(),
         bound_by: cell.bound.iter().copied().collect(),
         figures: figures
             .into_iter()

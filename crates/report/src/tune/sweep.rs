@@ -4,9 +4,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use wirebench_judge::standing::{standing, void_cohorts};
 use wirebench_schema::{
     id::VariantId,
-    journal::{Bound, Counts, Journal, Measurement, Outcome, ReasonKind, Run, Weight},
+    journal::{Bound, Counts, Journal, Measurement, Outcome, ReasonKind, Run},
     labels::Labels,
     load::LatencyFigure,
     scenario::Scenario,
@@ -16,7 +17,7 @@ use wirebench_stats::{Better, Rank, TwoWay, geometric_mean_interval, median, ran
 
 use super::{add_invalid, headline, place, refusals};
 use crate::{
-    analysis::{Margins, Metric},
+    analysis::{Margins, Metric, asked_for},
     origin::Origin,
     screen::html::servers,
     services,
@@ -78,8 +79,7 @@ pub struct SweepCell {
     pub server_cpu_ns_per_request: Option<f64>,
     /// Each side that bounded a run.
     pub bound: BTreeSet<Bound>,
-    /// Whether a run has a reason that makes its figures something else than what they claim to
-    /// be.
+    /// Whether fewer than three blocks are valid, or not all where there are fewer.
     pub invalid: bool,
     /// How it compares with the best cell.
     pub standing: CellRank,
@@ -132,7 +132,7 @@ impl Sweep {
                     Outcome::Idle(_) => {}
                 }
             }
-            cells.push(cell(workload, workers, &runs));
+            cells.push(cell(workload, workers, &runs, &asked_for(journal)));
         }
         judge(&mut cells, Margins::of_run(start).of(Metric::Throughput, first.phase));
         let mut lines = [refusals(journal), services::notes(journal)].concat();
@@ -180,9 +180,11 @@ fn distinct<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.collect::<BTreeSet<T>>().into_iter().collect()
 }
 
-fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
+fn cell(workload: &Workload, workers: u32, runs: &[&Run], asked: &[ReasonKind]) -> SweepCell {
+    let void = void_cohorts(runs, false, asked);
+    let counted = runs.iter().filter(|run| !void.contains(&run.cohort()));
     let measured: Vec<(u32, &Measurement)> =
-        runs.iter().filter_map(|run| Some((run.block, run.outcome.measured()?))).collect();
+        counted.filter_map(|run| Some((run.block, run.outcome.measured()?))).collect();
     let by_block: BTreeMap<u32, f64> =
         measured.iter().map(|(block, it)| (*block, it.load.requests_per_second)).collect();
     let rates: Vec<f64> = by_block.values().copied().collect();
@@ -194,14 +196,14 @@ fn cell(workload: &Workload, workers: u32, runs: &[&Run]) -> SweepCell {
         workers,
         connections: workload.connections,
         runs: measured.len(),
-        failed: runs.len() - measured.len(),
+        failed: runs.len() - measured.len() - void.len(),
         requests_per_second: median(&rates),
         requests_per_second_range: range(&rates),
         requests_per_second_by_block: by_block,
         latency_ns_p99: of(&|it| it.load.latency.as_ref()?.known(LatencyFigure::P99)),
         server_cpu_ns_per_request: of(&|it| it.cost.cpu_ns_per_request),
         bound: measured.iter().map(|(_, it)| it.bound).collect(),
-        invalid: runs.iter().any(|run| run.has(Weight::Invalid)),
+        invalid: !measured.is_empty() && !standing(runs, false, asked).is_compared(),
         standing: CellRank::Unknown,
     }
 }

@@ -5,13 +5,13 @@ use wirebench_experiment::{
     experiment::{Finished, Observer as _, Prepared, Progress, conduct},
     plan,
 };
-use wirebench_report::{Details, gates, screen};
+use wirebench_report::{Details, gates, refused, screen};
 use wirebench_schema::{
     journal::{Cause, Unavailable},
     suite::Suite,
 };
 
-use super::{Arguments, strict};
+use super::Arguments;
 use crate::{
     context::Context,
     exit::Exit,
@@ -97,8 +97,9 @@ pub(super) fn conclude(
     let unavailable = &finished.journal.unavailable;
     let names = &arguments.names;
     let is_missing = unavailable.iter().any(|it| names.iter().any(|name| it.variant.matches(name)));
-    let not_valid = if arguments.gate.strict { strict::report(journal) } else { 0 };
-    Ok(match (finished.all_well() && !is_missing, not_valid) {
+    let not_valid = if arguments.gate.strict { refused(analysis) } else { Vec::new() };
+    not_valid.iter().for_each(|row| out::error(row));
+    Ok(match (finished.all_well() && !is_missing, not_valid.len()) {
         _ if of_gate == Exit::Regression => of_gate,
         (false, _) => Exit::Failed,
         (true, 0) => of_gate,

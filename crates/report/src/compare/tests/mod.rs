@@ -260,7 +260,7 @@ fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
     let broken = compared(&old, &broken, &wishes);
     assert_eq!(broken.left_out[0].presence, Presence::Lost);
     let text = broken.left_out[0].to_string();
-    let expected = "hello go/net: only in the older result: not available: it does not build";
+    let expected = "hello go/net: only in the older result: it does not build";
     assert_eq!((text.as_str(), fails(&broken)), (expected, true));
     let appeared = compared(&without_go(old), &with_go(10, 2, (1.0, 1.0)), &wishes);
     assert!(appeared.left_out.iter().all(|it| it.presence == Presence::NewOnly));

@@ -76,7 +76,7 @@ fn chart(
 fn point(row: &Row<'_>, rate: f64, mark: Mark, metric: Metric) -> Option<Point> {
     let is_grey = match shown(row) {
         Shown::All => false,
-        Shown::NoTail => metric.is_tail(),
+        Shown::NoTail | Shown::Shifted => metric.is_tail(),
         Shown::NotCompared | Shown::Nothing => true,
     };
     let raw = row.values(metric).into_values().collect();
