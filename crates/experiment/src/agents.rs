@@ -24,11 +24,13 @@ use wirebench_schema::{
         AGENT_PROTOCOL, AgentCommand, AgentEvent, Recording, WindowCpu, WindowOrder, WindowReport,
         Windows,
     },
-    load::{EdgeClocks, Interval, LoadConfig, LoadEvent, LoadReport},
+    load::{EdgeClocks, Interval, LoadConfig, LoadEvent, LoadReport, Stop},
 };
 use wirebench_server::{
+    fence::Sitters,
     pipe::PipedChild,
-    process_clocks::{counted_ns, used, wait_for_rest},
+    process_clocks::counted_ns,
+    visit::{Part, visit},
 };
 
 use self::{clock::Offset, edges::Edges, limit::WaitLimit, parts::Share, pool::AgentPool};
@@ -67,6 +69,17 @@ pub(crate) struct Agents {
     pool: AgentPool,
     loads: BTreeMap<u32, LoadConfig>,
     clocks: Option<(Instant, Vec<Offset>)>,
+    /// Of slices that are made on other hosts.
+    sitters: Sitters,
+}
+
+/// Moments of a window on other hosts, by this side's clock.
+struct Begun {
+    start_ns: u64,
+    end_ns: u64,
+    generator_waited_ns: u64,
+    /// By how much the other clocks may be off.
+    error_ns: u64,
 }
 
 /// A window whose reports have not all arrived.
@@ -95,7 +108,8 @@ impl Agents {
     }
 
     fn started(pool: AgentPool, or: &str, stop: &AtomicBool) -> Result<Self, String> {
-        let mut agents = Self { pool, loads: BTreeMap::new(), clocks: None };
+        let mut agents =
+            Self { pool, loads: BTreeMap::new(), clocks: None, sitters: Sitters::default() };
         let until = Instant::now() + PATIENCE;
         let mut ready = vec![false; agents.pool.len()];
         while ready.contains(&false) {
@@ -177,7 +191,10 @@ impl Agents {
         let config = self.loads.get(&order.load).ok_or("the load has no connections")?;
         let config = order.applied_to(config);
         if self.pid().is_none() {
-            return self.window_of_hosts(order, config, (at_stop, stop), observe);
+            return match order.recording {
+                Recording::Intervals => self.load_of_hosts(order, config, (at_stop, stop), observe),
+                Recording::Series | Recording::Silent => self.slice_of_hosts(order, &config, stop),
+            };
         }
         self.pool.tell(&AgentCommand::Window(Box::new(order.clone())))?;
         let limit = WaitLimit::window(&config, Instant::now());
@@ -186,44 +203,41 @@ impl Agents {
         reports.into_iter().next().ok_or_else(|| "there is no report".to_owned())
     }
 
-    /// A window that begins everywhere at the same moment. The servers' clocks are read here.
-    fn window_of_hosts(
+    /// A slice, each part of which begins everywhere at the same moment. The servers' clocks are read here.
+    fn slice_of_hosts(
+        &mut self,
+        order: &WindowOrder,
+        config: &LoadConfig,
+        stop: &AtomicBool,
+    ) -> Result<WindowReport, String> {
+        let sitters = std::mem::take(&mut self.sitters);
+        let sitters = if sitters.cpus() == order.server_cpus {
+            sitters
+        } else {
+            Sitters::on(&order.server_cpus)
+        };
+        let slice = visit(order, &sitters, |length, _| {
+            let order = WindowOrder { discard_ns: 0, stop: Stop::After(length), ..order.clone() };
+            let order = WindowOrder { recording: Recording::Silent, ..order };
+            let config = order.applied_to(config);
+            let stops = (AtStop::Fail, stop);
+            let (report, _, begun) = self.on_hosts_together(&order, config, stops, &mut |_| {})?;
+            let Begun { start_ns, end_ns, generator_waited_ns, .. } = begun;
+            Ok(Part { report, start_ns, end_ns, generator_waited_ns })
+        });
+        self.sitters = sitters;
+        slice
+    }
+
+    fn load_of_hosts(
         &mut self,
         order: &WindowOrder,
         config: LoadConfig,
-        (at_stop, stop): (AtStop, &AtomicBool),
+        stops: (AtStop, &AtomicBool),
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<WindowReport, String> {
-        let offsets = self.offsets()?;
-        let error_ns = offsets.iter().map(|it| it.error_ns).max().unwrap_or(0);
-        let began = Instant::now();
-        let before = wait_for_rest(&order.processes);
-        let waited_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let (ahead_ns, errors) = match order.recording {
-            Recording::Intervals => AHEAD_OF_LOAD,
-            Recording::Series | Recording::Silent => AHEAD_OF_SLICE,
-        };
-        let start_ns = self.pool.now_ns() + ahead_ns + errors * error_ns;
-        let order_at = |offset: &Offset| {
-            let start_ns = Some(offset.there(start_ns));
-            let order = WindowOrder { start_ns, processes: Vec::new(), ..order.clone() };
-            AgentCommand::Window(Box::new(order))
-        };
-        self.pool.tell_each(offsets.iter().map(order_at))?;
-        let limit = WaitLimit::window(&config, Instant::now());
-        let edges = Some(Edges::new(order, start_ns));
-        let window = OpenWindow::new(order, limit, edges, offsets.len());
-        let (reports, clocks) = self.follow(window, (at_stop, stop), observe)?;
-        let end_ns = self.pool.now_ns();
-        let after = wait_for_rest(&order.processes);
-        let used = used(&order.processes, &before, &after);
-        let whole_ns = used.iter().find(|(of, _)| *of == order.load).map_or(0, |(_, used)| *used);
-        let offsets = self.better(offsets, order);
-        let (series, generator_waited_ns) = (
-            edges::series(&clocks.series_ns, &reports),
-            reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0),
-        );
-        let report = self.merged(config, reports, &offsets)?;
+        let (report, clocks, begun) = self.on_hosts_together(order, config, stops, observe)?;
+        let Begun { start_ns, end_ns, generator_waited_ns, error_ns } = begun;
         let is_exact = error_ns as f64 <= ERROR_SHARE * report.window_ns as f64;
         let counted_ns = counted_ns(&clocks).filter(|_| is_exact);
         Ok(WindowReport {
@@ -231,13 +245,45 @@ impl Agents {
             report,
             start_ns,
             end_ns,
-            waited_ns,
+            waited_ns: 0,
             generator_waited_ns,
-            cpu: WindowCpu { counted_ns, whole_ns },
+            cpu: WindowCpu { counted_ns, whole_ns: counted_ns.unwrap_or(0) },
             clocks,
-            parked_cpu_ns: used.into_iter().filter(|(of, _)| *of != order.load).collect(),
-            series,
+            parked_cpu_ns: Vec::new(),
+            series: Vec::new(),
         })
+    }
+
+    /// A window that begins everywhere at the same moment. The clocks of the servers of a whole load are read here.
+    fn on_hosts_together(
+        &mut self,
+        order: &WindowOrder,
+        config: LoadConfig,
+        stops: (AtStop, &AtomicBool),
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<(LoadReport, EdgeClocks, Begun), String> {
+        let offsets = self.offsets()?;
+        let error_ns = offsets.iter().map(|it| it.error_ns).max().unwrap_or(0);
+        let is_whole = order.recording == Recording::Intervals;
+        let (ahead_ns, errors) = if is_whole { AHEAD_OF_LOAD } else { AHEAD_OF_SLICE };
+        let start_ns = self.pool.now_ns() + ahead_ns + errors * error_ns;
+        let order_at = |offset: &Offset| {
+            let start_ns = Some(offset.there(start_ns));
+            let (processes, server_cpus) = (Vec::new(), Vec::new());
+            let order = WindowOrder { start_ns, processes, server_cpus, ..order.clone() };
+            AgentCommand::Window(Box::new(order))
+        };
+        self.pool.tell_each(offsets.iter().map(order_at))?;
+        let limit = WaitLimit::window(&config, Instant::now());
+        let edges = is_whole.then(|| Edges::new(order, start_ns));
+        let window = OpenWindow::new(order, limit, edges, offsets.len());
+        let (reports, clocks) = self.follow(window, stops, observe)?;
+        let end_ns = self.pool.now_ns();
+        let offsets = self.better(offsets, order);
+        let generator_waited_ns =
+            reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0);
+        let report = self.merged(config, reports, &offsets)?;
+        Ok((report, clocks, Begun { start_ns, end_ns, generator_waited_ns, error_ns }))
     }
 
     /// Follows a window to its end.

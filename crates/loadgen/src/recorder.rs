@@ -77,13 +77,18 @@ impl Recorder {
         // Where none comes back during the load, each edge takes one.
         let segments = SEGMENTS + usize::from(segment_ns.is_none());
         let spare = (1..segments).map(|_| Segment::new(histograms)).collect();
+        let full = Vec::with_capacity(SEGMENTS + 2);
+        Self { spare, full, ..Self::of(Segment::new(histograms), sampling, segment_ns) }
+    }
+
+    fn of(current: Segment, sampling: Sampling, segment_ns: Option<u64>) -> Self {
         Self {
             scope: Scope::Connecting,
-            current: Segment::new(histograms),
+            current,
             segment_ns,
             segment_end_ns: u64::MAX,
-            full: Vec::with_capacity(SEGMENTS + 2),
-            spare,
+            full: Vec::new(),
+            spare: Vec::new(),
             sampling,
             sample_from_ns: 0,
             names: Arc::from([]),
@@ -93,6 +98,23 @@ impl Recorder {
     /// The same, with figures by name.
     pub(crate) fn with_names(self, names: &Arc<[u16]>) -> Self {
         Self { names: Arc::clone(names), ..self }
+    }
+
+    /// Begins again with nothing, in the memory that it has if histograms of this kind fit into it.
+    pub(crate) fn renew(
+        &mut self,
+        histograms: Histograms,
+        sampling: Sampling,
+        segment_ns: Option<u64>,
+    ) {
+        let mut spare = std::mem::take(&mut self.spare);
+        spare.retain(|it| it.histograms() == histograms);
+        spare.truncate(SEGMENTS + 1);
+        let current = spare.pop().unwrap_or_else(|| Segment::new(histograms));
+        let names = Arc::clone(&self.names);
+        let full = std::mem::take(&mut self.full);
+        *self = Self { spare, full, names, ..Self::of(current, sampling, segment_ns) };
+        self.full.clear();
     }
 
     #[inline]
@@ -207,6 +229,14 @@ impl Recorder {
                 schedule.service.reply(service_ns);
                 schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
             }
+        }
+    }
+
+    /// A reply was one of the first of its connection. From then on the connection has always waited for another one.
+    pub(crate) fn began(&mut self, stamp: Stamp, now_ns: u64) {
+        if self.scope == Scope::Everything {
+            self.current.counts.first_replies += 1;
+            self.current.counts.first_latency_ns += now_ns.saturating_sub(stamp.begun_ns);
         }
     }
 

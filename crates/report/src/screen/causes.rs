@@ -47,7 +47,9 @@ struct HiddenRows<'a> {
 
 /// Everything that hides figures or keeps rows from having some.
 pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Causes {
-    let mut causes = Causes { lines: conditions(journal), disturbed: None };
+    // What has no figures comes before what is wrong with some.
+    let absent = [conditions(journal), unavailable(journal), failures(workloads)].concat();
+    let mut causes = Causes { lines: absent, disturbed: None };
     let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
     for (label, rows) in workloads {
         for row in rows.rows.iter().filter(|row| is_listed(row)) {
@@ -74,9 +76,7 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
     // On shared CPUs the two sides together are the bottleneck.
     causes.lines.extend(journal.start.placement.disjoint.then(|| unsaturated(workloads)).flatten());
     causes.lines.extend(refusals(journal));
-    causes.lines.extend(failures(workloads));
     causes.lines.extend(too_slow(workloads));
-    causes.lines.extend(unavailable(journal));
     causes
 }
 
