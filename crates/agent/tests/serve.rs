@@ -133,7 +133,7 @@ fn slices_of_several_servers_take_turns_over_connections_that_stay() {
         assert_eq!((slice.report.errors.total(), slice.report.in_flight_at_end), (0, 0));
         assert!(slice.start_ns > last_end_ns && slice.end_ns > slice.start_ns + 140_000_000);
         last_end_ns = slice.end_ns;
-        assert_eq!(slice.series.len(), if recording == silent { 0 } else { 5 });
+        assert_eq!(slice.series.len(), if recording == silent { 0 } else { 8 });
         let of_parts = slice.series.iter().map(|it| it.requests).sum::<u64>();
         assert!(recording == silent || of_parts == slice.report.requests, "{:?}", slice.series);
         assert!(slice.cpu.counted_ns.unwrap() <= slice.cpu.whole_ns);

@@ -127,7 +127,7 @@ impl Load {
         self.measured(outcome)
     }
 
-    /// The same without figures: when it began, and what was loaded.
+    /// Measures no figures of a part that is discarded, but when it began.
     pub fn discard(
         &mut self,
         config: &LoadConfig,

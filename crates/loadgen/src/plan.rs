@@ -30,7 +30,6 @@ use crate::{
 };
 
 /// Maximum expected latency of a load with a count; longer ones are recorded as this.
-const SECOND_NS: u64 = 1_000_000_000;
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// A request that is due sooner than this is waited for without sleeping: a thread that sleeps is
@@ -68,7 +67,7 @@ pub(crate) struct ThreadParams {
     pub(crate) sampling: Sampling,
     /// How close a moment must be for a thread not to sleep until then.
     pub(crate) spin_ns: u64,
-    /// Whether all requests that it begins count, because nothing is in flight at its edges.
+    /// True if all requests that it begins count, because nothing is in flight at its edges.
     pub(crate) is_whole: bool,
     /// Length of the parts in which it is recorded; absent if each phase is one part, which stays with the
     /// thread until the window is over.
@@ -97,7 +96,7 @@ impl ThreadParams {
         let load_ns = match config.stop {
             // Parts of a visit have histograms of one kind.
             Stop::After(window) => nanoseconds(window.saturating_add(config.warmup))
-                .checked_next_multiple_of(SECOND_NS)
+                .checked_next_multiple_of(1_000_000_000)
                 .unwrap_or(LONGEST_NS),
             Stop::Requests(_) | Stop::RequestsPerConnection(_) => LONGEST_NS,
         };
@@ -237,9 +236,7 @@ impl Plan {
             files_digest: files.hexadecimal(),
         })
     }
-}
 
-impl Plan {
     /// The same connections, for a part of a visit.
     pub(crate) fn renew(&mut self, config: &LoadConfig) {
         let ThreadParams { round_trip_ns, keeps_connections, one_request_each, .. } = self.params;
@@ -257,11 +254,6 @@ impl Plan {
         self.warmup_ns = nanoseconds(config.warmup);
         self.window_ns = window_ns(config);
         self.server_clocks = ServerClocks::default();
-    }
-
-    /// Whether each connection asks again as soon as it has a reply.
-    pub(crate) const fn is_closed_loop(&self) -> bool {
-        matches!(self.params.model, LoadModel::Closed)
     }
 
     /// The clocks that this thread reads. A time ends the window for all threads at once, a count for

@@ -39,7 +39,7 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         engine_fallback: plan.chosen.fallback.clone(),
         window_ns,
         requests: counts.requests,
-        requests_per_second: whole_rate(plan, outcomes, &collected.total)
+        requests_per_second: whole_rate(config, outcomes, &collected.total)
             .unwrap_or_else(|| per_second(counts.requests, window_ns)),
         bytes_received: counts.bytes_received,
         bytes_sent: counts.bytes_sent,
@@ -94,10 +94,11 @@ fn per_second(count: u64, window_ns: u64) -> f64 {
 /// Replies per second of a closed loop all of whose requests were answered. Each connection waits for a reply all the
 /// time, so that its rate is that of its latencies, and edges shorten none of them; the first one may begin late.
 #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
-fn whole_rate(plan: &Plan, outcomes: &[Outcome], total: &Segment) -> Option<f64> {
+fn whole_rate(config: &LoadConfig, outcomes: &[Outcome], total: &Segment) -> Option<f64> {
     let Counts { requests, first_replies, first_latency_ns, errors, .. } = &total.counts;
-    let is_whole = plan.params.is_whole
-        && plan.is_closed_loop()
+    // They are counted in parts that begin and end with nothing in flight.
+    let is_whole = *first_replies > 0
+        && config.model == LoadModel::Closed
         && errors.total() == 0
         && outcomes.iter().all(|it| it.in_flight == 0)
         && total.latency.replies.len() == *requests;

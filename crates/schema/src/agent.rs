@@ -3,8 +3,8 @@
 //!
 //! An agent generates load. It makes the connections of a *load* and measures *windows* over them: a
 //! slice of a cohort, whose connections stay open for the next one, or the whole load of a run. A slice consists of
-//! *parts*, and at the *fence* behind each nothing is in flight. The protocol does not require a common machine: times are those of the agent's monotonic clock, and CPU
-//! clocks are read where the processes run.
+//! *parts*, and at the *fence* behind each nothing is in flight. The protocol does not require a common machine: times
+//! are those of the agent's monotonic clock, and CPU clocks are read where the processes run.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -84,8 +84,8 @@ pub struct WindowOrder {
     /// The processes of all servers that run on the agent's host, by load. Their CPU clocks are read at the fences of
     /// a slice, and those of this load at the edges of a whole load.
     pub processes: Vec<LoadProcesses>,
-    /// The CPUs to which the servers are bound on the agent's host, if it does not use them itself: there the clocks are
-    /// read at fences, because those of a process that runs are stale by up to a tick.
+    /// The CPUs to which the servers are bound on the agent's host, if it does not use them itself. There the clocks
+    /// are read at fences, because those of a process that runs are stale by up to a tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server_cpus: Vec<u32>,
 }

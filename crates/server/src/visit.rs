@@ -19,7 +19,7 @@ const FIRST_LOOK: Duration = Duration::from_micros(100);
 const NEXT_LOOK: Duration = Duration::from_millis(1);
 const REST_WITHIN: Duration = Duration::from_millis(40);
 
-/// Whether the report of a part is wanted.
+/// The use of a part.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PartUse {
     Discarded,

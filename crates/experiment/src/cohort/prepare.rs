@@ -33,8 +33,8 @@ const PILOTS_MOST: usize = 3;
 /// The least and the most of a slice that is discarded.
 const DISCARD_LEAST: Duration = Duration::from_millis(5);
 const DISCARD_MOST: Duration = Duration::from_millis(300);
-/// The same of a server that did not settle within its looks, in most cases because the machine changed meanwhile: Go and
-/// Node.js need as long as that.
+/// As much of a server that did not settle in its looks, in most cases because the machine changed meanwhile: Go and
+/// Node.js need that.
 const DISCARD_UNKNOWN: Duration = Duration::from_millis(40);
 /// For how long the servers are watched at rest, with all connections open. While one of them still works, as after
 /// it has accepted a thousand connections, they are watched again, up to this often.

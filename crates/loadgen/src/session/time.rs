@@ -268,8 +268,8 @@ impl<C: Codec> Session<C> {
         }
     }
 
-    /// How long replies are awaited. A server with fewer threads than connections never answers some of them, and a part
-    /// that counts as a whole is over when it has been silent for long enough.
+    /// The moment until which replies are awaited. A server with fewer threads than connections never answers some, so
+    /// that a part that counts as a whole also ends when it has been silent for long enough.
     fn drains_until(&self) -> u64 {
         let until_ns = self.edges.window_end_ns.saturating_add(self.params.timeout_ns);
         let silent_ns =
@@ -277,7 +277,7 @@ impl<C: Codec> Session<C> {
         if self.params.is_whole { until_ns.min(silent_ns) } else { until_ns }
     }
 
-    /// Whether replies are awaited that come after the window.
+    /// True if replies are awaited that come after the window.
     fn drains(&self) -> bool {
         self.params.is_whole || self.params.sampling == Sampling::Due
     }
