@@ -62,14 +62,13 @@ fn windows_of_different_loads_use_the_same_connections() {
             last_start_ns = start_ns;
             assert_eq!((report.errors.total(), report.reconnects), (0, 0), "{report:?}");
             assert_eq!((report.connections_made, report.in_flight_at_end), (4, 0));
-            let replies = report.latency.as_ref().map(|latency| latency.count);
-            assert_eq!(replies, Some(report.requests), "all count that were begun");
+            // All that were begun count; on a busy machine some cannot be begun.
+            let (due, owed) = report.offered.map_or((0, 0), |it| (it.due, it.owed_at_end));
+            let asked = report.requests + owed;
+            assert_eq!(report.latency.as_ref().map(|latency| latency.count), Some(asked));
             match is_closed {
                 true => assert!(report.offered.is_none() && report.window_ns >= 60_000_000),
-                false => {
-                    assert_eq!(report.offered.map(|offered| offered.due), Some(60));
-                    assert_eq!((report.requests, report.window_ns), (60, 60_000_000));
-                }
+                false => assert_eq!((due, asked, report.window_ns), (60, 60, 60_000_000)),
             }
         }
         // The preflight is the fifth.
@@ -86,7 +85,7 @@ fn a_reply_that_is_due_at_the_end_of_a_window_is_no_surplus_in_the_next() {
         for _ in 0..4 {
             let report = window(&mut load, &config).report;
             assert_eq!((report.errors.total(), report.reconnects), (0, 0), "{report:?}");
-            assert_eq!((report.in_flight_at_end, report.requests % 4), (0, 0), "{report:?}");
+            assert_eq!(report.in_flight_at_end, 0);
             // Four connections that wait for 15 ms each, and on a busy machine longer; edges cut nothing off.
             let rate = report.requests_per_second;
             assert!((4..=16).contains(&report.requests) && rate < 4.0 / 0.015, "{rate}");
