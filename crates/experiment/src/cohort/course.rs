@@ -192,7 +192,8 @@ impl<'a> Cohort<'a> {
                     let has = self.cells.iter().any(|cell| {
                         cell.workload.name == workload.name && cell.is_of(subject, copy)
                     });
-                    let (times, every) = times(&members[index], &workload.model, *length);
+                    let (times, every) =
+                        times(&members[index], &workload.model, (*length, *rounds));
                     if !has || round % every != 0 {
                         continue;
                     }
@@ -217,12 +218,18 @@ impl<'a> Cohort<'a> {
 
 /// How long the discard and the counted part of a slice on this server are, and in which rounds it has one: if it needs
 /// longer slices than `length`, it has fewer. Their numbers are powers of two, so that most rounds have pairs.
-fn times(member: &Member<'_>, model: &LoadModel, length: Duration) -> ((Duration, Duration), u32) {
+fn times(
+    member: &Member<'_>,
+    model: &LoadModel,
+    (length, rounds): (Duration, u32),
+) -> ((Duration, Duration), u32) {
     let latency_ns = member.latency_ns[usize::from(*model != LoadModel::Closed)];
     let enough = Duration::from_nanos(latency_ns.saturating_mul(LATENCIES));
     let discard = Duration::from_nanos(member.discard_ns);
     let counted = length.max(enough).max(discard);
     let length_ns = length.as_nanos().max(1);
     let every = ((counted.as_nanos() + length_ns / 2) / length_ns).next_power_of_two();
-    ((discard, counted), u32::try_from(every).unwrap_or(u32::MAX))
+    // A mirrored pair is the least.
+    let most = 1 << (rounds / 2).max(1).ilog2();
+    ((discard, counted), u32::try_from(every).unwrap_or(u32::MAX).min(most))
 }
