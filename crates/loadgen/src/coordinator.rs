@@ -33,9 +33,6 @@ const CONNECTING_NS: u64 = 500_000_000;
 /// Lead of the common start, so that every thread receives it in time.
 const START_DELAY_NS: u64 = 2_000_000;
 
-/// Lead of the start of a part of a slice, for which the threads have just said that they are ready.
-const PART_DELAY_NS: u64 = 100_000;
-
 /// Lead of an early end, so that busy threads see it before it passes.
 const STOP_DELAY_NS: u64 = 10_000_000;
 
@@ -125,9 +122,10 @@ impl Coordinator {
     /// Has every thread make ready for a window of `plan` over the connections that it has.
     pub(crate) fn prepare(&self, plan: &Plan, outside: &mut Outside<'_>) -> LoadStatus {
         self.limits.lift();
-        for order in &self.orders {
+        for (thread, order) in self.orders.iter().enumerate() {
+            let params = Box::new(plan.params.clone());
             // A thread that is gone has noted so.
-            let _ = order.send(Order::Prepare(Box::new(plan.params.clone())));
+            let _ = order.send(Order::Prepare(params, plan.clocks_of(thread)));
         }
         self.wait_until_ready(outside)
     }
@@ -260,11 +258,7 @@ impl Window<'_, '_> {
     }
 
     fn done(&mut self, thread: usize, mut outcome: Box<Outcome>) {
-        for mut segment in outcome.rest.drain(..) {
-            self.collector.add(thread, &segment);
-            segment.clear();
-            let _ = self.coordinator.spares[thread].send(segment);
-        }
+        outcome.rest.drain(..).for_each(|segment| self.collector.add(thread, &segment));
         self.outcomes.push((thread, outcome));
         self.collector.gone(thread);
         self.report_intervals();
@@ -287,8 +281,7 @@ impl Window<'_, '_> {
 }
 
 fn edges(plan: &Plan, now_ns: u64) -> Edges {
-    let delay_ns = if plan.params.is_whole { PART_DELAY_NS } else { START_DELAY_NS };
-    let start_ns = now_ns + delay_ns;
+    let start_ns = now_ns + START_DELAY_NS;
     let window_start_ns = start_ns.saturating_add(plan.warmup_ns);
     let window_end_ns =
         plan.window_ns.map_or(u64::MAX, |window_ns| window_start_ns.saturating_add(window_ns));
