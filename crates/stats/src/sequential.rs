@@ -12,7 +12,7 @@
 //! The levels of a look depend on the looks up to it, so later looks may be planned again from time.
 //! They must not be planned from results.
 //!
-//! Not in this file: when to look, and when to end.
+//! Not in this file: when to look, and when to end. No verb looks before its end yet.
 
 use crate::estimate::CONFIDENCE;
 use crate::judgement::{Judged, MIN_COHORTS, Rule, many_to_one};
@@ -25,9 +25,10 @@ use std::f64::consts::TAU;
 /// Without this allowance the simulated share of false differences is 4 % for independent cohorts,
 /// 10 % for a correlation of 0.2 and 22 % for 0.4; with it, at most 0.4, 1.2 and 4.7 %. An estimate
 /// cannot replace it: from three to six cohorts of four instances its standard error is 0.4 to 0.25.
-/// The price are intervals 1.5 times as wide. Without correlation two programs that differ by 2 % take
+/// The price is intervals 1.5 times as wide. Without correlation two programs that differ by 2 % take
 /// 3.3 cohorts instead of 3.0 where a cohort has a deviation of 0.4 %, and 10.8 instead of 6.9 with
 /// 1.5 %; equal ones with a margin of 1 % take 5.6 instead of 3.7 with 0.4 %.
+/// The example `coverage looks` prints these tables.
 const CORRELATION: f64 = 0.4;
 /// The spent probability of calling a row *same* whose true ratio is the margin. The simulated one is
 /// up to a quarter larger with a correlation of 0.4, which leaves fewer degrees of freedom than are
@@ -65,10 +66,10 @@ pub struct Bounds {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlannedLoad {
     pub cohorts: usize,
-    /// Visits to each instance in a cohort.
-    pub visits: usize,
-    /// The variance of the logarithm of a figure between the visits to one instance.
-    pub visit_variance: f64,
+    /// Slices of each instance in a cohort.
+    pub slices: usize,
+    /// The variance of the logarithm of a figure between the slices of one instance.
+    pub slice_variance: f64,
     /// Its variance between instances of one program.
     pub instance_variance: f64,
     /// Instances of each side in a cohort.
@@ -148,7 +149,7 @@ impl PlannedLoad {
     pub fn contrast(&self) -> Contrast {
         let [first, second] = self.instances.map(|it| it.max(1) as f64);
         let cohorts = self.cohorts.max(MIN_COHORTS) as f64;
-        let variance = self.instance_variance + self.visit_variance / self.visits.max(1) as f64;
+        let variance = self.instance_variance + self.slice_variance / self.slices.max(1) as f64;
         Contrast {
             difference: 0.0,
             error: (variance * (1.0 / first + 1.0 / second) / cohorts).sqrt(),
