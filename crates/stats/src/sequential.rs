@@ -28,7 +28,7 @@ use std::f64::consts::TAU;
 /// The price is intervals 1.5 times as wide. Without correlation two programs that differ by 2 % take
 /// 3.3 cohorts instead of 3.0 where a cohort has a deviation of 0.4 %, and 10.8 instead of 6.9 with
 /// 1.5 %; equal ones with a margin of 1 % take 5.6 instead of 3.7 with 0.4 %.
-/// The example `coverage looks` prints these tables.
+/// The example `coverage looks` prints the figures with it.
 const CORRELATION: f64 = 0.4;
 /// The spent probability of calling a row *same* whose true ratio is the margin. The simulated one is
 /// up to a quarter larger with a correlation of 0.4, which leaves fewer degrees of freedom than are
