@@ -153,9 +153,9 @@ mod tests {
         client.write_all(b"abc").unwrap();
         let unread = Waiting { to_be_sent: 0, to_be_read: 3 };
         assert_eq!(waiting(port, client_port), Ok(Some(unread)));
-        let inodes = connection_inodes(port).unwrap();
-        assert_eq!(inodes.len(), 1);
-        assert_eq!(connection_inode(port, client_port), Ok(Some(inodes[0])));
+        // Another test may use the same port at another address.
+        let inode = connection_inode(port, client_port).unwrap().unwrap();
+        assert!(connection_inodes(port).unwrap().contains(&inode));
         assert_eq!(connection_inode(port, 0), Ok(None));
         drop(server);
         assert_eq!(waiting(port, client_port), Ok(None));

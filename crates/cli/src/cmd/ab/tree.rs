@@ -35,10 +35,12 @@ fn files(side: &Subject) -> Vec<PathBuf> {
 pub(super) fn check(before: &SharedFiles, sides: &[Subject]) -> anyhow::Result<()> {
     let after = shared_files(sides);
     let is_written = |path: &&PathBuf| before.get(*path) != after.get(*path);
+    // Where a build failed, there may be none.
     let program = |side: &Subject| {
+        let files = files(side);
         let is_only = side.variant.run.command[0].contains('/')
-            && files(side).iter().all(|path| after.contains_key(path));
-        is_only.then(|| files(side).swap_remove(0))
+            && files.iter().all(|path| after.contains_key(path));
+        files.into_iter().next().filter(|_| is_only)
     };
     let path = after.keys().find(is_written).cloned();
     let Some(path) = path.or_else(|| sides.iter().find_map(program)) else { return Ok(()) };
