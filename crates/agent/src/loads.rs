@@ -12,18 +12,21 @@ use wirebench_schema::{
     load::{LoadConfig, LoadEvent},
 };
 
+use wirebench_server::fence::Sitters;
+
 use crate::window::{self, EdgeReader, OpenLoad};
 
 /// The open loads of an agent.
 pub(crate) struct Loads {
     by_number: BTreeMap<u32, OpenLoad>,
+    sitters: Sitters,
     stop: Arc<AtomicBool>,
 }
 
 impl Loads {
     /// None yet. `stop` cuts off what lasts.
-    pub(crate) const fn new(stop: Arc<AtomicBool>) -> Self {
-        Self { by_number: BTreeMap::new(), stop }
+    pub(crate) fn new(stop: Arc<AtomicBool>) -> Self {
+        Self { by_number: BTreeMap::new(), sitters: Sitters::default(), stop }
     }
 
     /// Makes the connections of a load. One of the same number is closed before.
@@ -57,10 +60,15 @@ impl Loads {
         let known = self.by_number.remove(&order.load);
         let mut open =
             known.ok_or_else(|| format!("there is no load {}: connect it first", order.load))?;
-        let measured = window::measure(order, &mut open, &self.stop, say);
-        if order.recording != Recording::Intervals {
-            self.by_number.insert(order.load, open);
+        if order.recording == Recording::Intervals {
+            let measured = window::whole(order, &mut open, &self.stop, say);
+            return measured.map(Box::new).map(AgentEvent::Window);
         }
+        if self.sitters.cpus() != order.server_cpus {
+            self.sitters = Sitters::on(&order.server_cpus);
+        }
+        let measured = window::slice(order, &mut open, &self.sitters, &self.stop);
+        self.by_number.insert(order.load, open);
         measured.map(Box::new).map(AgentEvent::Window)
     }
 }

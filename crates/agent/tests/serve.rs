@@ -103,6 +103,7 @@ fn order(load: u32, model: LoadModel, recording: Recording) -> WindowOrder {
         start_ns: None,
         recording,
         processes,
+        server_cpus: Vec::new(),
     }
 }
 
@@ -128,12 +129,13 @@ fn slices_of_several_servers_take_turns_over_connections_that_stay() {
         agent.order(order(load, model.clone(), recording));
         let event = agent.event();
         let AgentEvent::Window(slice) = event else { panic!("{event:?}") };
-        assert_eq!((slice.load, slice.report.window_ns), (load, 100_000_000));
-        assert_eq!((slice.report.errors.total(), slice.report.reconnects), (0, 0));
+        assert!(slice.load == load && slice.report.window_ns >= 100_000_000);
+        assert_eq!((slice.report.errors.total(), slice.report.in_flight_at_end), (0, 0));
         assert!(slice.start_ns > last_end_ns && slice.end_ns > slice.start_ns + 140_000_000);
         last_end_ns = slice.end_ns;
-        let values = if recording == silent { 0..=0 } else { 5..=8 };
-        assert!(values.contains(&slice.series.len()), "{:?}", slice.series);
+        assert_eq!(slice.series.len(), if recording == silent { 0 } else { 8 });
+        let of_parts = slice.series.iter().map(|it| it.requests).sum::<u64>();
+        assert!(recording == silent || of_parts == slice.report.requests, "{:?}", slice.series);
         assert!(slice.cpu.counted_ns.unwrap() <= slice.cpu.whole_ns);
         assert_eq!(slice.parked_cpu_ns.len(), 1);
         assert_eq!(slice.parked_cpu_ns[0].0, 1 - load);

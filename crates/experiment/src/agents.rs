@@ -1,12 +1,13 @@
 //! The load generators of a run or a cohort: one child of this program on the generator's CPUs, or an agent on
 //! each of several other hosts, which generate one load together. Everything is measured by `Agents::window`.
 //!
-//! A child reads the clocks of the servers itself. For agents on other hosts `edges` reads them here, `clock` finds
-//! the offsets of their clocks, and `parts` puts their shares together. `pool` is the way to them, and `limit` says
-//! when one is hung.
+//! A child reads the clocks of the servers itself. For agents on other hosts `hosts` and `edges` read them here,
+//! `clock` finds the offsets of their clocks, and `parts` puts their shares together. `pool` is the way to them, and
+//! `limit` says when one is hung.
 
 mod clock;
 mod edges;
+mod hosts;
 mod limit;
 mod parts;
 mod pool;
@@ -21,17 +22,13 @@ use std::{
 };
 use wirebench_schema::{
     agent::{
-        AGENT_PROTOCOL, AgentCommand, AgentEvent, Recording, WindowCpu, WindowOrder, WindowReport,
-        Windows,
+        AGENT_PROTOCOL, AgentCommand, AgentEvent, Recording, WindowOrder, WindowReport, Windows,
     },
     load::{EdgeClocks, Interval, LoadConfig, LoadEvent, LoadReport},
 };
-use wirebench_server::{
-    pipe::PipedChild,
-    process_clocks::{counted_ns, used, wait_for_rest},
-};
+use wirebench_server::{fence::Sitters, pipe::PipedChild};
 
-use self::{clock::Offset, edges::Edges, limit::WaitLimit, parts::Share, pool::AgentPool};
+use self::{clock::Offset, edges::Edges, limit::WaitLimit, pool::AgentPool};
 use crate::remote::{Fleet, PATIENCE};
 
 /// Interval of the checks for a signal while waiting for a child, and the same during a slice: a shorter one is not
@@ -40,18 +37,6 @@ const STEP: Duration = Duration::from_millis(50);
 const SILENT_STEP: Duration = Duration::from_secs(1);
 /// Interval of the polls for events of several hosts.
 const HOSTS_STEP: Duration = Duration::from_millis(1);
-/// The time between an order to other hosts and its window, beside the way of the order: for a slice, and for a
-/// whole load. An order may take that many times the error of a clock, which is half of the way there and back.
-const AHEAD_OF_SLICE: (u64, u64) = (5_000_000, 4);
-const AHEAD_OF_LOAD: (u64, u64) = (200_000_000, 8);
-/// Two clocks differ by up to 100 millionths of the time. They are read again when that is as much as half of the
-/// error, within these limits.
-const DRIFT_SHARE: f64 = 1e-4;
-const FRESH_LEAST: Duration = Duration::from_secs(1);
-const FRESH_MOST: Duration = Duration::from_secs(30);
-/// CPU time at an edge is unknown when the clocks are off by more than this share of a slice.
-const ERROR_SHARE: f64 = 0.01;
-
 /// What a signal to end means for a window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum AtStop {
@@ -67,6 +52,8 @@ pub(crate) struct Agents {
     pool: AgentPool,
     loads: BTreeMap<u32, LoadConfig>,
     clocks: Option<(Instant, Vec<Offset>)>,
+    /// Of slices that are made on other hosts.
+    sitters: Sitters,
 }
 
 /// A window whose reports have not all arrived.
@@ -95,7 +82,8 @@ impl Agents {
     }
 
     fn started(pool: AgentPool, or: &str, stop: &AtomicBool) -> Result<Self, String> {
-        let mut agents = Self { pool, loads: BTreeMap::new(), clocks: None };
+        let mut agents =
+            Self { pool, loads: BTreeMap::new(), clocks: None, sitters: Sitters::default() };
         let until = Instant::now() + PATIENCE;
         let mut ready = vec![false; agents.pool.len()];
         while ready.contains(&false) {
@@ -177,67 +165,16 @@ impl Agents {
         let config = self.loads.get(&order.load).ok_or("the load has no connections")?;
         let config = order.applied_to(config);
         if self.pid().is_none() {
-            return self.window_of_hosts(order, config, (at_stop, stop), observe);
+            return match order.recording {
+                Recording::Intervals => self.load_of_hosts(order, config, (at_stop, stop), observe),
+                Recording::Series | Recording::Silent => self.slice_of_hosts(order, &config, stop),
+            };
         }
         self.pool.tell(&AgentCommand::Window(Box::new(order.clone())))?;
         let limit = WaitLimit::window(&config, Instant::now());
         let window = OpenWindow::new(order, limit, None, 1);
         let (reports, _) = self.follow(window, (at_stop, stop), observe)?;
         reports.into_iter().next().ok_or_else(|| "there is no report".to_owned())
-    }
-
-    /// A window that begins everywhere at the same moment. The servers' clocks are read here.
-    fn window_of_hosts(
-        &mut self,
-        order: &WindowOrder,
-        config: LoadConfig,
-        (at_stop, stop): (AtStop, &AtomicBool),
-        observe: &mut dyn FnMut(LoadEvent),
-    ) -> Result<WindowReport, String> {
-        let offsets = self.offsets()?;
-        let error_ns = offsets.iter().map(|it| it.error_ns).max().unwrap_or(0);
-        let began = Instant::now();
-        let before = wait_for_rest(&order.processes);
-        let waited_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let (ahead_ns, errors) = match order.recording {
-            Recording::Intervals => AHEAD_OF_LOAD,
-            Recording::Series | Recording::Silent => AHEAD_OF_SLICE,
-        };
-        let start_ns = self.pool.now_ns() + ahead_ns + errors * error_ns;
-        let order_at = |offset: &Offset| {
-            let start_ns = Some(offset.there(start_ns));
-            let order = WindowOrder { start_ns, processes: Vec::new(), ..order.clone() };
-            AgentCommand::Window(Box::new(order))
-        };
-        self.pool.tell_each(offsets.iter().map(order_at))?;
-        let limit = WaitLimit::window(&config, Instant::now());
-        let edges = Some(Edges::new(order, start_ns));
-        let window = OpenWindow::new(order, limit, edges, offsets.len());
-        let (reports, clocks) = self.follow(window, (at_stop, stop), observe)?;
-        let end_ns = self.pool.now_ns();
-        let after = wait_for_rest(&order.processes);
-        let used = used(&order.processes, &before, &after);
-        let whole_ns = used.iter().find(|(of, _)| *of == order.load).map_or(0, |(_, used)| *used);
-        let offsets = self.better(offsets, order);
-        let (series, generator_waited_ns) = (
-            edges::series(&clocks.series_ns, &reports),
-            reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0),
-        );
-        let report = self.merged(config, reports, &offsets)?;
-        let is_exact = error_ns as f64 <= ERROR_SHARE * report.window_ns as f64;
-        let counted_ns = counted_ns(&clocks).filter(|_| is_exact);
-        Ok(WindowReport {
-            load: order.load,
-            report,
-            start_ns,
-            end_ns,
-            waited_ns,
-            generator_waited_ns,
-            cpu: WindowCpu { counted_ns, whole_ns },
-            clocks,
-            parked_cpu_ns: used.into_iter().filter(|(of, _)| *of != order.load).collect(),
-            series,
-        })
     }
 
     /// Follows a window to its end.
@@ -301,44 +238,6 @@ impl Agents {
         }
         self.pool.heard(until)
     }
-
-    /// The clocks, read again when the last reading is old. What they may have drifted since is in their errors.
-    fn offsets(&mut self) -> Result<Vec<Offset>, String> {
-        let (read_at, offsets) = match self.clocks.take() {
-            Some(clocks) if clocks.0.elapsed() < fresh(&clocks.1) => clocks,
-            _ => (Instant::now(), self.pool.offsets()?),
-        };
-        let drift_ns = (read_at.elapsed().as_nanos() as f64 * DRIFT_SHARE) as u64;
-        let now = offsets.iter().map(|it| it.with_drift(drift_ns)).collect();
-        self.clocks = Some((read_at, offsets));
-        Ok(now)
-    }
-
-    /// A clock may have been read better after a whole load.
-    fn better(&mut self, before: Vec<Offset>, order: &WindowOrder) -> Vec<Offset> {
-        let after = match order.recording {
-            Recording::Intervals => self.pool.offsets().unwrap_or_else(|_| before.clone()),
-            Recording::Series | Recording::Silent => return before,
-        };
-        let pairs = before.into_iter().zip(after);
-        pairs.map(|(one, other)| if other.error_ns < one.error_ns { other } else { one }).collect()
-    }
-
-    fn merged(
-        &self,
-        config: LoadConfig,
-        reports: Vec<WindowReport>,
-        offsets: &[Offset],
-    ) -> Result<LoadReport, String> {
-        let shares = self.pool.hosts().zip(offsets).zip(reports);
-        let shares = shares.map(|((host, offset), report)| Share {
-            host: host.to_owned(),
-            start_ns: offset.here(report.start_ns),
-            clock_error_ns: offset.error_ns,
-            report: report.report,
-        });
-        parts::whole(config, shares.collect()).ok_or_else(|| "there is no generator".to_owned())
-    }
 }
 
 impl<'a> OpenWindow<'a> {
@@ -370,13 +269,6 @@ impl<'a> OpenWindow<'a> {
             _ => {}
         }
     }
-}
-
-/// How old the reading of clocks may be.
-fn fresh(offsets: &[Offset]) -> Duration {
-    let error_ns = offsets.iter().map(|it| it.error_ns).min().unwrap_or(0) as f64;
-    let fresh = Duration::from_nanos((error_ns / 2.0 / DRIFT_SHARE) as u64);
-    fresh.clamp(FRESH_LEAST, FRESH_MOST)
 }
 
 /// Generates the load `config` with all generators of `fleet`, to its end or until `stop` is set. `observe` hears

@@ -7,10 +7,10 @@ use wirebench_schema::{
 };
 
 /// How long a slice counts in a closed loop, and at a rate, where requests come in smaller numbers.
-const CLOSED_LENGTH: Duration = Duration::from_millis(100);
-const RATE_LENGTH: Duration = Duration::from_millis(200);
+const CLOSED_LENGTH: Duration = Duration::from_millis(20);
+const RATE_LENGTH: Duration = Duration::from_millis(50);
 /// What a slice takes besides, for the estimate of time: its discard, and the rest before it.
-const ASSUMED_PER_SLICE: Duration = Duration::from_millis(30);
+const ASSUMED_PER_SLICE: Duration = Duration::from_millis(10);
 /// What the start and the warm-up of an instance take, for the estimate of time; about two loads share
 /// them.
 const ASSUMED_START: Duration = Duration::from_millis(200);
@@ -64,16 +64,16 @@ mod tests {
         let suite = crate::fixtures::suite("blocks = 1", &[lines]);
         let of = |cut: Cut| suite.workloads.iter().map(|it| cut.of(it)).collect::<Vec<_>>();
         let ms = Duration::from_millis;
-        assert_eq!(of(Cut::default()), [(ms(100), 7), (RATE_LENGTH, ENOUGH_AT_RATE)]);
+        assert_eq!(of(Cut::default()), [(ms(20), 35), (ms(50), 14)]);
         let long = Cut { slice: Some(ms(900)), rounds: None };
         assert_eq!(of(long), [(ms(900), 2), (ms(900), 2)]);
         let few = Cut { slice: None, rounds: Some(1) };
-        assert_eq!(of(few)[0], (ms(100), 1));
-        assert_eq!(few.estimate(&suite.workloads[0]), ms(330));
+        assert_eq!(of(few)[0], (ms(20), 1));
+        assert_eq!(few.estimate(&suite.workloads[0]), ms(230));
         let at_rate = |window: Duration| {
             let workload = Workload { stop: Stop::After(window), ..suite.workloads[1].clone() };
             Cut::default().of(&workload).1
         };
-        assert_eq!([100, 400, 600, 2000].map(ms).map(at_rate), [2, 4, 6, 10]);
+        assert_eq!([100, 400, 600, 2000].map(ms).map(at_rate), [5, 8, 12, 40]);
     }
 }

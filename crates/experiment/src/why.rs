@@ -128,6 +128,7 @@ fn slice(
         start_ns: None,
         recording: Recording::Silent,
         processes: vec![LoadProcesses { load: 0, pids }],
+        server_cpus: Vec::new(),
     };
     let report = agents.window(&order, (AtStop::Fail, stop), &mut |_| {})?;
     match report.report.requests {

@@ -5,7 +5,10 @@
 
 use std::{
     hint,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 use wirebench_schema::journal::Placement;
@@ -82,23 +85,34 @@ fn synthetic_ns([near_ns, far_ns, near_s, far_s]: [f64; 4]) -> f64 {
 /// The median time of a round trip between two CPUs.
 fn round_trip_ns(one: u32, other: u32) -> Option<f64> {
     let until = Instant::now() + DEADLINE;
+    let page = OnceLock::new();
     std::thread::scope(|scope| {
+        // A thread starts on the CPU of the one that starts it. Started by the answering one, which works there, it
+        // would get a turn at the next tick.
+        let asking = spawn_in(scope, || {
+            wirebench_sys::affinity::bind(&[one]).ok()?;
+            ask(line(&page, until)?, until)
+        });
         let answering = spawn_in(scope, || {
             wirebench_sys::affinity::bind(&[other]).ok()?;
             // The page lies where this thread touches it first.
-            let page = Page(AtomicU64::new(0));
-            std::thread::scope(|scope| {
-                let asking = spawn_in(scope, || {
-                    wirebench_sys::affinity::bind(&[one]).ok()?;
-                    ask(&page.0, until)
-                })
-                .ok()?;
-                answer(&page.0, until);
-                asking.join().ok()?
-            })
+            answer(&page.get_or_init(|| Page(AtomicU64::new(0))).0, until);
+            Some(())
         });
-        answering.ok()?.join().ok()?
+        answering.ok()?.join().ok()??;
+        asking.ok()?.join().ok()?
     })
+}
+
+/// The line, as soon as the other thread has it.
+fn line(page: &OnceLock<Page>, until: Instant) -> Option<&AtomicU64> {
+    loop {
+        match page.get() {
+            Some(page) => return Some(&page.0),
+            None if Instant::now() > until => return None,
+            None => hint::spin_loop(),
+        }
+    }
 }
 
 /// Waits until the line has this value.

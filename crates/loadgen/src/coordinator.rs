@@ -33,6 +33,9 @@ const CONNECTING_NS: u64 = 500_000_000;
 /// Lead of the common start, so that every thread receives it in time.
 const START_DELAY_NS: u64 = 2_000_000;
 
+/// Lead of the start of a part of a slice, for which the threads have just said that they are ready.
+const PART_DELAY_NS: u64 = 100_000;
+
 /// Lead of an early end, so that busy threads see it before it passes.
 const STOP_DELAY_NS: u64 = 10_000_000;
 
@@ -122,10 +125,9 @@ impl Coordinator {
     /// Has every thread make ready for a window of `plan` over the connections that it has.
     pub(crate) fn prepare(&self, plan: &Plan, outside: &mut Outside<'_>) -> LoadStatus {
         self.limits.lift();
-        for (thread, order) in self.orders.iter().enumerate() {
-            let params = Box::new(plan.params.clone());
+        for order in &self.orders {
             // A thread that is gone has noted so.
-            let _ = order.send(Order::Prepare(params, plan.clocks_of(thread)));
+            let _ = order.send(Order::Prepare(Box::new(plan.params.clone())));
         }
         self.wait_until_ready(outside)
     }
@@ -258,7 +260,11 @@ impl Window<'_, '_> {
     }
 
     fn done(&mut self, thread: usize, mut outcome: Box<Outcome>) {
-        outcome.rest.drain(..).for_each(|segment| self.collector.add(thread, &segment));
+        for mut segment in outcome.rest.drain(..) {
+            self.collector.add(thread, &segment);
+            segment.clear();
+            let _ = self.coordinator.spares[thread].send(segment);
+        }
         self.outcomes.push((thread, outcome));
         self.collector.gone(thread);
         self.report_intervals();
@@ -281,7 +287,8 @@ impl Window<'_, '_> {
 }
 
 fn edges(plan: &Plan, now_ns: u64) -> Edges {
-    let start_ns = now_ns + START_DELAY_NS;
+    let delay_ns = if plan.params.is_whole { PART_DELAY_NS } else { START_DELAY_NS };
+    let start_ns = now_ns + delay_ns;
     let window_start_ns = start_ns.saturating_add(plan.warmup_ns);
     let window_end_ns =
         plan.window_ns.map_or(u64::MAX, |window_ns| window_start_ns.saturating_add(window_ns));

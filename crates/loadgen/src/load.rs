@@ -3,10 +3,11 @@
 use std::{
     sync::{Arc, atomic::AtomicBool},
     thread::Builder,
+    time::Duration,
 };
 use wirebench_schema::{
-    agent::{Recording, Windows},
-    load::{EdgeClocks, EngineChoice, LoadConfig, LoadEvent, LoadReport},
+    agent::Windows,
+    load::{EdgeClocks, EngineChoice, LoadConfig, LoadEvent, LoadReport, Stop},
 };
 
 use crate::{
@@ -22,7 +23,7 @@ use crate::{
     preflight::{self, Preflight},
     resolve,
     server_clocks::ServerClocks,
-    session::Session,
+    session::{Edges, Session},
     summary,
     threads::LoadThreads,
     tls::{Connector, TlsDirector},
@@ -118,33 +119,49 @@ impl Load {
         self.threads.is_some()
     }
 
-    /// Measures one window over the connections, after making those again that the server has closed
-    /// meanwhile. Of `config` the model, the warm-up, the end and the timeout count; its end
-    /// must be a time. Intervals are 20 ms long; a silent window has none, and its end is all that wakes this
-    /// thread. `clocks` are read at both edges of the window, on a thread that loads.
-    pub fn window(
+    /// Measures one part of a visit over the connections, after making those again that the server has closed
+    /// meanwhile. Nothing is in flight when it begins, and it ends with the last reply to a request that it has begun:
+    /// all of these count. Of `config` the model, the end and the timeout count; its end must be a time.
+    pub fn part(&mut self, config: &LoadConfig, stop: &AtomicBool) -> Result<Measured, LoadError> {
+        let outcome = self.whole_part(config, stop)?;
+        self.measured(outcome)
+    }
+
+    /// Measures no figures of a part that is discarded, but when it began.
+    pub fn discard(
         &mut self,
         config: &LoadConfig,
-        recording: Recording,
-        clocks: &ServerClocks,
         stop: &AtomicBool,
-        observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<Measured, LoadError> {
+        let edges = self.whole_part(config, stop)?.and_then(|outcome| outcome.status.edges);
+        let engine = self.plan.chosen.engine;
+        let report = LoadReport::new(String::new(), self.config.clone(), engine);
+        Ok(Measured { report, start_ns: self.start_ns(edges), clocks: EdgeClocks::default() })
+    }
+
+    fn whole_part(
+        &mut self,
+        config: &LoadConfig,
+        stop: &AtomicBool,
+    ) -> Result<Option<LoadOutcome>, LoadError> {
+        let observe: &mut dyn FnMut(LoadEvent) = &mut |_| {};
         self.config = LoadConfig {
             model: config.model.clone(),
-            warmup: config.warmup,
+            warmup: Duration::ZERO,
             stop: config.stop,
             timeout: config.timeout,
             ..self.config.clone()
         };
-        self.config.check().map_err(LoadError::Configuration)?;
-        self.plan.renew(&self.config, recording, clocks);
-        let Some(threads) = &self.threads else { return self.measured(None) };
+        if !matches!(self.config.stop, Stop::After(length) if !length.is_zero()) {
+            return Err(LoadError::Configuration("a part of a visit ends after a time".to_owned()));
+        }
+        self.plan.renew(&self.config);
+        let Some(threads) = &self.threads else { return Ok(None) };
         self.status = threads.coordinator.prepare(&self.plan, &mut Outside { stop, observe });
         if self.status.failed {
             return self.fail();
         }
-        self.first_window(stop, observe)
+        self.load(stop, observe)
     }
 
     /// The window of the configuration, for which the connections were made.
@@ -153,28 +170,41 @@ impl Load {
         stop: &AtomicBool,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<Measured, LoadError> {
-        let Some(threads) = &self.threads else { return self.measured(None) };
+        let outcome = self.load(stop, observe)?;
+        self.measured(outcome)
+    }
+
+    fn load(
+        &mut self,
+        stop: &AtomicBool,
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<Option<LoadOutcome>, LoadError> {
+        let Some(threads) = &self.threads else { return Ok(None) };
         let mut outside = Outside { stop, observe };
         let outcome = threads.coordinator.load(&self.plan, self.status, &mut outside);
         if outcome.status.failed {
             return self.fail();
         }
-        self.measured(Some(outcome))
+        Ok(Some(outcome))
+    }
+
+    /// When the first request was due, in nanoseconds of [`crate::now_ns`].
+    fn start_ns(&self, edges: Option<Edges>) -> Option<u64> {
+        let clock = self.threads.as_ref().map(|threads| threads.coordinator.clock);
+        clock.zip(edges).map(|(clock, edges)| clock.of_process(edges.start_ns))
     }
 
     fn measured(&self, outcome: Option<LoadOutcome>) -> Result<Measured, LoadError> {
         let outcome = outcome.unwrap_or_else(|| LoadOutcome::nothing(&self.plan, self.status));
         let tls = self.connector.as_ref().and_then(|connector| connector.summary());
         let report = summary::summarize(&self.config, &self.plan, &outcome);
-        let clock = self.threads.as_ref().map(|threads| threads.coordinator.clock);
-        let start_ns =
-            clock.zip(outcome.status.edges).map(|(clock, edges)| clock.of_process(edges.start_ns));
+        let start_ns = self.start_ns(outcome.status.edges);
         let clocks = at_edges(&outcome.outcomes).unwrap_or_default();
         Ok(Measured { report: LoadReport { tls, ..report }, start_ns, clocks })
     }
 
     /// A thread has ended before its time: the reason is its error.
-    fn fail(&mut self) -> Result<Measured, LoadError> {
+    fn fail<T>(&mut self) -> Result<T, LoadError> {
         self.threads.take().map_or(Ok(()), LoadThreads::close)?;
         Err(LoadError::Thread("ended"))
     }

@@ -39,7 +39,6 @@ pub(crate) fn at_edges(outcomes: &[Outcome]) -> Option<EdgeClocks> {
     let clocks = EdgeClocks {
         start_ns: first.server_cpu_ns.start.clone(),
         end_ns: last.server_cpu_ns.end.clone(),
-        series_ns: first.server_cpu_ns.series_ns.clone(),
     };
     (!clocks.start_ns.is_empty()).then_some(clocks)
 }
@@ -50,8 +49,7 @@ mod tests {
 
     fn outcome(window_end_ns: Option<u64>, start: &[u64], end: &[u64]) -> Outcome {
         let reading = |clocks: &[u64]| clocks.iter().copied().map(Some).collect();
-        let server_cpu_ns =
-            Readings { start: reading(start), end: reading(end), ..Readings::default() };
+        let server_cpu_ns = Readings { start: reading(start), end: reading(end) };
         Outcome { window_end_ns, server_cpu_ns, ..Outcome::default() }
     }
 

@@ -6,7 +6,6 @@ pub(crate) mod set;
 
 use std::sync::Arc;
 use wirebench_schema::{
-    agent::{Recording, SERIES_NS},
     load::{
         Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS,
         RateStep, SampleReply, Stop, Waiting,
@@ -68,6 +67,8 @@ pub(crate) struct ThreadParams {
     pub(crate) sampling: Sampling,
     /// How close a moment must be for a thread not to sleep until then.
     pub(crate) spin_ns: u64,
+    /// True if all requests that it begins count, because nothing is in flight at its edges.
+    pub(crate) is_whole: bool,
     /// Length of the parts in which it is recorded; absent if each phase is one part, which stays with the
     /// thread until the window is over.
     pub(crate) segment_ns: Option<u64>,
@@ -93,7 +94,10 @@ impl ThreadParams {
     fn new(config: &LoadConfig) -> Self {
         let timeout_ns = nanoseconds(config.timeout);
         let load_ns = match config.stop {
-            Stop::After(window) => nanoseconds(window.saturating_add(config.warmup)),
+            // Parts of a visit have histograms of one kind.
+            Stop::After(window) => nanoseconds(window.saturating_add(config.warmup))
+                .checked_next_multiple_of(1_000_000_000)
+                .unwrap_or(LONGEST_NS),
             Stop::Requests(_) | Stop::RequestsPerConnection(_) => LONGEST_NS,
         };
         let highest_ns = match config.model {
@@ -127,6 +131,7 @@ impl ThreadParams {
                 (Waiting::Sleep, LoadModel::Closed) => 0,
                 (Waiting::Sleep, LoadModel::Think { .. } | LoadModel::Rate { .. }) => SPIN_NS,
             },
+            is_whole: false,
             segment_ns: Some(nanoseconds(config.interval).min(PIECE_NS)),
             keeps_connections: false,
             model: config.model.clone(),
@@ -231,30 +236,24 @@ impl Plan {
             files_digest: files.hexadecimal(),
         })
     }
-}
 
-impl Plan {
-    /// The same connections, for another window.
-    pub(crate) fn renew(
-        &mut self,
-        config: &LoadConfig,
-        recording: Recording,
-        clocks: &ServerClocks,
-    ) {
+    /// The same connections, for a part of a visit.
+    pub(crate) fn renew(&mut self, config: &LoadConfig) {
         let ThreadParams { round_trip_ns, keeps_connections, one_request_each, .. } = self.params;
         self.params = ThreadParams {
             round_trip_ns,
             keeps_connections,
             one_request_each,
-            segment_ns: (recording == Recording::Series).then_some(SERIES_NS),
+            is_whole: true,
+            segment_ns: None,
             ..ThreadParams::new(config)
         };
-        self.interval_ns = self.params.segment_ns;
-        // A slice is added up after it, and has one rate.
+        // It is added up after it, and has one rate.
+        self.interval_ns = None;
         self.steps = Vec::new();
         self.warmup_ns = nanoseconds(config.warmup);
         self.window_ns = window_ns(config);
-        self.server_clocks = clocks.clone();
+        self.server_clocks = ServerClocks::default();
     }
 
     /// The clocks that this thread reads. A time ends the window for all threads at once, a count for

@@ -7,14 +7,15 @@
 //!
 //! The recorder reads no clock.
 
+mod traffic;
+
 use crate::{
     codec::{Check, Reply, RequestId},
     connection::Stamp,
-    failure::Failure,
     segment::{Histograms, Named, Segment},
 };
 use std::sync::Arc;
-use wirebench_schema::load::{ErrorKind, Phase};
+use wirebench_schema::load::Phase;
 
 /// From this on, the times by which a thread came too late are added up. Shorter ones are its own
 /// work between two waits. With thousands of connections that may take as long, and then requests are
@@ -77,13 +78,18 @@ impl Recorder {
         // Where none comes back during the load, each edge takes one.
         let segments = SEGMENTS + usize::from(segment_ns.is_none());
         let spare = (1..segments).map(|_| Segment::new(histograms)).collect();
+        let full = Vec::with_capacity(SEGMENTS + 2);
+        Self { spare, full, ..Self::of(Segment::new(histograms), sampling, segment_ns) }
+    }
+
+    fn of(current: Segment, sampling: Sampling, segment_ns: Option<u64>) -> Self {
         Self {
             scope: Scope::Connecting,
-            current: Segment::new(histograms),
+            current,
             segment_ns,
             segment_end_ns: u64::MAX,
-            full: Vec::with_capacity(SEGMENTS + 2),
-            spare,
+            full: Vec::new(),
+            spare: Vec::new(),
             sampling,
             sample_from_ns: 0,
             names: Arc::from([]),
@@ -93,6 +99,23 @@ impl Recorder {
     /// The same, with figures by name.
     pub(crate) fn with_names(self, names: &Arc<[u16]>) -> Self {
         Self { names: Arc::clone(names), ..self }
+    }
+
+    /// Begins again with nothing, in the memory that it has if histograms of this kind fit into it.
+    pub(crate) fn renew(
+        &mut self,
+        histograms: Histograms,
+        sampling: Sampling,
+        segment_ns: Option<u64>,
+    ) {
+        let mut spare = std::mem::take(&mut self.spare);
+        spare.retain(|it| it.histograms() == histograms);
+        spare.truncate(SEGMENTS + 1);
+        let current = spare.pop().unwrap_or_else(|| Segment::new(histograms));
+        let names = Arc::clone(&self.names);
+        let full = std::mem::take(&mut self.full);
+        *self = Self { spare, full, names, ..Self::of(current, sampling, segment_ns) };
+        self.full.clear();
     }
 
     #[inline]
@@ -210,6 +233,14 @@ impl Recorder {
         }
     }
 
+    /// A reply was one of the first of its connection. From then on the connection has always waited for another one.
+    pub(crate) fn began(&mut self, stamp: Stamp, now_ns: u64) {
+        if self.scope == Scope::Everything {
+            self.current.counts.first_replies += 1;
+            self.current.counts.first_latency_ns += now_ns.saturating_sub(stamp.begun_ns);
+        }
+    }
+
     /// An HTTP reply had this status, after `interim_replies` interim ones.
     pub(crate) fn status(&mut self, status: u16, interim_replies: u32) {
         if self.scope == Scope::Everything {
@@ -266,71 +297,6 @@ impl Recorder {
         self.current.counts.due += due;
         self.current.counts.unsent += unsent;
         self.current.counts.waiting = waiting;
-    }
-
-    /// Bytes have arrived.
-    pub(crate) fn received(&mut self, bytes: usize) {
-        if self.scope == Scope::Everything {
-            self.current.counts.bytes_received += bytes as u64;
-        }
-    }
-
-    /// Bytes have been handed to the kernel.
-    pub(crate) fn sent(&mut self, bytes: usize) {
-        if self.scope == Scope::Everything {
-            self.current.counts.bytes_sent += bytes as u64;
-        }
-    }
-
-    /// A request or connection has failed, and with it `lost` further requests in flight.
-    pub(crate) fn failed(&mut self, failure: Failure, request: Option<RequestId>, lost: u64) {
-        if self.scope == Scope::Nothing {
-            return;
-        }
-        let (kind, counts) = (failure.kind(), &mut self.current.counts);
-        *counts.errors.of_mut(kind) += 1;
-        counts.errors.lost += lost;
-        counts.examples[kind as usize].get_or_insert((failure, request));
-    }
-
-    /// A complete reply had this status, which is not one of a correct reply. Its page is read only as
-    /// an example.
-    pub(crate) fn refused(
-        &mut self,
-        status: u16,
-        request: RequestId,
-        page: impl FnOnce() -> String,
-    ) {
-        let is_known = self.current.counts.examples[ErrorKind::Status as usize].is_some();
-        let page = if is_known { String::new() } else { page() };
-        self.failed(Failure::Status(status, page), Some(request), 0);
-    }
-
-    /// A connection is established, after this time.
-    pub(crate) fn connected(&mut self, took_ns: u64) {
-        self.current.connect.saturating_record(took_ns);
-    }
-
-    /// A connection was made again after a failure.
-    pub(crate) fn reconnected(&mut self) {
-        self.current.counts.reconnects += 1;
-    }
-
-    /// The client has closed a connection because it had carried all that it should.
-    pub(crate) fn client_closed(&mut self) {
-        self.current.counts.client_closes += u64::from(self.scope == Scope::Everything);
-    }
-
-    /// The server has closed a connection, and no request has failed with it.
-    pub(crate) fn server_closed(&mut self) {
-        self.current.counts.server_closes += u64::from(self.scope == Scope::Everything);
-    }
-
-    /// Requests are sent again, because the server has closed their connection.
-    pub(crate) fn retried(&mut self, requests: u64) {
-        if matches!(self.scope, Scope::Everything | Scope::Draining) {
-            self.current.counts.retried += requests;
-        }
     }
 
     /// Whether a request is a sample of the latency.

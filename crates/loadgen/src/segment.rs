@@ -95,6 +95,9 @@ pub(crate) struct Counts {
     pub(crate) unsent: u64,
     /// Requests that waited at the beginning, in the middle and at the end of the window.
     pub(crate) waiting: [u64; 3],
+    /// Replies that were the first of their connection, one for each request in flight, and the sum of their latencies.
+    pub(crate) first_replies: u64,
+    pub(crate) first_latency_ns: u64,
     /// Bytes received.
     pub(crate) bytes_received: u64,
     /// Bytes sent.
@@ -134,6 +137,8 @@ impl Counts {
         for (sum, part) in self.waiting.iter_mut().zip(other.waiting) {
             *sum += part;
         }
+        self.first_replies += other.first_replies;
+        self.first_latency_ns += other.first_latency_ns;
         self.bytes_received += other.bytes_received;
         self.bytes_sent += other.bytes_sent;
         self.errors.add(&other.errors);

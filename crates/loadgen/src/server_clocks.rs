@@ -40,46 +40,18 @@ impl fmt::Debug for ServerClocks {
 pub(crate) struct Readings {
     pub(crate) start: Reading,
     pub(crate) end: Reading,
-    /// The sum over all processes when the load began, and after each segment of it.
-    pub(crate) series_ns: Vec<u64>,
 }
 
-/// Reads the clocks at the edges of a window, and where connections are kept also within it.
+/// Reads the clocks at the edges of a window.
 #[derive(Debug, Default)]
 pub(crate) struct AtEdges {
     clocks: ServerClocks,
     readings: Readings,
-    /// The length of a segment, where the sum is read after each.
-    segment_ns: Option<u64>,
-    next_ns: Option<u64>,
 }
 
 impl AtEdges {
-    pub(crate) fn new(clocks: ServerClocks, segment_ns: Option<u64>) -> Self {
-        Self { clocks, segment_ns, ..Self::default() }
-    }
-
-    pub(crate) fn load_begins(&mut self, start_ns: u64) {
-        self.next_ns = self.segment_ns.map(|_| start_ns);
-    }
-
-    /// Time of the next reading of the sum.
-    pub(crate) fn next_ns(&self) -> u64 {
-        self.next_ns.unwrap_or(u64::MAX)
-    }
-
-    /// Reads the sum if it is time. Segments that were slept through have no growth of their own.
-    pub(crate) fn pass(&mut self, now_ns: u64) {
-        let (Some(segment_ns), Some(mut next_ns)) = (self.segment_ns, self.next_ns) else { return };
-        if now_ns < next_ns {
-            return;
-        }
-        let sum_ns = self.clocks.read().into_iter().flatten().sum();
-        while now_ns >= next_ns {
-            self.readings.series_ns.push(sum_ns);
-            next_ns += segment_ns;
-        }
-        self.next_ns = Some(next_ns);
+    pub(crate) fn new(clocks: ServerClocks) -> Self {
+        Self { clocks, ..Self::default() }
     }
 
     pub(crate) fn window_begins(&mut self) {
@@ -88,31 +60,9 @@ impl AtEdges {
 
     pub(crate) fn window_ends(&mut self) {
         self.readings.end = self.clocks.read();
-        self.next_ns = None;
     }
 
     pub(crate) fn take_readings(&mut self) -> Readings {
         std::mem::take(&mut self.readings)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    #[test]
-    fn the_sum_is_read_once_after_each_segment_until_the_window_ends() {
-        let clock = std::sync::atomic::AtomicU64::new(0);
-        let read =
-            move || vec![Some(clock.fetch_add(10, std::sync::atomic::Ordering::Relaxed)), None];
-        let mut clocks = AtEdges::new(ServerClocks::new(read), Some(20));
-        assert_eq!(clocks.next_ns(), u64::MAX);
-        clocks.load_begins(100);
-        for now_ns in [99, 100, 110, 121, 165, 170] {
-            clocks.pass(now_ns);
-        }
-        assert_eq!(clocks.next_ns(), 180);
-        clocks.window_ends();
-        clocks.pass(200);
-        assert_eq!(clocks.take_readings().series_ns, [0, 10, 20, 20]);
     }
 }

@@ -222,7 +222,7 @@ impl<C: Codec> Session<C> {
 
     /// The same session, which reads `clocks` at both edges of its window.
     pub(crate) fn reading(self, clocks: ServerClocks) -> Self {
-        Self { server_clocks: AtEdges::new(clocks, None), ..self }
+        Self { server_clocks: AtEdges::new(clocks), ..self }
     }
 
     /// The load begins. Connections that could not be made at first are tried again from now on.
@@ -233,7 +233,6 @@ impl<C: Codec> Session<C> {
         self.phase_end_ns = self.edges.window_start_ns.min(self.edges.window_end_ns);
         self.lateness = Lateness::new();
         self.recorder.begin_warmup(edges.start_ns);
-        self.server_clocks.load_begins(edges.start_ns);
         let late = opens_late(&self.params, &self.pacer);
         let is_free = |slot: &u32| late || self.slots[*slot as usize].connection.is_open();
         let places = u32::try_from(self.first_idle).unwrap_or(u32::MAX);

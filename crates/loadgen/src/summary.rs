@@ -39,7 +39,8 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         engine_fallback: plan.chosen.fallback.clone(),
         window_ns,
         requests: counts.requests,
-        requests_per_second: per_second(counts.requests, window_ns),
+        requests_per_second: whole_rate(config, outcomes, &collected.total)
+            .unwrap_or_else(|| per_second(counts.requests, window_ns)),
         bytes_received: counts.bytes_received,
         bytes_sent: counts.bytes_sent,
         latency: LatencySummary::of_samples(latency),
@@ -88,6 +89,23 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
 #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
 fn per_second(count: u64, window_ns: u64) -> f64 {
     if window_ns == 0 { 0.0 } else { count as f64 * 1e9 / window_ns as f64 }
+}
+
+/// Replies per second of a closed loop all of whose requests were answered. Each connection waits for a reply all the
+/// time, so that its rate is that of its latencies, and edges shorten none of them; the first one may begin late.
+#[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
+fn whole_rate(config: &LoadConfig, outcomes: &[Outcome], total: &Segment) -> Option<f64> {
+    let Counts { requests, first_replies, first_latency_ns, errors, .. } = &total.counts;
+    // They are counted in parts that begin and end with nothing in flight.
+    let is_whole = *first_replies > 0
+        && config.model == LoadModel::Closed
+        && errors.total() == 0
+        && outcomes.iter().all(|it| it.in_flight == 0)
+        && total.latency.replies.len() == *requests;
+    let further = requests.checked_sub(*first_replies).filter(|it| *it > 0 && is_whole)?;
+    let all_ns = total.latency.replies.mean() * *requests as f64;
+    let further_ns = all_ns - *first_latency_ns as f64;
+    (further_ns > 0.0).then(|| *first_replies as f64 * further as f64 * 1e9 / further_ns)
 }
 
 /// One failure of each kind. Where there are several requests, it names the one that failed.

@@ -16,7 +16,6 @@ use crate::{
     outcome::Outcome,
     plan::ThreadParams,
     segment::Segment,
-    server_clocks::ServerClocks,
     session::{Edges, Session},
 };
 
@@ -44,7 +43,7 @@ pub(crate) enum Note {
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Make ready for a window of this load over the same connections.
-    Prepare(Box<ThreadParams>, ServerClocks),
+    Prepare(Box<ThreadParams>),
     Start(Edges),
 }
 
@@ -155,11 +154,12 @@ pub(crate) fn work<E: Engine, P: SessionOwner>(
     // Without a coordinating thread the load is over.
     while let Ok(order) = channels.orders.recv() {
         match order {
-            Order::Prepare(params, clocks) => {
+            Order::Prepare(params) => {
                 rest(&mut engine, &mut owner, &channels)?;
-                while channels.spare.try_recv().is_ok() {}
+                let recorder = owner.session().recorder();
+                channels.spare.try_iter().for_each(|segment| recorder.give_spare(segment));
                 engine.set_spin(params.spin_ns);
-                owner.session().prepare(*params, clocks);
+                owner.session().prepare(*params);
                 report(&channels, Note::Ready { made: owner.session().made() });
             }
             Order::Start(edges) => {
@@ -230,7 +230,7 @@ fn load<P: SessionOwner>(
         owner.session().limit_end(channels.limits.end_ns());
         engine.turn(owner)?;
         if channels.limits.hurries() {
-            owner.session().stop_waiting();
+            owner.session().hurry();
         }
         hand_over(owner.session(), channels);
     }

@@ -2,9 +2,9 @@
 //! out.
 //!
 //! An agent generates load. It makes the connections of a *load* and measures *windows* over them: a
-//! slice of a cohort, whose connections stay open for the next one, or the whole load of a run. The
-//! protocol does not require a common machine: times are those of the agent's monotonic clock, and CPU
-//! clocks are read where the processes run.
+//! slice of a cohort, whose connections stay open for the next one, or the whole load of a run. A slice consists of
+//! *parts*, and at the *fence* behind each nothing is in flight. The protocol does not require a common machine: times
+//! are those of the agent's monotonic clock, and CPU clocks are read where the processes run.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -12,10 +12,21 @@ use std::time::Duration;
 use crate::load::{EdgeClocks, Interval, LoadConfig, LoadModel, LoadReport, Stop};
 
 /// The version of commands and events. Both sides must have the same.
-pub const AGENT_PROTOCOL: u32 = 6;
+pub const AGENT_PROTOCOL: u32 = 7;
 
-/// The distance of the values in the series of a slice that has one.
-pub const SERIES_NS: u64 = 20_000_000;
+/// The lengths of the first parts of a slice that has many, and of all further ones: a server changes most at first.
+const FIRST_PARTS_NS: [u64; 4] = [2_000_000, 3_000_000, 5_000_000, 10_000_000];
+const FURTHER_PART_NS: u64 = 20_000_000;
+
+fn series() -> impl Iterator<Item = u64> {
+    FIRST_PARTS_NS.into_iter().chain(std::iter::repeat(FURTHER_PART_NS))
+}
+
+/// The length of the first `parts` parts of a series, in nanoseconds.
+#[must_use]
+pub fn series_ns(parts: usize) -> u64 {
+    series().take(parts).sum()
+}
 
 /// Once an agent has had a heartbeat, it ends when none follows for this long: its host has been cut off. The
 /// other side gives an agent up that answers none for this long.
@@ -70,9 +81,13 @@ pub struct WindowOrder {
     pub start_ns: Option<u64>,
     /// What is recorded and reported meanwhile.
     pub recording: Recording,
-    /// The processes of all servers that run on the agent's host, by load: the CPU clocks of those of
-    /// this load are read at the edges, those of all before and after.
+    /// The processes of all servers that run on the agent's host, by load. Their CPU clocks are read at the fences of
+    /// a slice, and those of this load at the edges of a whole load.
     pub processes: Vec<LoadProcesses>,
+    /// The CPUs to which the servers are bound on the agent's host, if it does not use them itself. There the clocks
+    /// are read at fences, because those of a process that runs are stale by up to a tick.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_cpus: Vec<u32>,
 }
 
 impl WindowOrder {
@@ -87,7 +102,25 @@ impl WindowOrder {
             start_ns: None,
             recording: Recording::Intervals,
             processes: vec![LoadProcesses { load: 0, pids }],
+            server_cpus: Vec::new(),
         }
+    }
+
+    /// The lengths of the parts of a slice. What counts is the last one, and all of a series.
+    #[must_use]
+    pub fn parts(&self) -> Vec<Duration> {
+        let Stop::After(length) = self.stop else { return Vec::new() };
+        let discard = Some(Duration::from_nanos(self.discard_ns)).filter(|it| !it.is_zero());
+        if self.recording != Recording::Series {
+            return discard.into_iter().chain([length]).collect();
+        }
+        let mut begins = Duration::ZERO;
+        let parts = series().map(Duration::from_nanos).take_while(|part| {
+            let is_needed = begins < length;
+            begins += *part;
+            is_needed
+        });
+        discard.into_iter().chain(parts).collect()
     }
 
     /// The load `config` with the model and the length of this window.
@@ -102,13 +135,13 @@ impl WindowOrder {
     }
 }
 
-/// Whether threads without load run during a window.
+/// How a window is measured.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recording {
-    /// A series with a value every [`SERIES_NS`], added up meanwhile.
+    /// A slice whose counted part is many parts as in [`series_ns`], each with a fence behind it.
     Series,
-    /// No series: only threads that load run, and everything is added up after the slice.
+    /// A slice of two parts with a fence behind each: the discard, and what counts.
     Silent,
     /// The edges of the window, and the intervals of the load's own length, are reported as they pass. That is for
     /// a load with one window.
@@ -182,16 +215,15 @@ pub struct WindowReport {
     pub waited_ns: u64,
     /// For how long a thread that loads was ready and others had its CPU, in the part that counts.
     pub generator_waited_ns: u64,
-    /// CPU time of the loaded server, summed over its processes. Requests and CPU time are matched
-    /// at the edges of the part that counts: there the clocks are read by the thread that loads, and
-    /// as many requests are in flight at one edge as at the other, on average.
+    /// CPU time of the loaded server, summed over its processes. In a slice it is that of the counted requests: nothing
+    /// is in flight at its fences.
     pub cpu: WindowCpu,
-    /// What its clocks showed at the edges, process by process.
+    /// What its clocks showed at the edges of a whole load, process by process.
     pub clocks: EdgeClocks,
     /// CPU time that each other server used from before the slice until after it, by load. It does
     /// not belong to this slice.
     pub parked_cpu_ns: Vec<(u32, u64)>,
-    /// Every 20 ms from the first request on, with the discarded part; empty after a silent slice.
+    /// The counted parts of a series; empty after other windows.
     pub series: Vec<SlicePiece>,
 }
 

@@ -9,6 +9,7 @@ pub mod cpu_clock;
 pub mod files;
 pub mod limits;
 pub mod memory;
+pub mod priority;
 pub mod stdout;
 pub mod terminal;
 pub mod usage;

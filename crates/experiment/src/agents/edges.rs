@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use wirebench_schema::{
-    agent::{Recording, SERIES_NS, SlicePiece, WindowOrder, WindowReport},
+    agent::WindowOrder,
     load::{EdgeClocks, LoadEvent, Stop},
 };
 use wirebench_server::process_clocks::read;
@@ -11,7 +11,6 @@ use wirebench_server::process_clocks::read;
 /// What a moment of a window is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Edge {
-    Series,
     Start,
     End,
 }
@@ -63,10 +62,6 @@ impl Edges {
         let (_, edge) = self.pending.pop_front()?;
         let now = read(&self.pids);
         match edge {
-            Edge::Series => {
-                self.clocks.series_ns.push(now.iter().flatten().sum());
-                None
-            }
             Edge::Start => {
                 self.clocks.start_ns = now;
                 Some(LoadEvent::WindowStart)
@@ -80,16 +75,6 @@ impl Edges {
     }
 }
 
-/// The requests of all generators, and the growth of the CPU time in the same time.
-pub(super) fn series(sums_ns: &[u64], reports: &[WindowReport]) -> Vec<SlicePiece> {
-    let grown = sums_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-    let piece = |(number, cpu_ns): (usize, u64)| {
-        let requests = reports.iter().map(|it| it.series.get(number).map(|it| it.requests));
-        Some(SlicePiece { requests: requests.sum::<Option<u64>>()?, cpu_ns })
-    };
-    grown.enumerate().map_while(piece).collect()
-}
-
 /// When clocks are read, in nanoseconds since the start of a window, in order.
 fn moments(order: &WindowOrder) -> VecDeque<(u64, Edge)> {
     let end_ns = match order.stop {
@@ -99,54 +84,34 @@ fn moments(order: &WindowOrder) -> VecDeque<(u64, Edge)> {
         }
         Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
     };
-    let values = match (order.recording, end_ns) {
-        (Recording::Series, Some(end_ns)) => end_ns / SERIES_NS + 1,
-        _ => 0,
-    };
-    let series = (0..values).map(|number| (number * SERIES_NS, Edge::Series));
     let end = end_ns.map(|end_ns| (end_ns, Edge::End));
-    let mut moments: Vec<_> = series.chain([(order.discard_ns, Edge::Start)]).chain(end).collect();
-    moments.sort_by_key(|(moment, _)| *moment);
-    moments.into()
+    [(order.discard_ns, Edge::Start)].into_iter().chain(end).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;
-    use wirebench_schema::load::LoadModel;
+    use wirebench_schema::{agent::Recording, load::LoadModel};
 
     const MS: u64 = 1_000_000;
 
-    fn order(recording: Recording, stop: Stop) -> WindowOrder {
+    fn order(stop: Stop) -> WindowOrder {
         WindowOrder {
             load: 0,
             model: LoadModel::Closed,
             discard_ns: 30 * MS,
             stop,
             start_ns: None,
-            recording,
+            recording: Recording::Intervals,
             processes: Vec::new(),
+            server_cpus: Vec::new(),
         }
     }
 
     #[test]
-    fn clocks_are_read_at_the_edges_and_where_a_series_is_wanted_every_20_ms() {
-        let moments = |recording| {
-            let moments = moments(&order(recording, Stop::After(Duration::from_millis(25))));
-            moments.into_iter().map(|(moment, edge)| (moment / MS, edge)).collect::<Vec<_>>()
-        };
-        let series = |at| (at, Edge::Series);
-        assert_eq!(
-            moments(Recording::Series),
-            [series(0), series(20), (30, Edge::Start), series(40), (55, Edge::End)]
-        );
-        assert_eq!(moments(Recording::Silent), [(30, Edge::Start), (55, Edge::End)]);
-    }
-
-    #[test]
     fn a_window_with_a_count_ends_with_the_first_report() {
-        let order = order(Recording::Intervals, Stop::Requests(1));
+        let order = order(Stop::Requests(1));
         let mut edges = Edges::new(&order, 5 * MS);
         assert_eq!(edges.pass(34 * MS), []);
         assert_eq!(edges.pass(35 * MS), [LoadEvent::WindowStart]);
@@ -155,10 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn a_late_reader_reads_all_edges_before_it_hears_a_report() {
-        let order = order(Recording::Series, Stop::After(Duration::from_millis(25)));
+    fn a_late_reader_reads_both_edges_before_it_hears_a_report() {
+        let order = order(Stop::After(Duration::from_millis(25)));
+        let mut edges = Edges::new(&order, 0);
+        assert_eq!(edges.pass(54 * MS), [LoadEvent::WindowStart]);
+        assert_eq!(edges.pass(55 * MS), [LoadEvent::WindowEnd]);
         let mut edges = Edges::new(&order, 0);
         assert_eq!(edges.pass(60 * MS), [LoadEvent::WindowStart, LoadEvent::WindowEnd]);
-        assert_eq!((edges.clocks.series_ns.len(), edges.end()), (3, None));
+        assert_eq!(edges.end(), None);
     }
 }

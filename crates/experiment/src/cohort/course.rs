@@ -15,10 +15,16 @@ use super::{
     member::{Ended, Member},
     order::Order,
     prepare::KnownServers,
-    slice::{Done, Shape, SliceRunner},
+    slice::{Done, LastReadings, Shape, SliceRunner},
     supply::Supply,
 };
 use crate::measure::{Cell, RunSettings};
+
+/// The mean latencies for which a slice counts at least: a connection that begins or ends in the middle of one would
+/// change the throughput otherwise.
+const LATENCIES: u64 = 20;
+/// As long as that with generators on other hosts, where each part waits for the ways of its orders.
+const HOSTS_LENGTH: Duration = Duration::from_millis(200);
 
 /// A cohort that is to be measured: cells of one group of workloads in one block.
 pub(crate) struct Cohort<'a> {
@@ -62,10 +68,13 @@ impl<'a> Cohort<'a> {
                 placement: &self.settings.placement,
                 probe: &probe,
                 stop: self.stop,
+                last: LastReadings::default(),
             };
             self.rest(&mut members);
             self.warm_up(&mut runner, &mut members, known)?;
             members.iter_mut().for_each(Member::begin_rounds);
+            // They may have other processes now.
+            runner.last = LastReadings::default();
             let before = Programs::read();
             let slices = self.rounds(&mut runner, &mut members, watch)?;
             programs = Programs::read().since(&before, &self.settings.cpus());
@@ -185,11 +194,12 @@ impl<'a> Cohort<'a> {
                     let has = self.cells.iter().any(|cell| {
                         cell.workload.name == workload.name && cell.is_of(subject, copy)
                     });
-                    if !has {
+                    let (times, every) =
+                        self.times(&members[index], &workload.model, (*length, *rounds));
+                    if !has || round % every != 0 {
                         continue;
                     }
-                    let discard = Duration::from_nanos(members[index].discard_ns);
-                    let shape = self.shape(&workload.model, round, (discard, *length));
+                    let shape = self.shape(&workload.model, round, times);
                     if let Some(done) = self.slice(runner, members, index, &shape)? {
                         let key = (members[index].load, workload.name.clone());
                         slices.entry(key).or_default().push(done);
@@ -205,5 +215,25 @@ impl<'a> Cohort<'a> {
         let grace = stop_grace(self.stop);
         let count = members.len();
         parallel::map(members, count, |member| (member.load, member.stop(grace)))
+    }
+
+    /// How long the discard and the counted part of a slice on this server are, and in which rounds it has one: if it needs
+    /// longer slices than `length`, it has fewer. Their numbers are powers of two, so that most rounds have pairs.
+    fn times(
+        &self,
+        member: &Member<'_>,
+        model: &LoadModel,
+        (length, rounds): (Duration, u32),
+    ) -> ((Duration, Duration), u32) {
+        let latency_ns = member.latency_ns[usize::from(*model != LoadModel::Closed)];
+        let enough = Duration::from_nanos(latency_ns.saturating_mul(LATENCIES));
+        let ways = if self.settings.fleet.is_some() { HOSTS_LENGTH } else { Duration::ZERO };
+        let discard = Duration::from_nanos(member.discard_ns);
+        let counted = length.max(enough).max(discard).max(ways);
+        let length_ns = length.as_nanos().max(1);
+        let every = ((counted.as_nanos() + length_ns / 2) / length_ns).next_power_of_two();
+        // A mirrored pair is the least.
+        let most = 1 << (rounds / 2).max(1).ilog2();
+        ((discard, counted), u32::try_from(every).unwrap_or(u32::MAX).min(most))
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct Member<'a> {
     pub(super) children: Children,
     /// How much of a slice does not count.
     pub(super) discard_ns: u64,
+    /// The mean latency of the last slices that warmed it up, in closed loops and with another model; 0 if unknown.
+    pub(super) latency_ns: [u64; 2],
     /// The ends of long slices, by the pass in which they were made; none of one that was dropped.
     pub(super) long: Vec<Option<(Tail, Distances)>>,
     /// The facts by which the instance is judged.
@@ -70,6 +72,7 @@ impl<'a> Member<'a> {
             look,
             children,
             discard_ns,
+            latency_ns: [0; 2],
             long,
             evidence: InstanceEvidence::default(),
             failure,

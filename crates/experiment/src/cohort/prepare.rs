@@ -31,8 +31,11 @@ const WARM_UP_LENGTH: Duration = Duration::from_millis(60);
 /// out, and a server that starts slowly only at times is given what it needs then.
 const PILOTS_MOST: usize = 3;
 /// The least and the most of a slice that is discarded.
-const DISCARD_LEAST: Duration = Duration::from_millis(20);
+const DISCARD_LEAST: Duration = Duration::from_millis(5);
 const DISCARD_MOST: Duration = Duration::from_millis(300);
+/// As much of a server that did not settle in its looks, in most cases because the machine changed meanwhile: Go and
+/// Node.js need that.
+const DISCARD_UNKNOWN: Duration = Duration::from_millis(40);
 /// For how long the servers are watched at rest, with all connections open. While one of them still works, as after
 /// it has accepted a thousand connections, they are watched again, up to this often.
 const REST: Duration = Duration::from_millis(100);
@@ -125,6 +128,7 @@ impl Cohort<'_> {
             for index in cold {
                 let shape = self.shape(&self.preparing(), 0, (Duration::ZERO, WARM_UP_LENGTH));
                 let done = self.slice(runner, members, index, &shape)?;
+                let done = done.inspect(|done| members[index].latency_ns[0] = done.latency_ns());
                 let value = done.and_then(|done| members[index].warmth(&done.slice));
                 warm[index].add(value, WARM_UP_LENGTH.as_nanos() as u64);
             }
@@ -138,7 +142,9 @@ impl Cohort<'_> {
         for model in workloads.iter().map(|it| &it.model).filter(|it| **it != LoadModel::Closed) {
             for index in 0..members.len() {
                 let shape = self.shape(model, 0, (Duration::ZERO, WARM_UP_LENGTH));
-                self.slice(runner, members, index, &shape)?;
+                if let Some(done) = self.slice(runner, members, index, &shape)? {
+                    members[index].latency_ns[1] = done.latency_ns();
+                }
             }
         }
         self.pilot(runner, members, known)
@@ -167,7 +173,7 @@ impl Cohort<'_> {
             member.evidence.length_ratio = settled.and_then(|settled| settled.length_ratio);
             member.evidence.settling = settled.and_then(|settled| settled.series.clone());
             let unknown =
-                if looks && member.has_processes() { DISCARD_MOST } else { DISCARD_LEAST };
+                if looks && member.has_processes() { DISCARD_UNKNOWN } else { DISCARD_LEAST };
             let settle_ns = settled.and_then(|settled| settled.settle_ns);
             member.instance.settle_ns = settle_ns.unwrap_or(unknown.as_nanos() as u64);
             member.discard_ns = member

@@ -3,10 +3,11 @@
 
 use rustix::process::Pid;
 use std::{
+    collections::BTreeMap,
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use wirebench_host::{
     distance::Probe,
@@ -23,6 +24,9 @@ use wirebench_server::{cost::Details, parallel};
 
 use super::{children, member::Member};
 use crate::agents::{Agents, AtStop};
+
+/// How old readings may be that hold before a slice.
+const FRESH: Duration = Duration::from_millis(20);
 
 /// What a slice is to be.
 #[derive(Clone, Debug)]
@@ -54,6 +58,11 @@ pub(super) struct Done {
 }
 
 impl Done {
+    /// The mean latency of its replies.
+    pub(super) fn latency_ns(&self) -> u64 {
+        self.report.report.latency.as_ref().map_or(0, |it| it.latency_ns_mean as u64)
+    }
+
     /// The load on the parked server that used the most CPU time meanwhile, if one used any.
     pub(super) fn busiest_parked(&self) -> Option<u32> {
         let most = self.parked.iter().max_by_key(|(_, cpu_ns)| *cpu_ns);
@@ -67,6 +76,26 @@ pub(super) struct SliceRunner<'a> {
     pub(super) placement: &'a Placement,
     pub(super) probe: &'a Probe,
     pub(super) stop: &'a AtomicBool,
+    /// What was read after the slice before.
+    pub(super) last: LastReadings,
+}
+
+/// What was read after a slice holds before the next one, unless much time has passed.
+#[derive(Debug, Default)]
+pub(super) struct LastReadings {
+    machine: Option<(Instant, Machine, Vec<u32>)>,
+    /// Of each server, by load: parked, its threads do nothing.
+    details: BTreeMap<u32, Details>,
+}
+
+impl LastReadings {
+    /// The machine and the distances.
+    fn machine(&mut self, probe: &Probe) -> (Machine, Vec<u32>) {
+        match self.machine.take() {
+            Some((at, machine, distances)) if at.elapsed() < FRESH => (machine, distances),
+            _ => (Machine::read(None), probe.read()),
+        }
+    }
 }
 
 impl SliceRunner<'_> {
@@ -89,9 +118,11 @@ impl SliceRunner<'_> {
             start_ns: None,
             recording: shape.recording,
             processes,
+            server_cpus: self.sitter_cpus(member),
         };
-        let distance_ns_before = self.probe.read();
-        let before = (member.details(), Machine::read(None));
+        let (machine, distance_ns_before) = self.last.machine(self.probe);
+        let details = self.last.details.remove(&member.load);
+        let before = (details.unwrap_or_else(|| member.details()), machine);
         let (pids, before_ns) = (member.pids(), member.ended_ns());
         let own = [Some(rustix::process::getpid()), member.server.guard()];
         let own_now = || {
@@ -121,6 +152,8 @@ impl SliceRunner<'_> {
         let account_ns = (before_ns, member.ended_ns());
         member.park(true);
         let distance_ns_after = self.probe.read();
+        self.last.machine = Some((Instant::now(), after.1.clone(), distance_ns_after.clone()));
+        self.last.details.insert(member.load, after.0.clone());
         let ended_ns = members[index].children.note(account_ns, seen);
         let report = report?;
         let load_ns = shape.discard_ns + shape.length_ns;
@@ -135,6 +168,15 @@ impl SliceRunner<'_> {
         let distances = Distances { distance_ns_before, distance_ns_after };
         let slice = Slice { frequency_khz, distances, dropped, ..slice };
         Ok(Done { slice, clocks, report, details, ended_ns, output_bytes, own_ns, parked })
+    }
+}
+
+impl SliceRunner<'_> {
+    /// The CPUs on which clocks are read: those of a server that has some for itself.
+    fn sitter_cpus(&self, member: &Member<'_>) -> Vec<u32> {
+        let Placement { pinned, disjoint, server_cpus, .. } = self.placement;
+        let has_own = *pinned && (*disjoint || self.agent.pid().is_none());
+        if has_own && !member.server.is_service() { server_cpus.clone() } else { Vec::new() }
     }
 }
 
@@ -172,6 +214,7 @@ fn slice(
         discard_ns: shape.discard_ns,
         length_ns: load.window_ns,
         requests: load.requests,
+        requests_per_second: Some(load.requests_per_second).filter(|it| *it > 0.0),
         cpu_ns: counted,
         latency_ns_p50: latency(LatencyFigure::P50),
         latency_ns_p99: latency(LatencyFigure::P99),

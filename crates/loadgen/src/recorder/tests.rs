@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::codec::Persistence;
+use crate::failure::Failure;
 use wirebench_schema::load::LoadModel;
 
 const SEGMENT_NS: u64 = 100_000_000;

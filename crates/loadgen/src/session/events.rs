@@ -318,7 +318,7 @@ impl<C: Codec> Session<C> {
             Phase::Draining => {
                 self.to_drain = self.to_drain.saturating_sub(count);
                 if self.to_drain == 0 {
-                    self.stop_waiting();
+                    self.stop_waiting(now_ns);
                 }
             }
             Phase::Connecting | Phase::Warmup | Phase::Resting | Phase::Over => {}

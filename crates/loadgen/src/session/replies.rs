@@ -26,7 +26,11 @@ impl<C: Codec> Session<C> {
         let stamp = self.ended(slot, ticket, &reply, now_ns);
         if !reply.is_refusal {
             self.recorder.reply(reply, stamp, now_ns);
-            self.slots[slot].replies += u64::from(self.phase == Phase::Window);
+            let replies = &mut self.slots[slot].replies;
+            if self.params.is_whole && *replies < self.params.depth as u64 {
+                self.recorder.began(stamp, now_ns);
+            }
+            *replies += u64::from(self.phase == Phase::Window || self.params.is_whole);
         }
         Ok(self.next(&reply, now_ns))
     }

@@ -8,13 +8,12 @@ use crate::{
     failure::Failure,
     pace::{Pacer, Supply},
     plan::ThreadParams,
-    recorder::Recorder,
-    server_clocks::{AtEdges, ServerClocks},
+    server_clocks::AtEdges,
 };
 
 /// Where for so long no reply comes and no connection is made, none is awaited any more. A server with fewer threads
 /// than connections never answers some of them, may not even accept them again, and each rest would take a timeout.
-const SILENCE_NS: u64 = 1_000_000_000;
+pub(super) const SILENCE_NS: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum RestLimit {
@@ -124,12 +123,12 @@ impl<C: Codec> Session<C> {
     }
 
     /// The next window is a load like this one. It counts from zero.
-    pub(crate) fn prepare(&mut self, params: ThreadParams, clocks: ServerClocks) {
+    pub(crate) fn prepare(&mut self, params: ThreadParams) {
         let ThreadParams { histograms, sampling, segment_ns, .. } = params;
         self.pacer = Pacer::new(params.rule(self.thread), Supply::new(None));
-        self.recorder = Recorder::new(histograms, sampling, segment_ns).with_names(&params.names);
+        self.recorder.renew(histograms, sampling, segment_ns);
         self.params = params;
-        self.server_clocks = AtEdges::new(clocks, segment_ns);
+        self.server_clocks = AtEdges::default();
         for slot in &mut self.slots {
             slot.parking = Parking::Unknown;
             slot.left = u64::MAX;

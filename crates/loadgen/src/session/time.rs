@@ -1,6 +1,6 @@
 //! Handles the passage of time: the edges of the window, overdue requests, waits that end.
 
-use super::{Ended, Phase, Session, Slot, events::is_overdue};
+use super::{Ended, Phase, Session, Slot, events::is_overdue, rest::SILENCE_NS};
 use crate::{
     codec::{Cancelled, Codec},
     director::Command,
@@ -21,7 +21,7 @@ impl<C: Codec> Session<C> {
             return;
         }
         if end_ns < self.edges.window_end_ns && self.phase == Phase::Draining {
-            self.stop_waiting();
+            self.hurry();
         } else if end_ns < self.edges.window_end_ns {
             self.edges.window_end_ns = end_ns;
             self.phase_end_ns = self.phase_end_ns.min(end_ns);
@@ -29,12 +29,28 @@ impl<C: Codec> Session<C> {
         }
     }
 
+    /// Replies that come after the window are not waited for, as if it had just ended.
+    pub(crate) fn hurry(&mut self) {
+        self.stop_waiting(self.edges.window_end_ns);
+    }
+
     /// Replies that come after the window are not waited for any longer.
-    pub(crate) fn stop_waiting(&mut self) {
-        if self.phase == Phase::Draining {
-            self.settle();
-            self.finish();
+    pub(super) fn stop_waiting(&mut self, now_ns: u64) {
+        if self.phase != Phase::Draining {
+            return;
         }
+        self.settle();
+        if self.params.is_whole {
+            self.recorder.finish();
+            let is_closed = self.pacer.is_closed_loop();
+            if let Some(ended) = &mut self.outcome {
+                ended.in_flight = self.outstanding;
+                ended.cpu_ns = (self.cpu_clock)().saturating_sub(self.cpu_start_ns);
+                ended.window_end_ns =
+                    ended.window_end_ns.map(|it| if is_closed { now_ns } else { it });
+            }
+        }
+        self.finish();
     }
 
     pub(super) fn attend(&mut self, now_ns: u64) {
@@ -43,7 +59,6 @@ impl<C: Codec> Session<C> {
             return;
         }
         self.recorder.pass(now_ns);
-        self.server_clocks.pass(now_ns);
         self.look_for_overdue(now_ns);
         if now_ns >= self.backlog.middle_ns {
             self.backlog.waiting[1] = self.waiting_at(self.backlog.middle_ns);
@@ -58,7 +73,6 @@ impl<C: Codec> Session<C> {
             .min(self.scan.next_ns())
             .min(backoff_ns)
             .min(self.recorder.segment_ends_at())
-            .min(self.server_clocks.next_ns())
             .min(self.backlog.middle_ns);
         if self.phase == Phase::Resting {
             self.attention_ns = self.pass_rest(now_ns).min(self.attention_ns);
@@ -183,8 +197,13 @@ impl<C: Codec> Session<C> {
             Phase::Resting | Phase::Over => return,
             // Overdue requests have timed out; younger ones are not awaited.
             Phase::Draining => {
+                let until_ns = self.drains_until();
+                if now_ns < until_ns {
+                    self.phase_end_ns = until_ns;
+                    return;
+                }
                 self.expire(now_ns);
-                return self.stop_waiting();
+                return self.stop_waiting(now_ns);
             }
             Phase::Connecting | Phase::Warmup | Phase::Window => {}
         }
@@ -200,7 +219,7 @@ impl<C: Codec> Session<C> {
         // Before the look at all connections, which takes a while.
         self.read_clocks_at_end();
         // While replies are awaited, overdue requests are still looked for.
-        if self.params.sampling != Sampling::Due {
+        if !self.drains() {
             self.expire(edges.window_end_ns);
         }
         if self.phase == Phase::Window {
@@ -249,6 +268,20 @@ impl<C: Codec> Session<C> {
         }
     }
 
+    /// The moment until which replies are awaited. A server with fewer threads than connections never answers some, so
+    /// that a part that counts as a whole also ends when it has been silent for long enough.
+    fn drains_until(&self) -> u64 {
+        let until_ns = self.edges.window_end_ns.saturating_add(self.params.timeout_ns);
+        let silent_ns =
+            self.silent_since_ns.max(self.edges.window_end_ns).saturating_add(SILENCE_NS);
+        if self.params.is_whole { until_ns.min(silent_ns) } else { until_ns }
+    }
+
+    /// True if replies are awaited that come after the window.
+    fn drains(&self) -> bool {
+        self.params.is_whole || self.params.sampling == Sampling::Due
+    }
+
     /// Reads the clocks of the thread and of the server, once.
     fn read_clocks_at_end(&mut self) {
         if self.cpu_end_ns.is_none() {
@@ -277,16 +310,18 @@ impl<C: Codec> Session<C> {
         });
         self.finish();
         let Some(window_end_ns) = window_end_ns else { return };
-        let waits = self.params.sampling == Sampling::Due && in_flight > 0;
+        let waits = self.drains() && in_flight > 0;
         if !waits {
             self.settle();
         }
-        self.recorder.close_window(window_end_ns);
+        if !(waits && self.params.is_whole) {
+            self.recorder.close_window(window_end_ns);
+        }
         if waits {
             self.phase = Phase::Draining;
             self.looks = false;
             self.to_drain = in_flight;
-            self.phase_end_ns = window_end_ns.saturating_add(self.params.timeout_ns);
+            self.phase_end_ns = self.drains_until();
             self.attention_ns = 0;
         }
     }

@@ -61,10 +61,13 @@ pub struct Slice {
     pub start_ns: u64,
     /// Length of the discard.
     pub discard_ns: u64,
-    /// Length of the counted part.
+    /// Length of the counted part, until the last reply to a request of it.
     pub length_ns: u64,
     /// Correct replies in it.
     pub requests: u64,
+    /// Replies per second. In a closed loop that is from latencies, which edges do not cut; absent in older journals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_per_second: Option<f64>,
     /// CPU time of the server in it, with its share of what ended children used; absent if unknown.
     pub cpu_ns: Option<u64>,
     /// Median latency; absent without a reply.
@@ -137,6 +140,9 @@ impl Slice {
     /// Replies per second; absent where it has no length.
     #[must_use]
     pub fn requests_per_second(&self) -> Option<f64> {
+        if self.requests_per_second.is_some() {
+            return self.requests_per_second;
+        }
         (self.length_ns > 0).then(|| self.requests as f64 * 1e9 / self.length_ns as f64)
     }
 }

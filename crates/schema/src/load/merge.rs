@@ -19,8 +19,7 @@ impl LoadReport {
         for part in rest {
             whole.add(part);
         }
-        let seconds = whole.window_ns as f64 / 1e9;
-        whole.requests_per_second = rate(whole.requests, seconds);
+        whole.requests_per_second = rate(whole.requests, parts.iter().map(Self::seconds).sum());
         whole.distributions(parts);
         whole.config.stop = Stop::After(Duration::from_nanos(whole.window_ns));
         Some(whole)
@@ -48,6 +47,14 @@ impl LoadReport {
         whole.thread_rate.within_stdev = mean(|part| part.thread_rate.within_stdev);
         whole.distributions(parts);
         Some(whole)
+    }
+
+    /// The time in which its rate makes its requests: the length of its window, unless that ended with a last reply.
+    fn seconds(&self) -> f64 {
+        match self.requests_per_second > 0.0 {
+            true => self.requests as f64 / self.requests_per_second,
+            false => self.window_ns as f64 / 1e9,
+        }
     }
 
     fn add_generator(&mut self, part: &Self) {

@@ -348,9 +348,6 @@ pub struct EdgeClocks {
     pub start_ns: Vec<Option<u64>>,
     /// CPU time at its end.
     pub end_ns: Vec<Option<u64>>,
-    /// In a slice: the sum over the processes when the load began and after each interval of it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub series_ns: Vec<u64>,
 }
 
 /// The events of a running load, one JSON object per line, with `--events`.

@@ -2,7 +2,6 @@
 
 use super::*;
 use std::time::Duration;
-use wirebench_schema::agent::Recording;
 
 /// A session whose server announces the end of a connection behind each reply.
 fn closing(config: &LoadConfig) -> Session<Http1> {
@@ -108,8 +107,8 @@ fn over_several_windows_those_of_one_request_each_are_made_only_within_them() {
     for model in [LoadModel::Closed, rate(2, 100).model] {
         let is_closed_loop = model == LoadModel::Closed;
         let other = LoadConfig { model, ..rate(2, 100) };
-        plan.renew(&other, Recording::Silent, &ServerClocks::default());
-        session.prepare(plan.params.clone(), ServerClocks::default());
+        plan.renew(&other);
+        session.prepare(plan.params.clone());
         assert_eq!(session.made(), 2);
         session.start(EDGES);
         let made = commands(&mut session, EDGES.start_ns);

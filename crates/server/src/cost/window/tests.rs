@@ -25,7 +25,6 @@ fn look(guard_reaped_ms: u64, processes: &[(i32, i32, u64, u64)]) -> Look {
 fn readings(clocks: &[(Option<u64>, Option<u64>)]) -> EdgeClocks {
     let ns = |ms: &Option<u64>| ms.map(|ms| ms * MS);
     EdgeClocks {
-        series_ns: Vec::new(),
         start_ns: clocks.iter().map(|(start, _)| ns(start)).collect(),
         end_ns: clocks.iter().map(|(_, end)| ns(end)).collect(),
     }

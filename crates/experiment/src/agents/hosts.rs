@@ -1,0 +1,175 @@
+//! Windows that several hosts make together. They begin everywhere at the same moment, and the servers' clocks are read
+//! here.
+
+use std::{
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
+use wirebench_schema::{
+    agent::{AgentCommand, Recording, WindowCpu, WindowOrder, WindowReport},
+    load::{EdgeClocks, LoadConfig, LoadEvent, LoadReport, Stop},
+};
+use wirebench_server::{
+    fence::Sitters,
+    process_clocks::counted_ns,
+    visit::{Part, visit},
+};
+
+use super::{
+    Agents, AtStop, OpenWindow,
+    clock::Offset,
+    edges::Edges,
+    limit::WaitLimit,
+    parts::{self, Share},
+};
+
+/// The time between an order to other hosts and its window, beside the way of the order: for a slice, and for a
+/// whole load. An order may take that many times the error of a clock, which is half of the way there and back.
+const AHEAD_OF_SLICE: (u64, u64) = (5_000_000, 4);
+const AHEAD_OF_LOAD: (u64, u64) = (200_000_000, 8);
+/// Two clocks differ by up to 100 millionths of the time. They are read again when that is as much as half of the
+/// error, within these limits.
+const DRIFT_SHARE: f64 = 1e-4;
+const FRESH_LEAST: Duration = Duration::from_secs(1);
+const FRESH_MOST: Duration = Duration::from_secs(30);
+/// CPU time at an edge is unknown when the clocks are off by more than this share of a slice.
+const ERROR_SHARE: f64 = 0.01;
+
+/// Moments of a window on other hosts, by this side's clock.
+struct Begun {
+    start_ns: u64,
+    end_ns: u64,
+    generator_waited_ns: u64,
+    /// By how much the other clocks may be off.
+    error_ns: u64,
+}
+
+impl Agents {
+    /// A slice, each part of which begins everywhere at the same moment. The servers' clocks are read here.
+    pub(super) fn slice_of_hosts(
+        &mut self,
+        order: &WindowOrder,
+        config: &LoadConfig,
+        stop: &AtomicBool,
+    ) -> Result<WindowReport, String> {
+        let sitters = std::mem::take(&mut self.sitters);
+        let sitters = if sitters.cpus() == order.server_cpus {
+            sitters
+        } else {
+            Sitters::on(&order.server_cpus)
+        };
+        let slice = visit(order, &sitters, |length, _| {
+            let order = WindowOrder { discard_ns: 0, stop: Stop::After(length), ..order.clone() };
+            let order = WindowOrder { recording: Recording::Silent, ..order };
+            let config = order.applied_to(config);
+            let stops = (AtStop::Fail, stop);
+            let (report, _, begun) = self.on_hosts_together(&order, config, stops, &mut |_| {})?;
+            let Begun { start_ns, end_ns, generator_waited_ns, .. } = begun;
+            Ok(Part { report, start_ns, end_ns, generator_waited_ns })
+        });
+        self.sitters = sitters;
+        slice
+    }
+
+    pub(super) fn load_of_hosts(
+        &mut self,
+        order: &WindowOrder,
+        config: LoadConfig,
+        stops: (AtStop, &AtomicBool),
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<WindowReport, String> {
+        let (report, clocks, begun) = self.on_hosts_together(order, config, stops, observe)?;
+        let Begun { start_ns, end_ns, generator_waited_ns, error_ns } = begun;
+        let is_exact = error_ns as f64 <= ERROR_SHARE * report.window_ns as f64;
+        let counted_ns = counted_ns(&clocks).filter(|_| is_exact);
+        Ok(WindowReport {
+            load: order.load,
+            report,
+            start_ns,
+            end_ns,
+            waited_ns: 0,
+            generator_waited_ns,
+            cpu: WindowCpu { counted_ns, whole_ns: counted_ns.unwrap_or(0) },
+            clocks,
+            parked_cpu_ns: Vec::new(),
+            series: Vec::new(),
+        })
+    }
+
+    /// A window that begins everywhere at the same moment. The clocks of the servers of a whole load are read here.
+    fn on_hosts_together(
+        &mut self,
+        order: &WindowOrder,
+        config: LoadConfig,
+        stops: (AtStop, &AtomicBool),
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<(LoadReport, EdgeClocks, Begun), String> {
+        let offsets = self.offsets()?;
+        let error_ns = offsets.iter().map(|it| it.error_ns).max().unwrap_or(0);
+        let is_whole = order.recording == Recording::Intervals;
+        let (ahead_ns, errors) = if is_whole { AHEAD_OF_LOAD } else { AHEAD_OF_SLICE };
+        let start_ns = self.pool.now_ns() + ahead_ns + errors * error_ns;
+        let order_at = |offset: &Offset| {
+            let start_ns = Some(offset.there(start_ns));
+            let (processes, server_cpus) = (Vec::new(), Vec::new());
+            let order = WindowOrder { start_ns, processes, server_cpus, ..order.clone() };
+            AgentCommand::Window(Box::new(order))
+        };
+        self.pool.tell_each(offsets.iter().map(order_at))?;
+        let limit = WaitLimit::window(&config, Instant::now());
+        let edges = is_whole.then(|| Edges::new(order, start_ns));
+        let window = OpenWindow::new(order, limit, edges, offsets.len());
+        let (reports, clocks) = self.follow(window, stops, observe)?;
+        let end_ns = self.pool.now_ns();
+        let offsets = self.better(offsets, order);
+        let generator_waited_ns =
+            reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0);
+        let report = self.merged(config, reports, &offsets)?;
+        Ok((report, clocks, Begun { start_ns, end_ns, generator_waited_ns, error_ns }))
+    }
+
+    /// The clocks, read again when the last reading is old. What they may have drifted since is in their errors.
+    fn offsets(&mut self) -> Result<Vec<Offset>, String> {
+        let (read_at, offsets) = match self.clocks.take() {
+            Some(clocks) if clocks.0.elapsed() < fresh(&clocks.1) => clocks,
+            _ => (Instant::now(), self.pool.offsets()?),
+        };
+        let drift_ns = (read_at.elapsed().as_nanos() as f64 * DRIFT_SHARE) as u64;
+        let now = offsets.iter().map(|it| it.with_drift(drift_ns)).collect();
+        self.clocks = Some((read_at, offsets));
+        Ok(now)
+    }
+
+    /// A clock may have been read better after a whole load.
+    fn better(&mut self, before: Vec<Offset>, order: &WindowOrder) -> Vec<Offset> {
+        let after = match order.recording {
+            Recording::Intervals => self.pool.offsets().unwrap_or_else(|_| before.clone()),
+            Recording::Series | Recording::Silent => return before,
+        };
+        let pairs = before.into_iter().zip(after);
+        pairs.map(|(one, other)| if other.error_ns < one.error_ns { other } else { one }).collect()
+    }
+
+    fn merged(
+        &self,
+        config: LoadConfig,
+        reports: Vec<WindowReport>,
+        offsets: &[Offset],
+    ) -> Result<LoadReport, String> {
+        let shares = self.pool.hosts().zip(offsets).zip(reports);
+        let shares = shares.map(|((host, offset), report)| Share {
+            host: host.to_owned(),
+            start_ns: offset.here(report.start_ns),
+            clock_error_ns: offset.error_ns,
+            report: report.report,
+        });
+        parts::whole(config, shares.collect()).ok_or_else(|| "there is no generator".to_owned())
+    }
+}
+
+/// How old the reading of clocks may be.
+fn fresh(offsets: &[Offset]) -> Duration {
+    let error_ns = offsets.iter().map(|it| it.error_ns).min().unwrap_or(0) as f64;
+    let fresh = Duration::from_nanos((error_ns / 2.0 / DRIFT_SHARE) as u64);
+    fresh.clamp(FRESH_LEAST, FRESH_MOST)
+}
