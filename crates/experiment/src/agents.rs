@@ -210,18 +210,14 @@ impl Agents {
         Ok((window.reports.into_iter().flatten().collect(), clocks))
     }
 
-    /// How long to wait for the next event of a window. Between the edges of a slice nothing runs here.
+    /// How long to wait for the next event of a window. Events of a child end the wait, those of hosts are polled for.
     fn step_of(&self, window: &OpenWindow<'_>) -> Instant {
         let is_slice = window.order.recording != Recording::Intervals;
-        let Some(edges) = &window.edges else {
-            return Instant::now() + if is_slice { SILENT_STEP } else { STEP };
-        };
-        let edge = edges.next_ns().map(|edge_ns| self.pool.instant(edge_ns));
-        match edge {
-            Some(edge) if is_slice => edge,
-            Some(edge) => edge.min(self.step()),
-            None => self.step(),
+        if is_slice && self.pid().is_some() {
+            return Instant::now() + SILENT_STEP;
         }
+        let edge = window.edges.as_ref().and_then(Edges::next_ns);
+        edge.map_or(self.step(), |edge_ns| self.pool.instant(edge_ns).min(self.step()))
     }
 
     fn step(&self) -> Instant {
