@@ -190,11 +190,12 @@ mod tests {
     #[test]
     fn goals_are_shown_with_their_effect() {
         let with = |precision, budget_s: Option<u64>| {
-            let goal = Goal { precision, budget: budget_s.map(Duration::from_secs) };
+            let budget = budget_s.map(Duration::from_secs);
+            let goal = Goal { precision, budget, ..Goal::default() };
             lines(&Forecast { blocks: 6, goal, ..forecast() }).split_off(1)
         };
         assert_eq!(with(None, None), <[String; 0]>::default());
-        let goal = Goal { precision: Some(0.01), budget: None };
+        let goal = Goal { precision: Some(0.01), ..Goal::default() };
         let many = lines(&Forecast { blocks: 1000, goal, ..forecast() });
         let pairs = lines(&Forecast { in_cohorts: true, goal, ..forecast() });
         let rows = [with(Some(0.015), Some(1200)), many, pairs, with(None, Some(1))];

@@ -56,7 +56,9 @@ pub fn keeps(run: &Measurement, objectives: &[Objective]) -> ObjectiveResult {
         Some(latency) => {
             missed.extend(objectives.iter().filter(|objective| !objective.holds(latency)));
             reasons.extend(missed.iter().map(|objective| {
-                format!("{} is not below {}", objective.figure, objective.limit_text())
+                let is_below = objective.figure.of(latency) < objective.limit_ns();
+                let known = if is_below { "known to be " } else { "" };
+                format!("{} is not {known}below {}", objective.figure, objective.limit_text())
             }));
         }
     }

@@ -25,8 +25,8 @@ use wirebench_stats::MIN_COHORTS;
 
 pub use self::{figure::Figure, side::Side, verdict::Verdict};
 use crate::{
-    analysis::{Metric, Reads, SideRatio, WorkloadRows, rows},
-    compare::Gate,
+    analysis::{Claim, Metric, Reads, SideRatio, WorkloadRows, rows},
+    compare::{ConditionResult, Gate},
 };
 
 /// The suite's name in such a journal, and what both sides' names begin with.
@@ -49,7 +49,7 @@ pub const METRICS: [Metric; 7] = [
 /// The difference in throughput or CPU time below which the sides count as the same, unless the run
 /// was given another one. It is smaller than that of a suite, because two servers are compared with
 /// more instances in less time.
-const MARGIN: f64 = 0.01;
+const MARGIN: f64 = 0.005;
 
 #[derive(Clone, Debug, Default)]
 pub struct AbOptions {
@@ -110,6 +110,16 @@ impl<'a> Ab<'a> {
         let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
         self.sides.iter().all(|side| side.standing.is_compared())
             && ratio.is_some_and(|it| it.reads == Reads::Exactly)
+    }
+
+    /// Whether the answer is known: to each of the conditions, or to the question of `ab` without conditions.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let is_known = |it: &ConditionResult| it.inconclusive.is_empty() && it.looked_at > 0;
+        match &self.gate {
+            Some(gate) => gate.conditions.iter().all(is_known),
+            None => !matches!(self.verdict, Verdict::Claimed(Claim::CannotTell)),
+        }
     }
 
     fn main(&self) -> Option<&Figure> {

@@ -12,6 +12,7 @@ mod check;
 mod claim;
 mod comparison;
 mod levels;
+mod looks;
 mod margins;
 mod metric;
 mod pair;

@@ -136,7 +136,7 @@ fn place(workers: u32, connections: usize) -> String {
 /// How the runs ended, as the end of a headline.
 fn ended(journal: &Journal) -> &'static str {
     match journal.end.as_ref().map(|end| end.reason) {
-        Some(EndReason::Complete | EndReason::Precise) => "",
+        Some(EndReason::Complete | EndReason::Precise | EndReason::Decided) => "",
         Some(EndReason::Budget) => "; stopped after the budget",
         Some(EndReason::Interrupted) => "; interrupted",
         None => "; cut off",

@@ -18,6 +18,7 @@ mod described;
 mod end;
 mod generator;
 mod idle;
+mod look;
 mod measurement;
 mod placement;
 mod program;
@@ -33,6 +34,7 @@ pub use described::{Cause, Described, Unavailable, Verified};
 pub use end::{End, EndReason};
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
+pub use look::Look;
 pub use measurement::{Cost, Measurement};
 pub use placement::{MachinePart, Placement};
 pub use program::{Owner, ProgramShare, next_step};
@@ -67,6 +69,8 @@ pub enum Record {
     SearchResult(SearchResult),
     /// One measurement of one cell.
     Run(Box<Run>),
+    /// A look at the comparison, which may have ended it.
+    Look(Look),
     /// A profile, which counts in no figure.
     Why(Box<Why>),
     /// A block that was given to a pair of hosts.
@@ -177,6 +181,9 @@ pub struct Goal {
     #[serde(default, with = "crate::units::optional_duration_text")]
     #[schemars(with = "Option<String>")]
     pub budget: Option<Duration>,
+    /// It may end before its budget, at a look at which the answer is known.
+    #[serde(default)]
+    pub until_decided: bool,
 }
 
 /// The one rate at which the cost of all variants is measured in a workload.

@@ -44,17 +44,17 @@ a bound, or a condition is inconclusive; 4 --fail-if found a regression; 129/130
 
 Manual, with an example for continuous integration: docs/ab.md";
 
-const COUNT: &str = "Cohorts, or blocks with --procedure process, regardless of time [default: as many as fit \
-                     in --budget, at least 3]";
+const COUNT: &str = "Cohorts, or blocks with --procedure process, regardless of time [default: until the \
+                     answer is known or --budget is used up, at least 3]";
 const PROCEDURE: &str = "Keep all servers of a cohort running (cohorts), or start one process per run \
                          (process) [default: cohorts; process for --metric p999 and memory, and for \
                          --scenario hello-timeout]";
 const MARGIN: &str = "Margin in CPU time or throughput within which A and B count as equal, such as 2% \
-                      [default: 1%]";
+                      [default: 0.5%]";
 
 const STRICT: &str =
     "Exit with 3 if the verdict is not valid or only a bound, or a condition is inconclusive";
-const DURATION: &str = "Length of the measurement window, filled by slices [default: 800ms]";
+const DURATION: &str = "Length of the measurement window, filled by slices [default: 240ms]";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(
@@ -190,8 +190,7 @@ impl Resumable for Arguments {
     }
 
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
-        let wishes = AbOptions { metric: self.metric, conditions: self.gate.conditions().to_vec() };
-        let ab = Ab::of(&finished.journal, &wishes)
+        let ab = Ab::of(&finished.journal, &self.wishes())
             .context("the journal does not hold two servers in pairs")?;
         let exit = interrupt.exit();
         let mut place = results::place(&finished.folder);
@@ -207,6 +206,12 @@ impl Resumable for Arguments {
             Exit::Fine if self.gate.strict && !ab.is_valid() => Exit::NotValid,
             _ => of_gate,
         }))
+    }
+}
+
+impl Arguments {
+    fn wishes(&self) -> AbOptions {
+        AbOptions { metric: self.metric, conditions: self.gate.conditions().to_vec() }
     }
 }
 

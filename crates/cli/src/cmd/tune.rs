@@ -9,7 +9,7 @@ mod sweep;
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
-    experiment::{Experiment, Finished, Precision},
+    experiment::{Experiment, Finished, Knowledge},
     measure::RunSettings,
 };
 use wirebench_report::{
@@ -218,10 +218,10 @@ impl Arguments {
             command: command_line(),
             labels: self.telling.labels(context),
             verification: self.conditions.verification(Verification::Full),
-            goal: Goal { precision: None, budget: self.budget },
+            goal: Goal { budget: self.budget, ..Goal::default() },
             // A sweep has no ratio to a baseline whose interval could be narrow enough.
             part: None,
-            precision: Precision(Box::new(|_| None)),
+            knowledge: Knowledge::of_width(|_| None),
             why: None,
             complete_cohorts: |_| None,
         })

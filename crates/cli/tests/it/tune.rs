@@ -120,8 +120,8 @@ fn a_search_finds_the_highest_rate_and_journals_every_run() {
         [&words[0], words.last().unwrap()].iter().all(|it| it.contains("-R 200")),
         "{words:#?}"
     );
-    // The last one confirms it, on a process that was saturated before.
-    assert_eq!(search["found"]["confirmations"], 1, "{outcome:#?}");
+    // The last one confirms it, on a process that was saturated before. A pause there makes another one.
+    assert!(search["found"]["confirmations"].as_u64() >= Some(1), "{outcome:#?}");
     assert_eq!(search["found"]["runs"], words.len() - 1, "{outcome:#?}");
     assert_eq!(journal.runs.iter().filter(|run| run.workload == "closed-loop").count(), 2);
     assert_eq!(journal.sought.unwrap().objectives.len(), 2);

@@ -10,12 +10,12 @@ use std::{
 };
 use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
-    journal::{Counts, EndReason, Journal, Record, Run},
+    journal::{Counts, EndReason, Journal, Look, Record, Run},
     suite::Workload,
 };
 
 use super::{
-    Observer, Progress, Stage,
+    Experiment, Observer, Progress, Stage,
     checks::Refused,
     limits::{Done, Limits},
     loads::Loads,
@@ -88,7 +88,7 @@ impl Blocks<'_> {
         for (index, number) in (0..).zip(numbers) {
             if number >= begun {
                 let done = self.done(number, journal_file, observer);
-                if let Some(reason) = limits.end(&done) {
+                if let Some(reason) = self.look(&done, limits.end(&done), journal_file)? {
                     return Ok(reason);
                 }
             }
@@ -146,7 +146,7 @@ impl Blocks<'_> {
         let experiment = self.stage.experiment;
         let blocks = number.saturating_sub(self.loads.suite.warmup_blocks);
         let widest = experiment.goal.precision.filter(|_| blocks > 0).and_then(|goal| {
-            let widest = (experiment.precision.0)(journal_file.journal());
+            let widest = (experiment.knowledge.half_width)(journal_file.journal());
             observer.on(&Progress::Precision { widest, goal });
             widest
         });
@@ -156,6 +156,33 @@ impl Blocks<'_> {
             false => None,
         };
         Done { blocks, spent: self.clock.spent(), next_block, widest, complete }
+    }
+
+    /// Why it ends, also because a look finds the answer. It is written down before anybody looks.
+    fn look(
+        &self,
+        done: &Done,
+        end: Option<EndReason>,
+        journal_file: &mut OpenJournal,
+    ) -> io::Result<Option<EndReason>> {
+        let Experiment { goal, knowledge, .. } = self.stage.experiment;
+        let Some(budget) = goal.budget.filter(|_| goal.until_decided) else { return Ok(end) };
+        let cohorts = done.blocks;
+        if !Look::is_due(cohorts) && end.is_none() {
+            return Ok(None);
+        }
+        let last = journal_file.journal().looks.last().copied();
+        if last.is_none_or(|it| it.cohorts < cohorts) {
+            let passed = done.spent.as_secs_f64() / budget.as_secs_f64();
+            let share = match end {
+                Some(_) => 1.0,
+                // A resumed comparison knows the time of its earlier parts only about.
+                None => passed.min(1.0).max(last.map_or(0.0, |it| it.share)),
+            };
+            journal_file.write(Record::Look(Look { cohorts, share }))?;
+        }
+        let is_decided = || (knowledge.is_decided)(journal_file.journal());
+        Ok(end.or_else(|| is_decided().then_some(EndReason::Decided)))
     }
 
     /// Measures a group of instances and writes its runs down, all at once: one that was cut off has

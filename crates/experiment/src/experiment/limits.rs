@@ -83,7 +83,7 @@ mod tests {
         Limits {
             blocks,
             least: 1,
-            goal: Goal { precision, budget: budget_s.map(Duration::from_secs) },
+            goal: Goal { precision, budget: budget_s.map(Duration::from_secs), ..Goal::default() },
         }
     }
 

@@ -59,14 +59,29 @@ use wirebench_server::perf::Perf;
 
 use crate::{measure::RunSettings, plan, why};
 
-/// The half width of the widest interval of a journal; none while it is not known.
-pub struct Precision(pub Box<HalfWidth>);
+/// What is known of the ratios of a journal. This crate makes no statistics.
+pub struct Knowledge {
+    /// How wide the widest interval of a ratio is: half of its width over the ratio; none as long
+    /// as one of them is not known.
+    pub half_width: Box<HalfWidth>,
+    /// Whether all that is asked is answered.
+    pub is_decided: Box<IsDecided>,
+}
 
 type HalfWidth = dyn Fn(&Journal) -> Option<f64> + Sync;
+type IsDecided = dyn Fn(&Journal) -> bool + Sync;
 
-impl std::fmt::Debug for Precision {
+impl Knowledge {
+    /// Of an experiment that does not end when it is decided.
+    #[must_use]
+    pub fn of_width(half_width: impl Fn(&Journal) -> Option<f64> + Sync + 'static) -> Self {
+        Self { half_width: Box::new(half_width), is_decided: Box::new(|_| false) }
+    }
+}
+
+impl std::fmt::Debug for Knowledge {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Precision")
+        formatter.write_str("Knowledge")
     }
 }
 
@@ -100,9 +115,7 @@ pub struct Experiment {
     pub goal: Goal,
     /// The part of it that is measured here; none if all of it is.
     pub part: Option<ExperimentPart>,
-    /// How wide the widest interval of a ratio is: half of its width over the ratio; none as long
-    /// as one of them is not known. This crate makes no statistics.
-    pub precision: Precision,
+    pub knowledge: Knowledge,
     /// How many cohorts are complete in the state of the machine that is compared; none where the machine has one
     /// state, and where no cohort may be added.
     pub complete_cohorts: fn(&Journal) -> Option<u32>,

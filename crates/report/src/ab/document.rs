@@ -88,6 +88,7 @@ impl Ab<'_> {
         findings.extend(conditions.map(|text| shortened(&format!("all runs: {text}"), WIDTH)));
         let whys = why::sentences(self.journal, std::slice::from_ref(&self.rows));
         findings.extend(whys.iter().flat_map(|it| wrap(&format!("why: {it}"), WIDTH, "     ")));
+        findings.extend(self.detectable());
         findings.extend(place);
         let labels = self.journal.start.labels.words();
         let blocks = vec![
@@ -108,6 +109,7 @@ impl Ab<'_> {
         lines.extend(about_rate(&self.rows));
         lines.extend(services::notes(self.journal));
         lines.extend(self.unsaturated());
+        lines.extend(self.detectable());
         lines.extend(self.checks());
         if let Some(wanted) = self.absent {
             let phase = self.rows.workload.phase;
@@ -228,6 +230,12 @@ impl Ab<'_> {
             format!("not saturated: {names}; CPU per request includes wake-ups; consider --rate")
         };
         (is_about && !names.is_empty()).then(text)
+    }
+
+    /// What such a comparison finds.
+    fn detectable(&self) -> Option<String> {
+        let share = self.main()?.ratio.as_ref()?.detectable?;
+        Some(format!("9 of 10 such runs find a difference of {}", percent(share)))
     }
 
     /// The checks of both sides by the figure of the verdict (A/A).

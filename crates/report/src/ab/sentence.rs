@@ -139,7 +139,12 @@ impl Ab<'_> {
             Procedure::Process => ", a process per run",
         };
         let range = interval.map_or_else(String::new, |it| format!("{what} {}, ", ends(it)));
-        format!("({range}{cohorts}{rate}{procedure})")
+        let looks = self.journal.looks.len();
+        let looks = match ended(self.journal) {
+            Some(EndReason::Decided) => format!(", decided at look {looks}"),
+            _ => String::new(),
+        };
+        format!("({range}{cohorts}{rate}{procedure}{looks})")
     }
 
     /// Why there is no outcome, and the next step.

@@ -17,6 +17,7 @@ use std::time::Duration;
 use wirebench_judge::standing::Standing;
 use wirebench_schema::journal::{Bound, End, EndReason, Goal, Outcome, ReasonKind, Run, Weight};
 
+mod looks;
 mod page;
 mod verdicts;
 
@@ -53,7 +54,7 @@ fn two(phase: &str) -> Journal {
     }
     start.baselines = vec!["ab/A".parse().unwrap()];
     (start.copies, start.baseline_copies) = (2, 1);
-    start.goal = Goal { precision: None, budget: Some(Duration::from_secs(40)) };
+    start.goal = Goal { budget: Some(Duration::from_secs(40)), ..Goal::default() };
     ended(&mut journal, EndReason::Budget);
     if phase == "cost" {
         journal.rates.push(fixed_rate("hello", 40_000, &[]));

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 use wirebench_stats::{
-    AaCheck, Better, Contrast, Judged, PairLevel, Rank, TwoWay, check_baseline, judge_against,
-    judge_pairs, pair_levels, rank_levels,
+    AaCheck, Better, Contrast, Judged, PairLevel, PlannedLook, Rank, TwoWay, check_baseline,
+    judge_against, judge_pairs, pair_levels, rank_levels,
 };
 
-use super::{Direction, Metric, Role, WorkloadRows, comparison::Values};
+use super::{Direction, Metric, Role, WorkloadRows, comparison::Values, looks};
 
 /// The model of a workload by one metric.
 #[derive(Clone, Debug)]
@@ -16,6 +16,7 @@ pub(crate) struct Levels {
     /// The instances of the baseline that have values, the first one first.
     baseline: Vec<usize>,
     margin: f64,
+    looks: Vec<PlannedLook>,
 }
 
 /// The logarithm of each value by row and cohort; what is missing is not a number.
@@ -54,14 +55,18 @@ impl Levels {
         let second = (0..cells.len()).filter(is_second).filter(has_values);
         let baseline = first.map(|first| std::iter::once(first).chain(second).collect());
         let baseline: Vec<usize> = baseline.unwrap_or_default();
-        Self { model: TwoWay::fit(&cells, &baseline), baseline, margin }
+        let (model, looks) = (TwoWay::fit(&cells, &baseline), rows.looks.clone());
+        Self { model, baseline, margin, looks }
     }
 
     /// Each of `rows` against the mean of the baseline's instances, as one family.
     pub(super) fn judge(&self, rows: &[usize]) -> Vec<Option<Judged>> {
-        match (&self.model, self.baseline.is_empty()) {
-            (Some(model), false) => judge_against(model, rows, &self.baseline, self.margin),
-            _ => vec![None; rows.len()],
+        let (Some(model), false) = (&self.model, self.baseline.is_empty()) else {
+            return vec![None; rows.len()];
+        };
+        match looks::last(&self.looks, rows.len()) {
+            Some(bounds) => bounds.judge_against(model, rows, &self.baseline, self.margin),
+            None => judge_against(model, rows, &self.baseline, self.margin),
         }
     }
 

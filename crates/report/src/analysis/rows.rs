@@ -19,9 +19,11 @@ use wirebench_schema::{
     },
     suite::Workload,
 };
+use wirebench_stats::PlannedLook;
 
 use super::{
     Comparison, Limited, Machine, MachineStates, Margins, Metric, Sort,
+    looks::looks,
     slices::{self, FromSlices, OF_ONE_STATE},
 };
 use crate::table_units::numbered;
@@ -39,6 +41,8 @@ pub struct WorkloadRows<'a> {
     pub baseline: Option<usize>,
     /// Blocks that count in which at least one run was made.
     pub blocks: u32,
+    /// The looks at an experiment that may end when its answer is known.
+    pub(super) looks: Vec<PlannedLook>,
     /// Below which differences rows count as the same.
     pub margins: Margins,
     /// The states of the machine in which it was measured.
@@ -154,6 +158,7 @@ pub(super) fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> Wor
     alone.into_iter().for_each(|index| rows[index].role = Role::SecondWithoutFirst);
     slices::fill(&mut rows, machine, machine.filter(&workload.name));
     let at_rate = rate.map(|rate| workload.at_rate(rate.requests_per_second));
+    let blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
     WorkloadRows {
         workload: match at_rate {
             // The workload has a rate that the suite gives, with its arrivals.
@@ -163,7 +168,8 @@ pub(super) fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> Wor
         rate,
         rows,
         baseline,
-        blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
+        blocks,
+        looks: looks(journal, blocks),
         margins: Margins::of_run(&journal.start),
         states: machine.of_workload(&workload.name),
         sort: None,

@@ -10,6 +10,7 @@ use super::{
     BaselineCheck, CheckState, Claim, Inconclusive, Limited, Metric, Reads, WorkloadRows, check,
     comparison::{self, Values, claim},
     levels::cells,
+    looks,
 };
 
 /// The second program over the first.
@@ -22,6 +23,9 @@ pub struct SideRatio {
     /// The interval of 90 % confidence of this metric by itself, which decides on "same".
     #[serde(skip)]
     pub plain_interval: Option<Interval>,
+    /// The smallest true difference, as a share, that 9 of 10 such runs would call different. Only where a run may
+    /// end when its answer is known.
+    pub detectable: Option<f64>,
     /// The ratio in each cohort, of the geometric means of the instances.
     pub by_block: BTreeMap<u32, f64>,
     /// The difference below which both count as the same: 0.01 is 1 %.
@@ -58,7 +62,11 @@ impl WorkloadRows<'_> {
         let sides = sides.map(|rows| rows.iter().filter(has_values).copied().collect::<Vec<_>>());
         let [first, second] = sides.each_ref().map(Vec::as_slice);
         let model = TwoWay::fit_programs(&cells, &[first, second])?;
-        let judged = judge_sides(&model, [first, second], comparisons, margin)?;
+        let bounds = looks::last(&self.looks, comparisons);
+        let judged = match bounds {
+            Some(bounds) => bounds.judge_sides(&model, [first, second], margin)?,
+            None => judge_sides(&model, [first, second], comparisons, margin)?,
+        };
         let checks = [first, second].map(|rows| match *rows {
             [one, other] => BaselineCheck::of(check_baseline(&model, [one, other], margin), margin),
             _ => BaselineCheck::of(None, margin),
@@ -73,6 +81,8 @@ impl WorkloadRows<'_> {
             by_block: ratios([first, second], &values),
             estimate: comparison::estimate(&judged),
             plain_interval: judged.plain,
+            detectable: bounds
+                .and_then(|it| Some(it.detectable(&model.contrast(second, first)?, margin))),
             p_adjusted: judged.p_adjusted,
             margin,
             reads,

@@ -81,6 +81,7 @@ pub(crate) fn ended(journal: &Journal) -> &'static str {
         Some(EndReason::Complete) => "complete",
         Some(EndReason::Interrupted) => "interrupted",
         Some(EndReason::Precise) => "precise",
+        Some(EndReason::Decided) => "decided",
         Some(EndReason::Budget) => "budget used up",
         None => "cut off",
     }
@@ -96,6 +97,9 @@ fn end(journal: &Journal) -> String {
             }
             None => "; every interval is within the requested precision".to_owned(),
         },
+        Some(EndReason::Decided) => {
+            format!("; the answer was known after {}", count(journal.looks.len(), "look"))
+        }
         Some(EndReason::Budget) => match goal.budget {
             // `--resume` may have given another one.
             Some(budget) if journal.resumed.is_empty() => {

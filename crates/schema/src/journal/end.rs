@@ -22,6 +22,8 @@ pub enum EndReason {
     Interrupted,
     /// Every interval is as narrow as was asked for.
     Precise,
+    /// The answer was known.
+    Decided,
     /// The time was up.
     Budget,
 }

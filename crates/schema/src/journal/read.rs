@@ -1,8 +1,8 @@
 //! Reads a journal, including one whose last line is incomplete.
 
 use super::{
-    End, FixedRate, JOURNAL_FORMAT, Part, Record, Resumed, Run, SearchResult, SearchSpec, Start,
-    Unavailable, Verified, Why,
+    End, FixedRate, JOURNAL_FORMAT, Look, Part, Record, Resumed, Run, SearchResult, SearchSpec,
+    Start, Unavailable, Verified, Why,
 };
 use crate::load::LOAD_FORMAT;
 use std::collections::HashMap;
@@ -49,6 +49,8 @@ pub struct Journal {
     pub found: Option<SearchResult>,
     /// All runs, in the order in which they were made.
     pub runs: Vec<Run>,
+    /// The looks at a comparison that ends when it is decided.
+    pub looks: Vec<Look>,
     /// The profiles of `--why`, which count in no figure.
     pub whys: Vec<Why>,
     /// The blocks that were measured by themselves; empty if all were measured in one go.
@@ -103,6 +105,7 @@ impl Journal {
             Record::SearchStarted(record) => self.sought = Some(record),
             Record::SearchResult(record) => self.found = Some(record),
             Record::Run(record) => self.runs.push(*record),
+            Record::Look(record) => self.looks.push(record),
             Record::Why(record) => self.whys.push(*record),
             Record::Part(record) => self.parts.push(record),
             // A resumed run has no end any more; only a later end counts.
@@ -146,7 +149,11 @@ mod tests {
             suite: "quick".into(),
             baselines: vec!["c/epoll".parse().unwrap()],
             procedure: Procedure::Cohorts,
-            goal: Goal { precision: Some(0.01), budget: Some(Duration::from_secs(60)) },
+            goal: Goal {
+                precision: Some(0.01),
+                budget: Some(Duration::from_secs(60)),
+                until_decided: false,
+            },
             placement: Placement {
                 server_cpus: vec![0],
                 within: Some(MachinePart::Cache),

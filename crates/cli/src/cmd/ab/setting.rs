@@ -5,11 +5,11 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     cohort::instances_that_fit,
     cut::Cut,
-    experiment::{Experiment, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS, Precision},
+    experiment::{Experiment, Knowledge, MOST_BLOCKS_FOR_PRECISION as MOST_BLOCKS},
     measure::RunSettings,
 };
 use wirebench_report::{
-    ab::{INSTANCES, METRICS, SUITE, half_width, has},
+    ab::{Ab, INSTANCES, METRICS, SUITE, half_width, has},
     analysis::Metric,
     gates,
 };
@@ -41,10 +41,10 @@ scenario = "hello"
 connections = 64
 warmup = "200ms"
 steady_within = "5s"
-duration = "800ms"
+duration = "240ms"
 "#;
 
-/// Seven cohorts of servers that start at once.
+/// It is rarely used up, because a comparison ends when it is decided.
 const BUDGET: Duration = Duration::from_secs(40);
 /// With a process for each run a block takes twice as long as a cohort.
 const PROCESS_BUDGET: Duration = Duration::from_secs(120);
@@ -53,7 +53,7 @@ const PRECISION_BUDGET: Duration = Duration::from_secs(600);
 /// The time that a cohort takes at least besides its slices.
 const LEAST_START: Duration = Duration::from_secs(1);
 /// The part of a slice that is discarded at least.
-const LEAST_DISCARD: Duration = Duration::from_millis(20);
+const LEAST_DISCARD: Duration = Duration::from_millis(5);
 
 /// Start-up time is that of servers which a cohort starts.
 fn check_starts(procedure: Procedure, services: &[Subject]) -> anyhow::Result<()> {
@@ -132,7 +132,7 @@ impl Arguments {
             verification: self.conditions.verification(Verification::AllOrNothing),
             goal,
             part: self.block.part()?,
-            precision: Precision(Box::new(move |journal| half_width(journal, metric))),
+            knowledge: self.knowledge(metric),
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
             why,
         };
@@ -234,7 +234,18 @@ impl Arguments {
             (None, None, Procedure::Cohorts) => Some(BUDGET),
             (None, None, Procedure::Process) => Some(PROCESS_BUDGET),
         };
-        Goal { precision: self.precision, budget: self.budget.or(usual) }
+        let until_decided = self.count().is_none() && self.precision.is_none();
+        Goal { precision: self.precision, budget: self.budget.or(usual), until_decided }
+    }
+
+    fn knowledge(&self, metric: Metric) -> Knowledge {
+        let wishes = self.wishes();
+        Knowledge {
+            half_width: Box::new(move |journal| half_width(journal, metric)),
+            is_decided: Box::new(move |journal| {
+                Ab::of(journal, &wishes).is_some_and(|ab| ab.is_decided())
+            }),
+        }
     }
 }
 

@@ -118,6 +118,7 @@ fn show_again(
 ) -> anyhow::Result<Exit> {
     let how = match reason {
         EndReason::Complete => "all runs are complete",
+        EndReason::Decided => "the answer is known",
         EndReason::Precise => "the requested precision is reached",
         EndReason::Budget if original.has_fixed_plan() => "the budget is used up",
         EndReason::Budget => "the budget is used up (a larger --budget continues it)",

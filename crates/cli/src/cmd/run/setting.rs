@@ -4,7 +4,7 @@
 use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_experiment::{
     cohort::{MOST_INSTANCES, instances_that_fit},
-    experiment::{Experiment, Precision},
+    experiment::{Experiment, Knowledge},
     measure::RunSettings,
     plan::{self, Changes},
     tool::{self, Tool},
@@ -121,7 +121,7 @@ impl Arguments {
         plan::change(&mut suite, &self.changes(context, &written, (&names, &services))?)
             .map_err(usage)?;
         check_rates(&suite, &services)?;
-        let goal = Goal { precision: self.precision, budget: self.budget };
+        let goal = Goal { precision: self.precision, budget: self.budget, ..Goal::default() };
         raise_blocks(&mut suite, &goal, self);
         let shortage =
             |workload: &_| files::shortage_within(machine.most_open_files(), workload, &settings);
@@ -170,7 +170,7 @@ impl Arguments {
             verification: conditions.verification(Verification::Full),
             goal,
             part: self.block.part()?,
-            precision: Precision(Box::new(|journal| Analysis::of(journal).widest_interval())),
+            knowledge: Knowledge::of_width(|journal| Analysis::of(journal).widest_interval()),
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
             why,
         };
