@@ -17,7 +17,7 @@ const ASSUMED_START: Duration = Duration::from_millis(200);
 /// The fewest rounds: a mirrored pair.
 const FEWEST_ROUNDS: u32 = 2;
 /// At a rate slices scatter more, so there are as many as in a closed loop of the same length, up to this.
-const ENOUGH_AT_RATE: u32 = 12;
+const ENOUGH_AT_RATE: u32 = 8;
 
 /// How slices are cut, where it was asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,6 +74,6 @@ mod tests {
             let workload = Workload { stop: Stop::After(window), ..suite.workloads[1].clone() };
             Cut::default().of(&workload).1
         };
-        assert_eq!([100, 400, 600, 2000].map(ms).map(at_rate), [5, 12, 12, 40]);
+        assert_eq!([100, 400, 600, 2000].map(ms).map(at_rate), [5, 8, 12, 40]);
     }
 }

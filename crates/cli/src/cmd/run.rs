@@ -114,6 +114,9 @@ pub(crate) struct Arguments {
     /// Start no cohort that would end later than this after the first run; at least one is measured
     #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     budget: Option<Duration>,
+    /// End at a look at which every server has a verdict in every load, within --budget; see docs/ab.md
+    #[arg(long, requires = "budget", conflicts_with_all = ["count", "precision", "copies"])]
+    until_decided: bool,
     /// Run N copies of each variant; differences between copies are noise
     #[arg(long, value_name = "N", value_parser = value::small_count)]
     copies: Option<u32>,
@@ -192,7 +195,7 @@ impl Resumable for Arguments {
     }
 
     fn has_fixed_plan(&self) -> bool {
-        false
+        self.until_decided
     }
 
     fn project(&self) -> &ProjectOption {

@@ -141,7 +141,7 @@ fn show_again(
 /// difference where there is none, up to three times as often as the interval says.
 fn fixed_plan(start: &Start) -> anyhow::Error {
     usage(format!(
-        "`ab` fixes its budget before the first run, because adding cohorts after seeing a result finds \
+        "this run fixes its budget before the first run, because adding cohorts after seeing a result finds \
          false differences: omit --budget to complete the plan, or start a new comparison with a larger \
          one: {}",
         argv::display(&start.command)

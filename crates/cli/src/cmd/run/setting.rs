@@ -4,7 +4,7 @@
 use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_experiment::{
     cohort::{MOST_INSTANCES, instances_that_fit},
-    experiment::{Experiment, Knowledge},
+    experiment::{Experiment, Knowledge, MOST_BLOCKS_FOR_PRECISION},
     measure::RunSettings,
     plan::{self, Changes},
     tool::{self, Tool},
@@ -36,6 +36,9 @@ const SMOKE_IDLE_CONNECTIONS: usize = 8;
 
 /// A precision is looked at after whole pairs of blocks, and not before there can be an interval.
 fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
+    if goal.until_decided {
+        suite.blocks = MOST_BLOCKS_FOR_PRECISION;
+    }
     if goal.precision.is_none() {
         return;
     }
@@ -48,6 +51,13 @@ fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
         ));
     }
     suite.blocks = blocks;
+}
+
+fn knowledge() -> Knowledge {
+    Knowledge {
+        half_width: Box::new(|journal| Analysis::of(journal).widest_interval()),
+        is_decided: Box::new(|journal| Analysis::of(journal).is_decided()),
+    }
 }
 
 /// Drops the last loads until the budget has room for the cohorts of a verdict: fewer cohorts of more
@@ -102,6 +112,11 @@ fn scope(suite: &Suite, subjects: &[Subject]) -> GateScope<'static> {
 }
 
 impl Arguments {
+    const fn goal(&self) -> Goal {
+        let Self { precision, budget, until_decided, .. } = *self;
+        Goal { precision, budget, until_decided }
+    }
+
     /// The experiment that the options ask for, on `machine`.
     pub(super) fn experiment(
         &self,
@@ -121,7 +136,7 @@ impl Arguments {
         plan::change(&mut suite, &self.changes(context, &written, (&names, &services))?)
             .map_err(usage)?;
         check_rates(&suite, &services)?;
-        let goal = Goal { precision: self.precision, budget: self.budget, ..Goal::default() };
+        let goal = self.goal();
         raise_blocks(&mut suite, &goal, self);
         let shortage =
             |workload: &_| files::shortage_within(machine.most_open_files(), workload, &settings);
@@ -164,13 +179,13 @@ impl Arguments {
             procedure: self.procedure(),
             margin: self.cohorts.margin,
             metric: None,
-            least_blocks: 1,
+            least_blocks: if goal.until_decided { FEWEST_BLOCKS } else { 1 },
             command: command_line(),
             labels: self.telling.labels(context),
             verification: conditions.verification(Verification::Full),
             goal,
             part: self.block.part()?,
-            knowledge: Knowledge::of_width(|journal| Analysis::of(journal).widest_interval()),
+            knowledge: knowledge(),
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
             why,
         };
