@@ -61,5 +61,5 @@ fn a_comparison_ends_when_its_answer_is_known_or_its_time_is_over() {
     let is_decided = journal.end.unwrap().reason == EndReason::Decided;
     let says_so = outcome.stdout.contains(&format!(", decided at look {})", cohorts.len()));
     assert_eq!(says_so, is_decided, "{outcome:#?}");
-    assert!(is_decided || journal.looks.last().unwrap().share == 1.0);
+    assert!(is_decided || journal.looks.last().unwrap().share >= 1.0);
 }
