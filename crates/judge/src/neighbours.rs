@@ -208,17 +208,19 @@ mod tests {
             let reason = waited(RunSide::Server, 0.2, Arrivals::AfterReplies).unwrap();
             reason.by(programs).text().replace("; ", "\n") + "\n"
         };
+        let users = program("other users", Owner::OtherUsers, 0.5);
         expect_test::expect![[r#"
             other work took 20 % of the CPU time of the server (which waited for it
-            rustc 55.0 %, kernel threads 25.0 %)
+            rustc 55.0 %
+            other work took 75.0 % of a CPU that cannot be stopped from here: kernel threads, other users)
             stop these programs and measure again
             other work took 20 % of the CPU time of the server (which waited for it
-            kernel threads 25.0 %)
+            other work took 25.0 % of a CPU that cannot be stopped from here: kernel threads)
             measure for longer, or on another machine
             other work took 20 % of the CPU time of the server (which waited for it
             no program was seen: the hypervisor or interrupts took the time)
             measure for longer, or on another machine
         "#]]
-        .assert_eq(&[text(&[rustc, kernel.clone()]), text(&[kernel]), text(&[])].concat());
+        .assert_eq(&[text(&[kernel.clone(), rustc, users]), text(&[kernel]), text(&[])].concat());
     }
 }

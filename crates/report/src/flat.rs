@@ -5,7 +5,7 @@
 
 use wirebench_schema::{
     entry::Class,
-    journal::{Bound, Weight},
+    journal::{Bound, Unavailable, Weight},
     load::{LatencyFigure, NamedRequests},
     suite::Phase,
 };
@@ -32,6 +32,8 @@ pub struct Flat {
     pub started: String,
     /// In the order of the tables.
     pub rows: Vec<FlatRow>,
+    /// Servers without a row.
+    pub unavailable: Vec<Unavailable>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -123,7 +125,13 @@ impl Flat {
             invalid.map(|row| format!("{} is not valid: {}", row.benchmark(), row.trouble));
         let bounded = rows().filter(|row| row.figures.iter().any(|it| row.is_bound(it)));
         let bounded = bounded.map(|row| format!("{}: {BOUND}", row.benchmark()));
-        invalid.chain(bounded).collect()
+        self.absent().into_iter().chain(invalid).chain(bounded).collect()
+    }
+
+    /// Servers that forms of rows lack.
+    pub(crate) fn absent(&self) -> Vec<String> {
+        let one = |it: &Unavailable| format!("{} was not measured: {}", it.variant, it.reason);
+        self.unavailable.iter().map(one).collect()
     }
 }
 
@@ -163,6 +171,7 @@ pub(crate) fn of_run(report: &json::Report<'_>) -> Flat {
         suite: report.suite.clone(),
         started: report.started.clone(),
         rows: report.workloads.iter().flat_map(of).collect(),
+        unavailable: report.unavailable.clone(),
     }
 }
 

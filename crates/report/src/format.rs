@@ -64,7 +64,10 @@ impl Format {
         match self {
             Self::Markdown => whole(report.markdown()),
             Self::Html => whole(report.html()),
-            Self::Csv => whole(csv::text(&flat())),
+            Self::Csv => {
+                let flat = flat();
+                Written { remarks: flat.absent(), ..whole(csv::text(&flat)) }
+            }
             Self::Json => whole(report.json()),
             Self::Bencher => valid(trackers::bencher),
             Self::GithubActionBenchmark => valid(trackers::github_action_benchmark),

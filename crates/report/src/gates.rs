@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use wirebench_schema::{
     gate::{Condition, GateFigure, GateScope},
-    journal::{Journal, SearchLimit},
+    id::VariantId,
+    journal::{Journal, SearchLimit, Unavailable},
     load::{LoadConfig, LoadModel, LoadReport},
     suite::{Phase, Workload},
 };
@@ -17,7 +18,7 @@ use crate::{
         limits::{Subject, is_of_phase, subjects},
         relative::OnChange,
     },
-    not_measured::not_measured,
+    not_measured::{is_named, not_measured},
     tune::Tuned,
 };
 
@@ -112,7 +113,21 @@ fn lost(analysis: &Analysis<'_>, subjects: &[Subject<'_>], conditions: &[Conditi
         let reason = not_measured(analysis.journal, &cell.variant, Some(&cell.workload));
         Some(Lost { cell, reason: reason.unwrap_or_else(|| "was not run".to_owned()) })
     });
-    lost.collect()
+    lost.chain(absent(analysis.journal, conditions)).collect()
+}
+
+/// Servers that were named and have no row, where a condition concerns them.
+fn absent(journal: &Journal, conditions: &[Condition]) -> impl Iterator<Item = Lost> {
+    let is_meant = |variant: &VariantId| {
+        let by = |it: &Condition| it.of.as_ref().is_none_or(|name| variant.is_called(name));
+        is_named(journal, variant) && conditions.iter().any(by)
+    };
+    let unavailable = journal.unavailable.iter().filter(move |it| is_meant(&it.variant));
+    let workload = journal.start.workloads.first();
+    let lost = move |it: &Unavailable| {
+        Some(Lost { cell: Cell::of(workload?, &it.variant, 0), reason: it.reason.clone() })
+    };
+    unavailable.filter_map(lost)
 }
 
 /// The conditions on a result of `tune`: on the best combination, or on the rate that was found.

@@ -55,6 +55,7 @@ pub mod why;
 pub mod wrap;
 pub mod wrk_units;
 
+pub use not_measured::is_named;
 pub use shown::refused;
 
 use self::{

@@ -2,6 +2,12 @@
 
 use wirebench_schema::{id::VariantId, journal::Journal};
 
+/// True if the command of a run names `variant`, so that its absence is a failure.
+#[must_use]
+pub fn is_named(journal: &Journal, variant: &VariantId) -> bool {
+    journal.start.command.iter().any(|word| variant.matches(word))
+}
+
 /// Why `variant` has no figures, in this workload or in any. None if no cause is recorded.
 pub(crate) fn not_measured(
     journal: &Journal,

@@ -1,5 +1,5 @@
-//! Notes on services that ran already: which were not restarted, and of which no process was read; and on engines of
-//! the load generator.
+//! Notes on what figures hold for: services that were not restarted or of which no process was read, servers that close
+//! each connection, and engines of the load generator.
 
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
@@ -8,7 +8,11 @@ use wirebench_schema::{
     load::EngineChoice,
 };
 
-/// One line for each fact, with the services that it concerns.
+/// Kinds of reasons that change no verdict, but what the figures of a server are about.
+const NOTED: [ReasonKind; 3] =
+    [ReasonKind::NotRestarted, ReasonKind::NoProcesses, ReasonKind::ClosesAfterReply];
+
+/// One line for each fact, with the servers that it concerns.
 pub(crate) fn notes(journal: &Journal) -> Vec<String> {
     let note = |kind: ReasonKind| {
         let of = |id: &VariantId| {
@@ -20,8 +24,7 @@ pub(crate) fn notes(journal: &Journal) -> Vec<String> {
             ids.filter_map(|id| Some((id.to_string(), of(id)?))).unzip();
         reasons.first().map(|reason| format!("{}: {}", names.join(", "), reason.brief()))
     };
-    let services = [ReasonKind::NotRestarted, ReasonKind::NoProcesses].into_iter();
-    services.filter_map(note).chain(engines(journal)).collect()
+    NOTED.into_iter().filter_map(note).chain(engines(journal)).collect()
 }
 
 /// That servers under the same load were loaded by different engines.

@@ -37,7 +37,7 @@ pub use idle::IdleMeasurement;
 pub use look::Look;
 pub use measurement::{Cost, Measurement};
 pub use placement::{MachinePart, Placement};
-pub use program::{Owner, ProgramShare, next_step};
+pub use program::{Owner, ProgramShare, next_step, unstoppable};
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, RunSide, Weight};
 pub use search::{SearchLimit, SearchResult, SearchSpec};

@@ -218,6 +218,7 @@ impl Arguments {
             command: command_line(),
             labels: self.telling.labels(context),
             verification: self.conditions.verification(Verification::Full),
+            named: Vec::new(),
             goal: Goal { budget: self.budget, ..Goal::default() },
             // A sweep has no ratio to a baseline whose interval could be narrow enough.
             part: None,

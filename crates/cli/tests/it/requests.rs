@@ -2,7 +2,12 @@
 
 use crate::{servers, world::World};
 use std::io::{BufRead, BufReader, Read, Write};
-use wirebench_schema::{journal::Journal, load::LoadReport, scenario::Scenario, suite::Phase};
+use wirebench_schema::{
+    journal::{Journal, ReasonKind, Weight},
+    load::LoadReport,
+    scenario::Scenario,
+    suite::Phase,
+};
 
 /// A small JSON API: `/users/N` tells its number, `/now` differs each time, a `POST` gets its body and status
 /// 201, or 202 at `/jobs`, anything else is not found.
@@ -112,6 +117,39 @@ fn a_reply_that_is_not_as_expected_is_shown_with_its_request() {
         &["request `GET /users/7`", "as expected: the body, 8 bytes, does not contain"],
     );
     run(&["--path", "/none", "--expect-status", "404", "--expect-body", "none"]).assert_reported();
+}
+
+#[test]
+fn servers_that_were_named_are_measured_or_listed_with_their_reason() {
+    let (world, api, other) = (World::new(), servers::command("api"), servers::command("correct"));
+    let named = ["run", "builtin/epoll", "--server", &api, "--server", &other, "--name=good"];
+    let load = ["--name=other", "--path=/users/1", "--phase=saturate", "--fail-if=errors > 50%"];
+    let outcome = world.wirebench(&[&named[..], &load, &SHORT].concat()).ended(1);
+    let absent = "builtin/epoll: no scenario `requests`: it has hello, echo";
+    outcome.assert_line(&format!("    not measured: {absent}"));
+    let refused = "    own/other requests: not measured, fails `same-replies`: ";
+    assert!(outcome.stdout.contains(refused), "{outcome:#?}");
+    assert_eq!(outcome.stdout.matches("FAILED: requests ").count(), 2, "{outcome:#?}");
+    let journal = world.journal();
+    let measured: Vec<String> = journal.runs.iter().map(|it| it.variant.to_string()).collect();
+    assert_eq!(measured, ["own/good", "own/good"]);
+    assert_eq!(journal.unavailable[0].variant.to_string(), "builtin/epoll");
+}
+
+#[test]
+fn a_server_that_closes_after_every_reply_is_compared_with_the_fact_on_the_page() {
+    let (world, keeps, closes) =
+        (World::new(), servers::command("correct"), servers::command("closes"));
+    let sides = ["ab", "--a", &keeps, "--b", &closes, "--path=/", "-c2", "--steady=0s"];
+    let outcome = world.wirebench(&[&sides[..], &SHORT].concat());
+    let fact = "ab/B: the server closed the connection after every reply: ";
+    assert!(outcome.stdout.contains(fact), "{outcome:#?}");
+    let journal = world.journal();
+    let of_b = journal.runs.iter().filter(|it| it.variant.to_string() == "ab/B");
+    let reasons: Vec<_> = of_b.flat_map(|it| it.outcome.reasons()).collect();
+    let weight = |kind| reasons.iter().find(|it| it.kind == kind).map(|it| it.weight);
+    assert_eq!(weight(ReasonKind::ClosesAfterReply), Some(Weight::Note), "{reasons:#?}");
+    assert_eq!(weight(ReasonKind::ServerCloses), None, "{reasons:#?}");
 }
 
 #[test]

@@ -28,8 +28,8 @@ const CHILD: &str = "child";
 const LIFE: Duration = Duration::from_millis(300);
 
 /// The command line of a server, to which its port is given. The modes are `correct`, `slow`,
-/// `warms-up`, `never-steady`, `takes-few`, `dies`, `forks`, `forks-and-forgets`, `api` and, with
-/// milliseconds behind, `closes-after-`.
+/// `warms-up`, `never-steady`, `takes-few`, `dies`, `forks`, `forks-and-forgets`, `api`, `closes` and,
+/// with milliseconds behind, `closes-after-`.
 pub(crate) fn command(mode: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let environment = match mode {
@@ -110,6 +110,11 @@ fn talk(mut stream: TcpStream, mode: &str) -> std::io::Result<()> {
             let since = FIRST.get_or_init(Instant::now).elapsed();
             if mode == "dies" && since > LIFE {
                 std::process::exit(3);
+            }
+            if mode == "closes" {
+                let reply = String::from_utf8_lossy(REPLY);
+                let reply = reply.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+                return stream.write_all(reply.as_bytes());
             }
             work(mode, since);
             stream.write_all(REPLY)?;

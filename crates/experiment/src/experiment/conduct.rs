@@ -139,7 +139,7 @@ fn measure(
         let variant = subjects[step.subject].variant.id.clone();
         !refused.contains(&(variant, workloads[step.workload].scenario))
     });
-    let is_useless = needs_all || plan::compares_nothing(subjects, suite, &block);
+    let is_useless = needs_all || stage.experiment.compares_nothing(subjects, &block);
     if is_useless && !refused.is_empty() {
         return Ok(EndReason::Complete);
     }

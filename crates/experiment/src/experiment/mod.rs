@@ -111,6 +111,8 @@ pub struct Experiment {
     /// The measured version.
     pub labels: Labels,
     pub verification: Verification,
+    /// Servers that the user named. One of them is measured even if nothing else is left to compare it with.
+    pub named: Vec<VariantId>,
     /// What ends it, beside its number of blocks.
     pub goal: Goal,
     /// The part of it that is measured here; none if all of it is.
@@ -146,6 +148,13 @@ impl Experiment {
             (forecast.pilots, forecast.pilots_time) = (0, Duration::ZERO);
         }
         Forecast { whys: self.whys(subjects), ..forecast }
+    }
+
+    /// True if all `steps` are of baselines that the user did not name, so that measuring them answers nothing.
+    #[must_use]
+    pub fn compares_nothing(&self, subjects: &[Subject], steps: &[plan::Step]) -> bool {
+        let is_named = |step: &plan::Step| self.named.contains(&subjects[step.subject].variant.id);
+        plan::compares_nothing(subjects, &self.suite, steps) && !steps.iter().any(is_named)
     }
 
     /// How many profiles are made.

@@ -1,8 +1,12 @@
-//! CPU time of every process, to name those that ran beside a measurement. To read it takes milliseconds, so
-//! it is read only while nothing counts.
+//! CPU time of every process, to name those that ran beside a measurement and that the user can stop. To read
+//! it takes milliseconds, so it is read only while nothing counts.
 
 use procfs::process::{Stat, all_processes};
-use std::{collections::BTreeMap, time::Instant};
+use rustix::{
+    io::Errno,
+    process::{Pid, test_kill_process},
+};
+use std::{collections::BTreeMap, fs, path::PathBuf, time::Instant};
 use wirebench_schema::journal::{Owner, ProgramShare};
 
 const NAMED_MOST: usize = 3;
@@ -26,32 +30,45 @@ impl Programs {
         Self { at: Instant::now(), processes: stats.map(|it| (it.pid, it)).collect() }
     }
 
-    /// Those that ran since `before` and were last on one of `cpus`, the one with the most time first. This
-    /// process and its descendants are not among them.
+    /// Those that ran since `before` and were last on one of `cpus`, the one with the most time first, and
+    /// those that the user cannot stop under one name for each owner. This process and its descendants are not
+    /// among them.
     #[must_use]
     pub fn since(&self, before: &Self, cpus: &[u32]) -> Vec<ProgramShare> {
+        self.owned_since(before, cpus, owner)
+    }
+
+    fn owned_since(
+        &self,
+        before: &Self,
+        cpus: &[u32],
+        owner: impl Fn(&Stat) -> Owner,
+    ) -> Vec<ProgramShare> {
         let elapsed = self.at.duration_since(before.at).as_secs_f64();
-        let mut ticks: BTreeMap<(bool, &str), u64> = BTreeMap::new();
+        let mut ticks: BTreeMap<(Owner, &str), u64> = BTreeMap::new();
         for stat in self.processes.values().filter(|it| !self.is_own(it)) {
             let is_there = |it: i32| u32::try_from(it).is_ok_and(|cpu| cpus.contains(&cpu));
             if !stat.processor.is_some_and(is_there) {
                 continue;
             }
             let then = before.processes.get(&stat.pid).filter(|it| it.starttime == stat.starttime);
-            let is_kernel = stat.flags & KERNEL_THREAD != 0;
-            let name = if is_kernel { "kernel threads" } else { &stat.comm };
             let used = (stat.utime + stat.stime) - then.map_or(0, |it| it.utime + it.stime);
-            *ticks.entry((is_kernel, name)).or_default() += used;
+            if used > 0 {
+                let owner = owner(stat);
+                let name = owner.unstoppable().unwrap_or(&stat.comm);
+                *ticks.entry((owner, name)).or_default() += used;
+            }
         }
-        let share = |((is_kernel, name), ticks): ((bool, &str), u64)| ProgramShare {
+        let share = |((owner, name), ticks): ((Owner, &str), u64)| ProgramShare {
             name: name.to_owned(),
-            owner: if is_kernel { Owner::Kernel } else { Owner::Other },
+            owner,
             share: ticks as f64 / procfs::ticks_per_second() as f64 / elapsed,
         };
         let mut shares: Vec<ProgramShare> = ticks.into_iter().map(share).collect();
         shares.retain(|it| it.share >= NAMED_LEAST);
         shares.sort_by(|one, other| other.share.total_cmp(&one.share));
-        shares.truncate(NAMED_MOST);
+        let mut named = 0..NAMED_MOST;
+        shares.retain(|it| it.owner.unstoppable().is_some() || named.next().is_some());
         shares
     }
 
@@ -61,6 +78,27 @@ impl Programs {
         let parent = |it: &&Stat| self.processes.get(&it.ppid);
         std::iter::successors(Some(stat), parent).any(|it| it.pid == own)
     }
+}
+
+/// Owner of a process. One that has ended meanwhile counts as the user's.
+fn owner(stat: &Stat) -> Owner {
+    let may_not_stop = || Pid::from_raw(stat.pid).map(test_kill_process) == Some(Err(Errno::PERM));
+    match stat.flags & KERNEL_THREAD != 0 {
+        true => Owner::Kernel,
+        false if may_not_stop() => Owner::OtherUsers,
+        false if is_contained(stat.pid) => Owner::OtherContainers,
+        false => Owner::Other,
+    }
+}
+
+/// True if a process is in a container: its namespaces of processes and mounts are others than here. A sandbox of a
+/// browser has only the first of its own.
+fn is_contained(pid: i32) -> bool {
+    let of = |process: &str, kind: &str| fs::read_link(format!("/proc/{process}/ns/{kind}")).ok();
+    let differs = |(there, here): (PathBuf, PathBuf)| there != here;
+    ["pid", "mnt"]
+        .iter()
+        .all(|kind| of(&pid.to_string(), kind).zip(of("self", kind)).is_some_and(differs))
 }
 
 #[cfg(test)]
@@ -104,5 +142,33 @@ mod tests {
         assert_eq!(after.since(&before, &[0]), [rustc, kernel]);
         assert_eq!(after.since(&before, &[1]), [share("sh", Owner::Other, 900.0)]);
         assert_eq!(after.since(&after.clone(), &[0]), []);
+    }
+
+    #[test]
+    fn what_the_user_cannot_stop_has_one_name_for_each_owner_and_hides_no_program() {
+        let start = Instant::now();
+        let (before, after) = (at(start, 0, [0; 5]), at(start, 10, [10, 20, 40, 0, 0]));
+        let ticks = procfs::ticks_per_second() as f64 * 10.0;
+        let owners = |others: [Owner; 2]| {
+            let owner = |it: &Stat| match it.pid - 10_000_000 {
+                2 => Owner::Kernel,
+                place => others[usize::from(place == 1)],
+            };
+            let found = after.owned_since(&before, &[0], owner).into_iter();
+            let found = found.map(|it| format!("{} {:.0}", it.name, it.share * ticks));
+            found.collect::<Vec<_>>().join(", ")
+        };
+        use Owner::{Other, OtherContainers, OtherUsers};
+        assert_eq!(owners([Other, OtherUsers]), "kernel threads 40, other users 20, rustc 10");
+        let contained = "kernel threads 40, other containers 30";
+        assert_eq!(owners([OtherContainers, OtherContainers]), contained);
+    }
+
+    #[test]
+    fn a_process_is_the_users_if_a_signal_may_be_sent_to_it_and_it_is_in_no_container() {
+        let mut stat = procfs::process::Process::myself().unwrap().stat().unwrap();
+        assert_eq!(owner(&stat), Owner::Other);
+        stat.flags |= KERNEL_THREAD;
+        assert_eq!(owner(&stat), Owner::Kernel);
     }
 }

@@ -18,6 +18,8 @@ use crate::{generators::apart, thresholds::KEPT};
 const ENOUGH_FOR_P999: u64 = 10_000;
 /// A median of the lag over this share of the median latency is a part of what is measured.
 const LAG_SHARE: f64 = 0.1;
+/// Share of the replies from which on a server closed the connection after each; windows cut some off.
+const EVERY_REPLY: f64 = 0.9;
 /// One closed connection in this many requests costs little beside them.
 const REQUESTS_PER_CLOSE: u64 = 100;
 /// Replies that a usual piece of 100 ms must have before an empty one says anything: as many as this are not
@@ -150,7 +152,10 @@ fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
         Some(0) | None => String::new(),
     };
     let detail = format!("in {} requests{repeated}", load.requests);
-    let kind = ReasonKind::ServerCloses;
+    let (kind, weight) = match closes as f64 >= EVERY_REPLY * load.requests as f64 {
+        true => (ReasonKind::ClosesAfterReply, Weight::Note),
+        false => (ReasonKind::ServerCloses, weight),
+    };
     (closes > 0).then(|| kind.reason(weight, Some(closes as f64), detail))
 }
 

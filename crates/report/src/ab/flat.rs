@@ -13,7 +13,12 @@ use crate::{
 pub(super) fn flat(ab: &Ab<'_>) -> Flat {
     let start = &ab.journal.start;
     let rows = [(json::BASELINE, 0), ("entrant", 1)].map(|(role, side)| row(ab, role, side));
-    Flat { suite: start.suite.clone(), started: start.started.clone(), rows: rows.to_vec() }
+    Flat {
+        suite: start.suite.clone(),
+        started: start.started.clone(),
+        rows: rows.to_vec(),
+        ..Flat::default()
+    }
 }
 
 fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {

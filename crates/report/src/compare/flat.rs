@@ -17,6 +17,7 @@ pub(super) fn flat(comparison: &Comparison) -> Flat {
         suite: comparison.new.suite.clone(),
         started: comparison.new.started.clone(),
         rows: cells.into_iter().map(|(cell, changes)| row(cell, &changes)).collect(),
+        ..Flat::default()
     }
 }
 

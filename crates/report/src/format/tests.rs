@@ -9,7 +9,7 @@ use crate::{
     screen::Facts,
 };
 use serde_json::Value;
-use wirebench_schema::journal::{Bound, Journal, Run, Weight};
+use wirebench_schema::journal::{Bound, Cause, Journal, Run, Unavailable, Weight};
 
 mod dashboard;
 
@@ -75,6 +75,17 @@ fn a_server_that_failed_its_checks_is_valid_in_no_form_and_named_where_it_has_no
     for format in [Format::Bencher, Format::GithubActionBenchmark] {
         let remarks = write(format, &journal, None).remarks;
         assert_eq!(remarks, [format!("hello go/net is not valid: {why}")]);
+    }
+}
+
+#[test]
+fn a_server_without_a_row_is_named_where_a_form_has_only_rows() {
+    let mut journal = pair(0.9);
+    let (variant, cause) = ("d/vibe".parse().unwrap(), Cause::Missing);
+    journal.unavailable.push(Unavailable { variant, reason: "no compiler".to_owned(), cause });
+    for format in [Format::Csv, Format::Openmetrics, Format::Bencher] {
+        let remarks = write(format, &journal, None).remarks;
+        assert_eq!(remarks, ["d/vibe was not measured: no compiler"], "{format:?}");
     }
 }
 

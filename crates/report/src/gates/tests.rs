@@ -14,7 +14,7 @@ use crate::{
     tune::{SUITE, TuneReport},
 };
 use wirebench_schema::{
-    journal::{Outcome, Run, Weight},
+    journal::{Cause, Outcome, Run, Weight},
     load::{
         ErrorCounts, LatencySummary, LoadResult, NamedRequests, Offered, RateCurve, RequestFile,
         RequestOrder,
@@ -201,6 +201,20 @@ fn a_server_without_figures_fails_every_condition_on_it() {
         assert_eq!((gate.verdict(), gate.lost.len()), (GateVerdict::Failed, 1), "{gate:#?}");
         assert_eq!(gate.lost[0].reason, "failed: it ended");
     }
+}
+
+#[test]
+fn a_server_that_was_named_and_has_no_row_fails_every_condition_on_it() {
+    let mut journal = pair(0.8);
+    let (variant, cause) = ("d/vibe".parse().unwrap(), Cause::Missing);
+    journal.unavailable.push(Unavailable { variant, reason: "no scenario".to_owned(), cause });
+    let lost = |journal: &Journal, text| of_journal(journal, &[text]).lost.len();
+    assert_eq!(lost(&journal, "req/s < 10k"), 0, "a suite names entries of other machines");
+    journal.start.command = ["run", "d/vibe"].map(str::to_owned).to_vec();
+    let gate = of_journal(&journal, &["req/s < 10k"]);
+    assert_eq!((gate.verdict(), gate.lost.len()), (GateVerdict::Failed, 1), "{gate:#?}");
+    let texts = ["req/s of d/vibe < 10k", "req/s of go/net < 10k", "cpu > +3%"];
+    assert_eq!(texts.map(|text| lost(&journal, text)), [1, 0, 1]);
 }
 
 #[test]

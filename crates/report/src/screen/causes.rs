@@ -8,7 +8,7 @@ use std::{
 use wirebench_schema::{
     journal::{
         Bound, Cost, Counts, Journal, Measurement, Placement, ProgramShare, Reason, ReasonKind,
-        Run, RunSide, Weight, next_step,
+        Run, RunSide, Weight, next_step, unstoppable,
     },
     suite::{Phase, Scale},
 };
@@ -48,8 +48,9 @@ struct HiddenRows<'a> {
 /// Everything that hides figures or keeps rows from having some.
 pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Causes {
     // What has no figures comes before what is wrong with some.
-    let absent = [conditions(journal), unavailable(journal), failures(workloads)].concat();
-    let mut causes = Causes { lines: absent, disturbed: None };
+    let mut lines = [conditions(journal), unavailable(journal), refusals(journal)].concat();
+    lines.extend([too_slow(workloads), failures(workloads), services::notes(journal)].concat());
+    let mut causes = Causes { lines, disturbed: None };
     let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
     for (label, rows) in workloads {
         for row in rows.rows.iter().filter(|row| is_listed(row)) {
@@ -72,11 +73,9 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
         causes.lines.push(format!("{tail}{rows}: {cause}{shift}"));
     }
     causes.disturbed = (!disturbed.is_empty()).then(|| next_step(seen_in(&disturbed)));
-    causes.lines.extend(services::notes(journal));
+    causes.lines.extend(unstoppable(seen_in(&disturbed).filter(|it| it.is_much())));
     // On shared CPUs the two sides together are the bottleneck.
     causes.lines.extend(journal.start.placement.disjoint.then(|| unsaturated(workloads)).flatten());
-    causes.lines.extend(refusals(journal));
-    causes.lines.extend(too_slow(workloads));
     causes
 }
 
@@ -131,13 +130,15 @@ fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
     }
 }
 
-/// The programs that used the most CPU time in these runs.
+/// The programs that used the most CPU time in these runs, of those to be stopped if there is one.
 fn programs(runs: &[&Run]) -> String {
-    let mut shares: BTreeMap<String, f64> = BTreeMap::new();
-    seen_in(runs).for_each(|it| *shares.entry(it.name.clone()).or_default() += it.share);
-    let mut names: Vec<(String, f64)> = shares.into_iter().collect();
+    let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
+    let none_to_stop = !seen_in(runs).any(ProgramShare::is_worth_stopping);
+    let named = seen_in(runs).filter(|it| none_to_stop || it.is_worth_stopping());
+    named.for_each(|it| *shares.entry(&it.name).or_default() += it.share);
+    let mut names: Vec<(&str, f64)> = shares.into_iter().collect();
     names.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    let shown: Vec<String> = names.into_iter().take(NAMED_PROGRAMS).map(|(name, _)| name).collect();
+    let shown: Vec<&str> = names.into_iter().take(NAMED_PROGRAMS).map(|(name, _)| name).collect();
     let reasons = || runs.iter().flat_map(|run| run.outcome.reasons());
     match shown.is_empty() {
         // Older journals do not name them.

@@ -15,6 +15,7 @@ pub(super) fn of_sweep(sweep: &Sweep) -> Flat {
         suite: super::SUITE.to_owned(),
         started: sweep.started.clone(),
         rows: sweep.cells.iter().map(|cell| of_cell(sweep, cell)).collect(),
+        ..Flat::default()
     }
 }
 
@@ -64,5 +65,10 @@ pub(super) fn of_search(search: &SearchReport) -> Flat {
         figures: rate.into_iter().collect(),
         ..FlatRow::default()
     };
-    Flat { suite: super::SUITE.to_owned(), started: search.started.clone(), rows: vec![row] }
+    Flat {
+        suite: super::SUITE.to_owned(),
+        started: search.started.clone(),
+        rows: vec![row],
+        ..Flat::default()
+    }
 }

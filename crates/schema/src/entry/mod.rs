@@ -333,11 +333,18 @@ impl Variant {
 
     /// The error that a scenario is not among this variant's, if it is not.
     pub fn check_scenario(&self, scenario: Scenario) -> Result<(), String> {
-        if self.scenarios.contains(&scenario) {
-            return Ok(());
-        }
-        let has: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name()).collect();
-        Err(format!("{} has no scenario `{scenario}`: it has {}", self.id, has.join(", ")))
+        self.lacks(&[scenario]).map_or(Ok(()), |lack| Err(format!("{} has {lack}", self.id)))
+    }
+
+    /// The words for a variant that has none of `scenarios`: `no scenario `echo`: it has hello`.
+    #[must_use]
+    pub fn lacks(&self, scenarios: &[Scenario]) -> Option<String> {
+        let names = |of: &[Scenario], between| {
+            of.iter().map(|it| it.name()).collect::<Vec<_>>().join(between)
+        };
+        let has_one = scenarios.iter().any(|it| self.scenarios.contains(it));
+        let (lacked, has) = (names(scenarios, "` or `"), names(&self.scenarios, ", "));
+        (!has_one).then(|| format!("no scenario `{lacked}`: it has {has}"))
     }
 }
 

@@ -130,6 +130,7 @@ impl Arguments {
             command: command_line(),
             labels: self.telling.labels(context),
             verification: self.conditions.verification(Verification::AllOrNothing),
+            named: Vec::new(),
             goal,
             part: self.block.part()?,
             knowledge: self.knowledge(metric),

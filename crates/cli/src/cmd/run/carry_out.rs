@@ -2,14 +2,11 @@
 //! exit code.
 
 use wirebench_experiment::{
-    experiment::{Finished, Observer as _, Prepared, Progress, conduct},
+    experiment::{Experiment, Finished, Observer as _, Prepared, Progress, conduct},
     plan,
 };
-use wirebench_report::{Details, gates, refused, screen};
-use wirebench_schema::{
-    journal::{Cause, Unavailable},
-    suite::Suite,
-};
+use wirebench_report::{Details, gates, is_named, refused, screen};
+use wirebench_schema::journal::{Cause, Unavailable};
 
 use super::Arguments;
 use crate::{
@@ -42,7 +39,7 @@ pub(super) fn begin(
         reporter.finish();
         return Ok(exit);
     }
-    check_comparison(&experiment.suite, &prepared, &arguments.names)?;
+    check_comparison(&experiment, &prepared, &arguments.names)?;
     prepared.unavailable.splice(0..0, missing);
     bind(context, &experiment, &reporter)?;
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
@@ -50,16 +47,20 @@ pub(super) fn begin(
     conclude(&context.interrupt, &finished?, arguments)
 }
 
-/// Refuses to measure the baseline alone where what it should be compared with can be installed or was
-/// named.
-fn check_comparison(suite: &Suite, prepared: &Prepared, names: &[String]) -> anyhow::Result<()> {
+/// Refuses to measure a baseline alone that was not named, where what it should be compared with can be installed or
+/// was named.
+fn check_comparison(
+    experiment: &Experiment,
+    prepared: &Prepared,
+    names: &[String],
+) -> anyhow::Result<()> {
     let subjects = prepared.subjects();
-    let block = plan::block(&subjects, suite, 1, 0);
+    let block = plan::block(&subjects, &experiment.suite, 1, 0);
     let is_wanted = |it: &&Unavailable| {
         it.cause == Cause::Missing || names.iter().any(|name| it.variant.matches(name))
     };
     let wanted: Vec<&Unavailable> = prepared.unavailable.iter().filter(is_wanted).collect();
-    if block.is_empty() || wanted.is_empty() || !plan::compares_nothing(&subjects, suite, &block) {
+    if block.is_empty() || wanted.is_empty() || !experiment.compares_nothing(&subjects, &block) {
         return Ok(());
     }
     let lines = wanted.iter().map(|it| format!("\n  {}: {}", it.variant, it.reason));
@@ -94,9 +95,7 @@ pub(super) fn conclude(
     if let Some(exit) = exit {
         return Ok(exit);
     }
-    let unavailable = &finished.journal.unavailable;
-    let names = &arguments.names;
-    let is_missing = unavailable.iter().any(|it| names.iter().any(|name| it.variant.matches(name)));
+    let is_missing = journal.unavailable.iter().any(|it| is_named(journal, &it.variant));
     let not_valid = if arguments.gate.strict { refused(analysis) } else { Vec::new() };
     not_valid.iter().for_each(|row| out::error(row));
     Ok(match (finished.all_well() && !is_missing, not_valid.len()) {

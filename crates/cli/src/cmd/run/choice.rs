@@ -3,7 +3,10 @@
 //! What a user names must exist. What a suite names need not: suites name entries of the whole
 //! project, and a part of them may be missing in a checkout.
 
+mod resolved;
+
 use anyhow::Context as _;
+use std::collections::BTreeSet;
 use wirebench_catalogue::{
     requirement::{Availability, Prober},
     subject::Subject,
@@ -18,6 +21,7 @@ use wirebench_schema::{
     suite::{DEFAULT_BASELINE, Suite, Workload},
 };
 
+use self::resolved::{Resolved, broken};
 use super::{Arguments, DEFAULT_SUITE};
 use crate::{context::Context, exit::usage, service_options::is_url, value};
 
@@ -88,23 +92,23 @@ pub(super) fn skip_refused(
     Ok(left_out)
 }
 
-/// What is to be measured, and what the suite names in vain.
+/// What is to be measured, and what the user or the suite names in vain.
 pub(super) struct Chosen {
     pub(super) subjects: Vec<Subject>,
+    /// Those that the user named.
+    pub(super) named: Vec<VariantId>,
     pub(super) missing: Vec<Unavailable>,
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// What is to be measured: what was named, or what the suite names, and the baseline.
-pub(super) fn subjects(
+/// The servers that are not entries, under the names that the user gives them.
+fn own_servers(
     context: &Context,
     arguments: &Arguments,
-    suite: &mut Suite,
-    names: &[String],
+    scenarios: &[Scenario],
     services: Vec<Subject>,
-) -> anyhow::Result<Chosen> {
-    let scenarios: Vec<Scenario> = suite.workloads.iter().map(|w| w.scenario).collect();
-    let servers = arguments.own.servers(context, &arguments.servers, &scenarios)?;
+) -> anyhow::Result<Vec<Subject>> {
+    let servers = arguments.own.servers(context, &arguments.servers, scenarios)?;
     let mut own = [services, servers].concat();
     if arguments.server_names.len() > own.len() {
         return Err(usage(
@@ -118,6 +122,20 @@ pub(super) fn subjects(
         }
         own[index].variant.id = id;
     }
+    Ok(own)
+}
+
+/// What is to be measured: what was named, or what the suite names, and the baseline.
+pub(super) fn subjects(
+    context: &Context,
+    arguments: &Arguments,
+    suite: &mut Suite,
+    names: &[String],
+    services: Vec<Subject>,
+) -> anyhow::Result<Chosen> {
+    let scenarios: BTreeSet<Scenario> = suite.workloads.iter().map(|w| w.scenario).collect();
+    let scenarios = Vec::from_iter(scenarios);
+    let own = own_servers(context, arguments, &scenarios, services)?;
     let known = context.subjects()?;
     let nothing_named = names.is_empty() && own.is_empty();
     let answers = |it: &Subject| {
@@ -132,12 +150,12 @@ pub(super) fn subjects(
     }
     let everything = nothing_named && suite.entries.is_empty();
     let mut here = Resolved::default();
+    let named = if names.is_empty() { Vec::new() } else { context.select(names)? };
     if nothing_named {
         here = Resolved::of(&suite.entries, &known)?;
     } else {
         names.clone_into(&mut here.names);
-        // A scenario that a named entry lacks is an error; a suite applies to all entries.
-        let named = if names.is_empty() { Vec::new() } else { context.select(names)? };
+        // A scenario that is named with an entry must be one of its own; a suite applies to all entries.
         for (subject, scenario) in
             named.iter().flat_map(|it| arguments.scenarios.iter().map(move |s| (it, *s)))
         {
@@ -157,13 +175,24 @@ pub(super) fn subjects(
     if !everything && own_baseline.is_none() {
         here.names.extend(baselines(suite, &known, &context.prober()));
     }
+    let named_ids = own.iter().chain(&named).map(|it| it.variant.id.clone()).collect();
+    here.missing.extend(named.iter().filter_map(|it| without_load(it, &scenarios)));
     let mut subjects = own;
     if everything || !here.names.is_empty() {
         subjects.extend(context.select(&here.names)?);
     }
-    subjects.extend(here.broken);
-    exclude(&arguments.view.exclude, suite, &mut subjects, &mut here.missing)?;
-    Ok(Chosen { subjects, missing: here.missing, left_out: here.left_out })
+    subjects.retain(|it| !here.missing.iter().any(|missing| missing.variant == it.variant.id));
+    let Resolved { broken, mut missing, left_out, .. } = here;
+    subjects.extend(broken);
+    exclude(&arguments.view.exclude, suite, &mut subjects, &mut missing)?;
+    Ok(Chosen { subjects, named: named_ids, missing, left_out })
+}
+
+/// Why a named entry takes part in no load, if it does not.
+fn without_load(subject: &Subject, scenarios: &[Scenario]) -> Option<Unavailable> {
+    let lack = subject.variant.lacks(scenarios).filter(|_| subject.broken().is_none())?;
+    let (variant, cause) = (subject.variant.id.clone(), Cause::Missing);
+    Some(Unavailable { variant, reason: lack, cause })
 }
 
 /// Removes the servers that were excluded. A baseline that is one of them would be replaced without a word.
@@ -231,62 +260,14 @@ fn baselines(suite: &Suite, known: &[Subject], prober: &Prober<'_>) -> Vec<Strin
     names
 }
 
-/// The baseline of a user's own requests, where the suite's own do not answer them: the first server that does.
-pub(super) fn own_baseline(suite: &Suite, subjects: &[Subject]) -> Option<String> {
+/// The baselines of a user's own requests, where the suite's own do not answer them: the servers that do, of which the
+/// first one that is measured counts.
+pub(super) fn own_baselines(suite: &Suite, subjects: &[Subject]) -> Vec<String> {
     let answers = |subject: &&Subject| subject.variant.scenarios.contains(&Scenario::Requests);
     let is_asked = suite.workloads.iter().any(|it| it.scenario == Scenario::Requests);
     let is_there =
         |subject: &Subject| suite.baselines.iter().any(|name| subject.variant.id.matches(name));
-    let mut able = subjects.iter().filter(answers);
-    let first = able.clone().next().filter(|_| is_asked && !able.any(is_there))?;
-    Some(first.variant.id.to_string())
-}
-
-/// The names of a suite, separated by whether they mean anything in this checkout.
-#[derive(Default)]
-struct Resolved {
-    names: Vec<String>,
-    /// Entries whose descriptions are wrong. The other entries can still run.
-    broken: Vec<Subject>,
-    missing: Vec<Unavailable>,
-    left_out: Vec<LeftOut>,
-}
-
-/// The entry that `name` refers to, if its description is wrong; its variants are then unknown.
-fn broken<'a>(known: &'a [Subject], name: &str) -> Option<&'a Subject> {
-    let entry = name.split_once(':').map_or(name, |(entry, _)| entry);
-    known.iter().find(|it| it.broken().is_some() && it.variant.id.entry() == entry)
-}
-
-impl Resolved {
-    fn of(names: &[String], known: &[Subject]) -> anyhow::Result<Self> {
-        let mut here = Self::default();
-        for name in names {
-            if let Some(subject) = broken(known, name) {
-                if !here.broken.contains(subject) {
-                    here.broken.push(subject.clone());
-                }
-                continue;
-            }
-            let of_language = name.ends_with('/');
-            if known.iter().any(|subject| subject.variant.id.is_among(name)) {
-                here.names.push(name.clone());
-            } else if of_language {
-                let reason = "the project has no entry of this language".to_owned();
-                here.left_out.push(LeftOut { what: name.clone(), reason });
-            } else {
-                let variant: VariantId = name.parse().map_err(usage)?;
-                let same = |subject: &Subject| subject.variant.id.entry() == variant.entry();
-                let reason = match (known.iter().any(same), variant.variant()) {
-                    (true, Some(mode)) => {
-                        format!("the entry `{}` has no variant `{mode}`", variant.entry())
-                    }
-                    _ => format!("the project has no entry `{}`", variant.entry()),
-                };
-                let cause = Cause::Missing;
-                here.missing.push(Unavailable { variant, reason, cause });
-            }
-        }
-        Ok(here)
-    }
+    let able = subjects.iter().filter(answers);
+    let are_needed = is_asked && !able.clone().any(is_there);
+    able.filter(|_| are_needed).map(|it| it.variant.id.to_string()).collect()
 }

@@ -150,7 +150,7 @@ impl Arguments {
         let chosen = choice::subjects(context, self, &mut suite, &names, services)?;
         conditions.check_reach(&chosen.subjects)?;
         left_out.extend(chosen.left_out);
-        suite.baselines.extend(choice::own_baseline(&suite, &chosen.subjects));
+        suite.baselines.extend(choice::own_baselines(&suite, &chosen.subjects));
         if goal.precision.is_some() && !has_ratios(&chosen.subjects, &suite) {
             return Err(usage(
                 "--precision needs a ratio to the baseline, and the baseline is the only server: add an \
@@ -183,6 +183,7 @@ impl Arguments {
             command: command_line(),
             labels: self.telling.labels(context),
             verification: conditions.verification(Verification::Full),
+            named: chosen.named,
             goal,
             part: self.block.part()?,
             knowledge: knowledge(),

@@ -140,6 +140,53 @@ fn a_disturbed_row_is_not_compared_and_a_disturbed_tail_is_hidden() {
 }
 
 #[test]
+fn a_server_that_closes_after_every_reply_is_compared_and_its_line_says_so() {
+    let mut journal = two_rates();
+    change(&mut journal, ("go/net", "hello"), |it| {
+        it.reasons.push(ReasonKind::ClosesAfterReply.reason(Weight::Note, Some(9.0), ""));
+    });
+    let text = shown(&journal);
+    let row = text.lines().find(|line| line.starts_with("go/net")).unwrap();
+    assert!(!row.contains('!'), "{text}");
+    let line = "    go/net: the server closed the connection after every reply: figures include connecting.";
+    assert!(text.lines().any(|it| it.starts_with(line)), "{text}");
+}
+
+#[test]
+fn only_programs_that_the_user_can_stop_are_to_be_stopped_and_the_rest_is_one_line() {
+    let page_of = |programs: &[(&str, Owner, f64)]| {
+        let mut journal = two_rates();
+        let share =
+            |&(name, owner, share): &(&str, _, _)| ProgramShare { name: name.into(), owner, share };
+        change(&mut journal, ("go/net", "hello-20000"), |it| {
+            let reason = ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.4), "");
+            it.reasons.push(reason.by(&programs.iter().map(share).collect::<Vec<_>>()));
+        });
+        let text = shown(&journal);
+        let lines = text.lines().skip_while(|line| !line.starts_with("    go/net"));
+        lines.collect::<Vec<_>>().join("\n") + "\n\n"
+    };
+    let kernel = ("kernel threads", Owner::Kernel, 0.9);
+    let users = ("other users", Owner::OtherUsers, 0.05);
+    let texts = [
+        page_of(&[kernel, ("rustc", Owner::Other, 0.3), users]),
+        page_of(&[kernel, users, ("sh", Owner::Other, 0.002)]),
+    ];
+    expect_test::expect![[r#"
+            go/net hello at 20k/s: disturbed by rustc on CPU 0; ratios of different programs may shift
+              beside other work
+            other work took 95.0 % of a CPU that cannot be stopped from here: kernel threads, other users
+        Next: stop these programs and measure again.
+
+            go/net hello at 20k/s: disturbed by kernel threads and other users on CPU 0; ratios of different
+              programs may shift beside other work
+            other work took 95.0 % of a CPU that cannot be stopped from here: kernel threads, other users
+        Next: measure for longer, or on another machine.
+
+    "#]].assert_eq(&texts.concat());
+}
+
+#[test]
 fn one_disturbed_run_of_six_hides_nothing() {
     let mut journal = two_rates();
     alter_last(&mut journal, |it| it.reasons.push(reason(Weight::Invalid, "2 errors")));

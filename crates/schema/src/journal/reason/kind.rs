@@ -9,10 +9,14 @@ use std::fmt;
 
 use super::KindGuide;
 
+/// Next step of the kinds that name programs. `Reason::next_step` has the one that follows from those.
+const OTHER_WORK: &str = "stop the programs that it names and measure again; without any, more cohorts, or another \
+                          machine";
+
 macro_rules! kinds {
     ($($kind:ident = $name:literal {
         says: $says:literal, weight: $weight:literal, figure: $figure:literal,
-        do: $next_step:literal
+        do: $next_step:expr
     })+) => {
         /// What can speak against the figures of a run.
         #[derive(
@@ -182,10 +186,17 @@ kinds! {
         figure: "Jain's index, 1 if all shares are equal",
         do: "check how the server distributes connections"
     }
+    ClosesAfterReply = "closes-after-reply" {
+        says: "the server closed the connection after every reply: figures include connecting",
+        weight: "note, after at least 9 of 10 replies: such a server is compared with the cost of its connections",
+        figure: "closed connections",
+        do: "enable keep-alive if clients reuse connections"
+    }
     ServerCloses = "server-closes" {
         says: "the server closed connections between requests {count} times",
-        weight: "invalid if more than once in 100 requests, or if it closed idle connections, because figures then \
-                 include connecting; note if less often, or if the load repeats such requests (`retry_closed`)",
+        weight: "invalid if more than once in 100 requests and less than after 9 of 10, or if it closed idle \
+                 connections, because figures then include connecting; note if less often, or if the load repeats \
+                 such requests (`retry_closed`)",
         figure: "count",
         do: "check its limits on requests and time per connection"
     }
@@ -200,7 +211,7 @@ kinds! {
         weight: "invalid if the delays total more than 5 % of the window; tail if more than 1 %, the share that \
                  p99 depends on; else note",
         figure: "longest delay in nanoseconds",
-        do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
+        do: OTHER_WORK
     }
     GeneratorsApart = "generators-apart" {
         says: "the load generators began up to {time} apart",
@@ -213,7 +224,7 @@ kinds! {
         weight: "invalid from 10 % of the window; tail from 0.5 % at a rate, because with the backlog that delays \
                  1 % of the requests; else note",
         figure: "share of the CPU time used by others, or of the window in which a thread waited for them, 0 to 1",
-        do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
+        do: OTHER_WORK
     }
     Stolen = "stolen" {
         says: "the hypervisor took {percent} of the CPU time of {side}",
@@ -231,7 +242,7 @@ kinds! {
         says: "other programs used {percent} of a CPU just before the server started",
         weight: "note",
         figure: "share of the busiest CPU, 0 to 1",
-        do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
+        do: OTHER_WORK
     }
     Swapped = "swapped" {
         says: "the machine swapped {count} pages during the cohort",
@@ -303,7 +314,7 @@ kinds! {
         says: "{percent} of the slices were disturbed",
         weight: "note; invalid if less than half of them are left without those of `neighbour`, and all are kept",
         figure: "share of the slices, 0 to 1",
-        do: "stop the programs that it names and measure again; without any, more cohorts, or another machine"
+        do: OTHER_WORK
     }
     ParkedBusy = "parked-busy" {
         says: "the server used CPU during {count} slices of other servers",
