@@ -8,8 +8,8 @@ const TOO_MUCH: f64 = 0.1;
 /// CPU time after the last slice that is noted: an end takes some, and closing each connection.
 const LATE_NS: u64 = 50_000_000;
 const CLOSING_NS: u64 = 100_000;
-/// Share of a CPU that rare timers may use at rest. It is small, because a parked server rests for many times as long as
-/// it is loaded: beside seven others, 2 % of the time would be 15 % of the CPU time in its slices.
+/// Share of a CPU that rare timers may use at rest. It is small, because a parked server rests for many times as long
+/// as it is loaded: beside seven others, 2 % of the time would be 15 % of the CPU time in its slices.
 const TIMERS_SHARE: f64 = 0.001;
 
 /// CPU time that a server used outside its slices within `length_ns`, less what it uses at rest in any case.
@@ -18,8 +18,7 @@ pub fn beyond_rest(used_ns: u64, length_ns: u64, rest_share: f64) -> u64 {
     used_ns.saturating_sub((rest_share.max(TIMERS_SHARE) * length_ns as f64) as u64)
 }
 
-/// That its requests cost more than this CPU time each, if the work between slices is theirs. `slices` of other servers
-/// were disturbed by it.
+/// A finding about work between slices: a request costs more with it, and it disturbed `slices` of other servers.
 pub(crate) fn deferred(balance: Balance, request_ns: Option<f64>, slices: usize) -> Option<Reason> {
     let share = balance.between_ns as f64 / balance.slices_ns as f64;
     let (request_ns, weight) = match share {
@@ -30,12 +29,12 @@ pub(crate) fn deferred(balance: Balance, request_ns: Option<f64>, slices: usize)
     let [counted, whole] = [1.0, 1.0 + share].map(|factor| request_ns * factor / 1e3);
     let mut detail = format!("{counted:.2} us as counted, {whole:.2} us with it");
     if slices > 0 {
-        detail += &format!("; it disturbed {slices} slices of other servers");
+        detail += &format!("; slices of other servers that it disturbed: {slices}");
     }
     Some(ReasonKind::DeferredWork.reason(weight, Some(share), detail))
 }
 
-/// That it used CPU time when all slices were over.
+/// A finding about CPU time after the last slice.
 pub(crate) fn late(balance: Balance, connections: usize) -> Option<Reason> {
     let Balance { after_ns, end_ns, .. } = balance;
     let is_much = after_ns + end_ns > LATE_NS + CLOSING_NS * connections as u64;
@@ -71,7 +70,8 @@ mod tests {
         let balance = Balance { slices_ns: 1000, between_ns: 250, ..Balance::default() };
         let reason = deferred(balance, Some(8000.0), 7).unwrap();
         assert_eq!(reason.figure, Some(0.25));
-        let shown = "8.00 us as counted, 10.00 us with it; it disturbed 7 slices of other servers";
+        let shown =
+            "8.00 us as counted, 10.00 us with it; slices of other servers that it disturbed: 7";
         assert_eq!(reason.detail.as_deref(), Some(shown));
     }
 
