@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 use wirebench_schema::{
     agent::SlicePiece,
     entry::Sharing,
-    journal::{Placement, ProgramShare, Reason, ReasonKind, RunSide, Slice, Weight},
+    journal::{Balance, Placement, ProgramShare, Reason, ReasonKind, RunSide, Slice, Weight},
 };
 
 use crate::{
+    balance::{deferred, late},
     neighbours::{self, Arrivals},
     rest::rests,
     settle::{PILOT_LENGTH, TAIL_SHARE, settle_ns},
@@ -34,6 +35,8 @@ pub struct InstanceEvidence {
     pub swapped_pages: Option<u64>,
     /// Share of a CPU that it uses at rest.
     pub rest_share: f64,
+    /// Its CPU time in slices and outside them, where that is known.
+    pub balance: Option<Balance>,
     /// In a closed loop: its workers.
     pub workers: Option<WorkerUse>,
     /// In a closed loop: cost in slices compared with long ones, where it differs.
@@ -80,17 +83,25 @@ impl InstanceEvidence {
         [server, generator, disturbed(&slices, programs)].into_iter().flatten().collect()
     }
 
-    /// Findings about the instance itself.
-    pub(crate) fn reasons(&self, placement: &Placement) -> Vec<Reason> {
+    /// Findings about the instance itself, under a load with this CPU time per request and as many connections.
+    pub(crate) fn reasons(
+        &self,
+        placement: &Placement,
+        request_ns: Option<f64>,
+        connections: usize,
+    ) -> Vec<Reason> {
         let is_late = |series: &Vec<SlicePiece>| settle_ns(series).is_none();
         let at_work =
             |it: &&SliceClocks| it.dropped(placement.disjoint) == Some(ReasonKind::ParkedBusy);
         let at_work = self.parked.iter().filter(at_work).count();
+        let deferred = self.balance.and_then(|it| deferred(it, request_ns, at_work));
         let workers = self.workers.clone();
         let reasons = [
             self.cold_ns.map(|it| not_steady(it, "before the first round")),
             self.settling.as_ref().filter(|it| is_late(it)).map(|_| unsettled()),
-            (at_work > 0).then(|| parked_busy(at_work)),
+            (at_work > 0 && deferred.is_none()).then(|| parked_busy(at_work)),
+            deferred,
+            self.balance.and_then(|it| late(it, connections)),
             self.swapped_pages.map(swapped),
             rests(self.rest_share),
             workers.and_then(|it| uneven(it.sharing, it.workers, it.ran_ns)),
@@ -161,10 +172,18 @@ mod tests {
         let slice =
             |parked_ns| SliceClocks { length_ns: 1000, parked_ns, ..SliceClocks::default() };
         let drift = |change| Some(Drift { change, margin: 0.03 });
+        let balance = |between_ns, end_ns| {
+            Some(Balance { slices_ns: 1000, between_ns, end_ns, ..Balance::default() })
+        };
         let rows = [
             (InstanceEvidence { cold_ns: Some(1), ..none() }, ReasonKind::NotSteady),
             (InstanceEvidence { settling: Some(Vec::new()), ..none() }, ReasonKind::Unsettled),
             (InstanceEvidence { parked: vec![slice(31)], ..none() }, ReasonKind::ParkedBusy),
+            (
+                InstanceEvidence { balance: balance(101, 0), parked: vec![slice(31)], ..none() },
+                ReasonKind::DeferredWork,
+            ),
+            (InstanceEvidence { balance: balance(0, 100_000_000), ..none() }, ReasonKind::LateWork),
             (InstanceEvidence { swapped_pages: Some(9), ..none() }, ReasonKind::Swapped),
             (InstanceEvidence { rest_share: 0.1, ..none() }, ReasonKind::Restless),
             (
@@ -175,7 +194,8 @@ mod tests {
             (InstanceEvidence { drift: drift(-0.05), ..none() }, ReasonKind::Drifting),
         ];
         let kinds = |evidence: &InstanceEvidence| -> Vec<ReasonKind> {
-            evidence.reasons(&Placement::default()).iter().map(|reason| reason.kind).collect()
+            let reasons = evidence.reasons(&Placement::default(), Some(1e3), 64);
+            reasons.iter().map(|reason| reason.kind).collect()
         };
         for (evidence, kind) in rows {
             assert_eq!(kinds(&evidence), [kind]);
@@ -184,6 +204,7 @@ mod tests {
             parked: vec![slice(30)],
             workers: Some(of_workers(vec![5, 5])),
             drift: drift(0.02),
+            balance: balance(50, 1000),
             ..none()
         };
         assert_eq!(kinds(&good), []);

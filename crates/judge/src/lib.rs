@@ -4,6 +4,7 @@
 //! It reads no clock, file or socket and starts no process. Records go in, reasons come out.
 #![forbid(unsafe_code)]
 
+pub mod balance;
 #[cfg(test)]
 mod fixtures;
 pub mod generators;

@@ -148,7 +148,11 @@ impl Evidence {
             ReasonKind::Neighbour | ReasonKind::GeneratorStall => reason.by(&self.programs),
             _ => reason,
         };
-        let of_instance = self.instance.iter().flat_map(|it| it.reasons(&self.placement));
+        let (request_ns, connections) =
+            (self.cost.cpu_ns_per_request, self.load.config.connections);
+        let of_instance = self.instance.iter();
+        let of_instance =
+            of_instance.flat_map(|it| it.reasons(&self.placement, request_ns, connections));
         reasons.into_iter().map(named).chain(of_instance).collect()
     }
 

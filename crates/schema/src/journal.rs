@@ -41,7 +41,7 @@ pub use program::{Owner, ProgramShare, next_step, unstoppable};
 pub use read::{Journal, JournalError};
 pub use reason::{KindGuide, Reason, ReasonKind, RunSide, Weight};
 pub use search::{SearchLimit, SearchResult, SearchSpec};
-pub use slice::{Distances, Instance, Procedure, Slice, logarithms_by_round};
+pub use slice::{Balance, Distances, Instance, Procedure, Slice, logarithms_by_round};
 pub use warm_up::WarmUp;
 pub use why::{Profile, Why, WhyOutcome};
 

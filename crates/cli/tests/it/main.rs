@@ -6,6 +6,7 @@
 mod ab;
 mod action;
 mod bad_input;
+mod balance;
 mod cohort_groups;
 mod cohort_processes;
 mod cohorts;

@@ -21,13 +21,15 @@ use crate::{
 /// How often a case is tried before it counts as failed: other programs may hide its fault.
 const ATTEMPTS: u32 = 4;
 /// What a server does by itself, whatever else uses the machine.
-const OF_SERVERS: [ReasonKind; 8] = [
+const OF_SERVERS: [ReasonKind; 10] = [
     ReasonKind::Unsettled,
     ReasonKind::NotSteady,
     ReasonKind::Drifting,
     ReasonKind::SliceLength,
     ReasonKind::Restless,
     ReasonKind::ParkedBusy,
+    ReasonKind::DeferredWork,
+    ReasonKind::LateWork,
     ReasonKind::ServerCloses,
     ReasonKind::ClosedEarly,
 ];

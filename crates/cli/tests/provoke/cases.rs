@@ -204,7 +204,7 @@ fn cohorts() -> Vec<Case> {
         ),
         case("a server that puts its work off", SLICED)
             .with(COHORT)
-            .is("defers-work", Kind::ParkedBusy)
+            .says("defers-work", Kind::DeferredWork, "slices of other servers")
             .says(GOOD, Kind::SlicesDropped, Kind::ParkedBusy.guide().name)
             .regular(),
         case("a cohort that nothing disturbs", SLICED).with(COHORT_OF_COPIES),

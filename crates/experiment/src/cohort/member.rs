@@ -6,14 +6,14 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_judge::{instance::InstanceEvidence, rest::RESTLESS_SHARE, validity::Processes};
 use wirebench_schema::{
     agent::LoadProcesses,
-    journal::{Distances, Instance, Slice},
+    journal::{Balance, Distances, Instance, Slice},
 };
 use wirebench_server::{
     cost::{Clocks, Details, Look, ended_ns, mode_ns},
     launch::{Server, Stopped},
 };
 
-use super::{children::Children, length::Tail};
+use super::{children::Children, cpu_totals::CpuTotals, length::Tail};
 use crate::measure::settled_look;
 
 /// Commands by the name of the workload.
@@ -34,6 +34,8 @@ pub(super) struct Member<'a> {
     look: Look,
     /// Those that it has started and that have ended.
     pub(super) children: Children,
+    /// Its CPU time since the rounds began.
+    pub(super) totals: CpuTotals,
     /// How much of a slice does not count.
     pub(super) discard_ns: u64,
     /// The mean latency of the last slices that warmed it up, in closed loops and with another model; 0 if unknown.
@@ -57,6 +59,7 @@ impl<'a> Member<'a> {
     ) -> Self {
         let look = settled_look(&server).living();
         let children = Children::new(ended_ns(&accounts(&server, &look)));
+        let totals = CpuTotals::new(Clocks::read(&look.pids()));
         let ready = if server.is_service() { Duration::ZERO } else { ready };
         let ready_ns = u64::try_from(ready.as_nanos()).unwrap_or(u64::MAX);
         let instance = Instance { ready_ns, ..Instance::default() };
@@ -71,6 +74,7 @@ impl<'a> Member<'a> {
             instance,
             look,
             children,
+            totals,
             discard_ns,
             latency_ns: [0; 2],
             long,
@@ -91,6 +95,7 @@ impl<'a> Member<'a> {
             self.look = settled_look(&self.server).living();
         }
         self.children.begin(self.ended_ns(), &self.look.pids());
+        self.totals = CpuTotals::new(self.clocks());
     }
 
     /// What became of its processes since the rounds began.
@@ -189,17 +194,26 @@ impl<'a> Member<'a> {
         (self.instance.user_ns, self.instance.kernel_ns) = mode_ns(&self.look.pids());
         let failure = self.failure.take().or_else(|| self.how_it_ended());
         self.failure = failure.or_else(|| self.server.joined().map(|it| it.to_string()));
+        // A service has other users, and another member may be the same one.
+        let is_known = self.has_processes() && !self.server.is_service();
+        let balance = self.totals.balance(self.clocks(), self.instance.rest_share);
         self.park(false);
+        let used_ns = self.server.look().total_ns();
+        let command = self.server.command().to_vec();
+        let stopped = self.server.stop(grace);
+        let end_ns = stopped.cpu_ns.unwrap_or(0).saturating_sub(used_ns);
+        self.instance.balance = is_known.then_some(Balance { end_ns, ..balance });
+        let Instance { rest_share, balance, .. } = self.instance;
         Ended {
             subject: self.subject,
             copy: self.copy,
             workers: self.workers,
             commands: self.commands,
             instance: self.instance,
-            evidence: InstanceEvidence { rest_share: self.instance.rest_share, ..self.evidence },
+            evidence: InstanceEvidence { rest_share, balance, ..self.evidence },
             failure: self.failure,
-            command: self.server.command().to_vec(),
-            stopped: self.server.stop(grace),
+            command,
+            stopped,
         }
     }
 }

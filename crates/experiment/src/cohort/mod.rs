@@ -12,6 +12,7 @@
 
 mod children;
 mod course;
+mod cpu_totals;
 mod drift;
 mod findings;
 mod group;

@@ -143,6 +143,7 @@ impl SliceRunner<'_> {
             watch.iter().for_each(|it| it.thread().unpark());
             Ok::<_, String>((report, watch.and_then(|it| it.join().ok()).unwrap_or_default()))
         })?;
+        let ended = member.clocks();
         let (bytes_after, own_after_ns) = own_now();
         let output_bytes = bytes_after.saturating_sub(bytes_before);
         // A guard may have ended meanwhile.
@@ -156,6 +157,7 @@ impl SliceRunner<'_> {
         self.last.details.insert(member.load, after.0.clone());
         let ended_ns = members[index].children.note(account_ns, seen);
         let report = report?;
+        members[index].totals.note(&report, ended_ns, ended);
         let load_ns = shape.discard_ns + shape.length_ns;
         let threads = (&before.0.threads, &after.0.threads);
         let waited = (report.generator_waited_ns, report.report.window_ns);

@@ -178,6 +178,22 @@ pub struct Instance {
     pub settle_ns: u64,
     /// Load before the first round, over all of its slices.
     pub warm_up_ns: u64,
+    /// CPU time from the first round on, by when it was used; absent in older journals and of a service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<Balance>,
+}
+
+/// CPU time of one instance from the first round on, by when it was used.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Balance {
+    /// In its slices, discards included.
+    pub slices_ns: u64,
+    /// Between its slices, beyond what it may use at rest.
+    pub between_ns: u64,
+    /// From its last slice until it was stopped, beyond what it may use at rest.
+    pub after_ns: u64,
+    /// From then until it had ended.
+    pub end_ns: u64,
 }
 
 #[cfg(test)]

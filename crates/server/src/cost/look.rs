@@ -81,7 +81,8 @@ impl Look {
     }
 
     /// What all of them have used, and what has ended.
-    pub(super) fn total_ns(&self) -> u64 {
+    #[must_use]
+    pub fn total_ns(&self) -> u64 {
         self.processes.values().map(|used| used.cpu_ns).sum::<u64>() + self.reaped_ns()
     }
 

@@ -60,7 +60,10 @@ pub enum GuardEvent {
         processes: Vec<String>,
     },
     /// Nothing of it is left.
-    Done,
+    Done {
+        /// CPU time of all its processes over their lives; the kernel shows it in ticks.
+        cpu_ns: u64,
+    },
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]

@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{Exit, GuardEvent, LINGER, LINGER_AT_WORK, jobs};
-use crate::{executable::start_error, parallel, tree};
+use crate::{cost::ended_ns, executable::start_error, parallel, tree};
 
 /// Lines of the server's standard output that are passed on; the contract allows one.
 const STDOUT_LINES_PASSED: u64 = 8;
@@ -141,7 +141,7 @@ fn watch(server: Pid, stdout: Option<ChildStdout>) -> io::Result<()> {
     if !tree_is_gone {
         end_tree(&wakes);
     }
-    emit(&GuardEvent::Done);
+    emit(&GuardEvent::Done { cpu_ns: ended_ns(&[rustix::process::getpid()]) });
     Ok(())
 }
 

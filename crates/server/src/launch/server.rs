@@ -34,6 +34,8 @@ pub struct Stopped {
     pub stderr_bytes: u64,
     /// The end of what it wrote to standard error.
     pub stderr: String,
+    /// CPU time of all its processes over their lives; absent if unknown.
+    pub cpu_ns: Option<u64>,
 }
 
 impl From<Started> for Server {

@@ -165,7 +165,11 @@ impl Started {
             match self.next_event(until.saturating_duration_since(Instant::now())) {
                 Ok(Some(GuardEvent::Forced)) => stopped.forced = true,
                 Ok(Some(GuardEvent::LeftBehind { processes })) => stopped.left_behind = processes,
-                Ok(Some(GuardEvent::Done)) | Err(_) => break,
+                Ok(Some(GuardEvent::Done { cpu_ns })) => {
+                    stopped.cpu_ns = Some(cpu_ns);
+                    break;
+                }
+                Err(_) => break,
                 Ok(_) => {}
             }
         }
@@ -191,7 +195,7 @@ impl Started {
             Ok(event) => {
                 match &event {
                     GuardEvent::Exited { exit } => self.exit = Some(*exit),
-                    GuardEvent::Done => self.done = true,
+                    GuardEvent::Done { .. } => self.done = true,
                     GuardEvent::Stdout { line } => self.further_lines.push(line.clone()),
                     _ => {}
                 }
@@ -208,7 +212,7 @@ impl Started {
         while !self.tree().is_empty() {
             match self.next_event(until.saturating_duration_since(Instant::now())) {
                 Ok(Some(GuardEvent::LeftBehind { processes })) => return processes,
-                Ok(Some(GuardEvent::Done) | None) | Err(_) => break,
+                Ok(Some(GuardEvent::Done { .. }) | None) | Err(_) => break,
                 Ok(Some(_)) => {}
             }
         }
@@ -232,7 +236,7 @@ impl Started {
         let until = Instant::now() + GUARD_PATIENCE;
         loop {
             match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(GuardEvent::Done) => self.done = true,
+                Ok(GuardEvent::Done { .. }) => self.done = true,
                 Ok(_) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {

@@ -322,6 +322,18 @@ kinds! {
         figure: "slices",
         do: "look for work that the server defers until it is idle"
     }
+    DeferredWork = "deferred-work" {
+        says: "work between slices adds {percent} to the server's CPU per request",
+        weight: "note above 5 %, invalid above 10 %",
+        figure: "CPU time between the server's slices over that in them, 0 to 1",
+        do: "check its background work, or measure with more --rounds"
+    }
+    LateWork = "late-work" {
+        says: "the server used {time} of CPU after its last slice, which is in no figure",
+        weight: "note",
+        figure: "CPU time in nanoseconds",
+        do: "look for work that the server defers until it ends"
+    }
     Unsettled = "unsettled" {
         says: "the server is still settling when slices start to count",
         weight: "note",
