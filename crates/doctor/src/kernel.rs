@@ -6,10 +6,19 @@ use super::{Comment, Named, change, fine, missing, number, set, unknown, warning
 
 /// Clocks that are read by asking a device, which takes a microsecond or more each time.
 const SLOW_CLOCKS: [&str; 4] = ["acpi_pm", "hpet", "jiffies", "refined-jiffies"];
+/// What gives all users the right to keep CPUs awake, and takes it back.
+const GIVE_RIGHT: &str = "echo 'KERNEL==\"cpu_dma_latency\", MODE=\"0666\"' > /etc/udev/rules.d/90-wirebench.rules; \
+                          udevadm control --reload; udevadm trigger /dev/cpu_dma_latency (of a container: start it \
+                          with --device /dev/cpu_dma_latency)";
+const TAKE_RIGHT: &str = "rm /etc/udev/rules.d/90-wirebench.rules; chmod 600 /dev/cpu_dma_latency";
 /// The setting that decides who may use rings.
 const RINGS: &str = "kernel/io_uring_disabled";
 
-pub(super) fn examine(environment: &Environment, io_uring: &Result<(), String>) -> Vec<Named> {
+pub(super) fn examine(
+    environment: &Environment,
+    io_uring: &Result<(), String>,
+    awake: &Result<(), String>,
+) -> Vec<Named> {
     vec![
         ("kernel", kernel(environment)),
         ("kernel-options", options(environment)),
@@ -21,6 +30,7 @@ pub(super) fn examine(environment: &Environment, io_uring: &Result<(), String>) 
         ("overcommit", overcommit(environment)),
         ("numa-balancing", balancing(environment)),
         ("io_uring", ring(environment, io_uring)),
+        ("awake", kept_awake(awake)),
     ]
 }
 
@@ -176,6 +186,16 @@ fn balancing(environment: &Environment) -> Comment {
             set(environment, NAME, 0),
         ),
         _ => fine("automatic NUMA balancing is off"),
+    }
+}
+
+fn kept_awake(awake: &Result<(), String>) -> Comment {
+    match awake {
+        Ok(()) => fine("idle CPUs can be kept awake while load is measured"),
+        Err(reason) => warning(
+            format!("{reason}: idle CPUs sleep, and requests at a rate pay for waking them"),
+            change(GIVE_RIGHT, TAKE_RIGHT),
+        ),
     }
 }
 

@@ -68,7 +68,7 @@ fn good() -> Environment {
 }
 
 fn look(environment: &Environment) -> Vec<Finding> {
-    examine(environment, &Ok(()), &Ok(()), &Setup::default())
+    examine(environment, &Ok(()), &Ok(()), &Ok(()), &Setup::default())
 }
 
 type Change = fn(&mut Environment);
@@ -218,7 +218,7 @@ fn the_tighter_limit_of_processes_is_named() {
 #[test]
 fn what_prevents_servers_is_missing_with_its_remedy() {
     let down = Err("the loopback interface is down: run `ip link set lo up`".to_owned());
-    let findings = examine(&good(), &Ok(()), &down, &Setup::default());
+    let findings = examine(&good(), &Ok(()), &Ok(()), &down, &Setup::default());
     let finding = findings.iter().find(|finding| finding.name == "servers").unwrap();
     assert_eq!(finding.state, State::Missing);
     assert_eq!(finding.text, "the loopback interface is down");
@@ -272,7 +272,7 @@ fn every_finding_has_been_seen_fine_and_as_a_warning() {
     seen.extend(KERNEL_SETTINGS.map(|row| row.0));
     seen.extend(ALWAYS_FINE);
     // Those have tests of their own.
-    seen.extend(["io_uring", "packages", "servers"]);
+    seen.extend(["awake", "io_uring", "packages", "servers"]);
     seen.extend(TOOLS.map(|(name, _)| name));
     let found: BTreeSet<&str> = look(&good()).iter().map(|finding| finding.name).collect();
     assert_eq!(found, seen);
@@ -289,7 +289,8 @@ fn two_cpus_of_one_core_have_no_remedy_but_another_machine() {
 #[test]
 fn a_ring_that_cannot_be_set_up_is_missing_and_has_a_remedy_if_a_setting_forbids_it() {
     let ring = |environment: &Environment| {
-        let findings = examine(environment, &Err("no ring".to_owned()), &Ok(()), &Setup::default());
+        let findings =
+            examine(environment, &Err("no ring".to_owned()), &Ok(()), &Ok(()), &Setup::default());
         findings.into_iter().find(|finding| finding.name == "io_uring").unwrap()
     };
     let mut environment = good();
@@ -299,6 +300,17 @@ fn a_ring_that_cannot_be_set_up_is_missing_and_has_a_remedy_if_a_setting_forbids
     let Finding { remedy, undo, .. } = ring(&environment);
     assert_eq!(remedy.as_deref(), Some("sysctl -w kernel.io_uring_disabled=0"));
     assert_eq!(undo.as_deref(), Some("sysctl -w kernel.io_uring_disabled=2"));
+}
+
+#[test]
+fn cpus_that_cannot_be_kept_awake_are_a_warning_with_the_rule_that_allows_it() {
+    let awake = Err("cannot write to /dev/x (denied)".to_owned());
+    let findings = examine(&good(), &Ok(()), &awake, &Ok(()), &Setup::default());
+    let finding = findings.into_iter().find(|finding| finding.name == "awake").unwrap();
+    assert_eq!((finding.state, finding.effect), (State::Warning, Effect::Scatters));
+    assert!(finding.text.starts_with("cannot write to /dev/x (denied): idle CPUs sleep"));
+    assert!(finding.remedy.unwrap().contains("udevadm trigger /dev/cpu_dma_latency"));
+    assert!(finding.undo.unwrap().starts_with("rm /etc/udev/rules.d/90-wirebench.rules;"));
 }
 
 #[test]
@@ -334,7 +346,7 @@ fn missing_packages_and_entries_are_in_the_group_of_entries() {
         .map(|(variant, reason)| (variant.to_owned(), reason.to_owned()))
         .into(),
     };
-    let findings = examine(&good(), &Ok(()), &Ok(()), &setup);
+    let findings = examine(&good(), &Ok(()), &Ok(()), &Ok(()), &setup);
     let missing: Vec<(&str, &str)> = findings
         .iter()
         .filter(|finding| finding.state == State::Missing && finding.group == Group::Entries)
