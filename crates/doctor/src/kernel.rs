@@ -6,7 +6,7 @@ use super::{Comment, Named, change, fine, missing, number, set, unknown, warning
 
 /// Clocks that are read by asking a device, which takes a microsecond or more each time.
 const SLOW_CLOCKS: [&str; 4] = ["acpi_pm", "hpet", "jiffies", "refined-jiffies"];
-/// What gives all users the right to keep CPUs awake, and takes it back.
+/// Commands that give all users the right to keep CPUs awake, and take it back.
 const GIVE_RIGHT: &str = "echo 'KERNEL==\"cpu_dma_latency\", MODE=\"0666\"' > /etc/udev/rules.d/90-wirebench.rules; \
                           udevadm control --reload; udevadm trigger /dev/cpu_dma_latency (of a container: start it \
                           with --device /dev/cpu_dma_latency)";
@@ -204,5 +204,23 @@ fn ring(environment: &Environment, io_uring: &Result<(), String>) -> Comment {
     match io_uring {
         Ok(()) => fine("rings can be set up"),
         Err(reason) => missing(reason, disabled.then(|| set(environment, RINGS, 0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::State;
+
+    #[test]
+    fn cpus_that_cannot_be_kept_awake_are_a_warning_with_the_rule_that_allows_it() {
+        let Comment { state, text, remedy } =
+            kept_awake(&Err("cannot write to x (denied)".to_owned()));
+        assert_eq!(state, State::Warning);
+        assert!(text.starts_with("cannot write to x (denied): idle CPUs sleep"), "{text}");
+        let remedy = remedy.unwrap();
+        assert!(remedy.text.contains("udevadm trigger /dev/cpu_dma_latency"), "{}", remedy.text);
+        assert!(remedy.undo.unwrap().starts_with("rm /etc/udev/rules.d/90-wirebench.rules;"));
+        assert_eq!(kept_awake(&Ok(())).state, State::Fine);
     }
 }

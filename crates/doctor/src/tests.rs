@@ -303,17 +303,6 @@ fn a_ring_that_cannot_be_set_up_is_missing_and_has_a_remedy_if_a_setting_forbids
 }
 
 #[test]
-fn cpus_that_cannot_be_kept_awake_are_a_warning_with_the_rule_that_allows_it() {
-    let awake = Err("cannot write to /dev/x (denied)".to_owned());
-    let findings = examine(&good(), &Ok(()), &awake, &Ok(()), &Setup::default());
-    let finding = findings.into_iter().find(|finding| finding.name == "awake").unwrap();
-    assert_eq!((finding.state, finding.effect), (State::Warning, Effect::Scatters));
-    assert!(finding.text.starts_with("cannot write to /dev/x (denied): idle CPUs sleep"));
-    assert!(finding.remedy.unwrap().contains("udevadm trigger /dev/cpu_dma_latency"));
-    assert!(finding.undo.unwrap().starts_with("rm /etc/udev/rules.d/90-wirebench.rules;"));
-}
-
-#[test]
 fn a_tool_that_fails_is_missing() {
     let mut environment = good();
     environment.tools.remove("dub");

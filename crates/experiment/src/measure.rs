@@ -70,9 +70,9 @@ pub struct RunSettings {
     /// The hosts from which the load comes, if not from this one.
     pub fleet: Option<Fleet>,
     pub placement: Placement,
-    /// Whether the CPUs of all hosts are kept awake.
+    /// The mode of idle CPUs on all hosts.
     pub idle: IdleMode,
-    /// What it costs where they sleep, if that was measured.
+    /// The price of waking one, if it was measured.
     pub wake_up: Option<WakeUpPrice>,
     /// Workers asked for where a workload does not say how many.
     pub workers: u32,

@@ -56,7 +56,7 @@ impl RunSettings {
     }
 }
 
-/// What a request takes in one window.
+/// CPU time and median latency of a request in one window.
 fn cost(
     agents: &mut Agents,
     server: &Server,
@@ -87,7 +87,7 @@ fn cost(
     })
 }
 
-/// What is more where CPUs sleep.
+/// The difference between both modes.
 fn price([natural, awake]: [WakeUpPrice; 2]) -> Result<WakeUpPrice, String> {
     if natural.latency_ns.max(awake.latency_ns) > MOST_LATENCY_NS {
         return Err("the machine is too busy".to_owned());

@@ -7,17 +7,17 @@ use wirebench_schema::{
 
 use crate::compare::Difference;
 
-/// What is unusual about the mode: that the machine does not decide on it.
+/// Words for a mode on which the machine does not decide.
 pub(crate) fn mode(mode: IdleMode) -> Option<&'static str> {
     (!mode.is_natural()).then_some("CPUs kept awake")
 }
 
-/// The same after other words.
+/// Other words with those of the mode.
 pub(crate) fn after(words: &str, of: IdleMode) -> String {
     mode(of).map_or_else(|| words.to_owned(), |mode| format!("{words}, {mode}"))
 }
 
-/// The same for a page, with the price of waking a CPU.
+/// The mode for a page, with the price of waking a CPU.
 pub(crate) fn idle_cpus(start: &Start) -> Option<String> {
     let price = start.wake_up.as_ref().map(wake_up);
     let words = mode(start.idle).map(str::to_owned).into_iter().chain(price);
@@ -35,7 +35,7 @@ pub fn wake_up(price: &WakeUpPrice) -> String {
     )
 }
 
-/// That CPUs slept in one of two results and not in the other.
+/// The difference of two results in their modes.
 pub(crate) fn difference([old, new]: [IdleMode; 2]) -> Option<Difference> {
     Difference::between("the idle mode of the CPUs", old.to_string(), new.to_string())
 }

@@ -61,7 +61,7 @@ pub struct Report<'a> {
     pub generator_version: String,
     /// Where server and generator ran.
     pub placement: Placement,
-    /// Whether CPUs without work were kept awake.
+    /// The mode of idle CPUs.
     pub idle: IdleMode,
     /// The price of waking a CPU; absent where it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]

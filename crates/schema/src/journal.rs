@@ -141,7 +141,7 @@ pub struct Start {
     pub workloads: Vec<Workload>,
     /// The CPUs of server and generator.
     pub placement: Placement,
-    /// Whether the CPUs were kept awake; absent in files of older versions, which is natural.
+    /// The mode of idle CPUs; absent in files of older versions, which are natural.
     #[serde(default)]
     pub idle: IdleMode,
     /// The price of waking a CPU; absent where it was not measured.

@@ -167,7 +167,7 @@ pub struct LoadConfig {
     pub model: LoadModel,
     /// The waiting strategy of threads until the next request is due.
     pub waiting: Waiting,
-    /// Whether the CPUs of the generator's host are kept awake; absent if natural.
+    /// The mode of idle CPUs on the generator's host; absent if natural.
     #[serde(default, skip_serializing_if = "IdleMode::is_natural")]
     pub idle: IdleMode,
     /// Threads, each with its own share of the connections.

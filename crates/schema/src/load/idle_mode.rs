@@ -1,4 +1,4 @@
-//! What an idle CPU does while load is measured.
+//! The mode of CPUs without work while load is measured.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub enum IdleMode {
 crate::names! { IdleMode "idle mode": Awake = "awake", Natural = "natural" }
 
 impl IdleMode {
-    /// Whether the machine decides.
+    /// Tells if the machine decides.
     #[must_use]
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub const fn is_natural(&self) -> bool {

@@ -107,7 +107,7 @@ impl Workload {
         self.phase == Phase::Cost && self.model == LoadModel::Closed
     }
 
-    /// Whether its requests follow a schedule, also one whose rate a pilot finds.
+    /// Tells if its requests follow a schedule, also one whose rate a pilot finds.
     #[must_use]
     pub fn has_rate(&self) -> bool {
         self.needs_rate() || matches!(self.model, LoadModel::Rate { .. })
