@@ -14,6 +14,7 @@ mod fleet;
 mod foreign;
 mod format;
 mod gate;
+mod idle_option;
 mod interrupt;
 mod junit;
 mod latest;

@@ -32,6 +32,7 @@ use crate::{
     embedded,
     exit::usage,
     fleet::{self, FleetOptions},
+    idle_option::IdleOption,
     progress::Reporter,
     request_options::{CONTRADICTION, OwnOptions, of_entries},
     value::{self, List},
@@ -96,6 +97,8 @@ pub(crate) struct Conditions {
     ready: ReadyOptions,
     #[command(flatten)]
     fleet: FleetOptions,
+    #[command(flatten)]
+    pub(crate) idle: IdleOption,
 }
 
 /// Where servers listen, and when they are ready.
@@ -145,6 +148,7 @@ impl Conditions {
         context: &Context,
         placement: Placement,
     ) -> anyhow::Result<RunSettings> {
+        self.idle.check()?;
         let program = context.program.display().to_string();
         let fleet = self.fleet.fleet()?;
         let mut load_command = vec![program.clone(), "load".to_owned()];
@@ -160,6 +164,8 @@ impl Conditions {
             load_command,
             tool: None,
             fleet,
+            idle: self.idle.or_natural(),
+            wake_up: None,
             replies_differ: self.replies_differ,
             workers: u32::try_from(placement.server_cpus.len())?,
             // A seed that is easy to read aloud and to type again.

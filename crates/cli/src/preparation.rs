@@ -9,10 +9,11 @@ use wirebench_experiment::{
 };
 use wirebench_schema::{
     journal::Placement,
-    suite::{Suite, Workload},
+    suite::{Scale, Suite, Workload},
 };
+use wirebench_sys::awake::AwakeCpus;
 
-use crate::{context::Context, exit::Exit, progress::Reporter};
+use crate::{context::Context, exit::Exit, idle_option::IdleOption, progress::Reporter};
 
 /// What becomes of expectations without checks.
 const UNCHECKED: &str =
@@ -47,12 +48,14 @@ pub(crate) fn prepare_with_baseline(
 }
 
 /// Waiting and sampling happen on CPUs of neither side, or else on the generator's, so that the server's are the
-/// server's alone. Hosts from which the load comes are reached before anything is checked or measured.
+/// server's alone. Hosts from which the load comes are reached before anything is checked or measured. From now on CPUs
+/// are kept awake, if that was asked for and can be had.
 pub(crate) fn bind(
     context: &Context,
-    experiment: &Experiment,
+    experiment: &mut Experiment,
+    idle: IdleOption,
     reporter: &Reporter,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Option<AwakeCpus>> {
     let is_checked = experiment.verification.is_done();
     if !is_checked && experiment.suite.workloads.iter().any(Workload::expects_bodies) {
         reporter.note(UNCHECKED);
@@ -68,7 +71,9 @@ pub(crate) fn bind(
             "cannot pin wirebench to the generator CPUs; use --no-pin to measure without pinning",
         )?;
     }
-    Ok(())
+    let Experiment { settings, suite, scale, .. } = experiment;
+    let is_priced = *scale != Scale::Smoke && suite.workloads.iter().any(Workload::has_rate);
+    idle.hold(context, settings, is_priced, &|text| reporter.note(text))
 }
 
 /// CPUs of neither side, or those of the generator where there are none.
@@ -83,10 +88,10 @@ fn spare_cpus(usable: &[u32], placement: &Placement) -> Vec<u32> {
 /// for it.
 pub(crate) fn ready(
     context: &Context,
-    experiment: &Experiment,
+    (experiment, idle): (&mut Experiment, IdleOption),
     subjects: Vec<Subject>,
     reporter: &mut Reporter,
-) -> anyhow::Result<Result<Prepared, Exit>> {
+) -> anyhow::Result<Result<(Prepared, Option<AwakeCpus>), Exit>> {
     let prepared = prepare_all(context, subjects, reporter);
     if let Some(exit) = context.interrupt.exit() {
         reporter.finish();
@@ -96,6 +101,6 @@ pub(crate) fn ready(
         reporter.finish();
         anyhow::bail!("{} cannot be measured: {}", it.variant, it.reason);
     }
-    bind(context, experiment, reporter)?;
-    Ok(Ok(prepared))
+    let awake = bind(context, experiment, idle, reporter)?;
+    Ok(Ok((prepared, awake)))
 }

@@ -37,6 +37,7 @@ const ORDER: [(Effect, &[&str]); 4] = [
             "steal",
             "speed",
             "distance",
+            "awake",
             "smt",
             "isolation",
             "numa",

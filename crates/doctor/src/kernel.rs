@@ -6,10 +6,19 @@ use super::{Comment, Named, change, fine, missing, number, set, unknown, warning
 
 /// Clocks that are read by asking a device, which takes a microsecond or more each time.
 const SLOW_CLOCKS: [&str; 4] = ["acpi_pm", "hpet", "jiffies", "refined-jiffies"];
+/// Commands that give all users the right to keep CPUs awake, and take it back.
+const GIVE_RIGHT: &str = "echo 'KERNEL==\"cpu_dma_latency\", MODE=\"0666\"' > /etc/udev/rules.d/90-wirebench.rules; \
+                          udevadm control --reload; udevadm trigger /dev/cpu_dma_latency (of a container: start it \
+                          with --device /dev/cpu_dma_latency)";
+const TAKE_RIGHT: &str = "rm /etc/udev/rules.d/90-wirebench.rules; chmod 600 /dev/cpu_dma_latency";
 /// The setting that decides who may use rings.
 const RINGS: &str = "kernel/io_uring_disabled";
 
-pub(super) fn examine(environment: &Environment, io_uring: &Result<(), String>) -> Vec<Named> {
+pub(super) fn examine(
+    environment: &Environment,
+    io_uring: &Result<(), String>,
+    awake: &Result<(), String>,
+) -> Vec<Named> {
     vec![
         ("kernel", kernel(environment)),
         ("kernel-options", options(environment)),
@@ -21,6 +30,7 @@ pub(super) fn examine(environment: &Environment, io_uring: &Result<(), String>) 
         ("overcommit", overcommit(environment)),
         ("numa-balancing", balancing(environment)),
         ("io_uring", ring(environment, io_uring)),
+        ("awake", kept_awake(awake)),
     ]
 }
 
@@ -179,10 +189,38 @@ fn balancing(environment: &Environment) -> Comment {
     }
 }
 
+fn kept_awake(awake: &Result<(), String>) -> Comment {
+    match awake {
+        Ok(()) => fine("idle CPUs can be kept awake while load is measured"),
+        Err(reason) => warning(
+            format!("{reason}: idle CPUs sleep, and requests at a rate pay for waking them"),
+            change(GIVE_RIGHT, TAKE_RIGHT),
+        ),
+    }
+}
+
 fn ring(environment: &Environment, io_uring: &Result<(), String>) -> Comment {
     let disabled = number(environment, RINGS).is_some_and(|value| value > 0);
     match io_uring {
         Ok(()) => fine("rings can be set up"),
         Err(reason) => missing(reason, disabled.then(|| set(environment, RINGS, 0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::State;
+
+    #[test]
+    fn cpus_that_cannot_be_kept_awake_are_a_warning_with_the_rule_that_allows_it() {
+        let Comment { state, text, remedy } =
+            kept_awake(&Err("cannot write to x (denied)".to_owned()));
+        assert_eq!(state, State::Warning);
+        assert!(text.starts_with("cannot write to x (denied): idle CPUs sleep"), "{text}");
+        let remedy = remedy.unwrap();
+        assert!(remedy.text.contains("udevadm trigger /dev/cpu_dma_latency"), "{}", remedy.text);
+        assert!(remedy.undo.unwrap().starts_with("rm /etc/udev/rules.d/90-wirebench.rules;"));
+        assert_eq!(kept_awake(&Ok(())).state, State::Fine);
     }
 }

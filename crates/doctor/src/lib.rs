@@ -150,18 +150,19 @@ impl Comment {
     }
 }
 
-/// Looks at everything. `io_uring` is what setting up a ring was answered with, `servers` whether
-/// servers can be started and reached.
+/// Looks at everything. `io_uring` is what setting up a ring was answered with, `awake` whether CPUs can be kept
+/// awake, `servers` whether servers can be started and reached.
 #[must_use]
 pub fn examine(
     environment: &Environment,
     io_uring: &Result<(), String>,
+    awake: &Result<(), String>,
     servers: &Result<(), String>,
     setup: &Setup,
 ) -> Vec<Finding> {
     let comments = |group| match group {
         Group::Machine => machine::examine(environment),
-        Group::Kernel => kernel::examine(environment, io_uring),
+        Group::Kernel => kernel::examine(environment, io_uring, awake),
         Group::Limits => limits::examine(environment),
         Group::Network => network::examine(environment, servers),
         Group::Tools => tools::examine(environment),
@@ -176,13 +177,14 @@ pub fn examine(
 pub fn examine_here(
     project: Option<&Path>,
     io_uring: &Result<(), String>,
+    awake: &Result<(), String>,
     setup: &Setup,
     stop: &AtomicBool,
 ) -> (Environment, Vec<Finding>) {
     let environment =
         environment::gather(project.and_then(|it| environment::revision(it, stop)), stop);
     let servers = check_machine(Ipv4Addr::LOCALHOST.into());
-    let mut findings = examine(&environment, io_uring, &servers, setup);
+    let mut findings = examine(&environment, io_uring, awake, &servers, setup);
     let distance = ("distance", distance::examine(&distance::read(stop)));
     let after = findings.iter().take_while(|it| it.group == Group::Machine).count();
     findings.insert(after, Finding::new(Group::Machine, distance));

@@ -68,7 +68,7 @@ fn good() -> Environment {
 }
 
 fn look(environment: &Environment) -> Vec<Finding> {
-    examine(environment, &Ok(()), &Ok(()), &Setup::default())
+    examine(environment, &Ok(()), &Ok(()), &Ok(()), &Setup::default())
 }
 
 type Change = fn(&mut Environment);
@@ -218,7 +218,7 @@ fn the_tighter_limit_of_processes_is_named() {
 #[test]
 fn what_prevents_servers_is_missing_with_its_remedy() {
     let down = Err("the loopback interface is down: run `ip link set lo up`".to_owned());
-    let findings = examine(&good(), &Ok(()), &down, &Setup::default());
+    let findings = examine(&good(), &Ok(()), &Ok(()), &down, &Setup::default());
     let finding = findings.iter().find(|finding| finding.name == "servers").unwrap();
     assert_eq!(finding.state, State::Missing);
     assert_eq!(finding.text, "the loopback interface is down");
@@ -272,7 +272,7 @@ fn every_finding_has_been_seen_fine_and_as_a_warning() {
     seen.extend(KERNEL_SETTINGS.map(|row| row.0));
     seen.extend(ALWAYS_FINE);
     // Those have tests of their own.
-    seen.extend(["io_uring", "packages", "servers"]);
+    seen.extend(["awake", "io_uring", "packages", "servers"]);
     seen.extend(TOOLS.map(|(name, _)| name));
     let found: BTreeSet<&str> = look(&good()).iter().map(|finding| finding.name).collect();
     assert_eq!(found, seen);
@@ -289,7 +289,8 @@ fn two_cpus_of_one_core_have_no_remedy_but_another_machine() {
 #[test]
 fn a_ring_that_cannot_be_set_up_is_missing_and_has_a_remedy_if_a_setting_forbids_it() {
     let ring = |environment: &Environment| {
-        let findings = examine(environment, &Err("no ring".to_owned()), &Ok(()), &Setup::default());
+        let findings =
+            examine(environment, &Err("no ring".to_owned()), &Ok(()), &Ok(()), &Setup::default());
         findings.into_iter().find(|finding| finding.name == "io_uring").unwrap()
     };
     let mut environment = good();
@@ -334,7 +335,7 @@ fn missing_packages_and_entries_are_in_the_group_of_entries() {
         .map(|(variant, reason)| (variant.to_owned(), reason.to_owned()))
         .into(),
     };
-    let findings = examine(&good(), &Ok(()), &Ok(()), &setup);
+    let findings = examine(&good(), &Ok(()), &Ok(()), &Ok(()), &setup);
     let missing: Vec<(&str, &str)> = findings
         .iter()
         .filter(|finding| finding.state == State::Missing && finding.group == Group::Entries)

@@ -18,4 +18,5 @@ pub mod plan;
 pub mod remote;
 pub mod tool;
 pub mod tune;
+mod wake_up;
 mod why;

@@ -28,9 +28,10 @@ use wirebench_judge::validity::{self, Evidence, Processes};
 use wirebench_schema::{
     agent::{WindowOrder, Windows},
     journal::{
-        Counts, Distances, Measurement, Outcome, Placement, ProgramShare, Run, ToolReport, WarmUp,
+        Counts, Distances, Measurement, Outcome, Placement, ProgramShare, Run, ToolReport,
+        WakeUpPrice, WarmUp,
     },
-    load::{LoadConfig, LoadEvent, LoadReport},
+    load::{IdleMode, LoadConfig, LoadEvent, LoadReport},
     scenario::Scenario,
     suite::{Phase, Workload},
     verification::Verification,
@@ -69,6 +70,10 @@ pub struct RunSettings {
     /// The hosts from which the load comes, if not from this one.
     pub fleet: Option<Fleet>,
     pub placement: Placement,
+    /// The mode of idle CPUs on all hosts.
+    pub idle: IdleMode,
+    /// The price of waking one, if it was measured.
+    pub wake_up: Option<WakeUpPrice>,
     /// Workers asked for where a workload does not say how many.
     pub workers: u32,
     pub seed: u64,

@@ -49,6 +49,9 @@ pub enum LoadError {
         threads: usize,
         source: io::Error,
     },
+    /// The CPUs cannot be kept awake, as the configuration asks.
+    #[error("{0}: see `wirebench doctor`, or use --idle natural")]
+    Awake(String),
     /// A thread of the generator ended in a way that it must not.
     #[error("a thread of the load generator {0}: this is a bug, please report it")]
     Thread(&'static str),

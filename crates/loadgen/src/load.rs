@@ -7,8 +7,9 @@ use std::{
 };
 use wirebench_schema::{
     agent::Windows,
-    load::{EdgeClocks, EngineChoice, LoadConfig, LoadEvent, LoadReport, Stop},
+    load::{EdgeClocks, EngineChoice, IdleMode, LoadConfig, LoadEvent, LoadReport, Stop},
 };
+use wirebench_sys::awake::AwakeCpus;
 
 use crate::{
     clock,
@@ -40,6 +41,7 @@ pub struct Load {
     /// None when the load was stopped before there was a thread.
     threads: Option<LoadThreads>,
     status: LoadStatus,
+    _awake: Option<AwakeCpus>,
 }
 
 /// The measurement of one window of a [`Load`].
@@ -68,6 +70,8 @@ impl Load {
         // Nothing is allocated for a thread or a connection before it is known that there can be one.
         limits::provide_descriptors(config)?;
         limits::memory::check(config)?;
+        let awake = (config.idle == IdleMode::Awake).then(AwakeCpus::hold);
+        let awake = awake.transpose().map_err(LoadError::Awake)?;
         let mut plan = Plan { server_clocks: clocks.clone(), ..Plan::new(config)? };
         plan.params.keeps_connections = windows == Windows::Many;
         let sources = Sources::new(&config.sources);
@@ -84,7 +88,7 @@ impl Load {
         let found = preflight::preflight(&config, route, &mut plan.codec, stop)?;
         let Preflight::Answered { endpoint, took, persistence, requests, samples } = found else {
             let status = LoadStatus { interrupted: true, ..LoadStatus::default() };
-            return Ok(Self { config, plan, connector, threads: None, status });
+            return Ok(Self { config, plan, connector, threads: None, status, _awake: awake });
         };
         plan.requests_before = requests;
         if windows == Windows::One {
@@ -105,7 +109,7 @@ impl Load {
             threads.close()?;
             return Err(no_connection(config.connections, &outcome));
         }
-        Ok(Self { config, plan, connector, threads: Some(threads), status })
+        Ok(Self { config, plan, connector, threads: Some(threads), status, _awake: awake })
     }
 
     /// Number of connections for requests that could be made.

@@ -9,8 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::{collections::BTreeMap, mem::take, time::Duration};
 use wirebench_schema::{
-    journal::{EndReason, FixedRate, Generator, LeftOut, Placement, Resumed, Unavailable},
+    journal::{
+        EndReason, FixedRate, Generator, LeftOut, Placement, Resumed, Unavailable, WakeUpPrice,
+    },
     labels::Labels,
+    load::IdleMode,
     printable::printable_json,
     suite::{Phase, Scale, Workload},
 };
@@ -58,6 +61,11 @@ pub struct Report<'a> {
     pub generator_version: String,
     /// Where server and generator ran.
     pub placement: Placement,
+    /// The mode of idle CPUs.
+    pub idle: IdleMode,
+    /// The price of waking a CPU; absent where it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake_up: Option<WakeUpPrice>,
     /// Blocks that were planned; with a precision there may be more, with a budget fewer.
     pub blocks_planned: u32,
     /// Blocks before those. They are in no figure.
@@ -135,6 +143,8 @@ pub fn report<'a>(analysis: &'a Analysis<'_>) -> Report<'a> {
         generator: start.generator.name,
         generator_version: start.generator.version.clone(),
         placement: start.placement.clone(),
+        idle: start.idle,
+        wake_up: start.wake_up,
         blocks_planned: start.blocks,
         warmup_blocks: start.warmup_blocks,
         precision: start.goal.precision,

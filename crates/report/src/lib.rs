@@ -23,6 +23,7 @@ pub mod gates;
 mod generators;
 pub mod hgrm;
 mod html;
+mod idle_words;
 mod interval;
 pub mod json;
 pub mod junit;
@@ -55,6 +56,7 @@ pub mod why;
 pub mod wrap;
 pub mod wrk_units;
 
+pub use idle_words::wake_up;
 pub use not_measured::is_named;
 pub use shown::refused;
 

@@ -11,7 +11,7 @@ use wirebench_schema::{
     units::write_duration,
 };
 
-use crate::table_units::count;
+use crate::{idle_words, table_units::count};
 
 /// The load model in one or two words, as CSV has it.
 pub(crate) const fn model(model: &LoadModel) -> &'static str {
@@ -205,6 +205,7 @@ pub(crate) fn particulars(config: &LoadConfig) -> Vec<String> {
     let retries = retries(config.on_closed).map(str::to_owned);
     model
         .into_iter()
+        .chain(idle_words::mode(config.idle).map(str::to_owned))
         .chain(shape)
         .chain(retries)
         .chain(config.requests.as_ref().map(|it| format!("requests: {}", requests(it))))

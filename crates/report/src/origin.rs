@@ -9,7 +9,7 @@ use wirebench_schema::{
     load::LoadResult,
 };
 
-use crate::{html::safe, table_units::count};
+use crate::{html::safe, idle_words::idle_cpus, table_units::count};
 
 /// Servers whose versions a page shows; those of more fold away.
 const SHOWN_SERVERS: usize = 4;
@@ -24,6 +24,8 @@ pub(crate) struct Origin {
     program: String,
     labels: Labels,
     machine: Option<String>,
+    /// The mode of CPUs without work, and the price of waking one.
+    idle_cpus: Option<String>,
     /// The versions of each server that has some.
     servers: Vec<String>,
 }
@@ -36,6 +38,7 @@ impl Origin {
             measured: Some(format!("{}, seed {}", start.started, start.seed)),
             program: start.generator.to_string(),
             labels: start.labels.clone(),
+            idle_cpus: idle_cpus(start),
             ..Self::default()
         }
     }
@@ -73,6 +76,7 @@ impl Origin {
             ("revision", self.labels.revision.clone()),
             ("program", Some(self.program.clone())),
             ("machine", self.machine.clone()),
+            ("idle CPUs", self.idle_cpus.clone()),
         ];
         facts.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }

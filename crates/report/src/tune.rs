@@ -25,6 +25,7 @@ use crate::{
     compare::{Gate, conditions_block, json::WithGate},
     document::{Document, Look, Paint},
     flat::Flat,
+    idle_words,
     json::pretty,
     load_words::describe_payload,
     table::{
@@ -124,7 +125,8 @@ fn refusals(journal: &Journal) -> Vec<String> {
 fn headline(journal: &Journal, workload: &Workload, shape: &str, window: &str) -> String {
     let start = &journal.start;
     let (payload, labels) = (describe_payload(workload), labels(&start.labels));
-    let (seed, sides, ended) = (start.seed, sides(&start.placement), ended(journal));
+    let (seed, sides, ended) =
+        (start.seed, idle_words::after(&sides(&start.placement), start.idle), ended(journal));
     format!("{shape}{payload}{labels}, {window}seed {seed}, {sides}{ended}")
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::load::{EdgeClocks, Interval, LoadConfig, LoadModel, LoadReport, Stop};
 
 /// The version of commands and events. Both sides must have the same.
-pub const AGENT_PROTOCOL: u32 = 7;
+pub const AGENT_PROTOCOL: u32 = 8;
 
 /// The lengths of the first parts of a slice that has many, and of all further ones: a server changes most at first.
 const FIRST_PARTS_NS: [u64; 4] = [2_000_000, 3_000_000, 5_000_000, 10_000_000];

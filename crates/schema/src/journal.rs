@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::{
     id::VariantId,
     labels::Labels,
+    load::IdleMode,
     secrets::{MARK, SHOW_OPTION},
     suite::{Document, PublishedFigures, Scale, Workload},
 };
@@ -144,6 +145,12 @@ pub struct Start {
     pub workloads: Vec<Workload>,
     /// The CPUs of server and generator.
     pub placement: Placement,
+    /// The mode of idle CPUs; absent in files of older versions, which are natural.
+    #[serde(default)]
+    pub idle: IdleMode,
+    /// The price of waking a CPU; absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_up: Option<WakeUpPrice>,
 }
 
 impl Start {
@@ -169,6 +176,15 @@ impl Start {
 
 const fn one() -> u32 {
     1
+}
+
+/// The price of waking an idle CPU: how much more a request takes where CPUs sleep than where they are kept awake.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct WakeUpPrice {
+    /// CPU time of the server per request.
+    pub cpu_ns: f64,
+    /// Median latency.
+    pub latency_ns: f64,
 }
 
 /// Conditions for the end of an experiment, besides its number of blocks.

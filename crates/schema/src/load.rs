@@ -8,6 +8,7 @@ mod errors;
 mod failures;
 mod figure;
 mod figures;
+mod idle_mode;
 mod latency;
 mod merge;
 mod model;
@@ -32,6 +33,7 @@ pub use config::{
 pub use errors::ErrorCounts;
 pub use failures::{ErrorExample, ErrorKind};
 pub use figure::LatencyFigure;
+pub use idle_mode::IdleMode;
 pub use latency::LatencySummary;
 pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
 pub use report::{

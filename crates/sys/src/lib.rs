@@ -4,6 +4,7 @@
 //! It knows nothing of servers, loads or entries.
 
 pub mod affinity;
+pub mod awake;
 pub mod child;
 pub mod cpu_clock;
 pub mod files;

@@ -223,16 +223,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         // Trying perf out takes a moment.
         Err(error) => return context.interrupt.exit().ok_or(error),
     };
-    let Setting { experiment, subjects, .. } = setting;
+    let Setting { mut experiment, subjects, .. } = setting;
     let mut reporter = arguments.telling.reporter();
     let (shared, named) = (tree::shared_files(&subjects), subjects.clone());
-    let readied = ready(&context, &experiment, subjects, &mut reporter);
+    let idle = arguments.conditions.idle;
+    let readied = ready(&context, (&mut experiment, idle), subjects, &mut reporter);
     // Two builds that write one file at the same time may also fail.
     if arguments.server.is_some() && !matches!(readied, Ok(Err(_))) {
         tree::check(&shared, &named).inspect_err(|_| reporter.finish())?;
     }
-    let prepared = match readied? {
-        Ok(prepared) => prepared,
+    let (prepared, _awake) = match readied? {
+        Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
     let subjects = prepared.subjects();

@@ -5,6 +5,7 @@ use serde_json::json;
 use wirebench_catalogue::setup::Setup;
 use wirebench_doctor::{Effect, Finding, Group, State, examine_here, problems};
 use wirebench_report::wrap::wrap;
+use wirebench_sys::awake::AwakeCpus;
 
 use crate::{context::Context, exit::Exit, options::ProjectOption, out};
 
@@ -35,6 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let (environment, findings) = examine_here(
         context.project.root.as_deref(),
         &wirebench_nullserver::probe_io_uring(),
+        &AwakeCpus::hold().map(drop),
         &setup,
         context.interrupt.flag(),
     );

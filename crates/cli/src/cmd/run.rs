@@ -54,7 +54,7 @@ const STRICT: &str =
 const BESIDE_RESUME: [&str; 5] = ["resume", "budget", "quiet", "strict", "show_secrets"];
 
 /// Options that need this machine or another host, which a plan for a recorded machine has not.
-const ELSEWHERE: [&str; 3] = ["from", "generator", "why"];
+const ELSEWHERE: [&str; 4] = ["from", "generator", "idle", "why"];
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(

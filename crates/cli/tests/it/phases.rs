@@ -20,7 +20,7 @@ use wirebench_schema::{
     journal::{
         Counts, IdleMeasurement, Measurement, Outcome, Placement, Reason, ReasonKind, Run, Weight,
     },
-    load::LoadModel,
+    load::{IdleMode, LoadModel},
     scenario::Scenario,
     suite::{Phase, Suite, Workload},
     verification::Verification,
@@ -51,6 +51,8 @@ fn settings() -> RunSettings {
             generator_cpus: vec![0],
             ..Placement::default()
         },
+        idle: IdleMode::Natural,
+        wake_up: None,
         workers: 1,
         seed: 1,
         replies_differ: false,

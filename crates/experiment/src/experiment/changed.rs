@@ -23,6 +23,7 @@ pub(super) fn plan(was: &Start, is: &Start) -> Vec<String> {
         ("the baseline's copies", value(was.baseline_copies), value(is.baseline_copies)),
         ("the precision", value(was.goal.precision), value(is.goal.precision)),
         ("the load generator", value(&was.generator), value(&is.generator)),
+        ("the idle mode of the CPUs", value(was.idle), value(is.idle)),
         ("the placement", value(&was.placement), value(&is.placement)),
     ];
     let mut sentences = Vec::new();

@@ -56,6 +56,8 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         variants: variants.collect(),
         workloads: suite.workloads.clone(),
         placement: experiment.settings.placement.clone(),
+        idle: experiment.settings.idle,
+        wake_up: experiment.settings.wake_up,
     }
 }
 

@@ -2,8 +2,9 @@
 
 use wirebench_schema::{
     load::{
-        Arrivals, Body, ClientCertificate, ClosedPolicy, EngineChoice, Expect, LatencyOrigin,
-        LoadConfig, LoadModel, RateCurve, RequestSet, RequestSpec, Stop, Trust, Waiting,
+        Arrivals, Body, ClientCertificate, ClosedPolicy, EngineChoice, Expect, IdleMode,
+        LatencyOrigin, LoadConfig, LoadModel, RateCurve, RequestSet, RequestSpec, Stop, Trust,
+        Waiting,
     },
     units::write_duration,
 };
@@ -91,6 +92,9 @@ impl Words {
         }
         if config.waiting == Waiting::Spin {
             self.flag("--spin");
+        }
+        if config.idle == IdleMode::Awake {
+            self.option("--idle", &config.idle);
         }
     }
 
@@ -205,6 +209,9 @@ mod tests {
             "-t 2 -c 10 -d 10s --warmup 0s --timeout 2s --interval 1s --seed 1 --method=GET \
              --expect-body=Hello world! http://127.0.0.1:80/x"
         );
+        config.idle = IdleMode::Awake;
+        assert!(load_arguments(&config).join(" ").contains(" --seed 1 --idle awake --method=GET "));
+        config.idle = IdleMode::Natural;
         config.expect_body = None;
         let file = RequestFile::parse("POST /order\nX-A: b", RequestOrder::InTurn).unwrap();
         let one = file.set;

@@ -39,6 +39,7 @@ impl RunSettings {
         let (run, threads) = (&cell.subject.variant.run, self.placement.generator_cpus.len());
         let place = (server.address(), server.socket());
         let mut config = cell.workload.load_config_on(run, place, threads, self.seed);
+        config.idle = self.idle;
         if !cell.verification.is_done() && config.target.protocol().traits().has_heads {
             (config.expect_body, config.body_check) = (None, BodyCheck::Any);
             config.requests.iter_mut().for_each(RequestSet::accept_any_body);

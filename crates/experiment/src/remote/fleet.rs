@@ -42,6 +42,18 @@ impl Fleet {
         parallel::map(&self.hosts, self.hosts.len(), provide).into_iter().collect()
     }
 
+    /// The first host whose CPUs this user cannot keep awake. All have been reached.
+    #[must_use]
+    pub fn without_awake(&self, stop: &AtomicBool) -> Option<&str> {
+        let script = format!("test -w {}", wirebench_sys::awake::DEVICE);
+        let can = |host: &String| {
+            let nothing = (Stdio::null(), Stdio::null());
+            self.carrier.run(host, &script, nothing, (PATIENCE, stop)).is_ok()
+        };
+        let can = parallel::map(&self.hosts, self.hosts.len(), can);
+        self.hosts.iter().zip(can).find(|(_, can)| !can).map(|(host, _)| host.as_str())
+    }
+
     /// Starts the agent of `host`, which says when it takes commands.
     pub(crate) fn start_agent(&self, host: &str) -> Result<PipedChild<AgentEvent>, String> {
         let mut command = self.carrier.command(host, &self.program.start("agent"));

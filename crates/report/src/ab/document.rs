@@ -14,6 +14,7 @@ use crate::{
     document::{Block, Column, Document, Paint, Table},
     flat::Flat,
     html::ratio::{self, LEGEND, RINGS, Ratio},
+    idle_words,
     load_words::describe,
     origin::{Origin, describe_versions},
     screen::html::servers,
@@ -90,9 +91,10 @@ impl Ab<'_> {
         findings.extend(whys.iter().flat_map(|it| wrap(&format!("why: {it}"), WIDTH, "     ")));
         findings.extend(self.detectable());
         findings.extend(place);
-        let labels = self.journal.start.labels.words();
+        let start = &self.journal.start;
+        let idle = idle_words::mode(start.idle).map(str::to_owned);
         let blocks = vec![
-            Block::Lines(labels.into_iter().collect()),
+            Block::Lines(start.labels.words().into_iter().chain(idle).collect()),
             Block::Table(self.table(["", a, b], &[], self.figures_shown())),
             Block::Lines(findings),
             Block::Headline(self.sentence(), None),

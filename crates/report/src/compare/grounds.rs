@@ -24,6 +24,7 @@ use super::{
     comparison::blocks,
 };
 use crate::{
+    idle_words,
     load_words::{self, describe_model},
     table::states::distance,
 };
@@ -89,6 +90,7 @@ pub(super) fn differences(
     let generators = (start.generator.to_string(), other.generator.to_string());
     found.extend(Difference::between("the load generator", generators.0, generators.1));
     found.extend(placement(old.journal, new.journal));
+    found.extend(idle_words::difference([start.idle, other.idle]));
     found.extend(machine_state(pairs));
     found.extend(replies(old.journal, new.journal));
     let mut rates = Rates::default();

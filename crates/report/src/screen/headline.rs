@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     analysis::Metric,
+    idle_words,
     table::{count, headline::suite},
     table_units::percent,
 };
@@ -33,7 +34,7 @@ pub(super) fn setting(model: &Model<'_>, facts: &Facts<'_>) -> String {
     }
     parts.extend(facts.elapsed.map(elapsed));
     parts.extend(facts.machine.map(str::to_owned));
-    parts.push(cpus(&start.placement));
+    parts.push(idle_words::after(&cpus(&start.placement), start.idle));
     if start.generator.name != Generator::Wirebench {
         parts.push(format!("load by {}", start.generator));
     }

@@ -9,7 +9,7 @@ use wirebench_schema::{
 use wirebench_stats::MIN_COHORTS;
 
 use super::count;
-use crate::{analysis::WorkloadRows, table_units::percent};
+use crate::{analysis::WorkloadRows, idle_words, table_units::percent};
 
 /// Blocks with which an interval is usually narrow enough to be of use.
 const USUAL_BLOCKS: u32 = 4;
@@ -21,7 +21,7 @@ pub(crate) const SMOKE: &str =
 /// What was done and how it ended.
 pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> String {
     let start = &journal.start;
-    let sides = sides(&start.placement);
+    let sides = idle_words::after(&sides(&start.placement), start.idle);
     let noun = start.repetition();
     let blocks = blocks(start.blocks, made(workloads), noun);
     let before = match start.warmup_blocks {

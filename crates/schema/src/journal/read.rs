@@ -138,7 +138,10 @@ fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{Cause, EndReason, Goal, MachinePart, Placement, Procedure};
+    use crate::{
+        journal::{Cause, EndReason, Goal, MachinePart, Placement, Procedure, WakeUpPrice},
+        load::IdleMode,
+    };
     use expect_test::expect;
     use std::time::Duration;
 
@@ -159,6 +162,8 @@ mod tests {
                 within: Some(MachinePart::Cache),
                 ..Placement::default()
             },
+            idle: IdleMode::Awake,
+            wake_up: Some(WakeUpPrice { cpu_ns: 3600.0, latency_ns: 35_000.0 }),
             ..Start::default()
         }
     }
@@ -180,6 +185,15 @@ mod tests {
         let text = line(&Record::Start(start())) + &line(&unavailable());
         let journal = Journal::parse(&text).unwrap();
         assert_eq!((journal.start, journal.unavailable.len(), journal.end), (start(), 1, None));
+    }
+
+    #[test]
+    fn a_journal_without_an_idle_mode_is_natural() {
+        let mut head = serde_json::to_value(Record::Start(start())).unwrap();
+        assert_eq!(head["idle"], "awake");
+        head.as_object_mut().unwrap().retain(|key, _| key != "idle" && key != "wake_up");
+        let older = Journal::parse(&format!("{head}\n")).unwrap().start;
+        assert_eq!((older.idle, older.wake_up), (IdleMode::Natural, None));
     }
 
     #[test]

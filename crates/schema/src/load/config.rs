@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};
 
-use super::{ClosedPolicy, LoadModel, RequestSet};
+use super::{ClosedPolicy, IdleMode, LoadModel, RequestSet};
 use crate::{
     scenario::{HeavyConnections, Scenario},
     target::Target,
@@ -167,6 +167,9 @@ pub struct LoadConfig {
     pub model: LoadModel,
     /// The waiting strategy of threads until the next request is due.
     pub waiting: Waiting,
+    /// The mode of idle CPUs on the generator's host; absent if natural.
+    #[serde(default, skip_serializing_if = "IdleMode::is_natural")]
+    pub idle: IdleMode,
     /// Threads, each with its own share of the connections.
     pub threads: usize,
     /// Connections in total that carry requests.
@@ -272,6 +275,7 @@ impl LoadConfig {
             engine: EngineChoice::Auto,
             model: LoadModel::Closed,
             waiting: Waiting::Sleep,
+            idle: IdleMode::Natural,
             threads: 2,
             connections: 10,
             idle_connections: 0,

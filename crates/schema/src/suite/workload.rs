@@ -107,6 +107,12 @@ impl Workload {
         self.phase == Phase::Cost && self.model == LoadModel::Closed
     }
 
+    /// Tells if its requests follow a schedule, also one whose rate a pilot finds.
+    #[must_use]
+    pub fn has_rate(&self) -> bool {
+        self.needs_rate() || matches!(self.model, LoadModel::Rate { .. })
+    }
+
     /// The same at `requests_per_second`, evenly, with latencies from the moment a request is due.
     #[must_use]
     pub fn at_rate(&self, requests_per_second: u64) -> Self {

@@ -102,13 +102,14 @@ impl Arguments {
         let scenario = workload.scenario;
         let goal = self.goal(procedure);
         self.conditions.require_files(context)?;
+        let idle = self.conditions.idle.or_awake(&services);
         let sides = self.sides(context, scenario, services)?;
         self.conditions.check_reach(&sides)?;
         self.gate.check(&scope(&workload, &sides))?;
         let placement = options::placement(&self.conditions.wish(self.each_run.workers))?;
         let settings = self.conditions.settings(context, placement)?;
         let workers = self.each_run.workers.unwrap_or(settings.workers);
-        let settings = RunSettings { workers, cut: self.cohorts.cut(), ..settings };
+        let settings = RunSettings { workers, cut: self.cohorts.cut(), idle, ..settings };
         let mut suite = Suite::parse(SUITE, TEMPLATE)?;
         suite.baselines = vec![sides[0].variant.id.to_string()];
         (suite.copies, suite.baseline_copies) = (INSTANCES, 1);

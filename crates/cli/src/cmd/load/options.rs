@@ -15,6 +15,7 @@ use crate::{
     exit::usage,
     fleet::FleetOptions,
     gate::{FailIf, VALUES},
+    idle_option::{IdleOption, NATURAL},
     options::{LabelOption, SecretsOption},
     request_options::{RequestOptions, TrustOptions},
     value::{self, only},
@@ -28,6 +29,7 @@ const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = "Load",
+    mut_arg("idle", |it| it.help(NATURAL)),
     mut_arg("fail_if", |it| it.help(VALUES)),
     after_help = "Units: k, M, G for counts and rates; KiB, MiB, GiB for sizes; us, ms, s, m, h for durations \
                   (default s).\n\n\
@@ -118,6 +120,8 @@ struct ModelOptions {
     /// Busy-wait for the next due request, so that no wake-up adds latency
     #[arg(long)]
     spin: bool,
+    #[command(flatten)]
+    idle: IdleOption,
 }
 
 /// Lifetime and addresses of connections.
@@ -236,6 +240,7 @@ impl Arguments {
             engine: self.engine,
             model: self.model.model().map_err(usage)?,
             waiting: if self.model.spin { Waiting::Spin } else { Waiting::Sleep },
+            idle: self.model.idle.or_natural(),
             threads: self.threads.unwrap_or_else(|| self.connections.clamp(1, 2)),
             connections: self.connections,
             idle_connections: self.connection.idle_connections,

@@ -26,7 +26,7 @@ pub(super) fn begin(
     setting: Setting,
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
-    let Setting { experiment, subjects, missing } = setting;
+    let Setting { mut experiment, subjects, missing } = setting;
     let mut reporter = arguments.telling.reporter().with_view(results::live);
     for it in &experiment.left_out {
         reporter.skipped(&it.what, &it.reason);
@@ -41,7 +41,7 @@ pub(super) fn begin(
     }
     check_comparison(&experiment, &prepared, &arguments.names)?;
     prepared.unavailable.splice(0..0, missing);
-    bind(context, &experiment, &reporter)?;
+    let _awake = bind(context, &mut experiment, arguments.conditions.idle, &reporter)?;
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     conclude(&context.interrupt, &finished?, arguments)

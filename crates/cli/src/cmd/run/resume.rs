@@ -19,6 +19,7 @@ use super::Arguments;
 use crate::{
     context::Context,
     exit::{Exit, usage},
+    idle_option::IdleOption,
     interrupt::Interrupt,
     out, preparation, results,
     session::{Resumable, Setting, refusal},
@@ -66,6 +67,10 @@ pub(super) fn run(
     let mut setting =
         original.setting(&context).map_err(|error| refusal(&start, &[format!("{error:#}")]))?;
     setting.experiment.goal.budget = arguments.budget.or(setting.experiment.goal.budget);
+    // Earlier runs had the mode that was possible then.
+    let idle = IdleOption::from(start.idle);
+    let settings = &mut setting.experiment.settings;
+    (settings.idle, settings.wake_up) = (start.idle, start.wake_up);
     let mut reporter = arguments.telling.reporter().with_view(view(&start));
     let added = added(&taken_up, &setting);
     let subjects = taken_up.part_of_it(setting.subjects);
@@ -85,7 +90,7 @@ pub(super) fn run(
     for difference in &noted {
         reporter.note(&format!("changed: {difference}"));
     }
-    preparation::bind(&context, &setting.experiment, &reporter)?;
+    let _awake = preparation::bind(&context, &mut setting.experiment, idle, &reporter)?;
     let stop = context.interrupt.flag();
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
     reporter.finish();

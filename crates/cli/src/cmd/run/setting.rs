@@ -133,6 +133,7 @@ impl Arguments {
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
         let limit = ("--rate N", self.rate.is_some());
         let services = self.service.find(context, &self.names, limit)?;
+        settings.idle = conditions.idle.or_awake(&services);
         plan::change(&mut suite, &self.changes(context, &written, (&names, &services))?)
             .map_err(usage)?;
         check_rates(&suite, &services)?;

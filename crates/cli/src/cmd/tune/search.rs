@@ -70,12 +70,14 @@ pub(super) fn run(
     if let Some(shortage) = files::shortage(rated, &settings) {
         return Err(usage(shortage));
     }
-    let experiment = arguments.experiment(context, settings, (workloads.to_vec(), 1))?;
+    let mut experiment = arguments.experiment(context, settings, (workloads.to_vec(), 1))?;
     let mut reporter = arguments.telling.reporter();
-    let prepared = match ready(context, &experiment, vec![subject], &mut reporter)? {
-        Ok(prepared) => prepared,
-        Err(exit) => return Ok(exit),
-    };
+    let idle = arguments.conditions.idle;
+    let (prepared, _awake) =
+        match ready(context, (&mut experiment, idle), vec![subject], &mut reporter)? {
+            Ok(ready) => ready,
+            Err(exit) => return Ok(exit),
+        };
     let mut progress_shown = SearchProgress { reporter, objectives };
     let stop = context.interrupt.flag();
     let finished = seek(&experiment, &quest, &prepared, stop, &mut progress_shown);

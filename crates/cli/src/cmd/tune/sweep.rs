@@ -52,12 +52,14 @@ pub(super) fn run(
         )));
     }
     let workloads = grid(model, &cells).map_err(usage)?;
-    let experiment = arguments.experiment(context, settings, (workloads, blocks))?;
+    let mut experiment = arguments.experiment(context, settings, (workloads, blocks))?;
     let mut reporter = arguments.telling.reporter();
-    let prepared = match ready(context, &experiment, vec![subject], &mut reporter)? {
-        Ok(prepared) => prepared,
-        Err(exit) => return Ok(exit),
-    };
+    let idle = arguments.conditions.idle;
+    let (prepared, _awake) =
+        match ready(context, (&mut experiment, idle), vec![subject], &mut reporter)? {
+            Ok(ready) => ready,
+            Err(exit) => return Ok(exit),
+        };
     let finished = sweep(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     let finished = finished?;

@@ -8,7 +8,7 @@ use crate::{
 use wirebench_schema::{
     environment::Environment,
     journal::{Generator, GeneratorVersion, Verified},
-    load::{EngineChoice, RequestFile, RequestOrder, RequestSet, SampleReply, SeqStart},
+    load::{EngineChoice, IdleMode, RequestFile, RequestOrder, RequestSet, SampleReply, SeqStart},
 };
 
 #[test]
@@ -91,6 +91,10 @@ fn each_difference_of_the_experiment_refuses_by_its_name_and_force_overrules_it(
     assert_eq!(
         refused(|new| new.start.placement.server_cpus = vec![2, 3]),
         ["the server's CPUs was `0` and is `2 3`"]
+    );
+    assert_eq!(
+        refused(|new| new.start.idle = IdleMode::Awake),
+        ["the idle mode of the CPUs was `natural` and is `awake`"]
     );
     assert_eq!(
         refused(|new| new.runs.iter_mut().for_each(|run| run.workers = 2)),

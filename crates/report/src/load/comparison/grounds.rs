@@ -7,17 +7,19 @@ use wirebench_schema::{environment::Weight, load::LoadConfig};
 use super::LoadSide;
 use crate::{
     compare::{Difference, differing_replies, differing_requests, machine, no_machine, plain},
+    idle_words,
     load::doubts,
     load_words,
 };
 
 /// Fields of the configuration that may differ: where the server is, how replies are checked, and what
 /// is compared by itself.
-const FREE: [&str; 19] = [
+const FREE: [&str; 20] = [
     "target",
     "unix_socket",
     "connect_to",
     "engine",
+    "idle",
     "model",
     "sources",
     "interval",
@@ -47,6 +49,7 @@ pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Differe
     let hosts = [before, after].map(|it| it.generators.len().max(1).to_string());
     found.extend(differ("the number of load generators", hosts));
     let configs = [&before.config, &after.config];
+    found.extend(idle_words::difference(configs.map(|it| it.idle)));
     let target = |it: &LoadConfig| match (it.target.is_tls(), &it.requests) {
         (_, Some(_)) => String::new(),
         _ => it.target.path().to_owned(),

@@ -8,7 +8,7 @@ use crate::{
     load::tests::result,
     schemas::tests::valid,
 };
-use wirebench_schema::load::{LoadModel, RateCurve, RequestOrder};
+use wirebench_schema::load::{IdleMode, LoadModel, RateCurve, RequestOrder};
 
 fn environment(cpu_model: &str) -> Environment {
     Environment { cpu_model: Some(cpu_model.to_owned()), ..Environment::default() }
@@ -90,6 +90,8 @@ fn other_loads_are_refused_with_all_that_differs() {
         the set of requests was `2, weighted` and is `2, weighted, with other content`
     "#]]
     .assert_eq(&content);
+    let awake = differing(|it| it.report.config.idle = IdleMode::Awake);
+    assert_eq!(awake, "the idle mode of the CPUs was `natural` and is `awake`\n");
     let one = differing(|it| it.report.config.requests = None);
     assert!(one.contains("the set of requests was `2, weighted` and is `one`"), "{one}");
     let mut new = result();

@@ -3,8 +3,7 @@
 use super::*;
 use clap::Parser;
 use wirebench_experiment::measure::command::load_arguments;
-use wirebench_schema::load::Body;
-use wirebench_schema::load::{SourceRange, Trust};
+use wirebench_schema::load::{Body, IdleMode, SourceRange, Trust};
 
 #[derive(Debug, Parser)]
 struct Program {
@@ -68,6 +67,7 @@ fn configurations() -> Vec<LoadConfig> {
         LoadConfig { unix_socket: Some("x.socket".into()), trust: Trust::Anybody, ..https() },
         LoadConfig { engine: EngineChoice::Epoll, seed: u64::MAX, ..echo() },
         LoadConfig { engine: EngineChoice::IoUring, waiting: Waiting::Spin, ..http() },
+        LoadConfig { idle: IdleMode::Awake, ..http() },
         LoadConfig { threads: 1, connections: 1, pipeline: 16, ..http() },
         LoadConfig { threads: 7, connections: 20_000, idle_connections: 10_000, ..echo() },
         LoadConfig { sources: vec![range("127.0.0.2", "127.0.0.2")], ..http() },
