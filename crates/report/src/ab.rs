@@ -112,7 +112,7 @@ impl<'a> Ab<'a> {
             && ratio.is_some_and(|it| it.reads == Reads::Exactly)
     }
 
-    /// Whether the answer is known: to each of the conditions, or to the question of `ab` without conditions.
+    /// True if the answer is known: to each of the conditions, or to the question of `ab` without conditions.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_known = |it: &ConditionResult| it.inconclusive.is_empty() && it.looked_at > 0;

@@ -35,7 +35,7 @@ pub use described::{Cause, Described, Unavailable, Verified};
 pub use end::{End, EndReason};
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use idle::IdleMeasurement;
-pub use look::Look;
+pub use look::InterimLook;
 pub use measurement::{Cost, Measurement};
 pub use placement::{MachinePart, Placement};
 pub use program::{Owner, ProgramShare, next_step, unstoppable};
@@ -71,7 +71,7 @@ pub enum Record {
     /// One measurement of one cell.
     Run(Box<Run>),
     /// A look at the comparison, which may have ended it.
-    Look(Look),
+    Look(InterimLook),
     /// A profile, which counts in no figure.
     Why(Box<Why>),
     /// A block that was given to a pair of hosts.
@@ -197,7 +197,7 @@ pub struct Goal {
     #[serde(default, with = "crate::units::optional_duration_text")]
     #[schemars(with = "Option<String>")]
     pub budget: Option<Duration>,
-    /// It may end before its budget, at a look at which the answer is known.
+    /// True if it may end before its budget, at a look at which the answer is known.
     #[serde(default)]
     pub until_decided: bool,
 }

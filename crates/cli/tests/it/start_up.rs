@@ -51,7 +51,6 @@ fn a_comparison_ends_when_its_answer_is_known_or_its_time_is_over() {
     let [server, slow] = servers(&world);
     let wanted = ["--a", &server, "--b", &slow, "--metric=ready", "--budget=20s"];
     let outcome = world.wirebench(&[&SHORT[..], &wanted].concat());
-    assert_fine(&outcome);
     let journal = world.journal();
     let cohorts: Vec<u32> = journal.looks.iter().map(|look| look.cohorts).collect();
     assert_eq!(cohorts[0], 3);

@@ -217,8 +217,9 @@ impl<'a> Cohort<'a> {
         parallel::map(members, count, |member| (member.load, member.stop(grace)))
     }
 
-    /// How long the discard and the counted part of a slice on this server are, and in which rounds it has one: if it needs
-    /// longer slices than `length`, it has fewer. Their numbers are powers of two, so that most rounds have pairs.
+    /// How long the discard and the counted part of a slice on this server are, and in which rounds it has one: if
+    /// it needs longer slices than `length`, it has fewer. Their numbers are powers of two, so that most rounds have
+    /// pairs.
     fn times(
         &self,
         member: &Member<'_>,

@@ -10,15 +10,16 @@ use std::{
 };
 use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
-    journal::{Counts, EndReason, Journal, Look, Record, Run},
+    journal::{Counts, EndReason, Journal, Record, Run},
     suite::Workload,
 };
 
 use super::{
-    Experiment, Observer, Progress, Stage,
+    Observer, Progress, Stage,
     checks::Refused,
     limits::{Done, Limits},
     loads::Loads,
+    looks,
     open_journal::{OpenJournal, Place, place},
     pace::Pace,
     units::Unit,
@@ -88,7 +89,9 @@ impl Blocks<'_> {
         for (index, number) in (0..).zip(numbers) {
             if number >= begun {
                 let done = self.done(number, journal_file, observer);
-                if let Some(reason) = self.look(&done, limits.end(&done), journal_file)? {
+                if let Some(reason) =
+                    looks::look(experiment, &done, limits.end(&done), journal_file)?
+                {
                     return Ok(reason);
                 }
             }
@@ -156,33 +159,6 @@ impl Blocks<'_> {
             false => None,
         };
         Done { blocks, spent: self.clock.spent(), next_block, widest, complete }
-    }
-
-    /// Why it ends, also because a look finds the answer. It is written down before anybody looks.
-    fn look(
-        &self,
-        done: &Done,
-        end: Option<EndReason>,
-        journal_file: &mut OpenJournal,
-    ) -> io::Result<Option<EndReason>> {
-        let Experiment { goal, knowledge, .. } = self.stage.experiment;
-        let Some(budget) = goal.budget.filter(|_| goal.until_decided) else { return Ok(end) };
-        let cohorts = done.blocks;
-        if !Look::is_due(cohorts) && end.is_none() {
-            return Ok(None);
-        }
-        let last = journal_file.journal().looks.last().copied();
-        if last.is_none_or(|it| it.cohorts < cohorts) {
-            let passed = done.spent.as_secs_f64() / budget.as_secs_f64();
-            let share = match end {
-                Some(_) => 1.0,
-                // A resumed comparison knows the time of its earlier parts only about.
-                None => passed.min(1.0).max(last.map_or(0.0, |it| it.share)),
-            };
-            journal_file.write(Record::Look(Look { cohorts, share }))?;
-        }
-        let is_decided = || (knowledge.is_decided)(journal_file.journal());
-        Ok(end.or_else(|| is_decided().then_some(EndReason::Decided)))
     }
 
     /// Measures a group of instances and writes its runs down, all at once: one that was cut off has

@@ -20,6 +20,7 @@ mod conduct;
 mod forecast;
 mod limits;
 mod loads;
+mod looks;
 mod needs;
 mod open_journal;
 mod pace;
@@ -59,12 +60,12 @@ use wirebench_server::perf::Perf;
 
 use crate::{measure::RunSettings, plan, why};
 
-/// What is known of the ratios of a journal. This crate makes no statistics.
+/// Statistics on the ratios of a journal, which this crate does not make.
 pub struct Knowledge {
     /// How wide the widest interval of a ratio is: half of its width over the ratio; none as long
     /// as one of them is not known.
     pub half_width: Box<HalfWidth>,
-    /// Whether all that is asked is answered.
+    /// True if all that is asked is answered.
     pub is_decided: Box<IsDecided>,
 }
 

@@ -119,7 +119,8 @@ fn a_percentile_that_no_reply_reached_keeps_no_limit() {
     let mut silent = run(900_000, 1000);
     silent.load.latency.as_mut().unwrap().lower_bounds = Some(401);
     let (_, reasons) = blamed(&silent);
-    expect!["p99 is not known to be below 2 ms; mean is not known to be below 1 ms"].assert_eq(&reasons);
+    expect!["p99 is not known to be below 2 ms; mean is not known to be below 1 ms"]
+        .assert_eq(&reasons);
 }
 
 #[test]

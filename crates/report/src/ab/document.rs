@@ -234,7 +234,7 @@ impl Ab<'_> {
         (is_about && !names.is_empty()).then(text)
     }
 
-    /// What such a comparison finds.
+    /// The difference that such a comparison finds.
     fn detectable(&self) -> Option<String> {
         let share = self.main()?.ratio.as_ref()?.detectable?;
         Some(format!("9 of 10 such runs find a difference of {}", percent(share)))

@@ -23,7 +23,7 @@ impl Analysis<'_> {
         widest
     }
 
-    /// Whether every such ratio has a verdict, and there is one.
+    /// True if every such ratio has a verdict, and there is one.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_known =

@@ -1,8 +1,8 @@
 //! Reads a journal, including one whose last line is incomplete.
 
 use super::{
-    End, FixedRate, JOURNAL_FORMAT, Look, Part, Record, Resumed, Run, SearchResult, SearchSpec,
-    Start, Unavailable, Verified, Why,
+    End, FixedRate, InterimLook, JOURNAL_FORMAT, Part, Record, Resumed, Run, SearchResult,
+    SearchSpec, Start, Unavailable, Verified, Why,
 };
 use crate::load::LOAD_FORMAT;
 use std::collections::HashMap;
@@ -50,7 +50,7 @@ pub struct Journal {
     /// All runs, in the order in which they were made.
     pub runs: Vec<Run>,
     /// The looks at a comparison that ends when it is decided.
-    pub looks: Vec<Look>,
+    pub looks: Vec<InterimLook>,
     /// The profiles of `--why`, which count in no figure.
     pub whys: Vec<Why>,
     /// The blocks that were measured by themselves; empty if all were measured in one go.

@@ -44,7 +44,7 @@ steady_within = "5s"
 duration = "240ms"
 "#;
 
-/// It is rarely used up, because a comparison ends when it is decided.
+/// Rarely used up, because a comparison ends when it is decided.
 const BUDGET: Duration = Duration::from_secs(40);
 /// With a process for each run a block takes twice as long as a cohort.
 const PROCESS_BUDGET: Duration = Duration::from_secs(120);

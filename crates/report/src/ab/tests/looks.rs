@@ -1,7 +1,7 @@
 //! Comparisons that may end at a look.
 
 use super::*;
-use wirebench_schema::journal::Look;
+use wirebench_schema::journal::InterimLook;
 
 /// The comparison of `costs` that ended at the last of these looks.
 fn at(looks: &[(u32, f64)], (ratio, loudness): (f64, f64)) -> Journal {
@@ -9,7 +9,7 @@ fn at(looks: &[(u32, f64)], (ratio, loudness): (f64, f64)) -> Journal {
     let cohorts = looks.last().map_or(14, |it| it.0) as usize;
     runs(&mut journal, cohorts, (10_000.0, 10_000.0 * ratio), loudness, cost);
     journal.start.goal.until_decided = true;
-    journal.looks = looks.iter().map(|&(cohorts, share)| Look { cohorts, share }).collect();
+    journal.looks = looks.iter().map(|&(cohorts, share)| InterimLook { cohorts, share }).collect();
     ended(&mut journal, EndReason::Decided);
     journal
 }
