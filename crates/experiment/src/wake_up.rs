@@ -92,10 +92,12 @@ fn price([natural, awake]: [WakeUpPrice; 2]) -> Result<WakeUpPrice, String> {
     if natural.latency_ns.max(awake.latency_ns) > MOST_LATENCY_NS {
         return Err("the machine is too busy".to_owned());
     }
-    Ok(WakeUpPrice {
+    let price = WakeUpPrice {
         cpu_ns: natural.cpu_ns - awake.cpu_ns,
         latency_ns: natural.latency_ns - awake.latency_ns,
-    })
+    };
+    let is_positive = price.cpu_ns > 0.0 && price.latency_ns > 0.0;
+    if is_positive { Ok(price) } else { Err("the noise of this machine hides it".to_owned()) }
 }
 
 #[cfg(test)]
@@ -109,5 +111,7 @@ mod tests {
         assert_eq!(price(both), Ok(cost(3_600.0, 35_000.0)));
         let busy = price([cost(11_400.0, 54_000.0), cost(7_800.0, 2e6)]);
         assert_eq!(busy, Err("the machine is too busy".to_owned()));
+        let noise = price([cost(7_900.0, 19_000.0), cost(7_800.0, 19_000.0)]);
+        assert_eq!(noise, Err("the noise of this machine hides it".to_owned()));
     }
 }

@@ -135,7 +135,8 @@ impl Arguments {
             goal,
             part: self.block.part()?,
             knowledge: self.knowledge(metric),
-            complete_cohorts: wirebench_report::analysis::complete_cohorts,
+            // A budget or a number ends it, whatever the state of the machine.
+            complete_cohorts: |_| None,
             why,
         };
         Ok(Setting { experiment, subjects: sides.into(), missing: Vec::new() })
