@@ -18,7 +18,7 @@ use crate::{generators::apart, thresholds::KEPT};
 const ENOUGH_FOR_P999: u64 = 10_000;
 /// A median of the lag over this share of the median latency is a part of what is measured.
 const LAG_SHARE: f64 = 0.1;
-/// Share of the replies from which on a server closed the connection after each; windows cut some off.
+/// Share of the replies from which on a server closed the connection after each.
 const EVERY_REPLY: f64 = 0.9;
 /// One closed connection in this many requests costs little beside them.
 const REQUESTS_PER_CLOSE: u64 = 100;
@@ -43,7 +43,7 @@ pub fn reasons(load: &LoadReport, phase: Phase, windows: usize) -> Vec<Reason> {
         below_rate(load),
         late(load, phase),
         impossible(load, windows),
-        server_closes_reason(load),
+        server_closes_reason(load, windows),
         server_stall(load),
         generator_stall(load),
         few_for_p999(load, phase),
@@ -141,7 +141,7 @@ fn impossible(load: &LoadReport, windows: usize) -> Option<Reason> {
     is_wrong.then(|| ReasonKind::LittlesLaw.reason(Weight::Invalid, Some(busy), detail))
 }
 
-fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
+fn server_closes_reason(load: &LoadReport, windows: usize) -> Option<Reason> {
     let closes = load.server_closes;
     // A load that repeats such requests expects them.
     let often = closes * REQUESTS_PER_CLOSE > load.requests;
@@ -152,7 +152,11 @@ fn server_closes_reason(load: &LoadReport) -> Option<Reason> {
         Some(0) | None => String::new(),
     };
     let detail = format!("in {} requests{repeated}", load.requests);
-    let (kind, weight) = match closes as f64 >= EVERY_REPLY * load.requests as f64 {
+    // A window cuts off what each connection has open.
+    let cut_off = (windows * load.config.connections) as u64;
+    let is_each = closes.saturating_mul(2) >= load.requests
+        && (closes + cut_off) as f64 >= EVERY_REPLY * load.requests as f64;
+    let (kind, weight) = match is_each {
         true => (ReasonKind::ClosesAfterReply, Weight::Note),
         false => (ReasonKind::ServerCloses, weight),
     };

@@ -254,7 +254,7 @@ fn closed_connections_weigh_by_how_often_they_were() {
     assert_only(&load(1001), Phase::Saturate, kind, Weight::Invalid, 1001.0);
     // With each reply it is the server's way to answer, and its cost is in the figure.
     let each = ReasonKind::ClosesAfterReply;
-    assert_only(&load(89_999), Phase::Saturate, kind, Weight::Invalid, 89_999.0);
+    assert_only(&load(89_000), Phase::Saturate, kind, Weight::Invalid, 89_000.0);
     assert_only(&load(90_000), Phase::Saturate, each, Weight::Note, 90_000.0);
     let mut repeated = LoadReport { retried_requests: Some(50_000), ..load(50_001) };
     repeated.config.on_closed = ClosedPolicy::Retry;
