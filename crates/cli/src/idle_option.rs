@@ -68,7 +68,9 @@ impl IdleOption {
             _ => AwakeCpus::hold(),
         };
         let is_known = settings.wake_up.is_some() || settings.fleet.is_some();
-        if held.is_ok() && is_priced && !is_known {
+        // It is that of the CPUs of both sides, if each has its own.
+        let has_own = settings.placement.pinned && settings.placement.disjoint;
+        if held.is_ok() && is_priced && has_own && !is_known {
             // The first of its two loads needs CPUs that sleep.
             drop(held);
             measure_price(context, settings, note)?;
