@@ -118,7 +118,8 @@ impl<'a> Ab<'a> {
         let is_known = |it: &ConditionResult| it.inconclusive.is_empty() && it.looked_at > 0;
         match &self.gate {
             Some(gate) => gate.conditions.iter().all(is_known),
-            None => !matches!(self.verdict, Verdict::Claimed(Claim::CannotTell)),
+            // More cohorts may make a side valid.
+            None => matches!(self.verdict, Verdict::Claimed(claim) if claim != Claim::CannotTell),
         }
     }
 

@@ -40,6 +40,10 @@ fn it_is_decided_when_the_verdict_or_every_condition_is() {
     assert!(!decided(&higher, &["cpu > +1%", "cpu > +5%"]));
     let noisy = at(&[(3, 0.2)], (1.0, 30.0));
     assert!(!decided(&noisy, &[]));
+    let mut not_valid = higher.clone();
+    add_reason(&mut not_valid, |_| true, &reason(Weight::Invalid, "disturbed"));
+    assert_eq!(of(&not_valid, &[]).verdict, Verdict::NotValid);
+    assert!(!decided(&not_valid, &[]), "more cohorts may be valid");
     let text = of(&higher, &[]).sentence();
     assert!(text.ends_with(", 5 cohorts at 40 000 requests/s, decided at look 3)"), "{text}");
     let page = of(&higher, &[]).page(None);
