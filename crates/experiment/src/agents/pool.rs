@@ -4,12 +4,18 @@
 use std::{
     collections::VecDeque,
     process::{Command, Stdio},
-    sync::atomic::AtomicBool,
+    sync::{
+        atomic::AtomicBool,
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
     thread,
     time::{Duration, Instant},
 };
 use wirebench_schema::agent::{AgentCommand, AgentEvent, HEARTBEAT_WITHIN_NS};
-use wirebench_server::pipe::PipedChild;
+use wirebench_server::{
+    parallel,
+    pipe::{PipedChild, Writer},
+};
 
 use super::clock::{Exchange, Offset};
 use crate::remote::{Fleet, HEARTBEAT_EVERY};
@@ -71,9 +77,9 @@ pub(super) struct AgentPool {
     members: Vec<Member>,
     /// When the clock of this side was zero.
     origin: Instant,
-    /// When the last heartbeats were sent.
-    heartbeat: Option<Instant>,
     turn: usize,
+    /// Ends the heartbeats when it is dropped; none of a child on this host.
+    _heartbeats: Option<Sender<()>>,
 }
 
 impl AgentPool {
@@ -95,11 +101,14 @@ impl AgentPool {
             let process = fleet.start_agent(host)?;
             Ok(Member { host: Some(host.clone()), process, heard: None })
         };
-        Ok(Self::of(fleet.hosts.iter().map(spawn).collect::<Result<_, String>>()?))
+        let members: Vec<Member> = fleet.hosts.iter().map(spawn).collect::<Result<_, String>>()?;
+        let writers = members.iter().filter_map(|it| it.process.writer()).collect();
+        let heartbeats = heartbeats(writers).map_err(|error| error.to_string())?;
+        Ok(Self { _heartbeats: Some(heartbeats), ..Self::of(members) })
     }
 
     fn of(members: Vec<Member>) -> Self {
-        Self { members, origin: Instant::now(), heartbeat: None, turn: 0 }
+        Self { members, origin: Instant::now(), turn: 0, _heartbeats: None }
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -144,10 +153,6 @@ impl AgentPool {
         if self.child().is_some() {
             return Ok(self.members[0].listen(left())?.map(|event| (0, event)));
         }
-        if self.heartbeat.is_none_or(|last| last.elapsed() >= HEARTBEAT_EVERY) {
-            self.heartbeat = Some(Instant::now());
-            self.tell(&AgentCommand::Heartbeat)?;
-        }
         let count = self.members.len();
         for place in (self.turn..self.turn + count).map(|place| place % count) {
             if let Some(event) = self.members[place].listen(Duration::ZERO)? {
@@ -187,6 +192,21 @@ impl AgentPool {
         let offsets = exchanges.iter().map(|it| Offset::of(it));
         offsets.collect::<Option<_>>().ok_or_else(|| "no clock was read".to_owned())
     }
+}
+
+/// Sends heartbeats until what it returns is dropped. They have a thread of their own, because the others may wait for
+/// one host, for a server or for a CPU longer than an agent goes on without them.
+fn heartbeats(to: Vec<Writer>) -> std::io::Result<Sender<()>> {
+    let (sender, receiver) = mpsc::channel();
+    parallel::spawn(move || {
+        while receiver.recv_timeout(HEARTBEAT_EVERY) == Err(RecvTimeoutError::Timeout) {
+            for writer in &to {
+                // Its next event says why one cannot be written to.
+                let _ = writer.say(&AgentCommand::Heartbeat);
+            }
+        }
+    })?;
+    Ok(sender)
 }
 
 fn elapsed_ns(origin: Instant) -> u64 {
