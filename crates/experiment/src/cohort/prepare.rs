@@ -25,8 +25,9 @@ use super::{
     warm_up::WarmUp,
 };
 
-/// How long a slice is that warms up.
+/// How long a slice is that warms up, and one of a server that was warm soon in its first cohort.
 const WARM_UP_LENGTH: Duration = Duration::from_millis(60);
+const WARM_SOON_LENGTH: Duration = Duration::from_millis(20);
 /// One that seems to settle late is looked at again, and judged by all looks together: noise averages
 /// out, and a server that starts slowly only at times is given what it needs then.
 const PILOTS_MOST: usize = 3;
@@ -47,6 +48,8 @@ pub(crate) struct KnownServers {
     settled: BTreeMap<Key, Settled>,
     /// Those whose slices cost more than long ones although they seemed to have settled.
     late: BTreeSet<Key>,
+    /// Those whose instances were all warm soon, with slices of the full length.
+    warm_soon: BTreeMap<Key, bool>,
     /// The most memory that an instance had.
     memory_bytes: BTreeMap<Key, u64>,
 }
@@ -71,6 +74,10 @@ impl KnownServers {
         } else if let Some(settled) = self.settled.get_mut(key) {
             settled.length_ratio = Some(ratio);
         }
+    }
+
+    fn warm_up_length(&self, key: &Key) -> Duration {
+        if self.warm_soon.get(key) == Some(&true) { WARM_SOON_LENGTH } else { WARM_UP_LENGTH }
     }
 
     /// How much memory an instance of this server may come to use; 0 before there was one.
@@ -116,6 +123,9 @@ impl Cohort<'_> {
         let workloads = self.workloads();
         let within = workloads.iter().map(|it| it.steady_within).max().unwrap_or_default();
         let mut warm: Vec<WarmUp> = vec![WarmUp::default(); members.len()];
+        let key = |it: &Member<'_>| self.key(&it.subject.variant.id);
+        let lengths: Vec<Duration> =
+            members.iter().map(|it| known.warm_up_length(&key(it))).collect();
         loop {
             let is_cold = |index: &usize| {
                 let spent = Duration::from_nanos(warm[*index].spent_ns);
@@ -126,15 +136,19 @@ impl Cohort<'_> {
                 break;
             }
             for index in cold {
-                let shape = self.shape(&self.preparing(), 0, (Duration::ZERO, WARM_UP_LENGTH));
+                let times = (Duration::ZERO, lengths[index]);
+                let shape = self.shape(&self.preparing(), 0, times);
                 let done = self.slice(runner, members, index, &shape)?;
                 let done = done.inspect(|done| members[index].latency_ns[0] = done.latency_ns());
                 let value = done.and_then(|done| members[index].warmth(&done.slice));
-                warm[index].add(value, WARM_UP_LENGTH.as_nanos() as u64);
+                warm[index].add(value, lengths[index].as_nanos() as u64);
             }
         }
-        for (member, warm) in members.iter_mut().zip(&warm) {
+        for ((member, warm), length) in members.iter_mut().zip(&warm).zip(&lengths) {
             member.instance.warm_up_ns = warm.spent_ns;
+            if *length == WARM_UP_LENGTH {
+                *known.warm_soon.entry(key(member)).or_insert(true) &= warm.is_warm_soon();
+            }
             if !warm.is_warm() && !within.is_zero() {
                 member.evidence.cold_ns = Some(warm.spent_ns);
             }

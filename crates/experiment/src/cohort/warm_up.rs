@@ -8,6 +8,8 @@
 const GAIN: f64 = 0.03;
 /// How many slices in a row must bring no gain.
 const WITHOUT_GAIN: usize = 2;
+/// After how many slices at most a server was warm soon. One that compiles needs far more.
+const SOON: usize = 4;
 
 /// The slices that have warmed one server.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +32,11 @@ impl WarmUp {
         let (before, last) = self.values.split_at(before);
         !before.is_empty() && best(last) >= best(before) * (1.0 - GAIN)
     }
+
+    /// Whether it is warm, and hardly a slice brought a gain.
+    pub(super) fn is_warm_soon(&self) -> bool {
+        self.is_warm() && self.values.len() <= SOON
+    }
 }
 
 #[cfg(test)]
@@ -48,6 +55,17 @@ mod tests {
     #[test]
     fn a_server_that_needs_nothing_is_warm_after_three_slices() {
         assert_eq!(slices(std::iter::repeat(5.0)), Some(2));
+    }
+
+    #[test]
+    fn one_is_warm_soon_if_hardly_a_slice_brought_a_gain() {
+        let after = |values: &[f64]| {
+            let mut warm_up = WarmUp::default();
+            values.iter().for_each(|value| warm_up.add(Some(*value), 1));
+            warm_up.is_warm_soon()
+        };
+        assert!(after(&[5.0, 5.0, 5.0]) && after(&[9.0, 5.0, 5.0, 5.0]));
+        assert!(!after(&[5.0, 5.0]) && !after(&[9.0, 7.0, 5.0, 5.0, 5.0]));
     }
 
     #[test]
