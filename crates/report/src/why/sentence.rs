@@ -106,7 +106,10 @@ fn difference(why: &Why<'_>, other: &Why<'_>) -> String {
     let cpu = sides.map(|it| it.cpu_ns_per_request.unwrap_or(0.0));
     let explains = |share: f64| {
         let difference = (cpu[0] / cpu[1].max(f64::MIN_POSITIVE) - 1.0) * 100.0;
-        format!("explains {:.0} % of {difference:+.0} % CPU time per request", share * 100.0)
+        // More than all is balanced by other functions.
+        let share =
+            if share < 0.995 { format!("{:.0} %", share * 100.0) } else { "all".to_owned() };
+        format!("explains {share} of {difference:+.0} % CPU time per request")
     };
     let calls = calls_differ(sides);
     let share = calls.as_ref().map_or(0.0, |(_, ns)| ns / (cpu[0] - cpu[1]));

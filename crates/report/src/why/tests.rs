@@ -63,7 +63,7 @@ fn the_largest_difference_comes_first() {
     assert_eq!(
         sentences,
         [
-            "go/net makes 2.00 read per request, c/epoll 1.00, which explains 100 % of +25 % CPU time per request \
+            "go/net makes 2.00 read per request, c/epoll 1.00, which explains all of +25 % CPU time per request \
              (system calls in all: 3.10, 2.10; CPU time: 5.00 us, 4.00 us)",
             "own/server under hello has no profile: perf has no sample of the server"
         ]
@@ -163,7 +163,7 @@ fn without_calls_that_differ_the_functions_decide() {
         |own| compared(&made("ab/b", &ring, own), Some(&made("ab/a", &ring, &alike))).sentence;
     assert_eq!(
         whys(&slower),
-        "f explains 100 % of +40 % CPU time per request: b spends 4.00 us per request in it, a 2.00 us (system calls \
+        "f explains all of +40 % CPU time per request: b spends 4.00 us per request in it, a 2.00 us (system calls \
          in all: 0.03, 0.03; CPU time: 7.00 us, 5.00 us)"
     );
     assert_eq!(

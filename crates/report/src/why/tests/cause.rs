@@ -21,11 +21,11 @@ fn the_cause_is_the_deepest_function_that_explains_nearly_all() {
     // Two functions with a half each: the function that calls both.
     let halves = [("t;main;handle;parse", SECOND), ("t;main;handle;log", SECOND)];
     let halves = by_functions(&[&shared[..], &halves].concat(), &shared);
-    assert!(halves.starts_with("handle explains 100 % of +20 %"), "{halves}");
+    assert!(halves.starts_with("handle explains all of +20 %"), "{halves}");
     // One function that two others call.
     let callers = [("t;main;get;burn", SECOND), ("t;main;put;burn", SECOND)];
     let callers = by_functions(&[&shared[..], &callers].concat(), &shared);
-    assert!(callers.starts_with("burn explains 100 % of +20 %"), "{callers}");
+    assert!(callers.starts_with("burn explains all of +20 %"), "{callers}");
     // The rest of the program is faster by chance.
     let noisy = [
         ("t;main;wait", 45 * SECOND / 10),
@@ -33,7 +33,7 @@ fn the_cause_is_the_deepest_function_that_explains_nearly_all() {
         ("t;main;handle;burn", 2 * SECOND),
     ];
     let noisy = by_functions(&noisy, &shared);
-    assert!(noisy.starts_with("burn explains 133 % of +15 %"), "{noisy}");
+    assert!(noisy.starts_with("burn explains all of +15 %"), "{noisy}");
     // What is balanced by another function is not the cause.
     let balanced = [
         ("t;main;wait", 5 * SECOND),
@@ -41,7 +41,7 @@ fn the_cause_is_the_deepest_function_that_explains_nearly_all() {
         ("t;main;handle;burn", 3 * SECOND),
     ];
     let balanced = by_functions(&balanced, &shared);
-    assert!(balanced.starts_with("handle explains 100 % of +10 %"), "{balanced}");
+    assert!(balanced.starts_with("handle explains all of +10 %"), "{balanced}");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_function_with_another_name_counts_once() {
     let others = [("t;serve_a;parse;scan_a", 2 * SECOND), ("t;serve_a;write", 6 * SECOND)];
     assert_eq!(
         by_functions(&own, &others),
-        "scan_b (in A: scan_a) explains 100 % of +25 % CPU time per request: B spends 4.00 us per request in it, A \
+        "scan_b (in A: scan_a) explains all of +25 % CPU time per request: B spends 4.00 us per request in it, A \
          2.00 us"
     );
     let places = [
@@ -69,7 +69,7 @@ fn a_function_with_another_name_counts_once() {
     ];
     let [own, other] = [made("ab/B", &[], &places), made("ab/A", &[], &others)];
     let why = compared(&own, Some(&other));
-    assert!(why.sentence.starts_with("handler explains 100 % of +25 %"), "{}", why.sentence);
+    assert!(why.sentence.starts_with("handler explains all of +25 %"), "{}", why.sentence);
     let symbols: Vec<&str> = why.frames_differ.iter().map(|it| it.symbol.as_str()).collect();
     assert_eq!(symbols, ["handler"]);
 }
@@ -86,7 +86,7 @@ fn a_call_is_the_first_cause_only_if_it_explains_most() {
     };
     assert_eq!(
         of(&[read]),
-        "B makes 2.00 recvfrom per request, A 1.00, which explains 100 % of +20 % CPU time per request"
+        "B makes 2.00 recvfrom per request, A 1.00, which explains all of +20 % CPU time per request"
     );
     assert_eq!(
         of(&[read, burn]),
