@@ -46,7 +46,7 @@ const MIXED: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\n\
 
 /// What journals of before are about.
 const SATURATED: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"hello\"\n\
-                         scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
+                         scenario = \"hello\"\nconnections = 64\nduration = \"200ms\"\n";
 
 /// A process of it spins all the time.
 const SPINS: &str = "(while :; do :; done) &\n\

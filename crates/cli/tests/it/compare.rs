@@ -13,7 +13,7 @@ use crate::{
 };
 
 const SUITE: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"hello\"\n\
-                     scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
+                     scenario = \"hello\"\nconnections = 64\nduration = \"200ms\"\n";
 
 /// The throughput of `go/net` in each block, with a baseline of 100 000 requests/s.
 #[derive(Clone, Copy)]

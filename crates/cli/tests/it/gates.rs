@@ -10,7 +10,7 @@ use crate::{
 };
 
 const SUITE: &str = "description = \"An example.\"\nblocks = 4\n[[workload]]\nname = \"hello\"\n\
-                     scenario = \"hello\"\nconnections = 64\nduration = \"1s\"\n";
+                     scenario = \"hello\"\nconnections = 64\nduration = \"200ms\"\n";
 
 /// A built-in server, and its URL.
 fn served(world: &World) -> (Running, String) {

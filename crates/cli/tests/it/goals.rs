@@ -46,7 +46,7 @@ fn a_budget_ends_a_run_after_whole_blocks_and_never_before_the_first() {
 fn a_budget_drops_loads_before_cohorts_and_says_what_it_lacks() {
     let load = |name: &str| {
         format!(
-            "[[workload]]\nname = \"{name}\"\nscenario = \"hello\"\nconnections = 8\nduration = \"1s\"\n"
+            "[[workload]]\nname = \"{name}\"\nscenario = \"hello\"\nconnections = 8\nduration = \"200ms\"\n"
         )
     };
     let suite = format!(

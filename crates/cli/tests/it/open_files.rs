@@ -71,7 +71,7 @@ fn a_suite_is_carried_out_without_the_workloads_that_need_too_many_files() {
     let workload = |name: &str, connections: u32| {
         format!(
             "[[workload]]\nname = \"{name}\"\nscenario = \"hello\"\nconnections = {connections}\n\
-             duration = \"1s\"\n"
+             duration = \"200ms\"\n"
         )
     };
     let head = "description = \"An example.\"\nentries = [\"builtin/epoll\"]\nblocks = 1\n";

@@ -15,7 +15,7 @@ use wirebench_schema::{
 const SUITE: &str = "description = \"Our API.\"\nentries = [\"x/one\", \"x/two\"]\n\
                      baseline = \"x/one\"\nblocks = 3\n[[workload]]\nname = \"api\"\n\
                      scenario = \"requests\"\nrequests_file = \"api.jsonl\"\norder = \"weighted\"\n\
-                     connections = 64\nduration = \"1s\"\n";
+                     connections = 64\nduration = \"200ms\"\n";
 
 /// The description of the server `mode` with requests of this file.
 pub(crate) fn entry(mode: &str, requests: &str) -> String {

@@ -17,7 +17,7 @@ use wirebench_schema::journal::{Counts, EndReason, Journal, Outcome as Result, R
 /// Two servers in three blocks: nine runs, the baseline's second ones included.
 const SUITE: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\n\
                      baseline = \"builtin/epoll\"\nblocks = 3\n[[workload]]\nname = \"a\"\n\
-                     scenario = \"hello\"\nconnections = 2\nduration = \"300ms\"\n";
+                     scenario = \"hello\"\nconnections = 2\nduration = \"200ms\"\n";
 const RUNS: usize = 9;
 const BEGIN: [&str; 5] = ["run", "mine", "--no-verify", "--seed", "7"];
 

@@ -225,7 +225,7 @@ fn a_dry_run_prints_the_plan_and_makes_nothing() {
     assert_has(
         &outcome.stdout,
         &[
-            "cohort 3  hello 50 x 20ms  2 servers: builtin/epoll",
+            "cohort 3  hello 10 x 20ms  2 servers: builtin/epoll",
             "plan: 1 server, 2 loads, 3 cohorts: 12 runs, about ",
             "A/A runs: 6 repeat a server within its cohort\n",
             " for checks, ",

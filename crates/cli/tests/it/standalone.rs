@@ -151,7 +151,7 @@ fn own_entries_and_suites_are_used_next_to_the_embedded_ones() {
     taken.assert_refused(2, &["entries/c/epoll exists already"]);
     fs::create_dir(alone.work().join("suites")).unwrap();
     let suite = "description = \"An example.\"\nentries = [\"c/mine\", \"c/epoll\"]\nblocks = 3\n[[workload]]\n\
-                 name = \"hello\"\nscenario = \"hello\"\nconnections = 8\nduration = \"1s\"\n";
+                 name = \"hello\"\nscenario = \"hello\"\nconnections = 8\nduration = \"200ms\"\n";
     fs::write(alone.work().join("suites/mine.toml"), suite).unwrap();
     let plan = alone.wirebench(&["run", "mine", "--dry-run"], &[]).ended(0);
     assert!(plan.stdout.contains("c/mine") && plan.stdout.contains("c/epoll"), "{plan:#?}");

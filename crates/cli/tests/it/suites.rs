@@ -254,7 +254,7 @@ fn the_scale_of_the_paper_is_as_written_and_says_what_the_machine_lacks() {
 fn a_missing_generator_is_named_with_the_package_that_installs_it() {
     for (generator, package) in [("wrk", "wrk"), ("hey", "hey"), ("h2load", "nghttp2-client")] {
         let arguments = ["run", "builtin/epoll", "--generator", generator, "--scenario", "hello"];
-        let outcome = World::new().wirebench_alone(&arguments);
+        let outcome = World::new().wirebench_alone(&[&arguments[..], &["-d1s"]].concat());
         let expected = format!(
             "the program `{generator}` is missing: `sudo apt-get install {package}` installs it; \
              `wirebench setup` does not, because no entry needs it"

@@ -169,7 +169,7 @@ fn what_does_not_fit_is_a_sentence_with_the_next_step() {
     );
     let listed = small(100_000, 1 << 34);
     assert!(!listed.contains("may not suffice") && !listed.contains("open files allow"));
-    assert!(listed.contains("\ncohort 3  echo 50 x 20ms  "), "{listed}");
+    assert!(listed.contains("\ncohort 3  echo 10 x 20ms  "), "{listed}");
     let long = dry_run(&world, "zab", "4-cpus", &[]);
     assert!(long.contains("\n--details lists the ") && !long.contains("\nblock 1 "), "{long}");
     assert!(dry_run(&world, "zab", "4-cpus", &["--details"]).contains("\nblock 6  "));

@@ -42,8 +42,8 @@ ready = "line"
 /// What `quick` is in these tests, whatever the project's own measures: short, in two scenarios.
 const QUICK: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\nblocks = 3\n\
                      [[workload]]\nname = \"hello\"\nscenario = \"hello\"\nconnections = 64\n\
-                     duration = \"1s\"\n[[workload]]\nname = \"echo\"\nscenario = \"echo\"\n\
-                     connections = 64\nduration = \"1s\"\n";
+                     duration = \"200ms\"\n[[workload]]\nname = \"echo\"\nscenario = \"echo\"\n\
+                     connections = 64\nduration = \"200ms\"\n";
 
 /// A checkout in a temporary folder.
 pub(crate) struct World {
