@@ -151,6 +151,12 @@ impl CohortSlices {
         (x, Axis::span("CPU time per request, us", (middle - reach, middle + reach), show))
     }
 
+    /// The meaning of the dashed line.
+    pub(crate) fn value_words(&self) -> String {
+        let none = "no dashed line: the server has no value in this cohort".to_owned();
+        self.value.map_or(none, |it| format!("value of the cohort: {it:.2} us"))
+    }
+
     /// Each use that occurs, with its slices.
     pub(crate) fn uses(&self) -> impl Iterator<Item = (SliceUse, Vec<(f64, f64)>)> {
         let dropped = DISTURBANCES.iter().map(SliceUse::Dropped);

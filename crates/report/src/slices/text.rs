@@ -88,8 +88,8 @@ fn digit(state: Option<usize>) -> char {
 
 fn legend(slices: &CohortSlices) -> Vec<String> {
     let uses = slices.uses().map(|(used, places)| (used.sign(), used.words(places.len())));
-    let value = slices.value.map(|it| (VALUE, format!("value of the cohort: {it:.2} us")));
+    let value = (VALUE, slices.value_words());
     let states = slices.by_state().map(|(state, words, _)| (digit(state), words.to_owned()));
-    let lines = uses.chain([(OTHER, OTHERS.to_owned())]).chain(value).chain(states);
+    let lines = uses.chain([(OTHER, OTHERS.to_owned()), value]).chain(states);
     lines.map(|(sign, words)| format!("  {sign}  {words}")).collect()
 }

@@ -24,10 +24,11 @@ const EDGE: f64 = 16.0;
 /// The least space between two labels of the axis below.
 const LABEL_WIDTH: f64 = 52.0;
 const LONGEST_TITLE: usize = 60;
-/// Outlines of marks: a dot, a cross and a ring.
+/// Outlines of marks: a dot, a cross, a ring and a line.
 const DOT: &str = "h0";
 const CROSS: &str = "m-3.5-3.5l7 7m0-7l-7 7";
 const RING: &str = "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0";
+const DASH: &str = "m-6 0h4m4 0h4";
 /// The classes of states, the nearest first, and of a change.
 const STATES: [&str; 3] = ["near", "far", "farther"];
 const CHANGED: &str = "mixed";
@@ -103,6 +104,7 @@ fn legend(slices: &CohortSlices) -> Markup {
             @if !slices.others.is_empty() {
                 (key("others", DOT, OTHERS))
             }
+            (key("quiet", DASH, &slices.value_words()))
             @for (state, words, _) in slices.by_state() {
                 (key(class(state), DOT, &format!("at the bottom: {words}")))
             }
