@@ -28,16 +28,24 @@ fn find(path: PathBuf) -> Result<PathBuf, String> {
     })
 }
 
-/// The result in `folder` that began last, by the time in its name.
+/// The result in `folder` that began last.
 fn newest(folder: &Path) -> Option<PathBuf> {
-    let folders = folder.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    sorted(folder).into_iter().next()
+}
+
+/// The results in `folder`, the newest first, by the time in their names.
+pub(crate) fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = folder.read_dir() else { return Vec::new() };
+    let folders = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let is_result = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let time = name.get(.."2026-01-01-000000".len()).unwrap_or_default();
         let is_dated = DateTime::strptime(journal::FOLDER_TIME, time).is_ok();
         is_dated && (journal::is_in(path) || loads::is_in(path))
     };
-    folders.filter(is_result).max()
+    let mut results: Vec<PathBuf> = folders.filter(is_result).collect();
+    results.sort_unstable_by(|a, b| b.cmp(a));
+    results
 }
 
 #[cfg(test)]

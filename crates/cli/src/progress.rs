@@ -38,6 +38,8 @@ pub(crate) struct Reporter {
     /// When the measurement is expected to end.
     end: Instant,
     heartbeat: Heartbeat,
+    /// The difference that it finds, shown after the plan.
+    pub(crate) outlook: Option<String>,
 }
 
 impl Reporter {
@@ -55,6 +57,7 @@ impl Reporter {
             table: String::new(),
             end: Instant::now(),
             heartbeat: Heartbeat::new(Instant::now()),
+            outlook: None,
         }
     }
 
@@ -198,7 +201,8 @@ impl Observer for Reporter {
                 }
             }
             Progress::Planned(forecast) => {
-                for line in outlook_lines(forecast, Some(&Zoned::now())) {
+                let lines = outlook_lines(forecast, Some(&Zoned::now()));
+                for line in lines.into_iter().chain(self.outlook.take()) {
                     self.note(&line);
                 }
             }

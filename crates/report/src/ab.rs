@@ -11,6 +11,7 @@ mod figure;
 mod flat;
 mod gate;
 pub(crate) mod json;
+mod outlook;
 mod sentence;
 mod side;
 mod verdict;
@@ -23,7 +24,7 @@ use wirebench_schema::{
 };
 use wirebench_stats::MIN_COHORTS;
 
-pub use self::{figure::Figure, side::Side, verdict::Verdict};
+pub use self::{figure::Figure, outlook::outlook, side::Side, verdict::Verdict};
 use crate::{
     analysis::{Claim, Metric, Reads, SideRatio, WorkloadRows, rows},
     compare::{ConditionResult, Gate},

@@ -47,6 +47,7 @@ pub mod screen;
 mod services;
 mod shown;
 pub mod site;
+pub mod slices;
 pub mod svg;
 pub mod table;
 pub mod table_units;

@@ -62,6 +62,9 @@ mod tests {
                 "04-hello-p99-latency-over-the-rate-of-requests.svg",
                 "05-hello-at-20k-s-latency-by-percentile.svg",
                 "06-timeline-cpu-per-request-of-each-slice-in-the-order-in-which-they-ran.svg",
+                "07-slices-of-c-epoll-1-under-hello-cohort-1-of-6.svg",
+                "08-slices-of-go-net-under-hello-cohort-1-of-6.svg",
+                "09-slices-of-own-server-under-hello-cohort-1-of-6.svg",
             ]
         );
         for picture in pictures {

@@ -49,7 +49,7 @@ impl View<'_> {
             ));
         }
         if let Some(name) = self.baseline {
-            let baseline = baseline(&journal, name)?;
+            let baseline = meant(&journal, name)?;
             compare_with(&mut journal, baseline);
         }
         for name in self.exclude {
@@ -60,7 +60,7 @@ impl View<'_> {
 }
 
 /// The one server that `name` means.
-fn baseline(journal: &Journal, name: &str) -> Result<VariantId, String> {
+pub(crate) fn meant(journal: &Journal, name: &str) -> Result<VariantId, String> {
     let known = || journal.start.variants.iter().map(|it| &it.variant);
     let exact = known().find(|it| it.to_string() == name);
     let meant: Vec<&VariantId> = known().filter(|it| it.is_called(name)).collect();

@@ -1,6 +1,7 @@
 //! `wirebench ab`: compares two servers and prints one sentence about B compared with A. This file has
 //! its options; the crate `report` decides what counts as a difference.
 
+mod outlook;
 mod revision;
 mod setting;
 mod side;
@@ -240,6 +241,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let ([old, new], true, None) = (&subjects[..], arguments.old.is_some(), &arguments.new) {
         tree::note_ignored(&context.project.state, [&old.source, &new.source]);
     }
+    reporter.outlook = outlook::line(&experiment, &prepared);
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
     arguments.conclude(&context.interrupt, &finished?)

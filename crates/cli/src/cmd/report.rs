@@ -14,7 +14,7 @@ use wirebench_report::{
     format::Format,
     gates,
     load_text::{Detail, Wanted, load_text},
-    screen, site, svg,
+    screen, site, slices, svg,
     tune::{TuneReport, Tuned},
 };
 use wirebench_schema::{
@@ -47,10 +47,10 @@ pub(crate) struct Arguments {
     /// compressed, or load.json; or `latest`, the newest result in the folder of results
     #[arg(value_parser = latest::result())]
     run: PathBuf,
-    /// Show all details: intervals, A/A check, outliers, all reasons [default: the page that `run`
-    /// prints]
-    #[arg(long, conflicts_with = GROUP)]
-    explain: bool,
+    /// Show all details: intervals, A/A check, outliers, all reasons; with a server, how its slices were
+    /// measured, drawn over time [default: the page that `run` prints]
+    #[arg(long, value_name = "SERVER", num_args = 0..=1, require_equals = true, conflicts_with = GROUP)]
+    explain: Option<Option<String>>,
     #[command(flatten)]
     format: FormatOption,
     /// Metric to compare by, with --explain or --markdown, or the only one, with --bencher or
@@ -87,6 +87,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let journal = with_figures_of_today(results::journal(&arguments.run).map_err(usage)?);
     let journal = arguments.view.of(journal)?;
+    if let Some(server) = arguments.drawn() {
+        let drawn = slices::text(&arguments.view.analysis(&journal), server).map_err(usage)?;
+        arguments.print(&drawn)?;
+        return Ok(Exit::Fine);
+    }
     if let Some(folder) = &arguments.svg {
         let known = Known::of(&journal, results::folder(&arguments.run))?;
         let page =
@@ -121,9 +126,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 impl Arguments {
+    /// The server whose slices are drawn.
+    fn drawn(&self) -> Option<&str> {
+        self.explain.as_ref()?.as_deref()
+    }
+
     /// Shows a load.
     fn load(&self, stored: &StoredLoad) -> anyhow::Result<Exit> {
-        if let Some(option) = self.view.given() {
+        let drawn = self.drawn().map(|_| "--explain=SERVER");
+        if let Some(option) = self.view.given().or(drawn) {
             return Err(usage(format!(
                 "{option} applies to results of `wirebench run`, and this is a load"
             )));
@@ -135,7 +146,7 @@ impl Arguments {
         if let Some(folder) = &self.svg {
             return self.pictures(&load.html(), folder);
         }
-        let detail = if self.explain { Detail::Everything } else { Detail::Needed };
+        let detail = if self.explain.is_some() { Detail::Everything } else { Detail::Needed };
         let shown = || {
             let wanted = Wanted { detail, look: self.look(), ..Wanted::default() };
             let text = load_text(report, &wanted);
@@ -188,7 +199,7 @@ impl Arguments {
         gate: Option<&Gate>,
     ) -> anyhow::Result<String> {
         let metric = self.metric;
-        let explain = self.explain || metric.is_some();
+        let explain = self.explain.is_some() || metric.is_some();
         if let Some(ab) = ab {
             let shown = || if explain { ab.details() } else { ab.page(None) };
             return Ok(self.format.text(ab, metric, shown));

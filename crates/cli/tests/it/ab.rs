@@ -104,6 +104,22 @@ fn the_rate_is_found_and_three_cohorts_are_made_whatever_the_budget() {
 }
 
 #[test]
+fn the_plan_says_which_differences_are_found_and_by_which_scatter() {
+    let world = World::new();
+    let server = null_server("hello");
+    let sides = ["--a", &server, "--b", &server, "--budget=1ms"];
+    let loud: Vec<&str> = SHORT.into_iter().filter(|it| *it != "-q").chain(sides).collect();
+    let run = |basis: &str| {
+        let outcome = world.wirebench(&loud);
+        let is_it =
+            |line: &str| line.starts_with("finds differences from about ") && line.contains(basis);
+        assert!(outcome.stderr.lines().any(is_it), "{outcome:#?}");
+    };
+    run(" on within the budget, by a typical scatter (docs/ab.md)");
+    run(" on within the budget, by the scatter of ");
+}
+
+#[test]
 fn a_precision_that_is_reached_ends_it_after_whole_pairs() {
     let world = World::new();
     same(&world, &["--precision=99%", "--budget=50s"]);

@@ -126,6 +126,8 @@ fn a_result_is_shown_with_another_baseline_another_order_and_fewer_rows() {
         "view",
         &[
             &["report", "runs.jsonl", "--baseline", "go/nett"],
+            &["report", "runs.jsonl", "--explain=go/nett"],
+            &["report", "runs.jsonl", "--explain=go/net"],
             &["report", "runs.jsonl", "--exclude", "c/*"],
             &["report", "runs.jsonl", "--exclude", "rust/"],
             &["report", "runs.jsonl", "--sort", "p98"],

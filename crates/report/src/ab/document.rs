@@ -8,7 +8,7 @@ use wirebench_schema::suite::Phase;
 use super::{Ab, Figure, METRICS, Side, flat::is_valid, has};
 use crate::{
     Report,
-    analysis::{Metric, SideRatio, absent, conditions},
+    analysis::{Analysis, Metric, SideRatio, absent, conditions},
     by_name,
     compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
@@ -57,7 +57,7 @@ impl Report for Ab<'_> {
             Block::Details(self.setting()),
             Block::Table(table),
             Block::Chart(self.ratios()),
-            Block::Chart(servers(self.journal)),
+            Block::Chart(servers(&Analysis::of(self.journal))),
             Block::Details(by_name::sections(std::slice::from_ref(&self.rows))),
             Block::Details(self.reading_aid()),
             conditions_block(self.gate.as_ref()),

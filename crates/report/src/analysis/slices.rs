@@ -18,9 +18,7 @@ pub(super) type FromSlices = BTreeMap<Metric, BTreeMap<u32, f64>>;
 
 /// Gives each row its values, of all slices or of those in one state of the machine.
 pub(super) fn fill(rows: &mut [Row<'_>], machine: &Machine<'_>, filter: Option<Filter>) {
-    let keep = |it: &Distances| {
-        filter.is_none_or(|filter| machine.states.during(it.readings()) == Some(filter.state))
-    };
+    let keep = machine.keep(filter);
     let fewest = filter.map_or(1, |filter| filter.fewest);
     let cohorts: BTreeSet<u32> =
         rows.iter().flat_map(|row| &row.runs).map(|run| run.cohort()).collect();

@@ -81,6 +81,13 @@ impl<'a> Machine<'a> {
         fewest_slices(&self.cohorts_of(workload), state).map(|fewest| Filter { state, fewest })
     }
 
+    /// True of the distances of slices that are compared: of all without a filter.
+    pub(crate) fn keep(&self, filter: Option<Filter>) -> impl Fn(&Distances) -> bool {
+        move |it| {
+            filter.is_none_or(|filter| self.states.during(it.readings()) == Some(filter.state))
+        }
+    }
+
     fn cohorts_of(&self, workload: &str) -> impl Iterator<Item = &Vec<Vec<usize>>> + Clone {
         self.cohorts.iter().filter(move |((name, ..), _)| *name == workload).map(|(_, it)| it)
     }

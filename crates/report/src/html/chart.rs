@@ -186,8 +186,13 @@ pub(crate) fn svg(class: &str, size: (f64, f64), words: &str, content: &Markup) 
 
 /// Dots as one path, because a mark for each would make large files.
 pub(crate) fn dots(places: impl Iterator<Item = (f64, f64)>) -> String {
+    marks("h0", places)
+}
+
+/// Marks of this outline in the same way.
+pub(crate) fn marks(outline: &str, places: impl Iterator<Item = (f64, f64)>) -> String {
     places.fold(String::new(), |mut path, (x, y)| {
-        let _ = write!(path, "M{x:.1} {y:.1}h0");
+        let _ = write!(path, "M{x:.1} {y:.1}{outline}");
         path
     })
 }

@@ -8,6 +8,7 @@ mod lines;
 mod modes;
 mod scaling;
 mod servers;
+mod slices;
 mod table;
 mod timeline;
 
@@ -87,7 +88,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
         @if let Some(timeline) = timeline::section(analysis) { (timeline) }
         (lines("Pairs of hosts", &pairs::lines(journal)))
         (lines("Load generators", &generators::lines(journal)))
-        (servers(journal))
+        (servers(analysis))
     };
     document(&suite, &body)
 }

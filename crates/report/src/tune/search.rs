@@ -18,7 +18,8 @@ use wirebench_stats::median;
 
 use super::{add_invalid, headline, refusals, words::sentence};
 use crate::{
-    origin::Origin, screen::html::servers, services, table::count, table_units::thousands,
+    analysis::Analysis, origin::Origin, screen::html::servers, services, table::count,
+    table_units::thousands,
 };
 
 /// A server that uses less than this share of its CPU time is not at its limit.
@@ -114,7 +115,7 @@ impl SearchReport {
             notes: notes(journal, &sought, found, &runs),
             found,
             origin: Origin::of(journal),
-            server: servers(journal).into_string(),
+            server: servers(&Analysis::of(journal)).into_string(),
             rates,
             sought,
         })

@@ -17,7 +17,7 @@ use wirebench_stats::{Better, Rank, TwoWay, geometric_mean_interval, median, ran
 
 use super::{add_invalid, headline, place, refusals};
 use crate::{
-    analysis::{Margins, Metric, asked_for},
+    analysis::{Analysis, Margins, Metric, asked_for},
     origin::Origin,
     screen::html::servers,
     services,
@@ -159,7 +159,7 @@ impl Sweep {
             cells,
             notes: lines,
             origin: Origin::of(journal),
-            server: servers(journal).into_string(),
+            server: servers(&Analysis::of(journal)).into_string(),
         })
     }
 

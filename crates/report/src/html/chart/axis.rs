@@ -71,13 +71,19 @@ impl Axis {
 
     /// An axis from 0 with equal space for equal differences.
     pub(crate) fn linear(name: &str, most: f64, show: impl Fn(f64) -> String) -> Self {
-        let most = if most > 0.0 { most } else { 1.0 };
-        let magnitude = 10_f64.powf((most / LINEAR_LABELS).log10().floor());
+        Self::span(name, (0.0, if most > 0.0 { most } else { 1.0 }), show)
+    }
+
+    /// An axis from `low` to `high`, which is more, with equal space for equal differences.
+    pub(crate) fn span(name: &str, (low, high): (f64, f64), show: impl Fn(f64) -> String) -> Self {
+        let length = high - low;
+        let magnitude = 10_f64.powf((length / LINEAR_LABELS).log10().floor());
         let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * magnitude);
-        let step = steps.into_iter().find(|it| most / it <= LINEAR_LABELS).unwrap_or(most);
-        let values = (0_u8..).map(|number| f64::from(number) * step);
-        let labels = values.take_while(|it| *it <= most).map(|it| (it, show(it))).collect();
-        Self { name: name.to_owned(), place: |it| it, low: 0.0, high: most, labels }
+        let step = steps.into_iter().find(|it| length / it <= LINEAR_LABELS).unwrap_or(length);
+        let first = (low / step).ceil();
+        let values = (0_u8..).map(|number| (first + f64::from(number)) * step);
+        let labels = values.take_while(|it| *it <= high).map(|it| (it, show(it))).collect();
+        Self { name: name.to_owned(), place: |it| it, low, high, labels }
     }
 
     /// An axis of numbers from 1, of which those with a round number have labels.
@@ -92,13 +98,13 @@ impl Axis {
     }
 
     /// Where a value is, from 0 to 1.
-    pub(super) fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         let share = ((self.place)(value) - self.low) / (self.high - self.low);
         share.clamp(0.0, 1.0).mul_add(1.0 - 2.0 * MARGIN, MARGIN)
     }
 
     /// The labels that have space, with their places, on an axis of this length.
-    pub(super) fn labelled(&self, length: f64, space: f64) -> Vec<(f64, &str)> {
+    pub(crate) fn labelled(&self, length: f64, space: f64) -> Vec<(f64, &str)> {
         let mut found: Vec<(f64, &str)> = Vec::new();
         for (value, label) in &self.labels {
             let place = (self.place)(*value);
@@ -146,6 +152,9 @@ mod tests {
         assert_eq!(shown(9.5), ["0.0", "2.0", "4.0", "6.0", "8.0"]);
         assert_eq!(shown(30.0), ["0.0", "5.0", "10.0", "15.0", "20.0", "25.0", "30.0"]);
         assert_eq!(shown(0.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        let part = Axis::span("us", (3.9, 4.85), |it| format!("{it:.1}"));
+        let labels: Vec<&str> = part.labelled(WIDTH, SPACE).iter().map(|it| it.1).collect();
+        assert_eq!(labels, ["4.0", "4.2", "4.4", "4.6", "4.8"]);
     }
 
     #[test]

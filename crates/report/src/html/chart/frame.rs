@@ -29,7 +29,7 @@ impl Frame<'_> {
         self.top + self.height
     }
 
-    fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+    pub(crate) fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let x = self.left + self.x.share(x) * self.width;
         (x, self.top + (1.0 - self.y.share(y)) * self.height)
     }

@@ -9,7 +9,9 @@ use wirebench_schema::{
     journal::{Counts, Described, Journal, Outcome, Run},
 };
 
+use super::slices;
 use crate::{
+    analysis::Analysis,
     html::{self, Cells, safe, text},
     origin::describe_versions,
     table_units::{bytes, latency},
@@ -19,12 +21,13 @@ use crate::{
 const LOG_LINES: usize = 20;
 
 /// All servers with a run or a reason why there is none.
-pub(crate) fn section(journal: &Journal) -> Markup {
+pub(crate) fn section(analysis: &Analysis<'_>) -> Markup {
+    let journal = analysis.journal;
     html! {
         section {
             h2 { "Servers" }
             (overview(journal))
-            @for described in &journal.start.variants { (server(journal, described)) }
+            @for described in &journal.start.variants { (server(analysis, described)) }
             @for missing in &journal.unavailable {
                 p { bdi { (safe(&missing.variant.to_string())) } " was not measured: " (safe(&missing.reason)) }
             }
@@ -66,7 +69,8 @@ fn medians(runs: &[&Run]) -> (Option<f64>, Option<f64>) {
     (wirebench_stats::median(&ready), wirebench_stats::median(&peak))
 }
 
-fn server(journal: &Journal, described: &Described) -> Markup {
+fn server(analysis: &Analysis<'_>, described: &Described) -> Markup {
+    let journal = analysis.journal;
     let runs: Vec<&Run> = of(journal, &described.variant).collect();
     let name = described.variant.to_string();
     html! {
@@ -82,6 +86,7 @@ fn server(journal: &Journal, described: &Described) -> Markup {
                 (commands(&runs))
                 (failures(&runs))
             }
+            @if let Some(picture) = slices::picture(analysis, &described.variant) { (picture) }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use std::collections::BTreeMap;
-use wirebench_schema::journal::{Outcome, ReasonKind, Slice};
+use wirebench_schema::journal::{Outcome, Slice};
 
 use crate::{
     analysis::Analysis,
@@ -10,6 +10,7 @@ use crate::{
         chart::{dots, number, plot, svg},
         safe,
     },
+    slices::{DISTURBANCES, disturbance},
 };
 
 /// The picture in CSS pixels.
@@ -25,16 +26,8 @@ const REACH: f64 = 2.0;
 /// A cohort has its number below it if it is so wide.
 const NUMBER_WIDTH: f64 = 20.0;
 
-/// What a slice was disturbed by, its colour, and what it is called.
-const CAUSES: [(Option<ReasonKind>, &str, &str); 7] = [
-    (None, "quiet", "undisturbed"),
-    (Some(ReasonKind::Stolen), "stolen", "the hypervisor took CPU time"),
-    (Some(ReasonKind::Neighbour), "neighbour", "other work used the CPUs"),
-    (Some(ReasonKind::GeneratorStall), "stall", "the load generator was descheduled"),
-    (Some(ReasonKind::GeneratorsApart), "apart", "the load generators began too far apart"),
-    (Some(ReasonKind::ParkedBusy), "parked", "other servers of the cohort used CPU time"),
-    (Some(ReasonKind::Throttled), "throttled", "the CPU was throttled"),
-];
+/// A slice that nothing disturbed: its class in the style sheet, and what it is called.
+const QUIET: (&str, &str) = ("quiet", "undisturbed");
 
 /// The states of the machine in the strip below the dots: the nearest one, another and neither.
 const STATES: [(&str, &str); 3] = [
@@ -122,7 +115,7 @@ fn marks(placed: &Placed) -> Markup {
                 text.tick x=(number(left + 3.0)) y=(HEIGHT + 18.0) { (index + 1) }
             }
         }
-        @for class in CAUSES.iter().map(|it| it.1).chain(STATES.map(|it| it.0)) {
+        @for (class, _) in classes() {
             @if let Some(places) = placed.by_class.get(class) {
                 path class=(format!("estimate slice {class}")) d=(dots(places.iter().copied())) {}
             }
@@ -136,28 +129,32 @@ fn table(cohorts: &[Vec<Mark>]) -> Markup {
         let is_it = |it: &&Mark| it.class == class || it.state == Some(class);
         cohorts.iter().flatten().filter(is_it).count()
     };
-    let causes = CAUSES.map(|(_, class, words)| (class, words));
     html! {
         ul.key {
-            @for (class, words) in causes.into_iter().chain(STATES) {
+            @for (class, words) in classes() {
                 @let count = count(class);
-                @if count > 0 {
-                    li {
-                        svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" {
-                            path class=(format!("slice {class}")) d="M7 7h0" {}
-                        }
-                        (count) " " (safe(words))
-                    }
-                }
+                @if count > 0 { (key(class, "h0", &format!("{count} {words}"))) }
             }
         }
     }
 }
 
-/// Kinds that a slice cannot have today count as other programs.
-fn class(dropped: Option<ReasonKind>) -> &'static str {
-    let found = CAUSES.iter().find(|(kind, ..)| *kind == dropped);
-    found.map_or("neighbour", |(_, class, _)| class)
+/// The meaning of a mark of this class and outline.
+pub(super) fn key(class: &str, outline: &str, words: &str) -> Markup {
+    html! {
+        li {
+            svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" {
+                path class=(format!("slice {class}")) d=(format!("M7 7{outline}")) {}
+            }
+            (safe(words))
+        }
+    }
+}
+
+/// All classes of slices and states with their meaning.
+fn classes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let disturbed = DISTURBANCES.iter().map(|it| (it.2, it.3));
+    [QUIET].into_iter().chain(disturbed).chain(STATES)
 }
 
 fn y(ratio: f64) -> f64 {
@@ -191,7 +188,7 @@ fn cohorts(analysis: &Analysis<'_>) -> Vec<Vec<Mark>> {
             Some(Mark {
                 start_ns: slice.start_ns,
                 ratio,
-                class: class(slice.dropped),
+                class: slice.dropped.map_or(QUIET.0, |kind| disturbance(kind).2),
                 state: state(slice),
             })
         });

@@ -1,0 +1,58 @@
+//! The difference that a comparison will find, before its first run: from the scatter of an earlier result, or from a
+//! typical one.
+
+use wirebench_schema::{
+    journal::{InterimLook, Journal},
+    suite::Phase,
+};
+use wirebench_stats::{MIN_COHORTS, PlannedLoad, PlannedLook, bounds};
+
+use super::{Ab, AbOptions, INSTANCES, MARGIN};
+use crate::analysis::Metric;
+
+/// The typical deviation of CPU time per request between the instances of a saturated server, its slices included.
+const TYPICAL_DEVIATION: f64 = 0.012;
+
+/// The smallest difference that 9 of 10 comparisons find whose budget holds this many cohorts, as a share of 1. None
+/// without a basis: only saturated CPU time has a typical scatter.
+#[must_use]
+pub fn outlook(
+    earlier: Option<&Journal>,
+    (metric, phase): (Metric, Phase),
+    cohorts: u32,
+    margin: Option<f64>,
+) -> Option<f64> {
+    let is_typical = (metric, phase) == (Metric::Cpu, Phase::Saturate);
+    let (variance, usual) = match earlier {
+        Some(journal) => scatter(journal, metric)?,
+        None => (TYPICAL_DEVIATION.powi(2), is_typical.then_some(MARGIN)?),
+    };
+    let end = cohorts.max(MIN_COHORTS as u32);
+    let due = (1..=end).filter(|it| InterimLook::is_due(*it) || *it == end);
+    let look =
+        |it: u32| PlannedLook { cohorts: it as usize, share: f64::from(it) / f64::from(end) };
+    let looks: Vec<PlannedLook> = due.map(look).collect();
+    let load = PlannedLoad {
+        cohorts: end as usize,
+        slices: 1,
+        slice_variance: 0.0,
+        instance_variance: variance,
+        instances: [INSTANCES as usize; 2],
+    };
+    let bounds = bounds(&looks, 1).pop()?;
+    Some(bounds.detectable(&load.contrast(), margin.unwrap_or(usual)))
+}
+
+/// The variance of the logarithm of a figure between instances, from the ratio of both sides in each cohort, and the
+/// margin. None with fewer than three cohorts.
+fn scatter(journal: &Journal, metric: Metric) -> Option<(f64, f64)> {
+    let ab = Ab::of(journal, &AbOptions { metric: Some(metric), ..AbOptions::default() })?;
+    let ratio = ab.main()?.ratio.as_ref()?;
+    let logarithms: Vec<f64> = ratio.by_block.values().map(|it| it.ln()).collect();
+    let count = logarithms.len() as f64;
+    let mean = logarithms.iter().sum::<f64>() / count;
+    let squares: f64 = logarithms.iter().map(|it| (it - mean).powi(2)).sum();
+    // Each side is the mean of its instances.
+    let variance = squares / (count - 1.0) * f64::from(INSTANCES) / 2.0;
+    (logarithms.len() >= MIN_COHORTS).then_some((variance, ratio.margin))
+}

@@ -1,0 +1,91 @@
+//! The slices of a cohort of a machine with two states, in which some are disturbed.
+
+use super::*;
+use crate::{
+    fixtures::{assert_golden, pair},
+    screen::html::servers,
+};
+use wirebench_schema::journal::{Distances, Journal, Outcome};
+
+const ROUNDS: u32 = 12;
+
+/// Six cohorts of the baseline twice and `go/net`, which take turns. The machine is far in three rounds of two
+/// cohorts, and slices of the fourth cohort are disturbed.
+fn journal() -> Journal {
+    let mut journal = pair(1.0);
+    for (place, run) in journal.runs.iter_mut().enumerate() {
+        let (is_go, block, turn) = (run.variant.to_string() == "go/net", run.block, place / 6);
+        let slice = |round: u32| {
+            let is_far = [1, 3].contains(&block) && (4..7).contains(&round);
+            let cost = if is_go { 8000.0 } else { 4000.0 } + if is_far { 900.0 } else { 0.0 };
+            let noise = 1.0 + 0.01 * f64::from((7 * block + 3 * round + place as u32) % 5);
+            let ns = if is_far { 390 } else { 80 };
+            let after = if block == 3 && round == 7 { 390 } else { ns };
+            let dropped = match (block, round) {
+                (3, 2) if !is_go => Some(ReasonKind::Stolen),
+                (3, 9) if run.copy == 0 => Some(ReasonKind::Neighbour),
+                _ => None,
+            };
+            Slice {
+                round,
+                start_ns: 5_000_000_000 + u64::from(round) * 120_000_000 + turn as u64 * 40_000_000,
+                length_ns: 20_000_000,
+                requests: 1000,
+                cpu_ns: Some((1000.0 * cost * noise) as u64),
+                distances: Distances {
+                    distance_ns_before: vec![ns],
+                    distance_ns_after: vec![after],
+                },
+                dropped,
+                ..Slice::default()
+            }
+        };
+        if let Outcome::Measured(measured) = &mut run.outcome {
+            measured.slices = (0..ROUNDS).map(slice).collect();
+        }
+    }
+    journal
+}
+
+#[test]
+fn the_slices_of_a_server_are_drawn_as_text() {
+    let journal = journal();
+    let drawn = text(&Analysis::of(&journal), "c/epoll").unwrap();
+    assert_golden("slices.txt", &drawn);
+}
+
+#[test]
+fn the_slices_of_each_server_are_a_picture() {
+    let mut journal = journal();
+    journal.start.variants.truncate(1);
+    assert_golden("slices.html", &servers(&Analysis::of(&journal)).into_string());
+}
+
+#[test]
+fn the_cohort_with_most_excluded_slices_is_drawn_and_uses_are_those_of_the_analysis() {
+    let journal = journal();
+    let analysis = Analysis::of(&journal);
+    let of = |name: &str| {
+        let variant = name.parse().unwrap();
+        CohortSlices::of(&analysis, &analysis.workloads[0], &variant).unwrap()
+    };
+    let slices = of("c/epoll");
+    assert!(slices.title.ends_with("cohort 4 of 6"), "{}", slices.title);
+    let counts: Vec<_> = slices.uses().map(|(used, places)| (used.sign(), places.len())).collect();
+    // Three rounds were far, and the state changed in another one.
+    assert_eq!(counts, [('o', 6), ('s', 1), ('n', 1), ('m', 4)]);
+    assert_eq!(slices.others.len(), 11 + 11);
+    let scaled = slices.others.iter().all(|(_, us)| (3.5..5.5).contains(us));
+    assert!(scaled, "{:?}", slices.others);
+    let value = slices.value.unwrap();
+    assert!((3.9..4.3).contains(&value), "{value}");
+}
+
+#[test]
+fn servers_without_slices_and_unknown_ones_are_errors() {
+    let journal = pair(1.0);
+    let analysis = Analysis::of(&journal);
+    assert!(text(&analysis, "go/net").unwrap_err().starts_with("go/net has no slices"));
+    assert!(text(&analysis, "go/nett").unwrap_err().contains("go/net"));
+    assert!(!servers(&analysis).into_string().contains("<svg"));
+}
