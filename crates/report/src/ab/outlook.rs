@@ -14,7 +14,7 @@ use crate::analysis::Metric;
 const TYPICAL_DEVIATION: f64 = 0.012;
 
 /// The smallest difference that 9 of 10 comparisons find whose budget holds this many cohorts, as a share of 1. None
-/// without a basis: only saturated CPU time has a typical scatter.
+/// without a basis, as only saturated CPU time has a typical scatter, and with too few cohorts for a verdict.
 #[must_use]
 pub fn outlook(
     earlier: Option<&Journal>,
@@ -22,18 +22,20 @@ pub fn outlook(
     cohorts: u32,
     margin: Option<f64>,
 ) -> Option<f64> {
+    if (cohorts as usize) < MIN_COHORTS {
+        return None;
+    }
     let is_typical = (metric, phase) == (Metric::Cpu, Phase::Saturate);
     let (variance, usual) = match earlier {
         Some(journal) => scatter(journal, metric)?,
         None => (TYPICAL_DEVIATION.powi(2), is_typical.then_some(MARGIN)?),
     };
-    let end = cohorts.max(MIN_COHORTS as u32);
-    let due = (1..=end).filter(|it| InterimLook::is_due(*it) || *it == end);
-    let look =
-        |it: u32| PlannedLook { cohorts: it as usize, share: f64::from(it) / f64::from(end) };
+    let due = (1..=cohorts).filter(|it| InterimLook::is_due(*it) || *it == cohorts);
+    let share = |it: u32| f64::from(it) / f64::from(cohorts);
+    let look = |it: u32| PlannedLook { cohorts: it as usize, share: share(it) };
     let looks: Vec<PlannedLook> = due.map(look).collect();
     let load = PlannedLoad {
-        cohorts: end as usize,
+        cohorts: cohorts as usize,
         slices: 1,
         slice_variance: 0.0,
         instance_variance: variance,
