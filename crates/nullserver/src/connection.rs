@@ -120,12 +120,12 @@ impl Connection {
     }
 }
 
-/// Does steps of arithmetic, each of which needs the result of the one before. Unlike a wait for a clock, a few of them
-/// take a few nanoseconds.
+/// Does steps of arithmetic, each of which needs the result of the one before, and of which a compiler cannot join
+/// several. Unlike a wait for a clock, a few of them take a few nanoseconds.
 fn work(steps: u64) {
     let mut state = black_box(1_u64);
     for _ in 0..steps {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005);
     }
     black_box(state);
 }

@@ -70,7 +70,7 @@ pub struct Options {
     /// Length of the body of a hello reply, up to 64 MiB
     #[arg(default_value_t = BODY_BYTES, value_parser = body_bytes())]
     pub body_bytes: usize,
-    /// Steps of arithmetic for each request of hello, about a nanosecond each
+    /// Steps of arithmetic for each request of hello, of one or two nanoseconds
     #[arg(long, value_name = "STEPS", default_value_t = 0)]
     pub extra_work: u32,
 }

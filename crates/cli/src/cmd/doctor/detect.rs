@@ -35,7 +35,7 @@ use crate::{
 
 /// The time for the cohorts, unless an option changes it.
 const BUDGET: Duration = Duration::from_secs(60);
-/// Steps of the server that calibrates: about a fifth of the CPU time of a request, which three cohorts find.
+/// Steps of the server that calibrates: about a third of the CPU time of a request, which three cohorts find.
 const CALIBRATION_STEPS: u32 = 1000;
 /// A cohort of all servers takes at least this many times as long as that of two.
 const LEAST_COHORT: f64 = 2.0;
@@ -59,6 +59,7 @@ pub(super) fn run(
     };
     let shown = reporter("calibrating the extra work with a short comparison");
     let calibration = measure(context, &mut experiment, subjects.clone(), shown)?;
+    context.interrupt.exit().map_or(Ok(()), |exit| Err(interrupted(exit)))?;
     let (ratio, time) = calibrated(&calibration.journal)?;
     let slower = |(name, share): &(&str, f64)| {
         let steps = share * f64::from(CALIBRATION_STEPS) / (ratio - 1.0);
@@ -75,15 +76,17 @@ pub(super) fn run(
     let finished = measure(context, &mut experiment, servers, shown)?;
     let exit = context.interrupt.exit();
     let detection = Detection::of(&finished.journal, time).map_err(|reason| match exit {
-        Some(exit) => Ended(exit, INTERRUPTED.to_owned()).into(),
+        Some(exit) => interrupted(exit),
         None => incomparable(format!("the tries have no basis: {reason}")),
     })?;
     show(&detection, &finished, arguments.json)?;
     Ok(exit.unwrap_or(Exit::Fine))
 }
 
-const ONE_CPU: &str = "--detect needs two CPUs: server and load generator share one here, so that no comparison is valid";
-const INTERRUPTED: &str = "interrupted before three cohorts were complete";
+const ONE_CPU: &str =
+    "--detect needs two CPUs: server and load generator share one here, so no comparison is valid";
+const TOO_NOISY: &str = "noise hides a third of the CPU time of a request; stop other programs, and see \
+                         `wirebench doctor` for further causes";
 
 /// The command that compares the built-in server with one that calibrates.
 fn comparison(plain: &[String]) -> Vec<String> {
@@ -98,22 +101,23 @@ fn with_work(plain: &[String], steps: u32) -> Vec<String> {
     plain.iter().cloned().chain(work).collect()
 }
 
-/// Prepares and measures `subjects`. Of an interrupted run there are the cohorts so far, if there are any.
+/// Prepares and measures `subjects`. An interrupted run has the cohorts so far.
 fn measure(
     context: &Context,
     experiment: &mut Experiment,
     subjects: Vec<Subject>,
     mut reporter: Reporter,
 ) -> anyhow::Result<Finished> {
-    let interrupted = |exit| anyhow::Error::from(Ended(exit, INTERRUPTED.to_owned()));
     let idle = IdleOption::default();
     let readied = ready(context, (experiment, idle), subjects, &mut reporter)?;
     let (prepared, _awake) = readied.map_err(interrupted)?;
     let finished = conduct(experiment, &prepared, context.interrupt.flag(), &mut reporter);
     reporter.finish();
-    let finished = finished?;
-    let is_empty = finished.journal.runs.is_empty();
-    context.interrupt.exit().filter(|_| is_empty).map_or(Ok(finished), |it| Err(interrupted(it)))
+    Ok(finished?)
+}
+
+fn interrupted(exit: Exit) -> anyhow::Error {
+    Ended(exit, "interrupted before three cohorts were complete".to_owned()).into()
 }
 
 /// The cost of the server that calibrates over that of the plain one, and the time of a comparison.
@@ -123,8 +127,11 @@ fn calibrated(journal: &Journal) -> anyhow::Result<(f64, TryTime)> {
     let ratio = higher.and_then(|it| it.figures.first()?.ratio.as_ref());
     let budget = journal.start.goal.budget.zip(journal.looks.last());
     let (Some(ratio), Some((budget, look))) = (ratio, budget) else {
-        let sentence = ab.as_ref().map(Ab::sentence).unwrap_or_default();
-        return Err(incomparable(format!("the extra work cannot be calibrated: {sentence}")));
+        let reason = match &ab {
+            Some(it) if !matches!(it.verdict, Verdict::Claimed(_)) => it.sentence(),
+            _ => TOO_NOISY.to_owned(),
+        };
+        return Err(incomparable(format!("the extra work cannot be calibrated: {reason}")));
     };
     let cohort = budget.mul_f64(look.share / f64::from(look.cohorts));
     Ok((ratio.estimate.value, TryTime { cohort, budget }))

@@ -73,12 +73,12 @@ fn the_text_says_what_is_found_and_from_which_cohorts() {
     expect![[r#"
         `wirebench ab` finds 0.5 % more work (+0.6 % ±0.2) in 25 s in 99 of 100 tries, 1 false alarm in 100
 
-        difference  measured            found in          median time
-        0 %         +0.0 % ±0.3         1 of 100 tries    40 s         false alarms
-        0.5 %       +0.6 % ±0.2         99 of 100 tries   25 s
-        1 %         +1.0 % ±0.2         99 of 100 tries   20 s
-        2 %         +1.9 % ±0.2         100 of 100 tries  10 s
-        5 %         +5.0 % ±0.2         100 of 100 tries  8 s
+        difference  measured                found in          median time
+        0 %         +0.0 % ±0.3             1 of 100 tries    40 s         false alarms
+        0.5 %       +0.6 % ±0.2             99 of 100 tries   25 s
+        1 %         +1.0 % ±0.2             99 of 100 tries   20 s
+        2 %         +1.9 % ±0.2             100 of 100 tries  10 s
+        5 %         +5.0 % ±0.2             100 of 100 tries  8 s
 
         Each try is a comparison as `wirebench ab` makes it, with a margin of 0.5 % and a budget of 40 s.
         Its cohorts, of 2.5 s, are drawn with replacement from the 10 of this run, in which the built-in
@@ -87,12 +87,12 @@ fn the_text_says_what_is_found_and_from_which_cohorts() {
     expect![[r#"
         `wirebench ab` finds 5 % more work (+6 % ±5) in 30 s in 92 of 100 tries, 0 false alarms in 100
 
-        difference  measured            found in          median time
-        0 %         +0 % ±6             0 of 100 tries    40 s         false alarms
-        0.5 %       -2 % ±5             0 of 100 tries    40 s
-        1 %         -1 % ±5             0 of 100 tries    40 s
-        2 %         +2 % ±5             3 of 100 tries    40 s
-        5 %         +6 % ±5             92 of 100 tries   30 s
+        difference  measured                found in          median time
+        0 %         +0 % ±6                 0 of 100 tries    40 s         false alarms
+        0.5 %       -2 % ±5                 0 of 100 tries    40 s
+        1 %         -1 % ±5                 0 of 100 tries    40 s
+        2 %         +2 % ±5                 3 of 100 tries    40 s
+        5 %         +6 % ±5                 92 of 100 tries   30 s
 
         Each try is a comparison as `wirebench ab` makes it, with a margin of 0.5 % and a budget of 40 s.
         Its cohorts, of 2.5 s, are drawn with replacement from the 4 of this run, in which the built-in

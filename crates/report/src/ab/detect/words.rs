@@ -22,15 +22,16 @@ impl Detection {
         let lines: String = self.differences.iter().map(|it| self.line(it)).collect();
         let margin = percent(self.margin);
         let mut origin = format!(
-            "Each try is a comparison as `wirebench ab` makes it, with a margin of {margin} and a budget of {budget_s:.0} s. \
-             Its cohorts, of {cohort_s:.1} s, are drawn with replacement from the {cohorts} of this run, in which the built-in \
-             server and copies of it with more work per request ran side by side."
+            "Each try is a comparison as `wirebench ab` makes it, with a margin of {margin} and a budget of \
+             {budget_s:.0} s. Its cohorts, of {cohort_s:.1} s, are drawn with replacement from the {cohorts} of this \
+             run, in which the built-in server and copies of it with more work per request ran side by side."
         );
         if *cohorts < FEW_COHORTS {
             origin += " With fewer than 8, tries repeat each other and find too much: give a longer --budget.";
         }
-        let origin = wrap(&origin, WIDTH, "").join("\n");
-        format!("{}\n\n{head}{lines}\n{origin}", self.sentence())
+        let [sentence, origin] =
+            [self.sentence(), origin].map(|text| wrap(&text, WIDTH, "").join("\n"));
+        format!("{sentence}\n\n{head}{lines}\n{origin}")
     }
 
     /// The smallest difference that is found in 9 of 10 tries, and the false alarms.
@@ -47,8 +48,8 @@ impl Detection {
         let DetectedDifference { intended, measured, found, median_s, .. } = it;
         let (intended, measured) = (percent(*intended), change(measured.value, measured.interval));
         format!(
-            "`wirebench ab` finds {intended} more work ({measured}) in {median_s:.0} s in {found} of {tries} tries, {alarms} \
-             in {tries}"
+            "`wirebench ab` finds {intended} more work ({measured}) in {median_s:.0} s in {found} of {tries} tries, \
+             {alarms} in {tries}"
         )
     }
 
@@ -63,6 +64,6 @@ impl Detection {
 }
 
 fn line([difference, measured, found, time, remark]: [&str; 5]) -> String {
-    let line = format!("{difference:<12}{measured:<20}{found:<18}{time:<13}{remark}");
+    let line = format!("{difference:<12}{measured:<24}{found:<18}{time:<13}{remark}");
     line.trim_end().to_owned() + "\n"
 }
