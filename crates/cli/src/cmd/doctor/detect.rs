@@ -35,8 +35,8 @@ use crate::{
 
 /// The time for the cohorts, unless an option changes it.
 const BUDGET: Duration = Duration::from_secs(60);
-/// Steps of the server that calibrates: about a third of the CPU time of a request, which three cohorts find.
-const CALIBRATION_STEPS: u32 = 1000;
+/// Steps of the server that calibrates: about the CPU time of a whole request, next to which noise is small.
+const CALIBRATION_STEPS: u32 = 5000;
 /// A cohort of all servers takes at least this many times as long as that of two.
 const LEAST_COHORT: f64 = 2.0;
 
@@ -85,7 +85,7 @@ pub(super) fn run(
 
 const ONE_CPU: &str =
     "--detect needs two CPUs: server and load generator share one here, so no comparison is valid";
-const TOO_NOISY: &str = "noise hides a third of the CPU time of a request; stop other programs, and see \
+const TOO_NOISY: &str = "noise hides even twice the CPU time of a request; stop other programs, and see \
                          `wirebench doctor` for further causes";
 
 /// The command that compares the built-in server with one that calibrates.
