@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// What is typed, whose second word is the verb, and what it does.
-const ALL: [(&str, &str); 33] = [
+const ALL: [(&str, &str); 34] = [
     ("wirebench run", "the suite `quick`"),
     ("wirebench run c/epoll rust/tokio go/net", "three entries"),
     ("wirebench run --server './my-server {port}'", "a server and the baseline"),
@@ -33,6 +33,7 @@ const ALL: [(&str, &str); 33] = [
     ("wirebench setup d", "only for entries in D"),
     ("wirebench doctor", "problems, and how to undo each remedy"),
     ("wirebench doctor --strict", "exit code 1 unless every check is fine"),
+    ("wirebench doctor --detect", "which differences `ab` finds here"),
     ("wirebench schema report > schema.json", "for any validator"),
     ("wirebench completions bash > ~/.local/share/bash-completion/completions/wirebench", ""),
     ("wirebench completions fish > ~/.config/fish/completions/wirebench.fish", ""),

@@ -13,7 +13,7 @@ pub(crate) const NATURAL: &str = "CPUs without work during the load: awake (no r
                                   [default: natural]";
 
 /// The option of the mode of idle CPUs.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct IdleOption {
     /// CPUs without work during the load: awake (no request pays for waking one) or natural
     /// [default: awake if this user may write to /dev/cpu_dma_latency; natural for services]

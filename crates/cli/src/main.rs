@@ -161,7 +161,7 @@ fn main() -> ExitCode {
         Verb::Serve(arguments) => cmd::serve::run(&arguments),
         Verb::Versions(arguments) => cmd::versions::run(&arguments),
         Verb::Setup(arguments) => cmd::setup::run(&arguments),
-        Verb::Doctor(arguments) => cmd::doctor::run(&arguments),
+        Verb::Doctor(arguments) => cmd::doctor::run(&arguments, original),
         Verb::Schema(arguments) => Ok(cmd::schema::run(&arguments)),
         Verb::Completions(arguments) => cmd::completions::run(&arguments, &Arguments::command()),
         Verb::Man(arguments) => cmd::man::run(&arguments, Arguments::command()),
@@ -172,8 +172,8 @@ fn main() -> ExitCode {
     exit::report(result)
 }
 
-/// The command that began a run, for `run --resume`. It is parsed here, so that no verb depends on
-/// another.
+/// The command that began a run, for `run --resume`, or one that `doctor --detect` makes. It is parsed here, so that no
+/// verb depends on another.
 fn original(start: &Start) -> anyhow::Result<Box<dyn Resumable>> {
     let parsed = Arguments::try_parse_from(&start.command).map_err(|error| {
         let error = error.to_string();

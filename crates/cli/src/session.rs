@@ -41,6 +41,9 @@ pub(crate) trait Resumable {
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit>;
 }
 
+/// Parses the command of a run. The table of verbs has it, so that no verb depends on another.
+pub(crate) type Original = fn(&Start) -> anyhow::Result<Box<dyn Resumable>>;
+
 /// The error for a run that cannot be resumed, with the reasons.
 pub(crate) fn refusal(start: &Start, differences: &[String]) -> anyhow::Error {
     let list: String = differences.iter().map(|it| format!("\n  {it}")).collect();

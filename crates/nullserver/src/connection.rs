@@ -3,6 +3,8 @@
 //! For `hello` the debt is a number, because the bytes are static. For `echo` it is the bytes that
 //! could not be sent at once. The engine sets the limit and stops receiving while too much is owed.
 
+use std::hint::black_box;
+
 use crate::head::HeadCounter;
 use crate::reply::Replies;
 use crate::service::Service;
@@ -12,6 +14,8 @@ pub(crate) enum Connection {
     Hello {
         heads: HeadCounter,
         replies: Replies,
+        /// Steps of extra work for each head.
+        extra_work: u32,
         /// Bytes of replies that are not sent yet; always ends at the end of a reply.
         owed: usize,
     },
@@ -33,8 +37,8 @@ pub(crate) struct Backlog {
 impl Connection {
     pub(crate) fn new(service: Service) -> Self {
         match service {
-            Service::Hello(replies) => {
-                Self::Hello { heads: HeadCounter::default(), replies, owed: 0 }
+            Service::Hello { replies, extra_work } => {
+                Self::Hello { heads: HeadCounter::default(), replies, extra_work, owed: 0 }
             }
             Service::Echo => Self::Echo(Backlog::default()),
         }
@@ -43,8 +47,10 @@ impl Connection {
     /// Takes the peer's bytes, and owes the replies to them.
     pub(crate) fn receive(&mut self, input: &[u8]) {
         match self {
-            Self::Hello { heads, replies, owed } => {
-                *owed += heads.count(input) * replies.reply_bytes();
+            Self::Hello { heads, replies, extra_work, owed } => {
+                let requests = heads.count(input);
+                work(requests as u64 * u64::from(*extra_work));
+                *owed += requests * replies.reply_bytes();
             }
             Self::Echo(backlog) => backlog.waiting.extend_from_slice(input),
         }
@@ -114,6 +120,16 @@ impl Connection {
     }
 }
 
+/// Does steps of arithmetic, each of which needs the result of the one before, and of which a compiler cannot join
+/// several. Unlike a wait for a clock, a few of them take a few nanoseconds.
+fn work(steps: u64) {
+    let mut state = black_box(1_u64);
+    for _ in 0..steps {
+        state = (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005);
+    }
+    black_box(state);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +140,7 @@ mod tests {
     fn hello() -> (Connection, &'static [u8]) {
         let replies = Replies::with_body_of(BODY_BYTES);
         let one = replies.next(replies.reply_bytes());
-        (Connection::new(Service::Hello(replies)), one)
+        (Connection::new(Service::Hello { replies, extra_work: 3 }), one)
     }
 
     /// Sends up to `limit` bytes of what comes next.

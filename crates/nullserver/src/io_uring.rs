@@ -73,7 +73,7 @@ pub(crate) fn serve_worker(
 /// from its buffers.
 fn buffer_shape(service: Service) -> Shape {
     match service {
-        Service::Hello(_) => Shape { buffers: 512, buffer_bytes: 2048 + 64 },
+        Service::Hello { .. } => Shape { buffers: 512, buffer_bytes: 2048 + 64 },
         Service::Echo => Shape { buffers: 256, buffer_bytes: 16 * 1024 + 64 },
     }
 }

@@ -70,6 +70,9 @@ pub struct Options {
     /// Length of the body of a hello reply, up to 64 MiB
     #[arg(default_value_t = BODY_BYTES, value_parser = body_bytes())]
     pub body_bytes: usize,
+    /// Steps of arithmetic for each request of hello, of one or two nanoseconds
+    #[arg(long, value_name = "STEPS", default_value_t = 0)]
+    pub extra_work: u32,
 }
 
 fn body_bytes() -> clap::builder::RangedU64ValueParser<usize> {
@@ -121,11 +124,14 @@ mod tests {
             workers: NonZeroU32::new(3).unwrap(),
             timeout_ms: None,
             body_bytes: 12,
+            extra_work: 0,
         };
         assert_eq!(options, expected);
         let with_body = parsed("io_uring echo ::1 0 3 5000 67108864").unwrap();
         let most = BODY_BYTES_MOST;
         assert_eq!(with_body, Options { timeout_ms: Some(5000), body_bytes: most, ..expected });
+        let slower = parsed("io_uring echo ::1 0 3 --extra-work 0020").unwrap();
+        assert_eq!(slower, Options { extra_work: 20, ..expected });
     }
 
     #[test]

@@ -103,6 +103,7 @@ mod tests {
             workers: NonZeroU32::new(workers).unwrap(),
             timeout_ms: None,
             body_bytes: 12,
+            extra_work: 0,
         }
     }
 

@@ -6,8 +6,8 @@ use crate::{Options, Scenario};
 /// A scenario with everything that it needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Service {
-    /// These replies, one for each request head.
-    Hello(Replies),
+    /// These replies, one for each request head, each after this many steps of extra work.
+    Hello { replies: Replies, extra_work: u32 },
     /// Every byte back, in order.
     Echo,
 }
@@ -16,7 +16,10 @@ impl Service {
     /// To be called once for each server, because replies are never freed.
     pub(crate) fn new(options: &Options) -> Self {
         match options.scenario {
-            Scenario::Hello => Self::Hello(Replies::with_body_of(options.body_bytes)),
+            Scenario::Hello => Self::Hello {
+                replies: Replies::with_body_of(options.body_bytes),
+                extra_work: options.extra_work,
+            },
             Scenario::Echo => Self::Echo,
         }
     }

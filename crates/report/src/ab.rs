@@ -6,6 +6,7 @@
 //! side in each block is compared in the same way, without the check. Nothing is rendered here, and
 //! nothing is read from anywhere else.
 
+pub mod detect;
 mod document;
 mod figure;
 mod flat;

@@ -34,6 +34,7 @@ pub use metric::{Direction, Metric};
 pub(crate) use pair::{PairRatio, PairSide, compare_workloads};
 pub use rows::{Role, Row, WorkloadRows};
 pub(crate) use rows::{are_builds, asked_for, conditions};
+pub(crate) use sides::JudgedSides;
 pub use sides::SideRatio;
 pub use sort::Sort;
 use states::Machine;

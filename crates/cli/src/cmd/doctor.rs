@@ -1,13 +1,17 @@
 //! `wirebench doctor`: reports problems of this machine, those that affect results most first, each with a
-//! remedy and what undoes it. It changes nothing, and it exits with 0 whatever it finds unless it is strict.
+//! remedy and what undoes it. It changes nothing, and it exits with 0 whatever it finds unless it is strict. What
+//! `--detect` measures instead is in `detect`.
+
+mod detect;
 
 use serde_json::json;
+use std::time::Duration;
 use wirebench_catalogue::setup::Setup;
 use wirebench_doctor::{Effect, Finding, Group, State, examine_here, problems};
 use wirebench_report::wrap::wrap;
 use wirebench_sys::awake::AwakeCpus;
 
-use crate::{context::Context, exit::Exit, options::ProjectOption, out};
+use crate::{context::Context, exit::Exit, options::ProjectOption, out, session::Original, value};
 
 /// The version of what `--json` prints. It grows whenever a field changes its meaning or goes away.
 const FORMAT: u32 = 3;
@@ -26,12 +30,22 @@ pub(crate) struct Arguments {
     /// Print JSON: the environment, as in environment.json, and all findings
     #[arg(long)]
     json: bool,
+    /// Measure which differences `wirebench ab` finds on this machine, with the built-in server and copies of it that
+    /// need 0.5, 1, 2 and 5 % more CPU time; takes about a minute and keeps the result
+    #[arg(long, conflicts_with_all = ["details", "strict"])]
+    detect: bool,
+    /// Time for the cohorts of --detect [default: 60s]
+    #[arg(long, value_name = "DURATION", value_parser = value::budget, requires = "detect")]
+    budget: Option<Duration>,
     #[command(flatten)]
     project: ProjectOption,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(crate) fn run(arguments: &Arguments, original: Original) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
+    if arguments.detect {
+        return detect::run(&context, arguments, original);
+    }
     let setup = Setup::find(&context.subjects()?, &context.prober());
     let (environment, findings) = examine_here(
         context.project.root.as_deref(),

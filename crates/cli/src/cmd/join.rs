@@ -5,10 +5,10 @@ mod whole;
 mod words;
 
 use std::path::PathBuf;
-use wirebench_schema::{argv, journal::Start};
+use wirebench_schema::argv;
 
 use crate::{
-    embedded, exit::Exit, interrupt::Interrupt, options::ProjectOption, out, session::Resumable,
+    embedded, exit::Exit, interrupt::Interrupt, options::ProjectOption, out, session::Original,
 };
 
 use blocks::Blocks;
@@ -33,10 +33,7 @@ pub(crate) struct Arguments {
 }
 
 /// Joins the blocks. `original` parses the command that a journal says began its run.
-pub(crate) fn run(
-    arguments: &Arguments,
-    original: fn(&Start) -> anyhow::Result<Box<dyn Resumable>>,
-) -> anyhow::Result<Exit> {
+pub(crate) fn run(arguments: &Arguments, original: Original) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::listen()?;
     let blocks = Blocks::read(&arguments.folders)?;
     for problem in &blocks.problems {

@@ -12,7 +12,7 @@ mod setting;
 use std::{path::PathBuf, time::Duration};
 use wirebench_experiment::experiment::Finished;
 use wirebench_schema::{
-    journal::{Generator, Procedure, Start},
+    journal::{Generator, Procedure},
     scenario::Scenario,
     suite::{Phase, Scale},
 };
@@ -29,7 +29,7 @@ use crate::{
     out,
     request_options::OwnOptions,
     service_options::ServiceOptions,
-    session::{Resumable, Setting},
+    session::{Original, Resumable, Setting},
     value,
     view_options::ViewOptions,
     why_option::WhyOption,
@@ -213,10 +213,7 @@ impl Resumable for Arguments {
 }
 
 /// Carries the verb out. `original` parses the command that a journal says began its run.
-pub(crate) fn run(
-    arguments: &Arguments,
-    original: fn(&Start) -> anyhow::Result<Box<dyn Resumable>>,
-) -> anyhow::Result<Exit> {
+pub(crate) fn run(arguments: &Arguments, original: Original) -> anyhow::Result<Exit> {
     if let Some(folder) = &arguments.resume {
         return resume::run(folder, arguments, original);
     }

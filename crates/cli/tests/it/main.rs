@@ -13,6 +13,7 @@ mod cohorts;
 mod compare;
 mod costs;
 mod curated;
+mod detect;
 mod figures;
 mod foreign;
 mod forge;

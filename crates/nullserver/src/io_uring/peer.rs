@@ -26,7 +26,7 @@ fn owed_bytes_limit(service: Service) -> usize {
     match service {
         // Replies cost no memory of the connection's. A pipeline of large ones is sent with one
         // send, before which it must not seem to be too much.
-        Service::Hello(replies) => LEAST.max(2 * replies.batch_bytes()),
+        Service::Hello { replies, .. } => LEAST.max(2 * replies.batch_bytes()),
         Service::Echo => LEAST,
     }
 }

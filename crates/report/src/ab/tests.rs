@@ -62,6 +62,11 @@ fn two(phase: &str) -> Journal {
     journal
 }
 
+/// A journal of saturated servers without a run.
+pub(crate) fn saturated() -> Journal {
+    two("saturate")
+}
+
 fn ended(journal: &mut Journal, reason: EndReason) {
     journal.end = Some(End { ended: String::new(), reason });
 }

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wirebench_stats::{Estimate, Interval, TwoWay, check_baseline, judge_sides};
+use wirebench_stats::{Bounds, Estimate, Interval, Judged, TwoWay, check_baseline, judge_sides};
 
 use super::{
     BaselineCheck, CheckState, Claim, Inconclusive, Limited, Metric, Reads, WorkloadRows, check,
@@ -45,7 +45,60 @@ pub struct SideRatio {
     pub inconclusive: Option<Inconclusive>,
 }
 
+/// Two sides judged together, with the check of the instances of each.
+pub(crate) struct JudgedSides {
+    model: TwoWay,
+    judged: Judged,
+    checks: [BaselineCheck; 2],
+    margin: f64,
+}
+
+impl JudgedSides {
+    /// Of logarithms by row and cohort: at the levels of a look, or else as one of this many comparisons.
+    pub(crate) fn of(
+        cells: &[Vec<f64>],
+        [first, second]: [&[usize]; 2],
+        bounds: Option<Bounds>,
+        comparisons: usize,
+        margin: f64,
+    ) -> Option<Self> {
+        let model = TwoWay::fit_programs(cells, &[first, second])?;
+        let judged = match bounds {
+            Some(bounds) => bounds.judge_sides(&model, [first, second], margin)?,
+            None => judge_sides(&model, [first, second], comparisons, margin)?,
+        };
+        let checks = [first, second].map(|rows| match *rows {
+            [one, other] => BaselineCheck::of(check_baseline(&model, [one, other], margin), margin),
+            _ => BaselineCheck::of(None, margin),
+        });
+        Some(Self { model, judged, checks, margin })
+    }
+
+    fn check(&self) -> CheckState {
+        let differ = self.checks.iter().any(|check| check.state == CheckState::Suspicious);
+        if differ { CheckState::Suspicious } else { CheckState::Passed }
+    }
+
+    /// The claim, of valid runs with exact figures.
+    pub(crate) fn claim(&self) -> Claim {
+        let differ = self.check() == CheckState::Suspicious;
+        let withheld = differ.then_some(Inconclusive::BaselineCheckFailed);
+        claim(&self.judged, Reads::Exactly, withheld, self.margin).0
+    }
+}
+
 impl WorkloadRows<'_> {
+    /// The logarithms of each row in the cohorts that have a value of every row.
+    pub(crate) fn complete_cells(&self, metric: Metric) -> Vec<Vec<f64>> {
+        let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
+        let cells = cells(&values);
+        let is_complete = |cohort: &usize| cells.iter().all(|row| row[*cohort].is_finite());
+        let count = cells.first().map_or(0, Vec::len);
+        let complete: Vec<usize> = (0..count).filter(is_complete).collect();
+        let kept = |row: &Vec<f64>| complete.iter().map(|cohort| row[*cohort]).collect();
+        cells.iter().map(kept).collect()
+    }
+
     /// The rows of the second side against those of the first, as one of this many metrics that are
     /// compared together. None without a cohort that has values of both.
     #[must_use]
@@ -61,19 +114,10 @@ impl WorkloadRows<'_> {
         let has_values = |row: &&usize| cells[**row].iter().any(|cell| cell.is_finite());
         let sides = sides.map(|rows| rows.iter().filter(has_values).copied().collect::<Vec<_>>());
         let [first, second] = sides.each_ref().map(Vec::as_slice);
-        let model = TwoWay::fit_programs(&cells, &[first, second])?;
         let bounds = looks::last(&self.looks, comparisons);
-        let judged = match bounds {
-            Some(bounds) => bounds.judge_sides(&model, [first, second], margin)?,
-            None => judge_sides(&model, [first, second], comparisons, margin)?,
-        };
-        let checks = [first, second].map(|rows| match *rows {
-            [one, other] => BaselineCheck::of(check_baseline(&model, [one, other], margin), margin),
-            _ => BaselineCheck::of(None, margin),
-        });
-        let differ = checks.iter().any(|check| check.state == CheckState::Suspicious);
-        let check = if differ { CheckState::Suspicious } else { CheckState::Passed };
-        let withheld = self.withheld([first, second], metric, check);
+        let sides = JudgedSides::of(&cells, [first, second], bounds, comparisons, margin)?;
+        let withheld = self.withheld([first, second], metric, sides.check());
+        let JudgedSides { model, judged, checks, .. } = sides;
         let [of_first, of_second] = [first, second].map(|rows| self.limited(rows));
         let reads = Reads::of(metric, of_second, of_first);
         let (claim, inconclusive) = claim(&judged, reads, withheld, margin);

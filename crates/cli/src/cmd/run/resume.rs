@@ -22,14 +22,14 @@ use crate::{
     idle_option::IdleOption,
     interrupt::Interrupt,
     out, preparation, results,
-    session::{Resumable, Setting, refusal},
+    session::{Original, Resumable, Setting, refusal},
 };
 
 /// Goes on with the run in `folder`, which may also be given as its journal.
 pub(super) fn run(
     folder: &Path,
     arguments: &Arguments,
-    original: fn(&Start) -> anyhow::Result<Box<dyn Resumable>>,
+    original: Original,
 ) -> anyhow::Result<Exit> {
     let named = || format!("cannot find {}", folder.display());
     let folder =
