@@ -35,7 +35,7 @@ pub fn wake_up(price: &WakeUpPrice) -> String {
     )
 }
 
-/// What waking adds to a server, as a sentence without its end.
+/// Cost of waking for a server, as a sentence without its end.
 pub(crate) fn added(price: &WakeUpPrice) -> String {
     let us = |ns: f64| ns / 1000.0;
     format!(

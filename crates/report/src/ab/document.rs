@@ -128,7 +128,7 @@ impl Ab<'_> {
         ]
     }
 
-    /// What waking adds to each side, where both idle modes were measured.
+    /// Cost of waking for each side, where both idle modes were measured.
     fn waking(&self) -> Option<String> {
         let added = |side: &Side<'_>| {
             let rows = side.instances.iter().map(|row| &self.rows.rows[*row]);

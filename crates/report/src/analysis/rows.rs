@@ -80,7 +80,7 @@ pub struct Row<'a> {
     pub warm_up: Vec<&'a Run>,
     /// The kinds of reasons that the user asked for: they hold for all rows alike and hide nothing.
     pub(crate) asked_for: Vec<ReasonKind>,
-    /// What waking adds to a request, if it was measured in both idle modes.
+    /// Cost of waking for a request, if it was measured in both idle modes.
     pub(crate) waking: Option<WakeUpPrice>,
     /// What the slices of its runs say together, where they have some.
     pub(super) from_slices: FromSlices,

@@ -23,11 +23,13 @@ pub(super) fn waking(row: &Row<'_>, keep: &impl Fn(&Distances) -> bool) -> Optio
     })
 }
 
-/// The slices of both modes in each round, awake first, where both count.
+/// The slices of both modes in each round, awake first, where neither was dropped.
 fn pairs(measured: &Measurement) -> impl Iterator<Item = [&Slice; 2]> {
-    let natural = Slice::counted(&measured.natural_slices);
-    let awake = Slice::counted(&measured.slices).into_iter();
-    awake.filter_map(move |awake| Some([awake, natural.iter().find(|it| it.round == awake.round)?]))
+    let is_pair = |[awake, natural]: &[&Slice; 2]| {
+        awake.round == natural.round && awake.dropped.is_none() && natural.dropped.is_none()
+    };
+    let natural = |awake| measured.natural_slices.iter().map(move |natural| [awake, natural]);
+    measured.slices.iter().flat_map(natural).filter(is_pair)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub struct Row<'a> {
     pub saturated: Option<bool>,
     /// Figures by metric; a metric without a value is absent.
     pub figures: BTreeMap<&'static str, Figure<'a>>,
-    /// What waking adds to a request of it; absent without `--idle both`.
+    /// Cost of waking for a request of it; absent without `--idle both`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_up: Option<WakeUpPrice>,
     /// The requests of each name over its runs; absent where all have one name.

@@ -177,7 +177,7 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
             Column::Outcome => outcome.map_or(Value::Empty, Value::Compared),
             Column::Figure(metric) => figure(row, *metric),
             Column::Waking => match row.waking {
-                Some(_) if shown(row) == Shown::Nothing => Value::Hidden,
+                Some(_) if !shown(row).is_compared() => Value::Hidden,
                 waking => waking.map_or(Value::Empty, |it| Value::Exact(it.cpu_ns)),
             },
         };

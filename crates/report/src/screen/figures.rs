@@ -12,7 +12,7 @@ pub(super) const BOUND: &str = ">=";
 /// What the signs of bounds mean.
 pub(super) const BOUND_MEANING: &str =
     "lower bound (<= of a latency: upper bound): the load generator was saturated";
-/// What the column of waking means.
+/// Meaning of the column of waking.
 pub(super) const WAKING_MEANING: &str = "waking: CPU us that a request adds where idle CPUs sleep; all other figures \
                                          are of CPUs kept awake";
 /// What is in the place of a figure that is hidden.
