@@ -1,7 +1,7 @@
 //! `--idle`: whether CPUs are kept awake while load is measured, and whether that is possible.
 
 use wirebench_catalogue::subject::Subject;
-use wirebench_experiment::{measure::RunSettings, plan::FALLBACK_BASELINE};
+use wirebench_experiment::{experiment::Experiment, measure::RunSettings, plan::FALLBACK_BASELINE};
 use wirebench_report::wake_up;
 use wirebench_schema::load::IdleMode;
 use wirebench_sys::awake::{AwakeCpus, DEVICE};
@@ -12,11 +12,22 @@ use crate::{context::Context, exit::usage};
 pub(crate) const NATURAL: &str = "CPUs without work during the load: awake (no request pays for waking one) or natural \
                                   [default: natural]";
 
+/// Reads the mode of a verb that has no slices in another one.
+pub(crate) fn one_mode(text: &str) -> Result<IdleMode, String> {
+    match text.parse()? {
+        IdleMode::Both => {
+            Err("`wirebench run` and `wirebench ab` measure both: use awake or natural".to_owned())
+        }
+        one => Ok(one),
+    }
+}
+
 /// The option of the mode of idle CPUs.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct IdleOption {
-    /// CPUs without work during the load: awake (no request pays for waking one) or natural
-    /// [default: awake if this user may write to /dev/cpu_dma_latency; natural for services]
+    /// CPUs without work during the load: awake (no request pays for waking one), natural, or both
+    /// (awake, and what waking adds at a rate) [default: awake if this user may write to
+    /// /dev/cpu_dma_latency; natural for services]
     #[arg(long, value_name = "MODE")]
     idle: Option<IdleMode>,
 }
@@ -42,13 +53,16 @@ impl IdleOption {
     /// Refuses a mode that was asked for and cannot be had on this host.
     pub(crate) fn check(self) -> anyhow::Result<()> {
         match self.idle {
-            Some(IdleMode::Awake) => self.settle(AwakeCpus::hold(), &|_| {}).map(drop),
+            Some(IdleMode::Awake | IdleMode::Both) => {
+                self.settle(AwakeCpus::hold(), &|_| {}).map(drop)
+            }
             Some(IdleMode::Natural) | None => Ok(()),
         }
     }
 
     /// Keeps the CPUs awake if `settings` want that, after the price of waking one was measured where `is_priced`.
-    /// Where it cannot be had, the mode becomes natural.
+    /// Where it cannot be had, the mode becomes natural. With both modes nothing is held: each load and slice sets its
+    /// own.
     pub(crate) fn hold(
         self,
         context: &Context,
@@ -80,15 +94,15 @@ impl IdleOption {
         if held.is_none() {
             settings.idle = IdleMode::Natural;
         }
-        Ok(held)
+        Ok(held.filter(|_| settings.idle == IdleMode::Awake))
     }
 
     /// Judges an attempt: if it failed, a mode that was asked for is an error, and the usual one becomes a note.
     fn settle<T>(self, held: Result<T, String>, note: &dyn Fn(&str)) -> anyhow::Result<Option<T>> {
         match (held, self.idle) {
             (Ok(held), _) => Ok(Some(held)),
-            (Err(reason), Some(_)) => Err(usage(format!(
-                "--idle awake: {reason}: see `wirebench doctor`, or use --idle natural"
+            (Err(reason), Some(mode)) => Err(usage(format!(
+                "--idle {mode}: {reason}: see `wirebench doctor`, or use --idle natural"
             ))),
             (Err(reason), None) => {
                 note(&format!(
@@ -98,6 +112,20 @@ impl IdleOption {
             }
         }
     }
+}
+
+/// Refuses both modes where no load is measured in them.
+pub(crate) fn check_both(experiment: &Experiment) -> anyhow::Result<()> {
+    let Experiment { settings, suite, .. } = experiment;
+    let has_both =
+        experiment.in_cohorts() && suite.workloads.iter().any(|it| settings.has_both(it));
+    if settings.idle == IdleMode::Both && !has_both {
+        return Err(usage(
+            "--idle both needs a load at a rate, in cohorts: add --phase cost, and omit --procedure and \
+             --generator; or use --idle awake",
+        ));
+    }
+    Ok(())
 }
 
 /// Measures what waking a CPU costs here, and says it. Without it the run goes on.
@@ -145,9 +173,18 @@ mod tests {
         assert_eq!(note, "");
         expect!["--idle awake: cannot write to /dev/x (denied): see `wirebench doctor`, or use --idle natural"]
             .assert_eq(&held.unwrap_err());
+        let (held, _) = settled(Some(IdleMode::Both), Err("no"));
+        assert!(held.unwrap_err().starts_with("--idle both: no: "));
         for idle in [None, Some(IdleMode::Awake)] {
             assert_eq!(settled(idle, Ok(7)), (Ok(Some(7)), String::new()));
         }
+    }
+
+    #[test]
+    fn verbs_without_slices_of_both_modes_refuse_both() {
+        assert_eq!(one_mode("natural"), Ok(IdleMode::Natural));
+        assert!(one_mode("both").unwrap_err().contains("use awake or natural"));
+        assert!(one_mode("asleep").unwrap_err().contains("asleep"));
     }
 
     #[test]

@@ -47,10 +47,11 @@ impl Cut {
         (length, self.rounds.unwrap_or(rounds))
     }
 
-    /// How long a run of `workload` takes, about.
-    pub(crate) fn estimate(&self, workload: &Workload) -> Duration {
+    /// How long a run of `workload` takes in this many idle modes, about.
+    pub(crate) fn estimate(&self, workload: &Workload, modes: u32) -> Duration {
         let (length, rounds) = self.of(workload);
-        ASSUMED_START.saturating_add((length + ASSUMED_PER_SLICE).saturating_mul(rounds))
+        let slices = rounds.saturating_mul(modes);
+        ASSUMED_START.saturating_add((length + ASSUMED_PER_SLICE).saturating_mul(slices))
     }
 }
 
@@ -69,7 +70,10 @@ mod tests {
         assert_eq!(of(long), [(ms(900), 2), (ms(900), 2)]);
         let few = Cut { slice: None, rounds: Some(1) };
         assert_eq!(of(few)[0], (ms(20), 1));
-        assert_eq!(few.estimate(&suite.workloads[0]), ms(230));
+        assert_eq!(
+            [1, 2].map(|modes| few.estimate(&suite.workloads[0], modes)),
+            [ms(230), ms(260)]
+        );
         let at_rate = |window: Duration| {
             let workload = Workload { stop: Stop::After(window), ..suite.workloads[1].clone() };
             Cut::default().of(&workload).1

@@ -70,7 +70,7 @@ pub struct RunSettings {
     /// The hosts from which the load comes, if not from this one.
     pub fleet: Option<Fleet>,
     pub placement: Placement,
-    /// The mode of idle CPUs on all hosts.
+    /// The mode of idle CPUs on all hosts; with both, generators on other hosts keep theirs awake.
     pub idle: IdleMode,
     /// The price of waking one, if it was measured.
     pub wake_up: Option<WakeUpPrice>,
@@ -329,6 +329,7 @@ impl RunSettings {
             cost: evidence.cost,
             warm_up: seen.warm_up,
             slices: Vec::new(),
+            natural_slices: Vec::new(),
             distances: seen.distances,
             instance: None,
         }

@@ -22,6 +22,7 @@ mod sides;
 mod slices;
 mod sort;
 mod states;
+mod waking;
 
 pub use check::{BaselineCheck, CheckState};
 pub use claim::{Claim, Limited, Reads};

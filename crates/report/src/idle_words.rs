@@ -35,8 +35,19 @@ pub fn wake_up(price: &WakeUpPrice) -> String {
     )
 }
 
-/// The difference of two results in their modes.
-pub(crate) fn difference([old, new]: [IdleMode; 2]) -> Option<Difference> {
+/// Cost of waking for a server, as a sentence without its end.
+pub(crate) fn added(price: &WakeUpPrice) -> String {
+    let us = |ns: f64| ns / 1000.0;
+    format!(
+        "waking adds {:.1} us of CPU to a request, and {:.0} us to p50",
+        us(price.cpu_ns),
+        us(price.latency_ns)
+    )
+}
+
+/// The difference of two results in the modes of the figures that are compared.
+pub(crate) fn difference(modes: [IdleMode; 2]) -> Option<Difference> {
+    let [old, new] = modes.map(IdleMode::compared);
     Difference::between("the idle mode of the CPUs", old.to_string(), new.to_string())
 }
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 use wirebench_schema::journal::Journal;
 
 use self::{
-    figures::{BOUND, BOUND_MEANING, HIDDEN},
+    figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
     model::{Model, Value},
 };
 use crate::{
@@ -130,6 +130,9 @@ fn marks(model: &Model<'_>, facts: &Facts<'_>) -> Vec<String> {
     };
     if model.count(|value| matches!(value, Value::Bound(_))) > 0 {
         add(BOUND, BOUND_MEANING);
+    }
+    if model.has_waking() {
+        add("", WAKING_MEANING);
     }
     if model.count(Value::is_hidden) > 0 {
         let folder = facts.folder.unwrap_or("RUN");

@@ -31,7 +31,7 @@ use crate::{
     exit::{Exit, usage},
     format::FormatOption,
     gate::{GateOptions, Shown, VALUES},
-    idle_option::NATURAL,
+    idle_option::{NATURAL, one_mode},
     options::{self, Conditions, PayloadOption, ProjectOption, ResultOptions},
     out,
     request_options::OwnOptions,
@@ -61,7 +61,7 @@ duration = "1s"
                   --fail-if applies to the best combination, or to the rate that was found.\n\n\
                   Exit codes: 0 success, 1 a run failed or no rate was found, 2 usage, 3 with --strict: a condition \
                   is inconclusive, 4 a condition of --fail-if is violated, 129/130/143 interrupted.",
-    mut_arg("idle", |it| it.help(NATURAL)),
+    mut_arg("idle", |it| it.value_parser(one_mode).help(NATURAL)),
     mut_arg("fail_if", |it| it.help(VALUES)),
     mut_arg("strict", |it| it.requires("fail_if"))
 )]

@@ -23,6 +23,7 @@ mod gates;
 mod goals;
 mod golden;
 mod hosts;
+mod idle_modes;
 mod join;
 mod journals;
 mod labels;

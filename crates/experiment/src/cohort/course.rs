@@ -8,8 +8,14 @@ use std::{
 };
 use wirebench_host::{distance::Probe, neighbours::Programs};
 use wirebench_judge::validity::{Processes, nothing_answered};
-use wirebench_schema::{agent::Recording, journal::Run, load::LoadModel, suite::Workload};
+use wirebench_schema::{
+    agent::Recording,
+    journal::Run,
+    load::{IdleMode, LoadModel},
+    suite::Workload,
+};
 use wirebench_server::{launch::stop_grace, parallel};
+use wirebench_sys::awake::AwakeCpus;
 
 use super::{
     member::{Ended, Member},
@@ -43,6 +49,14 @@ pub(crate) struct Cohort<'a> {
 /// What was measured: slices by member and workload.
 pub(super) type Slices = BTreeMap<(u32, String), Vec<Done>>;
 
+/// The slices of all rounds.
+#[derive(Default)]
+pub(super) struct Rounds {
+    pub(super) slices: Slices,
+    /// With both idle modes: further ones, in which idle CPUs sleep.
+    pub(super) natural: Slices,
+}
+
 impl<'a> Cohort<'a> {
     /// Measures it. `watch` is called before each round, with its number, from 0, and how many there are.
     /// Instances that did not fit into the memory have no run. None only when a signal asked to end.
@@ -62,8 +76,9 @@ impl<'a> Cohort<'a> {
         let supply = Supply::read();
         let probe = Probe::new(&self.settings.placement, self.settings.fleet.is_none());
         let mut programs = Vec::new();
-        let slices = agent.and_then(|mut agent| {
+        let rounds = agent.and_then(|mut agent| {
             let mut runner = SliceRunner {
+                awake: self.awake(IdleMode::Awake)?,
                 agent: &mut agent,
                 placement: &self.settings.placement,
                 probe: &probe,
@@ -76,13 +91,13 @@ impl<'a> Cohort<'a> {
             // They may have other processes now.
             runner.last = LastReadings::default();
             let before = Programs::read();
-            let slices = self.rounds(&mut runner, &mut members, watch)?;
+            let rounds = self.rounds(&mut runner, &mut members, watch)?;
             programs = Programs::read().since(&before, &self.settings.cpus());
-            self.compare_lengths(&mut runner, &mut members, &slices)?;
-            Ok(slices)
+            self.compare_lengths(&mut runner, &mut members, &rounds.slices)?;
+            Ok(rounds)
         });
-        if let Ok(slices) = &slices {
-            Self::look_back(&mut members, slices, &supply);
+        if let Ok(rounds) = &rounds {
+            Self::look_back(&mut members, &rounds.slices, &supply);
         }
         let processes: BTreeMap<u32, Processes> =
             members.iter().map(|it| (it.load, it.judge_processes())).collect();
@@ -90,13 +105,13 @@ impl<'a> Cohort<'a> {
         if self.interrupted() {
             return None;
         }
-        let (slices, broken) = match slices {
-            Ok(slices) => (slices, None),
-            Err(reason) => (Slices::new(), Some(reason)),
+        let (rounds, broken) = match rounds {
+            Ok(rounds) => (rounds, None),
+            Err(reason) => (Rounds::default(), Some(reason)),
         };
         for of_load in &ended {
             let processes = processes.get(&of_load.0).copied().unwrap_or(Processes::Same);
-            runs.extend(self.runs_of(of_load, &slices, &broken, processes, &programs, &started));
+            runs.extend(self.runs_of(of_load, &rounds, &broken, processes, &programs, &started));
         }
         self.learn(known, &runs);
         Some(runs)
@@ -115,6 +130,23 @@ impl<'a> Cohort<'a> {
             }
         }
         workloads
+    }
+
+    /// The loads of a round: each workload, and with both idle modes, after each at a rate, the same where idle CPUs
+    /// sleep.
+    fn loads(&self) -> Vec<(&'a Workload, IdleMode)> {
+        let modes = |workload: &'a Workload| {
+            let natural = self.settings.has_both(workload).then_some(IdleMode::Natural);
+            [IdleMode::Awake].into_iter().chain(natural).map(move |idle| (workload, idle))
+        };
+        self.workloads().into_iter().flat_map(modes).collect()
+    }
+
+    /// With both idle modes: what keeps this host's CPUs awake in slices of this one. Otherwise one mode holds for the
+    /// whole run, and is set where it begins.
+    fn awake(&self, idle: IdleMode) -> Result<Option<AwakeCpus>, String> {
+        let is_set = self.settings.idle == IdleMode::Both && idle == IdleMode::Awake;
+        is_set.then(AwakeCpus::hold).transpose()
     }
 
     /// The load that warms servers up and shows how they settle: as fast as they answer, where that is allowed.
@@ -173,22 +205,28 @@ impl<'a> Cohort<'a> {
         runner: &mut SliceRunner<'_>,
         members: &mut [Member<'_>],
         watch: &mut dyn FnMut(u32, u32),
-    ) -> Result<Slices, String> {
-        let workloads = self.workloads();
+    ) -> Result<Rounds, String> {
+        let loads = self.loads();
         let plans: Vec<(Duration, u32)> =
-            workloads.iter().map(|it| self.settings.cut.of(it)).collect();
+            loads.iter().map(|(workload, _)| self.settings.cut.of(workload)).collect();
         let most = plans.iter().map(|(_, rounds)| *rounds).max().unwrap_or(0);
-        // An order for each workload, so that each has its mirrored pairs.
+        // An order for each load, so that each has its mirrored pairs.
         let order = |number| Order::new(members.len(), self.seed.wrapping_add(number));
-        let mut orders: Vec<Order> = (0..).map(order).take(workloads.len()).collect();
-        let mut slices = Slices::new();
+        let mut orders: Vec<Order> = (0..).map(order).take(loads.len()).collect();
+        let mut done = Rounds::default();
         for round in 0..most {
             watch(round, most);
-            let loads = workloads.iter().zip(&plans).zip(&mut orders);
-            for ((workload, (length, rounds)), order) in loads {
+            for (((workload, idle), (length, rounds)), order) in
+                loads.iter().zip(&plans).zip(&mut orders)
+            {
                 if round >= *rounds {
                     continue;
                 }
+                runner.awake = self.awake(*idle)?;
+                let slices = match idle {
+                    IdleMode::Natural => &mut done.natural,
+                    _ => &mut done.slices,
+                };
                 for index in order.next() {
                     let Member { subject, copy, .. } = members[index];
                     let has = self.cells.iter().any(|cell| {
@@ -207,7 +245,8 @@ impl<'a> Cohort<'a> {
                 }
             }
         }
-        Ok(slices)
+        runner.awake = self.awake(IdleMode::Awake)?;
+        Ok(done)
     }
 
     /// Stops all servers, several at a time: each may take its grace.

@@ -4,17 +4,17 @@ use wirebench_judge::validity::Processes;
 use wirebench_schema::journal::{Outcome, ProgramShare, Run};
 
 use super::{
-    course::{Cohort, Slices},
+    course::{Cohort, Rounds, Slices},
     member::Ended,
     sum::Parts,
 };
 use crate::measure::Cell;
 
 impl Cohort<'_> {
-    pub(super) fn runs_of(
+    pub(super) fn runs_of<'r>(
         &self,
         (load, ended): &(u32, Ended<'_>),
-        slices: &Slices,
+        rounds: &'r Rounds,
         broken: &Option<String>,
         processes: Processes,
         programs: &[ProgramShare],
@@ -27,13 +27,15 @@ impl Cohort<'_> {
             if let Some(reason) = ended.failure.as_ref().or(broken.as_ref()) {
                 return failed(reason.clone());
             }
-            let none = Vec::new();
+            let key = (*load, cell.workload.name.clone());
+            let of = |slices: &'r Slices| slices.get(&key).map_or(&[][..], Vec::as_slice);
             let parts = Parts {
                 settings: self.settings,
                 cell,
                 ended,
                 processes,
-                slices: slices.get(&(*load, cell.workload.name.clone())).unwrap_or(&none),
+                slices: of(&rounds.slices),
+                natural: of(&rounds.natural),
                 programs,
             };
             match parts.measurement() {

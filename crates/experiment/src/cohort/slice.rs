@@ -21,6 +21,7 @@ use wirebench_schema::{
     load::{LatencyFigure, LoadModel, LoadReport, Stop},
 };
 use wirebench_server::{cost::Details, parallel};
+use wirebench_sys::awake::AwakeCpus;
 
 use super::{children, member::Member};
 use crate::agents::{Agents, AtStop};
@@ -72,6 +73,8 @@ impl Done {
 
 /// The servers and the agent of a cohort, as far as a slice needs them.
 pub(super) struct SliceRunner<'a> {
+    /// Keeps this host's CPUs awake where that changes within a cohort.
+    pub(super) awake: Option<AwakeCpus>,
     pub(super) agent: &'a mut Agents,
     pub(super) placement: &'a Placement,
     pub(super) probe: &'a Probe,

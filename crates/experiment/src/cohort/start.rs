@@ -1,7 +1,7 @@
 //! The beginning of a cohort: its agent and its servers, with all connections.
 
 use std::time::Instant;
-use wirebench_schema::{agent::Windows, journal::Run};
+use wirebench_schema::{agent::Windows, journal::Run, load::IdleMode};
 use wirebench_server::launch::stop_grace;
 
 use super::{course::Cohort, member::Member, prepare::KnownServers, supply::Supply};
@@ -68,7 +68,11 @@ impl<'a> Cohort<'a> {
         let server =
             self.settings.launcher.start(&request, self.stop).map_err(|error| error.to_string())?;
         let ready = began.elapsed();
-        let config = self.settings.load_config(cell, &server);
+        let mut config = self.settings.load_config(cell, &server);
+        if self.settings.idle == IdleMode::Both && self.settings.fleet.is_none() {
+            // Its CPUs are those of this host, which the slices keep awake or not.
+            config.idle = IdleMode::Natural;
+        }
         let connected = agent.connect(load, &config, Windows::Many, self.stop, &mut |_| {});
         if let Err(reason) = connected {
             let stopped = server.stop(stop_grace(self.stop));

@@ -28,6 +28,8 @@ pub(super) struct Parts<'a> {
     pub(super) ended: &'a Ended<'a>,
     pub(super) processes: Processes,
     pub(super) slices: &'a [Done],
+    /// Further ones, in which idle CPUs sleep.
+    pub(super) natural: &'a [Done],
     /// Other programs that were seen during the rounds.
     pub(super) programs: &'a [ProgramShare],
 }
@@ -35,7 +37,7 @@ pub(super) struct Parts<'a> {
 impl Parts<'_> {
     /// The measurement, or why there is none.
     pub(super) fn measurement(self) -> Result<Measurement, String> {
-        let mut slices = self.with_children();
+        let [mut slices, mut natural_slices] = [self.slices, self.natural].map(with_children);
         let counted: BTreeSet<u64> = Slice::counted(&slices).iter().map(|it| it.start_ns).collect();
         let counts = |done: &&Done| counted.contains(&done.slice.start_ns);
         let kept: Vec<&Done> = self.slices.iter().filter(counts).collect();
@@ -63,7 +65,8 @@ impl Parts<'_> {
         crate::evidence::record(variant, self.ended.copy, "evidence", &evidence);
         if !self.processes.are_known() {
             // What is known is only a part.
-            slices.iter_mut().for_each(|slice| slice.cpu_ns = None);
+            let all = slices.iter_mut().chain(&mut natural_slices);
+            all.for_each(|slice| slice.cpu_ns = None);
         }
         Ok(Measurement {
             tool: None,
@@ -73,6 +76,7 @@ impl Parts<'_> {
             cost: evidence.cost,
             warm_up: None,
             slices,
+            natural_slices,
             distances: Distances::default(),
             instance: Some(self.ended.instance),
         })
@@ -93,19 +97,6 @@ impl Parts<'_> {
             length_ratio: evidence.length_ratio.filter(|_| is_closed),
             ..evidence.clone()
         }
-    }
-
-    /// The slices with what ended children have used. The kernel counts that in ticks, so the ratio to the
-    /// living processes' time is taken over all slices, of which each has its share.
-    fn with_children(&self) -> Vec<Slice> {
-        let sum = |of: fn(&Done) -> u64| self.slices.iter().map(of).sum::<u64>() as f64;
-        let (ended_ns, whole_ns) = (sum(|it| it.ended_ns), sum(|it| it.report.cpu.whole_ns));
-        let factor = 1.0 + ended_ns / whole_ns.max(1.0);
-        let with_children = |done: &Done| Slice {
-            cpu_ns: done.slice.cpu_ns.map(|cpu_ns| share_of(cpu_ns, factor)),
-            ..done.slice.clone()
-        };
-        self.slices.iter().map(with_children).collect()
     }
 
     fn cost(&self, kept: &[&Done], own: &[&Slice], load: &LoadReport) -> Cost {
@@ -160,6 +151,19 @@ impl Parts<'_> {
         let is_seen = own.share >= OWN_SHARE;
         self.programs.iter().cloned().chain(is_seen.then_some(own)).collect()
     }
+}
+
+/// The slices with what ended children have used. The kernel counts that in ticks, so the ratio to the
+/// living processes' time is taken over all slices, of which each has its share.
+fn with_children(slices: &[Done]) -> Vec<Slice> {
+    let sum = |of: fn(&Done) -> u64| slices.iter().map(of).sum::<u64>() as f64;
+    let (ended_ns, whole_ns) = (sum(|it| it.ended_ns), sum(|it| it.report.cpu.whole_ns));
+    let factor = 1.0 + ended_ns / whole_ns.max(1.0);
+    let with_children = |done: &Done| Slice {
+        cpu_ns: done.slice.cpu_ns.map(|cpu_ns| share_of(cpu_ns, factor)),
+        ..done.slice.clone()
+    };
+    slices.iter().map(with_children).collect()
 }
 
 /// What `of` says of the server's threads during the whole slice.

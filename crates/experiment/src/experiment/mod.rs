@@ -169,12 +169,17 @@ impl Experiment {
     #[must_use]
     pub fn estimate(&self, workload: &Workload) -> Duration {
         match self.in_cohorts() && workload.has_slices() {
-            true => self.settings.cut.estimate(workload),
+            true => {
+                let modes = if self.settings.has_both(workload) { 2 } else { 1 };
+                self.settings.cut.estimate(workload, modes)
+            }
             false => plan::estimate(workload),
         }
     }
 
-    fn in_cohorts(&self) -> bool {
+    /// True if runs that can be are measured in cohorts.
+    #[must_use]
+    pub fn in_cohorts(&self) -> bool {
         self.procedure == Procedure::Cohorts && self.settings.tool.is_none()
     }
 

@@ -2,8 +2,8 @@
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
-    load::{BodyCheck, LoadConfig, RequestSet},
-    suite::Phase,
+    load::{BodyCheck, IdleMode, LoadConfig, RequestSet},
+    suite::{Phase, Workload},
 };
 use wirebench_server::launch::Server;
 
@@ -35,11 +35,17 @@ impl RunSettings {
         self.placement.pinned.then_some(self.placement.generator_cpus.as_slice())
     }
 
+    /// True if a workload is measured in both idle modes.
+    #[must_use]
+    pub fn has_both(&self, workload: &Workload) -> bool {
+        self.idle == IdleMode::Both && workload.has_rate() && workload.has_slices()
+    }
+
     pub(crate) fn load_config(&self, cell: &Cell<'_>, server: &Server) -> LoadConfig {
         let (run, threads) = (&cell.subject.variant.run, self.placement.generator_cpus.len());
         let place = (server.address(), server.socket());
         let mut config = cell.workload.load_config_on(run, place, threads, self.seed);
-        config.idle = self.idle;
+        config.idle = self.idle.compared();
         if !cell.verification.is_done() && config.target.protocol().traits().has_heads {
             (config.expect_body, config.body_check) = (None, BodyCheck::Any);
             config.requests.iter_mut().for_each(RequestSet::accept_any_body);

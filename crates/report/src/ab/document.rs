@@ -4,6 +4,7 @@
 
 use maud::{Markup, html};
 use wirebench_schema::suite::Phase;
+use wirebench_stats::median;
 
 use super::{Ab, Figure, METRICS, Side, flat::is_valid, has};
 use crate::{
@@ -90,6 +91,7 @@ impl Ab<'_> {
         let whys = why::sentences(self.journal, std::slice::from_ref(&self.rows));
         findings.extend(whys.iter().flat_map(|it| wrap(&format!("why: {it}"), WIDTH, "     ")));
         findings.extend(self.detectable());
+        findings.extend(self.waking());
         findings.extend(place);
         let start = &self.journal.start;
         let idle = idle_words::mode(start.idle).map(str::to_owned);
@@ -124,6 +126,23 @@ impl Ab<'_> {
             Block::Lines(same.then(|| self.same_program()).into_iter().collect()),
             Block::Lines(lines),
         ]
+    }
+
+    /// Cost of waking for each side, where both idle modes were measured.
+    fn waking(&self) -> Option<String> {
+        let added = |side: &Side<'_>| {
+            let rows = side.instances.iter().map(|row| &self.rows.rows[*row]);
+            median(&rows.filter_map(|it| Some(it.waking?.cpu_ns)).collect::<Vec<_>>())
+        };
+        let [a, b] = self.sides.each_ref().map(added);
+        let names = self.names();
+        Some(format!(
+            "waking idle CPUs adds {:.1} us of CPU to a request of {}, and {:.1} us to one of {}",
+            a? / 1000.0,
+            names[0],
+            b? / 1000.0,
+            names[1]
+        ))
     }
 
     /// What follows from that.

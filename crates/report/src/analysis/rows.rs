@@ -15,7 +15,7 @@ use wirebench_schema::{
     id::VariantId,
     journal::{
         Bound, Counts, Described, FixedRate, Journal, Measurement, Reason, ReasonKind, Run, Start,
-        Weight,
+        WakeUpPrice, Weight,
     },
     suite::Workload,
 };
@@ -80,6 +80,8 @@ pub struct Row<'a> {
     pub warm_up: Vec<&'a Run>,
     /// The kinds of reasons that the user asked for: they hold for all rows alike and hide nothing.
     pub(crate) asked_for: Vec<ReasonKind>,
+    /// Cost of waking for a request, if it was measured in both idle modes.
+    pub(crate) waking: Option<WakeUpPrice>,
     /// What the slices of its runs say together, where they have some.
     pub(super) from_slices: FromSlices,
     /// Whether only slices of one state of the machine count.
@@ -134,9 +136,20 @@ pub(super) fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> Wor
         rows.extend(copies.map(|((variant, copy), runs)| {
             let (runs, warm_up) = runs.iter().partition(|run| run.counts == Counts::Yes);
             let (variant, copy, class) = (*variant, *copy, described.class);
-            let (from_slices, in_one_state) = (FromSlices::new(), false);
+            let (from_slices, in_one_state, waking) = (FromSlices::new(), false, None);
             let (role, asked_for) = (Role::Entrant, asked_for(journal));
-            Row { variant, copy, role, class, runs, warm_up, asked_for, from_slices, in_one_state }
+            Row {
+                variant,
+                copy,
+                role,
+                class,
+                runs,
+                warm_up,
+                asked_for,
+                waking,
+                from_slices,
+                in_one_state,
+            }
         }));
     }
     let baseline = journal.start.baselines.iter().find_map(|variant| {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::journal::{Distances, Slice, logarithms_by_round};
 use wirebench_stats::{InstanceValue, instance_values, median};
 
-use super::{Machine, Metric, Row, states::Filter};
+use super::{Machine, Metric, Row, states::Filter, waking::waking};
 
 /// The metrics of which each slice has a figure.
 const SLICED: [Metric; 2] = [Metric::Cpu, Metric::Throughput];
@@ -35,6 +35,9 @@ pub(super) fn fill(rows: &mut [Row<'_>], machine: &Machine<'_>, filter: Option<F
     }
     if filter.is_some() {
         fill_rest(rows, fewest, &keep);
+    }
+    for row in rows {
+        row.waking = waking(row, &keep);
     }
 }
 

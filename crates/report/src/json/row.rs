@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
-    journal::{Bound, Journal, ReasonKind, Weight},
+    journal::{Bound, Journal, ReasonKind, WakeUpPrice, Weight},
     load::NamedRequests,
     suite::Phase,
 };
@@ -48,6 +48,9 @@ pub struct Row<'a> {
     pub saturated: Option<bool>,
     /// Figures by metric; a metric without a value is absent.
     pub figures: BTreeMap<&'static str, Figure<'a>>,
+    /// Cost of waking for a request of it; absent without `--idle both`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake_up: Option<WakeUpPrice>,
     /// The requests of each name over its runs; absent where all have one name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_name: Vec<NamedRequests>,
@@ -146,6 +149,7 @@ pub(super) fn row<'a>(
         generator_limited: row.limited() == Limited::Yes,
         saturated: row.saturated().filter(|_| rows.workload.phase == Phase::Saturate),
         figures: figures.collect(),
+        wake_up: row.waking,
         by_name: by_name::of_row(row),
         other_states: Vec::new(),
         reasons: reasons(row),

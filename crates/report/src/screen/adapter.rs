@@ -146,7 +146,7 @@ fn columns(workload: &Workload) -> Vec<Column> {
     };
     let main = Column::Figure(Metric::primary(workload.phase));
     let others = others.iter().copied().map(Column::Figure);
-    [main, Column::Outcome].into_iter().chain(others).collect()
+    [main, Column::Outcome, Column::Waking].into_iter().chain(others).collect()
 }
 
 pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
@@ -176,6 +176,10 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
         let cell = |column: &Column| match column {
             Column::Outcome => outcome.map_or(Value::Empty, Value::Compared),
             Column::Figure(metric) => figure(row, *metric),
+            Column::Waking => match row.waking {
+                Some(_) if !shown(row).is_compared() => Value::Hidden,
+                waking => waking.map_or(Value::Empty, |it| Value::Exact(it.cpu_ns)),
+            },
         };
         found.insert(name(row), columns.iter().map(cell).collect());
         if !matches!(outcome, None | Some(Outcome::Withheld)) {

@@ -12,6 +12,9 @@ pub(super) const BOUND: &str = ">=";
 /// What the signs of bounds mean.
 pub(super) const BOUND_MEANING: &str =
     "lower bound (<= of a latency: upper bound): the load generator was saturated";
+/// Meaning of the column of waking.
+pub(super) const WAKING_MEANING: &str = "waking: CPU us that a request adds where idle CPUs sleep; all other figures \
+                                         are of CPUs kept awake";
 /// What is in the place of a figure that is hidden.
 pub(super) const HIDDEN: &str = "!";
 
@@ -24,6 +27,10 @@ pub(super) fn cell(column: Column, value: Value) -> String {
             let is_lower = metric.direction() == Direction::MoreIsBetter;
             let sign = if is_lower { BOUND } else { "<=" };
             format!("{sign}{}", self::figure(metric, figure))
+        }
+        // Zero has one sign, also where a little less is rounded.
+        (Column::Waking, Value::Exact(ns) | Value::Bound(ns)) => {
+            format!("{:+.1}", (ns / 100.0).round() / 10.0 + 0.0)
         }
         // A comparison has an outcome and no figure.
         (_, Value::Empty) | (Column::Outcome, Value::Exact(_) | Value::Bound(_)) => "-".to_owned(),
@@ -73,6 +80,7 @@ pub(super) fn head(column: Column, baseline: Option<&str>, most: usize) -> Strin
             let named = baseline.map(|name| format!("vs {name}"));
             named.filter(|head| head.chars().count() <= most).unwrap_or("vs baseline".to_owned())
         }
+        Column::Waking => "waking".to_owned(),
         Column::Figure(Metric::Throughput) => "req/s".to_owned(),
         Column::Figure(Metric::Cpu) => "us".to_owned(),
         Column::Figure(Metric::MemoryPerConnection) => "memory".to_owned(),
@@ -130,6 +138,12 @@ mod tests {
         assert_eq!(shown, ["640", "999", "1k", "9.9k", "85k", "212k", "1.2M", "25M"]);
         let costs = [4_712.0, 10_880.0, 108_400.0].map(|cost| figure(Metric::Cpu, cost));
         assert_eq!(costs, ["4.7", "10.9", "108"]);
+    }
+
+    #[test]
+    fn waking_has_a_sign() {
+        let shown = [3_560.0, -212.0, -30.0].map(|ns| cell(Column::Waking, Value::Exact(ns)));
+        assert_eq!(shown, ["+3.6", "-0.2", "+0.0"]);
     }
 
     #[test]

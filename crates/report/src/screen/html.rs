@@ -19,7 +19,7 @@ use wirebench_schema::journal::Journal;
 
 use super::{
     Facts, Stage, adapter,
-    figures::{BOUND, BOUND_MEANING, HIDDEN},
+    figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
     headline,
     model::{Block, Model, Value},
 };
@@ -138,6 +138,7 @@ fn legend(journal: &Journal, model: &Model<'_>) -> Markup {
             @if model.count(|value| matches!(value, Value::Bound(_))) > 0 {
                 (BOUND) ": " (BOUND_MEANING) ". "
             }
+            @if model.has_waking() { (WAKING_MEANING) ". " }
             @if has_known {
                 (table::KNOWN) " deviates from its scenario in a declared point: see below, at the server. "
             }

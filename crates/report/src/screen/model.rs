@@ -63,6 +63,8 @@ pub(super) enum Column {
     Figure(Metric),
     /// The outcome of the comparison with the baseline.
     Outcome,
+    /// CPU time that waking adds to a request, in nanoseconds.
+    Waking,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,6 +101,12 @@ impl Model<'_> {
     /// The load that the first sentence is about: the first saturated one, or else the first.
     pub(super) fn main(&self) -> Option<(&Block, &Group)> {
         self.blocks.iter().find_map(|block| Some((block, block.groups.first()?)))
+    }
+
+    /// True if a load was measured in both idle modes.
+    pub(super) fn has_waking(&self) -> bool {
+        let mut groups = self.blocks.iter().flat_map(|block| &block.groups);
+        groups.any(|group| group.columns.contains(&Column::Waking))
     }
 
     /// How many cells are of this kind.

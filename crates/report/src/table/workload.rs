@@ -9,7 +9,7 @@ use super::columns::{Column, columns};
 use crate::{
     analysis::{BaselineCheck, CheckState, Comparison, Metric, Role, Row, WorkloadRows, absent},
     document::{Block, Cell, Table},
-    interval,
+    idle_words, interval,
     load_words::describe,
     notes::Remark,
     order::in_order,
@@ -39,7 +39,11 @@ pub(super) fn section(journal: &Journal, rows: &WorkloadRows<'_>, wanted: Option
 }
 
 fn table(journal: &Journal, rows: &WorkloadRows<'_>, metric: Metric) -> Table {
-    let notes = |index: usize| remarks(journal, rows, index, rows.compare(metric));
+    let notes = |index: usize| {
+        let waking = rows.rows[index].waking.as_ref().map(idle_words::added);
+        let known = remarks(journal, rows, index, rows.compare(metric));
+        known.into_iter().chain(waking.map(Remark::from)).collect()
+    };
     table_of(rows, metric, &columns(rows, metric), notes)
 }
 

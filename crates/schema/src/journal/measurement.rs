@@ -22,6 +22,10 @@ pub struct Measurement {
     /// In a cohort: the slices of which this is the sum, including dropped ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
+    /// In a cohort with both idle modes, at a rate: further slices, in which idle CPUs sleep. They are in no other
+    /// figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub natural_slices: Vec<Slice>,
     /// With a process of its own: how far the sides' CPUs were from each other.
     #[serde(flatten)]
     pub distances: Distances,

@@ -12,9 +12,12 @@ pub enum IdleMode {
     /// They sleep as the machine is set up. All results before this field are like this.
     #[default]
     Natural,
+    /// They are kept awake, and each load at a rate has further slices in which they sleep. A single load has one of
+    /// the other two.
+    Both,
 }
 
-crate::names! { IdleMode "idle mode": Awake = "awake", Natural = "natural" }
+crate::names! { IdleMode "idle mode": Awake = "awake", Natural = "natural", Both = "both" }
 
 impl IdleMode {
     /// Tells if the machine decides.
@@ -22,5 +25,14 @@ impl IdleMode {
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub const fn is_natural(&self) -> bool {
         matches!(self, Self::Natural)
+    }
+
+    /// The mode of the figures that are compared.
+    #[must_use]
+    pub const fn compared(self) -> Self {
+        match self {
+            Self::Awake | Self::Both => Self::Awake,
+            Self::Natural => Self::Natural,
+        }
     }
 }

@@ -25,7 +25,9 @@ use super::Arguments;
 use crate::{
     context::{Context, command_line},
     exit::usage,
-    files, options,
+    files,
+    idle_option::check_both,
+    options,
     plan::FEWEST_BLOCKS,
     service_options::have_processes,
     session::Setting,
@@ -139,6 +141,7 @@ impl Arguments {
             complete_cohorts: |_| None,
             why,
         };
+        check_both(&experiment)?;
         Ok(Setting { experiment, subjects: sides.into(), missing: Vec::new() })
     }
 

@@ -15,7 +15,7 @@ use crate::{
     exit::usage,
     fleet::FleetOptions,
     gate::{FailIf, VALUES},
-    idle_option::{IdleOption, NATURAL},
+    idle_option::{IdleOption, NATURAL, one_mode},
     options::{LabelOption, SecretsOption},
     request_options::{RequestOptions, TrustOptions},
     value::{self, only},
@@ -29,7 +29,7 @@ const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = "Load",
-    mut_arg("idle", |it| it.help(NATURAL)),
+    mut_arg("idle", |it| it.value_parser(one_mode).help(NATURAL)),
     mut_arg("fail_if", |it| it.help(VALUES)),
     after_help = "Units: k, M, G for counts and rates; KiB, MiB, GiB for sizes; us, ms, s, m, h for durations \
                   (default s).\n\n\

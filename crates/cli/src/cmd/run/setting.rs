@@ -24,7 +24,9 @@ use super::{Arguments, choice, machine::Machine, scale};
 use crate::{
     context::{Context, command_line},
     exit::usage,
-    files, out,
+    files,
+    idle_option::check_both,
+    out,
     plan::FEWEST_BLOCKS,
     request_options::{CONTRADICTION, of_entries},
     service_options::are_limited,
@@ -127,13 +129,12 @@ impl Arguments {
         let (written, names) = choice::suite_and_names(context, self)?;
         self.conditions.require_files(context)?;
         choice::check_baselines(context, &written)?;
-        let conditions = &self.conditions;
-        let mut settings = conditions.settings(context, self.placement(&written, machine)?)?;
+        let mut settings = self.conditions.settings(context, self.placement(&written, machine)?)?;
         let server_cpus = settings.workers;
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
         let limit = ("--rate N", self.rate.is_some());
         let services = self.service.find(context, &self.names, limit)?;
-        settings.idle = conditions.idle.or_awake(&services);
+        settings.idle = self.conditions.idle.or_awake(&services);
         plan::change(&mut suite, &self.changes(context, &written, (&names, &services))?)
             .map_err(usage)?;
         check_rates(&suite, &services)?;
@@ -149,7 +150,7 @@ impl Arguments {
             other => Some(Tool::find(other, context.interrupt.flag()).map_err(usage)?),
         };
         let chosen = choice::subjects(context, self, &mut suite, &names, services)?;
-        conditions.check_reach(&chosen.subjects)?;
+        self.conditions.check_reach(&chosen.subjects)?;
         left_out.extend(chosen.left_out);
         suite.baselines.extend(choice::own_baselines(&suite, &chosen.subjects));
         if goal.precision.is_some() && !has_ratios(&chosen.subjects, &suite) {
@@ -183,7 +184,7 @@ impl Arguments {
             least_blocks: if goal.until_decided { FEWEST_BLOCKS } else { 1 },
             command: command_line(),
             labels: self.telling.labels(context),
-            verification: conditions.verification(Verification::Full),
+            verification: self.conditions.verification(Verification::Full),
             named: chosen.named,
             goal,
             part: self.block.part()?,
@@ -191,6 +192,7 @@ impl Arguments {
             complete_cohorts: wirebench_report::analysis::complete_cohorts,
             why,
         };
+        check_both(&experiment)?;
         fit_budget(context, &mut experiment, &chosen.subjects);
         self.gate.check(&scope(&experiment.suite, &chosen.subjects))?;
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })

@@ -97,6 +97,10 @@ fn each_difference_of_the_experiment_refuses_by_its_name_and_force_overrules_it(
         ["the idle mode of the CPUs was `natural` and is `awake`"]
     );
     assert_eq!(
+        refused(|new| new.start.idle = IdleMode::Both),
+        ["the idle mode of the CPUs was `natural` and is `awake`"]
+    );
+    assert_eq!(
         refused(|new| new.runs.iter_mut().for_each(|run| run.workers = 2)),
         [
             "workers in hello was `1` and is `2`",
