@@ -293,7 +293,7 @@ pub(crate) struct Cohorts {
     /// Slices per load and server in a cohort [default: as many as fill the window]
     #[arg(long, value_name = "N", value_parser = value::positive_count::<u32>)]
     pub(crate) rounds: Option<u32>,
-    /// Counted part of each slice [default: 20ms saturated, 50ms at a rate]
+    /// Counted part of each slice [default: 20ms]
     #[arg(long, value_name = "DURATION", value_parser = value::window)]
     pub(crate) slice: Option<Duration>,
     /// Keep all servers of a cohort running (cohorts), or start one process per run (process)

@@ -107,7 +107,7 @@ fn the_rate_is_found_and_three_cohorts_are_made_whatever_the_budget() {
 fn the_plan_says_which_differences_are_found_and_by_which_scatter() {
     let world = World::new();
     let server = null_server("hello");
-    let sides = ["--a", &server, "--b", &server, "--budget=1ms"];
+    let sides = ["--a", &server, "--b", &server, "--budget=6s"];
     let loud: Vec<&str> = SHORT.into_iter().filter(|it| *it != "-q").chain(sides).collect();
     let run = |basis: &str| {
         let outcome = world.wirebench(&loud);
