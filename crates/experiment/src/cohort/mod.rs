@@ -4,7 +4,7 @@
 //! `group` says which cells are measured with the same instances, `order` in
 //! which order those of a round come. `member` is one live server with its connections, `children` are the
 //! processes that it starts and ends meanwhile, `prepare`
-//! brings all of them to the state that is measured (`warm_up`), `slice` runs one slice, of which `judge`
+//! brings all of them to the state that is measured (`warm_up`, `discard`), `slice` runs one slice, of which `judge`
 //! decides by clocks whether it counts, `sum` and `record` make the records of the runs.
 //! `drift` finds instances that went on changing, `length` those whose costs depend on how long a slice
 //! is, and `findings` asks for the two; `supply` is what the
@@ -13,6 +13,7 @@
 mod children;
 mod course;
 mod cpu_totals;
+mod discard;
 mod drift;
 mod findings;
 mod group;

@@ -19,6 +19,7 @@ use wirebench_schema::{
 
 use super::{
     course::Cohort,
+    discard::common_discard,
     length::Tail,
     member::Member,
     slice::{self, Shape, SliceRunner},
@@ -182,7 +183,7 @@ impl Cohort<'_> {
         if looks && !members.iter().all(is_known) {
             self.settle(runner, members, known)?;
         }
-        for member in members {
+        for member in members.iter_mut() {
             let settled = known.settled.get(&self.key(&member.subject.variant.id));
             member.evidence.length_ratio = settled.and_then(|settled| settled.length_ratio);
             member.evidence.settling = settled.and_then(|settled| settled.series.clone());
@@ -194,6 +195,13 @@ impl Cohort<'_> {
                 .instance
                 .settle_ns
                 .clamp(DISCARD_LEAST.as_nanos() as u64, DISCARD_MOST.as_nanos() as u64);
+        }
+        let of = |it: &Member<'_>| {
+            let variant = &it.subject.variant;
+            (variant.id.clone(), variant.run.command.first().cloned(), it.discard_ns)
+        };
+        if let Some(common_ns) = common_discard(&members.iter().map(of).collect::<Vec<_>>()) {
+            members.iter_mut().for_each(|it| it.discard_ns = common_ns);
         }
         Ok(())
     }
