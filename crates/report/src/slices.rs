@@ -21,7 +21,8 @@ use crate::{
 /// How to read a drawing of slices.
 pub(crate) const READING: &str = "Each large mark is a slice of load on this server, in the order in which they ran; \
      between two of them the other instances of the cohort have their turns. The dashed line is the value of the \
-     cohort, made of the slices that count. Small dots are the slices of the other instances, each scaled to the \
+     cohort: that of the slices that count, without what all instances of a round share, so that it may lie beside \
+     the marks. Small dots are the slices of the other instances, each scaled to the \
      median of this one, and at the edge if it is beyond: a movement that all share comes from the machine, and is \
      removed by comparing within rounds. Only clocks decide which slices count, never the result.";
 

@@ -114,7 +114,8 @@ pub(crate) struct Arguments {
     /// Start no cohort that would end later than this after the first run; at least one is measured
     #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     budget: Option<Duration>,
-    /// End at a look at which every server has a verdict in every load, within --budget; see docs/ab.md
+    /// End at a look at which every server has a verdict in every load, within --budget, after at least
+    /// three cohorts; see docs/ab.md
     #[arg(long, requires = "budget", conflicts_with_all = ["count", "precision", "copies"])]
     until_decided: bool,
     /// Run N copies of each variant; differences between copies are noise

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use wirebench_schema::suite::Phase;
 use wirebench_stats::median;
 
-use super::{Ab, Figure, METRICS, Side, flat::is_valid, has};
+use super::{Ab, Figure, METRICS, Side, Verdict, flat::is_valid, has};
 use crate::{
     Report,
     analysis::{Analysis, Metric, SideRatio, absent, conditions},
@@ -200,13 +200,7 @@ impl Ab<'_> {
     fn findings(&self) -> Vec<String> {
         let mut findings = Vec::new();
         let gate = self.gate.as_ref().map(gate_lines).unwrap_or_default();
-        if let Some((first, others)) = gate.split_first() {
-            let more = match others.len() {
-                0 => String::new(),
-                more => format!(" (and {more} more: --explain)"),
-            };
-            findings.push(format!("{}{more}", shortened(first, WIDTH - more.len())));
-        }
+        findings.extend(gate.iter().map(|it| shortened(it, WIDTH)));
         findings.extend(self.unsaturated().map(|text| shortened(&text, WIDTH)));
         if Side::same_program(&self.sides) == Some(true) {
             findings.push(self.same_program());
@@ -228,7 +222,8 @@ impl Ab<'_> {
             let valid = [0, 1].map(|index| is_valid(self, index, figure.metric));
             FIGURES.contains(&figure.metric) && figure.ratio.is_some() && valid == [true; 2]
         };
-        let main = self.figures.first().into_iter().filter(has_figures);
+        let is_void = self.verdict == Verdict::NotValid;
+        let main = self.figures.first().into_iter().filter(move |it| !is_void && has_figures(it));
         main.chain(self.figures.iter().skip(1).filter(is_shown))
     }
 
