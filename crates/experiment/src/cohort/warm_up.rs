@@ -33,7 +33,7 @@ impl WarmUp {
         !before.is_empty() && best(last) >= best(before) * (1.0 - GAIN)
     }
 
-    /// Whether it is warm, and hardly a slice brought a gain.
+    /// True if it is warm, and hardly a slice brought a gain.
     pub(super) fn is_warm_soon(&self) -> bool {
         self.is_warm() && self.values.len() <= SOON
     }

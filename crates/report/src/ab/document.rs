@@ -4,7 +4,6 @@
 
 use maud::{Markup, html};
 use wirebench_schema::suite::Phase;
-use wirebench_stats::median;
 
 use super::{Ab, Figure, METRICS, Side, Verdict, flat::is_valid, has};
 use crate::{
@@ -82,8 +81,9 @@ impl Ab<'_> {
     #[must_use]
     pub fn page(&self, place: Option<String>) -> String {
         let [a, b] = self.names();
-        let mut findings = self.findings();
-        findings.truncate(FINDINGS);
+        let gate = self.gate.as_ref().map(gate_lines).unwrap_or_default();
+        let mut findings: Vec<String> = gate.iter().map(|it| shortened(it, WIDTH)).collect();
+        findings.extend(self.findings().into_iter().take(FINDINGS));
         let services = services::notes(self.journal);
         findings.extend(services.iter().map(|text| shortened(text, WIDTH)));
         let conditions = conditions(self.journal).into_iter();
@@ -126,23 +126,6 @@ impl Ab<'_> {
             Block::Lines(same.then(|| self.same_program()).into_iter().collect()),
             Block::Lines(lines),
         ]
-    }
-
-    /// Cost of waking for each side, where both idle modes were measured.
-    fn waking(&self) -> Option<String> {
-        let added = |side: &Side<'_>| {
-            let rows = side.instances.iter().map(|row| &self.rows.rows[*row]);
-            median(&rows.filter_map(|it| Some(it.waking?.cpu_ns)).collect::<Vec<_>>())
-        };
-        let [a, b] = self.sides.each_ref().map(added);
-        let names = self.names();
-        Some(format!(
-            "waking idle CPUs adds {:.1} us of CPU to a request of {}, and {:.1} us to one of {}",
-            a? / 1000.0,
-            names[0],
-            b? / 1000.0,
-            names[1]
-        ))
     }
 
     /// What follows from that.
@@ -196,11 +179,9 @@ impl Ab<'_> {
         }
     }
 
-    /// The result of the conditions, and what must be known of the runs: the most important first.
+    /// Facts that must be known of the runs: the most important first.
     fn findings(&self) -> Vec<String> {
         let mut findings = Vec::new();
-        let gate = self.gate.as_ref().map(gate_lines).unwrap_or_default();
-        findings.extend(gate.iter().map(|it| shortened(it, WIDTH)));
         findings.extend(self.unsaturated().map(|text| shortened(&text, WIDTH)));
         if Side::same_program(&self.sides) == Some(true) {
             findings.push(self.same_program());
@@ -248,8 +229,11 @@ impl Ab<'_> {
         (is_about && !names.is_empty()).then(text)
     }
 
-    /// The difference that such a comparison finds.
+    /// The difference that such a comparison finds, if it is valid.
     fn detectable(&self) -> Option<String> {
+        if self.verdict == Verdict::NotValid {
+            return None;
+        }
         let share = self.main()?.ratio.as_ref()?.detectable?;
         Some(format!("9 of 10 such runs find a difference of {}", percent(share)))
     }

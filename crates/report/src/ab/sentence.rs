@@ -1,4 +1,5 @@
-//! The verdict as one sentence: the finding, its interval, and the next step where it is inconclusive.
+//! The verdict as one sentence: the finding, its interval, and the next step where it is inconclusive. Also what waking
+//! costs, which is in no verdict.
 
 use std::time::Duration;
 use wirebench_schema::{
@@ -7,7 +8,7 @@ use wirebench_schema::{
     units::write_duration,
     verification::SAME_REPLIES,
 };
-use wirebench_stats::{Interval, MIN_COHORTS};
+use wirebench_stats::{Interval, MIN_COHORTS, median};
 
 use super::{Ab, Figure, Side, Verdict};
 use crate::{
@@ -192,6 +193,23 @@ impl Ab<'_> {
             Some(format!("two instances of {name} differ by {share}{interval}"))
         });
         text.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Cost of waking for each side, where both idle modes were measured.
+    pub(super) fn waking(&self) -> Option<String> {
+        let added = |side: &Side<'_>| {
+            let rows = side.instances.iter().map(|row| &self.rows.rows[*row]);
+            median(&rows.filter_map(|it| Some(it.waking?.cpu_ns)).collect::<Vec<_>>())
+        };
+        let [a, b] = self.sides.each_ref().map(added);
+        let names = self.names();
+        Some(format!(
+            "waking idle CPUs adds {:.1} us of CPU to a request of {}, and {:.1} us to one of {}",
+            a? / 1000.0,
+            names[0],
+            b? / 1000.0,
+            names[1]
+        ))
     }
 
     /// The next step towards a narrower interval.

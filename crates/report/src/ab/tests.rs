@@ -145,6 +145,17 @@ fn two_valid_cohorts_of_many_make_no_verdict_and_fail_no_condition() {
     let other = of(&journal, &["cpu > +90%"]).gate.unwrap();
     assert!(other.conditions[0].passed.is_empty() && other.verdict() != GateVerdict::Passed);
     assert_golden("ab/not-valid.txt", &ab.details());
+    let page = ab.page(None);
+    assert!(!page.contains("CPU us/request") && !page.contains("9 of 10"), "{page}");
+}
+
+#[test]
+fn each_condition_has_its_line_on_the_page() {
+    let conditions = ["cpu > +3%", "cpu > +4%", "p99 > +3%", "p50 > +3%"];
+    let page = of(&costs(1.2, 1.0), &conditions).page(None);
+    for condition in conditions {
+        assert_eq!(page.matches(&format!("'{condition}'")).count(), 1, "{condition}: {page}");
+    }
 }
 
 #[test]
