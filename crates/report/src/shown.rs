@@ -105,7 +105,7 @@ pub(crate) fn not_compared(row: &Row<'_>, metric: Metric) -> Option<Remark> {
 }
 
 /// Whether so few samples lie beyond a percentile in a run of `row` that single ones decide it.
-pub(crate) fn has_few_samples(row: &Row<'_>, metric: Metric) -> bool {
+fn has_few_samples(row: &Row<'_>, metric: Metric) -> bool {
     let share = match metric {
         Metric::LatencyP99 => 0.01,
         Metric::LatencyP999 => 0.001,
@@ -116,6 +116,20 @@ pub(crate) fn has_few_samples(row: &Row<'_>, metric: Metric) -> bool {
     let beyond = |count: u64| (count as f64 * share + 1e-6).floor();
     counts.min().is_some_and(|count| beyond(count) < ENOUGH_BEYOND as f64)
 }
+
+/// The sign behind a value of `row`: `!` where a run spoils the tail, `?` where single samples decide it. The graver
+/// one is less.
+pub(crate) fn sign(row: &Row<'_>, metric: Metric) -> &'static str {
+    match metric.is_tail() && row.tail_invalid() > 0 {
+        true => "!",
+        false if has_few_samples(row, metric) => "?",
+        false => "",
+    }
+}
+
+/// The explanation of signs in legends.
+pub(crate) const SIGNS: &str =
+    "!: the row or figure is not valid, see its notes; ?: fewer than 10 samples beyond it";
 
 #[cfg(test)]
 mod tests {

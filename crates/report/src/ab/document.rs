@@ -19,6 +19,7 @@ use crate::{
     origin::{Origin, describe_versions},
     screen::html::servers,
     services,
+    shown::SIGNS,
     table::{
         count,
         headline::headline,
@@ -35,13 +36,14 @@ const FINDINGS: usize = 2;
 const FIGURES: [Metric; 4] =
     [Metric::Cpu, Metric::Throughput, Metric::LatencyP50, Metric::LatencyP99];
 
-const READING_AID: [&str; 4] = [
+const READING_AID: [&str; 5] = [
     "{A}, {B}: medians over the cohorts or blocks, each with fresh instances of both servers",
     "{B}/{A}: estimate of the model over all instances and cohorts; ±b, (a..b): its 95 % interval",
     "higher, lower: the interval excludes 0 and is not inside the margin; same: the 90 % interval is inside \
      the margin; otherwise inconclusive",
     "the verdict uses the first metric, chosen before the run; the intervals of the other metrics hold \
      simultaneously",
+    SIGNS,
 ];
 
 impl Report for Ab<'_> {
@@ -92,6 +94,8 @@ impl Ab<'_> {
         findings.extend(whys.iter().flat_map(|it| wrap(&format!("why: {it}"), WIDTH, "     ")));
         findings.extend(self.detectable());
         findings.extend(self.waking());
+        let has_sign = self.figures_shown().any(|it| it.signs != [""; 2]);
+        findings.extend(has_sign.then(|| SIGNS.to_owned()));
         findings.extend(place);
         let start = &self.journal.start;
         let idle = idle_words::mode(start.idle).map(str::to_owned);
@@ -282,8 +286,9 @@ fn who(side: &Side<'_>) -> String {
 /// The figures of both sides and B over A, with its margin and outcome.
 fn cells(figure: &Figure) -> Vec<String> {
     let metric = figure.metric;
-    let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| metric.show(it));
-    let [a, b] = figure.medians().map(shown);
+    let [median_a, median_b] = figure.medians();
+    let [a, b] = [(median_a, figure.signs[0]), (median_b, figure.signs[1])]
+        .map(|(median, sign)| median.map_or("-".to_owned(), |it| metric.show(it) + sign));
     let mut cells = vec![metric.title().to_owned(), a, b];
     cells.extend(figure.ratio.as_ref().map_or(["-", "-", ""].map(str::to_owned), of_ratio));
     cells

@@ -4,6 +4,7 @@ use super::{has, side::Side};
 use crate::{
     analysis::{Metric, SideRatio, WorkloadRows},
     compare::Figure as SideFigure,
+    shown::sign,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +12,8 @@ pub struct Figure {
     pub metric: Metric,
     /// Of A and of B, over all of their runs; none without a value.
     pub values: [Option<SideFigure>; 2],
+    /// Behind either value, as in `SIGNS`.
+    pub(super) signs: [&'static str; 2],
     /// B over A; none without a cohort of both, and of a rate that was given.
     pub ratio: Option<SideRatio>,
 }
@@ -43,7 +46,12 @@ pub(super) fn figures(rows: &WorkloadRows<'_>, sides: [&Side<'_>; 2], main: Metr
     let figure = |metric: Metric| {
         let comparisons = if metric == main { 1 } else { others };
         let ratio = is_compared(metric).then(|| rows.versus(instances, metric, comparisons));
-        Figure { metric, values: values(metric), ratio: ratio.flatten() }
+        let of_row = |row: &usize| sign(&rows.rows[*row], metric);
+        let signs = instances.map(|side| {
+            let of_side = side.iter().map(of_row).filter(|it| !it.is_empty());
+            of_side.min().unwrap_or_default()
+        });
+        Figure { metric, values: values(metric), signs, ratio: ratio.flatten() }
     };
     metrics.into_iter().map(figure).collect()
 }

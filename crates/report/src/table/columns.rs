@@ -8,7 +8,7 @@ use crate::{
     analysis::{Inconclusive, Metric, RatioToBaseline, Role, WorkloadRows},
     document::{self, Align},
     interval::factor,
-    shown::has_few_samples,
+    shown::sign,
 };
 
 /// More do not fit a terminal.
@@ -112,11 +112,9 @@ impl Column {
                 Some(format!("{mark}{}", row.name()))
             }
             Self::Class => Some(row.class.map_or("own".to_owned(), |class| class.to_string())),
-            Self::Value(value) => row.median(value).map(|median| {
-                let few = if has_few_samples(row, value) { "?" } else { "" };
-                let is_invalid = value.is_tail() && row.tail_invalid() > 0;
-                format!("{}{}", value.show(median), if is_invalid { "!" } else { few })
-            }),
+            Self::Value(value) => {
+                row.median(value).map(|median| value.show(median) + sign(row, value))
+            }
             Self::Ratio if row.role == Role::Baseline => compared.map(|_| "1.00".to_owned()),
             Self::Ratio => ratio.map(show_ratio),
             // The mark in front of the row says that its figures are void.

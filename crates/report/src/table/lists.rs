@@ -9,6 +9,7 @@ use crate::{
     analysis::WorkloadRows,
     document::{Block, Cell},
     origin::describe_versions,
+    shown::SIGNS,
 };
 
 /// What could not be measured, and why. `is_listed` decides on the parts of the suite that were left out.
@@ -63,10 +64,7 @@ const READING_AID: [Explained; 5] = [
         },
         "rank a-b: possible ranks of the row; rows with a rank in common may be equal",
     ),
-    (
-        |cell| cell.text.starts_with("! ") || cell.text.ends_with(['!', '?']),
-        "!: the row or figure is not valid, see its notes; ?: fewer than 10 samples beyond it",
-    ),
+    (|cell| cell.text.starts_with("! ") || cell.text.ends_with(['!', '?']), SIGNS),
     (
         |cell| !cell.notes.is_empty(),
         "figures: medians of the runs; a..b in a note: minimum to maximum over the runs with that note",

@@ -1,6 +1,7 @@
 //! What `ab` prints: a few lines and its sentence.
 
 use super::*;
+use crate::shown::SIGNS;
 use wirebench_schema::labels::Labels;
 
 #[test]
@@ -30,4 +31,32 @@ fn the_first_line_of_the_page_is_the_measured_version() {
     journal.start.labels = Labels { label: Some("v1.2".to_owned()), revision: Some("1a2b".into()) };
     let page = of(&journal, &[]).page(None);
     assert_eq!(page, format!("label v1.2, revision 1a2b\n{without}"));
+}
+
+#[test]
+fn a_p99_of_few_samples_and_a_spoiled_one_have_a_sign_in_every_form() {
+    let sign = |few: bool, spoiled: bool| {
+        let mut journal = costs(1.052, 1.0);
+        if few {
+            for run in &mut journal.runs {
+                let Outcome::Measured(measured) = &mut run.outcome else { continue };
+                measured.load.latency.iter_mut().for_each(|it| it.count = 900);
+            }
+        }
+        if spoiled {
+            let reason = ReasonKind::ScheduleLag.reason(Weight::Tail, Some(2e6), "late");
+            add_reason(&mut journal, |run| run.variant.entry() == "ab/B", &reason);
+        }
+        let ab = of(&journal, &[]);
+        let (page, text, html) = (ab.page(None), ab.details(), Format::Html.write(&ab, None).text);
+        let explained = page.lines().any(|line| line == SIGNS);
+        let of_page = page.lines().find_map(|line| line.strip_prefix("p99 ")).map(str::to_owned);
+        let row = of_page.unwrap_or_else(|| "absent".to_owned());
+        let has = |sign: &str| [&text, &html].iter().all(|it| it.contains(sign));
+        (row.contains("ms?"), explained, has("1.50 ms?"), has("1.50 ms!"))
+    };
+    assert_eq!(sign(false, false), (false, false, false, false));
+    assert_eq!(sign(true, false), (true, true, true, false));
+    // The page has no figure that is not valid.
+    assert_eq!(sign(true, true), (false, false, true, true));
 }
