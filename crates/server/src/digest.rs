@@ -22,6 +22,7 @@ const OWN_FILE: &str = "/proc/self/exe";
 
 /// Device, inode, size and the time of the last change.
 type FileState = (u64, u64, u64, i64, i64);
+type Hash = [u8; 32];
 
 /// A digest of wirebench's own program.
 #[must_use]
@@ -32,16 +33,7 @@ pub fn own() -> Option<String> {
 /// The first digits of what `sha256sum` prints for a file, as long as a fingerprint.
 #[must_use]
 pub fn of_file(path: &Path) -> Option<String> {
-    content(path).map(hexadecimal)
-}
-
-/// The digest of a file that is read once as long as its place, its size and the time of its last change are the same.
-pub fn of_unchanged_file(path: &Path) -> Option<String> {
-    static KNOWN: Mutex<BTreeMap<FileState, Option<String>>> = Mutex::new(BTreeMap::new());
-    let file = path.metadata().ok()?;
-    let state = (file.dev(), file.ino(), file.size(), file.ctime(), file.ctime_nsec());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(state).or_insert_with(|| of_file(path)).clone()
+    content(path).map(|it| digits(&it))
 }
 
 /// A digest of a text, as long as a fingerprint.
@@ -53,18 +45,30 @@ pub fn of_text(text: &str) -> String {
 /// A hash as it is written, cut to as many digits as are needed.
 #[must_use]
 pub fn hexadecimal(hash: Sha256) -> String {
-    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    digits(&hash.finalize().into())
+}
+
+fn digits(hash: &Hash) -> String {
+    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     digits[..DIGITS].to_owned()
 }
 
 /// Adds the content of a file; nothing where it cannot be read or is too large.
 pub fn add_content(hash: &mut Sha256, path: &Path) -> Option<()> {
-    hash.update(content(path)?.finalize());
+    hash.update(content(path)?);
     Some(())
 }
 
-fn content(path: &Path) -> Option<Sha256> {
+/// The hash of a file, which is read once as long as its place, its size and the time of its last change are the same.
+fn content(path: &Path) -> Option<Hash> {
+    static KNOWN: Mutex<BTreeMap<FileState, Hash>> = Mutex::new(BTreeMap::new());
     let file = File::open(path).ok()?;
+    let state = file.metadata().ok()?;
+    let state = (state.dev(), state.ino(), state.size(), state.ctime(), state.ctime_nsec());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(hash) = known().get(&state) {
+        return Some(*hash);
+    }
     let mut digest = Sha256::new();
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut bytes = 0;
@@ -78,7 +82,8 @@ fn content(path: &Path) -> Option<Sha256> {
         bytes += count as u64;
         digest.update(&chunk[..count]);
     }
-    (bytes <= FILE_BYTES).then_some(digest)
+    let hash = digest.finalize().into();
+    (bytes <= FILE_BYTES).then(|| *known().entry(state).or_insert(hash))
 }
 
 #[cfg(test)]

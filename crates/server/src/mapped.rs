@@ -5,7 +5,7 @@ use rustix::process::Pid;
 use std::{collections::BTreeSet, path::Path};
 
 use crate::{
-    digest::{of_text, of_unchanged_file},
+    digest::{of_file, of_text},
     tree,
 };
 
@@ -30,7 +30,7 @@ pub fn digest(pids: &[Pid]) -> Option<String> {
         // As the process sees them, which may be in a container.
         let root = Path::new("/proc").join(process.pid.to_string()).join("root");
         for path in paths {
-            digests.insert(of_unchanged_file(&root.join(path.strip_prefix("/").ok()?))?);
+            digests.insert(of_file(&root.join(path.strip_prefix("/").ok()?))?);
         }
     }
     let all: Vec<String> = digests.into_iter().collect();
