@@ -182,7 +182,7 @@ pub fn examine_here(
     stop: &AtomicBool,
 ) -> (Environment, Vec<Finding>) {
     let environment =
-        environment::gather(project.and_then(|it| environment::revision(it, stop)), stop);
+        environment::gather_all(project.and_then(|it| environment::revision(it, stop)), stop);
     let servers = check_machine(Ipv4Addr::LOCALHOST.into());
     let mut findings = examine(&environment, io_uring, awake, &servers, setup);
     let distance = ("distance", distance::examine(&distance::read(stop)));

@@ -12,7 +12,7 @@ mod speed;
 mod tools;
 mod virtualisation;
 
-pub use tools::TOOLS;
+pub use tools::{TOOLS, versions};
 
 use std::{
     collections::BTreeMap, ffi::OsString, path::Path, sync::atomic::AtomicBool, time::Duration,
@@ -60,19 +60,18 @@ pub const SYSCTLS: [&str; 30] = [
     "vm/overcommit_memory",
 ];
 
-/// Looks at the machine. `revision` is that of the project. What other programs would have to tell stays absent once
-/// `stop` is set.
+/// Looks at the machine. `revision` is that of the project.
 #[must_use]
-pub fn gather(revision: Option<String>, stop: &AtomicBool) -> Environment {
-    // The load before the start must not be that of the programs that are asked below.
-    let machine = here();
-    Environment {
-        revision,
-        tools: tools::versions(stop),
-        variables: Some(variables()),
-        speed_spread: speed::spread(stop),
-        ..machine
-    }
+pub fn gather(revision: Option<String>) -> Environment {
+    Environment { revision, variables: Some(variables()), ..here() }
+}
+
+/// Looks at the machine and, unless `stop` is set, at all tools and at how evenly its CPUs work, which takes CPU time.
+#[must_use]
+pub fn gather_all(revision: Option<String>, stop: &AtomicBool) -> Environment {
+    // The load before the start must not be that of the programs that are asked.
+    let machine = gather(revision);
+    Environment { tools: tools::versions(stop), speed_spread: speed::spread(stop), ..machine }
 }
 
 /// The machine and this program, as far as no other program is asked.

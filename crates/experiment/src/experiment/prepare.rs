@@ -10,7 +10,7 @@ use wirebench_catalogue::{
         parallel::{self, Event, Group},
     },
     requirement::{Availability, Prober},
-    subject::Subject,
+    subject::{Origin, Subject},
     version,
 };
 use wirebench_host::environment;
@@ -76,7 +76,11 @@ pub fn prepare(
             }
         }
     }
-    prepared.environment = environment::gather(revision, stop);
+    prepared.environment = environment::gather(revision);
+    // Entries declare the tools whose versions matter to them.
+    if prepared.ready.iter().any(|(it, _)| matches!(it.origin, Origin::Own { .. })) {
+        prepared.environment.tools = environment::versions(stop);
+    }
     prepared
 }
 

@@ -28,7 +28,7 @@ const CPU: &str = "sys/devices/system/cpu";
 
 #[test]
 fn this_machine_tells_what_every_linux_tells() {
-    let environment = gather(None, &AtomicBool::new(false));
+    let environment = gather_all(None, &AtomicBool::new(false));
     assert!(environment.memory_bytes > 0 && environment.cpus_online > 0);
     assert!(environment.kernel.contains('.') && !environment.cpus.is_empty());
     assert!(environment.sysctls.contains_key("net/core/somaxconn"));

@@ -33,8 +33,9 @@ const ENV: [(&str, &str); 4] = [
     ("RUSTUP_AUTO_INSTALL", "0"),
 ];
 
-/// The versions of all that are there, by the name of the program.
-pub(super) fn versions(stop: &AtomicBool) -> BTreeMap<String, String> {
+/// The versions of all that are there, by the name of the program. None once `stop` is set.
+#[must_use]
+pub fn versions(stop: &AtomicBool) -> BTreeMap<String, String> {
     ask(&TOOLS, stop)
 }
 
