@@ -194,7 +194,7 @@ fn a_run_takes_its_load_from_elsewhere_in_cohorts_and_in_processes() {
             assert_eq!(hosts, ["a", "b"], "{run:#?}");
             let sum: f64 = measured.load.generators.iter().map(|it| it.requests_per_second).sum();
             let whole = measured.load.requests_per_second;
-            assert!((sum / whole - 1.0).abs() < 0.02, "{sum} {whole}");
+            assert!((sum / whole - 1.0).abs() < 0.1, "{sum} {whole}");
             assert_eq!(measured.load.errors.total(), 0, "{run:#?}");
             assert!(
                 run.generator_command.join(" ").contains("load --from a,b --carrier"),
