@@ -1,9 +1,5 @@
 //! The slices of one server in one cohort: when each was measured, its CPU time per request, and whether it counts. A
-//! picture and a text are drawn from it. Nothing is compared here.
-
-mod text;
-
-pub use self::text::text;
+//! picture is drawn from it. Nothing is compared here.
 
 use std::ptr;
 use wirebench_schema::{
@@ -16,6 +12,7 @@ use crate::{
     analysis::{Analysis, Metric, StateShare, WorkloadRows},
     html::chart::Axis,
     table::{count, states::distance},
+    view::meant,
 };
 
 /// How to read a drawing of slices.
@@ -31,16 +28,16 @@ const LEAST_REACH: f64 = 0.1;
 /// The length of the axis as a factor of what the slices of the server need.
 const SPACE: f64 = 1.2;
 
-/// Something for which a slice is dropped: its kind, its mark in text, its class in the style sheet, and its name.
-pub(crate) type Disturbance = (ReasonKind, char, &'static str, &'static str);
+/// Something for which a slice is dropped: its kind, its class in the style sheet, and its name.
+pub(crate) type Disturbance = (ReasonKind, &'static str, &'static str);
 
 pub(crate) const DISTURBANCES: [Disturbance; 6] = [
-    (ReasonKind::Stolen, 's', "stolen", "the hypervisor took CPU time"),
-    (ReasonKind::Neighbour, 'n', "neighbour", "other work used the CPUs"),
-    (ReasonKind::GeneratorStall, 'g', "stall", "the load generator was descheduled"),
-    (ReasonKind::GeneratorsApart, 'a', "apart", "the load generators began too far apart"),
-    (ReasonKind::ParkedBusy, 'p', "parked", "other servers of the cohort used CPU time"),
-    (ReasonKind::Throttled, 't', "throttled", "the CPU was throttled"),
+    (ReasonKind::Stolen, "stolen", "the hypervisor took CPU time"),
+    (ReasonKind::Neighbour, "neighbour", "other work used the CPUs"),
+    (ReasonKind::GeneratorStall, "stall", "the load generator was descheduled"),
+    (ReasonKind::GeneratorsApart, "apart", "the load generators began too far apart"),
+    (ReasonKind::ParkedBusy, "parked", "other servers of the cohort used CPU time"),
+    (ReasonKind::Throttled, "throttled", "the CPU was throttled"),
 ];
 
 /// The disturbance of this kind. Kinds that a slice cannot have today count as other programs.
@@ -52,7 +49,7 @@ pub(crate) fn disturbance(kind: ReasonKind) -> &'static Disturbance {
 pub(crate) const OTHERS: &str = "slices of the other instances, scaled";
 
 /// The use of a slice for the value of its cohort.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SliceUse {
     Counted,
     Dropped(&'static Disturbance),
@@ -61,24 +58,32 @@ pub(crate) enum SliceUse {
 }
 
 impl SliceUse {
-    /// The mark in text, which differs from that of any other use.
-    pub(crate) const fn sign(self) -> char {
-        match self {
-            Self::Counted => 'o',
-            Self::Dropped(disturbance) => disturbance.1,
-            Self::OtherState => 'm',
-        }
-    }
-
     /// The meaning of the mark, with a number of slices.
     pub(crate) fn words(self, number: usize) -> String {
         let slices = count(number, "slice");
         match self {
             Self::Counted => format!("{slices} counted"),
-            Self::Dropped(disturbance) => format!("{slices} dropped: {}", disturbance.3),
+            Self::Dropped(disturbance) => format!("{slices} dropped: {}", disturbance.2),
             Self::OtherState => format!("{slices} excluded: the machine was in another state"),
         }
     }
+}
+
+/// The slices of one server in words, for each load.
+///
+/// # Errors
+///
+/// A name that means no server of the run, or more than one, and a server without slices.
+pub fn text(analysis: &Analysis<'_>, name: &str) -> Result<String, String> {
+    let server = meant(analysis.journal, name)?;
+    let of = |rows| CohortSlices::of(analysis, rows, &server);
+    let told: Vec<String> = analysis.workloads.iter().filter_map(of).map(|it| it.text()).collect();
+    if told.is_empty() {
+        return Err(format!(
+            "{server} has no slices with a CPU time: only cohorts of `wirebench run` and `ab` measure in slices"
+        ));
+    }
+    Ok(format!("{}\nPicture over time: report.html\n", told.join("\n")))
 }
 
 /// The slices of one instance in a cohort and under one load.
@@ -158,12 +163,21 @@ impl CohortSlices {
         self.value.map_or(none, |it| format!("value of the cohort: {it:.2} us"))
     }
 
+    fn text(&self) -> String {
+        let uses = self.uses().map(|(used, slices)| used.words(slices.len()));
+        let states = self.by_state().map(|(_, words, begun)| {
+            format!("{} of all instances: {words}", count(begun.len(), "slice"))
+        });
+        let lines = uses.chain([self.value_words()]).chain(states);
+        lines.fold(self.title.clone() + "\n", |text, line| text + "  " + &line + "\n")
+    }
+
     /// Each use that occurs, with its slices.
     pub(crate) fn uses(&self) -> impl Iterator<Item = (SliceUse, Vec<(f64, f64)>)> {
         let dropped = DISTURBANCES.iter().map(SliceUse::Dropped);
         let all = [SliceUse::Counted].into_iter().chain(dropped).chain([SliceUse::OtherState]);
         let of = |used: SliceUse| {
-            let is_it = |it: &&((f64, f64), SliceUse)| it.1.sign() == used.sign();
+            let is_it = |it: &&((f64, f64), SliceUse)| it.1 == used;
             (used, self.slices.iter().filter(is_it).map(|it| it.0).collect::<Vec<_>>())
         };
         all.map(of).filter(|(_, slices)| !slices.is_empty())

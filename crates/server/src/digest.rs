@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::Read,
+    io::Read as _,
     os::unix::fs::MetadataExt as _,
     path::Path,
     sync::{Mutex, PoisonError},
@@ -17,8 +17,6 @@ const DIGITS: usize = 16;
 const FILE_BYTES: u64 = 1 << 30;
 /// Bytes that are read at once.
 const CHUNK_BYTES: usize = 1 << 18;
-/// The file of the program that reads it, even after another one was put in its place.
-const OWN_FILE: &str = "/proc/self/exe";
 
 /// Device, inode, size and the time of the last change.
 type FileState = (u64, u64, u64, i64, i64);
@@ -27,7 +25,8 @@ type Hash = [u8; 32];
 /// A digest of wirebench's own program.
 #[must_use]
 pub fn own() -> Option<String> {
-    of_file(Path::new(OWN_FILE))
+    // The file of the program that reads it, even after another one was put in its place.
+    of_file(Path::new("/proc/self/exe"))
 }
 
 /// The first digits of what `sha256sum` prints for a file, as long as a fingerprint.
@@ -74,11 +73,7 @@ fn content(path: &Path) -> Option<Hash> {
     let mut bytes = 0;
     // One byte more than is allowed shows that the file is too large, also when it still grows.
     let mut content = file.take(FILE_BYTES + 1);
-    loop {
-        let count = content.read(&mut chunk).ok()?;
-        if count == 0 {
-            break;
-        }
+    while let count @ 1.. = content.read(&mut chunk).ok()? {
         bytes += count as u64;
         digest.update(&chunk[..count]);
     }

@@ -47,8 +47,8 @@ pub(crate) struct Arguments {
     /// compressed, or load.json; or `latest`, the newest result in the folder of results
     #[arg(value_parser = latest::result())]
     run: PathBuf,
-    /// Show all details: intervals, A/A check, outliers, all reasons; with a server, how its slices were
-    /// measured, drawn over time [default: the page that `run` prints]
+    /// Show all details: intervals, A/A check, outliers, all reasons; with a server, which of its
+    /// slices count [default: the page that `run` prints]
     #[arg(long, value_name = "SERVER", num_args = 0..=1, require_equals = true, conflicts_with = GROUP)]
     explain: Option<Option<String>>,
     #[command(flatten)]
@@ -126,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 impl Arguments {
-    /// The server whose slices are drawn.
+    /// The server whose slices are shown.
     fn drawn(&self) -> Option<&str> {
         self.explain.as_ref()?.as_deref()
     }

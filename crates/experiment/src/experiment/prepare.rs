@@ -6,7 +6,7 @@ use std::{
 };
 use wirebench_catalogue::{
     build::{
-        Freshness,
+        BuildError, Freshness,
         parallel::{self, Event, Group},
     },
     requirement::{Availability, Prober},
@@ -59,10 +59,8 @@ pub fn prepare(
     let missing: Vec<_> = prober.survey(&subjects).iter().map(Availability::reason).collect();
     let there = subjects.iter().zip(&missing).filter(|(_, missing)| missing.is_none());
     let built = build_all(&there.map(|(it, _)| it.clone()).collect::<Vec<_>>(), stop, observer);
-    for (subject, missing) in subjects.into_iter().zip(missing) {
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
+    let all = subjects.into_iter().zip(missing);
+    for (subject, missing) in all.take_while(|_| !stop.load(Ordering::Relaxed)) {
         // What has all that it needs should have worked.
         let broke = missing.is_none() || subject.broken().is_some();
         let cause = if broke { Cause::Broken } else { Cause::Missing };
@@ -105,13 +103,11 @@ fn build_all(
     };
     let how = (parallel::default_jobs(), Freshness::Stamped);
     let outcomes = parallel::build_all(subjects, &groups, how, stop, &mut observe);
-    let mut failures = BTreeMap::new();
-    for (group, outcome) in groups.iter().zip(outcomes) {
-        if let Some(Err(error)) = outcome {
-            failures.extend(ids(group, subjects).map(|id| (id.clone(), error.to_string())));
-        }
-    }
-    failures
+    let failed = groups.iter().zip(outcomes).filter_map(|(group, it)| Some((group, it?.err()?)));
+    let of_group = |(group, error): (_, BuildError)| {
+        ids(group, subjects).map(move |id| (id.clone(), error.to_string()))
+    };
+    failed.flat_map(of_group).collect()
 }
 
 fn ids<'a>(group: &'a Group, subjects: &'a [Subject]) -> impl Iterator<Item = &'a VariantId> {

@@ -1,35 +1,24 @@
-//! The difference that a comparison will find, before its first run: from the scatter of an earlier result, or from a
-//! typical one.
+//! The difference that a comparison will find, before its first run, from the scatter of an earlier result.
 
-use wirebench_schema::{
-    journal::{InterimLook, Journal},
-    suite::Phase,
-};
+use wirebench_schema::journal::{InterimLook, Journal};
 use wirebench_stats::{MIN_COHORTS, PlannedLoad, PlannedLook, bounds};
 
-use super::{Ab, AbOptions, INSTANCES, MARGIN};
+use super::{Ab, AbOptions, INSTANCES};
 use crate::analysis::Metric;
 
-/// The typical deviation of CPU time per request between the instances of a saturated server, its slices included.
-const TYPICAL_DEVIATION: f64 = 0.012;
-
-/// The smallest difference that 9 of 10 comparisons find whose budget holds this many cohorts, as a share of 1. None
-/// without a basis, as only saturated CPU time has a typical scatter, and with too few cohorts for a verdict.
+/// The smallest difference that 9 of 10 comparisons like that of `earlier` find whose budget holds this many cohorts,
+/// as a share of 1. None with too few cohorts for a verdict.
 #[must_use]
 pub fn outlook(
-    earlier: Option<&Journal>,
-    (metric, phase): (Metric, Phase),
+    earlier: &Journal,
+    metric: Metric,
     cohorts: u32,
     margin: Option<f64>,
 ) -> Option<f64> {
     if (cohorts as usize) < MIN_COHORTS {
         return None;
     }
-    let is_typical = (metric, phase) == (Metric::Cpu, Phase::Saturate);
-    let (variance, usual) = match earlier {
-        Some(journal) => scatter(journal, metric)?,
-        None => (TYPICAL_DEVIATION.powi(2), is_typical.then_some(MARGIN)?),
-    };
+    let (variance, usual) = scatter(earlier, metric)?;
     let due = (1..=cohorts).filter(|it| InterimLook::is_due(*it) || *it == cohorts);
     let share = |it: u32| f64::from(it) / f64::from(cohorts);
     let look = |it: u32| PlannedLook { cohorts: it as usize, share: share(it) };

@@ -1,5 +1,5 @@
 //! The line before a comparison that says which difference it finds, by the scatter of the last comparison of the same
-//! programs under the same load on this machine, or by a typical one.
+//! programs under the same load on this machine.
 
 use std::path::{Path, PathBuf};
 use wirebench_experiment::{
@@ -18,7 +18,7 @@ use crate::{latest, results};
 /// Earlier results that are looked at, the newest first.
 const MOST_RESULTS: usize = 20;
 
-/// The line; none where the end is fixed before the run, and without a basis.
+/// The line; none where the end is fixed before the run, and without such a comparison.
 pub(super) fn line(experiment: &Experiment, prepared: &Prepared) -> Option<String> {
     let Experiment { goal, suite, metric, margin, project, .. } = experiment;
     let budget = goal.budget.filter(|_| goal.until_decided)?;
@@ -27,18 +27,18 @@ pub(super) fn line(experiment: &Experiment, prepared: &Prepared) -> Option<Strin
     let metric = metric.unwrap_or(Metric::primary(phase));
     let block_time = experiment.forecast(&prepared.subjects()).block_time;
     let cohorts = (budget.as_secs_f64() / block_time.as_secs_f64()) as u32;
-    let find = |journal: Option<&Journal>| outlook(journal, (metric, phase), cohorts, *margin);
     let of_ab = |folder: &PathBuf| folder.to_string_lossy().ends_with(&format!("-{SUITE}"));
     let folders = latest::sorted(&project.results).into_iter().filter(of_ab).take(MOST_RESULTS);
     let mut found = folders.filter_map(|folder| {
         let journal = results::journal(&folder).ok()?;
-        let alike = Some(&journal).filter(|it| is_alike(&folder, it, experiment, prepared));
-        Some((find(Some(alike?))?, format!("the scatter of {}", folder.display())))
+        let alike = Some(&journal).filter(|it| is_alike(&folder, it, experiment, prepared))?;
+        Some((outlook(alike, metric, cohorts, *margin)?, folder))
     });
-    let typical = || Some((find(None)?, "a typical scatter (docs/ab.md)".to_owned()));
-    let (share, basis) = found.next().or_else(typical)?;
-    let share = percent(share);
-    Some(format!("finds differences from about {share} on within the budget, by {basis}"))
+    let (share, folder) = found.next()?;
+    let (share, folder) = (percent(share), folder.display());
+    Some(format!(
+        "finds differences from about {share} on within the budget, by the scatter of {folder}"
+    ))
 }
 
 /// True if an earlier result is of the same programs, load and machine.

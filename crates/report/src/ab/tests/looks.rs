@@ -51,21 +51,15 @@ fn it_is_decided_when_the_verdict_or_every_condition_is() {
 }
 
 #[test]
-fn the_outlook_is_that_of_an_earlier_result_or_typical() {
-    let figure = (Metric::Cpu, Phase::Cost);
+fn the_outlook_is_that_of_an_earlier_result() {
     let quiet = at(&[(3, 0.2), (4, 0.3), (5, 0.4)], (1.02, 1.0));
     let noisy = at(&[(3, 0.2), (4, 0.3), (5, 0.4)], (1.02, 10.0));
-    let of = |journal, cohorts| outlook(Some(journal), figure, cohorts, Some(0.0)).unwrap();
+    let of = |journal, cohorts| outlook(journal, Metric::Cpu, cohorts, Some(0.0)).unwrap();
     let ratio = of(&noisy, 8) / of(&quiet, 8);
     assert!((8.0..14.0).contains(&ratio), "{ratio}");
     assert!(of(&quiet, 16) < of(&quiet, 8));
-    assert_eq!(outlook(Some(&quiet), figure, 2, Some(0.0)), None, "no verdict");
-    // The result itself says about the same of as many cohorts.
+    assert_eq!(outlook(&quiet, Metric::Cpu, 2, Some(0.0)), None, "no verdict");
     let found = super::of(&noisy, &[]).main().unwrap().ratio.as_ref().unwrap().detectable.unwrap();
     assert!((of(&noisy, 5) / found - 1.0).abs() < 0.5, "{} {found}", of(&noisy, 5));
-    let typical = |phase, cohorts| outlook(None, (Metric::Cpu, phase), cohorts, None);
-    assert!((0.01..0.03).contains(&typical(Phase::Saturate, 16).unwrap()));
-    assert_eq!(typical(Phase::Cost, 16), None, "nothing is typical at a rate");
-    assert_eq!(outlook(None, (Metric::Throughput, Phase::Saturate), 16, None), None);
-    assert_eq!(outlook(Some(&at(&[], (1.0, 1.0))), figure, 1000, Some(0.2)), Some(0.2));
+    assert_eq!(outlook(&at(&[], (1.0, 1.0)), Metric::Cpu, 1000, Some(0.2)), Some(0.2));
 }

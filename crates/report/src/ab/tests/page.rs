@@ -34,29 +34,17 @@ fn the_first_line_of_the_page_is_the_measured_version() {
 }
 
 #[test]
-fn a_p99_of_few_samples_and_a_spoiled_one_have_a_sign_in_every_form() {
-    let sign = |few: bool, spoiled: bool| {
-        let mut journal = costs(1.052, 1.0);
-        if few {
-            for run in &mut journal.runs {
-                let Outcome::Measured(measured) = &mut run.outcome else { continue };
-                measured.load.latency.iter_mut().for_each(|it| it.count = 900);
-            }
-        }
-        if spoiled {
-            let reason = ReasonKind::ScheduleLag.reason(Weight::Tail, Some(2e6), "late");
-            add_reason(&mut journal, |run| run.variant.entry() == "ab/B", &reason);
-        }
-        let ab = of(&journal, &[]);
-        let (page, text, html) = (ab.page(None), ab.details(), Format::Html.write(&ab, None).text);
-        let explained = page.lines().any(|line| line == SIGNS);
-        let of_page = page.lines().find_map(|line| line.strip_prefix("p99 ")).map(str::to_owned);
-        let row = of_page.unwrap_or_else(|| "absent".to_owned());
-        let has = |sign: &str| [&text, &html].iter().all(|it| it.contains(sign));
-        (row.contains("ms?"), explained, has("1.50 ms?"), has("1.50 ms!"))
-    };
-    assert_eq!(sign(false, false), (false, false, false, false));
-    assert_eq!(sign(true, false), (true, true, true, false));
-    // The page has no figure that is not valid.
-    assert_eq!(sign(true, true), (false, false, true, true));
+fn a_p99_of_few_samples_and_a_spoiled_one_have_a_sign() {
+    let mut journal = costs(1.052, 1.0);
+    let page = of(&journal, &[]).page(None);
+    assert!(page.contains("1.50 ms ") && !page.contains(SIGNS), "{page}");
+    alter_runs(&mut journal, |_| true, |it| it.load.latency.as_mut().unwrap().count = 900);
+    let page = of(&journal, &[]).page(None);
+    assert!(page.contains("1.50 ms?") && page.lines().any(|line| line == SIGNS), "{page}");
+    let late = ReasonKind::ScheduleLag.reason(Weight::Tail, Some(2e6), "late");
+    add_reason(&mut journal, |run| run.variant.entry() == "ab/B", &late);
+    let ab = of(&journal, &[]);
+    for text in [ab.details(), Format::Html.write(&ab, None).text] {
+        assert!(text.contains("1.50 ms?") && text.contains("1.50 ms!"), "{text}");
+    }
 }

@@ -85,7 +85,7 @@ fn drawn(slices: &CohortSlices, frame: &Frame<'_>) -> Markup {
 fn look(used: SliceUse) -> (String, &'static str) {
     match used {
         SliceUse::Counted => ("counted".to_owned(), DOT),
-        SliceUse::Dropped(disturbance) => (format!("{} thin", disturbance.2), CROSS),
+        SliceUse::Dropped(disturbance) => (format!("{} thin", disturbance.1), CROSS),
         SliceUse::OtherState => ("far thin".to_owned(), RING),
     }
 }

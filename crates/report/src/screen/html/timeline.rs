@@ -153,7 +153,7 @@ pub(super) fn key(class: &str, outline: &str, words: &str) -> Markup {
 
 /// All classes of slices and states with their meaning.
 fn classes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let disturbed = DISTURBANCES.iter().map(|it| (it.2, it.3));
+    let disturbed = DISTURBANCES.iter().map(|it| (it.1, it.2));
     [QUIET].into_iter().chain(disturbed).chain(STATES)
 }
 
@@ -188,7 +188,7 @@ fn cohorts(analysis: &Analysis<'_>) -> Vec<Vec<Mark>> {
             Some(Mark {
                 start_ns: slice.start_ns,
                 ratio,
-                class: slice.dropped.map_or(QUIET.0, |kind| disturbance(kind).2),
+                class: slice.dropped.map_or(QUIET.0, |kind| disturbance(kind).1),
                 state: state(slice),
             })
         });
