@@ -15,12 +15,9 @@ const DIGITS: usize = 16;
 /// The largest file that is read. A subject that names a larger one has no fingerprint, rather than
 /// a start that takes minutes.
 const FILE_BYTES: u64 = 1 << 30;
-/// Bytes that are read at once.
-const CHUNK_BYTES: usize = 1 << 18;
 
 /// Device, inode, size and the time of the last change.
 type FileState = (u64, u64, u64, i64, i64);
-type Hash = [u8; 32];
 
 /// A digest of wirebench's own program.
 #[must_use]
@@ -32,7 +29,7 @@ pub fn own() -> Option<String> {
 /// The first digits of what `sha256sum` prints for a file, as long as a fingerprint.
 #[must_use]
 pub fn of_file(path: &Path) -> Option<String> {
-    content(path).map(|it| digits(&it))
+    content(path).map(hexadecimal)
 }
 
 /// A digest of a text, as long as a fingerprint.
@@ -44,32 +41,28 @@ pub fn of_text(text: &str) -> String {
 /// A hash as it is written, cut to as many digits as are needed.
 #[must_use]
 pub fn hexadecimal(hash: Sha256) -> String {
-    digits(&hash.finalize().into())
-}
-
-fn digits(hash: &Hash) -> String {
-    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     digits[..DIGITS].to_owned()
 }
 
 /// Adds the content of a file; nothing where it cannot be read or is too large.
 pub fn add_content(hash: &mut Sha256, path: &Path) -> Option<()> {
-    hash.update(content(path)?);
+    hash.update(content(path)?.finalize());
     Some(())
 }
 
 /// The hash of a file, which is read once as long as its place, its size and the time of its last change are the same.
-fn content(path: &Path) -> Option<Hash> {
-    static KNOWN: Mutex<BTreeMap<FileState, Hash>> = Mutex::new(BTreeMap::new());
+fn content(path: &Path) -> Option<Sha256> {
+    static KNOWN: Mutex<BTreeMap<FileState, Sha256>> = Mutex::new(BTreeMap::new());
     let file = File::open(path).ok()?;
     let state = file.metadata().ok()?;
     let state = (state.dev(), state.ino(), state.size(), state.ctime(), state.ctime_nsec());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(hash) = known().get(&state) {
-        return Some(*hash);
+        return Some(hash.clone());
     }
     let mut digest = Sha256::new();
-    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut chunk = vec![0; 1 << 18];
     let mut bytes = 0;
     // One byte more than is allowed shows that the file is too large, also when it still grows.
     let mut content = file.take(FILE_BYTES + 1);
@@ -77,8 +70,7 @@ fn content(path: &Path) -> Option<Hash> {
         bytes += count as u64;
         digest.update(&chunk[..count]);
     }
-    let hash = digest.finalize().into();
-    (bytes <= FILE_BYTES).then(|| *known().entry(state).or_insert(hash))
+    (bytes <= FILE_BYTES).then(|| known().entry(state).or_insert(digest).clone())
 }
 
 #[cfg(test)]

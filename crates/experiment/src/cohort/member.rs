@@ -121,7 +121,7 @@ impl<'a> Member<'a> {
 
     /// What there is to know of its threads now.
     pub(super) fn details(&self) -> Details {
-        Details::read(&self.look)
+        Details::of_threads(&self.look)
     }
 
     pub(super) fn clocks(&self) -> Clocks {
@@ -197,6 +197,7 @@ impl<'a> Member<'a> {
         // A service has other users, and another member may be the same one.
         let is_known = self.has_processes() && !self.server.is_service();
         let balance = self.totals.balance(self.clocks(), self.instance.rest_share);
+        let details = Details::read(&self.look);
         self.park(false);
         let used_ns = self.server.look().total_ns();
         let command = self.server.command().to_vec();
@@ -213,6 +214,7 @@ impl<'a> Member<'a> {
             evidence: InstanceEvidence { rest_share, balance, ..self.evidence },
             failure: self.failure,
             command,
+            details,
             stopped,
         }
     }
@@ -233,5 +235,7 @@ pub(super) struct Ended<'a> {
     pub(super) evidence: InstanceEvidence,
     pub(super) failure: Option<String>,
     pub(super) command: Vec<String>,
+    /// At the end of the cohort.
+    pub(super) details: Details,
     pub(super) stopped: Stopped,
 }

@@ -47,6 +47,7 @@ impl Parts<'_> {
         if load.requests == 0 {
             return Err(validity::nothing_answered(&load));
         }
+        let stderr_bytes = self.slices.iter().map(|it| it.output_bytes).sum();
         let evidence = Evidence {
             phase: self.cell.workload.phase,
             windows: loads.len(),
@@ -54,7 +55,7 @@ impl Parts<'_> {
             cost: self.cost(&kept, &own, &load),
             load,
             placement: self.settings.placement.clone(),
-            end: ServerEnd { stderr_bytes: self.output_bytes(), ..server_end(&self.ended.stopped) },
+            end: ServerEnd { stderr_bytes, ..server_end(&self.ended.stopped) },
             machine: MachineUse::default(),
             programs: self.programs(),
             verification: self.cell.verification,
@@ -114,7 +115,7 @@ impl Parts<'_> {
         let run_queue_ns: u64 =
             kept.iter().map(|it| share_of(since(it, Threads::run_queue_since), counted(it))).sum();
         let generator_ns = load.thread_cpu_ns.iter().copied().max().unwrap_or(0);
-        let last = kept.last().map(|it| &it.details.1);
+        let at_end = &self.ended.details;
         Cost {
             cpu_ns,
             sampled_ns: load.window_ns,
@@ -124,18 +125,14 @@ impl Parts<'_> {
             cpu_share: cpu_ns as f64 / length / busy_cpus.max(1) as f64,
             busiest_thread_share: busiest_ns / length,
             generator_cpu_share: generator_ns as f64 / length,
-            memory_peak_bytes: last.map_or(0, |details| details.memory_peak_bytes),
-            processes: last.map_or(0, |it| u32::try_from(it.processes).unwrap_or(u32::MAX)),
-            threads: last.map_or(0, |it| u32::try_from(it.threads.count()).unwrap_or(u32::MAX)),
+            memory_peak_bytes: at_end.memory_peak_bytes,
+            processes: u32::try_from(at_end.processes).unwrap_or(u32::MAX),
+            threads: u32::try_from(at_end.threads.count()).unwrap_or(u32::MAX),
             context_switches_voluntary: sum(|slice| slice.switches_voluntary),
             context_switches_involuntary: sum(|slice| slice.switches_involuntary),
-            mapped: last.and_then(|details| details.mapped.clone()),
+            mapped: at_end.mapped.clone(),
             run_queue_ns: Some(run_queue_ns),
         }
-    }
-
-    fn output_bytes(&self) -> u64 {
-        self.slices.iter().map(|it| it.output_bytes).sum()
     }
 
     /// The programs that were seen during the rounds, and wirebench by what it used within the slices.
@@ -143,9 +140,9 @@ impl Parts<'_> {
         let sum = |of: fn(&Done) -> u64| self.slices.iter().map(of).sum::<u64>() as f64;
         let share =
             sum(|it| it.own_ns) / sum(|it| it.slice.discard_ns + it.slice.length_ns).max(1.0);
-        let (name, owner) = match self.output_bytes() {
-            0 => ("wirebench", Owner::Wirebench),
-            _ => ("wirebench, which reads the server's output,", Owner::Log),
+        let (name, owner) = match self.slices.iter().any(|it| it.output_bytes > 0) {
+            false => ("wirebench", Owner::Wirebench),
+            true => ("wirebench, which reads the server's output,", Owner::Log),
         };
         let own = ProgramShare { name: name.to_owned(), owner, share };
         let is_seen = own.share >= OWN_SHARE;

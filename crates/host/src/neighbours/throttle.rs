@@ -5,6 +5,7 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 use crate::environment::cgroup::cpu_statistics;
@@ -18,15 +19,14 @@ pub struct Throttled(BTreeMap<PathBuf, u64>);
 impl Throttled {
     /// Reads it; nothing where no group has a limit, or where it cannot be read.
     pub fn read() -> Self {
-        Self::below(Path::new("/"))
+        // A process seldom changes its group, and this is read after every slice.
+        static FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| cpu_statistics(Path::new("/")));
+        Self::of(&FILES)
     }
 
-    fn below(root: &Path) -> Self {
-        let times = cpu_statistics(root).into_iter().filter_map(|file| {
-            let ns = throttled_ns(&fs::read_to_string(&file).ok()?)?;
-            Some((file, ns))
-        });
-        Self(times.collect())
+    fn of(files: &[PathBuf]) -> Self {
+        let ns = |file: &PathBuf| throttled_ns(&fs::read_to_string(file).ok()?);
+        Self(files.iter().filter_map(|file| Some((file.clone(), ns(file)?))).collect())
     }
 
     /// The longest time for which one of the groups was held back since `before`. Several at once
@@ -111,7 +111,7 @@ mod tests {
                     |ms: u64| format!("nr_periods 9\nnr_throttled 3\n{name} {}\n", ms * per_ms);
                 fs::write(root.path().join("cgroup/a/cpu.stat"), text(ms)).unwrap();
                 fs::write(root.path().join("cgroup/a/b/cpu.stat"), text(0)).unwrap();
-                Throttled::below(root.path())
+                Throttled::of(&cpu_statistics(root.path()))
             };
             let (before, after) = (held_back(40), held_back(100));
             assert_eq!(after.ns_since(&before), 60_000_000, "{name}");

@@ -31,6 +31,18 @@ impl Details {
     /// Reads them of the processes in `look`.
     #[must_use]
     pub fn read(look: &Look) -> Self {
+        let mut details = Self::of_threads(look);
+        details.mapped = mapped::digest(&look.pids());
+        let (pids, mut files) = (look.pids(), BTreeSet::new());
+        let processes = pids.iter().filter_map(|pid| tree::process(*pid));
+        let bytes = processes.map(|it| memory::unmapped_files(&it, &mut files));
+        details.memory_peak_bytes += bytes.sum::<u64>();
+        details
+    }
+
+    /// Reads what takes less time: neither the files that they run nor memory without a process.
+    #[must_use]
+    pub fn of_threads(look: &Look) -> Self {
         let pids = look.pids();
         let mut details = Self {
             cpu_ns: look.total_ns(),
@@ -38,14 +50,10 @@ impl Details {
             switches: BTreeMap::new(),
             memory_peak_bytes: 0,
             processes: 0,
-            mapped: mapped::digest(&pids),
+            mapped: None,
             ignoring: BTreeSet::new(),
         };
-        let mut files = BTreeSet::new();
-        for process in pids.iter().filter_map(|pid| tree::process(*pid)) {
-            details.add(&process);
-            details.memory_peak_bytes += memory::unmapped_files(&process, &mut files);
-        }
+        pids.iter().filter_map(|pid| tree::process(*pid)).for_each(|it| details.add(&it));
         details
     }
 
