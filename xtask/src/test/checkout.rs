@@ -57,10 +57,6 @@ pub(super) fn is_shallow() -> anyhow::Result<bool> {
     Ok(git(&["rev-parse", "--is-shallow-repository"], None)?.trim() == "true")
 }
 
-pub(super) fn has_changed(file: &str) -> anyhow::Result<bool> {
-    Ok(!git(&["status", "--porcelain", "--", file], None)?.is_empty())
-}
-
 fn git(arguments: &[&str], index: Option<&str>) -> anyhow::Result<String> {
     let mut git = at_root("git", arguments);
     output(git.envs(index.map(|it| ("GIT_INDEX_FILE", it))))
