@@ -1,7 +1,6 @@
 //! `cargo xtask test`: all checks that must pass before a change lands. CI runs exactly this, with `--nightly`.
 
 mod build;
-mod checkout;
 mod entries;
 pub(crate) mod ledger;
 mod programs;

@@ -1,15 +1,15 @@
 //! The steps of entries: their setup, builds and checks, and the ledger's lines that result.
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use serde_json::Value;
 use std::{
+    collections::BTreeMap,
     fs,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use super::{
     add_command,
-    checkout::{self, Trees},
     ledger::{self, Chosen, Entry, FILE, Ledger, Line, OLDEST, Scope},
 };
 use crate::{
@@ -29,11 +29,15 @@ const LINK: (&str, &str) = ("rust/fiber", "crates/uring");
 const CHECKS: [&str; 3] =
     ["crates/verify/src", "crates/server/src/guard", "crates/server/src/launch"];
 
+/// The option that shortens names of commits and trees as in the ledger.
+const SHORT: &str = "--abbrev=12";
+
 /// The entries of the checkout.
 pub(super) struct Entries {
     scope: Scope,
     may_install: bool,
-    trees: Trees,
+    /// Names of folders by their paths.
+    trees: BTreeMap<String, String>,
     /// Commits, the newest first.
     history: Vec<String>,
     ledger: Mutex<Ledger>,
@@ -43,8 +47,10 @@ impl Entries {
     pub(super) fn new(scope: Scope, may_install: bool) -> anyhow::Result<Self> {
         let ledger = fs::read_to_string(root().join(FILE)).context(FILE)?;
         let ledger = Mutex::new(ledger::read(&ledger).context(FILE)?);
-        let (trees, history) = (Trees::new()?, checkout::history()?);
-        Ok(Self { scope, may_install, trees, history, ledger })
+        let commits = ["rev-list", "--topo-order", "--abbrev-commit", SHORT, "HEAD"];
+        let commits = output(&mut at_root("git", commits))?;
+        let history = commits.lines().map(str::to_owned).collect();
+        Ok(Self { scope, may_install, trees: trees()?, history, ledger })
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
@@ -54,16 +60,19 @@ impl Entries {
     /// The entries as far as the checkout knows them and, once there is a program, as this machine has them; also the
     /// variants as `wirebench list` describes them.
     fn known(&self, program: Option<&str>) -> anyhow::Result<(ledger::Entries, Vec<Value>)> {
-        let checks = self.trees.digest(&CHECKS)?;
+        let digest = |folders: &[&str]| {
+            let names = folders.iter().filter_map(|it| self.trees.get(*it).map(String::as_str));
+            names.collect::<Vec<_>>().join("+")
+        };
+        let ids = self.trees.keys().filter_map(|path| path.strip_prefix("entries/"));
         let mut known = ledger::Entries::new();
-        for id in self.trees.entries() {
-            let language = id.split('/').next().unwrap_or_default();
+        for id in ids.filter(|id| !id.ends_with("/shared")) {
+            let Some((language, _)) = id.split_once('/').filter(|it| !it.1.contains('/')) else {
+                continue;
+            };
             let (own, shared) = (format!("entries/{id}"), format!("entries/{language}/shared"));
-            let shared = Some(shared.as_str()).filter(|it| self.trees.has(it));
-            let linked = (id == LINK.0).then_some(LINK.1);
-            let folders: Vec<&str> =
-                [own.as_str()].into_iter().chain(shared).chain(linked).collect();
-            let (digest, checks) = (self.trees.digest(&folders)?, checks.clone());
+            let linked = if id == LINK.0 { LINK.1 } else { "" };
+            let (digest, checks) = (digest(&[&own, &shared, linked]), digest(&CHECKS));
             let today = Line { digest, checks, ..Line::default() };
             let last = self.ledger().get(id).cloned();
             let commit = last.as_ref().map(|line| &line.commit);
@@ -92,24 +101,21 @@ impl Entries {
     pub(super) fn add<'a>(&'a self, queue: &Queue<'a>, program: &'a str) {
         queue.add(Lane::Net, "setup of the entries", move |queue, title| {
             let chosen = self.chosen(Some(program))?;
-            let (_, variants) = self.known(Some(program))?;
             if self.may_install {
-                let variants = chosen.iter().flat_map(|it| of(it, &variants));
-                let words = ["setup"].into_iter().chain(variants.map(|it| text(it, "id")));
+                let words = ["setup"].into_iter().chain(chosen.iter().map(Chosen::shown));
                 // The states of the variants show what failed.
                 run(title, &mut at_root(program, words)).ok();
             }
             let (mut known, variants) = self.known(Some(program))?;
             for it in chosen {
-                let (ready, others): (Vec<_>, Vec<_>) =
-                    of(&it, &variants).partition(|it| is_ready(it));
-                for other in &others {
+                let key = if it.variant.is_some() { "id" } else { "entry" };
+                let variants = variants.iter().filter(|variant| text(variant, key) == it.shown());
+                let (ready, others): (Vec<_>, Vec<_>) = variants.partition(|it| is_ready(it));
+                for other in others {
                     println!("\n== chosen, and not verified: {}", shown(other));
-                }
-                // Without its registry a variant is not available; any other state is a fault.
-                let faulty = others.iter().find(|it| text(it, "state") != "not available");
-                if let Some(faulty) = faulty.filter(|_| self.may_install) {
-                    bail!("{}", shown(faulty));
+                    // Without its registry a variant is not available; any other state is a fault.
+                    let is_fault = self.may_install && other["state"] != "not available";
+                    ensure!(!is_fault, "{}", shown(other));
                 }
                 if !ready.is_empty() {
                     let entry = known.remove(&it.id).filter(|_| it.variant.is_none());
@@ -177,7 +183,8 @@ impl Entries {
         for it in variants.iter().filter(|it| !is_ready(it)) {
             println!("{}", shown(it));
         }
-        if checkout::is_shallow()? {
+        let is_shallow = ["rev-parse", "--is-shallow-repository"];
+        if output(&mut at_root("git", is_shallow))?.trim() == "true" {
             println!("\n== a shallow clone: ages of verifications are not known");
         }
         let old = ledger::too_old(&known).join(", ");
@@ -187,11 +194,21 @@ impl Entries {
     }
 }
 
-/// The variants that a chosen entry stands for.
-fn of<'a>(chosen: &Chosen, variants: &'a [Value]) -> impl Iterator<Item = &'a Value> {
-    let key = if chosen.variant.is_some() { "id" } else { "entry" };
-    let name = chosen.shown().to_owned();
-    variants.iter().filter(move |it| text(it, key) == name)
+/// Git's names of folders below `entries/` and `crates/`, as a commit of the whole working tree would have them.
+fn trees() -> anyhow::Result<BTreeMap<String, String>> {
+    let folder = tempfile::tempdir()?;
+    let git = |arguments: &[&str]| {
+        output(at_root("git", arguments).env("GIT_INDEX_FILE", folder.path().join("index")))
+    };
+    git(&["read-tree", "HEAD"])?;
+    git(&["add", "--all", "entries", "crates"])?;
+    let tree = git(&["write-tree"])?;
+    let lines = git(&["ls-tree", "-d", "-r", SHORT, tree.trim(), "entries", "crates"])?;
+    let folders = lines.lines().filter_map(|line| {
+        let (head, path) = line.split_once('\t')?;
+        Some((path.to_owned(), head.rsplit(' ').next()?.to_owned()))
+    });
+    Ok(folders.collect())
 }
 
 fn text<'a>(variant: &'a Value, key: &str) -> &'a str {

@@ -82,31 +82,26 @@ pub(super) fn of_workspace(sources: &[Source]) -> (Vec<(&'static str, usize)>, V
         counts.push((count, names.values().map(|it| it - 1).sum()));
         details.extend(names.iter().map(|(name, it)| format!("{name}: {it} definitions")));
     }
-    let threshold = text(sources, "clippy.toml").lines().filter_map(|it| {
-        let value = it.strip_prefix("too-many-lines-threshold = ")?.parse().ok()?;
-        Some(("threshold of lines of a function in clippy.toml", value))
-    });
     let options = text(sources, OPTIONS).lines().filter_map(|line| {
         let (verb, options) = line.split_once(' ')?;
         Some((&*format!("options of {verb}").leak(), options.parse().ok()?))
     });
-    counts.extend(threshold.chain(options));
+    counts.extend(options);
     (counts, details)
 }
 
 /// Number of doc comments, each of consecutive lines `///` or `//!`, whose first words are in `STARTS`.
 fn doc_comments(source: &Source) -> usize {
-    let (mut previous, mut count) = ("", 0);
-    for line in source.code() {
-        let mark = if line.starts_with("//") { line.get(..3).unwrap_or_default() } else { "" };
-        if mark != previous && ["///", "//!"].contains(&mark) {
-            let text = line[3..].trim_start();
-            let rests = STARTS.iter().filter_map(|start| text.strip_prefix(start));
-            count += rests.filter(|it| !it.starts_with(char::is_alphanumeric)).count();
-        }
-        previous = mark;
-    }
-    count
+    let lines = source.code().iter().zip([""].iter().chain(source.code()));
+    let begin = |(line, previous): (&&'static str, &&str)| {
+        let mark = ["///", "//!"].into_iter().find(|mark| line.starts_with(mark))?;
+        (!previous.starts_with(mark)).then(|| line[mark.len()..].trim_start())
+    };
+    let is_wrong = |text: &&str| {
+        let mut rests = STARTS.iter().filter_map(|start| text.strip_prefix(start));
+        rests.any(|it| !it.starts_with(char::is_alphanumeric))
+    };
+    lines.filter_map(begin).filter(is_wrong).count()
 }
 
 /// Number of calls of a function, without its definition.

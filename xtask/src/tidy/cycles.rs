@@ -22,7 +22,8 @@ pub(super) fn find(sources: &[Source]) -> (BTreeMap<&str, Vec<String>>, Vec<Stri
         let mut module: Path<'_> = below.split('/').collect();
         module.pop_if(|name| ["mod", "lib", "main"].contains(name));
         let code = source.code().iter().map(|line| line.split("//").next().unwrap_or_default());
-        crates.entry(name).or_default().insert(module, code.collect::<Vec<_>>().join("\n"));
+        let code = code.collect::<Vec<_>>().join("\n").replace("pub(in crate::", "pub(in ");
+        crates.entry(name).or_default().insert(module, code);
     }
     let (mut cycles, mut complaints) = (BTreeMap::new(), Vec::new());
     for (name, modules) in &crates {
@@ -58,7 +59,11 @@ fn uses<'m>(
     };
     let is_child = |it: &&Path<'_>| it.len() == module.len() + 1 && it.starts_with(module);
     let children: Vec<_> = modules.keys().filter(is_child).filter(|it| it.len() > 1).collect();
-    for (path, is_list) in paths(code) {
+    for mut path in paths(code) {
+        let is_above =
+            |part: &&[&str]| part[0] == "super" && ![&[][..], &[""]].contains(&&part[1..]);
+        let from_parent = path.split(|name| *name == "{").rfind(is_above).map(<[_]>::to_vec);
+        path.retain(|name| *name != "{");
         let (_, names) = path.split_last().unwrap_or((&"", &[]));
         counted.extend(children.iter().filter(|it| names.contains(&it[module.len()])));
         let levels = path.iter().take_while(|it| **it == "super").count();
@@ -70,55 +75,47 @@ fn uses<'m>(
             _ => continue,
         };
         all.extend(find(&whole));
-        // A use of what is above the parent counts as one of the parent.
-        let whole = if levels > 1 { above(1) } else { &whole };
-        counted.extend(find(whole).filter(|_| levels == 0 || !is_list));
+        // A use of what is above the parent counts as one of the parent, and a list behind `super::` as none.
+        counted.extend(match from_parent {
+            Some(path) => find(&[above(1), &path[1..]].concat()),
+            None => find(&whole).filter(|_| path[0] == "crate"),
+        });
     }
     (counted, all)
 }
 
-/// The paths of at least two names in code, each with whether a list follows its first name. The last name is empty if
-/// the path ends in another sign, such as that of a use of everything.
-fn paths(code: &str) -> Vec<(Path<'_>, bool)> {
-    let mut paths = Vec::new();
-    for (at, _) in code.match_indices("::") {
-        let before = code[..at].trim_end_matches(is_of_name);
-        let (name, rest) = (&code[before.len()..at], &code[at + 2..]);
-        // Otherwise a part of a longer path, a visibility or a type in angle brackets.
-        if !before.ends_with("::") && !before.ends_with("(in ") && !name.is_empty() {
-            let mut expanded = Vec::new();
-            expand(rest, &[name], &mut expanded);
-            paths.extend(expanded.into_iter().map(|path| (path, rest.starts_with('{'))));
+/// The paths of code, each path of a list with all names in front of the list and a `{`. The last name is empty if a
+/// path ends in another sign, such as that of a use of everything.
+fn paths(code: &str) -> Vec<Path<'_>> {
+    let is_end = |sign: char| !sign.is_ascii_alphanumeric() && sign != '_';
+    let (mut paths, mut path, mut rest) = (Vec::new(), Path::new(), code);
+    let (mut prefixes, mut is_joined) = (Vec::new(), false);
+    while !rest.is_empty() {
+        let (name, after) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+        let is_new = is_joined || !name.is_empty();
+        path.extend(is_new.then_some(name));
+        is_joined = !name.is_empty() && after.starts_with("::");
+        if is_joined {
+            rest = &after[2..];
+            if let Some(list) = rest.strip_prefix('{') {
+                path.push("{");
+                prefixes.push(path.clone());
+                (rest, is_joined) = (list, false);
+            }
+            continue;
         }
+        if is_new && path.len() > 1 {
+            paths.push(path);
+        }
+        let mut signs = after.chars();
+        match signs.next() {
+            Some('{') => prefixes.push(Path::new()),
+            Some('}') => drop(prefixes.pop()),
+            _ => {}
+        }
+        (rest, path) = (signs.as_str(), prefixes.last().cloned().unwrap_or_default());
     }
     paths
-}
-
-fn is_of_name(sign: char) -> bool {
-    sign.is_ascii_alphanumeric() || sign == '_'
-}
-
-/// Adds the paths of a tree such as `a::{b, c::d}`, behind `prefix`. Returns the text that follows the tree.
-fn expand<'s>(text: &'s str, prefix: &[&'s str], paths: &mut Vec<Path<'s>>) -> &'s str {
-    let text = text.trim_start();
-    if let Some(mut rest) = text.strip_prefix('{') {
-        loop {
-            rest = expand(rest, prefix, paths);
-            let Some(end) = rest.find([',', '}']) else { return "" };
-            let sign;
-            (sign, rest) = rest[end..].split_at(1);
-            if sign == "}" {
-                return rest;
-            }
-        }
-    }
-    let (name, rest) = text.split_at(text.find(|sign| !is_of_name(sign)).unwrap_or(text.len()));
-    let path = [prefix, &[name]].concat();
-    if let Some(rest) = rest.strip_prefix("::") {
-        return expand(rest, &path, paths);
-    }
-    paths.push(path);
-    rest
 }
 
 /// Groups of modules each of which reaches all others of its group.

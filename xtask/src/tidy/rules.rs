@@ -1,13 +1,12 @@
 //! Rules about single files and about names that two files have in common. Each complaint says what to do.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use super::{
-    limits::FILE_LINES,
-    sources::{Source, text},
-};
+use super::sources::{Source, text};
 use crate::test::ledger;
 
+/// Lines above which a source file must be split.
+pub(super) const FILE_LINES: usize = 400;
 /// Bytes above which a line is too long to read.
 pub(super) const LINE_LENGTH: usize = 120;
 /// Crates that must be unable to touch clocks, files and sockets, and what would give them away.
@@ -115,26 +114,24 @@ fn entries(sources: &[Source]) -> Vec<String> {
         let below = it.path.strip_prefix("entries/")?;
         Some(&below[..below.match_indices('/').nth(1)?.0])
     });
-    let ids: HashSet<&str> = folders.filter(|id| !id.ends_with("/shared")).collect();
+    let ids: BTreeSet<&str> = folders.filter(|id| !id.ends_with("/shared")).collect();
     // A row of the table begins with a link to the entry's folder.
-    let rows =
-        text(sources, TABLE).lines().filter_map(|it| it.strip_prefix("| [`")?.split_once("`]("));
-    let rows =
-        rows.filter(|(id, rest)| rest.strip_prefix(id).is_some_and(|it| it.starts_with("/)")));
-    let mut lists = vec![(TABLE, rows.map(|it| it.0.to_owned()).collect::<Vec<_>>())];
+    let row = |line: &'static str| line.strip_prefix("| [`")?.split_once("`](");
+    let rows = text(sources, TABLE).lines().filter_map(row);
+    let is_link = |(id, rest): &(&str, &str)| rest.starts_with(&format!("{id}/)"));
+    let mut lists = vec![(TABLE, rows.filter(is_link).map(|it| it.0.to_owned()).collect())];
     match ledger::read(text(sources, ledger::FILE)) {
-        Ok(ledger) => lists.push((ledger::FILE, ledger.into_keys().collect())),
+        Ok(ledger) => lists.push((ledger::FILE, ledger.into_keys().collect::<Vec<_>>())),
         Err(error) => complaints.push(format!("{}: {error}", ledger::FILE)),
     }
-    for (document, mut listed) in lists {
-        for id in &ids {
-            match listed.iter().position(|it| it == id) {
-                Some(place) => drop(listed.swap_remove(place)),
-                None => complaints.push(format!("{document}: no line for `{id}`, add it")),
-            }
+    for (document, listed) in lists {
+        let listed: BTreeSet<&str> = listed.iter().map(String::as_str).collect();
+        for id in ids.difference(&listed) {
+            complaints.push(format!("{document}: no line for `{id}`, add it"));
         }
-        let surplus = "is not an entry, or is listed twice: remove it";
-        complaints.extend(listed.into_iter().map(|id| format!("{document}: `{id}` {surplus}")));
+        for id in listed.difference(&ids) {
+            complaints.push(format!("{document}: `{id}` is not an entry, remove it"));
+        }
     }
     complaints
 }

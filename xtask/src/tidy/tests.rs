@@ -1,8 +1,9 @@
 //! Each rule complains of what breaks it, and each count grows with its subject.
 
-use std::collections::BTreeMap;
-
-use super::{limits::FILE_LINES, sources::Source, *};
+use super::{
+    sources::{Source, read},
+    *,
+};
 use crate::step::{at_root, output};
 
 /// Tables, each below a line with its name and an explanation.
@@ -27,10 +28,9 @@ fn each_rule_complains_of_what_breaks_it() {
     for [path, text, expected] in rows("CASES") {
         // Words that would be complaints of this project too.
         let text = text.replace("LIMIT", "most").replace("LONG", &"x".repeat(rules::LINE_LENGTH));
-        let text = text.replace("MANY", &"\n".repeat(FILE_LINES + 1));
+        let text = text.replace("MANY", &"\n".repeat(rules::FILE_LINES + 1));
         let instead = concat!("instead of `at the", " most` write: at most, at least");
         let expected = expected.replace('@', &path).replace("INSTEAD", instead);
-        let expected = expected.replace("SURPLUS", "not an entry, or is listed twice: remove it");
         let mut project = project.clone();
         project.insert(path.clone(), text.clone());
         let sources: Vec<_> = project.iter().map(|it| source(it.0, it.1)).collect();
@@ -74,14 +74,12 @@ fn counts_of_the_workspace_are_read_from_types_and_the_golden_file() {
         source("crates/a/src/b.rs", types),
         source("crates/b/src/b.rs", "pub type A = B;\npub(super) struct Arguments;\n"),
         source("xtask/src/c.rs", "pub(crate) struct Arguments;\n"),
-        source("clippy.toml", "too-many-lines-threshold = 70\n"),
         source(counts::OPTIONS, "run 79\n"),
     ];
     let (counts, names) = counts::of_workspace(&sources);
     let expected = [
         ("surplus definitions of pub types with one name", 2),
         ("surplus definitions of pub and pub(..) types with one name", 3),
-        ("threshold of lines of a function in clippy.toml", 70),
         ("options of run", 79),
     ];
     assert_eq!(counts, expected);
@@ -115,7 +113,7 @@ fn texts_are_read_outside_of_skipped_folders() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "target\n").unwrap();
     }
-    let found = sources::read(folder.path()).unwrap();
+    let found = read(folder.path()).unwrap();
     assert_eq!(found.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), kept);
     let texts = kept.map(|path| if path == "b/e.c" { "" } else { "target\n" });
     assert_eq!(found.iter().map(|it| it.text).collect::<Vec<_>>(), texts);
