@@ -10,7 +10,7 @@ use anyhow::{Context as _, ensure};
 use clap::{Parser, Subcommand};
 use std::{ffi::OsString, os::unix::process::CommandExt as _, process::Command};
 
-use step::{cargo, root, script};
+use step::{CARGO, root, script};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -98,8 +98,8 @@ fn bench(words: &[OsString]) -> anyhow::Result<()> {
     let bench = words.first().context("no chore")?.to_string_lossy();
     ensure!(bench.starts_with("bench-"), "no chore `{bench}`: `cargo xtask --help` lists all");
     // Without a change of folder, so that paths among the arguments stay valid.
-    let mut command = Command::new(cargo());
+    let mut command = Command::new(CARGO);
     command.args(["run", "--release", "--quiet", "--locked", "--manifest-path"]);
     command.arg(root().join("Cargo.toml")).args(["-p", "lab", "--"]).args(words);
-    Err(command.exec()).with_context(|| format!("`{}` cannot be run", cargo()))
+    Err(command.exec()).with_context(|| format!("`{}` cannot be run", CARGO))
 }

@@ -8,12 +8,11 @@ use std::{
     io::{Read as _, Seek as _},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
-    sync::LazyLock,
     time::Instant,
 };
 
 /// Clock ticks per second in `/proc/PID/stat`, the same on every Linux (`man 5 proc`).
-pub(crate) const TICKS: f64 = 100.0;
+const TICKS: f64 = 100.0;
 /// The number of last lines of a failed command that are printed again at the end of all steps.
 const LAST_LINES: usize = 40;
 
@@ -21,12 +20,8 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
-/// The cargo that runs this program.
-pub(crate) fn cargo() -> &'static str {
-    static CARGO: LazyLock<String> =
-        LazyLock::new(|| std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
-    &CARGO
-}
+/// The cargo that has built this program.
+pub(crate) const CARGO: &str = env!("CARGO");
 
 /// The folder in which cargo builds.
 pub(crate) fn target() -> PathBuf {
@@ -79,7 +74,7 @@ pub(crate) fn script(name: &str, arguments: &[&str]) -> anyhow::Result<()> {
     let (folder, file) = (tempfile::tempdir()?, format!("xtask/scripts/{name}.sh"));
     let lines = "fail() { echo \"$*\" >&2; exit 1; }; . \"$0\"";
     let mut command = at_root("sh", [&["-eu", "-c", lines, &file], arguments].concat());
-    show(command.env("CARGO", cargo()).env("FOLDER", folder.path()).env("TARGET", target()))
+    show(command.env("CARGO", CARGO).env("FOLDER", folder.path()).env("TARGET", target()))
 }
 
 /// Runs a command to its end, prints its output and times, and returns its CPU time in seconds; it must succeed.

@@ -5,8 +5,8 @@ mod entries;
 pub(crate) mod ledger;
 mod programs;
 
-use anyhow::{Context, ensure};
-use std::{fs, process::Command, sync::OnceLock, time::Instant};
+use anyhow::Context;
+use std::{process::Command, sync::OnceLock, thread, time::Instant};
 
 use self::{
     entries::Entries,
@@ -14,7 +14,7 @@ use self::{
 };
 use crate::{
     queue::{Lane, Queue},
-    step::{self, TICKS, at_root, cargo, cpu_seconds, nice, script, show, target},
+    step::{self, CARGO, at_root, cpu_seconds, nice, script, show, target},
     tidy,
 };
 
@@ -70,16 +70,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         plan(scope, may_install, &chosen);
         return Ok(());
     }
-    let (began, before) = (Instant::now(), clocks()?);
-    show(&mut at_root(cargo(), ["fmt", "--all", "--check"]))?;
+    let (began, cpu_before) = (Instant::now(), cpu_seconds("self")?);
+    show(&mut at_root(CARGO, ["fmt", "--all", "--check"]))?;
     tidy::run()?;
     let lints = if arguments.plain { &[] } else { build::LINTS };
     let program = OnceLock::new();
     let queue = Queue::default();
     if may_install {
-        let words = ["-eu", "xtask/scripts/install.sh"].map(str::to_owned).into_iter();
-        let nightly = (scope >= Scope::Nightly).then(|| "--nightly".to_owned());
-        let words = words.chain(nightly).chain(entries::packages(&chosen)?);
+        let words = ["-eu", "xtask/scripts/install.sh"].into_iter();
+        let words = words.chain((scope >= Scope::Nightly).then_some("--nightly"));
         add_command(&queue, Lane::Net, "install", at_root("sh", words));
     }
     queue.add(Lane::Build, "build", |queue, _| {
@@ -94,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         })?;
         if scope >= Scope::Nightly {
             let words = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-            let mut docs = nice(&[&[cargo()], &words[..]].concat());
+            let mut docs = nice(&[&[CARGO], &words[..]].concat());
             docs.env("RUSTDOCFLAGS", "-D warnings");
             add_command(queue, Lane::Build, "docs", docs);
         }
@@ -108,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let tested = queue.run();
     let finished = program.get().map_or(Ok(()), |program| entries.finish(program));
-    print_use(began, before)?;
+    print_use(began, cpu_before)?;
     tested?;
     finished?;
     println!("\nall steps passed");
@@ -121,7 +120,7 @@ fn add_command(queue: &Queue<'_>, lane: Lane, title: &str, mut command: Command)
 
 /// Adds the tests of the fiber runtime, which is a part of its entry, and needs them when it changes.
 fn add_fibers(queue: &Queue<'_>, lints: &[(&str, &str)], scope: Scope) {
-    let test = [cargo(), "test", "--locked", "-p", "wirebench-fiber"];
+    let test = [CARGO, "test", "--locked", "-p", "wirebench-fiber"];
     let place =
         ["--manifest-path", "entries/rust/fiber/Cargo.toml", "--target-dir", "target/fibers"];
     let test = [&test[..], &place].concat();
@@ -139,7 +138,7 @@ fn add_fibers(queue: &Queue<'_>, lints: &[(&str, &str)], scope: Scope) {
 /// that is installed. The build takes minutes.
 fn add_release(queue: &Queue<'_>, may_install: bool) {
     queue.add(Lane::Build, "release build", move |queue, title| {
-        let build = [cargo(), "build", "--release", "--locked", "-p", "wirebench", "-p", "lab"];
+        let build = [CARGO, "build", "--release", "--locked", "-p", "wirebench", "-p", "lab"];
         step::run(title, &mut nice(&build))?;
         if may_install {
             queue.add(Lane::Alone, "packages", |_, _| {
@@ -155,7 +154,7 @@ fn add_release(queue: &Queue<'_>, may_install: bool) {
             let benches: [&[&str]; 3] =
                 [&["bench-load"], &["bench-load", "--against", &program], &["bench-truth"]];
             let mut lines = benches.iter().map(|bench| [&run[..], bench, &["--smoke"]].concat());
-            lines.try_for_each(|words| show(&mut at_root(cargo(), words)))
+            lines.try_for_each(|words| show(&mut at_root(CARGO, words)))
         });
         Ok(())
     });
@@ -177,25 +176,10 @@ fn plan(scope: Scope, may_install: bool, chosen: &[Chosen]) {
     println!("\n{sum} s of CPU. {unknown}");
 }
 
-/// CPU time in seconds: of this run, of the machine in all, and what it had idle.
-fn clocks() -> anyhow::Result<[f64; 3]> {
-    let machine = fs::read_to_string("/proc/stat")?;
-    let ticks = machine.split_whitespace().skip(1).take(8).map(str::parse::<f64>);
-    let ticks: Vec<f64> = ticks.collect::<Result<_, _>>().context("/proc/stat")?;
-    ensure!(ticks.len() == 8, "/proc/stat has {} clocks", ticks.len());
-    let all = ticks.iter().sum::<f64>() / TICKS;
-    Ok([cpu_seconds("self")?, all, (ticks[3] + ticks[4]) / TICKS])
-}
-
-/// Prints the time of the run, its CPU time, and the shares of the CPUs that it and others had.
-fn print_use(began: Instant, before: [f64; 3]) -> anyhow::Result<()> {
-    let now = clocks()?;
-    let [run, all, idle] = std::array::from_fn(|it| now[it] - before[it]);
-    let [own, others, idle] = [run, all - idle - run, idle].map(|part| 100.0 * part / all);
-    let seconds = began.elapsed().as_secs_f64();
-    println!(
-        "\n== {seconds:.0} s, {run:.0} s of CPU; the run used {own:.0} % of the CPUs, others {others:.0} %, \
-         {idle:.0} % were idle"
-    );
+/// Prints the time of the run, its CPU time, and its share of the CPUs.
+fn print_use(began: Instant, cpu_before: f64) -> anyhow::Result<()> {
+    let (seconds, cpu) = (began.elapsed().as_secs_f64(), cpu_seconds("self")? - cpu_before);
+    let share = 100.0 * cpu / seconds / thread::available_parallelism()?.get() as f64;
+    println!("\n== {seconds:.0} s, {cpu:.0} s of CPU: the run used {share:.0} % of the CPUs");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Builds all tests of the workspace in one call of cargo, with the lints in it, and hands each program out as soon as
+//! Builds all tests of the workspace in one call of CARGO, with the lints in it, and hands each program out as soon as
 //! it is there. A second call for some of the crates would select other features, and compile dependencies again.
 
 use anyhow::{Context, ensure};
@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use crate::step::{cargo, line, nice, wait};
+use crate::step::{CARGO, line, nice, wait};
 
 /// The program whose tests take longest, which begin first of those that begin after the build.
 const LONGEST: &str = "cli/it";
@@ -40,7 +40,7 @@ pub(super) fn run(
     mut each: impl FnMut(Program) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let began = Instant::now();
-    let mut command = nice(&[cargo(), "test", "--workspace", "--locked", "--no-run"]);
+    let mut command = nice(&[CARGO, "test", "--workspace", "--locked", "--no-run"]);
     command.envs(lints.iter().copied());
     // A first build has nothing to build upon, and need not write what later ones would use.
     if !std::env::current_exe()?.with_file_name("wirebench").exists() {

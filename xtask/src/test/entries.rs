@@ -231,39 +231,12 @@ fn tools(table: &str, variant: &str) -> Option<String> {
     Some(rest.trim_matches(['|', ' ']).to_owned())
 }
 
-/// The Debian packages that chosen entries name.
-pub(super) fn packages(chosen: &[Chosen]) -> anyhow::Result<Vec<String>> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let exists = |command: &str| std::env::split_paths(&path).any(|it| it.join(command).is_file());
-    let mut packages = Vec::new();
-    for it in chosen {
-        let file = format!("entries/{}/entry.toml", it.id);
-        packages.extend(debian(&fs::read_to_string(root().join(&file)).context(file)?, &exists));
-    }
-    Ok(packages)
-}
-
-/// The packages in an `entry.toml`, without those of commands that this machine has: it may have them elsewhere, and
-/// their packages conflict.
-fn debian(entry: &str, exists: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let required = entry.split("[[").filter(|block| {
-        let command = block.split("\ncommand = \"").nth(1).and_then(|it| it.split('"').next());
-        command.is_none_or(|command| !exists(command))
-    });
-    let lists = required.filter_map(|block| block.split("\ndebian = [").nth(1)?.split(']').next());
-    lists.flat_map(|list| list.split('"').skip(1).step_by(2)).map(str::to_owned).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn packages_and_versions_are_found() {
-        let entry = "[[requires]]\ncommand = \"npm\"\ndebian = [\"npm\"]\n\
-                     [[requires]]\nheader = \"a.h\"\ndebian = [\"liba-dev\", \"make\"]\n";
-        assert_eq!(debian(entry, &|it| it == "npm"), ["liba-dev", "make"]);
-        assert_eq!(debian(entry, &|_| false), ["npm", "liba-dev", "make"]);
+    fn the_versions_of_a_variant_are_found() {
         let table = "| entry   | versions      |\n|---------|-----|\n| c/a     | cc 12, libc 2 |\n";
         assert_eq!(tools(table, "c/a").as_deref(), Some("cc 12, libc 2"));
         assert_eq!(tools(table, "c/b"), None);

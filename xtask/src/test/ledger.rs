@@ -155,9 +155,9 @@ mod tests {
 
     /// Entries with a line each: id, age in commits, CPU time in seconds.
     fn known(rows: [(&str, Option<usize>, u32); 4]) -> Entries {
-        let ledger = read("c/a\td\tgcc 12\tc\tabc\t0\n").unwrap();
         let entry = |(id, age, cpu_s): (&str, _, _)| {
-            let last = Line { cpu_s, ..ledger["c/a"].clone() };
+            let [tools, checks] = ["gcc 12", "c"].map(str::to_owned);
+            let last = Line { tools, checks, cpu_s, ..Line::default() };
             let today = Line { tools: String::new(), ..last.clone() };
             (id.to_owned(), Entry { last: Some(last), today, age, is_ready: true })
         };
@@ -184,35 +184,30 @@ mod tests {
     }
 
     #[test]
-    fn a_change_verifies_changed_entries_and_representatives() {
-        let rows = [("c/a", Some(300), 9), ("c/b", Some(1), 9), ("c/c", None, 9), ("c/d", None, 9)];
-        let mut known = known(rows);
-        assert_eq!(chosen(&known, Scope::Change), ["c/b:x: representative"]);
-        assert_eq!(chosen(&known, Scope::All), ["c/a: all", "c/b: all", "c/c: all", "c/d: all"]);
-        known.get_mut("c/b").unwrap().today.digest = "other".to_owned();
-        known.get_mut("c/c").unwrap().last = None;
-        assert_eq!(chosen(&known, Scope::Change), ["c/b: changed", "c/c: changed"]);
-    }
-
-    #[test]
-    fn the_rotation_takes_the_stalest_until_its_time_is_used() {
+    fn a_run_verifies_what_has_changed_and_representatives_or_the_stalest_or_all() {
         let rows =
             [("c/a", Some(5), 90), ("c/b", Some(40), 90), ("c/c", Some(30), 90), ("c/d", None, 90)];
         let mut known = known(rows);
-        let [b, d] = ["c/b: stale, age 40 commits", "c/d: stale, age unknown"];
-        assert_eq!(chosen(&known, Scope::Nightly), [b, d]);
+        let [a, b, c] = ["c/a: changed", "c/b:x: representative", "c/c: stale, age 30 commits"];
+        assert_eq!(chosen(&known, Scope::Change), [b]);
+        assert_eq!(chosen(&known, Scope::All), ["c/a: all", "c/b: all", "c/c: all", "c/d: all"]);
+        let stalest = ["c/b: stale, age 40 commits", "c/d: stale, age unknown"];
+        assert_eq!(chosen(&known, Scope::Nightly), stalest);
         // Another compiler, and an entry that was never verified and cannot be on this machine.
         known.get_mut("c/a").unwrap().today.tools = "gcc 13".to_owned();
         let unknown = known.get_mut("c/d").unwrap();
         unknown.is_ready = false;
         unknown.last.as_mut().unwrap().commit = NONE.to_owned();
-        assert_eq!(chosen(&known, Scope::Nightly), ["c/a: stale, age 5 commits", b]);
-        // Other checks, and one that needs more than the whole time.
+        assert_eq!(chosen(&known, Scope::Nightly), ["c/a: stale, age 5 commits", stalest[0]]);
+        // Other checks of one that needs more than the whole time, and other sources.
         let other = known.get_mut("c/c").unwrap();
         other.today.checks = "other".to_owned();
         other.last.as_mut().unwrap().cpu_s = 900;
-        let [b, c] = ["c/b:x: representative", "c/c: stale, age 30 commits"];
-        assert_eq!(chosen(&known, Scope::Nightly), [b, c]);
+        known.get_mut("c/a").unwrap().today.digest = "other".to_owned();
+        known.get_mut("c/a").unwrap().today.tools = String::new();
+        assert_eq!(chosen(&known, Scope::Nightly), [a, b, c]);
+        known.get_mut("c/c").unwrap().last = None;
+        assert_eq!(chosen(&known, Scope::Change), [a, b, "c/c: changed"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{fs, process::Command};
 use super::{add_command, build::Program, ledger::Scope};
 use crate::{
     queue::{Lane, Queue},
-    step::{at_root, cargo, nice, output, root, run},
+    step::{CARGO, at_root, nice, output, root, run},
 };
 
 /// Programs of which more than the usual number of tests run at the same time, because most wait.
@@ -85,7 +85,7 @@ fn validate(title: &str, program: &Program) -> anyhow::Result<()> {
     fs::create_dir_all(root().join("target"))?;
     fs::write(&documents, output(&mut command(program, USUAL_THREADS, &["--nocapture"]))?)?;
     let place = ["--manifest-path", "validate/Cargo.toml", "--target-dir", "target/validate"];
-    let mut test = nice(&[&[cargo(), "test", "--locked"], &place[..]].concat());
+    let mut test = nice(&[&[CARGO, "test", "--locked"], &place[..]].concat());
     run(title, test.env("WIREBENCH_DOCUMENTS", documents)).map(drop)
 }
 

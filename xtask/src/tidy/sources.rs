@@ -75,12 +75,10 @@ pub(super) fn text(sources: &[Source], path: &str) -> &'static str {
 
 /// All files of the checkout `root`, new ones included.
 pub(super) fn read(root: &Path) -> anyhow::Result<Vec<Source>> {
+    // In a merge a file would be listed several times.
     let files = ["ls-files", "--deduplicate", "-z", "--cached", "--others", "--exclude-standard"];
     let files = output(at_root("git", files).current_dir(root))?;
     let mut paths: Vec<&str> = files.split_terminator('\0').collect();
-    // In a merge a file may be listed several times.
-    paths.sort_unstable();
-    paths.dedup();
     paths.retain(|it| !it.starts_with("results/") && !it.starts_with('.') && !it.contains("/."));
     // Neither links nor files that were removed.
     paths.retain(|it| fs::symlink_metadata(root.join(it)).is_ok_and(|it| it.is_file()));
