@@ -101,5 +101,5 @@ fn bench(words: &[OsString]) -> anyhow::Result<()> {
     let mut command = Command::new(CARGO);
     command.args(["run", "--release", "--quiet", "--locked", "--manifest-path"]);
     command.arg(root().join("Cargo.toml")).args(["-p", "lab", "--"]).args(words);
-    Err(command.exec()).with_context(|| format!("`{}` cannot be run", CARGO))
+    Err(command.exec()).with_context(|| format!("`{CARGO}` cannot be run"))
 }

@@ -23,13 +23,9 @@ pub(crate) enum Lane {
     Alone,
 }
 
+/// Lane, title and work of a step.
+type Step<'a> = (Lane, String, Work<'a>);
 type Work<'a> = Box<dyn FnOnce(&Queue<'a>, &str) -> anyhow::Result<()> + Send + 'a>;
-
-struct Step<'a> {
-    lane: Lane,
-    title: String,
-    work: Work<'a>,
-}
 
 #[derive(Default)]
 pub(crate) struct Queue<'a> {
@@ -53,7 +49,7 @@ impl<'a> Queue<'a> {
         title: &str,
         work: impl FnOnce(&Self, &str) -> anyhow::Result<()> + Send + 'a,
     ) {
-        self.lock().waiting.push(Step { lane, title: title.to_owned(), work: Box::new(work) });
+        self.lock().waiting.push((lane, title.to_owned(), Box::new(work)));
         self.changed.notify_all();
     }
 
@@ -74,14 +70,14 @@ impl<'a> Queue<'a> {
     fn work(&self, lane: Lane) {
         let mut state = self.lock();
         loop {
-            let Some(place) = state.waiting.iter().position(|it| it.lane == lane) else {
-                if state.running == 0 && state.waiting.iter().all(|it| it.lane == Lane::Alone) {
+            let Some(place) = state.waiting.iter().position(|it| it.0 == lane) else {
+                if state.running == 0 && state.waiting.iter().all(|it| it.0 == Lane::Alone) {
                     return;
                 }
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let Step { title, work, .. } = state.waiting.remove(place);
+            let (_, title, work) = state.waiting.remove(place);
             state.running += 1;
             drop(state);
             // The other lanes would wait for ever for one that panics.

@@ -169,7 +169,7 @@ fn plan(scope: Scope, may_install: bool, chosen: &[Chosen]) {
         sum += cpu;
     }
     for it in chosen {
-        println!("| build and verify {} | Build, Tests | {} | {} |", it.shown(), it.cpu_s, it.why);
+        println!("| build and verify {} | Build, Tests | {} | {} |", it.name, it.cpu_s, it.why);
     }
     let unknown = "Versions of tools and missing requirements are known when the program is built. Entries that were \
                    never verified have no time here, and steps of --release none.";

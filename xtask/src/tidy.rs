@@ -12,6 +12,7 @@ use anyhow::ensure;
 use std::collections::BTreeMap;
 
 use crate::step::root;
+use counts::flat;
 use limits::{CRATES, OTHERS};
 
 /// Checks the project and lists every complaint.
@@ -20,7 +21,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let (cycles, mut complaints) = cycles::find(&sources);
     let crates = counts::of_crates(&sources, &cycles);
     let (others, _) = counts::of_workspace(&sources);
-    complaints.extend(counts::complaints((&crates, &others), (CRATES, OTHERS)));
+    complaints.extend(counts::complaints(flat(&crates, &others), flat(CRATES, OTHERS)));
     complaints.extend(rules::complaints(&sources));
     println!("\n== tidy: {} complaints", complaints.len());
     for line in &complaints {

@@ -102,14 +102,14 @@ impl Entries {
         queue.add(Lane::Net, "setup of the entries", move |queue, title| {
             let chosen = self.chosen(Some(program))?;
             if self.may_install {
-                let words = ["setup"].into_iter().chain(chosen.iter().map(Chosen::shown));
+                let words = ["setup"].into_iter().chain(chosen.iter().map(|it| it.name.as_str()));
                 // The states of the variants show what failed.
                 run(title, &mut at_root(program, words)).ok();
             }
             let (mut known, variants) = self.known(Some(program))?;
             for it in chosen {
-                let key = if it.variant.is_some() { "id" } else { "entry" };
-                let variants = variants.iter().filter(|variant| text(variant, key) == it.shown());
+                let key = if it.is_whole { "entry" } else { "id" };
+                let variants = variants.iter().filter(|variant| text(variant, key) == it.name);
                 let (ready, others): (Vec<_>, Vec<_>) = variants.partition(|it| is_ready(it));
                 for other in others {
                     println!("\n== chosen, and not verified: {}", shown(other));
@@ -118,7 +118,7 @@ impl Entries {
                     ensure!(!is_fault, "{}", shown(other));
                 }
                 if !ready.is_empty() {
-                    let entry = known.remove(&it.id).filter(|_| it.variant.is_none());
+                    let entry = known.remove(&it.id).filter(|_| it.is_whole);
                     let ready = ready.iter().map(|it| text(it, "id").to_owned()).collect();
                     self.add_one(queue, program, it.id, entry, ready);
                 }

@@ -80,20 +80,14 @@ pub(super) struct Entry {
 
 pub(super) type Entries = BTreeMap<String, Entry>;
 
-#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Chosen {
     pub(super) id: String,
     pub(super) why: String,
-    /// The variant that is verified, unless all are.
-    pub(super) variant: Option<String>,
+    /// The entry, or its variant that is verified.
+    pub(super) name: String,
+    pub(super) is_whole: bool,
     /// CPU time in seconds by the ledger.
     pub(super) cpu_s: u32,
-}
-
-impl Chosen {
-    pub(super) fn shown(&self) -> &str {
-        self.variant.as_ref().unwrap_or(&self.id)
-    }
 }
 
 /// The entries that a run verifies, in the order of their ids. `representatives` are entries and variants.
@@ -111,10 +105,11 @@ pub(super) fn choose(entries: &Entries, representatives: &str, scope: Scope) -> 
         } else {
             let mut names = representatives.split(' ');
             let variant = names.find(|name| name.split(':').next() == Some(id))?;
-            ("representative".to_owned(), Some(variant.to_owned()))
+            ("representative".to_owned(), Some(variant))
         };
         let cpu_s = entry.last.as_ref().map_or(0, |line| line.cpu_s);
-        Some(Chosen { id: id.clone(), why, variant, cpu_s })
+        let (is_whole, name) = (variant.is_none(), variant.unwrap_or(id).to_owned());
+        Some(Chosen { id: id.clone(), why, name, is_whole, cpu_s })
     });
     chosen.collect()
 }
@@ -167,7 +162,7 @@ mod tests {
     /// The entries that are chosen if `c/b:x` is the representative.
     fn chosen(entries: &Entries, scope: Scope) -> Vec<String> {
         let chosen = choose(entries, "c/b:x c/bc", scope);
-        chosen.iter().map(|it| format!("{}: {}", it.shown(), it.why)).collect()
+        chosen.iter().map(|it| format!("{}: {}", it.name, it.why)).collect()
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn each_count_of_a_crate_grows_with_what_it_counts() {
     for [path, text, expected] in rows("COUNTS") {
         let text = text.replace("LONG", &"\n".repeat(counts::LONG_FILE + 1));
         let text = text.replace("EXCEPTION", counts::EXCEPTION);
-        let text = text.replace("ACCEPTING(", counts::ACCEPTING[0]);
+        let text = text.replace("ACCEPTING", counts::ACCEPTING[0]);
         let sources = [source(&path, &text)];
         let counts = counts::of_crates(&sources, &BTreeMap::new());
         assert_eq!(format!("{:?}", counts[0].1), format!("[{expected}]"), "{path}: {text}");
@@ -95,7 +95,7 @@ fn more_and_fewer_than_a_limit_and_either_without_the_other_are_reported() {
         let crates = [("a", [number(0), 0, 0, number(1), 0, 0, 0, 0])];
         let others = (2..words.len()).step_by(2).map(|at| (words[at], number(at + 1)));
         let others: Vec<_> = others.collect();
-        let complaints = counts::complaints((&crates, &others), (&limits, &[("run", 5)]));
+        let complaints = counts::complaints(flat(&crates, &others), flat(&limits, &[("run", 5)]));
         let how = "compare `cargo xtask tidy --counts` with FILE";
         let expected = expected.replace("HOW", how).replace("FILE", counts::FILE);
         assert_eq!(complaints.join("\n"), expected);
