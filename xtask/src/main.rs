@@ -77,9 +77,8 @@ fn main() {
                 (_, true) => "package-static",
                 _ => "package-deb",
             };
-            let options = [(no_build, "--no-build"), (check, "--check")];
-            let options: Vec<&str> = options.iter().filter(|it| it.0).map(|it| it.1).collect();
-            script(name, &options)
+            let options = [no_build.then_some("--no-build"), check.then_some("--check")];
+            script(name, &options.into_iter().flatten().collect::<Vec<_>>())
         }
         Chore::Provoke { record } => script("provoke", if record { &["--record"] } else { &[] }),
         Chore::Reproduce => script("reproduce", &[]),

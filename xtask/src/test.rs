@@ -1,11 +1,9 @@
 //! `cargo xtask test`: all checks that must pass before a change lands. CI runs exactly this, with `--nightly`.
 
-mod build;
 mod entries;
 pub(crate) mod ledger;
 mod programs;
 
-use anyhow::Context;
 use std::{process::Command, sync::OnceLock, thread, time::Instant};
 
 use self::{
@@ -73,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (began, cpu_before) = (Instant::now(), cpu_seconds("self")?);
     show(&mut at_root(CARGO, ["fmt", "--all", "--check"]))?;
     tidy::run()?;
-    let lints = if arguments.plain { &[] } else { build::LINTS };
+    let lints = if arguments.plain { &[] } else { programs::LINTS };
     let program = OnceLock::new();
     let queue = Queue::default();
     if may_install {
@@ -82,18 +80,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         add_command(&queue, Lane::Net, "install", at_root("sh", words));
     }
     queue.add(Lane::Build, "build", |queue, _| {
-        build::run(lints, |it| {
-            if it.is_test {
-                programs::add(queue, &it, scope)?;
-            } else if it.name == "cli/wirebench" {
-                let path = it.executable.to_str().context("the program's path is no text")?;
-                entries.add(queue, program.get_or_init(|| path.to_owned()));
-            }
-            Ok(())
+        programs::build(queue, scope, lints, |it| {
+            entries.add(queue, program.get_or_init(|| it.display().to_string()));
         })?;
         if scope >= Scope::Nightly {
-            let words = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-            let mut docs = nice(&[&[CARGO], &words[..]].concat());
+            let options = ["--no-deps", "--document-private-items", "--locked"];
+            let mut docs = nice(&[&[CARGO, "doc", "--workspace"], &options[..]].concat());
             docs.env("RUSTDOCFLAGS", "-D warnings");
             add_command(queue, Lane::Build, "docs", docs);
         }
@@ -120,10 +112,10 @@ fn add_command(queue: &Queue<'_>, lane: Lane, title: &str, mut command: Command)
 
 /// Adds the tests of the fiber runtime, which is a part of its entry, and needs them when it changes.
 fn add_fibers(queue: &Queue<'_>, lints: &[(&str, &str)], scope: Scope) {
-    let test = [CARGO, "test", "--locked", "-p", "wirebench-fiber"];
-    let place =
-        ["--manifest-path", "entries/rust/fiber/Cargo.toml", "--target-dir", "target/fibers"];
-    let test = [&test[..], &place].concat();
+    let place = ["entries/rust/fiber/Cargo.toml", "--target-dir", "target/fibers"];
+    let test =
+        [&[CARGO, "test", "--locked", "-p", "wirebench-fiber", "--manifest-path"], &place[..]];
+    let test = test.concat();
     let mut fibers = nice(&test);
     fibers.envs(lints.iter().copied());
     add_command(queue, Lane::Build, "fibers", fibers);

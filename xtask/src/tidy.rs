@@ -51,6 +51,14 @@ pub(crate) fn print_counts() -> anyhow::Result<()> {
 
 /// Prints the lines of code, tests and golden files of each crate.
 pub(crate) fn print_lines() -> anyhow::Result<()> {
-    counts::print_lines(&counts::of_crates(&sources::read(root())?, &BTreeMap::new()));
+    let sources = sources::read(root())?;
+    let crates = counts::of_crates(&sources, &BTreeMap::new());
+    let all = ("all", std::array::from_fn(|column| crates.iter().map(|it| it.1[column]).sum()));
+    println!(
+        "| crate      |   code |  tests | golden |\n|------------|--------|--------|--------|"
+    );
+    for (name, [code, tests, golden, ..]) in crates.iter().chain([&all]) {
+        println!("| {name:<10} | {code:>6} | {tests:>6} | {golden:>6} |");
+    }
     Ok(())
 }

@@ -64,20 +64,21 @@ impl Entries {
             let names = folders.iter().filter_map(|it| self.trees.get(*it).map(String::as_str));
             names.collect::<Vec<_>>().join("+")
         };
-        let ids = self.trees.keys().filter_map(|path| path.strip_prefix("entries/"));
         let mut known = ledger::Entries::new();
-        for id in ids.filter(|id| !id.ends_with("/shared")) {
-            let Some((language, _)) = id.split_once('/').filter(|it| !it.1.contains('/')) else {
+        for path in self.trees.keys() {
+            let folders: Vec<&str> = path.split('/').collect();
+            let ["entries", language, name] = folders[..] else { continue };
+            if name == "shared" {
                 continue;
-            };
-            let (own, shared) = (format!("entries/{id}"), format!("entries/{language}/shared"));
+            }
+            let (id, shared) = (format!("{language}/{name}"), format!("entries/{language}/shared"));
             let linked = if id == LINK.0 { LINK.1 } else { "" };
-            let (digest, checks) = (digest(&[&own, &shared, linked]), digest(&CHECKS));
+            let (digest, checks) = (digest(&[path, &shared, linked]), digest(&CHECKS));
             let today = Line { digest, checks, ..Line::default() };
-            let last = self.ledger().get(id).cloned();
+            let last = self.ledger().get(&id).cloned();
             let commit = last.as_ref().map(|line| &line.commit);
             let age = self.history.iter().position(|it| Some(it) == commit);
-            known.insert(id.to_owned(), Entry { last, today, age, is_ready: false });
+            known.insert(id, Entry { last, today, age, is_ready: false });
         }
         let Some(program) = program else { return Ok((known, Vec::new())) };
         let variants = output(&mut at_root(program, ["list", "--json"]))?;

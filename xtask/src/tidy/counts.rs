@@ -146,14 +146,3 @@ pub(super) fn complaints(
     complaints.extend(limits.keys().map(|name| format!("{name}: a limit, but no count: {how}")));
     complaints
 }
-
-/// Prints a table with the lines of each crate.
-pub(super) fn print_lines(crates: &[(&str, [usize; 8])]) {
-    let sum = |column: usize| crates.iter().map(|it| it.1[column]).sum();
-    let all = ("all", std::array::from_fn(sum));
-    println!("| {:<10} | {:>6} | {:>6} | {:>6} |", "crate", "code", "tests", "golden");
-    println!("|------------|--------|--------|--------|");
-    for (name, [code, tests, golden, ..]) in crates.iter().chain([&all]) {
-        println!("| {name:<10} | {code:>6} | {tests:>6} | {golden:>6} |");
-    }
-}

@@ -5,8 +5,6 @@ use std::collections::{BTreeSet, HashSet};
 use super::sources::{Source, text};
 use crate::test::ledger;
 
-/// Lines above which a source file must be split.
-pub(super) const FILE_LINES: usize = 400;
 /// Bytes above which a line is too long to read.
 pub(super) const LINE_LENGTH: usize = 120;
 /// Crates that must be unable to touch clocks, files and sockets, and what would give them away.
@@ -26,17 +24,13 @@ pub(super) fn complaints(sources: &[Source]) -> Vec<String> {
 }
 
 fn rust(source: &Source) -> Vec<String> {
-    let Source { path, text, lines, .. } = source;
+    let Source { path, text, .. } = source;
     let mut complaints = Vec::new();
     if !source.is_rust() {
         return complaints;
     }
     if !text.starts_with("//!") {
         complaints.push(format!("{path}: begin with `//!`: what it is, and what it is not"));
-    }
-    if lines.len() > FILE_LINES {
-        let lines = lines.len();
-        complaints.push(format!("{path}: {lines} lines, split it (at most {FILE_LINES})"));
     }
     let long = (1..).zip(text.lines()).filter(|it| it.1.len() > LINE_LENGTH);
     for (number, _) in long.filter(|it| !it.1.contains("://")) {
