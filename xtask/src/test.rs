@@ -99,7 +99,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let tested = queue.run();
     let finished = program.get().map_or(Ok(()), |program| entries.finish(program));
-    print_use(began, cpu_before)?;
+    let (seconds, cpu) = (began.elapsed().as_secs_f64(), cpu_seconds("self")? - cpu_before);
+    let share = 100.0 * cpu / seconds / thread::available_parallelism()?.get() as f64;
+    println!("\n== {seconds:.0} s, {cpu:.0} s of CPU: the run used {share:.0} % of the CPUs");
     tested?;
     finished?;
     println!("\nall steps passed");
@@ -166,12 +168,4 @@ fn plan(scope: Scope, may_install: bool, chosen: &[Chosen]) {
     let unknown = "Versions of tools and missing requirements are known when the program is built. Entries that were \
                    never verified have no time here, and steps of --release none.";
     println!("\n{sum} s of CPU. {unknown}");
-}
-
-/// Prints the time of the run, its CPU time, and its share of the CPUs.
-fn print_use(began: Instant, cpu_before: f64) -> anyhow::Result<()> {
-    let (seconds, cpu) = (began.elapsed().as_secs_f64(), cpu_seconds("self")? - cpu_before);
-    let share = 100.0 * cpu / seconds / thread::available_parallelism()?.get() as f64;
-    println!("\n== {seconds:.0} s, {cpu:.0} s of CPU: the run used {share:.0} % of the CPUs");
-    Ok(())
 }
