@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::{
     collections::BTreeMap,
     fs,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
 use super::{
@@ -53,10 +53,6 @@ impl Entries {
         Ok(Self { scope, may_install, trees: trees()?, history, ledger })
     }
 
-    fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The entries as far as the checkout knows them and, once there is a program, as this machine has them; also the
     /// variants as `wirebench list` describes them.
     fn known(&self, program: Option<&str>) -> anyhow::Result<(ledger::Entries, Vec<Value>)> {
@@ -64,6 +60,7 @@ impl Entries {
             let names = folders.iter().filter_map(|it| self.trees.get(*it).map(String::as_str));
             names.collect::<Vec<_>>().join("+")
         };
+        let ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = ledger::Entries::new();
         for path in self.trees.keys() {
             let folders: Vec<&str> = path.split('/').collect();
@@ -75,19 +72,22 @@ impl Entries {
             let linked = if id == LINK.0 { LINK.1 } else { "" };
             let (digest, checks) = (digest(&[path, &shared, linked]), digest(&CHECKS));
             let today = Line { digest, checks, ..Line::default() };
-            let last = self.ledger().get(&id).cloned();
+            let last = ledger.get(&id).cloned();
             let commit = last.as_ref().map(|line| &line.commit);
             let age = self.history.iter().position(|it| Some(it) == commit);
             known.insert(id, Entry { last, today, age, is_ready: false });
         }
+        drop(ledger);
         let Some(program) = program else { return Ok((known, Vec::new())) };
         let variants = output(&mut at_root(program, ["list", "--json"]))?;
         let variants: Vec<Value> = serde_json::from_str(&variants)?;
         let versions = output(&mut at_root(program, ["versions", "--markdown"]))?;
         for it in variants.iter().rev().filter(|it| is_ready(it)) {
             if let Some(entry) = known.get_mut(text(it, "entry")) {
-                entry.is_ready = true;
-                entry.today.tools = tools(&versions, text(it, "id")).unwrap_or_default();
+                let begin = format!("| {} ", text(it, "id"));
+                let row = versions.lines().find(|row| row.starts_with(&begin));
+                let cell = row.and_then(|row| row.split('|').nth(2)).unwrap_or_default();
+                (entry.today.tools, entry.is_ready) = (cell.trim().to_owned(), true);
             }
         }
         Ok((known, variants))
@@ -171,7 +171,7 @@ impl Entries {
         // A build that was made before takes no time.
         today.cpu_s = same.map_or(0, |line| line.cpu_s).max(cpu.ceil() as u32);
         today.commit = self.history.first().context("there is no commit")?.clone();
-        let mut ledger = self.ledger();
+        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
         println!("\n== {FILE} has a new line for {id}: commit it");
         ledger.insert(id, today);
         fs::write(root().join(FILE), ledger::write(&ledger)).context(FILE)
@@ -223,23 +223,4 @@ fn shown(variant: &Value) -> String {
 
 fn is_ready(variant: &Value) -> bool {
     variant["state"] == "ready"
-}
-
-/// The versions of a variant in the table of `wirebench versions`.
-fn tools(table: &str, variant: &str) -> Option<String> {
-    let mut rows = table.lines().filter_map(|row| row.strip_prefix("| ")?.split_once('|'));
-    let (_, rest) = rows.find(|(id, _)| id.trim() == variant)?;
-    Some(rest.trim_matches(['|', ' ']).to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_versions_of_a_variant_are_found() {
-        let table = "| entry   | versions      |\n|---------|-----|\n| c/a     | cc 12, libc 2 |\n";
-        assert_eq!(tools(table, "c/a").as_deref(), Some("cc 12, libc 2"));
-        assert_eq!(tools(table, "c/b"), None);
-    }
 }
