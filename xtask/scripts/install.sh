@@ -1,15 +1,14 @@
-# Installs the requirements of tests, with `--nightly` also those of nightly tests, and the Debian packages of entries
-# that the further words name. Cargo, Go and the others fetch what they build. The run ends with a list of missing ones.
+# Installs the requirements of tests, with `--nightly` also those of nightly tests. `wirebench setup` installs those of
+# entries. The run ends with a list of missing ones.
 tests='chromium fish hey linux-perf man-db nghttp2-client openssh-client python3-pandas wrk'
 if [ "${1-}" = --nightly ]; then
     tests="$tests iproute2 munge openssh-server slurm-wlm"
-    shift
 fi
 if [ "$(command -v apt-get)" ]; then
     sudo=$([ "$(id -u)" = 0 ] || echo sudo)
     install="$sudo apt-get --yes --no-install-recommends install"
-    # A fresh image has no lists, or old ones; the packages of an entry may conflict, and are installed later.
-    $install $tests "$@" || { $sudo apt-get update; $install $tests; } || echo 'some packages are not installed'
+    # A fresh image has no lists, or old ones.
+    $install $tests || { $sudo apt-get update; $install $tests; } || echo 'some packages are not installed'
 else
     echo 'Debian packages: skipped, apt-get is missing'
 fi

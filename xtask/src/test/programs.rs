@@ -1,48 +1,114 @@
-//! The tests of one program as steps: those that need nothing begin when it is built, those that need another program
-//! when that is installed.
+//! Builds all tests of the workspace in one call of cargo, with the lints in it, and adds the tests of each program as
+//! soon as it is there. A second call for some of the crates would select other features, and compile these again.
 
-use anyhow::Context;
-use std::{fs, process::Command};
-
-use super::{build::Program, ledger::Scope};
-use crate::{
-    queue::{Lane, Priority, Queue},
-    step::{self, Shown, at_root, cargo, compile, output, root},
+use anyhow::{Context, ensure};
+use serde_json::Value;
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Instant,
 };
 
+use super::{add_command, ledger::Scope};
+use crate::{
+    queue::{Lane, Queue},
+    step::{self, CARGO, at_root, line, nice, output, target, wait},
+};
+
+/// The program whose tests take longest, which begin first of those that begin after the build.
+const LONGEST: &str = "cli/it";
+/// The program that verifies entries.
+const ITSELF: &str = "cli/wirebench";
 /// Programs of which more than the usual number of tests run at the same time, because most wait.
-const THREADS: [(&str, &str); 3] =
-    [("wirebench/it", "6"), ("wirebench-verify/it", "4"), ("wirebench-nullserver/it", "4")];
+const THREADS: [(&str, &str); 3] = [("cli/it", "6"), ("verify/it", "4"), ("nullserver/it", "4")];
 const USUAL_THREADS: &str = "3";
-/// The program whose tests take longest, which begin first.
-const LONGEST: &str = "wirebench/it";
 /// The program whose tests need the CPUs for themselves.
-const ALONE: &str = "wirebench/provoke";
+const ALONE: &str = "cli/provoke";
 /// The program whose tests print JSON results and their schemas.
-const DOCUMENTS: &str = "wirebench-report/wirebench_report";
+const DOCUMENTS: &str = "report/wirebench_report";
 /// Not a test, but a server that tests start.
 const SERVER: &str = "servers::serve";
 const NEEDS: &str = include_str!("needs.txt");
+/// The environment in which cargo compiles with clippy's driver, as `cargo clippy -- -D warnings` does.
+pub(super) const LINTS: &[(&str, &str)] = &[
+    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
+    ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
+];
 
-/// A line of `NEEDS`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Need {
-    end: &'static str,
+/// A program that cargo has built.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Program {
+    /// The names of the package's folder and of the target.
+    name: String,
+    executable: PathBuf,
+    /// The folder of the package, in which tests expect to run.
+    folder: PathBuf,
+}
+
+/// Runs cargo with `lints` and adds the tests of each program, integration tests after the build. Calls `built` with
+/// the program that verifies entries.
+pub(super) fn build(
+    queue: &Queue<'_>,
+    scope: Scope,
+    lints: &[(&str, &str)],
+    built: impl Fn(PathBuf),
+) -> anyhow::Result<()> {
+    let began = Instant::now();
+    let mut command = nice(&[CARGO, "test", "--workspace", "--locked", "--no-run"]);
+    command.envs(lints.iter().copied());
+    // A first build has nothing to build upon, and need not write what later ones would use.
+    if !std::env::current_exe()?.with_file_name("wirebench").exists() {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
+    println!("\n== build\n$ {}", line(&command));
+    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+    let mut child = command.spawn().context("cargo cannot be run")?;
+    let (stdout, mut after) = (child.stdout.take().context("a pipe is missing")?, Vec::new());
+    let given = BufReader::new(stdout).lines().try_for_each(|line| {
+        let message = serde_json::from_str(&line?)?;
+        match program(&message) {
+            // It may start programs of its package, which can be built after it.
+            Some(program) if message["target"]["kind"][0] == "test" => after.push(program),
+            Some(program) if message["profile"]["test"] == true => add(queue, program, scope)?,
+            Some(program) if program.name == ITSELF => built(program.executable),
+            _ => {}
+        }
+        Ok::<_, anyhow::Error>(())
+    });
+    let (status, cpu) = wait(&mut child)?;
+    println!("\n== build: {:.0} s, {cpu:.1} s of CPU, {status}", began.elapsed().as_secs_f64());
+    given?;
+    ensure!(status.success(), "the tests cannot be built, or a lint complains");
+    after.sort_by_key(|it| it.name != LONGEST);
+    after.into_iter().try_for_each(|program| add(queue, program, scope))
+}
+
+/// The program in one of cargo's messages, if it is about one.
+fn program(message: &Value) -> Option<Program> {
+    let executable = message["executable"].as_str()?.into();
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
+    let package = folder.file_name()?.to_str()?;
+    Some(Program {
+        name: format!("{package}/{}", message["target"]["name"].as_str()?),
+        executable,
+        folder,
+    })
+}
+
+/// A test that `cargo test` ignores.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Needing {
+    test: String,
+    /// The smallest run with such tests, or `alone`.
     run: &'static str,
+    /// A command that passes if the need is met.
     command: &'static str,
 }
 
-impl Need {
-    fn of(program: &str, test: &str) -> Option<Self> {
-        let mut needs = NEEDS.lines().filter_map(|line| {
-            let (end, rest) = line.split_once(' ')?;
-            let (run, command) = rest.trim_start().split_once(' ')?;
-            Some(Self { end, run, command: command.trim_start() })
-        });
-        needs.find(|it| test.ends_with(it.end) || program == it.end)
-    }
-
-    fn belongs_to(self, scope: Scope) -> bool {
+impl Needing {
+    fn belongs_to(&self, scope: Scope) -> bool {
         match self.run {
             "nightly" => scope >= Scope::Nightly,
             "all" => scope == Scope::All,
@@ -50,104 +116,76 @@ impl Need {
         }
     }
 
-    fn is_met(self) -> bool {
+    fn is_met(&self) -> bool {
         at_root("sh", ["-c", self.command]).output().is_ok_and(|it| it.status.success())
     }
 }
 
-/// Adds the tests of a program. Those that need something begin after the steps `installed`.
-pub(super) fn add<'a>(
-    queue: &Queue<'a>,
-    program: &Program,
-    installed: &[&str],
-    scope: Scope,
-) -> anyhow::Result<()> {
+/// Adds the tests of a program.
+fn add(queue: &Queue<'_>, program: Program, scope: Scope) -> anyhow::Result<()> {
     let title = format!("tests of {}", program.name);
     let lane = if program.name == ALONE { Lane::Alone } else { Lane::Tests };
-    let list = output(&mut command(program, &["--list", "--ignored"]))?;
-    let mut needing = needing(&program.name, &list)?;
-    needing.retain(|it| it.1.belongs_to(scope));
-    let (quiet, further): (Vec<_>, Vec<_>) =
-        needing.into_iter().partition(|it| it.1.run == "alone");
+    let threads = THREADS.iter().find(|it| it.0 == program.name).map_or(USUAL_THREADS, |it| it.1);
+    add_command(queue, lane, &title, command(&program, threads, &[]));
     if program.name == DOCUMENTS && scope == Scope::All {
-        let of_it = program.clone();
-        queue.add(Lane::Build, "validation", &[&title], move |_| validate(&of_it));
+        let program = program.clone();
+        queue.add(Lane::Build, "validation", move |_, title| validate(title, &program));
     }
-    let built: &[&str] = if program.is_integration_test { &["build"] } else { &[] };
-    let ready = [built, installed].concat();
-    let (of_it, first) = (program.clone(), title.clone());
-    let threads = THREADS.iter().find(|(name, _)| *name == program.name);
-    let threads = threads.map_or(USUAL_THREADS, |(_, threads)| threads);
-    let priority = if program.name == LONGEST { Priority::First } else { Priority::Usual };
-    queue.add_as(priority, lane, &title, built, move |_| run(&first, &of_it, threads, &[]));
-    for (kind, lane, tests, threads) in
-        [("further", lane, further, USUAL_THREADS), ("undisturbed", Lane::Alone, quiet, "1")]
-    {
-        if !tests.is_empty() {
-            let (title, program) = (format!("{kind} {title}"), program.clone());
-            let of_it = title.clone();
-            queue.add_as(Priority::Late, lane, &title, &ready, move |_| {
-                run_needing(&of_it, &program, threads, &tests)
-            });
+    let list = output(&mut command(&program, threads, &["--list", "--ignored"]))?;
+    let mut needing = needing(&program.name, &list)?;
+    needing.retain(|it| it.belongs_to(scope));
+    // A step of this lane begins after the installation, which runs in it.
+    queue.add(Lane::Net, &format!("needs of {title}"), move |queue, _| {
+        let (needing, missing): (Vec<_>, Vec<_>) = needing.iter().partition(|it| it.is_met());
+        for it in missing {
+            println!("\n== skipped, `{}` fails: {} {}", it.command, program.name, it.test);
         }
-    }
+        let (quiet, further) = needing.into_iter().partition(|it| it.run == "alone");
+        let kinds: [(_, _, _, Vec<_>); 2] =
+            [("further", lane, USUAL_THREADS, further), ("undisturbed", Lane::Alone, "1", quiet)];
+        for (kind, lane, threads, tests) in kinds.iter().filter(|it| !it.3.is_empty()) {
+            let names = tests.iter().map(|it| it.test.as_str());
+            let words: Vec<&str> = ["--ignored", "--exact"].into_iter().chain(names).collect();
+            let command = command(&program, threads, &words);
+            add_command(queue, *lane, &format!("{kind} {title}"), command);
+        }
+        Ok(())
+    });
     Ok(())
 }
 
 /// Checks the documents that tests print with a complete validator.
-fn validate(program: &Program) -> anyhow::Result<()> {
-    let documents = root().join("target/documents.txt");
-    fs::create_dir_all(root().join("target"))?;
-    fs::write(&documents, output(&mut command(program, &["--nocapture"]))?)?;
-    let documents = documents.to_str().context("the project's path is no text")?;
-    let of = ["--manifest-path", "validate/Cargo.toml", "--target-dir", "target/validate"];
-    let test = [&[cargo(), "test", "--locked"], &of[..]].concat();
-    compile("validation", &test, &[("WIREBENCH_DOCUMENTS", documents)]).map(drop)
+fn validate(title: &str, program: &Program) -> anyhow::Result<()> {
+    let documents = target().join("documents.txt");
+    fs::write(&documents, output(&mut command(program, USUAL_THREADS, &["--nocapture"]))?)?;
+    let place = ["--manifest-path", "validate/Cargo.toml", "--target-dir", "target/validate"];
+    let mut test = nice(&[&[CARGO, "test", "--locked"], &place[..]].concat());
+    step::run(title, test.env("WIREBENCH_DOCUMENTS", documents)).map(drop)
 }
 
-/// Runs those of the ignored tests whose needs are met, and lists the others.
-fn run_needing(
-    title: &str,
-    program: &Program,
-    threads: &str,
-    tests: &[(String, Need)],
-) -> anyhow::Result<()> {
-    let (met, missing): (Vec<_>, Vec<_>) = tests.iter().partition(|(_, need)| need.is_met());
-    for (test, need) in missing {
-        println!("\n== skipped, `{}` fails: {} {test}", need.command, program.name);
-    }
-    if met.is_empty() {
-        return Ok(());
-    }
-    let names = met.iter().map(|(test, _)| test.as_str());
-    let arguments: Vec<&str> = ["--ignored", "--exact"].into_iter().chain(names).collect();
-    run(title, program, threads, &arguments)
-}
-
-/// The tests in a program's list of those that are ignored, each with its need.
-fn needing(program: &str, list: &str) -> anyhow::Result<Vec<(String, Need)>> {
+/// The tests in a program's list of those that are ignored, each with the first line of `NEEDS` that fits.
+fn needing(program: &str, list: &str) -> anyhow::Result<Vec<Needing>> {
     let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
     let needing = tests.filter(|test| *test != SERVER).map(|test| {
-        let need = Need::of(program, test).with_context(|| {
+        let mut needs = NEEDS.lines().filter_map(|line| {
+            let (end, rest) = line.split_once(' ')?;
+            let (run, command) = rest.trim_start().split_once(' ')?;
+            let is_it = test.ends_with(end) || program == end;
+            is_it.then(|| Needing { test: test.to_owned(), run, command: command.trim_start() })
+        });
+        needs.next().with_context(|| {
             format!("{program}: `{test}` is ignored, and its name does not end with its need")
-        })?;
-        Ok((test.to_owned(), need))
+        })
     });
     needing.collect()
 }
 
-fn command(program: &Program, arguments: &[&str]) -> Command {
+fn command(program: &Program, threads: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(&program.executable);
     // Tests with golden files find them by it.
+    command.env("CARGO_MANIFEST_DIR", &program.folder).env("RUST_TEST_THREADS", threads);
     command.args(arguments).current_dir(&program.folder);
-    command.env("CARGO_MANIFEST_DIR", &program.folder);
     command
-}
-
-fn run(title: &str, program: &Program, threads: &str, arguments: &[&str]) -> anyhow::Result<()> {
-    let mut command = command(program, arguments);
-    command.env("RUST_TEST_THREADS", threads);
-    step::run(title, &mut command, Shown::AtEnd).map(drop)
 }
 
 #[cfg(test)]
@@ -155,31 +193,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_test_names_its_need_at_its_end() {
-        let list = "a::b_with_apt_get: test\nservers::serve: test\nc_with_cpp: test\n\
-                    d_with_two_cpus: test\ne_as_root: test\n\n4 tests, 0 benchmarks\n";
-        let commands = |program, list| -> Vec<&str> {
-            needing(program, list).unwrap().into_iter().map(|(_, it)| it.command).collect()
-        };
-        let root = "[ \"$(id -u)\" = 0 ]";
-        let expected = ["command -v apt-get", "command -v g++", "[ \"$(nproc)\" -ge 2 ]", root];
-        assert_eq!(commands("p/it", list), expected);
-        assert_eq!(commands(ALONE, "slow_with_fish: test"), ["true"]);
-        let error = needing("p/it", "slow: test").unwrap_err().to_string();
-        assert_eq!(error, "p/it: `slow` is ignored, and its name does not end with its need");
+    fn a_program_is_found_in_a_message_of_cargo() {
+        let message = serde_json::json!({
+            "manifest_path": "/p/crates/cli/Cargo.toml",
+            "target": {"name": "it"},
+            "executable": "/p/it-1",
+        });
+        let (name, executable) = ("cli/it".to_owned(), "/p/it-1".into());
+        let expected = Program { name, executable, folder: "/p/crates/cli".into() };
+        assert_eq!(program(&message), Some(expected));
+        assert_eq!(program(&serde_json::json!({"reason": "build-finished"})), None);
     }
 
     #[test]
-    fn a_need_decides_in_which_runs_its_tests_are_and_whether_they_are_skipped() {
-        let need = |test: &str| Need::of("p/it", test).unwrap();
-        let scopes = [Scope::Change, Scope::Nightly, Scope::All];
-        let runs = |test: &str| scopes.map(|it| need(test).belongs_to(it));
-        assert_eq!(runs("a_with_fish"), [true; 3]);
-        assert_eq!(runs("a_with_hosts"), [false, true, true]);
-        assert_eq!(runs("a_with_pictures"), [false, false, true]);
-        assert_eq!(runs("phases::a_server_that_becomes_faster_is_waited_for"), [true; 3]);
-        let met = ["true", "command -v sh", "false", "command -v no-such-program"];
-        let met = met.map(|command| Need { command, ..need("a_with_fish") }.is_met());
-        assert_eq!(met, [true, true, false, false]);
+    fn the_end_of_a_tests_name_decides_what_it_needs_and_in_which_runs_it_is() {
+        let list = "a::b_with_apt_get: test\nservers::serve: test\nc_with_hosts: test\n\
+                    d_with_pictures: test\ne_as_root: test\n\n4 tests, 0 benchmarks\n";
+        let tests = needing("p/it", list).unwrap();
+        let of = |scope| tests.iter().filter(|it| it.belongs_to(scope)).count();
+        assert_eq!([Scope::Change, Scope::Nightly, Scope::All].map(of), [2, 3, 4]);
+        let last = tests.last().unwrap();
+        assert_eq!(
+            [&last.test, last.run, last.command],
+            ["e_as_root", "change", "[ \"$(id -u)\" = 0 ]"]
+        );
+        assert_eq!(needing(ALONE, "slow_with_fish: test").unwrap()[0].command, "true");
+        let error = needing("p/it", "slow: test").unwrap_err().to_string();
+        assert_eq!(error, "p/it: `slow` is ignored, and its name does not end with its need");
+        let is_met = |command| Needing { command, ..last.clone() }.is_met();
+        assert_eq!(["command -v sh", "command -v no-such-program"].map(is_met), [true, false]);
     }
 }

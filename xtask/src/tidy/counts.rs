@@ -4,31 +4,29 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    cycles::Cycles,
-    limits::{CRATES, LONG_FILE, OTHERS},
-    sources::{Source, text},
-};
-use crate::lines;
+use super::sources::{Source, text};
 
 pub(super) const FILE: &str = "xtask/src/tidy/limits.rs";
-/// Columns of `CRATES`, and the least share of its limit that a count may be, in percent.
-const COLUMNS: [(&str, usize); 8] = [
-    ("lines of code", 97),
-    ("lines of tests", 97),
-    ("lines of golden files", 97),
-    (CYCLES, 100),
-    ("doc comments that begin with What, That, Whether, Who, It or The same", 100),
-    ("files that are too long", 100),
-    ("functions that are excepted from the limit of lines", 100),
-    ("calls that accept a failed run", 100),
+/// Columns of the limits of crates.
+const COLUMNS: [&str; 8] = [
+    "lines of code",
+    "lines of tests",
+    "lines of golden files",
+    "cycles of modules",
+    "doc comments that begin with What, That, Whether, Who, It or The same",
+    "files that are too long",
+    "functions that are excepted from the limit of lines",
+    "calls that accept a failed run",
 ];
-const CYCLES: &str = "cycles of modules";
+/// The share of its limit that a number of lines must reach, in percent.
+const LEAST_SHARE: usize = 97;
+/// Lines above which a source file is counted as too long.
+pub(super) const LONG_FILE: usize = 300;
 /// First words of a doc comment that has neither a noun nor a verb at its beginning.
 const STARTS: [&str; 6] = ["What", "That", "Whether", "Who", "It", "The same"];
 /// Helpers of tests that let a run fail without failing the test.
 pub(super) const ACCEPTING: [&str; 4] =
-    ["assert_reported(", "assert_fine(", "assert_went_through(", "assert_ended("];
+    ["assert_reported", "assert_fine", "assert_went_through", "assert_ended"];
 pub(super) const EXCEPTION: &str = concat!("clippy::too_many", "_lines");
 /// Keywords of types, and a name of types that are not public and that each module of options may have.
 const KINDS: [&str; 5] = ["struct", "enum", "trait", "type", "union"];
@@ -36,83 +34,71 @@ const SHARED_NAME: &str = "Arguments";
 /// Lines `VERB OPTIONS`, written by a test of the program.
 pub(super) const OPTIONS: &str = "crates/cli/tests/golden/options.txt";
 
-/// Rows of both tables: the name of a crate and its counts, or the name of one count and that.
-type Rows = Vec<(String, Vec<usize>)>;
-
-/// Everything that has a limit. A count whose file is missing is absent.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) rows: Rows,
-    /// Names of counts, and what these consist of.
-    pub(super) details: BTreeMap<String, String>,
+/// Counts of each crate, with its cycles.
+pub(super) fn of_crates<'a>(
+    sources: &'a [Source],
+    cycles: &BTreeMap<&str, Vec<String>>,
+) -> Vec<(&'a str, [usize; 8])> {
+    let mut crates: BTreeMap<&str, [usize; 8]> = BTreeMap::new();
+    for source in sources {
+        let Some(name) = source.crate_name() else { continue };
+        let counts = crates.entry(name).or_default();
+        counts[3] = cycles.get(name).map_or(0, Vec::len);
+        if source.path.contains("/golden/") {
+            counts[2] += source.lines.len();
+        } else if source.is_rust() {
+            let is_code = |line: &&&str| !line.is_empty() && !line.starts_with("//");
+            counts[0] += source.code().iter().filter(is_code).count();
+            counts[1] += source.test_lines();
+            counts[4] += doc_comments(source);
+            counts[5] += usize::from(source.lines.len() > LONG_FILE);
+            // An attribute may have several lines.
+            let attributes = source.lines.iter().filter(|it| it.starts_with(['#', 'c']));
+            counts[6] += attributes.filter(|it| it.contains(EXCEPTION)).count();
+            let calls = |name| source.text.matches(&format!("{name}(")).count();
+            let definitions = |name| source.text.matches(&format!("fn {name}(")).count();
+            counts[7] += ACCEPTING.iter().map(|it| calls(it) - definitions(it)).sum::<usize>();
+        }
+    }
+    crates.into_iter().collect()
 }
 
-/// Counts everything, with the cycles of each crate.
-pub(super) fn of(sources: &[Source], cycles: &Cycles) -> Counts {
-    let mut counts = Counts::default();
-    for (name, [code, tests, golden]) in lines::of_crates(sources) {
-        let of_crate = |it: &&Source| it.is_rust() && it.crate_name() == Some(name);
-        let files: Vec<&Source> = sources.iter().filter(of_crate).collect();
-        let sum = |count: fn(&Source) -> usize| files.iter().map(|it| count(it)).sum();
-        let cycles = cycles.get(name).map_or(&[][..], Vec::as_slice);
-        let is_long = |it: &Source| usize::from(it.lines.len() > LONG_FILE);
-        // An attribute may have several lines.
-        let exceptions = |it: &Source| {
-            let of_attributes = it.trimmed.iter().filter(|it| it.starts_with(['#', 'c']));
-            of_attributes.filter(|it| it.contains(EXCEPTION)).count()
-        };
-        let counted = [sum(doc_comments), sum(is_long), sum(exceptions), sum(accepting_calls)];
-        let row = [&[code, tests, golden, cycles.len()], &counted[..]].concat();
-        counts.details.insert(format!("{CYCLES} of {name}"), cycles.join("; "));
-        counts.rows.push((name.to_owned(), row));
-    }
-    for (name, with_restricted) in [("pub", false), ("pub and pub(..)", true)] {
+/// Counts of the workspace, and the names of the types that it counts. A count whose file is missing is absent.
+pub(super) fn of_workspace(sources: &[Source]) -> (Vec<(&'static str, usize)>, Vec<String>) {
+    let (mut counts, mut details) = (Vec::new(), Vec::new());
+    for (count, with_restricted) in [
+        ("surplus definitions of pub types with one name", false),
+        ("surplus definitions of pub and pub(..) types with one name", true),
+    ] {
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         let types = sources.iter().flat_map(Source::code).filter_map(|line| defined(line));
         for (_, name) in types.filter(|it| it.0 || with_restricted && it.1 != SHARED_NAME) {
             *names.entry(name).or_default() += 1;
         }
-        let several = names.iter().filter(|it| *it.1 > 1).map(|(name, n)| format!("{name} {n}"));
-        let key = format!("surplus definitions of {name} types with one name");
-        counts.details.insert(key.clone(), several.collect::<Vec<_>>().join(", "));
-        counts.rows.push((key, vec![names.values().map(|n| n - 1).sum()]));
+        names.retain(|_, definitions| *definitions > 1);
+        counts.push((count, names.values().map(|it| it - 1).sum()));
+        details.extend(names.iter().map(|(name, it)| format!("{name}: {it} definitions")));
     }
-    let lines = |path| text(sources, path).unwrap_or_default().lines();
-    let threshold = lines("clippy.toml").filter_map(|it| {
-        let value = it.strip_prefix("too-many-lines-threshold = ")?.parse().ok()?;
-        Some(("threshold of lines of a function in clippy.toml".to_owned(), vec![value]))
-    });
-    let options = lines(OPTIONS).filter_map(|line| {
+    let options = text(sources, OPTIONS).lines().filter_map(|line| {
         let (verb, options) = line.split_once(' ')?;
-        Some((format!("options of {verb}"), vec![options.parse().ok()?]))
+        Some((&*format!("options of {verb}").leak(), options.parse().ok()?))
     });
-    counts.rows.extend(threshold.chain(options));
-    counts
+    counts.extend(options);
+    (counts, details)
 }
 
 /// Number of doc comments, each of consecutive lines `///` or `//!`, whose first words are in `STARTS`.
 fn doc_comments(source: &Source) -> usize {
-    let (mut previous, mut count) = ("", 0);
-    for line in source.code() {
-        let mark = if line.starts_with("//") { line.get(..3).unwrap_or_default() } else { "" };
-        if mark != previous && ["///", "//!"].contains(&mark) {
-            let text = line[3..].trim_start();
-            let rests = STARTS.iter().filter_map(|start| text.strip_prefix(start));
-            count += rests.filter(|it| !it.starts_with(char::is_alphanumeric)).count();
-        }
-        previous = mark;
-    }
-    count
-}
-
-/// Number of calls of `ACCEPTING`, without definitions.
-fn accepting_calls(source: &Source) -> usize {
-    let is_call = |(at, _): &(usize, &str)| {
-        let (before, name) = source.text.split_at(*at);
-        let is_part = before.ends_with(|it: char| it.is_alphanumeric() || "_\"".contains(it));
-        !is_part && !before.ends_with("fn ") && ACCEPTING.iter().any(|it| name.starts_with(it))
+    let lines = source.code().iter().zip([""].iter().chain(source.code()));
+    let begin = |(line, previous): (&&'static str, &&str)| {
+        let mark = ["///", "//!"].into_iter().find(|mark| line.starts_with(mark))?;
+        (!previous.starts_with(mark)).then(|| line[mark.len()..].trim_start())
     };
-    source.text.match_indices("assert_").filter(is_call).count()
+    let is_wrong = |text: &&str| {
+        let mut rests = STARTS.iter().filter_map(|start| text.strip_prefix(start));
+        rests.any(|it| !it.starts_with(char::is_alphanumeric))
+    };
+    lines.filter_map(begin).filter(is_wrong).count()
 }
 
 /// The name of the type that a line defines with `pub`, and whether that has no restriction.
@@ -125,65 +111,38 @@ fn defined(line: &'static str) -> Option<(bool, &'static str)> {
     KINDS.contains(&kind).then_some((public.is_some(), name))
 }
 
-/// The maximum of each count.
-pub(super) fn limits() -> Rows {
-    let crates = CRATES.iter().map(|(name, row)| ((*name).to_owned(), row.to_vec()));
-    crates.chain(OTHERS.iter().map(|(name, it)| ((*name).to_owned(), vec![*it]))).collect()
+/// Each count by its name.
+pub(super) fn flat(
+    crates: &[(&str, [usize; 8])],
+    others: &[(&str, usize)],
+) -> BTreeMap<String, usize> {
+    let of_crates = crates.iter().flat_map(|(name, counts)| {
+        COLUMNS.iter().zip(counts).map(move |(column, it)| (format!("{column} of {name}"), *it))
+    });
+    of_crates.chain(others.iter().map(|(name, it)| ((*name).to_owned(), *it))).collect()
 }
 
-/// Each count by its name, and the share of its limit that it must reach, in percent.
-fn flat(rows: &Rows) -> BTreeMap<String, (usize, usize)> {
-    let row = |(name, row): &(String, Vec<usize>)| -> Vec<_> {
-        if let [count] = row[..] {
-            return vec![(name.clone(), (count, 100))];
-        }
-        let counts = row.iter().zip(COLUMNS);
-        counts.map(|(n, (title, share))| (format!("{title} of {name}"), (*n, share))).collect()
-    };
-    rows.iter().flat_map(row).collect()
-}
-
-impl Counts {
-    /// A complaint for each count that is not within its limit, and for each limit that nothing is counted for.
-    pub(super) fn complaints(&self, limits: &Rows) -> Vec<String> {
-        let how = format!("compare `cargo xtask tidy --counts` with {FILE}");
-        let mut limits = flat(limits);
-        let mut complaints = Vec::new();
-        for (key, (count, share)) in flat(&self.rows) {
-            complaints.extend(match limits.remove(&key) {
-                None => Some(format!("{key}: {count}, without a limit: {how}")),
-                Some((limit, _)) if count > limit => {
-                    let details = self.details.get(&key).map(|it| format!(": {it}"));
-                    let (surplus, details) = (count - limit, details.unwrap_or_default());
-                    Some(format!("{key}: {count}, at most {limit}: reduce by {surplus}{details}"))
-                }
-                Some((limit, _)) if count * 100 < limit * share => Some(format!(
-                    "{key}: {count}, limit {limit}: lower the number to {count} in {FILE}"
-                )),
-                Some(_) => None,
-            });
-        }
-        complaints.extend(limits.keys().map(|key| format!("{key}: a limit, but no count: {how}")));
-        complaints
+/// A complaint for each count that is not within its limit, and for each limit that nothing is counted for.
+pub(super) fn complaints(
+    counts: BTreeMap<String, usize>,
+    mut limits: BTreeMap<String, usize>,
+) -> Vec<String> {
+    let how = format!("compare `cargo xtask tidy --counts` with {FILE}");
+    let mut complaints = Vec::new();
+    for (name, count) in counts {
+        let least = if name.starts_with("lines of ") { LEAST_SHARE } else { 100 };
+        complaints.extend(match limits.remove(&name) {
+            None => Some(format!("{name}: {count}, without a limit: {how}")),
+            Some(limit) if count > limit => {
+                let surplus = count - limit;
+                Some(format!("{name}: {count}, at most {limit}: reduce by {surplus}"))
+            }
+            Some(limit) if count * 100 < limit * least => Some(format!(
+                "{name}: {count}, limit {limit}: lower the number to {count} in {FILE}"
+            )),
+            Some(_) => None,
+        });
     }
-
-    /// Both tables with these counts, and the limits of rows that differ.
-    pub(super) fn shown(&self, limits: &Rows) -> String {
-        let show = |row: &[usize]| match row {
-            [count] => count.to_string(),
-            _ => format!("{row:?}"),
-        };
-        let line = |(name, row): &(String, Vec<usize>)| {
-            let limit = limits.iter().find(|it| it.0 == *name && it.1 != *row);
-            let limit = limit.map(|it| format!(" // limit: {}", show(&it.1)));
-            format!("    ({name:?}, {}),{}\n", show(row), limit.unwrap_or_default())
-        };
-        let (crates, others): (Vec<_>, Vec<_>) = self.rows.iter().partition(|it| it.1.len() > 1);
-        format!(
-            "pub(super) const CRATES: &[(&str, [usize; 8])] = &[\n{}];\n\
-             pub(super) const OTHERS: &[(&str, usize)] = &[\n{}];",
-            crates.into_iter().map(line).collect::<String>(),
-            others.into_iter().map(line).collect::<String>(),
-        )
-    }
+    complaints.extend(limits.keys().map(|name| format!("{name}: a limit, but no count: {how}")));
+    complaints
 }

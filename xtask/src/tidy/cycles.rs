@@ -10,122 +10,116 @@ use super::sources::Source;
 /// The crate and the folder with one module per verb of the program.
 const VERBS: (&str, &str) = ("cli", "cmd");
 
-/// The names of a module, from the root of its crate.
-type Module = Vec<&'static str>;
+/// The names of a module, from the root of its crate, or those of another path.
+type Path<'a> = Vec<&'a str>;
 
-/// For each crate the modules of each cycle.
-pub(super) type Cycles = BTreeMap<String, Vec<String>>;
-
-/// The cycles of all crates, and a complaint for each verb that uses another one.
-pub(super) fn find(sources: &[Source]) -> (Cycles, Vec<String>) {
-    let mut crates: BTreeMap<&str, BTreeMap<Module, &str>> = BTreeMap::new();
+/// For each crate the modules of each cycle, and a complaint for each verb that uses another one.
+pub(super) fn find(sources: &[Source]) -> (BTreeMap<&str, Vec<String>>, Vec<String>) {
+    let mut crates: BTreeMap<&str, BTreeMap<Path<'_>, String>> = BTreeMap::new();
     for source in sources.iter().filter(|it| !it.code().is_empty()) {
         let below = source.path.split_once("/src/").map(|it| it.1.trim_end_matches(".rs"));
         let (Some(name), Some(below)) = (source.crate_name(), below) else { continue };
-        let mut module: Module = below.to_owned().leak().split('/').collect();
+        let mut module: Path<'_> = below.split('/').collect();
         module.pop_if(|name| ["mod", "lib", "main"].contains(name));
-        let lines = source.code().iter().copied().filter(|line| !line.starts_with("//"));
-        let code = lines.collect::<Vec<_>>().join("\n").leak();
+        let code = source.code().iter().map(|line| line.split("//").next().unwrap_or_default());
+        let code = code.collect::<Vec<_>>().join("\n").replace("pub(in crate::", "pub(in ");
         crates.entry(name).or_default().insert(module, code);
     }
-    let (mut cycles, mut complaints) = (Cycles::new(), Vec::new());
-    let is_verb = |module: &[&str]| module.len() > 1 && module[0] == VERBS.1;
-    if !crates.get(VERBS.0).is_some_and(|modules| modules.keys().any(|it| is_verb(it))) {
-        complaints.push(format!("crates/{}/src/{}: no verbs, adapt VERBS", VERBS.0, VERBS.1));
-    }
+    let (mut cycles, mut complaints) = (BTreeMap::new(), Vec::new());
     for (name, modules) in &crates {
         let mut graph = BTreeMap::new();
         for (module, code) in modules {
-            let uses = uses(code, module, modules);
-            let verbs = uses.iter().map(|it| it.0).filter(|it| is_verb(it) && is_verb(module));
-            for other in verbs.filter(|it| *name == VERBS.0 && it[1] != module[1]) {
-                complaints.push(format!(
-                    "the verb `{}` uses `{}`: move what both need into a shared module",
-                    module[1], other[1]
-                ));
-            }
-            let counted: BTreeSet<&Module> = uses.iter().filter(|it| it.1).map(|it| it.0).collect();
+            let (counted, all) = uses(code, module, modules);
+            let is_verb = |it: &[&str]| (*name, it[0]) == VERBS && it.len() > 1;
+            let verbs =
+                all.iter().filter(|it| !module.is_empty() && is_verb(module) && is_verb(it));
+            complaints.extend(verbs.filter(|it| it[1] != module[1]).map(|other| {
+                let (verb, other) = (module[1], other[1]);
+                format!(
+                    "the verb `{verb}` uses `{other}`: move what both need into a shared module"
+                )
+            }));
             graph.insert(module, counted);
         }
-        cycles.insert((*name).to_owned(), groups(&graph));
+        cycles.insert(*name, groups(&graph));
     }
     (cycles, complaints)
 }
 
-/// Modules that a module uses, and whether a cycle may contain the use.
+/// Modules that a module uses: those that count in a cycle, and all that it names from the root or from a parent.
 fn uses<'m>(
-    code: &'static str,
-    module: &Module,
-    modules: &'m BTreeMap<Module, &str>,
-) -> Vec<(&'m Module, bool)> {
-    let is_child = |it: &&Module| it.len() == module.len() + 1 && it.starts_with(module);
+    code: &'m str,
+    module: &[&'m str],
+    modules: &'m BTreeMap<Path<'m>, String>,
+) -> (BTreeSet<&'m Path<'m>>, BTreeSet<&'m Path<'m>>) {
+    let (mut counted, mut all) = (BTreeSet::new(), BTreeSet::new());
+    let find = |path: &[&'m str]| {
+        let found = (1..=path.len()).rev().find_map(|n| modules.get_key_value(&path[..n]));
+        found.map(|it| it.0).filter(move |it| !it.starts_with(module))
+    };
+    let is_child = |it: &&Path<'_>| it.len() == module.len() + 1 && it.starts_with(module);
     let children: Vec<_> = modules.keys().filter(is_child).filter(|it| it.len() > 1).collect();
-    let up = |levels: usize| &module[..module.len().saturating_sub(levels)];
-    let mut uses = Vec::new();
-    for (at, _) in code.match_indices(':').filter(|it| code[it.0..].starts_with("::")) {
-        let before = code[..at].trim_end_matches(is_of_name);
-        let (name, mut rest) = (&code[before.len()..at], &code[at + 2..]);
-        let child = children.iter().find(|it| it[module.len()] == name);
-        // Otherwise a part of a longer path, or a visibility.
-        let is_start = !before.ends_with(':') && !before.ends_with("in ");
-        let is_path = is_start && ["crate", "super"].contains(&name);
-        let is_comment = || before.rsplit('\n').next().is_some_and(|line| line.contains("//"));
-        if child.is_none() && !is_path || is_comment() {
-            continue;
-        }
-        uses.extend(child.map(|it| (*it, true)));
-        if !is_path {
-            continue;
-        }
-        let (mut paths, mut levels) = (Vec::new(), usize::from(name == "super"));
-        while let Some(above) = rest.strip_prefix("super::").filter(|_| levels > 0) {
-            (rest, levels) = (above, levels + 1);
-        }
-        // Otherwise a use of everything, or the end of a text in quotation marks.
-        if rest.starts_with(|sign| sign == '{' || is_of_name(sign)) {
-            expand(rest, if levels == 0 { &[] } else { up(levels) }, &mut paths);
-        }
-        let is_counted = levels == 0 || levels == 1 && !rest.starts_with('{');
-        // A use of what is above the parent counts as one of the parent.
-        let parent = (levels > 1).then(|| (up(1).to_vec(), true));
-        for (path, is_counted) in paths.into_iter().map(|it| (it, is_counted)).chain(parent) {
-            let found = (1..=path.len()).rev().find_map(|n| modules.get_key_value(&path[..n]));
-            let other = found.map(|it| it.0).filter(|it| !it.starts_with(module));
-            uses.extend(other.map(|it| (it, is_counted)));
-        }
+    for mut path in paths(code) {
+        let is_above =
+            |part: &&[&str]| part[0] == "super" && ![&[][..], &[""]].contains(&&part[1..]);
+        let from_parent = path.split(|name| *name == "{").rfind(is_above).map(<[_]>::to_vec);
+        path.retain(|name| *name != "{");
+        let (_, names) = path.split_last().unwrap_or((&"", &[]));
+        counted.extend(children.iter().filter(|it| names.contains(&it[module.len()])));
+        let levels = path.iter().take_while(|it| **it == "super").count();
+        let above = |levels| &module[..module.len().saturating_sub(levels)];
+        let whole = match path[0] {
+            "crate" | "super" if path[1..] == [""] => continue,
+            "crate" => path[1..].to_vec(),
+            "super" => [above(levels), &path[levels..]].concat(),
+            _ => continue,
+        };
+        all.extend(find(&whole));
+        // A use of what is above the parent counts as one of the parent, and a list behind `super::` as none.
+        counted.extend(match from_parent {
+            Some(path) => find(&[above(1), &path[1..]].concat()),
+            None => find(&whole).filter(|_| path[0] == "crate"),
+        });
     }
-    uses
+    (counted, all)
 }
 
-fn is_of_name(sign: char) -> bool {
-    sign.is_ascii_alphanumeric() || sign == '_'
-}
-
-/// Adds the paths of a tree such as `a::{b, c::d}`, behind `prefix`. Returns the text that follows the tree.
-fn expand<'s>(text: &'s str, prefix: &[&'s str], paths: &mut Vec<Vec<&'s str>>) -> &'s str {
-    let text = text.trim_start();
-    if let Some(mut rest) = text.strip_prefix('{') {
-        loop {
-            rest = expand(rest, prefix, paths);
-            let Some(end) = rest.find([',', '}']) else { return "" };
-            let sign;
-            (sign, rest) = rest[end..].split_at(1);
-            if sign == "}" {
-                return rest;
+/// The paths of code, each path of a list with all names in front of the list and a `{`. The last name is empty if a
+/// path ends in another sign, such as that of a use of everything.
+fn paths(code: &str) -> Vec<Path<'_>> {
+    let is_end = |sign: char| !sign.is_ascii_alphanumeric() && sign != '_';
+    let (mut paths, mut path, mut rest) = (Vec::new(), Path::new(), code);
+    let (mut prefixes, mut is_joined) = (Vec::new(), false);
+    while !rest.is_empty() {
+        let (name, after) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+        let is_new = is_joined || !name.is_empty();
+        path.extend(is_new.then_some(name));
+        is_joined = !name.is_empty() && after.starts_with("::");
+        if is_joined {
+            rest = &after[2..];
+            if let Some(list) = rest.strip_prefix('{') {
+                path.push("{");
+                prefixes.push(path.clone());
+                (rest, is_joined) = (list, false);
             }
+            continue;
         }
+        if is_new && path.len() > 1 {
+            paths.push(path);
+        }
+        let mut signs = after.chars();
+        match signs.next() {
+            Some('{') => prefixes.push(Path::new()),
+            Some('}') => drop(prefixes.pop()),
+            _ => {}
+        }
+        (rest, path) = (signs.as_str(), prefixes.last().cloned().unwrap_or_default());
     }
-    let (name, rest) = text.split_at(text.find(|sign| !is_of_name(sign)).unwrap_or(text.len()));
-    let path = if name.is_empty() { prefix.to_vec() } else { [prefix, &[name]].concat() };
-    if let Some(rest) = rest.strip_prefix("::") {
-        return expand(rest, &path, paths);
-    }
-    paths.push(path);
-    rest
+    paths
 }
 
 /// Groups of modules each of which reaches all others of its group.
-fn groups(graph: &BTreeMap<&Module, BTreeSet<&Module>>) -> Vec<String> {
+fn groups(graph: &BTreeMap<&Path<'_>, BTreeSet<&Path<'_>>>) -> Vec<String> {
     let reached = graph.keys().map(|from| {
         let (mut reached, mut next) = (BTreeSet::new(), vec![*from]);
         while let Some(module) = next.pop() {
@@ -133,8 +127,8 @@ fn groups(graph: &BTreeMap<&Module, BTreeSet<&Module>>) -> Vec<String> {
         }
         (*from, reached)
     });
-    let all: BTreeMap<&Module, BTreeSet<&Module>> = reached.collect();
-    let group = |(module, others): (&&Module, &BTreeSet<&Module>)| {
+    let all: BTreeMap<_, BTreeSet<_>> = reached.collect();
+    let group = |(module, others): (&&Path<'_>, &BTreeSet<&Path<'_>>)| {
         let group: Vec<_> = others.iter().filter(|it| all[**it].contains(*module)).collect();
         let is_first = group.len() > 1 && group[0] == module;
         is_first.then(|| group.iter().map(|it| it.join("::")).collect::<Vec<_>>().join(" "))
