@@ -7,6 +7,8 @@ use crate::test::ledger;
 
 /// Bytes above which a line is too long to read.
 pub(super) const LINE_LENGTH: usize = 120;
+/// Lines above which a source file must be split.
+pub(super) const FILE_LINES: usize = 400;
 /// Crates that must be unable to touch clocks, files and sockets, and what would give them away.
 const PURE: [&str; 4] = ["schema", "judge", "stats", "report"];
 const IMPURE: &str =
@@ -24,13 +26,16 @@ pub(super) fn complaints(sources: &[Source]) -> Vec<String> {
 }
 
 fn rust(source: &Source) -> Vec<String> {
-    let Source { path, text, .. } = source;
+    let Source { path, text, lines, .. } = source;
     let mut complaints = Vec::new();
     if !source.is_rust() {
         return complaints;
     }
     if !text.starts_with("//!") {
         complaints.push(format!("{path}: begin with `//!`: what it is, and what it is not"));
+    }
+    if lines.len() > FILE_LINES {
+        complaints.push(format!("{path}: {} lines, split it (at most {FILE_LINES})", lines.len()));
     }
     let long = (1..).zip(text.lines()).filter(|it| it.1.len() > LINE_LENGTH);
     for (number, _) in long.filter(|it| !it.1.contains("://")) {

@@ -28,6 +28,7 @@ fn each_rule_complains_of_what_breaks_it() {
     for [path, text, expected] in rows("CASES") {
         // Words that would be complaints of this project too.
         let text = text.replace("LIMIT", "most").replace("LONG", &"x".repeat(rules::LINE_LENGTH));
+        let text = text.replace("MANY", &"\n".repeat(rules::FILE_LINES + 1));
         let instead = concat!("instead of `at the", " most` write: at most, at least");
         let expected = expected.replace('@', &path).replace("INSTEAD", instead);
         let mut project = project.clone();
