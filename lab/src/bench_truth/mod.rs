@@ -12,7 +12,7 @@ use anyhow::{Context, ensure};
 use std::time::Duration;
 use wirebench_schema::load::{LatencySummary, LoadReport};
 
-use self::case::{Case, Model, Verdict};
+use self::case::{Case, MISSED, Model};
 use crate::{
     bench::{self, Bench, until_answered},
     process::parse_load,
@@ -40,7 +40,7 @@ the median of those of the rounds; service and lag are those of the same round."
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Length of each window; over stalls it is rounded up to whole periods
+    /// Length of each window
     #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
     /// How often each case is measured; each percentile shown is the median of those of the rounds
@@ -61,25 +61,27 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bench = Bench::open(&arguments.bench)?;
     let (cases, rounds) = match arguments.smoke {
         true => (case::smoke(), 1),
-        false => (case::full(Duration::from_secs(arguments.seconds)), arguments.rounds),
+        false => (case::full(arguments.seconds), arguments.rounds),
     };
     let (mut lines, mut missed, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
     let mut stall_ns = 0;
     for case in &cases {
+        let described = case.describe();
         let measured = |window| measure(&bench, case, window);
         let round = |_| until_answered(arguments.smoke, case.window, measured, |it| it.requests);
         let results = (0..rounds).map(round).collect::<anyhow::Result<Vec<LoadReport>>>()?;
         let requests: u64 = results.iter().map(|result| result.requests).sum();
-        println!("{}: {requests} requests", case.describe());
+        println!("{described}: {requests} requests");
         for result in &results {
             stall_ns = stall_ns.max(result.stall_ns_max);
-            complaints.extend(complaint(case, result)?);
+            let complaint = complaint(case, result).with_context(|| described.clone())?;
+            complaints.extend(complaint.map(|it| format!("{described}: {it}")));
         }
         for percentile in PERCENTILES {
             let Some((row, verdict)) = row(case, &results, percentile) else { continue };
             lines.push(row);
-            if verdict == Verdict::Missed {
-                missed.push(format!("{}, p{}", case.describe(), percentile.0));
+            if verdict == MISSED {
+                missed.push(format!("{described}, p{}", percentile.0));
             }
         }
     }
@@ -103,22 +105,20 @@ fn measure(bench: &Bench, case: &Case, window: Duration) -> anyhow::Result<LoadR
     parse_load(&bench.load(window, &case.options(), &server)?.output()?)
 }
 
-/// Errors of a result that do not depend on the machine.
+/// An error of a result that does not depend on the machine.
 fn complaint(case: &Case, result: &LoadReport) -> anyhow::Result<Option<String>> {
-    let (described, errors) = (case.describe(), result.errors.total());
-    if result.requests == 0 || errors > 0 {
-        return Ok(Some(format!("{described}: {} requests, {errors} errors", result.requests)));
+    let (requests, errors) = (result.requests, result.errors.total());
+    if requests == 0 || errors > 0 {
+        return Ok(Some(format!("{requests} requests, {errors} errors")));
     }
     let latency = result.latency.as_ref().context("a result with requests has no latency")?;
-    let delay = case.mode.least_delay();
-    for (name, latency) in
-        [("latencies", Some(latency)), ("service times", result.service.as_ref())]
-    {
-        let Some(latency) = latency else { continue };
-        let below = below(latency, delay).with_context(|| described.clone())?;
+    let delay = case.mode.quantile(0.0);
+    let both = [("latencies", Some(latency)), ("service times", result.service.as_ref())];
+    for (name, latency) in both.into_iter().filter_map(|(name, it)| Some((name, it?))) {
+        let below = below(latency, delay)?;
         // A request that was due shortly before the end and never sent is known to have waited so long only.
         if below > latency.censored {
-            return Ok(Some(format!("{described}: {below} {name} are below {delay:?}")));
+            return Ok(Some(format!("{below} {name} are below {delay:?}")));
         }
     }
     Ok(None)
@@ -129,9 +129,9 @@ fn row(
     case: &Case,
     results: &[LoadReport],
     (percent, nanoseconds): Percentile,
-) -> Option<(Vec<String>, Verdict)> {
-    let known = results.iter().filter_map(|it| Some((it, it.latency.as_ref()?)));
-    let mut rounds: Vec<(&LoadReport, &LatencySummary)> = known.collect();
+) -> Option<(Vec<String>, &'static str)> {
+    let mut rounds: Vec<_> =
+        results.iter().filter_map(|it| Some((it, it.latency.as_ref()?))).collect();
     rounds.sort_by_key(|(_, latency)| nanoseconds(latency));
     let (round, latency) = rounds.get(rounds.len() / 2)?;
     let measured = Duration::from_nanos(nanoseconds(latency));
@@ -139,7 +139,7 @@ fn row(
     let us = |time: Duration| time.as_secs_f64() * 1e6;
     let error_us = us(measured) - us(truth);
     // Nothing is a share of a truth that is zero.
-    let share = (!truth.is_zero()).then(|| error_us / us(truth));
+    let share = (!truth.is_zero()).then(|| error_us / us(truth) * 100.0);
     let beside = |latency: &Option<LatencySummary>| {
         figure(latency.as_ref().map(|it| nanoseconds(it) as f64 / 1e3), 0)
     };
@@ -156,8 +156,8 @@ fn row(
         format!("{:.0}", us(truth)),
         format!("{:.0}", us(measured)),
         format!("{error_us:+.0}"),
-        share.map_or_else(|| figure(None, 0), |it| format!("{:+.2}", it * 100.0)),
-        verdict.word().to_owned(),
+        share.map_or("-".to_owned(), |it| format!("{it:+.2}")),
+        verdict.to_owned(),
         beside(&round.service),
         beside(&round.lag),
     ];
