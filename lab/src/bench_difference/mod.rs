@@ -11,11 +11,7 @@ mod tally;
 use anyhow::{Context, ensure};
 use std::{path::PathBuf, time::Duration};
 
-use self::{
-    measure::{Suite, compare},
-    slowed::Workshop,
-    tally::{Judged, Tally},
-};
+use self::{measure::Subject, slowed::Workshop, tally::Tally};
 use crate::{
     bench::{self, Bench},
     process::{Killed, command},
@@ -85,40 +81,43 @@ impl Laboratory {
         let equal = matches!(experiment, Experiment::EqualSuites | Experiment::EqualPairs);
         let tries = tries.unwrap_or(if equal { 20 } else { 10 });
         println!("\n== {experiment:?}, {tries} tries");
+        let subjects = self.subjects(experiment)?;
+        let is_disturbed = experiment == Experiment::Neighbour;
+        let _neighbour = is_disturbed.then(|| self.neighbour()).transpose()?;
         let mut tally = Tally::default();
-        let mut repeat = |measure: &dyn Fn() -> anyhow::Result<Vec<Judged>>| {
-            for number in 1..=tries {
-                tally.add(number, measure()?);
-            }
-            anyhow::Ok(())
-        };
-        let wirebench = &self.bench.wirebench;
-        match experiment {
-            Experiment::EqualSuites => repeat(&|| Suite::equal().measure(wirebench))?,
-            Experiment::SlowedSuites | Experiment::Neighbour => {
-                let suite = self.slowed_suite()?;
-                let is_disturbed = experiment == Experiment::Neighbour;
-                let _neighbour = is_disturbed.then(|| self.neighbour()).transpose()?;
-                repeat(&|| suite.measure(wirebench))?;
-            }
-            Experiment::States => {
-                let suite = self.changing_suite()?;
-                repeat(&|| suite.measure(wirebench))?;
-            }
-            Experiment::EqualPairs => {
-                let plain = self.workshop.plain()?;
-                repeat(&|| compare(wirebench, [&plain, &plain], BUDGET_OF_EQUAL))?;
-            }
-            Experiment::SlowedPairs => {
-                let (plain, cost_ns) = self.plain()?;
-                for (percent, budget) in PAIRS {
-                    let slowed = self.slowed(percent, cost_ns)?;
-                    repeat(&|| compare(wirebench, [&plain, &slowed], budget))?;
-                }
+        for subject in &subjects {
+            for _ in 0..tries {
+                tally.add(subject.measure(&self.bench.wirebench)?);
             }
         }
         println!("{}", tally.table());
         Ok(tally.false_differences())
+    }
+
+    /// Builds what an experiment measures.
+    fn subjects(&self, experiment: Experiment) -> anyhow::Result<Vec<Subject>> {
+        if experiment == Experiment::EqualSuites {
+            return Ok(vec![Subject::Equal]);
+        }
+        let plain = self.workshop.plain()?;
+        if experiment == Experiment::EqualPairs {
+            return Ok(vec![Subject::Pair([plain.clone(), plain], BUDGET_OF_EQUAL)]);
+        }
+        let cost_ns = Subject::Suite(vec![plain.clone()]).cost_ns(&self.bench.wirebench)?;
+        match experiment {
+            Experiment::States => Ok(vec![self.changing(cost_ns)?]),
+            Experiment::SlowedPairs => {
+                let pair = |(percent, budget)| {
+                    Ok(Subject::Pair([plain.clone(), self.slowed(percent, cost_ns)?], budget))
+                };
+                PAIRS.into_iter().map(pair).collect()
+            }
+            _ => {
+                let slowed = SLOWDOWNS.map(|percent| self.slowed(percent, cost_ns));
+                let servers = std::iter::once(Ok(plain)).chain(slowed).collect::<Result<_, _>>()?;
+                Ok(vec![Subject::Suite(servers)])
+            }
+        }
     }
 
     fn neighbour(&self) -> anyhow::Result<Killed> {
@@ -127,32 +126,16 @@ impl Laboratory {
         neighbour.spawn().map(Killed).context("the neighbour")
     }
 
-    fn slowed_suite(&self) -> anyhow::Result<Suite> {
-        let (plain, cost_ns) = self.plain()?;
-        let slowed = SLOWDOWNS.iter().map(|percent| self.slowed(*percent, cost_ns));
-        let servers =
-            std::iter::once(Ok(plain)).chain(slowed).collect::<anyhow::Result<Vec<_>>>()?;
-        Ok(Suite::of(&servers))
-    }
-
-    /// `c/epoll`, and servers that are as fast and 5 % slower while the machine is near. While it is far they take
-    /// 30 and 70 % more.
-    fn changing_suite(&self) -> anyhow::Result<Suite> {
-        let (_, cost_ns) = self.plain()?;
+    /// Servers that are as fast as `c/epoll` and 5 % slower while the machine is near. While it is far they take 30
+    /// and 70 % more.
+    fn changing(&self, cost_ns: f64) -> anyhow::Result<Subject> {
         let step_ns = self.workshop.step_ns()?;
         let steps = |percent: f64| (cost_ns * percent / 100.0 / step_ns).round() as u64;
         let server = |near, far| {
             let name = format!("changing-{near}");
             self.workshop.slowed(&name, steps(near), Some(steps(far)))
         };
-        Ok(Suite::of(&[server(0.0, 30.0)?, server(5.0, 70.0)?]).changing())
-    }
-
-    /// `c/epoll` as it is, and its CPU time per request in nanoseconds.
-    fn plain(&self) -> anyhow::Result<(PathBuf, f64)> {
-        let plain = self.workshop.plain()?;
-        let cost_ns = Suite::of(std::slice::from_ref(&plain)).cost_ns(&self.bench.wirebench)?;
-        Ok((plain, cost_ns))
+        Ok(Subject::Changing(vec![server(0.0, 30.0)?, server(5.0, 70.0)?]))
     }
 
     /// The server whose requests take this much more CPU time; prints the instructions that it adds.
