@@ -129,17 +129,16 @@ impl Arguments {
     /// The blocks, the turns of each of two builds, the length of a load, and the shapes.
     fn extent(&self) -> (u32, u32, Duration, Vec<Shape>) {
         let seconds = |usual| Duration::from_secs(self.seconds.unwrap_or(usual));
-        let (blocks, turns, window, shapes) = match (self.smoke, &self.against) {
+        let (blocks, turns, window, usual) = match (self.smoke, &self.against) {
             (true, None) => (1, 1, SMOKE_WINDOW, &SMOKE[..]),
             // The fewest that have an interval.
             (true, Some(_)) => (MIN_COHORTS as u32, SMOKE_TURNS, SMOKE_WINDOW, &AGAINST[..]),
             (false, None) => (PAIRS, 1, seconds(2), &SHAPES[..]),
             (false, Some(_)) => (PAIRS_AGAINST, TURNS, seconds(8) / TURNS, &AGAINST[..]),
         };
-        let shapes = if self.shapes.is_empty() { shapes } else { &SHAPES };
-        let is_chosen =
-            |it: &&Shape| self.shapes.is_empty() || self.shapes.iter().any(|name| name == it.name);
-        let shapes = shapes.iter().filter(is_chosen).copied().collect();
+        let mut shapes = if self.shapes.is_empty() { usual.to_vec() } else { SHAPES.to_vec() };
+        shapes
+            .retain(|it| self.shapes.is_empty() || self.shapes.iter().any(|name| name == it.name));
         (self.pairs.unwrap_or(blocks), turns, window, shapes)
     }
 
@@ -148,15 +147,16 @@ impl Arguments {
         if self.against.is_some() {
             return vec![Contestant::Wirebench, Contestant::Against];
         }
-        let is_chosen = |it: &&Contestant| self.only.is_empty() || self.only.contains(it);
-        let is_possible = |it: &&Contestant| {
+        let mut contestants = Contestant::value_variants().to_vec();
+        if !self.only.is_empty() {
+            contestants.retain(|it| *it == Contestant::Wirebench || self.only.contains(it));
+        }
+        contestants.retain(|it| {
             let obstacle = it.obstacle(no_io_uring);
             obstacle.iter().for_each(|reason| println!("skipped: {}: {reason}", it.name()));
             obstacle.is_none()
-        };
-        let is_requested = |it: &&Contestant| **it == Contestant::Wirebench || is_chosen(it);
-        let all = Contestant::value_variants().iter();
-        all.filter(is_requested).filter(is_possible).copied().collect()
+        });
+        contestants
     }
 }
 
