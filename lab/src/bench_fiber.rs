@@ -2,11 +2,11 @@
 //!
 //! How fast the kinds are is measured by `wirebench run`, as for any other entry; counting costs time.
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use std::{
     io::{BufRead, BufReader, Write},
     net::TcpStream,
-    path::PathBuf,
+    path::Path,
     thread,
     time::Duration,
 };
@@ -14,7 +14,7 @@ use wirebench_stats::range;
 
 use crate::{
     bench::{self, Bench},
-    process::{Server, cargo, on, output, parse_load, root},
+    process::{Server, cargo, on, output, root},
     table::{self, figure, middle},
 };
 
@@ -24,6 +24,8 @@ const IDLE: Duration = Duration::from_secs(2);
 const WINDOW: Duration = Duration::from_secs(3);
 /// Runs of each switch, of which the median is shown.
 const TRIES: usize = 5;
+const LEGEND: &str =
+    "polls, wake-ups and steals are those per request; CPU is in ms/s and KiB per connection";
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[derive(Debug, clap::Args)]
@@ -61,14 +63,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     println!("\n{}", table::text("switch, ns | median | least | most", 1, switches));
     println!("\n{}", counts(&bench, &measure, &parts, arguments.rate)?);
-    println!(
-        "polls, wake-ups and steals are those per request; CPU is in ms/s and KiB per connection"
-    );
-    println!("while {SLEEPERS} connections are at rest");
+    println!("{LEGEND}\nwhile {SLEEPERS} connections are at rest");
     Ok(())
 }
 
-fn counts(bench: &Bench, measure: &PathBuf, parts: &[String], rate: u32) -> anyhow::Result<String> {
+fn counts(bench: &Bench, measure: &Path, parts: &[String], rate: u32) -> anyhow::Result<String> {
     let saturated = "--warmup 0s -c 64";
     let at_rate = format!("{saturated} -R {rate}");
     let mut rows = Vec::new();
@@ -81,14 +80,11 @@ fn counts(bench: &Bench, measure: &PathBuf, parts: &[String], rate: u32) -> anyh
             let server = Server::start(on(cpus, measure, ["serve", name, workers])?)?;
             // The counts of the start are no part of it.
             counted(&server)?;
-            // A disturbed load counts too.
-            let load = bench.load(WINDOW, load, &server)?;
-            let result = parse_load(&load.stdout).with_context(|| load.stderr)?;
-            let (counted, requests) = (counted(&server)?, result.requests);
-            let errors = result.errors.total();
+            let result = bench.load(WINDOW, load, &server)?;
+            let [_, polls, wake_ups, steals, p50, p99] = counted(&server)?.map(|it| it as f64);
+            let (requests, errors) = (result.requests, result.errors.total());
             ensure!(errors == 0, "{errors} of {requests} requests failed");
             let (cpu_ms, bytes) = rest(&server)?;
-            let [_, polls, wake_ups, steals, p50, p99] = counted.map(|it| it as f64);
             let mut row = vec![name.clone(), title.to_owned()];
             row.extend([polls, wake_ups, steals].map(|it| format!("{:.3}", it / requests as f64)));
             row.extend([p50, p99].map(|ns| format!("{:.1}", ns / 1e3)));
@@ -127,9 +123,7 @@ fn used(server: &Server) -> anyhow::Result<TcpStream> {
     let mut stream = TcpStream::connect(server.address)?;
     stream.write_all(REQUEST)?;
     let mut reply = Vec::new();
-    let mut reader = BufReader::new(&mut stream);
-    while !reply.ends_with(b"Hello world!") {
-        ensure!(reader.read_until(b'!', &mut reply)? > 0, "the server closed a connection");
-    }
+    BufReader::new(&stream).read_until(b'!', &mut reply)?;
+    ensure!(reply.ends_with(b"Hello world!"), "the server closed a connection");
     Ok(stream)
 }

@@ -15,7 +15,6 @@ use wirebench_schema::load::{LatencySummary, LoadReport};
 use self::case::{Case, MISSED, Model};
 use crate::{
     bench::{self, Bench, until_answered},
-    process::parse_load,
     table::{self, figure},
 };
 
@@ -102,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn measure(bench: &Bench, case: &Case, window: Duration) -> anyhow::Result<LoadReport> {
     let mode = serde_json::to_string(&case.mode)?;
     let server = bench.serve(std::env::current_exe()?, &format!("delay-server {mode}"))?;
-    parse_load(&bench.load(window, &case.options(), &server)?.output()?)
+    bench.load(window, &case.options(), &server)
 }
 
 /// An error of a result that does not depend on the machine.
