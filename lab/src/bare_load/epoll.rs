@@ -11,15 +11,12 @@ use rustix::{
 };
 use std::{io, os::fd::OwnedFd, time::Instant};
 
-use super::{broken, no_room, tally::Tally};
+use super::{WAIT, broken, no_room, tally::Tally};
 
 /// Maximum size of a read. A reply of 64 KiB fits with its head, so it takes one read once it has arrived completely.
 const BUFFER_BYTES: usize = 128 * 1024;
 
 const EVENTS_PER_WAIT: usize = 512;
-
-/// How long one wait lasts at most, so that the end is seen although nothing arrives.
-const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> io::Result<()> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
@@ -28,11 +25,12 @@ pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> 
         epoll::add(&epoll, socket, epoll::EventData::new_u64(number), interest)?;
         send(socket, tally.first())?;
     }
+    let wait = Timespec::try_from(WAIT).map_err(io::Error::other)?;
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut events = Vec::with_capacity(EVENTS_PER_WAIT);
     while Instant::now() < deadline {
         events.clear();
-        retry_on_intr(|| epoll::wait(&epoll, spare_capacity(&mut events), Some(&WAIT)))?;
+        retry_on_intr(|| epoll::wait(&epoll, spare_capacity(&mut events), Some(&wait)))?;
         for event in &events {
             // A read that stops at the last reply does not see the end that follows it.
             let flags = event.flags;

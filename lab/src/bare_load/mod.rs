@@ -5,7 +5,6 @@
 //! generator shows no difference. The caller gives the length of the replies, which is not checked.
 
 mod epoll;
-#[allow(unsafe_code, reason = "entries of a ring point to memory")]
 mod io_uring;
 mod tally;
 #[cfg(test)]
@@ -25,6 +24,9 @@ use self::tally::Tally;
 
 /// For a connection: long enough for a full listen backlog.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long one wait lasts at most, so that the end is seen although nothing arrives.
+const WAIT: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 enum Engine {
@@ -72,13 +74,11 @@ fn load(arguments: &Arguments) -> anyhow::Result<Counted> {
     let sockets = (0..connections).map(|_| connect(address)).collect::<io::Result<Vec<OwnedFd>>>();
     let sockets = sockets.with_context(|| address.to_string())?;
     let mut tally = Tally::new(address, connections, depth, reply_bytes.get());
+    let shape = io_uring::shape_for(reply_bytes.get(), depth);
     let began = Instant::now();
     match engine {
         Engine::Epoll => epoll::run(&sockets, &mut tally, began + duration)?,
-        Engine::IoUring => {
-            let shape = io_uring::shape_for(reply_bytes.get(), depth);
-            io_uring::run(&sockets, &mut tally, duration, shape)?;
-        }
+        Engine::IoUring => io_uring::run(&sockets, &mut tally, began + duration, shape)?,
     }
     Ok(Counted::of(tally.replies(), 0, began.elapsed().as_secs_f64()))
 }
