@@ -21,23 +21,19 @@ const COMPLETION_ENTRIES: u32 = 4096;
 const CACHE_BYTES: usize = 1024 * 1024;
 
 /// Each buffer holds what one connection has in flight, within limits: a reply in two buffers is two completions.
-pub(crate) fn shape_for(reply_bytes: usize, depth: usize) -> Shape {
+fn shape_for(in_flight_bytes: usize) -> Shape {
     const LEAST_BYTES: usize = 2048;
     const MOST_BYTES: usize = 65 * 1024;
     const MOST_BUFFERS: usize = 512;
-    let whole = reply_bytes.saturating_mul(depth).clamp(LEAST_BYTES, MOST_BYTES);
+    let whole = in_flight_bytes.clamp(LEAST_BYTES, MOST_BYTES);
     let buffers = (CACHE_BYTES / whole).next_power_of_two().min(MOST_BUFFERS);
     // One cache line longer than a power of two, for the reason that `Shape` gives.
     let buffer_bytes = whole.next_multiple_of(64) + 64;
     Shape { buffers: buffers as u16, buffer_bytes: buffer_bytes as u32 }
 }
 
-pub(crate) fn run(
-    sockets: &[OwnedFd],
-    tally: &mut Tally,
-    deadline: Instant,
-    shape: Shape,
-) -> io::Result<()> {
+pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> io::Result<()> {
+    let shape = shape_for(tally.in_flight_bytes());
     let mut exchange = Exchange::new(SUBMISSION_ENTRIES, COMPLETION_ENTRIES, shape)?;
     let receive =
         |number: usize| Request::Receive { socket: sockets[number].as_fd(), number: number as u64 };

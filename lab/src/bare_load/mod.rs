@@ -2,7 +2,7 @@
 //! else. The difference to a load generator is the price of checks and records.
 //!
 //! The rings of `wirebench-uring` are all that it shares with the generator: a yardstick that changes with the
-//! generator shows no difference. The caller gives the length of the replies, which is not checked.
+//! generator shows no difference. The length of the first reply is that of all, which is not checked.
 
 mod epoll;
 mod io_uring;
@@ -10,19 +10,18 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use std::{
-    io,
-    net::{SocketAddr, TcpStream},
-    num::NonZeroUsize,
+    io::{self, Read as _, Write as _},
+    net::{Shutdown, SocketAddr, TcpStream},
     os::fd::OwnedFd,
     time::{Duration, Instant},
 };
 
-use self::tally::Tally;
+use self::tally::{Tally, request};
 
-/// For a connection: long enough for a full listen backlog.
+/// For a connection, and for the first reply: long enough for a full listen backlog.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long one wait lasts at most, so that the end is seen although nothing arrives.
@@ -41,8 +40,6 @@ pub(crate) struct Arguments {
     address: SocketAddr,
     connections: usize,
     seconds: f64,
-    /// Length of each reply, with its head
-    reply_bytes: NonZeroUsize,
     /// Requests of each connection in flight
     depth: usize,
 }
@@ -68,19 +65,29 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Connects, loads for the duration, and counts. There is no partial outcome, because it would be no reference.
 fn load(arguments: &Arguments) -> anyhow::Result<Counted> {
-    let Arguments { engine, address, connections, seconds, reply_bytes, depth } = *arguments;
+    let Arguments { engine, address, connections, seconds, depth } = *arguments;
     wirebench_sys::limits::raise_open_files()?;
     let duration = Duration::try_from_secs_f64(seconds)?;
+    let mut tally = Tally::new(address, connections, depth, reply_bytes(address)?);
     let sockets = (0..connections).map(|_| connect(address)).collect::<io::Result<Vec<OwnedFd>>>();
     let sockets = sockets.with_context(|| address.to_string())?;
-    let mut tally = Tally::new(address, connections, depth, reply_bytes.get());
-    let shape = io_uring::shape_for(reply_bytes.get(), depth);
     let began = Instant::now();
     match engine {
         Engine::Epoll => epoll::run(&sockets, &mut tally, began + duration)?,
-        Engine::IoUring => io_uring::run(&sockets, &mut tally, began + duration, shape)?,
+        Engine::IoUring => io_uring::run(&sockets, &mut tally, began + duration)?,
     }
     Ok(Counted::of(tally.replies(), 0, began.elapsed().as_secs_f64()))
+}
+
+/// The length of a reply, head and body: the server closes after the client has ended its side.
+fn reply_bytes(address: SocketAddr) -> anyhow::Result<usize> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(request(address).as_bytes())?;
+    stream.shutdown(Shutdown::Write)?;
+    let bytes = stream.read_to_end(&mut Vec::new())?;
+    ensure!(bytes > 0, "{address} closed a connection without a reply");
+    Ok(bytes)
 }
 
 fn connect(address: SocketAddr) -> io::Result<OwnedFd> {

@@ -42,6 +42,11 @@ impl Tally {
         self.replies
     }
 
+    /// Bytes of the replies that a connection has in flight.
+    pub(crate) fn in_flight_bytes(&self) -> usize {
+        self.requests.len() / self.request_bytes * self.reply_bytes
+    }
+
     /// This many requests; there are never more than are in flight.
     pub(crate) fn requests(&self, count: usize) -> &'static [u8] {
         &self.requests[..count * self.request_bytes]

@@ -3,7 +3,7 @@
 
 use clap::ValueEnum;
 use serde::Serialize;
-use std::{fmt, net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 use wirebench_server::executable;
 
 use crate::process::{cargo, command, step};
@@ -33,14 +33,6 @@ pub(crate) const AGAINST: [Shape; 2] = [SHAPES[1], SHAPES[2]];
 
 const fn shape(name: &'static str, connections: usize, depth: usize, body_bytes: usize) -> Shape {
     Shape { name, connections, depth, body_bytes }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, connections, depth, body_bytes } = self;
-        write!(formatter, "{name}: connections {connections}, requests in flight on each {depth}")?;
-        write!(formatter, ", body of {body_bytes} bytes")
-    }
 }
 
 /// One generator in one way of working.
@@ -93,14 +85,9 @@ impl Contestant {
         }
     }
 
-    /// The arguments of its program. A reply has `reply_bytes` with its head.
-    pub(crate) fn line(
-        self,
-        Shape { connections, depth, .. }: Shape,
-        duration: Duration,
-        address: SocketAddr,
-        reply_bytes: usize,
-    ) -> String {
+    /// The arguments of its program.
+    pub(crate) fn line(self, shape: Shape, duration: Duration, address: SocketAddr) -> String {
+        let Shape { connections, depth, .. } = shape;
         let (url, ms) = (format!("http://{address}/"), duration.as_millis());
         let pipeline = if depth > 1 { format!("-p {depth} ") } else { String::new() };
         let ours = |engine: &str| {
@@ -108,7 +95,7 @@ impl Contestant {
         };
         let bare = |engine: &str| {
             let seconds = duration.as_secs_f64();
-            format!("bare-load {engine} {address} {connections} {seconds} {reply_bytes} {depth}")
+            format!("bare-load {engine} {address} {connections} {seconds} {depth}")
         };
         // It knows whole seconds only.
         let wrk = format!("-t 1 -c {connections} -d {}s", duration.as_secs_f64().ceil());

@@ -3,20 +3,14 @@
 use anyhow::{Context as _, ensure};
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
-use std::{
-    collections::BTreeMap,
-    io::{Read, Write},
-    net::{Shutdown, SocketAddr, TcpStream},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use wirebench_experiment::tool;
 
 use super::contestant::{Contestant, Shape};
 use crate::{
     bare_load::Counted,
     bench::{Bench, until_answered},
-    process::{PATIENCE, Server, parse_load},
+    process::{Server, parse_load},
 };
 
 pub(crate) struct Contest {
@@ -62,9 +56,8 @@ impl Contest {
             _ if contestant.is_ours() => self.bench.wirebench.clone(),
             _ => contestant.name().into(),
         };
-        let reply_bytes = reply_bytes(server.address)?;
         let attempt = |duration| {
-            let line = contestant.line(shape, duration, server.address, reply_bytes);
+            let line = contestant.line(shape, duration, server.address);
             let before = server.cpu()?;
             let finished = self.bench.run(&program, &line, duration)?;
             let server_cpu = server.cpu()?.saturating_sub(before);
@@ -85,15 +78,6 @@ impl Contest {
         };
         until_answered(self.is_smoke, self.window, attempt, |it| it.counted.requests)
     }
-}
-
-/// The length of a reply of this server, head and body: it closes after the client has ended its side.
-fn reply_bytes(address: SocketAddr) -> anyhow::Result<usize> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
-    stream.shutdown(Shutdown::Write)?;
-    Ok(stream.read_to_end(&mut Vec::new())?)
 }
 
 /// Understands the output of a contestant. Strict: one that is not fully understood is an error that shows it.

@@ -106,7 +106,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     }
     for shape in shown {
-        println!("\n{shape}\n{}", table::table(shape, &samples));
+        let Shape { name, connections, depth, body_bytes } = shape;
+        print!("\n{name}: connections {connections}, requests in flight on each {depth}");
+        println!(", body of {body_bytes} bytes\n{}", table::table(shape, &samples));
     }
     println!("\n{}", table::LEGEND);
     contest.bench.warn();
