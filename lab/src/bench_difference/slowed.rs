@@ -46,13 +46,13 @@ impl Workshop {
     pub(crate) fn slowed(
         &self,
         name: &str,
-        steps: u64,
+        near: u64,
         far: Option<u64>,
     ) -> anyhow::Result<PathBuf> {
         // `prefork.c` says the same of _GNU_SOURCE, which must come before any header.
-        let mut words = vec!["-D_GNU_SOURCE=".to_owned(), format!("-DEXTRA_STEPS={steps}ul")];
-        if let Some(far_steps) = far {
-            words.push(format!("-DFAR_STEPS={far_steps}ul"));
+        let mut words = vec!["-D_GNU_SOURCE=".to_owned(), format!("-DEXTRA_STEPS={near}ul")];
+        if let Some(far) = far {
+            words.push(format!("-DFAR_STEPS={far}ul"));
             words.push(format!("-DNEAR_SECONDS={NEAR_SECONDS}"));
             words.push(format!("-DFAR_SECONDS={FAR_SECONDS}"));
         }

@@ -86,14 +86,8 @@ impl Case {
         }
     }
 
-    /// The true value of a percentile, and one of the words above for the measured one.
-    pub(crate) fn judge(
-        &self,
-        percentile: f64,
-        measured: Duration,
-        requests: u64,
-    ) -> (Duration, &'static str) {
-        let share = percentile / 100.0;
+    /// One of the words above for the measured value of a quantile.
+    pub(crate) fn judge(&self, share: f64, measured: Duration, requests: u64) -> &'static str {
         let truth = self.mode.quantile(share);
         let error = measured.abs_diff(truth);
         let tolerance = TOLERANCE.max(truth.mul_f64(TOLERANCE_SHARE));
@@ -101,7 +95,7 @@ impl Case {
             Model::Poisson => self.mode.standard_error(share, requests).mul_f64(CHANCE),
             _ => Duration::ZERO,
         };
-        let verdict = if error <= tolerance {
+        if error <= tolerance {
             WITHIN
         } else if self.omits() {
             OMITS
@@ -109,8 +103,7 @@ impl Case {
             BY_CHANCE
         } else {
             MISSED
-        };
-        (truth, verdict)
+        }
     }
 
     pub(crate) fn describe(&self) -> String {
@@ -164,20 +157,20 @@ mod tests {
         let ms = Duration::from_millis;
         let (short, long) = (Mode::Constant { delay: ms(1) }, Mode::Constant { delay: ms(100) });
         let stall = Mode::Stall { period: ms(1000), length: ms(200) };
-        for (mode, model, percentile, measured_us, expected) in [
-            (short, Model::Rate, 50.0, 1050, WITHIN),
-            (short, Model::Rate, 50.0, 1051, MISSED),
-            (short, Model::Rate, 50.0, 949, MISSED),
-            (long, Model::Closed, 50.0, 102_000, WITHIN),
-            (long, Model::Closed, 50.0, 102_001, MISSED),
-            (stall, Model::Rate, 90.0, 110_000, MISSED),
-            (stall, Model::Poisson, 90.0, 110_000, BY_CHANCE),
-            (stall, Model::Poisson, 90.0, 140_000, MISSED),
-            (stall, Model::Closed, 90.0, 0, OMITS),
-            (stall, Model::ClosedLoop, 50.0, 0, WITHIN),
+        for (mode, model, share, measured_us, expected) in [
+            (short, Model::Rate, 0.5, 1050, WITHIN),
+            (short, Model::Rate, 0.5, 1051, MISSED),
+            (short, Model::Rate, 0.5, 949, MISSED),
+            (long, Model::Closed, 0.5, 102_000, WITHIN),
+            (long, Model::Closed, 0.5, 102_001, MISSED),
+            (stall, Model::Rate, 0.9, 110_000, MISSED),
+            (stall, Model::Poisson, 0.9, 110_000, BY_CHANCE),
+            (stall, Model::Poisson, 0.9, 140_000, MISSED),
+            (stall, Model::Closed, 0.9, 0, OMITS),
+            (stall, Model::ClosedLoop, 0.5, 0, WITHIN),
         ] {
             let case = Case { mode, rate: 1000, model, window: ms(1000) };
-            let (_, verdict) = case.judge(percentile, Duration::from_micros(measured_us), 1000);
+            let verdict = case.judge(share, Duration::from_micros(measured_us), 1000);
             assert_eq!(verdict, expected, "{mode}, {model:?}, {measured_us} us");
         }
     }

@@ -18,6 +18,8 @@ use crate::{
     table::{self, figure},
 };
 
+/// A row, and the word in its column `within`.
+type Judged = (Vec<String>, &'static str);
 /// A percentile that is shown, in percent, and its nanoseconds.
 type Percentile = (f64, fn(&LatencySummary) -> u64);
 const PERCENTILES: [Percentile; 3] = [
@@ -127,17 +129,15 @@ fn complaint(case: &Case, result: &LoadReport) -> anyhow::Result<Option<String>>
 }
 
 /// The row of a percentile, from the round with the median of it, and its verdict; none without latencies.
-fn row(
-    case: &Case,
-    results: &[LoadReport],
-    (percent, nanoseconds): Percentile,
-) -> Option<(Vec<String>, &'static str)> {
-    let mut rounds: Vec<_> =
-        results.iter().filter_map(|it| Some((it, it.latency.as_ref()?))).collect();
+fn row(case: &Case, results: &[LoadReport], percentile: Percentile) -> Option<Judged> {
+    let (percent, nanoseconds) = percentile;
+    let known = results.iter().filter_map(|it| Some((it, it.latency.as_ref()?)));
+    let mut rounds: Vec<_> = known.collect();
     rounds.sort_by_key(|(_, latency)| nanoseconds(latency));
     let (round, latency) = rounds.get(rounds.len() / 2)?;
     let measured = Duration::from_nanos(nanoseconds(latency));
-    let (truth, verdict) = case.judge(percent, measured, latency.count);
+    let truth = case.mode.quantile(percent / 100.0);
+    let verdict = case.judge(percent / 100.0, measured, latency.count);
     let us = |time: Duration| time.as_secs_f64() * 1e6;
     let error_us = us(measured) - us(truth);
     // Nothing is a share of a truth that is zero.
