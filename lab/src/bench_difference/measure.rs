@@ -3,7 +3,6 @@
 use anyhow::{Context, ensure};
 use serde_json::Value;
 use std::{
-    fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -12,7 +11,7 @@ use super::{
     slowed::{FAR_SECONDS, NEAR_SECONDS},
     tally::Judged,
 };
-use crate::process::{command, finish, root};
+use crate::process::{command, finish};
 
 /// Instances of one server in each cohort of a suite of equal ones: two of them are the baseline.
 const COPIES: &str = "10";
@@ -56,10 +55,10 @@ impl Subject {
 
     /// The report of a suite.
     fn run(&self, wirebench: &Path) -> anyhow::Result<Value> {
-        let folder = root().join("target/wirebench/bench-difference");
-        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let mut command = command(wirebench, ["run", "--scenario", "hello", "--phase", "saturate"]);
-        command.args(["--cohorts", COHORTS, "--no-verify", "--quiet", "--output"]).arg(&folder);
+        command.args(["--cohorts", COHORTS, "--no-verify", "--quiet", "--json"]);
+        // Apart from results that the user may look for.
+        command.args(["--output", "target/wirebench/bench-difference"]);
         match self {
             Self::Suite(servers) | Self::Changing(servers) => {
                 servers.iter().for_each(|it| _ = command.args(["--server", &template(it)]));
@@ -69,12 +68,8 @@ impl Subject {
         if let Self::Changing(_) = self {
             command.env(SYNTHETIC, format!("80,400,{NEAR_SECONDS},{FAR_SECONDS}"));
         }
-        finish(command, LIMIT)?.output()?;
-        // Folders are named by the time.
-        let results = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());
-        let path = results.max().context("the run left no folder")?.join("report.json");
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        serde_json::from_str(&text).with_context(|| path.display().to_string())
+        let report = finish(command, LIMIT)?.output()?;
+        serde_json::from_str(&report).context("`wirebench run --json`")
     }
 }
 

@@ -3,7 +3,6 @@
 //!
 //! The connection of a client that does not read its replies is closed.
 
-use anyhow::Context;
 use memchr::memmem;
 use rustix::{
     buffer::spare_capacity,
@@ -14,7 +13,6 @@ use rustix::{
 use std::{
     cmp::Reverse,
     collections::BinaryHeap,
-    convert::Infallible,
     io,
     net::{TcpListener, TcpStream},
     os::fd::OwnedFd,
@@ -27,6 +25,7 @@ const REPLY: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
 /// The listening socket's event data; no connection gets that far.
 const LISTENER: u64 = u64::MAX;
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 struct Server {
     listener: TcpListener,
@@ -43,31 +42,24 @@ struct Server {
 
 /// Prints where it listens, and serves until the process ends. `mode` is JSON.
 pub(crate) fn run(mode: &str) -> anyhow::Result<()> {
-    let mode = serde_json::from_str(mode)?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
-    println!("listening {}", listener.local_addr()?);
-    match serve(listener, mode, Duration::ZERO).context("the delay server")? {}
-}
-
-/// Serves until the process ends; it waits at most this long at a time.
-fn serve(listener: TcpListener, mode: Mode, wait: Duration) -> io::Result<Infallible> {
     listener.set_nonblocking(true)?;
+    println!("listening {}", listener.local_addr()?);
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)?;
     let mut server = Server {
         listener,
         epoll,
-        mode,
+        mode: serde_json::from_str(mode)?,
         began: Instant::now(),
         connections: Vec::new(),
         requests: 0,
         timers: BinaryHeap::new(),
     };
-    let wait = Timespec::try_from(wait).map_err(io::Error::other)?;
     let mut events = Vec::with_capacity(256);
     loop {
         events.clear();
-        retry_on_intr(|| epoll::wait(&server.epoll, spare_capacity(&mut events), Some(&wait)))?;
+        retry_on_intr(|| epoll::wait(&server.epoll, spare_capacity(&mut events), Some(&AT_ONCE)))?;
         for event in &events {
             match event.data.u64() {
                 LISTENER => server.accept()?,
@@ -123,43 +115,5 @@ impl Server {
                 self.connections[number] = None;
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::{
-        io::{Read as _, Write as _},
-        thread,
-    };
-
-    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-
-    /// A late reply is not a failure, because the test does not measure the machine.
-    #[test]
-    fn requests_that_wait_at_the_same_time_and_come_in_pieces_are_answered_once_after_their_delay()
-    {
-        let (short, long) = (Duration::from_millis(1), Duration::from_millis(100));
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let mode = Mode::TwoPoint { short, long, every: 3 };
-        thread::spawn(move || serve(listener, mode, short));
-        let mut streams: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
-        let began = Instant::now();
-        for stream in &mut streams {
-            stream.set_nodelay(true).unwrap();
-            stream.set_read_timeout(Some(long * 100)).unwrap();
-            REQUEST.repeat(3).chunks(77).for_each(|piece| stream.write_all(piece).unwrap());
-        }
-        for stream in &mut streams {
-            let mut replies = [0; 3 * REPLY.len()];
-            stream.read_exact(&mut replies).unwrap();
-            assert_eq!(replies, *REPLY.repeat(3));
-        }
-        // One after the other they would take 10 seconds.
-        assert!((long..long * 50).contains(&began.elapsed()));
-        streams[0].set_read_timeout(Some(long)).unwrap();
-        streams[0].read(&mut [0]).expect_err("nothing more was requested");
     }
 }
