@@ -1,12 +1,12 @@
 //! The parts of every bench: the program under test, one CPU for the server and one for the load generator, and the
 //! programs that used them meanwhile.
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use std::{ffi::OsStr, path::PathBuf, time::Duration};
 use wirebench_host::{neighbours::Programs, place::PlacementRequest, place_here};
 use wirebench_schema::load::LoadReport;
 
-use crate::process::{self, Finished, PATIENCE, Server, finish, on, parse_load};
+use crate::process::{self, Finished, PATIENCE, Server, command, finish, on};
 
 /// Share of a CPU above which a program is named.
 const NOTICED: f64 = 0.05;
@@ -64,7 +64,7 @@ impl Bench {
 
     /// Starts a server on its CPU. Spaces separate its arguments.
     pub(crate) fn serve(&self, program: impl AsRef<OsStr>, line: &str) -> anyhow::Result<Server> {
-        Server::start(on(&self.cpus[..1], program, line.split(' '))?)
+        Server::start(on(&self.cpus[..1], command(program, line.split(' ')))?)
     }
 
     /// Runs a generator with this window on its CPU to its end. Spaces separate its arguments.
@@ -74,7 +74,7 @@ impl Bench {
         line: &str,
         window: Duration,
     ) -> anyhow::Result<Finished> {
-        finish(on(&self.cpus[1..], program, line.split(' '))?, window + PATIENCE)
+        finish(on(&self.cpus[1..], command(program, line.split(' ')))?, window + PATIENCE)
     }
 
     /// Runs `wirebench load --json` with this window and these options against a server. A load that is disturbed or
@@ -91,7 +91,8 @@ impl Bench {
         if !status.success() {
             print!("{stderr}");
         }
-        parse_load(&stdout)
+        serde_json::from_str(&stdout)
+            .with_context(|| format!("`wirebench {line}` printed no report:\n{stdout}"))
     }
 
     /// Prints a warning if programs other than this one and its descendants used the CPUs meanwhile.

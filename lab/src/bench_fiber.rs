@@ -14,7 +14,7 @@ use wirebench_stats::range;
 
 use crate::{
     bench::{self, Bench},
-    process::{Server, cargo, on, output, root},
+    process::{Server, cargo, command, on, output, root},
     table::{self, figure, middle},
 };
 
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                  -p wirebench-fiber --features counters --example measure";
     cargo(&build.split_whitespace().collect::<Vec<_>>())?;
     let measure = root().join("target/fibers/release/examples/measure");
-    let said = |words: &[&str]| output(on(&bench.cpus[..1], &measure, words)?);
+    let said = |words: &[&str]| output(on(&bench.cpus[..1], command(&measure, words))?);
     let parts = match arguments.parts.as_slice() {
         [] => said(&["parts"])?.lines().map(str::to_owned).collect(),
         parts => parts.to_vec(),
@@ -77,7 +77,7 @@ fn counts(bench: &Bench, measure: &Path, parts: &[String], rate: u32) -> anyhow:
             ("1 worker, rate", "1", &bench.cpus[..1], &at_rate),
             ("2 workers, rate", "2", &bench.cpus, &at_rate),
         ] {
-            let server = Server::start(on(cpus, measure, ["serve", name, workers])?)?;
+            let server = Server::start(on(cpus, command(measure, ["serve", name, workers]))?)?;
             // The counts of the start are no part of it.
             counted(&server)?;
             let result = bench.load(WINDOW, load, &server)?;

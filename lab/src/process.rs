@@ -16,7 +16,6 @@ use std::{
     process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
-use wirebench_schema::load::LoadReport;
 use wirebench_sys::{
     child::{die_with_parent, on_cpus},
     cpu_clock::process_cpu_ns,
@@ -45,13 +44,8 @@ pub(crate) fn command(
     command
 }
 
-/// A command that runs on these CPUs.
-pub(crate) fn on(
-    cpus: &[u32],
-    program: impl AsRef<OsStr>,
-    words: impl IntoIterator<Item: AsRef<OsStr>>,
-) -> anyhow::Result<Command> {
-    let mut command = command(program, words);
+/// The command, bound to these CPUs.
+pub(crate) fn on(cpus: &[u32], mut command: Command) -> io::Result<Command> {
     on_cpus(&mut command, cpus)?;
     Ok(command)
 }
@@ -82,12 +76,6 @@ pub(crate) fn wirebench() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe()?;
     let target = own.ancestors().nth(2).context("a program is in a folder of its profile")?;
     Ok(target.join("release/wirebench"))
-}
-
-/// Parses the whole output of `wirebench load --json`, or returns an error that shows it.
-pub(crate) fn parse_load(output: &str) -> anyhow::Result<LoadReport> {
-    let report = serde_json::from_str(output);
-    report.with_context(|| format!("`wirebench load --json` was not understood:\n{output}"))
 }
 
 /// A child that dropping kills.

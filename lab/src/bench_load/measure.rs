@@ -5,12 +5,13 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use wirebench_experiment::tool;
+use wirebench_schema::load::LoadReport;
 
 use super::contestant::{Contestant, Shape};
 use crate::{
     bare_load::Counted,
     bench::{Bench, until_answered},
-    process::{Server, parse_load},
+    process::Server,
 };
 
 pub(crate) struct Contest {
@@ -87,11 +88,13 @@ fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Counted> {
         Contestant::BareIoUring | Contestant::BareEpoll => {
             serde_json::from_str(output).map_err(Into::into)
         }
-        _ if contestant.is_ours() => parse_load(output).map(|it| Counted {
-            requests: it.requests,
-            requests_per_second: it.requests_per_second,
-            errors: it.errors.total(),
-        }),
+        _ if contestant.is_ours() => serde_json::from_str(output).map_err(Into::into).map(
+            |LoadReport { requests, requests_per_second, errors, .. }| Counted {
+                requests,
+                requests_per_second,
+                errors: errors.total(),
+            },
+        ),
         // `wirebench load --generator` reads the reports of the others too.
         _ => {
             let figures = contestant.name().parse().and_then(|it| tool::parse(it, output));

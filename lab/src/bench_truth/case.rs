@@ -71,12 +71,6 @@ impl Case {
         }
     }
 
-    /// A closed model over stalls cannot find the truth, by its nature.
-    pub(crate) const fn omits(&self) -> bool {
-        let is_closed = matches!(self.model, Model::Closed | Model::ClosedLoop);
-        is_closed && matches!(self.mode, Mode::Stall { .. })
-    }
-
     /// The options of `wirebench load`, but for the window and the URL.
     pub(crate) fn options(&self) -> String {
         let line = format!("-c {} --warmup 100ms", self.connections());
@@ -95,9 +89,11 @@ impl Case {
             Model::Poisson => self.mode.standard_error(share, requests).mul_f64(CHANCE),
             _ => Duration::ZERO,
         };
+        // A closed model over stalls cannot find the truth, by its nature.
+        let is_closed = matches!(self.model, Model::Closed | Model::ClosedLoop);
         if error <= tolerance {
             WITHIN
-        } else if self.omits() {
+        } else if is_closed && matches!(self.mode, Mode::Stall { .. }) {
             OMITS
         } else if error <= tolerance + chance {
             BY_CHANCE

@@ -75,8 +75,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         println!("{described}: {requests} requests");
         for result in &results {
             stall_ns = stall_ns.max(result.stall_ns_max);
-            let complaint = complaint(case, result).with_context(|| described.clone())?;
-            complaints.extend(complaint.map(|it| format!("{described}: {it}")));
+            let complaint = check(case, result).err();
+            complaints.extend(complaint.map(|it| format!("{described}: {it:#}")));
         }
         for percentile in PERCENTILES {
             let Some((row, verdict)) = row(case, &results, percentile) else { continue };
@@ -106,26 +106,20 @@ fn measure(bench: &Bench, case: &Case, window: Duration) -> anyhow::Result<LoadR
     bench.load(window, &case.options(), &server)
 }
 
-/// An error of a result that does not depend on the machine.
-fn complaint(case: &Case, result: &LoadReport) -> anyhow::Result<Option<String>> {
+/// Finds errors of a result that do not depend on the machine.
+fn check(case: &Case, result: &LoadReport) -> anyhow::Result<()> {
     let (requests, errors) = (result.requests, result.errors.total());
-    if requests == 0 || errors > 0 {
-        return Ok(Some(format!("{requests} requests, {errors} errors")));
-    }
-    let latency = result.latency.as_ref().context("a result with requests has no latency")?;
+    ensure!(requests > 0 && errors == 0, "{requests} requests, {errors} errors");
+    ensure!(result.latency.is_some(), "a result with requests has no latency");
     let delay = case.mode.quantile(0.0);
-    for (name, latency) in [("latency", Some(latency)), ("service time", result.service.as_ref())] {
-        let Some(latency) = latency else { continue };
+    for latency in result.latency.iter().chain(&result.service) {
         // Without the ages of requests that were not answered.
-        let replies = latency.samples().context("the histogram is not understood")?.replies;
-        ensure!(!replies.is_empty(), "the histogram is empty");
+        let replies = latency.samples().context("a histogram is not understood")?.replies;
         // The histogram keeps three digits, so the least one is somewhere within its bucket.
         let least = Duration::from_nanos(replies.highest_equivalent(replies.min()));
-        if least < delay {
-            return Ok(Some(format!("the least {name} is {least:?}, below {delay:?}")));
-        }
+        ensure!(least >= delay, "a latency or service time of {least:?} is below {delay:?}");
     }
-    Ok(None)
+    Ok(())
 }
 
 /// The row of a percentile, from the round with the median of it, and its verdict; none without latencies.
