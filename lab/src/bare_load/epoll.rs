@@ -11,7 +11,7 @@ use rustix::{
 };
 use std::{io, os::fd::OwnedFd, time::Instant};
 
-use super::{WAIT, broken, no_room, tally::Tally};
+use super::{Tally, WAIT, broken, no_room};
 
 /// Maximum size of a read. A reply of 64 KiB fits with its head, so it takes one read once it has arrived completely.
 const BUFFER_BYTES: usize = 128 * 1024;
@@ -23,7 +23,7 @@ pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> 
     let interest = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
     for (number, socket) in (0_u64..).zip(sockets) {
         epoll::add(&epoll, socket, epoll::EventData::new_u64(number), interest)?;
-        send(socket, tally.first())?;
+        send(socket, tally.requests)?;
     }
     let wait = Timespec::try_from(WAIT).map_err(io::Error::other)?;
     let mut buffer = vec![0; BUFFER_BYTES];

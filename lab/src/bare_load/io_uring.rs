@@ -11,7 +11,7 @@ use std::{
 };
 use wirebench_uring::{Exchange, Request, Shape, Wait};
 
-use super::{WAIT, broken, no_room, tally::Tally};
+use super::{Tally, WAIT, broken, no_room};
 
 /// One round of 512 connections fits with a re-armed receive for each.
 const SUBMISSION_ENTRIES: u32 = 1024;
@@ -42,7 +42,7 @@ pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> 
         bytes,
         number: number as u64,
     };
-    let first = |number| [receive(number), send(number, tally.first())];
+    let first = |number| [receive(number), send(number, tally.requests)];
     let mut requests: Vec<Request<'_>> = (0..sockets.len()).flat_map(first).collect();
     // Completed replies by connection, and the connections that have some: one send a round for all of them.
     let (mut completed, mut due) = (vec![0; sockets.len()], Vec::new());

@@ -6,7 +6,6 @@
 
 mod epoll;
 mod io_uring;
-mod tally;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +17,6 @@ use std::{
     os::fd::OwnedFd,
     time::{Duration, Instant},
 };
-
-use self::tally::{Tally, request};
 
 /// For a connection, and for the first reply: long enough for a full listen backlog.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -58,6 +55,52 @@ impl Counted {
     }
 }
 
+/// Counts: bytes in, replies out, and a request for each of them.
+#[derive(Debug)]
+struct Tally {
+    reply_bytes: usize,
+    /// Received bytes of an incomplete reply, by connection.
+    begun: Vec<usize>,
+    replies: u64,
+    /// All requests that a connection has in flight. They are never freed, so that some can be sent while the counts
+    /// change.
+    requests: &'static [u8],
+    request_bytes: usize,
+}
+
+impl Tally {
+    fn new(arguments: &Arguments, reply_bytes: usize) -> Self {
+        let request = request(arguments.address);
+        let requests = request.repeat(arguments.depth).into_bytes().leak();
+        let begun = vec![0; arguments.connections];
+        Self { reply_bytes, begun, replies: 0, requests, request_bytes: request.len() }
+    }
+
+    /// Counts bytes that arrived, and returns how many replies they completed.
+    fn received(&mut self, connection: usize, bytes: usize) -> usize {
+        let begun = self.begun[connection] + bytes;
+        // Most arrivals are exactly one reply, and a division costs more than this comparison.
+        let completed = if begun == self.reply_bytes { 1 } else { begun / self.reply_bytes };
+        self.begun[connection] = begun - completed * self.reply_bytes;
+        self.replies += completed as u64;
+        completed
+    }
+
+    /// Bytes of the replies that a connection has in flight.
+    fn in_flight_bytes(&self) -> usize {
+        self.requests.len() / self.request_bytes * self.reply_bytes
+    }
+
+    /// This many requests; there are never more than are in flight.
+    fn requests(&self, count: usize) -> &'static [u8] {
+        &self.requests[..count * self.request_bytes]
+    }
+}
+
+fn request(address: SocketAddr) -> String {
+    format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n")
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("{}", serde_json::to_string(&load(arguments)?)?);
     Ok(())
@@ -65,10 +108,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Connects, loads for the duration, and counts. There is no partial outcome, because it would be no reference.
 fn load(arguments: &Arguments) -> anyhow::Result<Counted> {
-    let Arguments { engine, address, connections, seconds, depth } = *arguments;
+    let Arguments { engine, address, connections, seconds, .. } = *arguments;
     wirebench_sys::limits::raise_open_files()?;
     let duration = Duration::try_from_secs_f64(seconds)?;
-    let mut tally = Tally::new(address, connections, depth, reply_bytes(address)?);
+    let mut tally = Tally::new(arguments, reply_bytes(address)?);
     let sockets = (0..connections).map(|_| connect(address)).collect::<io::Result<Vec<OwnedFd>>>();
     let sockets = sockets.with_context(|| address.to_string())?;
     let began = Instant::now();
@@ -76,7 +119,7 @@ fn load(arguments: &Arguments) -> anyhow::Result<Counted> {
         Engine::Epoll => epoll::run(&sockets, &mut tally, began + duration)?,
         Engine::IoUring => io_uring::run(&sockets, &mut tally, began + duration)?,
     }
-    Ok(Counted::of(tally.replies(), 0, began.elapsed().as_secs_f64()))
+    Ok(Counted::of(tally.replies, 0, began.elapsed().as_secs_f64()))
 }
 
 /// The length of a reply, head and body: the server closes after the client has ended its side.
@@ -97,10 +140,8 @@ fn connect(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(stream.into())
 }
 
-/// The server closed a connection, or it broke.
 fn broken() -> io::Error {
-    let text = "a connection was closed: the server must answer every request and keep the connection open";
-    io::Error::new(io::ErrorKind::ConnectionAborted, text)
+    io::Error::other("the server closed a connection: it must keep the connection open")
 }
 
 /// A few requests of some 50 bytes always have room in an empty socket, so a loop without the slow path for those that

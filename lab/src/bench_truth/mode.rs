@@ -24,10 +24,8 @@ impl Mode {
             Self::TwoPoint { long, every, .. } if number.is_multiple_of(every) => arrival + long,
             Self::TwoPoint { short, .. } => arrival + short,
             Self::Stall { period, length } => {
-                let period_ns = period.as_nanos();
-                let begin_ns = arrival.as_nanos() / period_ns * period_ns;
-                let begin = Duration::from_nanos(u64::try_from(begin_ns).unwrap_or(u64::MAX));
-                arrival.max(begin + length)
+                let since_begin_ns = arrival.as_nanos() % period.as_nanos();
+                arrival + length.saturating_sub(Duration::from_nanos(since_begin_ns as u64))
             }
         }
     }
