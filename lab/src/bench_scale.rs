@@ -161,7 +161,5 @@ pub(crate) fn fake_agent(report: &Path, script: &str) -> anyhow::Result<()> {
 }
 
 fn answer(event: &AgentEvent) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{}", serde_json::to_string(event)?)?;
-    Ok(stdout.flush()?)
+    Ok(writeln!(std::io::stdout(), "{}", serde_json::to_string(event)?)?)
 }

@@ -1,4 +1,4 @@
-//! The loop over readiness: edge-triggered epoll, read until the socket is empty, one write.
+//! The loop over readiness: edge-triggered epoll, one read, one write.
 
 use rustix::{
     buffer::spare_capacity,
@@ -13,9 +13,6 @@ use std::{io, os::fd::OwnedFd, time::Instant};
 
 use super::{Tally, WAIT, broken, no_room};
 
-/// Maximum size of a read. A reply of 64 KiB fits with its head, so it takes one read once it has arrived completely.
-const BUFFER_BYTES: usize = 128 * 1024;
-
 const EVENTS_PER_WAIT: usize = 512;
 
 pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> io::Result<()> {
@@ -26,7 +23,8 @@ pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> 
         send(socket, tally.requests)?;
     }
     let wait = Timespec::try_from(WAIT).map_err(io::Error::other)?;
-    let mut buffer = vec![0; BUFFER_BYTES];
+    // One read empties a socket, because all that a connection has in flight fits.
+    let mut buffer = vec![0; tally.in_flight_bytes()];
     let mut events = Vec::with_capacity(EVENTS_PER_WAIT);
     while Instant::now() < deadline {
         events.clear();
@@ -48,22 +46,12 @@ pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> 
     Ok(())
 }
 
-/// Reads until the socket is empty. A read that does not fill the buffer is the last one.
 fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut received = 0;
-    loop {
-        match rustix::net::recv(socket, &mut *buffer, RecvFlags::empty()) {
-            Ok((_, 0)) => return Err(broken()),
-            Ok((_, count)) => {
-                received += count;
-                if count < buffer.len() {
-                    return Ok(received);
-                }
-            }
-            Err(Errno::AGAIN) => return Ok(received),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+    match retry_on_intr(|| rustix::net::recv(socket, &mut *buffer, RecvFlags::empty())) {
+        Ok((_, 0)) => Err(broken()),
+        Ok((_, count)) => Ok(count),
+        Err(Errno::AGAIN) => Ok(0),
+        Err(error) => Err(error.into()),
     }
 }
 

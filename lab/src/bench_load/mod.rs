@@ -134,9 +134,9 @@ impl Arguments {
             (false, None) => (5, 1, seconds(2), &SHAPES[..]),
             (false, Some(_)) => (15, TURNS, seconds(8) / TURNS, &AGAINST[..]),
         };
-        let mut shapes = if self.shapes.is_empty() { usual.to_vec() } else { SHAPES.to_vec() };
-        shapes
-            .retain(|it| self.shapes.is_empty() || self.shapes.iter().any(|name| name == it.name));
+        let is_chosen = |it: &Shape| self.shapes.iter().any(|name| name == it.name);
+        let chosen: Vec<Shape> = SHAPES.into_iter().filter(is_chosen).collect();
+        let shapes = if chosen.is_empty() { usual.to_vec() } else { chosen };
         (self.pairs.unwrap_or(blocks), turns, window, shapes)
     }
 

@@ -11,14 +11,8 @@ const TOLERANCE_SHARE: f64 = 0.02;
 /// How many standard errors chance is allowed.
 const CHANCE: f64 = 3.0;
 
-/// Whether a measured percentile is within the tolerance.
-pub(crate) const WITHIN: &str = "yes";
-/// It is within three standard errors of what chance does to random arrivals.
-pub(crate) const BY_CHANCE: &str = "by chance";
-/// It should be, but is not.
+/// The word for a measured percentile that should be within the tolerance, but is not.
 pub(crate) const MISSED: &str = "NO";
-/// It is that of a closed model over stalls, which is measured to show what it omits.
-pub(crate) const OMITS: &str = "omits";
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Model {
@@ -80,7 +74,7 @@ impl Case {
         }
     }
 
-    /// One of the words above for the measured value of a quantile.
+    /// Whether the measured value of a quantile is within the tolerance: the word for the table.
     pub(crate) fn judge(&self, share: f64, measured: Duration, requests: u64) -> &'static str {
         let truth = self.mode.quantile(share);
         let error = measured.abs_diff(truth);
@@ -89,14 +83,14 @@ impl Case {
             Model::Poisson => self.mode.standard_error(share, requests).mul_f64(CHANCE),
             _ => Duration::ZERO,
         };
-        // A closed model over stalls cannot find the truth, by its nature.
         let is_closed = matches!(self.model, Model::Closed | Model::ClosedLoop);
         if error <= tolerance {
-            WITHIN
+            "yes"
         } else if is_closed && matches!(self.mode, Mode::Stall { .. }) {
-            OMITS
+            // It cannot find the truth, by its nature.
+            "omits"
         } else if error <= tolerance + chance {
-            BY_CHANCE
+            "by chance"
         } else {
             MISSED
         }
@@ -154,16 +148,16 @@ mod tests {
         let (short, long) = (Mode::Constant { delay: ms(1) }, Mode::Constant { delay: ms(100) });
         let stall = Mode::Stall { period: ms(1000), length: ms(200) };
         for (mode, model, share, measured_us, expected) in [
-            (short, Model::Rate, 0.5, 1050, WITHIN),
+            (short, Model::Rate, 0.5, 1050, "yes"),
             (short, Model::Rate, 0.5, 1051, MISSED),
             (short, Model::Rate, 0.5, 949, MISSED),
-            (long, Model::Closed, 0.5, 102_000, WITHIN),
+            (long, Model::Closed, 0.5, 102_000, "yes"),
             (long, Model::Closed, 0.5, 102_001, MISSED),
             (stall, Model::Rate, 0.9, 110_000, MISSED),
-            (stall, Model::Poisson, 0.9, 110_000, BY_CHANCE),
+            (stall, Model::Poisson, 0.9, 110_000, "by chance"),
             (stall, Model::Poisson, 0.9, 140_000, MISSED),
-            (stall, Model::Closed, 0.9, 0, OMITS),
-            (stall, Model::ClosedLoop, 0.5, 0, WITHIN),
+            (stall, Model::Closed, 0.9, 0, "omits"),
+            (stall, Model::ClosedLoop, 0.5, 0, "yes"),
         ] {
             let case = Case { mode, rate: 1000, model, window: ms(1000) };
             let verdict = case.judge(share, Duration::from_micros(measured_us), 1000);
