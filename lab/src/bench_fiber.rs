@@ -24,8 +24,6 @@ const IDLE: Duration = Duration::from_secs(2);
 const WINDOW: Duration = Duration::from_secs(3);
 /// Runs of each switch, of which the median is shown.
 const TRIES: usize = 5;
-const LEGEND: &str =
-    "polls, wake-ups and steals are those per request; CPU is in ms/s and KiB per connection";
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[derive(Debug, clap::Args)]
@@ -38,9 +36,6 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     bench: bench::Options,
 }
-
-/// Counts of a server: runs, polls, wake-ups, steals, and times from ready to run (p50, p99) in nanoseconds.
-type Counted = [u64; 6];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bench = Bench::open(&arguments.bench)?;
@@ -63,7 +58,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     println!("\n{}", table::text("switch, ns | median | least | most", 1, switches));
     println!("\n{}", counts(&bench, &measure, &parts, arguments.rate)?);
-    println!("{LEGEND}\nwhile {SLEEPERS} connections are at rest");
+    println!(
+        "polls, wake-ups and steals are those per request; CPU is in ms/s and KiB per connection\n\
+        while {SLEEPERS} connections are at rest"
+    );
     Ok(())
 }
 
@@ -81,7 +79,7 @@ fn counts(bench: &Bench, measure: &Path, parts: &[String], rate: u32) -> anyhow:
             // The counts of the start are no part of it.
             counted(&server)?;
             let result = bench.load(WINDOW, load, &server)?;
-            let [_, polls, wake_ups, steals, p50, p99] = counted(&server)?.map(|it| it as f64);
+            let [_, polls, wake_ups, steals, p50, p99] = counted(&server)?;
             let (requests, errors) = (result.requests, result.errors.total());
             ensure!(errors == 0, "{errors} of {requests} requests failed");
             let (cpu_ms, bytes) = rest(&server)?;
@@ -96,14 +94,15 @@ fn counts(bench: &Bench, measure: &Path, parts: &[String], rate: u32) -> anyhow:
     Ok(table::text(head, 2, rows))
 }
 
-/// Takes what the server has counted since the last call.
-fn counted(server: &Server) -> anyhow::Result<Counted> {
+/// Takes what the server has counted since the last call: runs, polls, wake-ups, steals, and times from ready to run
+/// (p50, p99) in nanoseconds.
+fn counted(server: &Server) -> anyhow::Result<[f64; 6]> {
     let mut stream = TcpStream::connect(server.address)?;
     stream.write_all(b"?")?;
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line)?;
-    let numbers = line.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>()?;
-    Counted::try_from(numbers).map_err(|_| anyhow::anyhow!("`{line}` is not what is counted"))
+    let numbers = line.split_whitespace().map(str::parse).collect::<Result<Vec<f64>, _>>()?;
+    numbers.try_into().map_err(|_| anyhow::anyhow!("`{line}` is not what is counted"))
 }
 
 /// CPU time in ms/s, and bytes per connection, while connections that were used once are at rest.

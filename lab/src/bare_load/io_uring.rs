@@ -22,14 +22,10 @@ const CACHE_BYTES: usize = 1024 * 1024;
 
 /// Each buffer holds what one connection has in flight, within limits: a reply in two buffers is two completions.
 fn shape_for(in_flight_bytes: usize) -> Shape {
-    const LEAST_BYTES: usize = 2048;
-    const MOST_BYTES: usize = 65 * 1024;
-    const MOST_BUFFERS: usize = 512;
-    let whole = in_flight_bytes.clamp(LEAST_BYTES, MOST_BYTES);
-    let buffers = (CACHE_BYTES / whole).next_power_of_two().min(MOST_BUFFERS);
+    let whole = in_flight_bytes.clamp(2 * 1024, 65 * 1024);
+    let buffers = (CACHE_BYTES / whole).next_power_of_two() as u16;
     // One cache line longer than a power of two, for the reason that `Shape` gives.
-    let buffer_bytes = whole.next_multiple_of(64) + 64;
-    Shape { buffers: buffers as u16, buffer_bytes: buffer_bytes as u32 }
+    Shape { buffers, buffer_bytes: whole.next_multiple_of(64) as u32 + 64 }
 }
 
 pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> io::Result<()> {

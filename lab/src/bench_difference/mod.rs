@@ -129,24 +129,25 @@ impl Laboratory {
     /// Servers that are as fast as `c/epoll` and 5 % slower while the machine is near. While it is far they take 30
     /// and 70 % more.
     fn changing(&self, cost_ns: f64) -> anyhow::Result<Subject> {
-        let step_ns = self.workshop.step_ns()?;
-        let steps = |percent: f64| (cost_ns * percent / 100.0 / step_ns).round() as u64;
+        let steps = |percent| self.steps(percent, cost_ns);
         let server = |near, far| {
-            let name = format!("changing-{near}");
-            self.workshop.slowed(&name, steps(near), Some(steps(far)))
+            self.workshop.slowed(&format!("changing-{near}"), steps(near), Some(steps(far)))
         };
         Ok(Subject::Changing(vec![server(0.0, 30.0)?, server(5.0, 70.0)?]))
     }
 
     /// The server whose requests take this much more CPU time; prints the instructions that it adds.
     fn slowed(&self, percent: f64, cost_ns: f64) -> anyhow::Result<PathBuf> {
-        let step_ns = self.workshop.step_ns()?;
-        let steps = (cost_ns * percent / 100.0 / step_ns).round().max(1.0) as u64;
+        let (steps, step_ns) = (self.steps(percent, cost_ns), self.workshop.step_ns);
         let server = self.workshop.slowed(&format!("slowed-{percent}"), steps, None)?;
         let counted = slowed::counted(&self.bench, &server)?;
         println!(
             "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {counted}"
         );
         Ok(server)
+    }
+
+    fn steps(&self, percent: f64, cost_ns: f64) -> u64 {
+        (cost_ns * percent / 100.0 / self.workshop.step_ns).round() as u64
     }
 }

@@ -27,15 +27,25 @@ pub(super) const FAR_SECONDS: u32 = 6;
 const FEW: u64 = 10_000;
 const MANY: u64 = 30_000;
 
-/// The folder of the builds.
+/// The folder of the builds, and how long a step of work takes by itself.
 #[derive(Debug)]
-pub(crate) struct Workshop(PathBuf);
+pub(crate) struct Workshop {
+    folder: PathBuf,
+    pub(crate) step_ns: f64,
+}
 
 impl Workshop {
     pub(crate) fn open(target: &Path) -> anyhow::Result<Self> {
         let folder = target.join("bench-difference");
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        Ok(Self(folder))
+        let program = folder.join("step_time");
+        let mut compile = command("cc", ["-O3", "-std=gnu11", "-DEXTRA_STEPS=1", STEP_TIME, "-o"]);
+        compile.arg(&program);
+        output(compile)?;
+        let text = output(command(&program, [""; 0]))?;
+        let step_ns = text.trim().parse();
+        let step_ns = step_ns.with_context(|| format!("`{text}` is not the time of a step"))?;
+        Ok(Self { folder, step_ns })
     }
 
     pub(crate) fn plain(&self) -> anyhow::Result<PathBuf> {
@@ -61,22 +71,12 @@ impl Workshop {
     }
 
     fn server(&self, name: &str, words: &[String]) -> anyhow::Result<PathBuf> {
-        let program = self.0.join(name);
+        let program = self.folder.join(name);
         let mut command = command("cc", ["-O3", "-std=c11", "-Wall", "-Wextra", "-pthread", "-o"]);
         command.arg(&program).args(words).args(["../shared/prefork.c", "loop.c"]);
         command.current_dir(root().join("entries/c/epoll"));
         output(command)?;
         Ok(program)
-    }
-
-    /// How long one step takes by itself, in nanoseconds.
-    pub(crate) fn step_ns(&self) -> anyhow::Result<f64> {
-        let program = self.0.join("step_time");
-        let mut compile = command("cc", ["-O3", "-std=gnu11", "-DEXTRA_STEPS=1", STEP_TIME, "-o"]);
-        compile.arg(&program);
-        output(compile)?;
-        let text = output(command(&program, [""; 0]))?;
-        text.trim().parse().with_context(|| format!("the time of a step is no number: `{text}`"))
     }
 }
 
@@ -126,6 +126,6 @@ mod tests {
         let plain = fs::read(workshop.plain().unwrap()).unwrap();
         assert_ne!(plain, slowed("slowed", 170, None));
         assert_ne!(plain, slowed("changing", 0, Some(170)));
-        assert!(workshop.step_ns().unwrap() > 0.0);
+        assert!(workshop.step_ns > 0.0);
     }
 }
