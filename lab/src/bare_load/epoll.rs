@@ -13,8 +13,6 @@ use std::{io, os::fd::OwnedFd, time::Instant};
 
 use super::{Tally, WAIT, broken, no_room};
 
-const EVENTS_PER_WAIT: usize = 512;
-
 pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> io::Result<()> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let interest = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
@@ -25,7 +23,7 @@ pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> 
     let wait = Timespec::try_from(WAIT).map_err(io::Error::other)?;
     // One read empties a socket, because all that a connection has in flight fits.
     let mut buffer = vec![0; tally.in_flight_bytes()];
-    let mut events = Vec::with_capacity(EVENTS_PER_WAIT);
+    let mut events = Vec::with_capacity(512);
     while Instant::now() < deadline {
         events.clear();
         retry_on_intr(|| epoll::wait(&epoll, spare_capacity(&mut events), Some(&wait)))?;

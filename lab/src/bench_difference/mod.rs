@@ -9,7 +9,7 @@ mod slowed;
 mod tally;
 
 use anyhow::{Context, ensure};
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use self::{measure::Subject, slowed::Workshop, tally::Tally};
 use crate::{
@@ -23,6 +23,9 @@ const NEIGHBOUR: &str = "while :; do for cpu in \"$@\"; do
 done; done";
 /// How much more CPU time a request of each slowed server takes, in percent.
 const SLOWDOWNS: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
+/// How much more CPU time each server takes in the states of a synthetic machine, in percent: near, and further while it
+/// is far.
+const STATES: [(f64, f64); 2] = [(0.0, 30.0), (5.0, 70.0)];
 /// Pairs of a server and a slowed one: percent and budget.
 const PAIRS: [(f64, Duration); 2] =
     [(5.0, Duration::from_secs(20)), (2.0, Duration::from_secs(90))];
@@ -56,98 +59,71 @@ enum Experiment {
     SlowedPairs,
 }
 
-struct Laboratory {
-    bench: Bench,
-    workshop: Workshop,
-}
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let bench = Bench::open(&arguments.bench)?;
-    let target = bench.wirebench.ancestors().nth(2).context("a folder of builds has a parent")?;
-    let laboratory = Laboratory { workshop: Workshop::open(target)?, bench };
+    let workshop = Workshop::open(Bench::open(&arguments.bench)?)?;
     let all = <Experiment as clap::ValueEnum>::value_variants();
     let chosen = if arguments.experiments.is_empty() { all } else { &arguments.experiments };
     let mut wrong = Vec::new();
     for experiment in chosen {
-        wrong.extend(laboratory.carry_out(*experiment, arguments.tries)?);
+        wrong.extend(carry_out(&workshop, *experiment, arguments.tries)?);
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("; "));
     Ok(())
 }
 
-impl Laboratory {
-    /// Repeats an experiment, prints its counts, and returns what was wrong.
-    fn carry_out(&self, experiment: Experiment, tries: Option<u32>) -> anyhow::Result<Vec<String>> {
-        let equal = matches!(experiment, Experiment::EqualSuites | Experiment::EqualPairs);
-        let tries = tries.unwrap_or(if equal { 20 } else { 10 });
-        println!("\n== {experiment:?}, {tries} tries");
-        let subjects = self.subjects(experiment)?;
-        let is_disturbed = experiment == Experiment::Neighbour;
-        let _neighbour = is_disturbed.then(|| self.neighbour()).transpose()?;
-        let mut tally = Tally::default();
-        for subject in &subjects {
-            for _ in 0..tries {
-                tally.add(subject.measure(&self.bench.wirebench)?);
-            }
-        }
-        println!("{}", tally.table());
-        Ok(tally.false_differences())
-    }
-
-    /// Builds what an experiment measures.
-    fn subjects(&self, experiment: Experiment) -> anyhow::Result<Vec<Subject>> {
-        if experiment == Experiment::EqualSuites {
-            return Ok(vec![Subject::Equal]);
-        }
-        let plain = self.workshop.plain()?;
-        if experiment == Experiment::EqualPairs {
-            return Ok(vec![Subject::Pair([plain.clone(), plain], BUDGET_OF_EQUAL)]);
-        }
-        let cost_ns = Subject::Suite(vec![plain.clone()]).cost_ns(&self.bench.wirebench)?;
-        match experiment {
-            Experiment::States => Ok(vec![self.changing(cost_ns)?]),
-            Experiment::SlowedPairs => {
-                let pair = |(percent, budget)| {
-                    Ok(Subject::Pair([plain.clone(), self.slowed(percent, cost_ns)?], budget))
-                };
-                PAIRS.into_iter().map(pair).collect()
-            }
-            _ => {
-                let slowed = SLOWDOWNS.map(|percent| self.slowed(percent, cost_ns));
-                let servers = std::iter::once(Ok(plain)).chain(slowed).collect::<Result<_, _>>()?;
-                Ok(vec![Subject::Suite(servers)])
-            }
+/// Repeats an experiment, prints its counts, and returns what was wrong.
+fn carry_out(
+    workshop: &Workshop,
+    experiment: Experiment,
+    tries: Option<u32>,
+) -> anyhow::Result<Vec<String>> {
+    let equal = matches!(experiment, Experiment::EqualSuites | Experiment::EqualPairs);
+    let tries = tries.unwrap_or(if equal { 20 } else { 10 });
+    println!("\n== {experiment:?}, {tries} tries");
+    let subjects = subjects(workshop, experiment)?;
+    let is_disturbed = experiment == Experiment::Neighbour;
+    let _neighbour = is_disturbed.then(|| neighbour(workshop.bench.cpus)).transpose()?;
+    let mut tally = Tally::default();
+    for subject in &subjects {
+        for _ in 0..tries {
+            tally.add(subject.measure(&workshop.bench.wirebench)?);
         }
     }
+    println!("{}", tally.table());
+    Ok(tally.false_differences())
+}
 
-    fn neighbour(&self) -> anyhow::Result<Killed> {
-        let mut neighbour = command("sh", ["-c", NEIGHBOUR, "neighbour"]);
-        neighbour.args(self.bench.cpus.iter().map(u32::to_string));
-        neighbour.spawn().map(Killed).context("the neighbour")
+/// Builds what an experiment measures.
+fn subjects(workshop: &Workshop, experiment: Experiment) -> anyhow::Result<Vec<Subject>> {
+    if experiment == Experiment::EqualSuites {
+        return Ok(vec![Subject::Equal]);
     }
+    let plain = workshop.plain()?;
+    if experiment == Experiment::EqualPairs {
+        return Ok(vec![Subject::Pair([plain.clone(), plain], BUDGET_OF_EQUAL)]);
+    }
+    let cost_ns = Subject::Suite(vec![plain.clone()]).cost_ns(&workshop.bench.wirebench)?;
+    match experiment {
+        Experiment::States => {
+            let states = STATES.map(|(near, far)| workshop.changing(near, far, cost_ns));
+            Ok(vec![Subject::Changing(states.into_iter().collect::<Result<_, _>>()?)])
+        }
+        Experiment::SlowedPairs => {
+            let pair = |(percent, budget)| {
+                Ok(Subject::Pair([plain.clone(), workshop.slowed(percent, cost_ns)?], budget))
+            };
+            PAIRS.into_iter().map(pair).collect()
+        }
+        _ => {
+            let slowed = SLOWDOWNS.map(|percent| workshop.slowed(percent, cost_ns));
+            let servers = std::iter::once(Ok(plain)).chain(slowed).collect::<Result<_, _>>()?;
+            Ok(vec![Subject::Suite(servers)])
+        }
+    }
+}
 
-    /// Servers that are as fast as `c/epoll` and 5 % slower while the machine is near. While it is far they take 30
-    /// and 70 % more.
-    fn changing(&self, cost_ns: f64) -> anyhow::Result<Subject> {
-        let steps = |percent| self.steps(percent, cost_ns);
-        let server = |near, far| {
-            self.workshop.slowed(&format!("changing-{near}"), steps(near), Some(steps(far)))
-        };
-        Ok(Subject::Changing(vec![server(0.0, 30.0)?, server(5.0, 70.0)?]))
-    }
-
-    /// The server whose requests take this much more CPU time; prints the instructions that it adds.
-    fn slowed(&self, percent: f64, cost_ns: f64) -> anyhow::Result<PathBuf> {
-        let (steps, step_ns) = (self.steps(percent, cost_ns), self.workshop.step_ns);
-        let server = self.workshop.slowed(&format!("slowed-{percent}"), steps, None)?;
-        let counted = slowed::counted(&self.bench, &server)?;
-        println!(
-            "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {counted}"
-        );
-        Ok(server)
-    }
-
-    fn steps(&self, percent: f64, cost_ns: f64) -> u64 {
-        (cost_ns * percent / 100.0 / self.workshop.step_ns).round() as u64
-    }
+fn neighbour(cpus: [u32; 2]) -> anyhow::Result<Killed> {
+    let mut neighbour = command("sh", ["-c", NEIGHBOUR, "neighbour"]);
+    neighbour.args(cpus.map(|cpu| cpu.to_string()));
+    neighbour.spawn().map(Killed).context("the neighbour")
 }
