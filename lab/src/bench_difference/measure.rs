@@ -13,9 +13,6 @@ use super::{
 };
 use crate::process::{command, finish};
 
-/// Instances of one server in each cohort of a suite of equal ones: two of them are the baseline.
-const COPIES: &str = "10";
-const COHORTS: &str = "4";
 /// The variable from which wirebench takes distances between CPUs instead of measuring them.
 const SYNTHETIC: &str = "WIREBENCH_SYNTHETIC_DISTANCES";
 const FIGURE: &str = "server_cpu_ns_per_request";
@@ -24,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(3600);
 
 /// What is measured again and again.
 pub(super) enum Subject {
-    /// Ten instances of `c/epoll`, measured by `wirebench run`.
+    /// Ten instances of `c/epoll` in each cohort of `wirebench run`; two of them are the baseline.
     Equal,
     /// These servers, measured by `wirebench run`.
     Suite(Vec<PathBuf>),
@@ -56,14 +53,14 @@ impl Subject {
     /// The report of a suite.
     fn run(&self, wirebench: &Path) -> anyhow::Result<Value> {
         let mut command = command(wirebench, ["run", "--scenario", "hello", "--phase", "saturate"]);
-        command.args(["--cohorts", COHORTS, "--no-verify", "--quiet", "--json"]);
+        command.args(["--cohorts", "4", "--no-verify", "--quiet", "--json"]);
         // Apart from results that the user may look for.
         command.args(["--output", "target/wirebench/bench-difference"]);
         match self {
             Self::Suite(servers) | Self::Changing(servers) => {
                 servers.iter().for_each(|it| _ = command.args(["--server", &template(it)]));
             }
-            _ => _ = command.args(["c/epoll", "--copies", COPIES]),
+            _ => _ = command.args(["c/epoll", "--copies", "10"]),
         }
         if let Self::Changing(_) = self {
             command.env(SYNTHETIC, format!("80,400,{NEAR_SECONDS},{FAR_SECONDS}"));

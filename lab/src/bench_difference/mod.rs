@@ -64,22 +64,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let all = <Experiment as clap::ValueEnum>::value_variants();
     let chosen = if arguments.experiments.is_empty() { all } else { &arguments.experiments };
     let mut wrong = Vec::new();
-    for experiment in chosen {
-        wrong.extend(carry_out(&workshop, *experiment, arguments.tries)?);
+    for &experiment in chosen {
+        let is_equal = matches!(experiment, Experiment::EqualSuites | Experiment::EqualPairs);
+        let tries = arguments.tries.unwrap_or(if is_equal { 20 } else { 10 });
+        println!("\n== {experiment:?}, {tries} tries");
+        let tally = repeat(&workshop, experiment, tries)?;
+        println!("{}", tally.table());
+        wrong.extend(tally.false_differences());
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("; "));
     Ok(())
 }
 
-/// Repeats an experiment, prints its counts, and returns what was wrong.
-fn carry_out(
-    workshop: &Workshop,
-    experiment: Experiment,
-    tries: Option<u32>,
-) -> anyhow::Result<Vec<String>> {
-    let equal = matches!(experiment, Experiment::EqualSuites | Experiment::EqualPairs);
-    let tries = tries.unwrap_or(if equal { 20 } else { 10 });
-    println!("\n== {experiment:?}, {tries} tries");
+fn repeat(workshop: &Workshop, experiment: Experiment, tries: u32) -> anyhow::Result<Tally> {
     let subjects = subjects(workshop, experiment)?;
     let is_disturbed = experiment == Experiment::Neighbour;
     let _neighbour = is_disturbed.then(|| neighbour(workshop.bench.cpus)).transpose()?;
@@ -89,8 +86,7 @@ fn carry_out(
             tally.add(subject.measure(&workshop.bench.wirebench)?);
         }
     }
-    println!("{}", tally.table());
-    Ok(tally.false_differences())
+    Ok(tally)
 }
 
 /// Builds what an experiment measures.

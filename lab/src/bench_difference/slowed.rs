@@ -44,13 +44,13 @@ impl Workshop {
     }
 
     pub(super) fn plain(&self) -> anyhow::Result<PathBuf> {
-        server(&self.folder, "plain", None, None)
+        server(&self.folder, "plain", &[])
     }
 
     /// The server whose requests take this much more CPU time; prints the instructions that it adds.
     pub(super) fn slowed(&self, percent: f64, cost_ns: f64) -> anyhow::Result<PathBuf> {
         let (steps, step_ns) = (self.steps(percent, cost_ns), self.step_ns);
-        let server = server(&self.folder, &format!("slowed-{percent}"), Some(steps), None)?;
+        let server = server(&self.folder, &format!("slowed-{percent}"), &[steps])?;
         let counted = self.counted(&server)?;
         println!(
             "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {counted}"
@@ -60,8 +60,8 @@ impl Workshop {
 
     /// The server that is slower by one share while the machine is near, and by both while it is far.
     pub(super) fn changing(&self, near: f64, far: f64, cost_ns: f64) -> anyhow::Result<PathBuf> {
-        let [near_steps, far_steps] = [near, far].map(|it| Some(self.steps(it, cost_ns)));
-        server(&self.folder, &format!("changing-{near}"), near_steps, far_steps)
+        let steps = [near, far].map(|it| self.steps(it, cost_ns));
+        server(&self.folder, &format!("changing-{near}"), &steps)
     }
 
     fn steps(&self, percent: f64, cost_ns: f64) -> u64 {
@@ -104,23 +104,15 @@ impl Workshop {
 }
 
 /// Builds the server with this many steps more for each reply, and with this many further ones while the machine is
-/// far.
-fn server(
-    folder: &Path,
-    name: &str,
-    near: Option<u64>,
-    far: Option<u64>,
-) -> anyhow::Result<PathBuf> {
-    let mut words = Vec::new();
-    if let Some(near) = near {
-        // `prefork.c` says the same of _GNU_SOURCE, which must come before any header.
-        words.extend(["-D_GNU_SOURCE=".to_owned(), format!("-DEXTRA_STEPS={near}ul")]);
-        words.extend(["-include".to_owned(), EXTRA_WORK.to_owned()]);
-    }
-    if let Some(far) = far {
-        words.push(format!("-DFAR_STEPS={far}ul"));
+/// far; without any it is `c/epoll` itself.
+fn server(folder: &Path, name: &str, steps: &[u64]) -> anyhow::Result<PathBuf> {
+    let defined = ["EXTRA_STEPS", "FAR_STEPS"].iter().zip(steps);
+    let mut words: Vec<String> = defined.map(|(name, it)| format!("-D{name}={it}ul")).collect();
+    if !steps.is_empty() {
         words.push(format!("-DNEAR_SECONDS={NEAR_SECONDS}"));
         words.push(format!("-DFAR_SECONDS={FAR_SECONDS}"));
+        // `prefork.c` says the same of _GNU_SOURCE, which must come before any header.
+        words.extend(["-D_GNU_SOURCE=", "-include", EXTRA_WORK].map(str::to_owned));
     }
     let program = folder.join(name);
     let mut command = command("cc", ["-O3", "-std=c11", "-Wall", "-Wextra", "-pthread", "-o"]);
@@ -148,10 +140,10 @@ mod tests {
     fn servers_can_be_built_and_differ_and_a_step_takes_time() {
         let folder = tempfile::tempdir().unwrap();
         let build =
-            |near, far| fs::read(server(folder.path(), "built", near, far).unwrap()).unwrap();
-        let plain = build(None, None);
-        assert_ne!(plain, build(Some(170), None));
-        assert_ne!(plain, build(Some(0), Some(170)));
+            |steps: &[u64]| fs::read(server(folder.path(), "built", steps).unwrap()).unwrap();
+        let plain = build(&[]);
+        assert_ne!(plain, build(&[170]));
+        assert_ne!(plain, build(&[0, 170]));
         assert!(step_ns(folder.path()).unwrap() > 0.0);
     }
 }

@@ -122,7 +122,6 @@ fn oha(output: &str) -> anyhow::Result<Counted> {
 mod tests {
     use super::{Contestant as C, *};
 
-    const BARE: &str = r#"{"requests":7,"requests_per_second":3.5,"errors":0}"#;
     const OHA: &str = r#"{
       "summary": { "total": 0.5, "requestsPerSec": 1010.0 },
       "statusCodeDistribution": { "200": 500, "503": 2 },
@@ -131,16 +130,11 @@ mod tests {
 
     #[test]
     fn requests_rates_and_failures_are_found_and_an_output_that_is_not_understood_is_shown() {
-        for (contestant, output, requests, requests_per_second, errors) in
-            [(C::BareEpoll, BARE, 7, 3.5, 0), (C::Oha, OHA, 500, 1000.0, 6)]
-        {
-            let expected = Counted { requests, requests_per_second, errors };
-            assert_eq!(parse(contestant, output).unwrap(), expected, "{contestant:?}");
-        }
+        let expected = Counted { requests: 500, requests_per_second: 1000.0, errors: 6 };
+        assert_eq!(parse(C::Oha, OHA).unwrap(), expected);
         for (contestant, output) in [
             (C::Wirebench, "{}".to_owned()),
-            (C::Wrk, BARE.to_owned()),
-            (C::Oha, OHA.replace("total\"", "sum\"")),
+            (C::Wrk, "{}".to_owned()),
             (C::Oha, OHA.replace("0.5", "0")),
         ] {
             let message = format!("{:#}", parse(contestant, &output).unwrap_err());
