@@ -75,11 +75,12 @@ impl Contestant {
 
     /// The reason why it cannot be measured on this machine. The project's own are installed, because they were built.
     pub(crate) fn obstacle(self, no_io_uring: Option<&str>) -> Option<String> {
-        let missing = "not in PATH: `cargo xtask bench-load --install` installs it";
         match self {
             Self::WirebenchIoUring | Self::BareIoUring => no_io_uring.map(str::to_owned),
-            Self::Wrk | Self::H2load | Self::Oha | Self::Hey => {
-                (!executable::exists(&self.name())).then(|| missing.to_owned())
+            Self::Wrk | Self::H2load | Self::Oha | Self::Hey
+                if !executable::exists(&self.name()) =>
+            {
+                Some("not in PATH: `cargo xtask bench-load --install` installs it".to_owned())
             }
             _ => None,
         }
@@ -89,9 +90,8 @@ impl Contestant {
     pub(crate) fn line(self, shape: Shape, duration: Duration, address: SocketAddr) -> String {
         let Shape { connections, depth, .. } = shape;
         let (url, ms) = (format!("http://{address}/"), duration.as_millis());
-        let pipeline = if depth > 1 { format!("-p {depth} ") } else { String::new() };
         let ours = |engine: &str| {
-            format!("load -t 1 -c {connections} -d {ms}ms --json {engine}{pipeline}{url}")
+            format!("load -t 1 -c {connections} -p {depth} -d {ms}ms --json {engine}{url}")
         };
         let bare = |engine: &str| {
             let seconds = duration.as_secs_f64();

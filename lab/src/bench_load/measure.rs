@@ -18,7 +18,6 @@ pub(crate) struct Contest {
     pub(crate) bench: Bench,
     /// The build of `--against`.
     pub(crate) other: PathBuf,
-    pub(crate) server: &'static str,
     pub(crate) window: Duration,
     pub(crate) is_smoke: bool,
 }
@@ -38,12 +37,6 @@ pub(crate) struct Sample {
 }
 
 impl Contest {
-    pub(crate) fn start_server(&self, shape: Shape) -> anyhow::Result<Server> {
-        let (server, bytes) = (self.server, shape.body_bytes);
-        let line = format!("null-server {server} hello 127.0.0.1 0 1 5000 {bytes}");
-        self.bench.serve(&self.bench.wirebench, &line)
-    }
-
     pub(crate) fn measure(
         &self,
         block: u32,

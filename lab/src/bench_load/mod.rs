@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (blocks, turns, window, mut shapes) = arguments.extent();
     let shown = shapes.clone();
     println!("server over {server}, {blocks} blocks of {window:?} runs, seed {seed}");
-    let contest = Contest { bench, other, server, window, is_smoke: arguments.smoke };
+    let contest = Contest { bench, other, window, is_smoke: arguments.smoke };
     let mut contestants = arguments.contestants(no_io_uring.as_deref());
     let mut order = fastrand::Rng::with_seed(seed);
     let mut samples = Vec::new();
@@ -91,7 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         for &shape in &shapes {
             println!("block {block} of {blocks}, {}", shape.name);
             // Fresh for each block, and the same for all that are compared.
-            let server = contest.start_server(shape)?;
+            let bytes = shape.body_bytes;
+            let line = format!("null-server {server} hello 127.0.0.1 0 1 5000 {bytes}");
+            let server = contest.bench.serve(&contest.bench.wirebench, &line)?;
             match arguments.against {
                 Some(_) => contestants = mirrored(block, turns),
                 None => order.shuffle(&mut contestants),

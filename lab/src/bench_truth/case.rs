@@ -97,10 +97,7 @@ impl Case {
     }
 
     pub(crate) fn describe(&self) -> String {
-        match self.model {
-            Model::ClosedLoop => format!("{}, {}", self.mode, self.model.name()),
-            _ => format!("{}, {} at {}/s", self.mode, self.model.name(), self.rate),
-        }
+        format!("{}, load {}", self.mode, self.options())
     }
 }
 

@@ -68,7 +68,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut stall_ns = 0;
     for case in &cases {
         let described = case.describe();
-        let measured = |window| measure(&bench, case, window);
+        let line = format!("delay-server {}", serde_json::to_string(&case.mode)?);
+        let measured = |window| {
+            // Fresh, so that its stalls and its counts begin anew.
+            let server = bench.serve(std::env::current_exe()?, &line)?;
+            bench.load(window, &case.options(), &server)
+        };
         let round = |_| until_answered(arguments.smoke, case.window, measured, |it| it.requests);
         let results = (0..rounds).map(round).collect::<anyhow::Result<Vec<LoadReport>>>()?;
         let requests: u64 = results.iter().map(|result| result.requests).sum();
@@ -97,13 +102,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ensure!(missed.is_empty(), "more than 50 us and 2 % off:\n{}", missed.join("\n"));
     }
     Ok(())
-}
-
-/// Measures a server that is fresh, so that its stalls and its counts begin anew.
-fn measure(bench: &Bench, case: &Case, window: Duration) -> anyhow::Result<LoadReport> {
-    let mode = serde_json::to_string(&case.mode)?;
-    let server = bench.serve(std::env::current_exe()?, &format!("delay-server {mode}"))?;
-    bench.load(window, &case.options(), &server)
 }
 
 /// Finds errors of a result that do not depend on the machine.
