@@ -24,7 +24,6 @@ const IDLE: Duration = Duration::from_secs(2);
 const WINDOW: Duration = Duration::from_secs(3);
 /// Runs of each switch, of which the median is shown.
 const TRIES: usize = 5;
-const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -120,7 +119,7 @@ fn rest(server: &Server) -> anyhow::Result<(f64, u64)> {
 /// A connection that has had a request.
 fn used(server: &Server) -> anyhow::Result<TcpStream> {
     let mut stream = TcpStream::connect(server.address)?;
-    stream.write_all(REQUEST)?;
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")?;
     let mut reply = Vec::new();
     BufReader::new(&stream).read_until(b'!', &mut reply)?;
     ensure!(reply.ends_with(b"Hello world!"), "the server closed a connection");

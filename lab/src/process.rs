@@ -187,9 +187,9 @@ mod tests {
     fn a_program_that_fails_or_is_late_is_an_error_that_shows_it() {
         let error = output(shell("echo out; echo err >&2; exit 3")).unwrap_err().to_string();
         assert!(error.ends_with("ended with exit status: 3:\nout\nerr\n"), "{error}");
-        let error = finish(shell("exec sleep 60"), Duration::from_millis(100)).unwrap_err();
-        let expected = "`sh -c exec sleep 60` did not end within 100ms, and was killed";
-        assert_eq!(error.to_string(), expected);
+        let late = finish(shell("exec sleep 60"), Duration::from_millis(100));
+        let error = late.unwrap_err().to_string();
+        assert_eq!(error, "`sh -c exec sleep 60` did not end within 100ms, and was killed");
         let error = Server::start(shell("echo no")).unwrap_err().to_string();
         assert_eq!(error, "`sh -c echo no` printed no address, but `no` (Ok(3))");
     }

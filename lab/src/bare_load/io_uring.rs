@@ -75,11 +75,8 @@ pub(crate) fn run(sockets: &[OwnedFd], tally: &mut Tally, deadline: Instant) -> 
 /// The bytes of a completion: none when buffers or room had run out, or a signal came, after which the kernel is asked
 /// again.
 fn count(result: i32) -> io::Result<usize> {
-    match usize::try_from(result) {
-        Ok(bytes) => Ok(bytes),
-        Err(_) => match Errno::from_raw_os_error(-result) {
-            Errno::NOBUFS | Errno::INTR | Errno::AGAIN => Ok(0),
-            error => Err(error.into()),
-        },
-    }
+    usize::try_from(result).or_else(|_| match Errno::from_raw_os_error(-result) {
+        Errno::NOBUFS | Errno::INTR | Errno::AGAIN => Ok(0),
+        error => Err(error.into()),
+    })
 }

@@ -19,13 +19,13 @@ const FIGURE: &str = "server_cpu_ns_per_request";
 /// A run of wirebench that lasts longer has failed.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// What is measured again and again.
+/// A measurement that is repeated.
 pub(super) enum Subject {
     /// Ten instances of `c/epoll` in each cohort of `wirebench run`; two of them are the baseline.
     Equal,
     /// These servers, measured by `wirebench run`.
     Suite(Vec<PathBuf>),
-    /// The same on a machine whose CPUs are near and far in turn.
+    /// A suite on a machine whose CPUs are near and far in turn.
     Changing(Vec<PathBuf>),
     /// Two servers compared by `wirebench ab` within the budget.
     Pair([PathBuf; 2], Duration),

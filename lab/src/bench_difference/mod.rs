@@ -23,8 +23,7 @@ const NEIGHBOUR: &str = "while :; do for cpu in \"$@\"; do
 done; done";
 /// How much more CPU time a request of each slowed server takes, in percent.
 const SLOWDOWNS: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
-/// How much more CPU time each server takes in the states of a synthetic machine, in percent: near, and further while it
-/// is far.
+/// How much slower two servers are while a machine is near, in percent, and how much further while it is far.
 const STATES: [(f64, f64); 2] = [(0.0, 30.0), (5.0, 70.0)];
 /// Pairs of a server and a slowed one: percent and budget.
 const PAIRS: [(f64, Duration); 2] =

@@ -19,21 +19,13 @@ pub(crate) struct Shape {
 
 /// All of them. 64 connections without a pipeline and with 12 bytes are the middle of three rows.
 pub(crate) const SHAPES: [Shape; 6] = [
-    shape("connections-1", 1, 1, 12),
-    shape("connections-64", 64, 1, 12),
-    shape("connections-512", 512, 1, 12),
-    shape("pipeline-16", 64, 16, 12),
-    shape("body-4KiB", 64, 1, 4 * 1024),
-    shape("body-64KiB", 64, 1, 64 * 1024),
+    Shape { name: "connections-1", connections: 1, depth: 1, body_bytes: 12 },
+    Shape { name: "connections-64", connections: 64, depth: 1, body_bytes: 12 },
+    Shape { name: "connections-512", connections: 512, depth: 1, body_bytes: 12 },
+    Shape { name: "pipeline-16", connections: 64, depth: 16, body_bytes: 12 },
+    Shape { name: "body-4KiB", connections: 64, depth: 1, body_bytes: 4 * 1024 },
+    Shape { name: "body-64KiB", connections: 64, depth: 1, body_bytes: 64 * 1024 },
 ];
-/// The default shapes of a smoke run: every kind of work that a contestant does differently.
-pub(crate) const SMOKE: [Shape; 3] = [SHAPES[1], SHAPES[3], SHAPES[5]];
-/// The default shapes in which two builds are compared.
-pub(crate) const AGAINST: [Shape; 2] = [SHAPES[1], SHAPES[2]];
-
-const fn shape(name: &'static str, connections: usize, depth: usize, body_bytes: usize) -> Shape {
-    Shape { name, connections, depth, body_bytes }
-}
 
 /// One generator in one way of working.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum)]
@@ -64,8 +56,10 @@ impl Contestant {
     }
 
     pub(crate) const fn is_ours(self) -> bool {
-        use Contestant::{Against, Wirebench, WirebenchEpoll, WirebenchIoUring};
-        matches!(self, Wirebench | WirebenchIoUring | WirebenchEpoll | Against)
+        matches!(
+            self,
+            Self::Wirebench | Self::WirebenchIoUring | Self::WirebenchEpoll | Self::Against
+        )
     }
 
     /// Some have no pipelining.

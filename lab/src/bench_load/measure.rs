@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 use wirebench_experiment::tool;
 use wirebench_schema::load::LoadReport;
 
@@ -14,10 +14,14 @@ use crate::{
     process::Server,
 };
 
-pub(crate) struct Contest {
-    pub(crate) bench: Bench,
+/// The contestants that share a server, fresh for them.
+pub(crate) struct Block<'a> {
+    pub(crate) number: u32,
+    pub(crate) shape: Shape,
+    pub(crate) server: Server,
+    pub(crate) bench: &'a Bench,
     /// The build of `--against`.
-    pub(crate) other: PathBuf,
+    pub(crate) other: &'a Path,
     pub(crate) window: Duration,
     pub(crate) is_smoke: bool,
 }
@@ -36,32 +40,27 @@ pub(crate) struct Sample {
     pub(crate) server_idle: f64,
 }
 
-impl Contest {
-    pub(crate) fn measure(
-        &self,
-        block: u32,
-        shape: Shape,
-        contestant: Contestant,
-        server: &Server,
-    ) -> anyhow::Result<Sample> {
+impl Block<'_> {
+    pub(crate) fn measure(&self, contestant: Contestant) -> anyhow::Result<Sample> {
+        let Self { shape, server, .. } = self;
         let program = match contestant {
-            Contestant::Against => self.other.clone(),
+            Contestant::Against => self.other.to_owned(),
             Contestant::BareIoUring | Contestant::BareEpoll => std::env::current_exe()?,
             _ if contestant.is_ours() => self.bench.wirebench.clone(),
             _ => contestant.name().into(),
         };
         let attempt = |duration| {
-            let line = contestant.line(shape, duration, server.address);
+            let line = contestant.line(*shape, duration, server.address);
             let before = server.cpu()?;
             let finished = self.bench.run(&program, &line, duration)?;
             let server_cpu = server.cpu()?.saturating_sub(before);
             let (elapsed, cpu) = (finished.elapsed, finished.cpu);
             let counted = parse(contestant, &finished.output()?)?;
             // Without any request there is no cost of one; the rate of 0 says it all.
-            let per_request =
-                |time: Duration| time.as_secs_f64() * 1e6 / counted.requests.max(1) as f64;
+            let requests = counted.requests.max(1) as f64;
+            let per_request = |time: Duration| time.as_secs_f64() * 1e6 / requests;
             Ok(Sample {
-                block,
+                block: self.number,
                 shape: shape.name,
                 contestant,
                 counted,
@@ -81,13 +80,12 @@ fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Counted> {
         Contestant::BareIoUring | Contestant::BareEpoll => {
             serde_json::from_str(output).map_err(Into::into)
         }
-        _ if contestant.is_ours() => serde_json::from_str(output).map_err(Into::into).map(
-            |LoadReport { requests, requests_per_second, errors, .. }| Counted {
-                requests,
-                requests_per_second,
-                errors: errors.total(),
-            },
-        ),
+        _ if contestant.is_ours() => {
+            serde_json::from_str(output).map_err(Into::into).map(|it: LoadReport| {
+                let (requests_per_second, errors) = (it.requests_per_second, it.errors.total());
+                Counted { requests: it.requests, requests_per_second, errors }
+            })
+        }
         // `wirebench load --generator` reads the reports of the others too.
         _ => {
             let figures = contestant.name().parse().and_then(|it| tool::parse(it, output));

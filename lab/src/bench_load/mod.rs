@@ -14,8 +14,8 @@ use std::{fs, path::PathBuf, time::Duration};
 use wirebench_stats::MIN_COHORTS;
 
 use self::{
-    contestant::{AGAINST, Contestant, SHAPES, SMOKE, Shape},
-    measure::{Contest, Sample},
+    contestant::{Contestant, SHAPES, Shape},
+    measure::{Block, Sample},
 };
 use crate::bench::{self, Bench};
 
@@ -82,24 +82,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (blocks, turns, window, mut shapes) = arguments.extent();
     let shown = shapes.clone();
     println!("server over {server}, {blocks} blocks of {window:?} runs, seed {seed}");
-    let contest = Contest { bench, other, window, is_smoke: arguments.smoke };
     let mut contestants = arguments.contestants(no_io_uring.as_deref());
     let mut order = fastrand::Rng::with_seed(seed);
     let mut samples = Vec::new();
-    for block in 1..=blocks {
+    for number in 1..=blocks {
         order.shuffle(&mut shapes);
         for &shape in &shapes {
-            println!("block {block} of {blocks}, {}", shape.name);
-            // Fresh for each block, and the same for all that are compared.
+            println!("block {number} of {blocks}, {}", shape.name);
             let bytes = shape.body_bytes;
             let line = format!("null-server {server} hello 127.0.0.1 0 1 5000 {bytes}");
-            let server = contest.bench.serve(&contest.bench.wirebench, &line)?;
+            let server = bench.serve(&bench.wirebench, &line)?;
+            let (bench, other, is_smoke) = (&bench, &other, arguments.smoke);
+            let block = Block { number, shape, server, bench, other, window, is_smoke };
             match arguments.against {
-                Some(_) => contestants = mirrored(block, turns),
+                Some(_) => contestants = mirrored(number, turns),
                 None => order.shuffle(&mut contestants),
             }
             for contestant in contestants.iter().filter(|it| it.can_make(shape)) {
-                samples.push(contest.measure(block, shape, *contestant, &server)?);
+                samples.push(block.measure(*contestant)?);
             }
         }
     }
@@ -109,14 +109,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         println!(", body of {body_bytes} bytes\n{}", table::table(shape, &samples));
     }
     println!("\n{}", table::LEGEND);
-    contest.bench.warn();
+    bench.warn();
     if let Some(path) = &arguments.json {
         let results = json!({
             "seed": seed,
             "server": server,
             "seconds": window.as_secs_f64(),
-            "server_cpus": contest.bench.cpus[..1],
-            "generator_cpus": contest.bench.cpus[1..],
+            "server_cpus": bench.cpus[..1],
+            "generator_cpus": bench.cpus[1..],
             "samples": samples,
         });
         let text = serde_json::to_string_pretty(&results)?;
@@ -130,15 +130,16 @@ impl Arguments {
     fn extent(&self) -> (u32, u32, Duration, Vec<Shape>) {
         let seconds = |usual| Duration::from_secs(self.seconds.unwrap_or(usual));
         let (blocks, turns, window, usual) = match (self.smoke, &self.against) {
-            (true, None) => (1, 1, SMOKE_WINDOW, &SMOKE[..]),
+            // Every kind of work that a contestant does differently.
+            (true, None) => (1, 1, SMOKE_WINDOW, vec![SHAPES[1], SHAPES[3], SHAPES[5]]),
             // The fewest blocks that have an interval, and one turn in each order.
-            (true, Some(_)) => (MIN_COHORTS as u32, 2, SMOKE_WINDOW, &AGAINST[..]),
-            (false, None) => (5, 1, seconds(2), &SHAPES[..]),
-            (false, Some(_)) => (15, TURNS, seconds(8) / TURNS, &AGAINST[..]),
+            (true, Some(_)) => (MIN_COHORTS as u32, 2, SMOKE_WINDOW, SHAPES[1..3].to_vec()),
+            (false, None) => (5, 1, seconds(2), SHAPES.to_vec()),
+            (false, Some(_)) => (15, TURNS, seconds(8) / TURNS, SHAPES[1..3].to_vec()),
         };
         let is_chosen = |it: &Shape| self.shapes.iter().any(|name| name == it.name);
         let chosen: Vec<Shape> = SHAPES.into_iter().filter(is_chosen).collect();
-        let shapes = if chosen.is_empty() { usual.to_vec() } else { chosen };
+        let shapes = if chosen.is_empty() { usual } else { chosen };
         (self.pairs.unwrap_or(blocks), turns, window, shapes)
     }
 

@@ -101,11 +101,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn only_quantiles_within_stalls_vary_with_the_moments_of_arrival() {
-        let ms = Duration::from_millis;
-        let stall = Mode::Stall { period: ms(1000), length: ms(200) };
-        assert_eq!([0.5, 0.9].map(|it| stall.standard_error(it, 900)), [ms(0), ms(10)]);
-    }
 }

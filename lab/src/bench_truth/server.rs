@@ -4,16 +4,11 @@
 //! The connection of a client that does not read its replies is closed.
 
 use memchr::memmem;
-use rustix::{
-    buffer::spare_capacity,
-    event::{Timespec, epoll},
-    io::{Errno, retry_on_intr},
-    net::{RecvFlags, SendFlags},
-};
+use rustix::{buffer::spare_capacity, event::Timespec, event::epoll, io::retry_on_intr};
 use std::{
     cmp::Reverse,
     collections::BinaryHeap,
-    io,
+    io::{self, ErrorKind, Read as _, Write as _},
     net::{TcpListener, TcpStream},
     os::fd::OwnedFd,
     time::{Duration, Instant},
@@ -86,9 +81,11 @@ impl Server {
     fn receive(&mut self, number: usize) {
         let Some((stream, head)) = &mut self.connections[number] else { return };
         let mut buffer = [0; 16 * 1024];
-        match rustix::net::recv(stream, &mut buffer, RecvFlags::empty()) {
-            Ok((_, count)) if count > 0 => head.extend_from_slice(&buffer[..count]),
-            Err(Errno::AGAIN | Errno::INTR) => return,
+        match stream.read(&mut buffer) {
+            Ok(count @ 1..) => head.extend_from_slice(&buffer[..count]),
+            Err(it) if matches!(it.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                return;
+            }
             // Closing the socket also removes it from the epoll instance.
             Ok(_) | Err(_) => return self.connections[number] = None,
         }
@@ -110,8 +107,8 @@ impl Server {
                 return;
             }
             self.timers.pop();
-            let Some((stream, _)) = &self.connections[number] else { continue };
-            if rustix::net::send(stream, REPLY, SendFlags::NOSIGNAL) != Ok(REPLY.len()) {
+            let Some((stream, _)) = &mut self.connections[number] else { continue };
+            if stream.write(REPLY).ok() != Some(REPLY.len()) {
                 self.connections[number] = None;
             }
         }
