@@ -1,7 +1,7 @@
 //! The loop over completion: one ring, multishot receives into a small ring of buffers, sends that post a completion
 //! only if they fall short, one system call a round.
 //!
-//! The ring and its buffers are those of the servers and the generator; only the loop is separate.
+//! The exchange with the kernel is that of the generator; only the loop is separate.
 
 use rustix::io::Errno;
 use std::{

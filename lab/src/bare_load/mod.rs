@@ -1,7 +1,7 @@
 //! A bare closed loop over HTTP/1.1: it sends a constant request, counts the bytes of the replies, and does nothing
 //! else. The difference to a load generator is the price of checks and records.
 //!
-//! The rings of `wirebench-uring` are all that it shares with the generator: a yardstick that changes with the
+//! `wirebench-uring` is all that it shares with the generator: a yardstick that changes with the
 //! generator shows no difference. The length of the first reply is that of all, which is not checked.
 
 mod epoll;
@@ -20,7 +20,6 @@ use std::{
 
 /// For a connection, and for the first reply: long enough for a full listen backlog.
 const PATIENCE: Duration = Duration::from_secs(5);
-
 /// How long one wait lasts at most, so that the end is seen although nothing arrives.
 const WAIT: Duration = Duration::from_millis(50);
 

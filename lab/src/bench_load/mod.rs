@@ -89,8 +89,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         order.shuffle(&mut shapes);
         for &shape in &shapes {
             println!("block {number} of {blocks}, {}", shape.name);
-            let bytes = shape.body_bytes;
-            let line = format!("null-server {server} hello 127.0.0.1 0 1 5000 {bytes}");
+            let line =
+                format!("null-server {server} hello 127.0.0.1 0 1 5000 {}", shape.body_bytes);
             let server = bench.serve(&bench.wirebench, &line)?;
             let (bench, other, is_smoke) = (&bench, &other, arguments.smoke);
             let block = Block { number, shape, server, bench, other, window, is_smoke };
