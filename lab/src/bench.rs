@@ -1,11 +1,12 @@
 //! The parts of every bench: the program under test, one CPU for the server and one for the load generator, and the
 //! programs that used them meanwhile.
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use std::{ffi::OsStr, path::PathBuf, time::Duration};
 use wirebench_host::{neighbours::Programs, place::PlacementRequest, place_here};
+use wirebench_schema::load::LoadReport;
 
-use crate::process::{self, Finished, PATIENCE, Server, finish, on};
+use crate::process::{self, Finished, PATIENCE, Server, command, finish, on};
 
 /// Share of a CPU above which a program is named.
 const NOTICED: f64 = 0.05;
@@ -63,7 +64,7 @@ impl Bench {
 
     /// Starts a server on its CPU. Spaces separate its arguments.
     pub(crate) fn serve(&self, program: impl AsRef<OsStr>, line: &str) -> anyhow::Result<Server> {
-        Server::start(on(&self.cpus[..1], program, line.split(' '))?)
+        Server::start(on(&self.cpus[..1], command(program, line.split(' ')))?)
     }
 
     /// Runs a generator with this window on its CPU to its end. Spaces separate its arguments.
@@ -73,32 +74,35 @@ impl Bench {
         line: &str,
         window: Duration,
     ) -> anyhow::Result<Finished> {
-        finish(on(&self.cpus[1..], program, line.split(' '))?, window + PATIENCE)
+        finish(on(&self.cpus[1..], command(program, line.split(' ')))?, window + PATIENCE)
     }
 
-    /// Runs `wirebench load --json` with this window and these options against a server.
+    /// Runs `wirebench load --json` with this window and these options against a server. A load that is disturbed or
+    /// has no replies has a report too; its complaints are printed.
     pub(crate) fn load(
         &self,
         window: Duration,
         options: &str,
         server: &Server,
-    ) -> anyhow::Result<Finished> {
+    ) -> anyhow::Result<LoadReport> {
         let (ms, address) = (window.as_millis(), server.address);
         let line = format!("load --json -t 1 -d {ms}ms {options} http://{address}/");
-        self.run(&self.wirebench, &line, window)
+        let Finished { status, stdout, stderr, .. } = self.run(&self.wirebench, &line, window)?;
+        if !status.success() {
+            print!("{stderr}");
+        }
+        serde_json::from_str(&stdout)
+            .with_context(|| format!("`wirebench {line}` printed no report:\n{stdout}"))
     }
 
     /// Prints a warning if programs other than this one and its descendants used the CPUs meanwhile.
     pub(crate) fn warn(&self) {
-        let mut seen = Programs::read().since(&self.before, &self.cpus);
-        seen.retain(|it| it.share > NOTICED);
-        let names = seen.iter().map(|it| format!("{} {:.0} %", it.name, it.share * 100.0));
-        let names: Vec<String> = names.collect();
+        let seen = Programs::read().since(&self.before, &self.cpus);
+        let seen = seen.iter().filter(|it| it.share > NOTICED);
+        let names = seen.map(|it| format!("{} {:.0} %", it.name, it.share * 100.0));
+        let names = names.collect::<Vec<_>>().join(", ");
         if !names.is_empty() {
-            println!(
-                "warning: {} of a CPU meanwhile: end them and measure again",
-                names.join(", ")
-            );
+            println!("warning: {names} of a CPU meanwhile: end them and measure again");
         }
     }
 }

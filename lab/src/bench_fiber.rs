@@ -2,11 +2,11 @@
 //!
 //! How fast the kinds are is measured by `wirebench run`, as for any other entry; counting costs time.
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use std::{
     io::{BufRead, BufReader, Write},
     net::TcpStream,
-    path::PathBuf,
+    path::Path,
     thread,
     time::Duration,
 };
@@ -14,7 +14,7 @@ use wirebench_stats::range;
 
 use crate::{
     bench::{self, Bench},
-    process::{Server, cargo, on, output, parse_load, root},
+    process::{Server, cargo, command, on, output, root},
     table::{self, figure, middle},
 };
 
@@ -24,7 +24,6 @@ const IDLE: Duration = Duration::from_secs(2);
 const WINDOW: Duration = Duration::from_secs(3);
 /// Runs of each switch, of which the median is shown.
 const TRIES: usize = 5;
-const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -37,16 +36,13 @@ pub(crate) struct Arguments {
     bench: bench::Options,
 }
 
-/// Counts of a server: runs, polls, wake-ups, steals, and times from ready to run (p50, p99) in nanoseconds.
-type Counted = [u64; 6];
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bench = Bench::open(&arguments.bench)?;
     let build = "build --release --manifest-path entries/rust/fiber/Cargo.toml --target-dir target/fibers --locked \
                  -p wirebench-fiber --features counters --example measure";
     cargo(&build.split_whitespace().collect::<Vec<_>>())?;
     let measure = root().join("target/fibers/release/examples/measure");
-    let said = |words: &[&str]| output(on(&bench.cpus[..1], &measure, words)?);
+    let said = |words: &[&str]| output(on(&bench.cpus[..1], command(&measure, words))?);
     let parts = match arguments.parts.as_slice() {
         [] => said(&["parts"])?.lines().map(str::to_owned).collect(),
         parts => parts.to_vec(),
@@ -62,13 +58,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("\n{}", table::text("switch, ns | median | least | most", 1, switches));
     println!("\n{}", counts(&bench, &measure, &parts, arguments.rate)?);
     println!(
-        "polls, wake-ups and steals are those per request; CPU is in ms/s and KiB per connection"
+        "polls, wake-ups and steals are those per request; CPU is in ms/s and KiB per connection\n\
+        while {SLEEPERS} connections are at rest"
     );
-    println!("while {SLEEPERS} connections are at rest");
     Ok(())
 }
 
-fn counts(bench: &Bench, measure: &PathBuf, parts: &[String], rate: u32) -> anyhow::Result<String> {
+fn counts(bench: &Bench, measure: &Path, parts: &[String], rate: u32) -> anyhow::Result<String> {
     let saturated = "--warmup 0s -c 64";
     let at_rate = format!("{saturated} -R {rate}");
     let mut rows = Vec::new();
@@ -78,17 +74,14 @@ fn counts(bench: &Bench, measure: &PathBuf, parts: &[String], rate: u32) -> anyh
             ("1 worker, rate", "1", &bench.cpus[..1], &at_rate),
             ("2 workers, rate", "2", &bench.cpus, &at_rate),
         ] {
-            let server = Server::start(on(cpus, measure, ["serve", name, workers])?)?;
+            let server = Server::start(on(cpus, command(measure, ["serve", name, workers]))?)?;
             // The counts of the start are no part of it.
             counted(&server)?;
-            // A disturbed load counts too.
-            let load = bench.load(WINDOW, load, &server)?;
-            let result = parse_load(&load.stdout).with_context(|| load.stderr)?;
-            let (counted, requests) = (counted(&server)?, result.requests);
-            let errors = result.errors.total();
+            let result = bench.load(WINDOW, load, &server)?;
+            let [_, polls, wake_ups, steals, p50, p99] = counted(&server)?;
+            let (requests, errors) = (result.requests, result.errors.total());
             ensure!(errors == 0, "{errors} of {requests} requests failed");
             let (cpu_ms, bytes) = rest(&server)?;
-            let [_, polls, wake_ups, steals, p50, p99] = counted.map(|it| it as f64);
             let mut row = vec![name.clone(), title.to_owned()];
             row.extend([polls, wake_ups, steals].map(|it| format!("{:.3}", it / requests as f64)));
             row.extend([p50, p99].map(|ns| format!("{:.1}", ns / 1e3)));
@@ -100,14 +93,15 @@ fn counts(bench: &Bench, measure: &PathBuf, parts: &[String], rate: u32) -> anyh
     Ok(table::text(head, 2, rows))
 }
 
-/// Takes what the server has counted since the last call.
-fn counted(server: &Server) -> anyhow::Result<Counted> {
+/// Takes what the server has counted since the last call: runs, polls, wake-ups, steals, and times from ready to run
+/// (p50, p99) in nanoseconds.
+fn counted(server: &Server) -> anyhow::Result<[f64; 6]> {
     let mut stream = TcpStream::connect(server.address)?;
     stream.write_all(b"?")?;
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line)?;
-    let numbers = line.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>()?;
-    Counted::try_from(numbers).map_err(|_| anyhow::anyhow!("`{line}` is not what is counted"))
+    let numbers = line.split_whitespace().map(str::parse).collect::<Result<Vec<f64>, _>>()?;
+    numbers.try_into().map_err(|_| anyhow::anyhow!("`{line}` is not what is counted"))
 }
 
 /// CPU time in ms/s, and bytes per connection, while connections that were used once are at rest.
@@ -125,11 +119,9 @@ fn rest(server: &Server) -> anyhow::Result<(f64, u64)> {
 /// A connection that has had a request.
 fn used(server: &Server) -> anyhow::Result<TcpStream> {
     let mut stream = TcpStream::connect(server.address)?;
-    stream.write_all(REQUEST)?;
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")?;
     let mut reply = Vec::new();
-    let mut reader = BufReader::new(&mut stream);
-    while !reply.ends_with(b"Hello world!") {
-        ensure!(reader.read_until(b'!', &mut reply)? > 0, "the server closed a connection");
-    }
+    BufReader::new(&stream).read_until(b'!', &mut reply)?;
+    ensure!(reply.ends_with(b"Hello world!"), "the server closed a connection");
     Ok(stream)
 }

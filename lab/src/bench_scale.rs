@@ -47,7 +47,12 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let program = process::wirebench()?;
     let report = root().join("target/bench-scale.json");
-    fs::write(&report, canned(&program)?)?;
+    let server = ["null-server", "epoll", "hello", "127.0.0.1", "0", "1"];
+    let server = Server::start(command(&program, server))?;
+    let url = format!("http://{}/", server.address);
+    let words = ["load", "-t1", "-c16", "-d1s", "--json", &url];
+    fs::write(&report, output(command(&program, words))?)?;
+    drop(server);
     println!("a report has {} bytes", fs::metadata(&report)?.len());
     let mut rows = Vec::new();
     for &agents in &arguments.agents {
@@ -58,14 +63,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     println!("{}", table::markdown(HEAD, rows));
     Ok(())
-}
-
-/// The report of a real load of 1 s.
-fn canned(program: &Path) -> anyhow::Result<String> {
-    let server = ["null-server", "epoll", "hello", "127.0.0.1", "0", "1"];
-    let server = Server::start(command(program, server))?;
-    let url = format!("http://{}/", server.address);
-    output(command(program, ["load", "-t1", "-c16", "-d1s", "--json", &url]))
 }
 
 fn load(program: &Path, report: &Path, agents: usize, seconds: u64) -> anyhow::Result<Taken> {
@@ -161,7 +158,5 @@ pub(crate) fn fake_agent(report: &Path, script: &str) -> anyhow::Result<()> {
 }
 
 fn answer(event: &AgentEvent) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{}", serde_json::to_string(event)?)?;
-    Ok(stdout.flush()?)
+    Ok(writeln!(std::io::stdout(), "{}", serde_json::to_string(event)?)?)
 }

@@ -1,7 +1,7 @@
 //! Benches of wirebench itself. They are for developers of the project, who start them by `cargo xtask`.
 //!
 //! No entry is measured here: the subjects are the load generator, the verdicts, and the side that carries many agents.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod bare_load;
 mod bench;

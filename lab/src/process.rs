@@ -16,7 +16,6 @@ use std::{
     process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
-use wirebench_schema::load::LoadReport;
 use wirebench_sys::{
     child::{die_with_parent, on_cpus},
     cpu_clock::process_cpu_ns,
@@ -37,24 +36,16 @@ pub(crate) fn command(
 ) -> Command {
     let mut command = Command::new(program);
     // Cargo describes this package to its children, and build scripts that watch these variables would run again.
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-            command.env_remove(&name);
-        }
-    }
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let describes = |it: &String| it.starts_with("CARGO_PKG_") || it.starts_with("CARGO_MANIFEST_");
+    names.filter(describes).for_each(|name| _ = command.env_remove(name));
     command.args(words).current_dir(root());
     die_with_parent(&mut command);
     command
 }
 
-/// A command that runs on these CPUs.
-pub(crate) fn on(
-    cpus: &[u32],
-    program: impl AsRef<OsStr>,
-    words: impl IntoIterator<Item: AsRef<OsStr>>,
-) -> anyhow::Result<Command> {
-    let mut command = command(program, words);
+/// The command, bound to these CPUs.
+pub(crate) fn on(cpus: &[u32], mut command: Command) -> io::Result<Command> {
     on_cpus(&mut command, cpus)?;
     Ok(command)
 }
@@ -85,12 +76,6 @@ pub(crate) fn wirebench() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe()?;
     let target = own.ancestors().nth(2).context("a program is in a folder of its profile")?;
     Ok(target.join("release/wirebench"))
-}
-
-/// Parses the whole output of `wirebench load --json`, or returns an error that shows it.
-pub(crate) fn parse_load(output: &str) -> anyhow::Result<LoadReport> {
-    serde_json::from_str(output)
-        .with_context(|| format!("`wirebench load --json` was not understood:\n{output}"))
 }
 
 /// A child that dropping kills.
@@ -146,7 +131,7 @@ impl Server {
 /// A program that has run to its end.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    status: ExitStatus,
+    pub(crate) status: ExitStatus,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) elapsed: Duration,
@@ -194,30 +179,18 @@ pub(crate) fn finish(mut command: Command, limit: Duration) -> anyhow::Result<Fi
 mod tests {
     use super::*;
 
-    fn run(script: &str, limit: Duration) -> anyhow::Result<Finished> {
-        finish(command("sh", ["-c", script]), limit)
+    fn shell(script: &str) -> Command {
+        command("sh", ["-c", script])
     }
 
     #[test]
-    fn a_program_is_reported_with_its_cpu_time_or_with_all_of_its_output() {
-        let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo out";
-        let finished = run(work, Duration::from_secs(20)).unwrap();
-        assert!(finished.cpu > Duration::from_millis(1) && finished.cpu < finished.elapsed * 2);
-        assert_eq!(finished.output().unwrap(), "out\n");
-        let failed = run("echo out; echo err >&2; exit 3", Duration::from_secs(20)).unwrap();
-        let error = failed.output().unwrap_err().to_string();
+    fn a_program_that_fails_or_is_late_is_an_error_that_shows_it() {
+        let error = output(shell("echo out; echo err >&2; exit 3")).unwrap_err().to_string();
         assert!(error.ends_with("ended with exit status: 3:\nout\nerr\n"), "{error}");
-        let error = run("exec sleep 60", Duration::from_millis(100)).unwrap_err();
-        let expected = "`sh -c exec sleep 60` did not end within 100ms, and was killed";
-        assert_eq!(error.to_string(), expected);
-    }
-
-    #[test]
-    fn a_server_is_ready_with_its_line_and_refused_without() {
-        let start = |script: &str| Server::start(command("sh", ["-c", script]));
-        let server = start("echo listening 127.0.0.1:80; exec sleep 60").unwrap();
-        assert_eq!(server.address, "127.0.0.1:80".parse().unwrap());
-        let error = start("echo no").unwrap_err().to_string();
+        let late = finish(shell("exec sleep 60"), Duration::from_millis(100));
+        let error = late.unwrap_err().to_string();
+        assert_eq!(error, "`sh -c exec sleep 60` did not end within 100ms, and was killed");
+        let error = Server::start(shell("echo no")).unwrap_err().to_string();
         assert_eq!(error, "`sh -c echo no` printed no address, but `no` (Ok(3))");
     }
 }

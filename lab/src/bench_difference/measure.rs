@@ -3,7 +3,6 @@
 use anyhow::{Context, ensure};
 use serde_json::Value;
 use std::{
-    fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -12,61 +11,38 @@ use super::{
     slowed::{FAR_SECONDS, NEAR_SECONDS},
     tally::Judged,
 };
-use crate::process::{command, finish, root};
+use crate::process::{command, finish};
 
-/// Instances of one server in each cohort of a suite of equal ones: two of them are the baseline.
-const COPIES: &str = "10";
-const COHORTS: &str = "4";
 /// The variable from which wirebench takes distances between CPUs instead of measuring them.
 const SYNTHETIC: &str = "WIREBENCH_SYNTHETIC_DISTANCES";
 const FIGURE: &str = "server_cpu_ns_per_request";
 /// A run of wirebench that lasts longer has failed.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// The arguments of a suite, and the distances of a synthetic machine for its probe.
-pub(super) struct Suite {
-    arguments: Vec<String>,
-    distances: Option<String>,
+/// A measurement that is repeated.
+pub(super) enum Subject {
+    /// Ten instances of `c/epoll` in each cohort of `wirebench run`; two of them are the baseline.
+    Equal,
+    /// These servers, measured by `wirebench run`.
+    Suite(Vec<PathBuf>),
+    /// A suite on a machine whose CPUs are near and far in turn.
+    Changing(Vec<PathBuf>),
+    /// Two servers compared by `wirebench ab` within the budget.
+    Pair([PathBuf; 2], Duration),
 }
 
-impl Suite {
-    /// Ten instances of `c/epoll`.
-    pub(super) fn equal() -> Self {
-        let arguments = ["c/epoll", "--copies", COPIES].map(str::to_owned).to_vec();
-        Self { arguments, distances: None }
-    }
-
-    pub(super) fn of(servers: &[PathBuf]) -> Self {
-        let words = |program: &PathBuf| ["--server".to_owned(), template(program)];
-        Self { arguments: servers.iter().flat_map(words).collect(), distances: None }
-    }
-
-    /// On a machine whose CPUs are near and far in turn.
-    pub(super) fn changing(self) -> Self {
-        Self { distances: Some(format!("80,400,{NEAR_SECONDS},{FAR_SECONDS}")), ..self }
-    }
-
+impl Subject {
     pub(super) fn measure(&self, wirebench: &Path) -> anyhow::Result<Vec<Judged>> {
         let began = Instant::now();
-        let report = self.run(wirebench)?;
-        let seconds = began.elapsed().as_secs_f64();
-        let mut judged = Vec::new();
-        // The baseline's second instance is a check of the machine, not a row.
-        for row in rows(&report).filter(|row| row["role"] == "entrant") {
-            let ratio = &row["figures"][FIGURE]["ratio"];
-            let variant = text(&row["variant"]);
-            let copy = row["copy"].as_u64().context("a row has no number of its copy")?;
-            let name = format!("{variant} #{}", copy + 1);
-            let claim = text(&ratio["claim"]);
-            let judge = Judged::read(name, claim, ratio, &ratio["interval"]);
-            let slower_percent = slower_percent(&variant);
-            judged.extend(judge.map(|it| Judged { slower_percent, seconds, ..it }));
-        }
-        ensure!(!judged.is_empty(), "no row was judged: the report has no claims");
+        let mut judged = match self {
+            Self::Pair([a, b], budget) => vec![compare(wirebench, a, b, *budget)?],
+            _ => verdicts(&self.run(wirebench)?)?,
+        };
+        judged.iter_mut().for_each(|it| it.seconds = began.elapsed().as_secs_f64());
         Ok(judged)
     }
 
-    /// CPU time per request of its servers, in nanoseconds: the median of their medians.
+    /// CPU time per request of a suite's servers, in nanoseconds: the median of their medians.
     pub(super) fn cost_ns(&self, wirebench: &Path) -> anyhow::Result<f64> {
         let report = self.run(wirebench)?;
         let medians = rows(&report).filter_map(|row| row["figures"][FIGURE]["median"].as_f64());
@@ -74,45 +50,51 @@ impl Suite {
             .context("the report has no CPU time per request")
     }
 
+    /// The report of a suite.
     fn run(&self, wirebench: &Path) -> anyhow::Result<Value> {
-        let folder = root().join("target/wirebench/bench-difference");
-        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let mut command = command(wirebench, ["run", "--scenario", "hello", "--phase", "saturate"]);
-        command.args(["--cohorts", COHORTS, "--no-verify", "--quiet", "--output"]).arg(&folder);
-        command.envs(self.distances.iter().map(|it| (SYNTHETIC, it))).args(&self.arguments);
-        finish(command, LIMIT)?.output()?;
-        // Folders are named by the time.
-        let results = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());
-        let path = results.max().context("the run left no folder")?.join("report.json");
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        serde_json::from_str(&text).with_context(|| path.display().to_string())
+        command.args(["--cohorts", "4", "--no-verify", "--quiet", "--json"]);
+        // Apart from results that the user may look for.
+        command.args(["--output", "target/wirebench/bench-difference"]);
+        match self {
+            Self::Suite(servers) | Self::Changing(servers) => {
+                servers.iter().for_each(|it| _ = command.args(["--server", &template(it)]));
+            }
+            _ => _ = command.args(["c/epoll", "--copies", "10"]),
+        }
+        if let Self::Changing(_) = self {
+            command.env(SYNTHETIC, format!("80,400,{NEAR_SECONDS},{FAR_SECONDS}"));
+        }
+        let report = finish(command, LIMIT)?.output()?;
+        serde_json::from_str(&report).context("`wirebench run --json`")
     }
 }
 
-/// Compares two servers by `wirebench ab` and prints the sentence.
-pub(super) fn compare(
-    wirebench: &Path,
-    programs: [&Path; 2],
-    budget: Duration,
-) -> anyhow::Result<Vec<Judged>> {
-    let [a, b] = programs.map(template);
-    let words = ["ab", "--a", &a, "--b", &b, "--json", "--quiet", "--no-verify"];
-    let mut command = command(wirebench, words);
-    command.args(["--metric", "cpu", "--budget", &format!("{}s", budget.as_secs())]);
-    let began = Instant::now();
-    let (sentence, judged) = verdict(&finish(command, LIMIT)?.output()?)?;
-    println!("{sentence}");
-    let name = programs[1].to_string_lossy();
-    let (slower_percent, seconds) = (slower_percent(&name), began.elapsed().as_secs_f64());
-    Ok(vec![Judged { slower_percent, seconds, ..judged }])
+/// The verdicts of `wirebench run`.
+fn verdicts(report: &Value) -> anyhow::Result<Vec<Judged>> {
+    let mut judged = Vec::new();
+    // The baseline's second instance is a check of the machine, not a row.
+    for row in rows(report).filter(|row| row["role"] == "entrant") {
+        let ratio = &row["figures"][FIGURE]["ratio"];
+        let copy = row["copy"].as_u64().context("a row has no number of its copy")?;
+        let name = format!("{} #{}", text(&row["variant"]), copy + 1);
+        judged.extend(Judged::read(name, text(&ratio["claim"]), ratio, &ratio["interval"]));
+    }
+    ensure!(!judged.is_empty(), "no row was judged: the report has no claims");
+    Ok(judged)
 }
 
-/// The sentence and the verdict of `wirebench ab --json`.
-fn verdict(output: &str) -> anyhow::Result<(String, Judged)> {
-    let output: Value = serde_json::from_str(output).context("`wirebench ab --json`")?;
+/// Compares two servers by `wirebench ab` and prints the sentence.
+fn compare(wirebench: &Path, a: &Path, b: &Path, budget: Duration) -> anyhow::Result<Judged> {
+    let budget = format!("{}s", budget.as_secs());
+    let mut command = command(wirebench, ["ab", "--a", &template(a), "--b", &template(b)]);
+    command.args(["--json", "--quiet", "--no-verify", "--metric", "cpu", "--budget", &budget]);
+    let output = finish(command, LIMIT)?.output()?;
+    let output: Value = serde_json::from_str(&output).context("`wirebench ab --json`")?;
+    println!("{}", text(&output["sentence"]));
     let ratio = &output["figures"][FIGURE]["ratio"];
-    let judged = Judged::read("B".to_owned(), text(&output["verdict"]), ratio, ratio);
-    Ok((text(&output["sentence"]), judged.context("`wirebench ab --json` has no ratio")?))
+    let judged = Judged::read(b.display().to_string(), text(&output["verdict"]), ratio, ratio);
+    judged.context("`wirebench ab --json` has no ratio")
 }
 
 impl Judged {
@@ -121,7 +103,8 @@ impl Judged {
         let ratio = ratio["value"].as_f64()?;
         let edges = interval["low"].as_f64().zip(interval["high"].as_f64());
         let half_width = edges.map(|(low, high)| (high - low) / 2.0 / ratio);
-        Some(Self { name, slower_percent: 0.0, claim, ratio, half_width, seconds: 0.0 })
+        let slower_percent = slower_percent(&name);
+        Some(Self { name, slower_percent, claim, ratio, half_width, seconds: 0.0 })
     }
 }
 
@@ -130,9 +113,10 @@ fn template(program: &Path) -> String {
     format!("{} {{scenario}} {{host}} {{port}} {{workers}}", program.display())
 }
 
-/// How much slower a server was made, which the end of its name says.
+/// How much slower a server was made, which the end of its name says, before the number of its copy.
 fn slower_percent(name: &str) -> f64 {
-    name.rsplit('-').next().and_then(|it| it.parse().ok()).unwrap_or(0.0)
+    let program = name.split(" #").next().unwrap_or(name);
+    program.rsplit('-').next().and_then(|it| it.parse().ok()).unwrap_or(0.0)
 }
 
 fn rows(report: &Value) -> impl Iterator<Item = &Value> {
@@ -147,17 +131,16 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
-    fn a_verdict_is_read_with_its_interval() {
-        let text = r#"{"sentence": "B uses more", "verdict": "higher", "pairs": 6,
-            "figures": {"server_cpu_ns_per_request": {"a": 4500.5, "b": 4725.0,
-            "ratio": {"value": 1.05, "low": 1.029, "high": 1.071}}}}"#;
-        let (sentence, judged) = verdict(text).unwrap();
-        assert_eq!((sentence.as_str(), judged.claim.as_str()), ("B uses more", "higher"));
-        assert!((judged.half_width.unwrap() - 0.02).abs() < 1e-9);
-        assert!(verdict(&text.replace("1.05", "null")).is_err());
-        let names = ["c/epoll", "own/plain", "own/changing-0", "bench-difference/slowed-5"];
-        assert_eq!(names.map(|it| slower_percent(it) as u32), [0, 0, 0, 5]);
+    fn a_verdict_is_read_with_its_interval_and_with_the_slowdown_in_its_name() {
+        let ratio = json!({"value": 1.05, "low": 1.029, "high": 1.071});
+        let read = |name: &str| Judged::read(name.to_owned(), "higher".to_owned(), &ratio, &ratio);
+        let names = ["c/epoll #1", "own/plain #1", "own/changing-0 #1", "own/slowed-5 #2"];
+        let judged = names.map(|name| read(name).unwrap());
+        assert!((judged[0].half_width.unwrap() - 0.02).abs() < 1e-9);
+        assert_eq!(judged.map(|it| it.slower_percent as u32), [0, 0, 0, 5]);
+        assert!(Judged::read(String::new(), String::new(), &json!({}), &ratio).is_none());
     }
 }

@@ -9,13 +9,9 @@ mod slowed;
 mod tally;
 
 use anyhow::{Context, ensure};
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
-use self::{
-    measure::{Suite, compare},
-    slowed::Workshop,
-    tally::{Judged, Tally},
-};
+use self::{measure::Subject, slowed::Workshop, tally::Tally};
 use crate::{
     bench::{self, Bench},
     process::{Killed, command},
@@ -27,6 +23,8 @@ const NEIGHBOUR: &str = "while :; do for cpu in \"$@\"; do
 done; done";
 /// How much more CPU time a request of each slowed server takes, in percent.
 const SLOWDOWNS: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
+/// How much slower two servers are while a machine is near, in percent, and how much further while it is far.
+const STATES: [(f64, f64); 2] = [(0.0, 30.0), (5.0, 70.0)];
 /// Pairs of a server and a slowed one: percent and budget.
 const PAIRS: [(f64, Duration); 2] =
     [(5.0, Duration::from_secs(20)), (2.0, Duration::from_secs(90))];
@@ -60,110 +58,67 @@ enum Experiment {
     SlowedPairs,
 }
 
-struct Laboratory {
-    bench: Bench,
-    workshop: Workshop,
-}
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let bench = Bench::open(&arguments.bench)?;
-    let target = bench.wirebench.ancestors().nth(2).context("a folder of builds has a parent")?;
-    let laboratory = Laboratory { workshop: Workshop::open(target)?, bench };
+    let workshop = Workshop::open(Bench::open(&arguments.bench)?)?;
     let all = <Experiment as clap::ValueEnum>::value_variants();
     let chosen = if arguments.experiments.is_empty() { all } else { &arguments.experiments };
     let mut wrong = Vec::new();
-    for experiment in chosen {
-        wrong.extend(laboratory.carry_out(*experiment, arguments.tries)?);
+    for &experiment in chosen {
+        let is_equal = matches!(experiment, Experiment::EqualSuites | Experiment::EqualPairs);
+        let tries = arguments.tries.unwrap_or(if is_equal { 20 } else { 10 });
+        println!("\n== {experiment:?}, {tries} tries");
+        let tally = repeat(&workshop, experiment, tries)?;
+        println!("{}", tally.table());
+        wrong.extend(tally.false_differences());
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("; "));
     Ok(())
 }
 
-impl Laboratory {
-    /// Repeats an experiment, prints its counts, and returns what was wrong.
-    fn carry_out(&self, experiment: Experiment, tries: Option<u32>) -> anyhow::Result<Vec<String>> {
-        let equal = matches!(experiment, Experiment::EqualSuites | Experiment::EqualPairs);
-        let tries = tries.unwrap_or(if equal { 20 } else { 10 });
-        println!("\n== {experiment:?}, {tries} tries");
-        let mut tally = Tally::default();
-        let mut repeat = |measure: &dyn Fn() -> anyhow::Result<Vec<Judged>>| {
-            for number in 1..=tries {
-                tally.add(number, measure()?);
-            }
-            anyhow::Ok(())
-        };
-        let wirebench = &self.bench.wirebench;
-        match experiment {
-            Experiment::EqualSuites => repeat(&|| Suite::equal().measure(wirebench))?,
-            Experiment::SlowedSuites | Experiment::Neighbour => {
-                let suite = self.slowed_suite()?;
-                let is_disturbed = experiment == Experiment::Neighbour;
-                let _neighbour = is_disturbed.then(|| self.neighbour()).transpose()?;
-                repeat(&|| suite.measure(wirebench))?;
-            }
-            Experiment::States => {
-                let suite = self.changing_suite()?;
-                repeat(&|| suite.measure(wirebench))?;
-            }
-            Experiment::EqualPairs => {
-                let plain = self.workshop.plain()?;
-                repeat(&|| compare(wirebench, [&plain, &plain], BUDGET_OF_EQUAL))?;
-            }
-            Experiment::SlowedPairs => {
-                let (plain, cost_ns) = self.plain()?;
-                for (percent, budget) in PAIRS {
-                    let slowed = self.slowed(percent, cost_ns)?;
-                    repeat(&|| compare(wirebench, [&plain, &slowed], budget))?;
-                }
-            }
+fn repeat(workshop: &Workshop, experiment: Experiment, tries: u32) -> anyhow::Result<Tally> {
+    let subjects = subjects(workshop, experiment)?;
+    let is_disturbed = experiment == Experiment::Neighbour;
+    let _neighbour = is_disturbed.then(|| neighbour(workshop.bench.cpus)).transpose()?;
+    let mut tally = Tally::default();
+    for subject in &subjects {
+        for _ in 0..tries {
+            tally.add(subject.measure(&workshop.bench.wirebench)?);
         }
-        println!("{}", tally.table());
-        Ok(tally.false_differences())
     }
+    Ok(tally)
+}
 
-    fn neighbour(&self) -> anyhow::Result<Killed> {
-        let mut neighbour = command("sh", ["-c", NEIGHBOUR, "neighbour"]);
-        neighbour.args(self.bench.cpus.iter().map(u32::to_string));
-        neighbour.spawn().map(Killed).context("the neighbour")
+/// Builds what an experiment measures.
+fn subjects(workshop: &Workshop, experiment: Experiment) -> anyhow::Result<Vec<Subject>> {
+    if experiment == Experiment::EqualSuites {
+        return Ok(vec![Subject::Equal]);
     }
+    let plain = workshop.plain()?;
+    if experiment == Experiment::EqualPairs {
+        return Ok(vec![Subject::Pair([plain.clone(), plain], BUDGET_OF_EQUAL)]);
+    }
+    let cost_ns = Subject::Suite(vec![plain.clone()]).cost_ns(&workshop.bench.wirebench)?;
+    match experiment {
+        Experiment::States => {
+            let states = STATES.map(|(near, far)| workshop.changing(near, far, cost_ns));
+            Ok(vec![Subject::Changing(states.into_iter().collect::<Result<_, _>>()?)])
+        }
+        Experiment::SlowedPairs => {
+            let pair = |(percent, budget)| {
+                Ok(Subject::Pair([plain.clone(), workshop.slowed(percent, cost_ns)?], budget))
+            };
+            PAIRS.into_iter().map(pair).collect()
+        }
+        _ => {
+            let slowed = SLOWDOWNS.map(|percent| workshop.slowed(percent, cost_ns));
+            let servers = std::iter::once(Ok(plain)).chain(slowed).collect::<Result<_, _>>()?;
+            Ok(vec![Subject::Suite(servers)])
+        }
+    }
+}
 
-    fn slowed_suite(&self) -> anyhow::Result<Suite> {
-        let (plain, cost_ns) = self.plain()?;
-        let slowed = SLOWDOWNS.iter().map(|percent| self.slowed(*percent, cost_ns));
-        let servers =
-            std::iter::once(Ok(plain)).chain(slowed).collect::<anyhow::Result<Vec<_>>>()?;
-        Ok(Suite::of(&servers))
-    }
-
-    /// `c/epoll`, and servers that are as fast and 5 % slower while the machine is near. While it is far they take
-    /// 30 and 70 % more.
-    fn changing_suite(&self) -> anyhow::Result<Suite> {
-        let (_, cost_ns) = self.plain()?;
-        let step_ns = self.workshop.step_ns()?;
-        let steps = |percent: f64| (cost_ns * percent / 100.0 / step_ns).round() as u64;
-        let server = |near, far| {
-            let name = format!("changing-{near}");
-            self.workshop.slowed(&name, steps(near), Some(steps(far)))
-        };
-        Ok(Suite::of(&[server(0.0, 30.0)?, server(5.0, 70.0)?]).changing())
-    }
-
-    /// `c/epoll` as it is, and its CPU time per request in nanoseconds.
-    fn plain(&self) -> anyhow::Result<(PathBuf, f64)> {
-        let plain = self.workshop.plain()?;
-        let cost_ns = Suite::of(std::slice::from_ref(&plain)).cost_ns(&self.bench.wirebench)?;
-        Ok((plain, cost_ns))
-    }
-
-    /// The server whose requests take this much more CPU time; prints the instructions that it adds.
-    fn slowed(&self, percent: f64, cost_ns: f64) -> anyhow::Result<PathBuf> {
-        let step_ns = self.workshop.step_ns()?;
-        let steps = (cost_ns * percent / 100.0 / step_ns).round().max(1.0) as u64;
-        let server = self.workshop.slowed(&format!("slowed-{percent}"), steps, None)?;
-        let counted = slowed::counted(&self.bench, &server)?;
-        println!(
-            "{percent} % of {cost_ns:.0} ns a request are {steps} steps of {step_ns:.3} ns; callgrind: {counted}"
-        );
-        Ok(server)
-    }
+fn neighbour(cpus: [u32; 2]) -> anyhow::Result<Killed> {
+    let mut neighbour = command("sh", ["-c", NEIGHBOUR, "neighbour"]);
+    neighbour.args(cpus.map(|cpu| cpu.to_string()));
+    neighbour.spawn().map(Killed).context("the neighbour")
 }

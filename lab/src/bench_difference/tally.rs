@@ -1,6 +1,6 @@
 //! Counts verdicts over repetitions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::table::{self, middle};
 
@@ -23,28 +23,32 @@ pub(super) struct Judged {
     pub(super) seconds: f64,
 }
 
-/// All verdicts, by the number of the try.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    judged: Vec<(u32, Judged)>,
+impl Judged {
+    fn is_wrong(&self) -> bool {
+        self.slower_percent == 0.0 && ["higher", "lower"].contains(&self.claim.as_str())
+    }
 }
+
+/// All verdicts, by try.
+#[derive(Debug, Default)]
+pub(super) struct Tally(Vec<Vec<Judged>>);
 
 impl Tally {
     /// Adds a try and prints it in one line.
-    pub(super) fn add(&mut self, number: u32, judged: Vec<Judged>) {
+    pub(super) fn add(&mut self, judged: Vec<Judged>) {
         let one = |it: &Judged| {
-            let half = it.half_width.map_or("-".to_owned(), |half| format!("{:.1}", half * 100.0));
+            let half = table::figure(it.half_width.map(|half| half * 100.0), 1);
             format!("{:+.1}±{half} {}", (it.ratio - 1.0) * 100.0, it.claim)
         };
         let all: Vec<String> = judged.iter().map(one).collect();
-        println!("{number:>3}: {}", all.join(", "));
-        self.judged.extend(judged.into_iter().map(|it| (number, it)));
+        self.0.push(judged);
+        println!("{:>3}: {}", self.0.len(), all.join(", "));
     }
 
     /// Rows that are slower by the same amount, counted together.
     pub(super) fn table(&self) -> String {
         let mut by_percent: BTreeMap<String, Vec<&Judged>> = BTreeMap::new();
-        for (_, it) in &self.judged {
+        for it in self.0.iter().flatten() {
             by_percent.entry(format!("{} %", it.slower_percent)).or_default().push(it);
         }
         let line = |(percent, rows): (String, Vec<&Judged>)| {
@@ -64,18 +68,18 @@ impl Tally {
     /// The errors: more differences of equal servers than chance explains. A missed difference is
     /// counted but is not an error, because it depends on the machine's noise.
     pub(super) fn false_differences(&self) -> Vec<String> {
-        let equal = || self.judged.iter().filter(|(_, it)| it.slower_percent == 0.0);
-        let wrong = || equal().filter(|(_, it)| ["higher", "lower"].contains(&it.claim.as_str()));
-        let tries = equal().map(|(number, _)| number).collect::<BTreeSet<_>>().len();
-        let wrong_tries = wrong().map(|(number, _)| number).collect::<BTreeSet<_>>().len();
-        if tries > 0 {
-            println!("{wrong_tries} of {tries} tries called an equal server different");
+        let tries = |of: fn(&Judged) -> bool| self.0.iter().filter(|it| it.iter().any(of)).count();
+        let (equal, wrong) = (tries(|it| it.slower_percent == 0.0), tries(Judged::is_wrong));
+        if equal > 0 {
+            println!("{wrong} of {equal} tries called an equal server different");
         }
-        if wrong_tries <= tries.div_ceil(TRIES_PER_FALSE_DIFFERENCE) {
+        if wrong <= equal.div_ceil(TRIES_PER_FALSE_DIFFERENCE) {
             return Vec::new();
         }
-        wrong()
-            .map(|(number, it)| format!("try {number} called {} {}", it.name, it.claim))
+        let all =
+            (1..).zip(&self.0).flat_map(|(number, rows)| rows.iter().map(move |it| (number, it)));
+        all.filter(|(_, it)| it.is_wrong())
+            .map(|(number, it): (u32, _)| format!("try {number} called {} {}", it.name, it.claim))
             .collect()
     }
 }
@@ -85,25 +89,24 @@ mod tests {
     use super::*;
 
     fn judged(slower_percent: f64, claim: &str) -> Judged {
-        let name = "own/plain #1".to_owned();
-        let claim = claim.to_owned();
+        let (name, claim) = ("own/plain #1".to_owned(), claim.to_owned());
         Judged { name, slower_percent, claim, ratio: 1.0, half_width: Some(0.02), seconds: 9.0 }
     }
 
     #[test]
     fn one_false_difference_in_twenty_tries_is_chance_and_two_are_an_error_and_rows_are_counted() {
         let mut tally = Tally::default();
-        for number in 1..=20 {
+        for number in 1..=19 {
             let claim = if number == 7 { "higher" } else { "same" };
-            tally.add(number, vec![judged(0.0, claim), judged(5.0, "higher")]);
+            tally.add(vec![judged(0.0, claim), judged(5.0, "higher")]);
         }
         assert_eq!(tally.false_differences(), [""; 0]);
-        tally.add(20, vec![judged(0.0, "lower"), judged(5.0, "cannot-tell")]);
-        assert_eq!(tally.false_differences().len(), 2);
+        tally.add(vec![judged(0.0, "lower"), judged(5.0, "cannot-tell")]);
+        assert_eq!(tally.false_differences()[1], "try 20 called own/plain #1 lower");
         let table = tally.table();
-        let cells =
-            |line: &str| line.split_whitespace().skip(2).take(5).collect::<Vec<_>>().join(" ");
-        let counts: Vec<String> = table.lines().skip(1).map(cells).collect();
-        assert_eq!(counts, ["21 1 1 19 0", "21 20 0 0 1"]);
+        let rows: Vec<Vec<&str>> =
+            table.lines().map(|it| it.split_whitespace().collect()).collect();
+        assert_eq!(rows[1][2..7], ["20", "1", "1", "18", "0"]);
+        assert_eq!(rows[2][2..7], ["20", "19", "0", "0", "1"]);
     }
 }

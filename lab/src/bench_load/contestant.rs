@@ -2,8 +2,8 @@
 //! server, one CPU, one thread, and the same shape.
 
 use clap::ValueEnum;
-use serde::{Serialize, Serializer};
-use std::{fmt, net::SocketAddr, time::Duration};
+use serde::Serialize;
+use std::{net::SocketAddr, time::Duration};
 use wirebench_server::executable;
 
 use crate::process::{cargo, command, step};
@@ -19,35 +19,21 @@ pub(crate) struct Shape {
 
 /// All of them. 64 connections without a pipeline and with 12 bytes are the middle of three rows.
 pub(crate) const SHAPES: [Shape; 6] = [
-    shape("connections-1", 1, 1, 12),
-    shape("connections-64", 64, 1, 12),
-    shape("connections-512", 512, 1, 12),
-    shape("pipeline-16", 64, 16, 12),
-    shape("body-4KiB", 64, 1, 4 * 1024),
-    shape("body-64KiB", 64, 1, 64 * 1024),
+    Shape { name: "connections-1", connections: 1, depth: 1, body_bytes: 12 },
+    Shape { name: "connections-64", connections: 64, depth: 1, body_bytes: 12 },
+    Shape { name: "connections-512", connections: 512, depth: 1, body_bytes: 12 },
+    Shape { name: "pipeline-16", connections: 64, depth: 16, body_bytes: 12 },
+    Shape { name: "body-4KiB", connections: 64, depth: 1, body_bytes: 4 * 1024 },
+    Shape { name: "body-64KiB", connections: 64, depth: 1, body_bytes: 64 * 1024 },
 ];
-/// The default shapes of a smoke run: every kind of work that a contestant does differently.
-pub(crate) const SMOKE: [Shape; 3] = [SHAPES[1], SHAPES[3], SHAPES[5]];
-/// The default shapes in which two builds are compared.
-pub(crate) const AGAINST: [Shape; 2] = [SHAPES[1], SHAPES[2]];
-
-const fn shape(name: &'static str, connections: usize, depth: usize, body_bytes: usize) -> Shape {
-    Shape { name, connections, depth, body_bytes }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, connections, depth, body_bytes } = self;
-        write!(formatter, "{name}: connections {connections}, requests in flight on each {depth}")?;
-        write!(formatter, ", body of {body_bytes} bytes")
-    }
-}
 
 /// One generator in one way of working.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, ValueEnum)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Contestant {
     /// `wirebench load` without further options: the reference for the others.
     Wirebench,
+    #[serde(rename = "wirebench-io_uring")]
     #[value(name = "wirebench-io_uring")]
     WirebenchIoUring,
     WirebenchEpoll,
@@ -58,15 +44,10 @@ pub(crate) enum Contestant {
     H2load,
     Oha,
     Hey,
+    #[serde(rename = "bare-io_uring")]
     #[value(name = "bare-io_uring")]
     BareIoUring,
     BareEpoll,
-}
-
-impl Serialize for Contestant {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.name())
-    }
 }
 
 impl Contestant {
@@ -75,8 +56,10 @@ impl Contestant {
     }
 
     pub(crate) const fn is_ours(self) -> bool {
-        use Contestant::{Against, Wirebench, WirebenchEpoll, WirebenchIoUring};
-        matches!(self, Wirebench | WirebenchIoUring | WirebenchEpoll | Against)
+        matches!(
+            self,
+            Self::Wirebench | Self::WirebenchIoUring | Self::WirebenchEpoll | Self::Against
+        )
     }
 
     /// Some have no pipelining.
@@ -86,50 +69,40 @@ impl Contestant {
 
     /// The reason why it cannot be measured on this machine. The project's own are installed, because they were built.
     pub(crate) fn obstacle(self, no_io_uring: Option<&str>) -> Option<String> {
-        let missing = "not in PATH: `cargo xtask bench-load --install` installs it";
         match self {
             Self::WirebenchIoUring | Self::BareIoUring => no_io_uring.map(str::to_owned),
-            Self::Wrk | Self::H2load | Self::Oha | Self::Hey => {
-                (!executable::exists(&self.name())).then(|| missing.to_owned())
+            Self::Wrk | Self::H2load | Self::Oha | Self::Hey
+                if !executable::exists(&self.name()) =>
+            {
+                Some("not in PATH: `cargo xtask bench-load --install` installs it".to_owned())
             }
             _ => None,
         }
     }
 
-    /// The arguments of its program. A reply has `reply_bytes` with its head.
-    pub(crate) fn line(
-        self,
-        Shape { connections, depth, .. }: Shape,
-        duration: Duration,
-        address: SocketAddr,
-        reply_bytes: usize,
-    ) -> String {
-        let (url, time) = (format!("http://{address}/"), format!("{}ms", duration.as_millis()));
-        let pipeline = if depth > 1 { format!("-p {depth} ") } else { String::new() };
+    /// The arguments of its program.
+    pub(crate) fn line(self, shape: Shape, duration: Duration, address: SocketAddr) -> String {
+        let Shape { connections, depth, .. } = shape;
+        let (url, ms) = (format!("http://{address}/"), duration.as_millis());
         let ours = |engine: &str| {
-            format!("load -t 1 -c {connections} -d {time} --json {engine}{pipeline}{url}")
+            format!("load -t 1 -c {connections} -p {depth} -d {ms}ms --json {engine}{url}")
         };
         let bare = |engine: &str| {
             let seconds = duration.as_secs_f64();
-            format!("bare-load {engine} {address} {connections} {seconds} {reply_bytes} {depth}")
+            format!("bare-load {engine} {address} {connections} {seconds} {depth}")
         };
+        // It knows whole seconds only.
+        let wrk = format!("-t 1 -c {connections} -d {}s", duration.as_secs_f64().ceil());
         match self {
             Self::Wirebench | Self::Against => ours(""),
             Self::WirebenchIoUring => ours("--engine io_uring "),
             Self::WirebenchEpoll => ours("--engine epoll "),
-            Self::Wrk => {
-                // It knows whole seconds only.
-                let seconds = duration.as_secs_f64().ceil();
-                let line = format!("-t 1 -c {connections} -d {seconds}s");
-                // Without the script it sends its own constant request.
-                match depth {
-                    1 => format!("{line} {url}"),
-                    _ => format!("{line} -s lab/src/bench_load/pipeline.lua {url} -- {depth}"),
-                }
-            }
-            Self::H2load => format!("--h1 -t 1 -c {connections} -m {depth} -D {time} {url}"),
-            Self::Oha => format!("--no-tui --output-format json -c {connections} -z {time} {url}"),
-            Self::Hey => format!("-c {connections} -z {time} {url}"),
+            // Without the script it sends its own constant request.
+            Self::Wrk if depth == 1 => format!("{wrk} {url}"),
+            Self::Wrk => format!("{wrk} -s lab/src/bench_load/pipeline.lua {url} -- {depth}"),
+            Self::H2load => format!("--h1 -t 1 -c {connections} -m {depth} -D {ms}ms {url}"),
+            Self::Oha => format!("--no-tui --output-format json -c {connections} -z {ms}ms {url}"),
+            Self::Hey => format!("-c {connections} -z {ms}ms {url}"),
             Self::BareIoUring => bare("io_uring"),
             Self::BareEpoll => bare("epoll"),
         }
@@ -144,36 +117,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
     if Contestant::Oha.obstacle(None).is_some() {
         cargo(&["install", "--locked", "oha"])?;
     }
-    for contestant in Contestant::value_variants() {
-        anyhow::ensure!(
-            contestant.obstacle(None).is_none(),
-            "{} is installed but not on the search path: add cargo's bin folder to PATH",
-            contestant.name()
-        );
-    }
+    let is_missing = Contestant::Oha.obstacle(None).is_some();
+    anyhow::ensure!(!is_missing, "oha is installed but not found: add cargo's bin folder to PATH");
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Contestant as C, *};
-
-    #[test]
-    fn each_contestant_gets_the_same_task_in_its_own_words_and_no_surplus_option() {
-        let url = "http://127.0.0.1:80/";
-        let (load, wrk) = ("load -t 1 -c 64 -d 1500ms --json", "-t 1 -c 64 -d 2s");
-        for (contestant, shape, expected) in [
-            (C::Wirebench, 3, format!("{load} -p 16 {url}")),
-            (C::WirebenchEpoll, 1, format!("{load} --engine epoll {url}")),
-            (C::Wrk, 1, format!("{wrk} {url}")),
-            (C::Wrk, 3, format!("{wrk} -s lab/src/bench_load/pipeline.lua {url} -- 16")),
-            (C::H2load, 3, format!("--h1 -t 1 -c 64 -m 16 -D 1500ms {url}")),
-            (C::Hey, 0, format!("-c 1 -z 1500ms {url}")),
-            (C::BareIoUring, 3, "bare-load io_uring 127.0.0.1:80 64 1.5 77 16".to_owned()),
-        ] {
-            let (duration, address) =
-                (Duration::from_millis(1500), "127.0.0.1:80".parse().unwrap());
-            assert_eq!(contestant.line(SHAPES[shape], duration, address, 77), expected);
-        }
-    }
 }

@@ -1,30 +1,27 @@
 //! One run of one contestant against the server of its block, with the CPU time of both sides.
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
-use std::{
-    collections::BTreeMap,
-    io::{Read, Write},
-    net::{Shutdown, SocketAddr, TcpStream},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 use wirebench_experiment::tool;
-use wirebench_schema::journal::Generator;
+use wirebench_schema::load::LoadReport;
 
 use super::contestant::{Contestant, Shape};
 use crate::{
     bare_load::Counted,
     bench::{Bench, until_answered},
-    process::{PATIENCE, Server, parse_load},
+    process::Server,
 };
 
-pub(crate) struct Contest {
-    pub(crate) bench: Bench,
+/// The contestants that share a server, fresh for them.
+pub(crate) struct Block<'a> {
+    pub(crate) number: u32,
+    pub(crate) shape: Shape,
+    pub(crate) server: Server,
+    pub(crate) bench: &'a Bench,
     /// The build of `--against`.
-    pub(crate) other: PathBuf,
-    pub(crate) server: &'static str,
+    pub(crate) other: &'a Path,
     pub(crate) window: Duration,
     pub(crate) is_smoke: bool,
 }
@@ -43,39 +40,27 @@ pub(crate) struct Sample {
     pub(crate) server_idle: f64,
 }
 
-impl Contest {
-    pub(crate) fn start_server(&self, shape: Shape) -> anyhow::Result<Server> {
-        let (server, bytes) = (self.server, shape.body_bytes);
-        let line = format!("null-server {server} hello 127.0.0.1 0 1 5000 {bytes}");
-        self.bench.serve(&self.bench.wirebench, &line)
-    }
-
-    pub(crate) fn measure(
-        &self,
-        block: u32,
-        shape: Shape,
-        contestant: Contestant,
-        server: &Server,
-    ) -> anyhow::Result<Sample> {
+impl Block<'_> {
+    pub(crate) fn measure(&self, contestant: Contestant) -> anyhow::Result<Sample> {
+        let Self { shape, server, .. } = self;
         let program = match contestant {
-            Contestant::Against => self.other.clone(),
+            Contestant::Against => self.other.to_owned(),
             Contestant::BareIoUring | Contestant::BareEpoll => std::env::current_exe()?,
             _ if contestant.is_ours() => self.bench.wirebench.clone(),
             _ => contestant.name().into(),
         };
-        let reply_bytes = reply_bytes(server.address)?;
         let attempt = |duration| {
-            let line = contestant.line(shape, duration, server.address, reply_bytes);
+            let line = contestant.line(*shape, duration, server.address);
             let before = server.cpu()?;
             let finished = self.bench.run(&program, &line, duration)?;
             let server_cpu = server.cpu()?.saturating_sub(before);
             let (elapsed, cpu) = (finished.elapsed, finished.cpu);
             let counted = parse(contestant, &finished.output()?)?;
             // Without any request there is no cost of one; the rate of 0 says it all.
-            let per_request =
-                |time: Duration| time.as_secs_f64() * 1e6 / counted.requests.max(1) as f64;
+            let requests = counted.requests.max(1) as f64;
+            let per_request = |time: Duration| time.as_secs_f64() * 1e6 / requests;
             Ok(Sample {
-                block,
+                block: self.number,
                 shape: shape.name,
                 contestant,
                 counted,
@@ -88,49 +73,33 @@ impl Contest {
     }
 }
 
-/// The length of a reply of this server, head and body: it closes after the client has ended its side.
-fn reply_bytes(address: SocketAddr) -> anyhow::Result<usize> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
-    stream.shutdown(Shutdown::Write)?;
-    Ok(stream.read_to_end(&mut Vec::new())?)
-}
-
 /// Understands the output of a contestant. Strict: one that is not fully understood is an error that shows it.
 fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Counted> {
-    // `wirebench load --generator` reads the reports of these too.
-    let third_party = |generator| {
-        let figures = tool::parse(generator, output).map_err(anyhow::Error::msg)?;
-        let seconds = figures.window_ns as f64 / 1e9;
-        Ok(Counted::of(figures.requests, figures.errors.total(), seconds))
-    };
     let counted = match contestant {
-        Contestant::Wrk => third_party(Generator::Wrk),
-        Contestant::H2load => third_party(Generator::H2load),
-        Contestant::Hey => third_party(Generator::Hey),
         Contestant::Oha => oha(output),
         Contestant::BareIoUring | Contestant::BareEpoll => {
             serde_json::from_str(output).map_err(Into::into)
         }
-        _ => parse_load(output).map(|it| Counted {
-            requests: it.requests,
-            requests_per_second: it.requests_per_second,
-            errors: it.errors.total(),
-        }),
+        _ if contestant.is_ours() => {
+            serde_json::from_str(output).map_err(Into::into).map(|it: LoadReport| {
+                let (requests_per_second, errors) = (it.requests_per_second, it.errors.total());
+                Counted { requests: it.requests, requests_per_second, errors }
+            })
+        }
+        // `wirebench load --generator` reads the reports of the others too.
+        _ => {
+            let figures = contestant.name().parse().and_then(|it| tool::parse(it, output));
+            let figures = figures.map_err(anyhow::Error::msg);
+            figures.map(|it| Counted::of(it.requests, it.errors.total(), it.window_ns as f64 / 1e9))
+        }
     };
-    let checked = counted.and_then(|counted| {
-        let rate = counted.requests_per_second;
-        ensure!(rate.is_finite() && rate >= 0.0, "its rate is {rate}");
-        Ok(counted)
-    });
     let name = contestant.name();
-    checked.with_context(|| format!("the output of {name} was not understood:\n{output}"))
+    counted.with_context(|| format!("the output of {name} was not understood:\n{output}"))
 }
 
 fn oha(output: &str) -> anyhow::Result<Counted> {
     let result: Value = serde_json::from_str(output)?;
-    let seconds = result["summary"]["total"].as_f64().context("no total")?;
+    let seconds = result["summary"]["total"].as_f64().filter(|it| *it > 0.0).context("no total")?;
     let counts = |key| BTreeMap::<String, u64>::deserialize(&result[key]);
     let (mut statuses, mut failures) =
         (counts("statusCodeDistribution")?, counts("errorDistribution")?);
@@ -144,34 +113,20 @@ fn oha(output: &str) -> anyhow::Result<Counted> {
 mod tests {
     use super::{Contestant as C, *};
 
-    const BARE: &str = r#"{"requests":7,"requests_per_second":3.5,"errors":0}"#;
     const OHA: &str = r#"{
-      "summary": { "successRate": 1.0, "total": 0.5, "requestsPerSec": 1010.0, "totalData": 6000 },
-      "responseTimeHistogram": {},
+      "summary": { "total": 0.5, "requestsPerSec": 1010.0 },
       "statusCodeDistribution": { "200": 500, "503": 2 },
       "errorDistribution": { "aborted due to deadline": 5, "connection refused": 4 }
     }"#;
-    const HEY: &str = "Total: 2.0 secs\nStatus code distribution:\n[200] 95 responses\n[404] 94 responses\n\n\
-        Error distribution:\n[11] Get \"http://x/\": EOF\n";
 
     #[test]
     fn requests_rates_and_failures_are_found_and_an_output_that_is_not_understood_is_shown() {
-        for (contestant, output, requests, requests_per_second, errors) in [
-            (C::BareEpoll, BARE, 7, 3.5, 0),
-            (C::Oha, OHA, 500, 1000.0, 6),
-            (C::Hey, HEY, 95, 47.5, 105),
-        ] {
-            let expected = Counted { requests, requests_per_second, errors };
-            assert_eq!(parse(contestant, output).unwrap(), expected, "{contestant:?}");
-        }
+        let expected = Counted { requests: 500, requests_per_second: 1000.0, errors: 6 };
+        assert_eq!(parse(C::Oha, OHA).unwrap(), expected);
         for (contestant, output) in [
             (C::Wirebench, "{}".to_owned()),
-            (C::Wrk, BARE.to_owned()),
-            (C::H2load, BARE.to_owned()),
-            (C::Hey, HEY.replace("responses", "replies")),
-            (C::Oha, OHA.replace("total\"", "sum\"")),
+            (C::Wrk, "{}".to_owned()),
             (C::Oha, OHA.replace("0.5", "0")),
-            (C::BareIoUring, String::new()),
         ] {
             let message = format!("{:#}", parse(contestant, &output).unwrap_err());
             assert!(message.contains(&contestant.name()) && message.contains(&output), "{message}");

@@ -14,21 +14,15 @@ use std::{fs, path::PathBuf, time::Duration};
 use wirebench_stats::MIN_COHORTS;
 
 use self::{
-    contestant::{AGAINST, Contestant, SHAPES, SMOKE, Shape},
-    measure::{Contest, Sample},
+    contestant::{Contestant, SHAPES, Shape},
+    measure::{Block, Sample},
 };
 use crate::bench::{self, Bench};
 
 /// How long each contestant loads in a smoke run.
 const SMOKE_WINDOW: Duration = Duration::from_millis(200);
-/// Blocks unless `--pairs` says otherwise.
-const PAIRS: u32 = 5;
-/// Blocks with `--against`, whose interval needs more.
-const PAIRS_AGAINST: u32 = 15;
 /// How many turns each build has in a pair. A shared machine changes its speed within a second, so turns are short.
 const TURNS: u32 = 16;
-/// Turns in a smoke run: one in each order.
-const SMOKE_TURNS: u32 = 2;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -88,35 +82,41 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (blocks, turns, window, mut shapes) = arguments.extent();
     let shown = shapes.clone();
     println!("server over {server}, {blocks} blocks of {window:?} runs, seed {seed}");
-    let contest = Contest { bench, other, server, window, is_smoke: arguments.smoke };
-    let contestants = arguments.contestants(no_io_uring.as_deref());
+    let mut contestants = arguments.contestants(no_io_uring.as_deref());
     let mut order = fastrand::Rng::with_seed(seed);
     let mut samples = Vec::new();
-    for block in 1..=blocks {
+    for number in 1..=blocks {
         order.shuffle(&mut shapes);
         for &shape in &shapes {
-            println!("block {block} of {blocks}, {}", shape.name);
-            // Fresh for each block, and the same for all that are compared.
-            let server = contest.start_server(shape)?;
-            for contestant in sequence(block, turns, &contestants, &mut order) {
-                if contestant.can_make(shape) {
-                    samples.push(contest.measure(block, shape, contestant, &server)?);
-                }
+            println!("block {number} of {blocks}, {}", shape.name);
+            let line =
+                format!("null-server {server} hello 127.0.0.1 0 1 5000 {}", shape.body_bytes);
+            let server = bench.serve(&bench.wirebench, &line)?;
+            let (bench, other, is_smoke) = (&bench, &other, arguments.smoke);
+            let block = Block { number, shape, server, bench, other, window, is_smoke };
+            match arguments.against {
+                Some(_) => contestants = mirrored(number, turns),
+                None => order.shuffle(&mut contestants),
+            }
+            for contestant in contestants.iter().filter(|it| it.can_make(shape)) {
+                samples.push(block.measure(*contestant)?);
             }
         }
     }
     for shape in shown {
-        println!("\n{shape}\n{}", table::table(shape, &samples));
+        let Shape { name, connections, depth, body_bytes } = shape;
+        print!("\n{name}: connections {connections}, requests in flight on each {depth}");
+        println!(", body of {body_bytes} bytes\n{}", table::table(shape, &samples));
     }
     println!("\n{}", table::LEGEND);
-    contest.bench.warn();
+    bench.warn();
     if let Some(path) = &arguments.json {
         let results = json!({
             "seed": seed,
             "server": server,
             "seconds": window.as_secs_f64(),
-            "server_cpus": contest.bench.cpus[..1],
-            "generator_cpus": contest.bench.cpus[1..],
+            "server_cpus": bench.cpus[..1],
+            "generator_cpus": bench.cpus[1..],
             "samples": samples,
         });
         let text = serde_json::to_string_pretty(&results)?;
@@ -129,52 +129,44 @@ impl Arguments {
     /// The blocks, the turns of each of two builds, the length of a load, and the shapes.
     fn extent(&self) -> (u32, u32, Duration, Vec<Shape>) {
         let seconds = |usual| Duration::from_secs(self.seconds.unwrap_or(usual));
-        let (blocks, turns, window, shapes) = match (self.smoke, &self.against) {
-            (true, None) => (1, 1, SMOKE_WINDOW, &SMOKE[..]),
-            // The fewest that have an interval.
-            (true, Some(_)) => (MIN_COHORTS as u32, SMOKE_TURNS, SMOKE_WINDOW, &AGAINST[..]),
-            (false, None) => (PAIRS, 1, seconds(2), &SHAPES[..]),
-            (false, Some(_)) => (PAIRS_AGAINST, TURNS, seconds(8) / TURNS, &AGAINST[..]),
+        let (blocks, turns, window, usual) = match (self.smoke, &self.against) {
+            // Every kind of work that a contestant does differently.
+            (true, None) => (1, 1, SMOKE_WINDOW, vec![SHAPES[1], SHAPES[3], SHAPES[5]]),
+            // The fewest blocks that have an interval, and one turn in each order.
+            (true, Some(_)) => (MIN_COHORTS as u32, 2, SMOKE_WINDOW, SHAPES[1..3].to_vec()),
+            (false, None) => (5, 1, seconds(2), SHAPES.to_vec()),
+            (false, Some(_)) => (15, TURNS, seconds(8) / TURNS, SHAPES[1..3].to_vec()),
         };
-        let shapes = if self.shapes.is_empty() { shapes } else { &SHAPES };
-        let is_chosen =
-            |it: &&Shape| self.shapes.is_empty() || self.shapes.iter().any(|name| name == it.name);
-        let shapes = shapes.iter().filter(is_chosen).copied().collect();
+        let is_chosen = |it: &Shape| self.shapes.iter().any(|name| name == it.name);
+        let chosen: Vec<Shape> = SHAPES.into_iter().filter(is_chosen).collect();
+        let shapes = if chosen.is_empty() { usual } else { chosen };
         (self.pairs.unwrap_or(blocks), turns, window, shapes)
     }
 
-    /// The requested and installed ones; the others are listed.
+    /// The requested and installed ones; the others are listed. Two builds are not among them.
     fn contestants(&self, no_io_uring: Option<&str>) -> Vec<Contestant> {
         if self.against.is_some() {
-            return vec![Contestant::Wirebench, Contestant::Against];
+            return Vec::new();
         }
-        let is_chosen = |it: &&Contestant| self.only.is_empty() || self.only.contains(it);
-        let is_possible = |it: &&Contestant| {
+        let mut contestants = Contestant::value_variants().to_vec();
+        if !self.only.is_empty() {
+            contestants.retain(|it| *it == Contestant::Wirebench || self.only.contains(it));
+        }
+        contestants.retain(|it| {
             let obstacle = it.obstacle(no_io_uring);
             obstacle.iter().for_each(|reason| println!("skipped: {}: {reason}", it.name()));
             obstacle.is_none()
-        };
-        let is_requested = |it: &&Contestant| **it == Contestant::Wirebench || is_chosen(it);
-        let all = Contestant::value_variants().iter();
-        all.filter(is_requested).filter(is_possible).copied().collect()
+        });
+        contestants
     }
 }
 
-/// Every contestant once, in random order. Two builds have many turns in the order A B B A, and the other way round in
-/// every second pair, so that linear drift of the machine cancels.
-fn sequence(
-    block: u32,
-    turns: u32,
-    contestants: &[Contestant],
-    order: &mut fastrand::Rng,
-) -> Vec<Contestant> {
-    if let [ours, other @ Contestant::Against] = *contestants {
-        let is_other = |turn: u32| matches!(turn % 4, 1 | 2) == (block % 2 == 1);
-        return (0..2 * turns).map(|turn| if is_other(turn) { other } else { ours }).collect();
-    }
-    let mut sequence = contestants.to_vec();
-    order.shuffle(&mut sequence);
-    sequence
+/// Two builds have many turns in the order A B B A, and the other way round in every second pair, so that linear drift
+/// of the machine cancels.
+fn mirrored(pair: u32, turns: u32) -> Vec<Contestant> {
+    let is_other = |turn: u32| matches!(turn % 4, 1 | 2) == (pair % 2 == 1);
+    let build = |it| if is_other(it) { Contestant::Against } else { Contestant::Wirebench };
+    (0..2 * turns).map(build).collect()
 }
 
 /// A smoke run fails when a contestant answered nothing, and when wirebench reported errors.
@@ -205,10 +197,9 @@ mod tests {
 
     #[test]
     fn a_pair_is_mirrored_and_every_second_one_is_the_other_way_round() {
-        let both = [C::Wirebench, C::Against];
-        let turns = |pair| sequence(pair, TURNS, &both, &mut fastrand::Rng::new());
-        assert_eq!(turns(1)[..4], [both[0], both[1], both[1], both[0]]);
-        assert!(turns(1).iter().zip(turns(2)).all(|(one, other)| *one != other));
-        assert_eq!(turns(1).iter().filter(|it| **it == both[1]).count(), TURNS as usize);
+        let (first, second) = (mirrored(1, TURNS), mirrored(2, TURNS));
+        assert_eq!(first[..4], [C::Wirebench, C::Against, C::Against, C::Wirebench]);
+        assert!(first.iter().zip(&second).all(|(one, other)| one != other));
+        assert_eq!(first.iter().filter(|it| **it == C::Against).count(), TURNS as usize);
     }
 }

@@ -12,13 +12,14 @@ use anyhow::{Context, ensure};
 use std::time::Duration;
 use wirebench_schema::load::{LatencySummary, LoadReport};
 
-use self::case::{Case, Model, Verdict};
+use self::case::{Case, MISSED, Model};
 use crate::{
     bench::{self, Bench, until_answered},
-    process::parse_load,
     table::{self, figure},
 };
 
+/// A row, and the word in its column `within`.
+type Judged = (Vec<String>, &'static str);
 /// A percentile that is shown, in percent, and its nanoseconds.
 type Percentile = (f64, fn(&LatencySummary) -> u64);
 const PERCENTILES: [Percentile; 3] = [
@@ -40,7 +41,7 @@ the median of those of the rounds; service and lag are those of the same round."
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Length of each window; over stalls it is rounded up to whole periods
+    /// Length of each window
     #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
     /// How often each case is measured; each percentile shown is the median of those of the rounds
@@ -61,25 +62,32 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let bench = Bench::open(&arguments.bench)?;
     let (cases, rounds) = match arguments.smoke {
         true => (case::smoke(), 1),
-        false => (case::full(Duration::from_secs(arguments.seconds)), arguments.rounds),
+        false => (case::full(arguments.seconds), arguments.rounds),
     };
     let (mut lines, mut missed, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
     let mut stall_ns = 0;
     for case in &cases {
-        let measured = |window| measure(&bench, case, window);
+        let described = case.describe();
+        let line = format!("delay-server {}", serde_json::to_string(&case.mode)?);
+        let measured = |window| {
+            // Fresh, so that its stalls and its counts begin anew.
+            let server = bench.serve(std::env::current_exe()?, &line)?;
+            bench.load(window, &case.options(), &server)
+        };
         let round = |_| until_answered(arguments.smoke, case.window, measured, |it| it.requests);
         let results = (0..rounds).map(round).collect::<anyhow::Result<Vec<LoadReport>>>()?;
         let requests: u64 = results.iter().map(|result| result.requests).sum();
-        println!("{}: {requests} requests", case.describe());
+        println!("{described}: {requests} requests");
         for result in &results {
             stall_ns = stall_ns.max(result.stall_ns_max);
-            complaints.extend(complaint(case, result)?);
+            let complaint = check(case, result).err();
+            complaints.extend(complaint.map(|it| format!("{described}: {it:#}")));
         }
         for percentile in PERCENTILES {
             let Some((row, verdict)) = row(case, &results, percentile) else { continue };
             lines.push(row);
-            if verdict == Verdict::Missed {
-                missed.push(format!("{}, p{}", case.describe(), percentile.0));
+            if verdict == MISSED {
+                missed.push(format!("{described}, p{}", percentile.0));
             }
         }
     }
@@ -96,50 +104,36 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Measures a server that is fresh, so that its stalls and its counts begin anew.
-fn measure(bench: &Bench, case: &Case, window: Duration) -> anyhow::Result<LoadReport> {
-    let mode = serde_json::to_string(&case.mode)?;
-    let server = bench.serve(std::env::current_exe()?, &format!("delay-server {mode}"))?;
-    parse_load(&bench.load(window, &case.options(), &server)?.output()?)
-}
-
-/// Errors of a result that do not depend on the machine.
-fn complaint(case: &Case, result: &LoadReport) -> anyhow::Result<Option<String>> {
-    let (described, errors) = (case.describe(), result.errors.total());
-    if result.requests == 0 || errors > 0 {
-        return Ok(Some(format!("{described}: {} requests, {errors} errors", result.requests)));
+/// Finds errors of a result that do not depend on the machine.
+fn check(case: &Case, result: &LoadReport) -> anyhow::Result<()> {
+    let (requests, errors) = (result.requests, result.errors.total());
+    ensure!(requests > 0 && errors == 0, "{requests} requests, {errors} errors");
+    ensure!(result.latency.is_some(), "a result with requests has no latency");
+    let delay = case.mode.quantile(0.0);
+    for latency in result.latency.iter().chain(&result.service) {
+        // Without the ages of requests that were not answered.
+        let replies = latency.samples().context("a histogram is not understood")?.replies;
+        // The histogram keeps three digits, so the least one is somewhere within its bucket.
+        let least = Duration::from_nanos(replies.highest_equivalent(replies.min()));
+        ensure!(least >= delay, "a latency or service time of {least:?} is below {delay:?}");
     }
-    let latency = result.latency.as_ref().context("a result with requests has no latency")?;
-    let delay = case.mode.least_delay();
-    for (name, latency) in
-        [("latencies", Some(latency)), ("service times", result.service.as_ref())]
-    {
-        let Some(latency) = latency else { continue };
-        let below = below(latency, delay).with_context(|| described.clone())?;
-        // A request that was due shortly before the end and never sent is known to have waited so long only.
-        if below > latency.censored {
-            return Ok(Some(format!("{described}: {below} {name} are below {delay:?}")));
-        }
-    }
-    Ok(None)
+    Ok(())
 }
 
 /// The row of a percentile, from the round with the median of it, and its verdict; none without latencies.
-fn row(
-    case: &Case,
-    results: &[LoadReport],
-    (percent, nanoseconds): Percentile,
-) -> Option<(Vec<String>, Verdict)> {
+fn row(case: &Case, results: &[LoadReport], percentile: Percentile) -> Option<Judged> {
+    let (percent, nanoseconds) = percentile;
     let known = results.iter().filter_map(|it| Some((it, it.latency.as_ref()?)));
-    let mut rounds: Vec<(&LoadReport, &LatencySummary)> = known.collect();
+    let mut rounds: Vec<_> = known.collect();
     rounds.sort_by_key(|(_, latency)| nanoseconds(latency));
     let (round, latency) = rounds.get(rounds.len() / 2)?;
     let measured = Duration::from_nanos(nanoseconds(latency));
-    let (truth, verdict) = case.judge(percent, measured, latency.count);
+    let truth = case.mode.quantile(percent / 100.0);
+    let verdict = case.judge(percent / 100.0, measured, latency.count);
     let us = |time: Duration| time.as_secs_f64() * 1e6;
     let error_us = us(measured) - us(truth);
     // Nothing is a share of a truth that is zero.
-    let share = (!truth.is_zero()).then(|| error_us / us(truth));
+    let share = (!truth.is_zero()).then(|| error_us / us(truth) * 100.0);
     let beside = |latency: &Option<LatencySummary>| {
         figure(latency.as_ref().map(|it| nanoseconds(it) as f64 / 1e3), 0)
     };
@@ -156,35 +150,10 @@ fn row(
         format!("{:.0}", us(truth)),
         format!("{:.0}", us(measured)),
         format!("{error_us:+.0}"),
-        share.map_or_else(|| figure(None, 0), |it| format!("{:+.2}", it * 100.0)),
-        verdict.word().to_owned(),
+        share.map_or("-".to_owned(), |it| format!("{it:+.2}")),
+        verdict.to_owned(),
         beside(&round.service),
         beside(&round.lag),
     ];
     Some((row, verdict))
-}
-
-/// How many samples are certainly below this. The histogram keeps three digits, so one counts when
-/// all of its bucket is.
-fn below(latency: &LatencySummary, bound: Duration) -> anyhow::Result<u64> {
-    let histogram = latency.decoded().context("the histogram is not understood")?;
-    ensure!(histogram.len() == latency.count, "the histogram does not hold as many as it says");
-    let bucket = histogram.lowest_equivalent(u64::try_from(bound.as_nanos())?);
-    Ok(bucket.checked_sub(1).map_or(0, |most| histogram.count_between(0, most)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hdrhistogram::Histogram;
-
-    #[test]
-    fn samples_below_a_bound_are_counted() {
-        let mut histogram = Histogram::<u64>::new(3).unwrap();
-        (1..=1000).for_each(|millisecond| histogram.record(millisecond * 1_000_000).unwrap());
-        let latency = LatencySummary::of(&histogram);
-        for (microseconds, expected) in [(10_500, 10), (1000, 0), (0, 0)] {
-            assert_eq!(below(&latency, Duration::from_micros(microseconds)).unwrap(), expected);
-        }
-    }
 }

@@ -2,7 +2,7 @@
 //! due times come out.
 
 use serde::{Deserialize, Serialize};
-use std::{fmt, num::NonZeroU64, time::Duration};
+use std::{fmt, time::Duration};
 use wirebench_schema::units::write_duration;
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -10,7 +10,7 @@ pub(crate) enum Mode {
     /// Each request is answered after this delay.
     Constant { delay: Duration },
     /// Each n-th request of all connections is answered later than the others.
-    TwoPoint { short: Duration, long: Duration, every: NonZeroU64 },
+    TwoPoint { short: Duration, long: Duration, every: u64 },
     /// None, but a stall at the start of every period, shorter than it.
     Stall { period: Duration, length: Duration },
 }
@@ -21,38 +21,25 @@ impl Mode {
     pub(crate) fn due(&self, number: u64, arrival: Duration) -> Duration {
         match *self {
             Self::Constant { delay } => arrival + delay,
-            Self::TwoPoint { long, every, .. } if number.is_multiple_of(every.get()) => {
-                arrival + long
-            }
+            Self::TwoPoint { long, every, .. } if number.is_multiple_of(every) => arrival + long,
             Self::TwoPoint { short, .. } => arrival + short,
             Self::Stall { period, length } => {
-                let period_ns = period.as_nanos();
-                let begin_ns = arrival.as_nanos() / period_ns * period_ns;
-                let begin = Duration::from_nanos(u64::try_from(begin_ns).unwrap_or(u64::MAX));
-                arrival.max(begin + length)
+                let since_begin_ns = arrival.as_nanos() % period.as_nanos();
+                arrival + length.saturating_sub(Duration::from_nanos(since_begin_ns as u64))
             }
-        }
-    }
-
-    pub(crate) fn least_delay(&self) -> Duration {
-        match *self {
-            Self::Constant { delay } => delay,
-            Self::TwoPoint { short, long, .. } => short.min(long),
-            Self::Stall { .. } => Duration::ZERO,
         }
     }
 
     /// The latency that this share of all requests, 0 to 1, does not exceed, without the overhead of the machine.
-    /// Requests arrive evenly over two seconds, which are whole periods, independent of the server's state.
+    /// Requests arrive evenly over whole periods, independent of the server's state.
     pub(crate) fn quantile(&self, share: f64) -> Duration {
-        const REQUESTS: u64 = 200_000;
-        let delay = |number| {
-            let arrival = Duration::from_micros(10 * number);
-            self.due(number, arrival) - arrival
-        };
-        let mut delays: Vec<Duration> = (1..=REQUESTS).map(delay).collect();
-        delays.sort_unstable();
-        delays[(share * REQUESTS as f64).ceil() as usize - 1]
+        match *self {
+            Self::Constant { delay } => delay,
+            Self::TwoPoint { short, every, .. } if share <= 1.0 - 1.0 / every as f64 => short,
+            Self::TwoPoint { long, .. } => long,
+            // Latencies of requests within a stall are evenly between nothing and all of it.
+            Self::Stall { period, length } => length.saturating_sub(period.mul_f64(1.0 - share)),
+        }
     }
 
     /// The standard error of a quantile over this many requests that come at random, not evenly.
@@ -91,47 +78,27 @@ impl fmt::Display for Mode {
 mod tests {
     use super::*;
 
-    const MS: fn(u64) -> Duration = Duration::from_millis;
-    const CONSTANT: Mode = Mode::Constant { delay: Duration::from_millis(5) };
-    const STALL: Mode =
-        Mode::Stall { period: Duration::from_secs(1), length: Duration::from_millis(200) };
-
-    fn two_point(every: u64) -> Mode {
-        Mode::TwoPoint { short: MS(1), long: MS(20), every: every.try_into().unwrap() }
-    }
+    const REQUESTS: u64 = 200_000;
 
     #[test]
-    fn each_nth_request_waits_longer_and_a_stall_answers_at_its_end() {
-        let mode = two_point(3);
-        let delays: Vec<_> = (1..=6).map(|number| mode.due(number, MS(100)) - MS(100)).collect();
-        assert_eq!(delays, [MS(1), MS(1), MS(20), MS(1), MS(1), MS(20)]);
-        assert_eq!(mode.least_delay(), MS(1));
-        for (arrival, due) in
-            [(0, 200), (199, 200), (200, 200), (999, 999), (1000, 1200), (5150, 5200), (5900, 5900)]
-        {
-            assert_eq!(STALL.due(1, MS(arrival)), MS(due), "arrival at {arrival} ms");
-        }
-    }
-
-    #[test]
-    fn quantiles_are_those_of_the_closed_forms_and_vary_with_the_moment_of_arrival_only_over_stalls()
-     {
-        // With stalls of a fifth of the time, the share above 0.8 is evenly between nothing and the whole stall.
-        for (mode, share, milliseconds) in [
-            (CONSTANT, 0.5, 5),
-            (CONSTANT, 0.99, 5),
-            (two_point(20), 0.949, 1),
-            (two_point(20), 0.951, 20),
-            (STALL, 0.5, 0),
-            (STALL, 0.8, 0),
-            (STALL, 0.9, 100),
-            (STALL, 0.99, 190),
+    fn quantiles_are_those_of_requests_that_arrive_evenly_over_two_seconds() {
+        let ms = Duration::from_millis;
+        for mode in [
+            Mode::Constant { delay: ms(5) },
+            Mode::TwoPoint { short: ms(1), long: ms(20), every: 20 },
+            Mode::Stall { period: ms(1000), length: ms(200) },
         ] {
-            let error = mode.quantile(share).abs_diff(MS(milliseconds));
-            assert!(error <= Duration::from_micros(20), "{mode}, {share}: {error:?}");
+            let delay = |number| {
+                let arrival = Duration::from_micros(10 * number);
+                mode.due(number, arrival) - arrival
+            };
+            let mut delays: Vec<Duration> = (1..=REQUESTS).map(delay).collect();
+            delays.sort_unstable();
+            for share in [0.001, 0.5, 0.8, 0.9, 0.949, 0.951, 0.99] {
+                let simulated = delays[(share * REQUESTS as f64) as usize - 1];
+                let error = mode.quantile(share).abs_diff(simulated);
+                assert!(error <= Duration::from_micros(20), "{mode}, {share}: {error:?}");
+            }
         }
-        assert_eq!(STALL.standard_error(0.9, 900), MS(10));
-        assert!(STALL.standard_error(0.5, 900).is_zero());
-        assert!(CONSTANT.standard_error(0.9, 900).is_zero());
     }
 }

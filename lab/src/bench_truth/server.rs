@@ -3,19 +3,12 @@
 //!
 //! The connection of a client that does not read its replies is closed.
 
-use anyhow::Context;
 use memchr::memmem;
-use rustix::{
-    buffer::spare_capacity,
-    event::{Timespec, epoll},
-    io::{Errno, retry_on_intr},
-    net::{RecvFlags, SendFlags},
-};
+use rustix::{buffer::spare_capacity, event::Timespec, event::epoll, io::retry_on_intr};
 use std::{
     cmp::Reverse,
     collections::BinaryHeap,
-    convert::Infallible,
-    io,
+    io::{self, ErrorKind, Read as _, Write as _},
     net::{TcpListener, TcpStream},
     os::fd::OwnedFd,
     time::{Duration, Instant},
@@ -27,6 +20,7 @@ const REPLY: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
 /// The listening socket's event data; no connection gets that far.
 const LISTENER: u64 = u64::MAX;
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 struct Server {
     listener: TcpListener,
@@ -43,31 +37,24 @@ struct Server {
 
 /// Prints where it listens, and serves until the process ends. `mode` is JSON.
 pub(crate) fn run(mode: &str) -> anyhow::Result<()> {
-    let mode = serde_json::from_str(mode)?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
-    println!("listening {}", listener.local_addr()?);
-    match serve(listener, mode, Duration::ZERO).context("the delay server")? {}
-}
-
-/// Serves until the process ends; it waits at most this long at a time.
-fn serve(listener: TcpListener, mode: Mode, wait: Duration) -> io::Result<Infallible> {
     listener.set_nonblocking(true)?;
+    println!("listening {}", listener.local_addr()?);
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)?;
     let mut server = Server {
         listener,
         epoll,
-        mode,
+        mode: serde_json::from_str(mode)?,
         began: Instant::now(),
         connections: Vec::new(),
         requests: 0,
         timers: BinaryHeap::new(),
     };
-    let wait = Timespec::try_from(wait).map_err(io::Error::other)?;
     let mut events = Vec::with_capacity(256);
     loop {
         events.clear();
-        retry_on_intr(|| epoll::wait(&server.epoll, spare_capacity(&mut events), Some(&wait)))?;
+        retry_on_intr(|| epoll::wait(&server.epoll, spare_capacity(&mut events), Some(&AT_ONCE)))?;
         for event in &events {
             match event.data.u64() {
                 LISTENER => server.accept()?,
@@ -94,9 +81,11 @@ impl Server {
     fn receive(&mut self, number: usize) {
         let Some((stream, head)) = &mut self.connections[number] else { return };
         let mut buffer = [0; 16 * 1024];
-        match rustix::net::recv(stream, &mut buffer, RecvFlags::empty()) {
-            Ok((_, count)) if count > 0 => head.extend_from_slice(&buffer[..count]),
-            Err(Errno::AGAIN | Errno::INTR) => return,
+        match stream.read(&mut buffer) {
+            Ok(count @ 1..) => head.extend_from_slice(&buffer[..count]),
+            Err(it) if matches!(it.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                return;
+            }
             // Closing the socket also removes it from the epoll instance.
             Ok(_) | Err(_) => return self.connections[number] = None,
         }
@@ -118,71 +107,10 @@ impl Server {
                 return;
             }
             self.timers.pop();
-            let Some((stream, _)) = &self.connections[number] else { continue };
-            if rustix::net::send(stream, REPLY, SendFlags::NOSIGNAL) != Ok(REPLY.len()) {
+            let Some((stream, _)) = &mut self.connections[number] else { continue };
+            if stream.write(REPLY).ok() != Some(REPLY.len()) {
                 self.connections[number] = None;
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::{
-        io::{Read as _, Write as _},
-        thread,
-    };
-
-    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-
-    /// Connections to a server in this process.
-    fn connect(mode: Mode, connections: usize) -> Vec<TcpStream> {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        thread::spawn(move || serve(listener, mode, Duration::from_millis(1)));
-        let connect = |_| {
-            let stream = TcpStream::connect(address).unwrap();
-            stream.set_nodelay(true).unwrap();
-            stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-            stream
-        };
-        (0..connections).map(connect).collect()
-    }
-
-    fn expect_reply(stream: &mut TcpStream) {
-        let mut reply = [0; REPLY.len()];
-        stream.read_exact(&mut reply).unwrap();
-        assert_eq!(reply, *REPLY);
-    }
-
-    /// A late reply is not a failure, because the test does not measure the machine.
-    #[test]
-    fn no_reply_comes_before_its_delay_on_any_connection() {
-        let (short, long) = (Duration::from_millis(1), Duration::from_millis(60));
-        let mut streams = connect(Mode::TwoPoint { short, long, every: 4.try_into().unwrap() }, 2);
-        for number in 1..=16_usize {
-            let began = Instant::now();
-            let stream = &mut streams[number % 2];
-            stream.write_all(REQUEST).unwrap();
-            expect_reply(stream);
-            let least = if number % 4 == 0 { long } else { short };
-            assert!(began.elapsed() >= least, "request {number} took {:?}", began.elapsed());
-        }
-    }
-
-    #[test]
-    fn requests_that_wait_at_the_same_time_and_come_in_pieces_are_answered_once() {
-        let delay = Duration::from_millis(100);
-        let mut streams = connect(Mode::Constant { delay }, 100);
-        let began = Instant::now();
-        for stream in &mut streams {
-            REQUEST.repeat(3).chunks(77).for_each(|piece| stream.write_all(piece).unwrap());
-        }
-        streams.iter_mut().for_each(|stream| (0..3).for_each(|_| expect_reply(stream)));
-        // One after the other they would take 30 seconds.
-        assert!((delay..Duration::from_secs(10)).contains(&began.elapsed()));
-        streams[0].set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        streams[0].read(&mut [0]).expect_err("nothing more was requested");
     }
 }
