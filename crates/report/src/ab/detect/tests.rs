@@ -71,9 +71,9 @@ fn the_text_says_what_is_found_and_from_which_cohorts() {
         Detection::of(&run(cohorts, deviation), TIME).unwrap().text() + "\n"
     };
     expect![[r#"
-        `wirebench ab` finds 0.5 % more work (+0.6 % ±0.2) in 25 s in 99 of 100 tries, 1 false alarm in 100
+        `wirebench ab` finds +0.6 % ±0.2 (0.5 % more work) in 25 s in 99 of 100 tries, 1 false alarm in 100
 
-        difference  measured                found in          median time
+        extra work  measured                found in          median time
         0 %         +0.0 % ±0.3             1 of 100 tries    40 s         false alarms
         0.5 %       +0.6 % ±0.2             99 of 100 tries   25 s
         1 %         +1.0 % ±0.2             99 of 100 tries   20 s
@@ -85,9 +85,9 @@ fn the_text_says_what_is_found_and_from_which_cohorts() {
         server and copies of it with more work per request ran side by side.
     "#]].assert_eq(&text(10, 0.004));
     expect![[r#"
-        `wirebench ab` finds 5 % more work (+6 % ±5) in 30 s in 92 of 100 tries, 0 false alarms in 100
+        `wirebench ab` finds +6 % ±5 (5 % more work) in 30 s in 92 of 100 tries, 0 false alarms in 100
 
-        difference  measured                found in          median time
+        extra work  measured                found in          median time
         0 %         +0 % ±6                 0 of 100 tries    40 s         false alarms
         0.5 %       -2 % ±5                 0 of 100 tries    40 s
         1 %         -1 % ±5                 0 of 100 tries    40 s

@@ -18,7 +18,7 @@ impl Detection {
     #[must_use]
     pub fn text(&self) -> String {
         let Self { cohorts, budget_s, cohort_s, .. } = self;
-        let head = line(["difference", "measured", "found in", "median time", ""]);
+        let head = line(["extra work", "measured", "found in", "median time", ""]);
         let lines: String = self.differences.iter().map(|it| self.line(it)).collect();
         let margin = percent(self.margin);
         let mut origin = format!(
@@ -48,7 +48,7 @@ impl Detection {
         let DetectedDifference { intended, measured, found, median_s, .. } = it;
         let (intended, measured) = (percent(*intended), change(measured.value, measured.interval));
         format!(
-            "`wirebench ab` finds {intended} more work ({measured}) in {median_s:.0} s in {found} of {tries} tries, \
+            "`wirebench ab` finds {measured} ({intended} more work) in {median_s:.0} s in {found} of {tries} tries, \
              {alarms} in {tries}"
         )
     }
