@@ -86,7 +86,7 @@ impl ServiceOptions {
         let addresses =
             wirebench_loadgen::addresses(&target).map_err(|error| usage(error.to_string()))?;
         let elsewhere = addresses.iter().find(|it| !it.ip().to_canonical().is_loopback());
-        let full_speed = self.consent.yes || elsewhere.is_none();
+        let full_speed = self.consent.yes || elsewhere.is_none() && !is_limited;
         if let (Some(address), false, false) = (elsewhere, full_speed, is_limited) {
             return Err(usage(format!(
                 "{url} is not on loopback ({address}), so others may use it: give {option} to limit the load, or \

@@ -146,7 +146,9 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
             (workloads.find(is_best).map(|it| it.name.clone()), None, false)
         }
         Tuned::Search(search) => {
-            let rate = search.found.as_ref().and_then(|it| it.requests_per_second);
+            // A rate that was not confirmed may be that of a burst.
+            let confirmed = search.found.as_ref().filter(|it| it.held > 0);
+            let rate = confirmed.and_then(|it| it.requests_per_second);
             let is_bound = search.found.is_some_and(|it| it.limit != SearchLimit::Server);
             (rate.map(|_| search.sought.workload.clone()), rate, is_bound)
         }
@@ -177,7 +179,7 @@ fn nothing(journal: &Journal) -> Vec<Lost> {
     let start = &journal.start;
     let both = start.variants.first().zip(start.workloads.last());
     let cell = both.map(|(it, workload)| Cell::of(workload, &it.variant, 0));
-    let reason = "no combination or rate was found".to_owned();
+    let reason = "no combination or rate was found and confirmed".to_owned();
     cell.map(|cell| Lost { cell, reason }).into_iter().collect()
 }
 

@@ -157,4 +157,4 @@ fn add_invalid(notes: &mut Vec<(ReasonKind, String)>, reasons: &[Reason]) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -17,6 +17,8 @@ pub(super) struct Used {
     /// causes many.
     pub(super) busy_ns: u64,
     pub(super) stolen_ns: u64,
+    /// Idle, also while it waits for a disk.
+    pub(super) idle_ns: u64,
 }
 
 /// The times of every CPU at one moment.
@@ -42,32 +44,27 @@ impl CpuTimes {
     /// Whether all CPUs were busy since `before`.
     pub fn is_full_since(&self, before: &Self) -> bool {
         let cpus: Vec<u32> = self.times.keys().copied().collect();
-        let Used { busy_ns, stolen_ns } = self.used_since(before, &cpus);
+        let idle_ns = self.used_since(before, &cpus).idle_ns as f64;
         let available_ns = self.since(before).as_nanos() as f64 * cpus.len() as f64;
-        (busy_ns + stolen_ns) as f64 > FULL_SHARE * available_ns
+        !cpus.is_empty() && idle_ns < (1.0 - FULL_SHARE) * available_ns
     }
 
     /// The share of the time of `cpus` since `before` that others used, when `own_ns` of it was used
     /// by those that ask.
     pub fn others_since(&self, before: &Self, cpus: &[u32], own_ns: u64) -> f64 {
-        let Used { busy_ns, stolen_ns } = self.used_since(before, cpus);
+        let Used { busy_ns, stolen_ns, .. } = self.used_since(before, cpus);
         let available_ns = self.since(before).as_nanos() as f64 * cpus.len() as f64;
         (busy_ns + stolen_ns).saturating_sub(own_ns) as f64 / available_ns.max(1.0)
     }
 
     /// What `cpus` together were used for since `before`.
     pub(super) fn used_since(&self, before: &Self, cpus: &[u32]) -> Used {
-        let since = |cpu: &u32| {
-            let (now, then) = (self.times.get(cpu)?, before.times.get(cpu)?);
-            Some(Used {
-                busy_ns: now.busy_ns.saturating_sub(then.busy_ns),
-                stolen_ns: now.stolen_ns.saturating_sub(then.stolen_ns),
-            })
+        let since = |of: fn(&Used) -> u64, cpu| {
+            Some(of(self.times.get(cpu)?).saturating_sub(of(before.times.get(cpu)?)))
         };
-        cpus.iter().filter_map(since).fold(Used::default(), |sum, one| Used {
-            busy_ns: sum.busy_ns + one.busy_ns,
-            stolen_ns: sum.stolen_ns + one.stolen_ns,
-        })
+        let sum = |of| cpus.iter().filter_map(|cpu| since(of, cpu)).sum();
+        let (busy_ns, stolen_ns) = (sum(|it| it.busy_ns), sum(|it| it.stolen_ns));
+        Used { busy_ns, stolen_ns, idle_ns: sum(|it| it.idle_ns) }
     }
 }
 
@@ -81,9 +78,10 @@ fn times(text: &str, ticks_per_second: u64) -> BTreeMap<u32, Used> {
         let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
         let ticks: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
         let [user, nice, system, ..] = ticks[..] else { return None };
-        let stolen = ticks.get(7).copied().unwrap_or(0);
-        let busy_ns = nanoseconds(user + nice + system);
-        Some((cpu, Used { busy_ns, stolen_ns: nanoseconds(stolen) }))
+        let of = |field: usize| ticks.get(field).copied().unwrap_or(0);
+        let (busy, idle, stolen) = (user + nice + system, of(3) + of(4), of(7));
+        let [busy_ns, stolen_ns, idle_ns] = [busy, stolen, idle].map(nanoseconds);
+        Some((cpu, Used { busy_ns, stolen_ns, idle_ns }))
     };
     text.lines().filter_map(of_line).collect()
 }
@@ -106,26 +104,25 @@ mod tests {
 
     #[test]
     fn a_line_belongs_to_the_cpu_whose_number_it_carries() {
-        // CPU 1 is offline.
         let text = "cpu  60 0 6 100 0 0 0 3\ncpu0 10 0 1 90 0 0 0 0 0 0\n\
                     cpu2 20 1 2 80 7 7 7 3 0 0\ncpu3 30 0 3\nintr 5 0\nctxt 9\n";
-        let used = |busy_ms: u64, stolen_ms: u64| Used {
-            busy_ns: busy_ms * 1_000_000,
-            stolen_ns: stolen_ms * 1_000_000,
+        let used = |of_ms: [u64; 3]| {
+            let [busy_ns, stolen_ns, idle_ns] = of_ms.map(|ms| ms * 1_000_000);
+            Used { busy_ns, stolen_ns, idle_ns }
         };
-        let expected = BTreeMap::from([(0, used(110, 0)), (2, used(230, 30)), (3, used(330, 0))]);
+        let cpus = [(0, [110, 0, 900]), (2, [230, 30, 870]), (3, [330, 0, 0])];
+        let expected = cpus.map(|(cpu, of_ms)| (cpu, used(of_ms))).into();
         assert_eq!(times(text, 100), expected);
     }
 
     #[test]
     fn only_the_named_cpus_count_and_only_since_then() {
-        let used = |busy_ns, stolen_ns| Used { busy_ns, stolen_ns };
+        let used = |busy_ns, stolen_ns| Used { busy_ns, stolen_ns, idle_ns: 0 };
         let at = Instant::now();
         let before = CpuTimes::new(at, BTreeMap::from([(0, used(7, 7)), (1, used(0, 0))]));
         let later = BTreeMap::from([(0, used(17, 9)), (1, used(100, 100)), (2, used(5, 5))]);
         let after = CpuTimes::new(at + Duration::from_secs(1), later);
         assert_eq!(after.used_since(&before, &[0]), used(10, 2));
-        // Of a CPU that has come since then nothing is known.
         assert_eq!(after.used_since(&before, &[0, 2]), used(10, 2));
         assert_eq!(after.since(&before), Duration::from_secs(1));
     }
@@ -133,13 +130,13 @@ mod tests {
     #[test]
     fn a_machine_is_full_when_hardly_any_cpu_was_idle() {
         let at = Instant::now();
-        let used = |busy_ms: u64| Used { busy_ns: busy_ms * 1_000_000, stolen_ns: 0 };
+        let used = |idle_ms: u64| Used { idle_ns: idle_ms * 1_000_000, ..Used::default() };
         let before = CpuTimes::new(at, BTreeMap::from([(0, used(0)), (1, used(0))]));
-        let after = |busy_ms: u64| {
-            let times = BTreeMap::from([(0, used(500)), (1, used(busy_ms))]);
+        let after = |idle_ms: u64| {
+            let times = BTreeMap::from([(0, used(0)), (1, used(idle_ms))]);
             CpuTimes::new(at + Duration::from_millis(500), times)
         };
-        assert!(after(450).is_full_since(&before));
-        assert!(!after(350).is_full_since(&before));
+        assert!(after(50).is_full_since(&before));
+        assert!(!after(150).is_full_since(&before));
     }
 }

@@ -37,8 +37,8 @@ fn reasons_of(
         wake_up_ns: 2_500,
     };
     let end = at + Duration::from_millis(window_ms);
-    let before = machine(at, Used { busy_ns: 7, stolen_ns: 7 });
-    let used = Used { busy_ns: 7 + busy_ms * MS, stolen_ns: 7 + stolen_ms * MS };
+    let before = machine(at, Used { busy_ns: 7, stolen_ns: 7, idle_ns: 0 });
+    let used = Used { busy_ns: 7 + busy_ms * MS, stolen_ns: 7 + stolen_ms * MS, idle_ns: 0 };
     let after = machine(end, used);
     let threads =
         (Threads::new(at, &[(0, 0, 0)]), Threads::new(end, &[(ran_ms * MS, waited_ms * MS, 10)]));

@@ -219,6 +219,7 @@ fn a_spoiled_tail_withholds_verdicts_on_the_tail_and_no_others() {
     assert_eq!(of(Metric::Cpu), Verdict::Claimed(Claim::Higher));
     assert_ne!(of(Metric::LatencyP50), Verdict::NotValid);
     assert_eq!(of(Metric::LatencyP99), Verdict::NotValid);
+    assert!(self::of(&journal, &[]).details().contains("1.50 ms!"));
 }
 
 #[test]

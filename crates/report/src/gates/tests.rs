@@ -1,6 +1,7 @@
 //! What conditions find in synthetic results of `run`, `tune` and `load`: no load is made.
 
 use super::*;
+use crate::tune::tests::{FOUND, search};
 use crate::{
     Details, Report,
     compare::{Differences, GateVerdict, gate_lines},
@@ -14,6 +15,7 @@ use crate::{
     tune::{SUITE, TuneReport},
 };
 use wirebench_schema::{
+    journal::SearchResult,
     journal::{Cause, Outcome, Run, Weight},
     load::{
         ErrorCounts, LatencySummary, LoadResult, NamedRequests, Offered, RateCurve, RequestFile,
@@ -261,4 +263,13 @@ fn the_best_combination_of_a_sweep_is_judged() {
     journal.runs.clear();
     let gate = judged(&journal);
     assert!(gate.fails() && gate.lost.len() == 1, "{gate:#?}");
+}
+
+#[test]
+fn a_rate_that_was_not_confirmed_passes_no_gate() {
+    for held in [0, 1] {
+        let journal = search(Some(SearchResult { held, ..FOUND }));
+        let gate = of_tune(&journal, &Tuned::of(&journal).unwrap(), &conditions(&["req/s < 1"]));
+        assert_eq!(gate.unwrap().fails(), held == 0);
+    }
 }

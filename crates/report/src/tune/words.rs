@@ -150,11 +150,8 @@ pub(super) fn sentence(
 /// How well the rate is known.
 fn known(found: SearchResult) -> String {
     let mut runs = count(found.runs, "run");
-    match (found.held, found.confirmations) {
-        (_, 0) => {}
-        (0, _) => runs += ", not confirmed after saturation",
-        _ => runs += ", confirmed after saturation",
-    }
+    let is_confirmed = if found.held > 0 { "" } else { "not " };
+    runs += &format!(", {is_confirmed}confirmed after saturation");
     let shown = |rate: u64| thousands(rate as f64);
     match (found.low, found.high, found.runs) {
         (Some(low), Some(high), _) => {
