@@ -15,7 +15,7 @@ use std::{
     time::Instant,
 };
 use wirebench_schema::{
-    journal::{Journal, ReasonKind},
+    journal::{Journal, ReasonKind, Run},
     scenario::Scenario,
 };
 
@@ -143,6 +143,8 @@ fn a_sweep_and_a_search_leave_the_service_as_it_is() {
     let outcome = other.wirebench(&[&search[..], &["-d", "100ms", "-q"]].concat());
     outcome.assert_reported();
     assert_has(&outcome.stdout, &["not restarted: "]);
+    let is_rated = |run: &Run| run.workload == "rate";
+    assert!(other.journal().runs.iter().all(is_rated), "no load is faster, also on loopback");
     world.wirebench(&["load", &url, "-n", "10", "-c", "1"]).ended(0);
     server.signal(rustix::process::Signal::TERM);
     server.end();
