@@ -151,7 +151,7 @@ pub(super) fn sentence(
 fn known(found: SearchResult) -> String {
     let mut runs = count(found.runs, "run");
     let is_confirmed = if found.held > 0 { "" } else { "not " };
-    runs += &format!(", {is_confirmed}confirmed after saturation");
+    runs += &format!(", {is_confirmed}confirmed");
     let shown = |rate: u64| thousands(rate as f64);
     match (found.low, found.high, found.runs) {
         (Some(low), Some(high), _) => {
