@@ -128,6 +128,7 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
             build,
             checkouts,
             origin: Origin::Entry { versions: entry.versions.clone() },
+            tree: None,
             variant,
         };
         if project.is_checked(&project.state) {

@@ -13,7 +13,10 @@ use std::{
     path::{Path, PathBuf},
 };
 use walkdir::DirEntry;
-use wirebench_server::digest::{add_content, hexadecimal};
+use wirebench_server::{
+    digest::{add_content, hexadecimal},
+    provenance::is_shared,
+};
 
 use crate::{
     build::{self, files_below},
@@ -60,6 +63,15 @@ pub fn fingerprint(subject: &Subject) -> Option<String> {
     Some(hexadecimal(hash))
 }
 
+/// Whether `subject` may run files that its fingerprint lacks.
+#[must_use]
+pub fn runs_others(subject: &Subject) -> bool {
+    let is_compiled = |path: &PathBuf| {
+        is_machine_code(path) && path.canonicalize().is_ok_and(|it| !is_shared(&it))
+    };
+    CommandFiles::of(subject).programs.is_none_or(|programs| !programs.iter().all(is_compiled))
+}
+
 /// The files that the program may read besides, by their paths in their folders: those that git tracks in its working
 /// folder, or all of them if git tracks none, and those below the folders that the command names, or in which a file is
 /// that it names. Files of machine code do not read others next to them. None if there are too many.
@@ -72,7 +84,7 @@ fn folder_files(subject: &Subject, named: &CommandFiles) -> Option<BTreeSet<(Pat
     // Programs next to an interpreter are not its.
     env::split_paths(&search_path(subject)).for_each(|it| _ = folders.remove(&source.join(it)));
     let mut files = BTreeSet::new();
-    if matches!(subject.origin, Origin::Own { .. }) {
+    if matches!(subject.origin, Origin::Own) {
         let tracked = tracked::files(source);
         if tracked.is_empty() {
             folders.insert(source.clone());
@@ -263,6 +275,17 @@ mod tests {
         let before = print(&subject);
         program(&folder.path().join("bin/server"), "#!/bin/sh\necho\n");
         assert_ne!(print(&subject), before);
+    }
+
+    #[test]
+    fn only_a_compiled_program_of_the_users_runs_no_others() {
+        let (folder, script) = world("./server {port}");
+        fs::copy("/bin/cat", folder.path().join("compiled")).unwrap();
+        let own = |line: &str| runs_others(&subject(folder.path(), line));
+        assert!(!own("./compiled {port}"));
+        assert!(runs_others(&script) && own("cat {port}") && own("./nothing {port}"));
+        std::os::unix::fs::symlink("/bin/sh", folder.path().join("link")).unwrap();
+        assert!(own("./link server {port}"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Reads files that people write. It knows nothing of what is in them.
 
 use std::path::Path;
-use wirebench_schema::load::RequestFile;
+use wirebench_schema::{load::RequestFile, secrets::learn};
 
 /// No description and no lock file is larger.
 const FILE_LIMIT_BYTES: u64 = 16 << 20;
@@ -11,9 +11,9 @@ pub(crate) fn read_small(file: &Path) -> Result<String, String> {
     read_at_most(file, FILE_LIMIT_BYTES)
 }
 
-/// The same of a file of requests, which may be larger.
+/// The same of a file of requests, which may be larger, and whose secrets are hidden from now on.
 pub(crate) fn read_requests(file: &Path) -> Result<String, String> {
-    read_at_most(file, RequestFile::LIMIT_BYTES)
+    read_at_most(file, RequestFile::LIMIT_BYTES).inspect(learn)
 }
 
 fn read_at_most(file: &Path, limit: u64) -> Result<String, String> {

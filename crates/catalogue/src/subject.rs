@@ -26,10 +26,7 @@ pub enum Origin {
     },
     Builtin,
     /// A command line; nothing is declared about it.
-    Own {
-        /// True in a tree of git. Its build runs each time, because what it depends on is not known.
-        in_tree: bool,
-    },
+    Own,
     /// The URL of a service that runs already.
     Service,
     /// A folder below `entries/` whose description cannot be used. It is listed with the
@@ -56,6 +53,8 @@ pub struct Subject {
     pub checkouts: Option<Checkouts>,
     /// Where it comes from.
     pub origin: Origin,
+    /// The tree of git of its side, if it is compared with another revision.
+    pub tree: Option<PathBuf>,
 }
 
 impl Subject {
@@ -68,8 +67,8 @@ impl Subject {
         project: &Project,
     ) -> Self {
         let build = project.build_folder(&variant.id);
-        let (description, url, checkouts) = (String::new(), None, None);
-        Self { variant, title, description, url, source, build, checkouts, origin }
+        let (description, url, checkouts, tree) = (String::new(), None, None, None);
+        Self { variant, title, description, url, source, build, checkouts, origin, tree }
     }
 
     /// A request to start it in a scenario.
@@ -82,6 +81,7 @@ impl Subject {
             timeout_ms: DEFAULT_TIMEOUT_MS,
             build: self.build.clone(),
             source: self.source.clone(),
+            tree: self.tree.clone(),
         }
     }
 
@@ -96,13 +96,13 @@ impl Subject {
     pub const fn is_described(&self) -> bool {
         match self.origin {
             Origin::Entry { .. } | Origin::Builtin => true,
-            Origin::Own { .. } | Origin::Service | Origin::Broken { .. } => false,
+            Origin::Own | Origin::Service | Origin::Broken { .. } => false,
         }
     }
 
-    /// True of a command line in a tree of git.
+    /// True of a command line in a tree of git. Its build runs each time, because what it depends on is not known.
     pub(crate) const fn is_in_tree(&self) -> bool {
-        matches!(self.origin, Origin::Own { in_tree: true })
+        matches!(self.origin, Origin::Own) && self.tree.is_some()
     }
 
     /// What is wrong with its description, if it cannot be used.
@@ -110,7 +110,7 @@ impl Subject {
     pub fn broken(&self) -> Option<&str> {
         match &self.origin {
             Origin::Broken { reason } => Some(reason),
-            Origin::Entry { .. } | Origin::Builtin | Origin::Own { .. } | Origin::Service => None,
+            Origin::Entry { .. } | Origin::Builtin | Origin::Own | Origin::Service => None,
         }
     }
 
@@ -175,6 +175,7 @@ impl Subject {
             skips: self.variant.caveats(),
             versions,
             fingerprint: None,
+            runs_others: false,
         }
     }
 
@@ -238,8 +239,7 @@ impl Subject {
         let mut variant =
             Variant::of_command(own_id(&program_name(&command[0]))?, command, Ready::Connect);
         variant.scenarios = scenarios.to_vec();
-        let origin = Origin::Own { in_tree: false };
-        Ok(Self::new(variant, format!("`{line}`"), current_folder()?, origin, project))
+        Ok(Self::new(variant, format!("`{line}`"), current_folder()?, Origin::Own, project))
     }
 }
 

@@ -44,7 +44,7 @@ use std::{
     os::unix::process::CommandExt as _,
     process::{Command, ExitCode},
 };
-use wirebench_schema::{argv, journal::Start};
+use wirebench_schema::{argv, journal::Start, secrets};
 
 use crate::{
     exit::usage,
@@ -139,8 +139,18 @@ fn leave_hook() {
     }
 }
 
+/// Hides the values of secrets that this process was given by arguments and variables, apart from paths.
+fn learn_secrets() {
+    let text = |it: OsString| it.to_string_lossy().into_owned();
+    let variables = env::vars_os().map(|(name, value)| [text(name), text(value)]);
+    let variables = variables.filter(|[_, value]| !value.starts_with('/'));
+    secrets::learn(&variables.collect::<Vec<_>>());
+    secrets::learn(&env::args_os().map(text).collect::<Vec<_>>());
+}
+
 fn main() -> ExitCode {
     leave_hook();
+    learn_secrets();
     let arguments = match parsed() {
         Ok(arguments) => arguments,
         Err(error) => return foreign::report(&error),

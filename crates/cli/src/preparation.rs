@@ -13,7 +13,10 @@ use wirebench_schema::{
 };
 use wirebench_sys::awake::AwakeCpus;
 
-use crate::{context::Context, exit::Exit, idle_option::IdleOption, progress::Reporter};
+use crate::{
+    context::Context, exit::Exit, idle_option::IdleOption, progress::Reporter,
+    request_options::learn_files,
+};
 
 /// What becomes of expectations without checks.
 const UNCHECKED: &str =
@@ -56,6 +59,8 @@ pub(crate) fn bind(
     idle: IdleOption,
     reporter: &Reporter,
 ) -> anyhow::Result<Option<AwakeCpus>> {
+    let requests = experiment.suite.workloads.iter().filter_map(|it| it.requests.as_ref());
+    requests.for_each(learn_files);
     let is_checked = experiment.verification.is_done();
     if !is_checked && experiment.suite.workloads.iter().any(Workload::expects_bodies) {
         reporter.note(UNCHECKED);

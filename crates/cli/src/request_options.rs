@@ -1,8 +1,10 @@
 //! What is requested and what a correct reply is: the same options in every verb.
 
 use std::{
+    collections::BTreeSet,
     fs::File,
     io::Read,
+    path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 use wirebench_catalogue::subject::Subject;
@@ -11,7 +13,7 @@ use wirebench_schema::{
     entry::RunCommand,
     load::{Body, Expect, RequestFile, RequestOrder, RequestSet, RequestSpec, SeqStart, Trust},
     scenario::Scenario,
-    secrets::hidden_text,
+    secrets::{hidden_json, hidden_text, learn},
     server_url::ServerUrl,
 };
 
@@ -117,7 +119,25 @@ impl TrustOptions {
 pub(crate) const CONTRADICTION: &str = "--scenario says what is requested, and so do --method, --path, \
                                         --requests and the like: omit one of them";
 
-/// The text of a file of requests.
+/// Hides what the files of a set have of secrets: bodies, and lines from which a secret is chosen.
+pub(crate) fn learn_files(set: &RequestSet) {
+    let folder = set.file.as_deref().and_then(|it| Path::new(it).parent()).unwrap_or(Path::new(""));
+    let read = |path: &str| read_requests(&folder.join(path).display().to_string());
+    for body in set.requests.iter().filter_map(|it| it.body.as_ref()) {
+        if let Body::File(path) = body {
+            let _ = read(path);
+        }
+    }
+    let plain = serde_json::to_string(set).unwrap_or_default();
+    let hidden = hidden_json(&plain);
+    let chosen = plain.split("{choose:").skip(1).filter_map(|it| Some(it.split_once('}')?.0));
+    let of_secret = chosen.filter(|path| !hidden.contains(&format!("{{choose:{path}}}")));
+    for text in of_secret.collect::<BTreeSet<_>>().into_iter().flat_map(read) {
+        learn(&text.lines().map(|line| ["secret", line]).collect::<Vec<_>>());
+    }
+}
+
+/// The text of a file of requests, whose secrets are hidden from now on.
 pub(crate) fn read_requests(path: &str) -> Result<String, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mut text = String::new();
@@ -126,6 +146,7 @@ pub(crate) fn read_requests(path: &str) -> Result<String, String> {
     if bounded.limit() == 0 {
         return Err(format!("it is larger than {} MiB", RequestFile::LIMIT_BYTES >> 20));
     }
+    learn(&text);
     Ok(text)
 }
 

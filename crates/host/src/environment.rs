@@ -17,7 +17,9 @@ pub use tools::{TOOLS, versions};
 use std::{
     collections::BTreeMap, ffi::OsString, path::Path, sync::atomic::AtomicBool, time::Duration,
 };
-use wirebench_schema::environment::{BuildProfile, Environment, Program, changes_servers};
+use wirebench_schema::environment::{
+    BuildProfile, Environment, Program, changes_servers, may_change_servers,
+};
 use wirebench_server::{
     command::{Job, NO_ENV},
     digest,
@@ -63,7 +65,13 @@ pub const SYSCTLS: [&str; 30] = [
 /// Looks at the machine. `revision` is that of the project.
 #[must_use]
 pub fn gather(revision: Option<String>) -> Environment {
-    Environment { revision, variables: Some(variables()), ..here() }
+    let variables = Some(variables(changes_servers));
+    let others: Vec<String> = self::variables(may_change_servers)
+        .into_iter()
+        .map(|(name, value)| format!("{name}={value}\0"))
+        .collect();
+    let other_variables = Some(digest::of_text(&others.concat()));
+    Environment { revision, variables, other_variables, ..here() }
 }
 
 /// Looks at the machine and, unless `stop` is set, at all tools and at how evenly its CPUs work, which takes CPU time.
@@ -86,12 +94,12 @@ pub fn here() -> Environment {
     }
 }
 
-/// The variables of this process that change how servers run.
-fn variables() -> BTreeMap<String, String> {
+/// The variables of this process whose names are `wanted`.
+fn variables(wanted: fn(&str) -> bool) -> BTreeMap<String, String> {
     let text = |(name, value): (OsString, OsString)| {
         Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
     };
-    std::env::vars_os().filter_map(text).filter(|(name, _)| changes_servers(name)).collect()
+    std::env::vars_os().filter_map(text).filter(|(name, _)| wanted(name)).collect()
 }
 
 /// What the files below `root` tell of a machine on which `cpus` may be used.

@@ -55,6 +55,7 @@ pub(crate) fn journal_of(suite: &str) -> Journal {
         skips: Vec::new(),
         versions: BTreeMap::new(),
         fingerprint: None,
+        runs_others: false,
     };
     Journal::new(Start {
         format: JOURNAL_FORMAT,

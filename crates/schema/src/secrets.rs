@@ -1,15 +1,17 @@
 //! Hides the values of names that say that they are secret, such as `Authorization`, `--api-key` and `?token=`, in
-//! everything that is written or printed.
+//! everything that is written or printed, and the values that this process was given also without their names.
 //!
 //! Different texts stay different: the second one that would look like another gets `[redacted-2]`. A digest would
 //! give short secrets away.
 
 mod names;
 mod text;
+mod values;
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
+use values::Values;
 
 pub use names::{SHOW_OPTION, is_secret};
 
@@ -18,14 +20,31 @@ pub(crate) const MARK: &str = "[redacted";
 /// The first text in the place of a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// Hides the secrets of one document: by the hidden text, the texts that it stands for, with their numbers.
-#[derive(Debug, Default)]
-pub struct Secrets(HashMap<String, HashMap<String, usize>>);
+/// Hides the secrets of one document.
+#[derive(Debug)]
+pub struct Secrets {
+    /// By the hidden text, the texts that it stands for, with their numbers.
+    numbers: HashMap<String, HashMap<String, usize>>,
+    /// What is hidden without a name.
+    values: Arc<Values>,
+}
+
+impl Default for Secrets {
+    fn default() -> Self {
+        Self { numbers: HashMap::new(), values: values::given() }
+    }
+}
+
+/// Hides the values of the secrets in `it` from now on, also where they have no name.
+pub fn learn(it: &impl Serialize) {
+    serde_json::to_value(it).iter().for_each(values::add);
+}
 
 impl Secrets {
     /// A text without secrets.
     pub fn text(&mut self, text: &str) -> String {
-        self.numbered(text, |mark| text::hidden(text, mark, is_secret))
+        let values = self.values.clone();
+        self.numbered(text, |mark| values.hidden(&text::hidden(text, mark, is_secret), mark))
     }
 
     fn numbered(&mut self, text: &str, hidden: impl Fn(&str) -> String) -> String {
@@ -33,7 +52,7 @@ impl Secrets {
         if first == text {
             return first;
         }
-        let known = self.0.entry(first.clone()).or_default();
+        let known = self.numbers.entry(first.clone()).or_default();
         let next = known.len() + 1;
         match *known.entry(text.to_owned()).or_insert(next) {
             1 => first,
@@ -87,7 +106,7 @@ impl Secrets {
 /// A text without secrets.
 #[must_use]
 pub fn hidden_text(text: &str) -> String {
-    text::hidden(text, REDACTED, is_secret)
+    values::given().hidden(&text::hidden(text, REDACTED, is_secret), REDACTED)
 }
 
 /// A text without the values of variables in capitals that are not known to be settings.
@@ -100,15 +119,25 @@ pub fn hidden_variables(text: &str) -> String {
 pub fn hidden<T: Serialize + DeserializeOwned>(record: T) -> serde_json::Result<T> {
     let value = serde_json::to_value(&record)?;
     let hidden = Secrets::default().json(value.clone());
-    if hidden == value { Ok(record) } else { serde_json::from_value(hidden) }
+    if hidden == value {
+        return Ok(record);
+    }
+    // A value may be the name of a server, too.
+    let by_name = || Secrets { values: Arc::default(), ..Secrets::default() }.json(value);
+    serde_json::from_value(hidden).or_else(|_| serde_json::from_value(by_name()))
 }
 
 /// A text of JSON values without secrets, each in a line; from a damaged one on as it was.
 #[must_use]
 pub fn hidden_json(text: &str) -> String {
-    let (mut secrets, mut hidden) = (Secrets::default(), String::new());
+    let (mut secrets, mut hidden) = (None, String::new());
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     while let Some(Ok(value)) = values.next() {
+        // The first one has what a server was given.
+        let secrets = secrets.get_or_insert_with(|| Secrets {
+            values: Arc::new(Values::of(&value)),
+            ..Secrets::default()
+        });
         hidden += &format!("{}\n", secrets.json(value));
     }
     hidden + text[values.byte_offset()..].trim_start()

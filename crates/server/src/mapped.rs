@@ -6,6 +6,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use crate::{
     digest::{of_file, of_text},
+    provenance::is_shared,
     tree,
 };
 
@@ -13,11 +14,15 @@ use crate::{
 const VOLATILE: [&str; 3] = ["/memfd:", "/dev/", "/anon_hugepage"];
 
 /// A digest of the contents of all files that the processes have mapped, in any order. A file that is shared and not
-/// executed is data. None if a file cannot be read, such as one that was replaced.
+/// executed is data. None if a file cannot be read, such as one that was replaced, and if a process is an interpreter or
+/// a program of the system: it may have read programs from anywhere.
 #[must_use]
 pub fn digest(pids: &[Pid]) -> Option<String> {
     let mut digests = BTreeSet::new();
     for process in pids.iter().filter_map(|pid| tree::process(*pid)) {
+        if is_shared(&process.exe().ok()?) {
+            return None;
+        }
         let mut paths = BTreeSet::new();
         for map in process.maps().ok()? {
             let is_run = map.perms.intersects(MMPermissions::PRIVATE | MMPermissions::EXECUTE);

@@ -100,7 +100,8 @@ fn a_failed_step_shows_its_last_lines_and_is_tried_again() {
 #[test]
 fn a_command_of_the_user_is_run_each_time_as_it_is_written() {
     let mut fixture = fixture(&["sh", "-c", "echo {x} >> made; cp main server"]);
-    fixture.subject.origin = Origin::Own { in_tree: true };
+    fixture.subject.origin = Origin::Own;
+    fixture.subject.tree = Some(fixture.subject.source.clone());
     fixture.subject.variant.run.command[0] =
         fixture.subject.source.join("server").display().to_string();
     assert_eq!([once(&fixture).unwrap(), once(&fixture).unwrap()], [Built::Made; 2]);

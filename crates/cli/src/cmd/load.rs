@@ -23,16 +23,32 @@ use wirebench_report::{
     gates, load_json,
     load_text::{self, Detail, Wanted},
 };
-use wirebench_schema::load::{LoadConfig, LoadEvent, LoadReport, LoadResult, Timeline};
+use wirebench_schema::load::{Body, LoadConfig, LoadEvent, LoadReport, LoadResult, Timeline};
 
 use self::{files::Files, live::Live, metrics::MetricsServer, options::OutputOptions};
 use crate::{
-    context::command_line, exit::Exit, gate::Shown, interrupt::Interrupt, loads::LoadFolder, out,
+    context::command_line,
+    exit::Exit,
+    gate::Shown,
+    interrupt::Interrupt,
+    loads::LoadFolder,
+    out,
+    request_options::{learn_files, read_requests},
     results,
 };
 
+/// Hides the secrets of the files that this load sends.
+fn learn_secrets(config: &LoadConfig) {
+    config.requests.iter().for_each(learn_files);
+    if let Some(Body::File(path)) = config.body.as_ref().filter(|it| **it != Body::File("-".into()))
+    {
+        let _ = read_requests(path);
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let config = arguments.config()?;
+    learn_secrets(&config);
     let output = &arguments.output;
     arguments.gate.check(&gates::scope_of_load("load", &config))?;
     arguments.gate.create_file()?;

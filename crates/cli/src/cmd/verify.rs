@@ -20,7 +20,7 @@ use crate::{
     junit,
     options::{ProjectOption, ReadyOptions, SecretsOption},
     out,
-    request_options::{CONTRADICTION, OwnOptions},
+    request_options::{CONTRADICTION, OwnOptions, learn_files},
     service_options::{Consent, ServiceOptions, is_url},
     value,
 };
@@ -140,6 +140,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let launcher = arguments.ready.launcher(Ipv4Addr::LOCALHOST.into(), context.launcher(None))?;
     let services = arguments.services(&context)?;
     let workload = arguments.workload(&services)?;
+    workload.requests.iter().for_each(learn_files);
     let subjects = arguments.subjects(&context, services, &workload)?;
     let asking = Asking { workload, is_of_options: arguments.own.is_given() };
     let of = |subject: &Subject| scenarios(subject, arguments, &asking);

@@ -58,6 +58,7 @@ fn described(variant: &str) -> Described {
         skips: Vec::new(),
         versions: BTreeMap::new(),
         fingerprint: None,
+        runs_others: false,
     }
 }
 

@@ -55,6 +55,43 @@ fn a_program_outside_of_both_trees_is_refused_with_git() {
 
 #[test]
 #[ignore = "needs git"]
+fn a_wrapper_that_starts_a_program_outside_of_its_tree_is_refused_with_git() {
+    let world = project();
+    let (app, outside) = (world.folder.path().join("app"), tempfile::tempdir().unwrap());
+    let product = outside.path().canonicalize().unwrap().join("product");
+    fs::copy(program(), &product).unwrap();
+    let own = app.canonicalize().unwrap().join("bin");
+    fs::copy(program(), &own).unwrap();
+    let wrappers = [
+        format!("exec {} null-server epoll hello $1 $2 1", product.display()),
+        format!("{} null-server epoll hello $1 $2 1; true", product.display()),
+        format!("exec {} null-server epoll hello $1 $2 1", own.display()),
+    ];
+    let refused = |outcome: Outcome, path: &Path| {
+        let outcome = outcome.ended(1);
+        let text = format!("{}{}", outcome.stdout, outcome.stderr).replace('\n', " ");
+        let part = format!("the server runs {}, which is outside of its tree", path.display());
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&part), "{text}");
+    };
+    for (number, wrapper) in wrappers.iter().enumerate() {
+        fs::write(app.join("run.sh"), format!("{wrapper}\n")).unwrap();
+        fs::write(world.folder.path().join(".gitignore"), "target\nsrv\nbin\n").unwrap();
+        commit(world.folder.path());
+        git(world.folder.path(), &["tag", &format!("wrapped-{number}")]);
+        let old = format!("--old=wrapped-{number}");
+        let path = if number == 2 { &own } else { &product };
+        refused(ab_of(&world, "sh run.sh {host} {port}", &[&old], &[]), path);
+    }
+    let by_variable = format!(
+        "env D={} sh -c 'exec $D null-server epoll hello {{host}} {{port}} 1'",
+        outside.path().display()
+    );
+    let by_variable = by_variable.replace("$D", "$D/product");
+    refused(ab_of(&world, &by_variable, &["--old=first"], &[]), &product);
+}
+
+#[test]
+#[ignore = "needs git"]
 fn a_product_of_an_earlier_build_is_made_again_or_refused_with_git() {
     let world = project();
     let product = world.folder.path().join("app/srv");

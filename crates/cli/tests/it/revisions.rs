@@ -9,6 +9,11 @@ use crate::{
 };
 use rustix::process::Signal;
 
+/// The program of the servers in tests.
+fn servers_program() -> String {
+    std::env::current_exe().unwrap().display().to_string()
+}
+
 /// What git says in `folder`.
 #[track_caller]
 pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
@@ -65,7 +70,13 @@ fn an_entry_is_compared_between_two_revisions_with_git() {
 #[test]
 #[ignore = "needs git"]
 fn an_entry_with_requests_of_its_own_is_asked_those_of_today_at_both_revisions_with_git() {
-    let world = World::new().with_entry("x/api", &own_suite::entry("api", "api.jsonl"));
+    let built = format!(
+        "\nbuild = [{{ command = [\"cp\", {:?}, \"{{build}}/srv\"] }}]\n",
+        servers_program()
+    );
+    let entry = own_suite::entry("api", "api.jsonl")
+        .replace(&format!("{:?}", servers_program()), "\"{build}/srv\"");
+    let world = World::new().with_entry("x/api", &(entry + &built));
     let folder = world.folder.path();
     let requests = folder.join("entries/x/api/api.jsonl");
     fs::write(folder.join(".gitignore"), "target\n").unwrap();

@@ -85,7 +85,7 @@ pub(super) fn variant(was: &Described, is: &Described) -> Vec<String> {
             _ => Map::new(),
         };
         fields.retain(|name, _| {
-            !["title", "skips", "variant", "fingerprint"].contains(&name.as_str())
+            !["title", "skips", "variant", "fingerprint", "runs_others"].contains(&name.as_str())
         });
         Value::Object(fields)
     };

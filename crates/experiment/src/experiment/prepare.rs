@@ -76,7 +76,7 @@ pub fn prepare(
     }
     prepared.environment = environment::gather(revision);
     // Entries declare the tools whose versions matter to them.
-    if prepared.ready.iter().any(|(it, _)| matches!(it.origin, Origin::Own { .. })) {
+    if prepared.ready.iter().any(|(it, _)| matches!(it.origin, Origin::Own)) {
         prepared.environment.tools = environment::versions(stop);
     }
     prepared

@@ -14,6 +14,7 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
     let variants = variants.map(|(subject, versions)| {
         let mut described = subject.describe(versions.clone());
         described.fingerprint = fingerprint::fingerprint(subject);
+        described.runs_others = fingerprint::runs_others(subject);
         let service = subject.variant.run.service.as_ref();
         let process = service.and_then(|it| {
             let mut instance = it.instance.clone()?;

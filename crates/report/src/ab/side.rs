@@ -5,7 +5,7 @@ use wirebench_schema::journal::{Described, Journal, Reason, ReasonKind, Run};
 
 use crate::{
     analysis::{Comparison, Metric, WorkloadRows, are_builds, asked_for},
-    compare::{ProgramIdentity, program},
+    compare::ProgramIdentity,
     not_measured::not_measured,
     notes::Notes,
     remarks::remarks,
@@ -27,7 +27,7 @@ pub struct Side<'a> {
     pub standing: Standing,
     /// The fault, as a sentence without its subject.
     pub why: Option<String>,
-    program: Option<ProgramIdentity<'a>>,
+    program: ProgramIdentity<'a>,
 }
 
 impl<'a> Side<'a> {
@@ -83,7 +83,7 @@ impl<'a> Side<'a> {
             invalid: void.len(),
             standing,
             why,
-            program: program(described, &runs),
+            program: ProgramIdentity::of(described, &runs),
         }
     }
 }
@@ -99,11 +99,17 @@ impl Side<'_> {
         }
     }
 
-    /// Whether both are the same program; none where that is not known.
+    /// Whether both are the same program; none where that is not known. The same files are the same program where one
+    /// command starts them in one folder.
     #[must_use]
     pub fn same_program(sides: &[Self; 2]) -> Option<bool> {
-        let [a, b] = sides.each_ref().map(|side| side.program.as_ref());
-        Some(a? == b?)
+        let [a, b] = sides;
+        let (one, other) = (a.described, b.described);
+        let is_one = (&one.title, &one.fingerprint) == (&other.title, &other.fingerprint);
+        match is_one && one.fingerprint.is_some() {
+            true => Some(true),
+            false => a.program.is_same(&b.program),
+        }
     }
 }
 

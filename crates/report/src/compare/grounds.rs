@@ -295,24 +295,39 @@ pub(super) fn versions(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
     found
 }
 
-/// The fingerprint of a row, and what its processes had mapped.
-pub(crate) type ProgramIdentity<'a> = (&'a str, BTreeSet<&'a str>);
-
-/// The program of a row with these runs; none where that is not known.
-pub(crate) fn program<'a>(
-    described: &'a Described,
-    runs: &[&'a Run],
-) -> Option<ProgramIdentity<'a>> {
-    let outcomes = runs.iter().map(|run| &run.outcome).filter(|it| it.has_figures());
-    let mapped: Option<BTreeSet<&str>> = outcomes.map(Outcome::mapped).collect();
-    Some((described.fingerprint.as_deref()?, mapped.filter(|it| !it.is_empty())?))
+/// The fingerprint of a row, and what its processes had mapped, as far as they are known.
+#[derive(Clone, Debug)]
+pub(crate) struct ProgramIdentity<'a> {
+    fingerprint: Option<&'a str>,
+    mapped: Option<BTreeSet<&'a str>>,
 }
 
-/// Whether a row is the same program in both results; none where that is not known.
+impl<'a> ProgramIdentity<'a> {
+    /// That of a row with these runs.
+    pub(crate) fn of(described: &'a Described, runs: &[&'a Run]) -> Self {
+        let outcomes = runs.iter().map(|run| &run.outcome).filter(|it| it.has_figures());
+        let mapped: Option<BTreeSet<&str>> = outcomes.map(Outcome::mapped).collect();
+        let mapped = mapped.filter(|it| !it.is_empty() && !described.runs_others);
+        Self { fingerprint: described.fingerprint.as_deref(), mapped }
+    }
+
+    /// Whether the other one is the same program; none where that is not known.
+    pub(crate) fn is_same(&self, other: &Self) -> Option<bool> {
+        if self.fingerprint? != other.fingerprint? {
+            return Some(false);
+        }
+        Some(self.mapped.as_ref()? == other.mapped.as_ref()?)
+    }
+}
+
+/// Whether a row is the same program in both results; none where that is not known, and where the servers had other
+/// variables, because what these change is not known.
 pub(super) fn same_program(old: &Side<'_>, new: &Side<'_>, pair: &Pair<'_>) -> Option<bool> {
     let described = |side| described_in(side, &pair.cell.variant);
-    let old = program(described(old)?, &pair.old.row.runs)?;
-    Some(old == program(described(new)?, &pair.new.row.runs)?)
+    let one = ProgramIdentity::of(described(old)?, &pair.old.row.runs);
+    let is_same = one.is_same(&ProgramIdentity::of(described(new)?, &pair.new.row.runs))?;
+    let mut settings = machine(old.environment, new.environment);
+    (!is_same || settings.all(|it| !it.field.ends_with("variables"))).then_some(is_same)
 }
 
 /// True if programs, versions, machine and settings are known and equal, so that a change has no cause in them. The

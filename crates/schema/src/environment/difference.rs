@@ -79,7 +79,7 @@ const NAMES: [(&str, Show); 2] =
     [("host", |it| told(&it.host)), ("machine", |it| it.machine.clone())];
 
 /// Software, CPU settings and resource limits.
-const SETTINGS: [(&str, Show); 33] = [
+const SETTINGS: [(&str, Show); 34] = [
     ("wirebench", |it| told(&it.wirebench)),
     ("revision", |it| it.revision.clone()),
     ("program.profile", |it| word(it.program.profile)),
@@ -114,6 +114,7 @@ const SETTINGS: [(&str, Show); 33] = [
     ("cgroup.memory_bytes", |it| cgroup(it, |group| Some(bound(group.memory_bytes)))),
     ("loopback_mtu_bytes", |it| word(it.loopback_mtu_bytes)),
     ("swap_bytes", |it| word(it.swap_bytes)),
+    ("other_variables", |it| it.other_variables.clone()),
     ("variables", |it| {
         Some(list(it.variables.as_ref()?.iter().map(|(name, value)| format!("{name}={value}"))))
     }),

@@ -11,7 +11,7 @@ pub use difference::{Difference, Weight};
 pub use parts::{
     BuildProfile, Cache, Cgroup, CgroupVersion, Cpu, Frequency, Limit, Limits, Program, Turbo,
 };
-pub use variables::changes_servers;
+pub use variables::{changes_servers, may_change_servers};
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,6 +80,10 @@ pub struct Environment {
     pub hypervisor: Option<String>,
     /// The variables of the environment that change how servers run, which servers inherit.
     pub variables: Option<BTreeMap<String, String>>,
+    /// A digest of the names and values of the others that servers inherit, without secrets and what differs from
+    /// terminal to terminal: what they change is not known.
+    #[serde(default)]
+    pub other_variables: Option<String>,
     /// Mitigations of the CPU's vulnerabilities, by name.
     pub mitigations: BTreeMap<String, String>,
     /// The kernel's clock source.

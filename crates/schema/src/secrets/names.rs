@@ -4,7 +4,7 @@
 pub const SHOW_OPTION: &str = "--show-secrets";
 /// Endings of words that mark a secret in any part of a name.
 const ENDINGS: &str = "auth authorization oauth2 token secret password passwd passphrase cookie credential signature \
-                       apikey accesskey authkey privatekey sessionid sessid";
+                       apikey accesskey authkey privatekey sessionid sessid jwt bearer";
 /// Words that mark a secret at the end of a name.
 const LAST: &str = "key session pass pwd sig otp";
 /// Words after which `key` and `token` are no secrets, as in `cache-key` and `max_tokens`.
@@ -49,7 +49,7 @@ fn words(name: &str) -> Vec<String> {
 }
 
 /// The name with the characters that `%` and two digits stand for (RFC 3986, 2.1).
-fn decoded(name: &str) -> String {
+pub(super) fn decoded(name: &str) -> String {
     let mut pieces = name.split('%');
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |decoded, piece| {

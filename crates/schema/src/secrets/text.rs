@@ -29,18 +29,29 @@ pub(super) fn is_variable(word: &str) -> bool {
 
 /// The text with `mark` in the place of the value of each word that is hidden.
 pub(super) fn hidden(text: &str, mark: &str, is_hidden: IsHidden) -> String {
-    let text = &without_users(text, mark);
+    search(text, mark, is_hidden, &mut |_| {})
+}
+
+/// The same, with a call for each value.
+pub(super) fn search(
+    text: &str,
+    mark: &str,
+    is_hidden: IsHidden,
+    found: &mut dyn FnMut(&str),
+) -> String {
+    let text = &without_users(text, mark, found);
     let mut result = String::with_capacity(text.len());
     let (mut written, mut at) = (0, 0);
     while let Some(start) = text[at..].find(is_of_name).map(|it| at + it) {
         at = text[start..].find(|it| !is_of_name(it)).map_or(text.len(), |it| start + it);
         let (before, word, after) = (&text[..start], &text[start..at], &text[at..]);
         let begins = before.chars().next_back();
-        let begins = begins.is_none_or(|it| it.is_whitespace() || "\"'`=(,[{>?&;:#".contains(it));
-        let found = if begins && is_hidden(word) { value(before, word, after) } else { None };
+        let begins = begins.is_none_or(|it| it.is_whitespace() || "\"'`=(,[{<>?&;:#".contains(it));
+        let value = if begins && is_hidden(word) { value(before, word, after) } else { None };
         if let Some((from, length)) =
-            found.filter(|(from, _)| !unquoted(&after[*from..]).starts_with(MARK))
+            value.filter(|(from, _)| !unquoted(&after[*from..]).starts_with(MARK))
         {
+            found(&after[from..from + length]);
             // A value of JSON stays one.
             let between = &after[..from];
             let is_json =
@@ -55,13 +66,17 @@ pub(super) fn hidden(text: &str, mark: &str, is_hidden: IsHidden) -> String {
 }
 
 /// The text without what is in front of the `@` of URLs.
-fn without_users(text: &str, mark: &str) -> String {
+fn without_users(text: &str, mark: &str, found: &mut dyn FnMut(&str)) -> String {
     let mut pieces = text.split("://");
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |result, piece| {
         let end = piece.find(|it: char| it.is_whitespace() || "/?#\"'<>`\\".contains(it));
         let user = piece[..end.unwrap_or(piece.len())].rfind('@').unwrap_or(0);
-        let mark = if user > 0 && !piece.starts_with(MARK) { mark } else { &piece[..user] };
+        let is_secret = user > 0 && !piece.starts_with(MARK);
+        let mark = if is_secret { mark } else { &piece[..user] };
+        if is_secret {
+            found(&piece[..user]);
+        }
         result + "://" + mark + &piece[user..]
     })
 }
@@ -80,6 +95,9 @@ pub(super) fn takes_value(option: &str, word: &str) -> bool {
 fn value(before: &str, word: &str, after: &str) -> Option<(usize, usize)> {
     if let Some(found) = part_of_form(before, after) {
         return Some(found);
+    }
+    if let Some(element) = after.strip_prefix('>').filter(|_| before.ends_with('<')) {
+        return element.find("</").filter(|length| *length > 0).map(|length| (1, length));
     }
     let closed = if after.starts_with('`') { after } else { unquoted(after) };
     let is_option = word.starts_with('-') && !after.starts_with('=');

@@ -32,7 +32,7 @@ use wirebench_schema::{
     server_url::ServerUrl,
 };
 
-use crate::guard::Exit;
+use crate::{guard::Exit, provenance};
 
 /// How long a server may take to end on SIGTERM. On a machine with other work it may wait seconds for a CPU.
 pub const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -82,6 +82,8 @@ pub struct Request<'a> {
     pub build: PathBuf,
     /// The entry's folder; servers run in it.
     pub source: PathBuf,
+    /// The tree in which its program must be, or where it was built, if it must.
+    pub tree: Option<PathBuf>,
 }
 
 impl Request<'_> {
@@ -154,6 +156,11 @@ pub enum LaunchError {
          connections; end it and start again"
     )]
     Foreign { address: SocketAddr, holder: String },
+    #[error(
+        "the server runs {}, which is outside of its tree: both sides would run it; have --build write below the current \
+         folder and start that file", .0.display()
+    )]
+    Outside(PathBuf),
     #[error("no connection to {url}: {reason}; start the service, or correct the URL")]
     Service { url: String, reason: String },
     #[error(
@@ -191,6 +198,10 @@ impl Launcher {
         }?;
         if self.ready_when == ReadyWhen::Reply && request.scenario.protocol() == Protocol::Http1 {
             ready::by_reply(self, &mut server, stop)?;
+        }
+        if let Some(tree) = &request.tree {
+            let found = provenance::outside(&server.serving(), &[tree, &request.build]);
+            found.map_or(Ok(()), |path| Err(LaunchError::Outside(path)))?;
         }
         Ok(server.into())
     }

@@ -8,7 +8,7 @@ use std::{
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     time::{Duration, Instant},
 };
-use wirebench_schema::{entry::Ready, placeholder};
+use wirebench_schema::{entry::Ready, placeholder, secrets};
 
 use super::{
     LaunchError, Launcher, Request, STDERR_PATIENCE, StderrTail, Stopped, listeners, socket::Socket,
@@ -64,7 +64,10 @@ impl Started {
         }
         let mark = tree::new_mark();
         guard.arg("--").args(&command).current_dir(&request.source);
-        guard.envs(placeholder::fill_values(&run.env, &values)?).env(MARK, &mark);
+        let variables = placeholder::fill_values(&run.env, &values)?;
+        secrets::learn(&command);
+        secrets::learn(&variables);
+        guard.envs(variables).env(MARK, &mark);
         guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A Ctrl-C at the terminal is for wirebench alone, which then ends its servers in order.
         std::os::unix::process::CommandExt::process_group(&mut guard, 0);
@@ -122,6 +125,15 @@ impl Started {
 
     pub(super) fn tree(&self) -> Vec<Pid> {
         tree::descendants(Pid::from_child(&self.guard))
+    }
+
+    /// Its processes that take connections.
+    pub(super) fn serving(&self) -> Vec<Pid> {
+        let (mut processes, sockets) = (self.tree(), listeners::taking(self.address));
+        if self.socket.is_none() {
+            processes.retain(|it| listeners::foreign(sockets.clone(), &[*it]) != sockets);
+        }
+        processes
     }
 
     /// Why its figures are not its own, if another process has joined it on its address since it was ready. A

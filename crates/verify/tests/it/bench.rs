@@ -103,6 +103,7 @@ impl Setup {
             timeout_ms: 5000,
             build: folder.clone(),
             source: folder,
+            tree: None,
         }
     }
 

@@ -127,6 +127,7 @@ pub(crate) fn launcher(words: &[String]) -> ExitCode {
         timeout_ms: 5000,
         build: "/tmp".into(),
         source: "/tmp".into(),
+        tree: None,
     };
     let server = launcher.start(&request, &AtomicBool::new(false)).expect("the server starts");
     let numbers: Vec<String> =

@@ -7,7 +7,8 @@ use std::{
 };
 use wirebench_catalogue::{
     project::Project,
-    subject::{Origin, Subject, split},
+    subject::{Subject, split},
+    tracked,
 };
 use wirebench_report::ab::SUITE;
 use wirebench_schema::{entry::BuildStep, scenario::Scenario};
@@ -78,6 +79,7 @@ impl Arguments {
         };
         let mut subjects = [at(self.old.as_deref())?, at(self.new.as_deref())?];
         for (subject, revision) in subjects.iter_mut().zip([&self.old, &self.new]) {
+            subject.tree = Some(tracked::top(&subject.source)?);
             let revision = revision.as_deref().map_or("as it is now", |revision| revision);
             subject.title = format!("{entry}, {revision} ({})", subject.title);
         }
@@ -110,7 +112,7 @@ impl Arguments {
                 require_program(program, "make it with --build 'COMMAND', or write its path")?;
             }
             subject.title = format!("{}, {}", subject.title, place.name);
-            subject.origin = Origin::Own { in_tree: true };
+            subject.tree = Some(tracked::top(&place.folder)?);
             subject.variant.build.clone_from(&build);
             anyhow::Ok(subject)
         };

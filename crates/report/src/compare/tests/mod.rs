@@ -140,6 +140,37 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
 }
 
 #[test]
+fn a_program_that_may_run_others_or_had_other_variables_is_not_known_to_be_the_same() {
+    let old = with_go(10, 1, (1.0, 1.0));
+    let new = old.clone();
+    let other = Environment { other_variables: Some("0011".into()), ..machine() };
+    let with_variables = Environment { other_variables: Some("2233".into()), ..machine() };
+    let compared = |new: &Journal, environment: &Environment| {
+        let sides = [(&old, &other), (new, environment)];
+        let [one, two] = sides.map(|(journal, environment)| Side {
+            name: "one",
+            journal,
+            environment: Some(environment),
+        });
+        let comparison = compare(&one, &two, &CompareOptions::default()).unwrap();
+        (
+            comparison.nothing_differs,
+            comparison.yardsticks.is_empty(),
+            comparison.warnings.join(" "),
+        )
+    };
+    let mut script = new.clone();
+    script.start.variants.iter_mut().for_each(|it| it.runs_others = true);
+    assert!(compared(&new, &other).0);
+    for (new, environment) in [(&script, &other), (&new, &with_variables)] {
+        let (is_same, has_no_yardstick, warnings) = compared(new, environment);
+        assert!(!is_same && has_no_yardstick, "{warnings}");
+        assert!(warnings.contains("the same program in both is not known"), "{warnings}");
+    }
+    assert!(compared(&new, &with_variables).2.contains("other_variables was `0011` and is `2233`"));
+}
+
+#[test]
 fn a_baseline_that_changed_itself_is_no_yardstick_but_a_cell_as_any_other() {
     let slower = |journal: &mut Journal| {
         for it in measurements(journal, BASE, "hello") {

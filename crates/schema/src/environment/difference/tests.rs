@@ -41,8 +41,9 @@ fn full() -> Value {
         "tools": { "rustc": "rustc 1.95.0" }, "variables": { "GOGC": "off" },
         "load_average_1m": 0.5, "steal_share": 0.1, "speed_spread": 0.3, "uptime_s": 5.0, "temperature_celsius": 40.0
     });
-    // One more is beyond what the macro takes.
+    // More is beyond what the macro takes.
     machine["cpu_family"] = json!("25/1/1");
+    machine["other_variables"] = json!("0123456789abcdef");
     machine
 }
 
