@@ -1,11 +1,7 @@
 //! Values on the command line: durations, counts, sizes, rates, percentiles, lists of CPUs and of
 //! addresses, headers. Errors say how to write one.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{net::IpAddr, path::PathBuf, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{
     id::VariantId,
@@ -171,22 +167,6 @@ pub(crate) fn address(text: &str) -> Result<Target, String> {
     target.map_err(|_| format!("`{text}` is not HOST:PORT: write it like 127.0.0.1:8443"))
 }
 
-/// An address that only this host reaches.
-pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let numeric = text.replacen("localhost:", "127.0.0.1:", 1);
-    let address: SocketAddr = numeric.parse().map_err(|_| {
-        format!("`{text}` is not a numeric address with a port: write it like 127.0.0.1:9100")
-    })?;
-    if !address.ip().is_loopback() {
-        return Err(format!(
-            "`{text}` is not a loopback address, and other hosts could reach it: use 127.0.0.1:{0}, and `ssh -L \
-             {0}:127.0.0.1:{0} HOST` on another host",
-            address.port()
-        ));
-    }
-    Ok(address)
-}
-
 pub(crate) use wirebench_schema::{
     load::parse_header as header,
     units::{parse_count as count, parse_duration as duration},
@@ -241,10 +221,6 @@ pub(crate) mod tests {
             refusals(ramp, &["5k", "5k:x"]),
             refusals(steps, &["1,,2"]),
             refusals(result_folder, &["csv", "a/out.json"]),
-            refusals(
-                loopback,
-                &["x", "9100", "example.org:80", "0.0.0.0:9100", "[::]:1", "10.0.0.1:80"],
-            ),
             refusals(address, &["h", "http://h:1", "h:0", ""]),
             refusals(statuses, &["4xx", "200,,404", ""]),
             refusals(percentiles, &["0", "101", "-5", "NaN", "50,x", ""]),
@@ -262,9 +238,6 @@ pub(crate) mod tests {
         assert_eq!(rate("1.125"), Ok(RateCurve::Thousandths(1125)));
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
         assert_eq!(cpu_list("0,2-3"), Ok(vec![0, 2, 3]));
-        let addresses =
-            ["localhost:0", "127.0.0.2:80", "[::1]:80"].map(|text| loopback(text).is_ok());
-        assert_eq!(addresses, [true; 3]);
         assert_eq!(ramp("1k:2.5k"), Ok(RateCurve::Ramp(1000, 2500)));
         assert_eq!(steps("1,2k"), Ok(RateCurve::Steps(vec![1, 2000])));
         assert_eq!(statuses("401, 404"), Ok(vec![401, 404]));

@@ -4,9 +4,6 @@ use std::fmt::{Display, Write as _};
 
 use crate::escape::openmetrics;
 
-/// The media type of the text.
-pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
 /// What a family is, and what its samples' names have after its name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {

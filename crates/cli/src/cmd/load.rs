@@ -4,11 +4,9 @@
 //! on a terminal in `live`, and the generator's ceiling in `ceiling`. Nothing here measures.
 
 mod ceiling;
-mod cpus;
 mod files;
 mod live;
 mod message;
-mod metrics;
 mod options;
 
 pub(crate) use options::Arguments;
@@ -25,7 +23,7 @@ use wirebench_report::{
 };
 use wirebench_schema::load::{Body, LoadConfig, LoadEvent, LoadReport, LoadResult, Timeline};
 
-use self::{files::Files, live::Live, metrics::MetricsServer, options::OutputOptions};
+use self::{files::Files, live::Live, options::OutputOptions};
 use crate::{
     context::command_line,
     exit::Exit,
@@ -53,8 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     arguments.gate.check(&gates::scope_of_load("load", &config))?;
     arguments.gate.create_file()?;
     let fleet = arguments.fleet.fleet()?;
-    let files = Files::open(output)?;
-    let metrics = metrics(output, &config)?;
+    let files = Files::open(output, &out::hide_in(config.clone())?)?;
     let create = |parent: &PathBuf| LoadFolder::create(parent, fleet.is_none());
     let folder = output.output.as_ref().map(create).transpose()?;
     let interrupt = Interrupt::listen()?;
@@ -77,7 +74,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         hosts,
         files,
         live: Live::new(&config, output),
-        metrics,
         throttled: Throttled::default(),
         timeline: Timeline::default(),
     };
@@ -126,7 +122,6 @@ struct Observer<'a> {
     hosts: &'a [String],
     files: Files,
     live: Live,
-    metrics: Option<MetricsServer>,
     throttled: Throttled,
     timeline: Timeline,
 }
@@ -134,8 +129,8 @@ struct Observer<'a> {
 impl Observer<'_> {
     fn on(&mut self, event: &LoadEvent) {
         match event {
-            LoadEvent::Connected { .. } => {
-                self.files.begin();
+            LoadEvent::Connected { connections } => {
+                self.files.begin(*connections);
                 self.throttled = Throttled::read();
                 // By now the target has answered: what cannot be loaded gets an error and no heading.
                 if !self.output.json && !self.output.events {
@@ -151,20 +146,8 @@ impl Observer<'_> {
         if self.output.events {
             print_event(event);
         }
-        if let Some(metrics) = &self.metrics {
-            metrics.on(event);
-        }
         self.live.on(event);
     }
-}
-
-/// Serves the metrics, if they are wanted, and says where.
-fn metrics(output: &OutputOptions, config: &LoadConfig) -> anyhow::Result<Option<MetricsServer>> {
-    let Some(address) = output.metrics else { return Ok(None) };
-    let config = out::hide_in(config.clone())?;
-    let server = MetricsServer::start(address, &config)?;
-    out::note(&format!("metrics: {}", server.url()));
-    Ok(Some(server))
 }
 
 /// Adds what the generator itself does not know.

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 use wirebench_catalogue::{project::Project, subject::Subject};
+use wirebench_host::topology;
 use wirebench_loadgen as loadgen;
 use wirebench_schema::{
     load::{LoadConfig, LoadModel, LoadReport, Stop},
@@ -16,7 +17,6 @@ use wirebench_schema::{
 };
 use wirebench_server::launch::{STOP_GRACE, Server};
 
-use super::cpus;
 use crate::{context::launcher, interrupt::Interrupt};
 
 const WINDOW: Duration = Duration::from_secs(1);
@@ -94,7 +94,7 @@ fn start(config: &LoadConfig, interrupt: &Interrupt) -> anyhow::Result<Server> {
     let subjects = Subject::builtins(&program, &project).map_err(anyhow::Error::msg)?;
     let subject = subjects.first().context("there is no built-in server")?;
     let own = wirebench_sys::affinity::current()?;
-    let others = cpus::others(&own);
+    let others = other_cpus(&own);
     let cpus = if others.is_empty() { own.len() } else { others.len() };
     let workers = u32::try_from(config.threads.clamp(1, cpus.max(1)))?;
     let request = subject.request(config.target.protocol().traits().builtin_scenario, workers);
@@ -106,6 +106,13 @@ fn start(config: &LoadConfig, interrupt: &Interrupt) -> anyhow::Result<Server> {
     }
     // A container may keep the others for itself; then both share what there is.
     Ok(on(None)?)
+}
+
+/// The online CPUs that a process with the CPUs `own` may not use, as with taskset. There may be none.
+fn other_cpus(own: &[u32]) -> Vec<u32> {
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let online = topology::parse_list(online.trim()).unwrap_or_default();
+    online.into_iter().filter(|cpu| !own.contains(cpu)).collect()
 }
 
 #[cfg(test)]

@@ -11,8 +11,13 @@ use std::{
     os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
 };
-use wirebench_report::{format::Format, hgrm, load::Load, load_csv};
-use wirebench_schema::load::{Interval, LoadResult};
+use wirebench_report::{
+    format::Format,
+    hgrm,
+    load::{Load, LoadMetrics},
+    load_csv,
+};
+use wirebench_schema::load::{Interval, LoadConfig, LoadResult};
 
 use super::options::OutputOptions;
 use crate::exit::usage;
@@ -69,6 +74,16 @@ impl Sink {
         }
     }
 
+    /// Puts `text` in the place of what it holds. Who reads it meanwhile finds either as a whole.
+    fn replace(&mut self, text: &str) {
+        if self.failure.is_some() || !self.file.metadata().is_ok_and(|it| it.is_file()) {
+            return self.write(text);
+        }
+        let new = self.path.with_added_extension("new");
+        let replaced = fs::write(&new, text).and_then(|()| fs::rename(&new, &self.path));
+        self.failure = replaced.inspect_err(|_| _ = fs::remove_file(&new)).err();
+    }
+
     /// Writes at once; after a failure nothing more.
     fn write(&mut self, text: &str) {
         if self.failure.is_none() {
@@ -90,14 +105,15 @@ impl Sink {
 pub(crate) struct Files {
     csv: Option<Table>,
     hgrm: Option<Sink>,
-    openmetrics: Option<Sink>,
+    /// With what has been seen of the load.
+    openmetrics: Option<(Sink, LoadMetrics)>,
     intervals: Option<Sink>,
 }
 
 impl Files {
     /// Opens all that were asked for. What holds nothing gets its first lines now, so that a full
     /// disk is known.
-    pub(crate) fn open(options: &OutputOptions) -> anyhow::Result<Self> {
+    pub(crate) fn open(options: &OutputOptions, config: &LoadConfig) -> anyhow::Result<Self> {
         let given = [
             ("--csv", &options.csv),
             ("--hgrm", &options.hgrm),
@@ -122,6 +138,7 @@ impl Files {
             sink.write(hgrm::HEADING);
         }
         let openmetrics = anew("--openmetrics", &options.openmetrics)?;
+        let openmetrics = openmetrics.map(|sink| (sink, LoadMetrics::new(config)));
         let intervals = anew("--intervals", &options.intervals)?;
         let files = Self { csv, hgrm, openmetrics, intervals };
         match files.complaints().first() {
@@ -131,7 +148,10 @@ impl Files {
     }
 
     /// The load has begun: its intervals take the place of earlier ones.
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self, connections: usize) {
+        if let Some((_, metrics)) = &mut self.openmetrics {
+            metrics.connected(connections);
+        }
         if let Some(sink) = &mut self.intervals {
             sink.clear();
         }
@@ -141,6 +161,10 @@ impl Files {
         // An interval is plain data; it can always be written as JSON.
         if let (Some(sink), Ok(line)) = (&mut self.intervals, serde_json::to_string(interval)) {
             sink.write(&format!("{line}\n"));
+        }
+        if let Some((sink, metrics)) = &mut self.openmetrics {
+            metrics.add(interval);
+            sink.replace(&metrics.text());
         }
     }
 
@@ -157,18 +181,17 @@ impl Files {
             }
             sink.write(&hgrm::table(report.latency.as_ref()));
         }
-        if let Some(sink) = &mut self.openmetrics {
-            sink.clear();
+        if let Some((sink, _)) = &mut self.openmetrics {
             let load = Load { result, machine: None, gate: None };
-            sink.write(&Format::Openmetrics.write(&load, None).text);
+            sink.replace(&Format::Openmetrics.write(&load, None).text);
         }
     }
 
     /// One sentence for each file that could not be written.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let csv = self.csv.as_ref().map(|table| &table.sink);
-        let others = [&self.hgrm, &self.openmetrics, &self.intervals];
-        let sinks = [csv].into_iter().chain(others.map(Option::as_ref));
+        let openmetrics = self.openmetrics.as_ref().map(|(sink, _)| sink);
+        let sinks = [csv, self.hgrm.as_ref(), openmetrics, self.intervals.as_ref()].into_iter();
         sinks.flatten().filter_map(Sink::complaint).collect()
     }
 }

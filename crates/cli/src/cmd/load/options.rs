@@ -1,7 +1,7 @@
 //! The options of `wirebench load`, and the load configuration made from them. This file performs no
 //! load.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
         Arrivals, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
@@ -182,7 +182,7 @@ pub(crate) struct OutputOptions {
     /// Write the latency distribution to this file, for HdrHistogram plotters
     #[arg(long, value_name = "FILE")]
     pub(crate) hgrm: Option<PathBuf>,
-    /// Write OpenMetrics text to this file, for Prometheus and Grafana
+    /// Write OpenMetrics text to this file, for Prometheus and Grafana; once per interval while the load runs
     #[arg(long, value_name = "FILE")]
     pub(crate) openmetrics: Option<PathBuf>,
     /// Write a JSON line per interval to this file while the load runs
@@ -191,9 +191,6 @@ pub(crate) struct OutputOptions {
     /// Length of an interval, a multiple of 100ms
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = value::duration)]
     interval: Duration,
-    /// Serve metrics at this loopback address under /metrics while the load runs, updated once per interval
-    #[arg(long, value_name = "HOST:PORT", value_parser = value::loopback)]
-    pub(crate) metrics: Option<SocketAddr>,
     /// Measure the generator's maximum throughput on a built-in null server before the load
     #[arg(long, conflicts_with = "from")]
     pub(crate) ceiling: bool,

@@ -82,14 +82,26 @@ fn old_results_are_lost_only_when_new_ones_take_their_place() {
     let mut files = Files {
         csv: None,
         hgrm: Some(Sink::anew("--hgrm", &hgrm).unwrap()),
-        openmetrics: Some(Sink::anew("--openmetrics", &openmetrics).unwrap()),
+        openmetrics: Some((
+            Sink::anew("--openmetrics", &openmetrics).unwrap(),
+            LoadMetrics::new(&result().report.config),
+        )),
         intervals: Some(Sink::anew("--intervals", &intervals).unwrap()),
     };
     assert_eq!(read(), old);
-    files.begin();
+    files.begin(2);
     assert_eq!(read(), [old[0].as_str(), &old[1], ""]);
+    files.interval(&Interval { requests: 7, ..Interval::default() });
+    let [_, metrics, line] = read();
+    let running = ["wirebench_load_connections{", "wirebench_load_requests_total{", "# EOF\n"];
+    assert!(
+        running.iter().all(|part| metrics.contains(part)) && line.ends_with("}\n"),
+        "{metrics}"
+    );
     files.report(&result());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left beside the files");
     let [table, metrics, _] = read();
+    assert!(!metrics.contains("wirebench_load_connections"), "{metrics}");
     assert!(metrics.ends_with("# EOF\n") && !metrics.contains("old"), "{metrics}");
     assert!(table.starts_with(hgrm::HEADING) && !table.contains("old"), "{table}");
     assert!(files.complaints().is_empty());
