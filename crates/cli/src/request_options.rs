@@ -1,12 +1,7 @@
 //! What is requested and what a correct reply is: the same options in every verb.
 
-use std::{
-    collections::BTreeSet,
-    fs::File,
-    io::Read,
-    path::Path,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use jiff::Timestamp;
+use std::{collections::BTreeSet, fs::File, io::Read, path::Path};
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::plan::Asked;
 use wirebench_schema::{
@@ -75,7 +70,7 @@ pub(crate) struct RequestOptions {
         help_heading = REQUESTS
     )]
     pub(crate) order: RequestOrder,
-    /// Least number of {seq} in --requests [default: the time in microseconds]
+    /// Least number of {seq} in --requests [default: the time in microseconds plus a random number]
     #[arg(long, value_name = "N", requires = "requests_file", help_heading = REQUESTS)]
     pub(crate) seq_from: Option<u64>,
 }
@@ -174,9 +169,8 @@ impl RequestOptions {
         let mut file = RequestFile::parse(&text, self.order)
             .map_err(|error| usage(format!("--requests {path}, {error}")))?;
         file.set.file = Some(path.clone());
-        let at_us = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_micros());
-        let at_us = || u64::try_from(at_us()).unwrap_or(u64::MAX);
-        file.set.seq = self.seq_from.map(|from| SeqStart { from, at_us: at_us() });
+        let at_us = Timestamp::now().as_microsecond().unsigned_abs();
+        file.set.seq = self.seq_from.map(|from| SeqStart { from, at_us });
         Ok(Some(file))
     }
 

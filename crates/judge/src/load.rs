@@ -69,46 +69,46 @@ pub fn verdict(load: &LoadReport) -> Verdict {
 #[must_use]
 pub fn failures(load: &LoadReport) -> Option<String> {
     let (requests, errors) = (load.errors.requests(), &load.errors);
-    let mut clauses = Vec::new();
-    if requests > 0 {
-        clauses.push(format!("{requests} of {} requests failed", load.requests + requests));
-    }
-    if errors.connections() > 0 {
-        clauses.push(format!("{} connections failed", errors.connections()));
-    }
-    if errors.surplus > 0 {
-        clauses.push(format!("unrequested bytes arrived {} times", errors.surplus));
-    }
+    let (connections, surplus) = (errors.connections(), errors.surplus);
+    let clauses = [
+        (requests > 0)
+            .then(|| format!("{requests} of {} requests failed", load.requests + requests)),
+        (connections > 0).then(|| format!("{connections} connections failed")),
+        (surplus > 0).then(|| format!("unrequested bytes arrived {surplus} times")),
+    ];
+    let clauses: Vec<String> = clauses.into_iter().flatten().collect();
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-/// That more requests failed than were answered correctly.
-#[must_use]
-pub fn mostly_failed(load: &LoadReport) -> Option<String> {
-    let (failed, good) = (load.errors.requests(), load.requests);
+/// Fewer requests were answered correctly, and once, than failed.
+fn mostly_failed(load: &LoadReport) -> Option<String> {
+    let surplus = load.errors.surplus.min(load.requests);
+    let (failed, good) = (load.errors.requests() + surplus, load.requests - surplus);
     let all = failed + good;
-    (good > 0 && failed > good).then(|| {
+    let how = if surplus > 0 { "failed or got unrequested bytes" } else { "failed" };
+    (load.requests > 0 && failed > good).then(|| {
         format!(
-            "{failed} of {all} requests failed, so rate and latency are those of a minority; correct the \
+            "{failed} of {all} requests {how}, so rate and latency are those of a minority; correct the \
              server or the request"
         )
     })
 }
 
-/// A server that said nothing more before the window ended: it crashed, or hangs.
+/// A server that gave no correct reply any more before the window ended: it crashed, hangs, or answers wrongly.
 fn stopped_answering(load: &LoadReport) -> Option<String> {
     let silent_ns = load.reply_series.silence_ns_at_end();
     let enough_ns = (load.window_ns / 10).clamp(SHORT_SILENCE_NS, LONG_SILENCE_NS);
     let usual = load.reply_series.usual_per_piece()?;
     let looked_away = load.stall_ns_max.saturating_mul(2) >= silent_ns;
-    (silent_ns >= enough_ns && usual >= ENOUGH_OF_PIECE && !looked_away && !load.interrupted).then(
-        || {
-            format!(
-                "no reply in the last {:.1} s of the window: the server crashed or hangs",
-                silent_ns as f64 / 1e9
-            )
-        },
-    )
+    let wrong = load.errors.wrong_reply + load.errors.status;
+    let (kind, state) = match 2 * wrong > load.errors.total() {
+        true => ("correct reply", "answers wrongly"),
+        false => ("reply", "crashed or hangs"),
+    };
+    let is_silent = silent_ns >= enough_ns && usual >= ENOUGH_OF_PIECE && !looked_away;
+    let seconds = silent_ns as f64 / 1e9;
+    let reason = format!("no {kind} in the last {seconds:.1} s of the window: the server {state}");
+    (is_silent && !load.interrupted).then_some(reason)
 }
 
 /// Why the figures are not those of the load that was asked for.

@@ -19,7 +19,7 @@ use crate::{
         Codec,
         echo::Echo,
         http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},
-        requests::Head,
+        requests::{Head, has_placeholder},
     },
     engine::choice::{Chosen, choose},
     error::LoadError,
@@ -318,14 +318,16 @@ fn http1(config: &LoadConfig, files: &mut file::FilesDigest) -> Result<Http1, Lo
     if let (Some(Body::File(_)), Some(bytes)) = (&config.body, &body) {
         files.add(bytes);
     }
-    let requests = |path| Requests::new(&request(config, path, body.as_deref()), config.pipeline);
-    let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&heavy.path)));
-    let first_use = FirstUse {
-        is_safe: config.has_safe_method(),
-        learns_body: config.expect().leaves_body_open(),
-    };
-    let http = Http1::new(requests(config.target.path()), rules, config.threads);
-    Ok(http.with_first_use(first_use).with_heavy(heavy))
+    let head = |path| head(config, &config.method, path, &config.headers, body.is_some());
+    let (one, bytes) = (head(config.target.path()), body.as_deref().unwrap_or_default());
+    if one.texts(bytes).into_iter().any(has_placeholder) {
+        return set::varying(config, (&one, bytes), rules, files);
+    }
+    let requests = |head: &Head| Requests::new(&head.bytes(bytes), config.pipeline);
+    let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&head(&heavy.path))));
+    let (is_safe, learns_body) = (config.has_safe_method(), config.expect().leaves_body_open());
+    let http = Http1::new(requests(&one), rules, config.threads);
+    Ok(http.with_first_use(FirstUse { is_safe, learns_body }).with_heavy(heavy))
 }
 
 /// How replies are judged whose request says nothing else.
@@ -386,12 +388,6 @@ fn head(
     }
     let fields = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     Head { start, fields, says_length: has_body || matches!(method, "POST" | "PUT" | "PATCH") }
-}
-
-/// The bytes of one request, head and body.
-fn request(config: &LoadConfig, path: &str, body: Option<&[u8]>) -> Vec<u8> {
-    let head = head(config, &config.method, path, &config.headers, body.is_some());
-    head.bytes(body.unwrap_or_default())
 }
 
 #[cfg(test)]

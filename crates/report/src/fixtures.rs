@@ -188,6 +188,12 @@ pub(crate) fn add_reason(journal: &mut Journal, is_meant: impl Fn(&Run) -> bool,
     alter_runs(journal, is_meant, |it| it.reasons.push(reason.clone()));
 }
 
+/// The same journal with a reason in all runs.
+pub(crate) fn with_reason(mut journal: Journal, reason: &Reason) -> Journal {
+    alter_all(&mut journal, |it| it.reasons.push(reason.clone()));
+    journal
+}
+
 /// The same of the runs that are meant.
 pub(crate) fn alter_runs(
     journal: &mut Journal,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use wirebench_schema::{
     gate::{Condition, GateFigure, GateScope},
     id::VariantId,
-    journal::{Journal, SearchLimit, Unavailable},
+    journal::{Journal, Run, SearchLimit, Unavailable},
     load::{LoadConfig, LoadModel, LoadReport},
     suite::{Phase, Workload},
 };
@@ -136,14 +136,10 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
     let analysis = Analysis::of(journal);
     let (name, rate, is_rate_bound) = match tuned {
         Tuned::Sweep(sweep) => {
-            let best = sweep.best();
+            let best = sweep.best().map(|it| (Some(it.workers), it.connections));
             let mut workloads = journal.start.workloads.iter();
-            let is_best = |it: &&Workload| {
-                best.is_some_and(|best| {
-                    (it.workers, it.connections) == (Some(best.workers), best.connections)
-                })
-            };
-            (workloads.find(is_best).map(|it| it.name.clone()), None, false)
+            let workload = workloads.find(|it| Some((it.workers, it.connections)) == best);
+            (workload.map(|it| it.name.clone()), None, false)
         }
         Tuned::Search(search) => {
             // A rate that was not confirmed may be that of a burst.
@@ -158,26 +154,21 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
         let gate = judge(conditions, &Evidence::default());
         return gate.map(|gate| Gate { lost: nothing(journal), ..gate });
     };
-    let is_meant = |run: &wirebench_schema::journal::Run| match rate {
-        None => true,
-        Some(_) => run.outcome.measured().and_then(|it| it.load.constant_rate()) == rate,
-    };
-    let rows: Vec<_> = workload
-        .rows
-        .iter()
-        .filter(|row| row.role != Role::SecondOfBaseline)
-        .map(|row| row.with_runs(is_meant))
-        .collect();
+    let rate_of = |run: &Run| run.outcome.measured().and_then(|it| it.load.constant_rate());
+    let is_meant = |run: &Run| rate.is_none() || rate_of(run) == rate;
+    let rows = workload.rows.iter().filter(|row| row.role != Role::SecondOfBaseline);
+    let rows: Vec<_> = rows.map(|row| row.with_runs(is_meant)).collect();
     let mut subject = Subject::of_rows(workload, rows.iter().collect());
     (subject.has_all, subject.rate) = (true, rate.map(|it| it as f64));
     subject.is_rate_bound = is_rate_bound;
     judge(conditions, &Evidence { subjects: &[subject], ..Evidence::default() })
 }
 
-/// That a search or a sweep has no result.
+/// That a search or a sweep has no result, unless all confirmations were disturbed, which says nothing of the server.
 fn nothing(journal: &Journal) -> Vec<Lost> {
     let start = &journal.start;
-    let both = start.variants.first().zip(start.workloads.last());
+    let is_disturbed = journal.found.is_some_and(|it| it.disturbed.is_some());
+    let both = start.variants.first().zip(start.workloads.last()).filter(|_| !is_disturbed);
     let cell = both.map(|(it, workload)| Cell::of(workload, &it.variant, 0));
     let reason = "no combination or rate was found and confirmed".to_owned();
     cell.map(|cell| Lost { cell, reason }).into_iter().collect()

@@ -6,6 +6,7 @@ use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Reason, ReasonKind},
     load::EngineChoice,
+    verification::SAME_REPLIES,
 };
 
 /// Kinds of reasons that change no verdict, but what the figures of a server are about.
@@ -24,7 +25,11 @@ pub(crate) fn notes(journal: &Journal) -> Vec<String> {
             ids.filter_map(|id| Some((id.to_string(), of(id)?))).unzip();
         reasons.first().map(|reason| format!("{}: {}", names.join(", "), reason.brief()))
     };
-    NOTED.into_iter().filter_map(note).chain(engines(journal)).collect()
+    let differing = journal.verified.iter().flat_map(|it| {
+        let replies = it.deviates.iter().filter(|(check, _)| check == SAME_REPLIES);
+        replies.map(|(_, why)| format!("{}: {why}: their work may differ", it.variant))
+    });
+    NOTED.into_iter().filter_map(note).chain(engines(journal)).chain(differing).collect()
 }
 
 /// That servers under the same load were loaded by different engines.
@@ -41,13 +46,10 @@ fn engines(journal: &Journal) -> Option<String> {
             format!("{engine} for {}", servers.iter().cloned().collect::<Vec<_>>().join(", "))
         };
         let used: Vec<String> = by_engine.iter().map(of).collect();
-        let text = || {
-            format!(
-                "the load generator used {}: their rates and latencies include its difference",
-                used.join(" and ")
-            )
-        };
-        (used.len() > 1).then(text)
+        let used = (used.len() > 1).then(|| used.join(" and "))?;
+        Some(format!(
+            "the load generator used {used}: their rates and latencies include its difference"
+        ))
     })
 }
 
@@ -55,19 +57,16 @@ fn engines(journal: &Journal) -> Option<String> {
 mod tests {
     use super::*;
     use crate::fixtures;
-    use wirebench_schema::journal::Outcome;
+    use wirebench_schema::journal::Run;
 
     #[test]
     fn sides_that_were_loaded_by_different_engines_are_named() {
         let mut journal = fixtures::journal();
         let name = journal.start.workloads[0].name.clone();
         let mut run = |variant: &str, engine| {
-            let mut run = fixtures::run(0, variant, fixtures::rate(1000.0));
-            run.workload.clone_from(&name);
-            if let Outcome::Measured(measured) = &mut run.outcome {
-                measured.load.engine = engine;
-            }
-            journal.runs.push(run);
+            let outcome = fixtures::changed(fixtures::rate(1000.0), |it| it.load.engine = engine);
+            let workload = name.clone();
+            journal.runs.push(Run { workload, ..fixtures::run(0, variant, outcome) });
         };
         run("ab/A", EngineChoice::IoUring);
         run("ab/B", EngineChoice::Epoll);
@@ -76,5 +75,13 @@ mod tests {
             text.starts_with("the load generator used epoll for ab/B and io_uring for ab/A:"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn servers_with_bodies_of_different_lengths_are_named_where_any_is_correct() {
+        let mut journal = fixtures::journal();
+        let why = "`GET` gets status 200, 48000 bytes; from ab/A it gets status 200, 47 bytes";
+        journal.verified.push(fixtures::verified("ab/B", &[], &[(SAME_REPLIES, why)]));
+        assert_eq!(notes(&journal), [format!("ab/B: {why}: their work may differ")]);
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use wirebench_schema::{
     id::VariantId,
-    journal::{Journal, LeftOut},
+    journal::{Described, Journal, LeftOut},
     suggest,
 };
 
@@ -59,17 +59,23 @@ impl View<'_> {
     }
 }
 
-/// The one server that `name` means.
+/// The one server that `name` means. The title of a side of `ab` begins with what the user wrote for it.
 pub(crate) fn meant(journal: &Journal, name: &str) -> Result<VariantId, String> {
-    let known = || journal.start.variants.iter().map(|it| &it.variant);
-    let exact = known().find(|it| it.to_string() == name);
-    let meant: Vec<&VariantId> = known().filter(|it| it.is_called(name)).collect();
+    let known = || journal.start.variants.iter();
+    let exact = known().find(|it| it.variant.to_string() == name);
+    let is_written = |title: &str| {
+        let rest = title.trim_start_matches('`').strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',', '`']))
+    };
+    let is_ab = journal.start.suite == ab::SUITE;
+    let is_meant = |it: &&Described| it.variant.is_called(name) || is_ab && is_written(&it.title);
+    let meant: Vec<&Described> = known().filter(is_meant).collect();
     match (exact, meant.as_slice()) {
-        (Some(one), _) => Ok(one.clone()),
-        (None, [one]) => Ok((*one).clone()),
+        (Some(one), _) => Ok(one.variant.clone()),
+        (None, [one]) => Ok(one.variant.clone()),
         (None, []) => Err(unknown(journal, name)),
         (None, several) => {
-            let names: Vec<String> = several.iter().map(ToString::to_string).collect();
+            let names: Vec<String> = several.iter().map(|it| it.variant.to_string()).collect();
             Err(format!("`{name}` matches several servers: name one of {}", names.join(", ")))
         }
     }

@@ -63,7 +63,8 @@ impl FromStr for ServerUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const EXAMPLE: &str = "write it like 'https://{host}:{port}/api' or 'unix:{path}'";
+        const EXAMPLE: &str =
+            "write it like 'https://{host}:{port}/api' or 'unix:{path}'; --path may have {seq}";
         let url = Self(text.to_owned());
         let target = url.filled(SocketAddr::from(([127, 0, 0, 1], 1)));
         let target = target.map_err(|reason| format!("{reason}; {EXAMPLE}"))?;

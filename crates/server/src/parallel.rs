@@ -32,6 +32,11 @@ pub fn at_limit(error: io::Error) -> io::Error {
     }
 }
 
+/// How many servers are checked at the same time: a check waits more than it works.
+pub fn checks() -> usize {
+    thread::available_parallelism().map_or(2, |cpus| 2 * usize::from(cpus)).min(8)
+}
+
 /// Calls `work` with each of `items`, up to `most` of them at the same time. The results are in the
 /// order of the items. The calling thread takes part, so no limit on threads prevents it.
 pub fn map<I: Send, T: Send>(
@@ -51,11 +56,7 @@ pub fn map<I: Send, T: Send>(
         }
     };
     thread::scope(|scope| {
-        for _ in 1..threads {
-            if Builder::new().spawn_scoped(scope, run).is_err() {
-                break;
-            }
-        }
+        (1..threads).map_while(|_| Builder::new().spawn_scoped(scope, run).ok()).for_each(drop);
         run();
     });
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);

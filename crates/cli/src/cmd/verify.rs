@@ -11,6 +11,7 @@ use wirebench_schema::{
     scenario::Scenario,
     suite::{Suite, Workload},
 };
+use wirebench_server::parallel;
 use wirebench_verify::Verdict;
 
 use crate::{
@@ -157,7 +158,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         pairs.extend(of(subject)?.into_iter().map(|scenario| (subject, scenario)));
     }
     let shown = if arguments.quiet { Shown::Failed } else { Shown::All };
-    let jobs = arguments.jobs.unwrap_or_else(course::default_jobs);
+    let jobs = arguments.rate.map(|_| 1).or(arguments.jobs).unwrap_or_else(parallel::checks);
     let times = arguments.repeat.unwrap_or(1);
     let pairs = pairs.repeat(times as usize);
     let starter = Starter { launcher: &launcher, asking: &asking, stop: context.interrupt.flag() };

@@ -230,7 +230,8 @@ fn a_service_that_others_may_use_is_not_loaded_without_a_limit_or_consent() {
     world.wirebench(&["run", &url]).assert_refused(2, &["--rate N", "--yes"]);
     assert_eq!(connections.load(Ordering::Relaxed), 0);
     let began = Instant::now();
-    let rated = ["run", &url, "--rate=50", "--cohorts=3"];
+    // One service by two names.
+    let rated = ["ab", "--a", &url, "--b", &url, "--rate=50", "--cohorts=3"];
     assert_went_through(&world.wirebench(&[&rated[..], &SHORT].concat()));
     let (made, most) = (requests.load(Ordering::Relaxed), began.elapsed().as_secs_f64() * 50.0);
     // Each start asks once before the load.

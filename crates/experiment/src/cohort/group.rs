@@ -34,40 +34,15 @@ mod tests {
     const SUITE: &str = r#"
 description = "An example."
 blocks = 3
-[[workload]]
-name = "hello"
-scenario = "hello"
-connections = 64
-duration = "1s"
-phases = ["saturate", "cost", "idle"]
-rate = 1000
-[[workload]]
-name = "few"
-scenario = "hello"
-connections = 8
-duration = "1s"
-[[workload]]
-name = "count"
-scenario = "hello"
-connections = 64
-requests = 1000
-[[workload]]
-name = "short"
-scenario = "hello"
-connections = 64
-duration = "1s"
-requests_per_connection = 10
-[[workload]]
-name = "timeout"
-scenario = "hello-timeout"
-connections = 64
-duration = "1s"
-[[workload]]
-name = "echo"
-scenario = "echo"
-connections = 64
-duration = "1s"
-rate = 500
+workload = [
+    { name = "hello", scenario = "hello", connections = 64, duration = "1s", rate = 1000, phases = ["saturate", "cost",
+      "idle"] },
+    { name = "few", scenario = "hello", connections = 8, duration = "1s" },
+    { name = "count", scenario = "hello", connections = 64, requests = 1000 },
+    { name = "short", scenario = "hello", connections = 64, duration = "1s", requests_per_connection = 10 },
+    { name = "timeout", scenario = "hello-timeout", connections = 64, duration = "1s" },
+    { name = "echo", scenario = "echo", connections = 64, duration = "1s", rate = 500 },
+]
 "#;
 
     #[test]

@@ -5,7 +5,6 @@ use std::{
     collections::BTreeSet,
     io,
     sync::{Mutex, PoisonError, atomic::Ordering},
-    thread,
 };
 use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_schema::{
@@ -24,9 +23,11 @@ use crate::plan;
 /// Variants that must not be measured, by scenario.
 pub(super) type Refused = BTreeSet<(VariantId, Scenario)>;
 
-/// How many servers are checked at the same time: a check waits more than it works.
-fn jobs() -> usize {
-    thread::available_parallelism().map_or(2, |cpus| 2 * usize::from(cpus)).min(8)
+/// How many servers are checked at the same time: a check waits more than it works. Of services with a rate it is one,
+/// because several names may be those of one service.
+fn jobs(subjects: &[Subject]) -> usize {
+    let has_rate = subjects.iter().any(|it| !it.allows_full_speed());
+    if has_rate { 1 } else { parallel::checks() }
 }
 
 /// Checks every scenario that will be measured and is not in the journal yet, several at a time. One
@@ -66,7 +67,8 @@ pub(super) fn verify_all(
         show(*observer, left);
         Ok((!verified.failed.is_empty()).then_some(verified))
     };
-    let checked: io::Result<Vec<_>> = parallel::map(pending, jobs(), check).into_iter().collect();
+    let checked: io::Result<Vec<_>> =
+        parallel::map(pending, jobs(stage.subjects), check).into_iter().collect();
     let failed_once = checked?.into_iter().flatten();
     for first in failed_once {
         let is_it =
@@ -100,15 +102,14 @@ fn differing(stage: &Stage<'_>, verified: &[Verified]) -> Vec<Verified> {
         found.any(|it| it.failed.iter().chain(&it.deviates).any(|(name, _)| name == SAME_REPLIES))
     };
     let differs = |it: &Verified| {
-        let (of_it, of_first) = SampleReply::first_difference(&it.replies, &first.replies)?;
+        let pair = |any| SampleReply::first_difference(&it.replies, &first.replies, any);
+        let refuses = pair(false).filter(|_| !stage.experiment.settings.replies_differ);
+        let (of_it, of_first) = refuses.or_else(|| pair(false)).or_else(|| pair(true))?;
         let name = &of_it.request;
         let finding = format!("`{name}` gets {of_it}; from {} it gets {of_first}", first.variant);
         let (variant, scenario) = (it.variant.clone(), it.scenario);
         let mut found = summarise(&variant, scenario, &[]);
-        let list = match stage.experiment.settings.replies_differ {
-            true => &mut found.deviates,
-            false => &mut found.failed,
-        };
+        let list = if refuses.is_some() { &mut found.failed } else { &mut found.deviates };
         list.push((SAME_REPLIES.to_owned(), finding));
         Some(found)
     };

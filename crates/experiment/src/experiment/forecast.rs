@@ -25,6 +25,9 @@ const ASSUMED_CHECKS: Duration = Duration::from_millis(2000);
 /// What the checks of timeouts take besides: they must be seen to fire.
 const ASSUMED_TIMEOUT_CHECKS: Duration = Duration::from_millis(1200);
 
+/// Blocks of an experiment that ends when it is decided, whatever its budget.
+const LEAST_UNTIL_DECIDED: u32 = 3;
+
 /// What an experiment will do, and how long that takes, about.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forecast {
@@ -99,19 +102,24 @@ impl Forecast {
         suite: &Suite,
         estimate: impl Fn(&Workload) -> Duration,
     ) -> Self {
-        let blocks = self.warmup_blocks.saturating_add(self.blocks);
         let steps: Vec<&Step> = units.iter().flat_map(Unit::steps).collect();
         let cells: BTreeSet<_> = steps.iter().map(|it| (it.subject, it.workload)).collect();
         let time = |step: &&Step| estimate(&suite.workloads[step.workload]);
         let block_time = steps.iter().map(time).fold(Duration::ZERO, Duration::saturating_add);
+        // A budget ends it before a block that would exceed it, and an answer needs three.
+        let least = if self.goal.until_decided { LEAST_UNTIL_DECIDED } else { 1 };
+        let budget = self.goal.budget.unwrap_or(Duration::MAX).max(block_time * least);
+        let held = budget.as_nanos() / block_time.as_nanos().max(1);
+        let held = u32::try_from(held).ok().filter(|_| self.goal.until_decided);
+        let counted = self.blocks.min(held.unwrap_or(u32::MAX));
+        let blocks = self.warmup_blocks.saturating_add(counted);
         Self {
+            blocks: counted,
             in_cohorts: units.iter().any(|unit| matches!(unit, Unit::Cohort(_))),
             runs: steps.len() * blocks as usize,
             repeated: (steps.len() - cells.len()) * blocks as usize,
             block_time,
-            runs_time: block_time
-                .saturating_mul(blocks)
-                .min(self.goal.budget.map_or(Duration::MAX, |budget| budget.max(block_time))),
+            runs_time: block_time.saturating_mul(blocks).min(budget),
             ..self
         }
     }
@@ -146,14 +154,13 @@ mod tests {
         let subjects = fixtures::subjects(&[]);
         let phases = "phases = [\"saturate\", \"cost\"]\nduration = \"1s\"";
         let suite = fixtures::suite("blocks = 3\nwarmup_blocks = 1", &[phases]);
-        let forecast = |verification| {
-            let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
-            Forecast::new(&subjects, &suite, verification, Goal::default()).with_units(
-                &units.collect::<Vec<_>>(),
-                &suite,
-                plan::estimate,
-            )
+        let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
+        let units: Vec<Unit> = units.collect();
+        let with = |verification, goal| {
+            let forecast = Forecast::new(&subjects, &suite, verification, goal);
+            forecast.with_units(&units, &suite, plan::estimate)
         };
+        let forecast = |verification| with(verification, Goal::default());
         let unchecked = forecast(Verification::LeftOut);
         let forecast = forecast(Verification::Full);
         // Two variants and the A/A run in each of two workloads.
@@ -163,5 +170,19 @@ mod tests {
         let pilots_time = pilot::estimate(&suite.workloads[1]) * 2;
         assert_eq!(forecast.time(), forecast.runs_time + ASSUMED_CHECKS * 2 + pilots_time);
         assert_eq!((unchecked.checks, unchecked.checks_time), (0, Duration::ZERO));
+        let held = |blocks| {
+            let goal = Goal {
+                budget: Some(forecast.block_time * blocks),
+                until_decided: true,
+                precision: None,
+            };
+            Forecast { blocks: 200, ..with(Verification::Full, goal) }.with_units(
+                &units,
+                &suite,
+                plan::estimate,
+            )
+        };
+        assert_eq!([1, 7, 300].map(|blocks| held(blocks).blocks), [3, 7, 200]);
+        assert_eq!(held(7).runs_time, forecast.block_time * 7);
     }
 }

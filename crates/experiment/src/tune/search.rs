@@ -117,6 +117,7 @@ impl Search {
             runs: u32::try_from(self.made.len()).unwrap_or(u32::MAX),
             held: 0,
             confirmations: 0,
+            disturbed: None,
             missed: above,
             limit: cut.unwrap_or_else(|| self.limit(&threshold)),
         }

@@ -3,6 +3,7 @@
 //! run holds by [`keeps`].
 
 use std::{
+    slice::from_ref,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -132,7 +133,7 @@ impl Probing<'_> {
             workload: &closed.name,
             left: Duration::ZERO,
         });
-        let Some(run) = self.run(closed, begun)? else { return Ok(None) };
+        let Some(run) = self.runs(from_ref(closed), begun)?.pop() else { return Ok(None) };
         watcher.begun(measurement(&run));
         Ok(Some(match measurement(&run) {
             Ok(it) => first_rate(it.load.requests_per_second),
@@ -156,7 +157,7 @@ impl Probing<'_> {
                 return Ok(search.found(Some(SearchLimit::Budget)));
             }
             watcher.probing(rate);
-            let Some(run) = self.run(&workload, begun)? else {
+            let Some(run) = self.runs(from_ref(&workload), begun)?.pop() else {
                 return Ok(search.found(Some(SearchLimit::Interrupted)));
             };
             let measured = measurement(&run);
@@ -180,7 +181,7 @@ impl Probing<'_> {
         begun: &mut StartedExperiment,
         watcher: &mut dyn Watcher,
     ) -> Result<(), ExperimentError> {
-        let mut is_measured = true;
+        let (searched, mut ended) = (found.requests_per_second, None);
         let longer = |of: Workload| Workload {
             stop: match of.stop {
                 Stop::After(window) => Stop::After(window * CONFIRMING_WINDOWS),
@@ -188,45 +189,38 @@ impl Probing<'_> {
             },
             ..of
         };
-        while let Some(rate) = found.requests_per_second {
-            if found.confirmations == CONFIRMATIONS_MOST {
-                break;
-            }
+        while let Some(rate) = found.requests_per_second
+            && found.held == 0
+            && found.confirmations < CONFIRMATIONS_MOST
+        {
             let mut both = vec![longer(closed.clone()), longer(rated.at_rate(rate))];
             both.retain(|it| it.phase != Phase::Saturate || self.subject.allows_full_speed());
             let end = self.began.elapsed() + both.iter().map(estimate).sum::<Duration>();
             if self.quest.budget.is_some_and(|budget| end > budget) {
+                ended = Some(SearchLimit::Budget);
                 break;
             }
             watcher.probing(rate);
-            let Some(run) = self.runs(&both, begun)?.pop() else { return Ok(()) };
+            let Some(run) = self.runs(&both, begun)?.pop() else {
+                ended = Some(SearchLimit::Interrupted);
+                break;
+            };
             let measured = measurement(&run);
             let kept = measured.map(|it| (it, keeps(it, &self.quest.sought.objectives)));
             watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
             let achieved = measured.map_or(f64::MAX, |it| it.load.requests_per_second);
             let saw = kept.as_ref().map(|(_, kept)| kept).ok();
-            match take_in(found, (rate, achieved), saw, &self.quest.sought) {
-                Confirmation::Holds => return Ok(()),
-                Confirmation::SaysNothing => continue,
-                Confirmation::Lowers => {}
-            }
-            is_measured = false;
+            take_in(found, (rate, achieved), saw, &self.quest.sought);
         }
-        // A rate that was lowered and not tried is none that holds.
-        found.requests_per_second = found.requests_per_second.filter(|_| is_measured);
+        // A rate that was lowered and not confirmed is none that holds.
+        if found.held == 0 && found.requests_per_second != searched {
+            found.requests_per_second = None;
+            found.limit = ended.unwrap_or(found.limit);
+        }
         Ok(())
     }
 
-    /// One run, written down. None when a signal asked to end.
-    fn run(
-        &mut self,
-        workload: &Workload,
-        begun: &mut StartedExperiment,
-    ) -> Result<Option<Run>, ExperimentError> {
-        Ok(self.runs(std::slice::from_ref(workload), begun)?.pop())
-    }
-
-    /// Runs of the same process, written down. None when a signal asked to end.
+    /// Runs of the same process, written down. They are none when a signal asked to end.
     fn runs(
         &mut self,
         workloads: &[Workload],
@@ -259,30 +253,23 @@ impl Probing<'_> {
     }
 }
 
-#[derive(Debug, Eq, PartialEq)]
-enum Confirmation {
-    Holds,
-    /// Of the server.
-    SaysNothing,
-    /// The rate that was found.
-    Lowers,
-}
-
 /// Takes in what the objectives say of a confirmation at `rate`, or that it failed.
 fn take_in(
     found: &mut SearchResult,
     (rate, achieved): (u64, f64),
     saw: Option<&ObjectiveResult>,
     &SearchSpec { lowest, precision, .. }: &SearchSpec,
-) -> Confirmation {
+) {
     found.confirmations += 1;
+    found.disturbed = None;
     match saw {
         Some(ObjectiveResult::Holds) => {
             found.held += 1;
-            return Confirmation::Holds;
+            return;
         }
         Some(ObjectiveResult::Misses { by: Side::Generator | Side::Others, .. }) => {
-            return Confirmation::SaysNothing;
+            found.disturbed = Some(rate);
+            return;
         }
         Some(ObjectiveResult::Misses { by: Side::Server, .. }) | None => {}
     }
@@ -291,7 +278,6 @@ fn take_in(
     found.requests_per_second = Some(lower).filter(|it| *it >= lowest);
     // What fresh processes did is no interval of what this one holds.
     (found.low, found.high, found.limit) = (None, None, SearchLimit::Server);
-    Confirmation::Lowers
 }
 
 /// Where a search begins on a server that does at most so much.
@@ -335,22 +321,23 @@ mod tests {
             missed: None,
             held: 0,
             confirmations: 0,
+            disturbed: None,
             runs: 9,
             limit: SearchLimit::Others,
         };
         let misses = |by| ObjectiveResult::Misses { by, reasons: Vec::new() };
         let mut saw = |rate, achieved, saw: Option<ObjectiveResult>| {
-            let step = take_in(&mut found, (rate, achieved), saw.as_ref(), &sought);
-            (step, found.requests_per_second, found.missed, found.high)
+            take_in(&mut found, (rate, achieved), saw.as_ref(), &sought);
+            (found.disturbed, found.requests_per_second, found.missed, found.high)
         };
         let others = saw(1000, 500.0, Some(misses(Side::Others)));
-        assert_eq!(others, (Confirmation::SaysNothing, Some(1000), None, Some(1100)));
+        assert_eq!(others, (Some(1000), Some(1000), None, Some(1100)));
         let by_step = saw(1000, 990.0, Some(misses(Side::Server)));
-        assert_eq!(by_step, (Confirmation::Lowers, Some(980), Some(1000), None));
+        assert_eq!(by_step, (None, Some(980), Some(1000), None));
         // What it did is nearer to what it can do.
         let by_rate = saw(980, 400.0, Some(misses(Side::Server)));
-        assert_eq!(by_rate, (Confirmation::Lowers, Some(400), Some(980), None));
-        assert_eq!(saw(400, 400.0, Some(ObjectiveResult::Holds)).0, Confirmation::Holds);
+        assert_eq!(by_rate, (None, Some(400), Some(980), None));
+        assert_eq!(saw(400, 400.0, Some(ObjectiveResult::Holds)).0, None);
         assert_eq!(saw(101, f64::MAX, None).1, None, "nothing below the lowest rate is an answer");
         assert_eq!((found.confirmations, found.held), (5, 1));
     }

@@ -147,6 +147,12 @@ fn a_server_that_says_nothing_more_before_the_end_makes_a_load_invalid() {
     assert_eq!(not_valid(&silent(9)), [""; 0]);
     let reason = "no reply in the last 1.0 s of the window: the server crashed or hangs";
     assert_eq!(not_valid(&silent(10)), [reason]);
+    let errors = ErrorCounts { wrong_reply: 900, timeout: 10, ..ErrorCounts::default() };
+    let reason = "no correct reply in the last 1.0 s of the window: the server answers wrongly";
+    assert_eq!(not_valid(&LoadReport { errors, ..silent(10) }), [reason]);
+    let errors = ErrorCounts { surplus: good().requests, ..ErrorCounts::default() };
+    let twice = not_valid(&LoadReport { errors, ..good() });
+    assert!(twice[0].contains("failed or got unrequested bytes, so rate"), "{twice:?}");
     // A generator that did not look, and one that was stopped.
     let blind = LoadReport { stall_ns_max: 600_000_000, ..silent(10) };
     assert_eq!(not_valid(&blind), [""; 0]);

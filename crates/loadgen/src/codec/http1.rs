@@ -17,7 +17,10 @@ mod rules;
 mod stream;
 mod template;
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    sync::LazyLock,
+    time::{SystemTime, UNIX_EPOCH},
+};
 use wirebench_schema::{load::SeqStart, scenario::HeavyConnections};
 
 pub(crate) use self::{
@@ -90,11 +93,14 @@ pub(crate) struct Http1 {
     learned_limit_bytes: usize,
 }
 
+/// Commands at the same time must not send the same numbers: each adds its own to the time. All are below 2^53.
+static OF_PROCESS: LazyLock<u64> = LazyLock::new(|| fastrand::u64(..1 << 52));
+
 /// The least number of a load that begins now.
 fn first_seq(seq: Option<SeqStart>) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now_us = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
-    SeqStart::first_of(seq, now_us)
+    seq.map_or(now_us.saturating_add(*OF_PROCESS), |it| it.at(now_us))
 }
 
 impl Http1 {
@@ -113,13 +119,13 @@ impl Http1 {
     /// Sends the requests of a set, each with its rules.
     pub(crate) fn of_set(
         set: Vec<(Template, Rules, FirstUse)>,
-        picker: Picker,
+        (picker, seq): (Picker, Option<SeqStart>),
         threads: usize,
     ) -> Self {
         let split = |(template, rules, first_use)| (template, (rules, first_use));
         let (templates, rules) = set.into_iter().map(split).unzip();
-        let (picker, rendered) = (Box::new(picker), Rendered::new((0, 1), 0, first_seq(None)));
-        Self::of(Source::Set { templates, picker, rendered, seq: None }, rules, threads)
+        let (picker, rendered) = (Box::new(picker), Rendered::new((0, 1), 0, first_seq(seq)));
+        Self::of(Source::Set { templates, picker, rendered, seq }, rules, threads)
     }
 
     fn of(source: Source, rules: Vec<(Rules, FirstUse)>, threads: usize) -> Self {
@@ -140,15 +146,6 @@ impl Http1 {
             learned_bytes: 0,
             learned_limit_bytes: LEARNED_LIMIT_BYTES,
         }
-    }
-
-    /// Begins the numbers of its requests there.
-    pub(crate) fn with_numbers(mut self, from: Option<SeqStart>) -> Self {
-        if let Source::Set { rendered, seq, .. } = &mut self.source {
-            *seq = from;
-            *rendered = Rendered::new((0, 1), 0, first_seq(from));
-        }
-        self
     }
 
     /// The same, but these connections send other requests, of the same length.

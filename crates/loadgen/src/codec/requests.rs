@@ -4,4 +4,4 @@ mod order;
 mod render;
 
 pub(crate) use order::Picker;
-pub(crate) use render::{Choices, Head, Rendered, Template, choice_files};
+pub(crate) use render::{Choices, Head, Rendered, Template, choice_files, has_placeholder};

@@ -1,13 +1,13 @@
 //! The codec of a request set: templates, rules, and the files that they name.
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
-use wirebench_schema::load::{Body, LoadConfig, RequestSet, RequestSpec, is_safe};
+use wirebench_schema::load::{Body, LoadConfig, RequestOrder, RequestSet, RequestSpec, is_safe};
 
 use super::{FILES_LIMIT_BYTES, file, file::FilesDigest, head, read_body};
 use crate::{
     codec::{
         http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},
-        requests::{Choices, Picker, Template, choice_files},
+        requests::{Choices, Head, Picker, Template, choice_files},
     },
     error::LoadError,
 };
@@ -69,6 +69,31 @@ impl Files<'_> {
         let text = String::from_utf8(bytes).map_err(|_| failed("it is not text".to_owned()))?;
         Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
     }
+
+    /// The lines of the files that placeholders of these texts name.
+    fn choices<'t>(&mut self, texts: impl Iterator<Item = &'t [u8]>) -> Result<Choices, LoadError> {
+        let wanted: BTreeSet<String> = texts.flat_map(choice_files).collect();
+        wanted.into_iter().map(|path| Ok((path.clone(), self.lines(&path)?))).collect()
+    }
+}
+
+/// The one request of a load without a set.
+pub(super) fn varying(
+    config: &LoadConfig,
+    (head, body): (&Head, &[u8]),
+    rules: Rules,
+    sent: &mut FilesDigest,
+) -> Result<Http1, LoadError> {
+    if config.heavy.is_some() {
+        let both = "--heavy needs requests of one length: omit it, or the placeholder";
+        return Err(LoadError::Configuration(both.to_owned()));
+    }
+    let mut files = Files { folder: None, left_bytes: FILES_LIMIT_BYTES, sent };
+    let choices = files.choices(head.texts(body).into_iter())?;
+    let template = Template::new(head, body, &choices).map_err(LoadError::Configuration)?;
+    let first_use = FirstUse { is_safe: config.has_safe_method(), learns_body: false };
+    let picker = Picker::new(RequestOrder::InTurn, &[1], config.seed);
+    Ok(Http1::of_set(vec![(template, rules, first_use)], (picker, None), config.threads))
 }
 
 pub(super) fn http1(
@@ -91,16 +116,7 @@ pub(super) fn http1(
         let head = head(config, &request.method, &request.path, &headers, body.is_some());
         read.push((request, head, body.unwrap_or_default()));
     }
-    let wanted: BTreeSet<String> = read
-        .iter()
-        .flat_map(|(_, head, body)| [head.start.as_bytes(), head.fields.as_bytes(), body])
-        .flat_map(choice_files)
-        .collect();
-    let mut choices = Choices::new();
-    for path in wanted {
-        let lines = files.lines(&path)?;
-        choices.insert(path, lines);
-    }
+    let choices = files.choices(read.iter().flat_map(|(_, head, body)| head.texts(body)))?;
     let of_load = super::rules(config)?;
     let mut kinds = Vec::new();
     for (request, head, body) in read {
@@ -120,7 +136,7 @@ pub(super) fn http1(
     }
     let weights: Vec<u32> = set.requests.iter().map(|request| request.weight).collect();
     let picker = Picker::new(set.order, &weights, config.seed);
-    Ok(Http1::of_set(kinds, picker, config.threads).with_numbers(set.seq))
+    Ok(Http1::of_set(kinds, (picker, set.seq), config.threads))
 }
 
 /// Those of the request, and of the load those that it does not have itself.

@@ -78,22 +78,17 @@ impl Exchange<'_> {
         let reply_bytes = learned.as_ref().map_or(0, |learned| learned.reply_bytes);
         http.reply_bytes = http.reply_bytes.max(reply_bytes);
         let FirstUse { learns_body, .. } = http.first_use(request);
-        if let (Found::Reply(reply), Some(learned)) = (&found, &learned) {
-            self.take_sample(request, reply, learned, learns_body);
-        }
-        match (found, learned) {
-            (Found::Reply(reply), Some(learned)) if learns_body => {
+        let Found::Reply(reply) = found else { return Ok((found, false)) };
+        if let Some(learned) = learned {
+            self.take_sample(request, &reply, &learned, learns_body);
+            if learns_body {
                 http.expect(request, learned.body);
-                if !turns.next(self.stop) {
-                    return Ok((Found::Reply(reply), reply.persistence == Persistence::Keep));
+                if turns.next(self.stop) {
+                    return self.repeat(http, connection, transport, request, reply);
                 }
-                self.repeat(http, connection, transport, request, reply)
             }
-            (Found::Reply(reply), _) => {
-                Ok((Found::Reply(reply), reply.persistence == Persistence::Keep))
-            }
-            (found, _) => Ok((found, false)),
         }
+        Ok((found, reply.persistence == Persistence::Keep))
     }
 
     pub(super) fn take_sample(
@@ -110,7 +105,8 @@ impl Exchange<'_> {
             samples.push(SampleReply {
                 request: spec.map_or_else(|| self.target().path().to_owned(), |it| it.name.clone()),
                 status: reply.status.unwrap_or_default(),
-                body_bytes: has_one_body.then_some(learned.body.bytes()),
+                body_bytes: Some(learned.body.bytes()),
+                any_body: !has_one_body,
                 content_type: learned.content_type.clone(),
                 interim_replies: reply.interim_replies,
             });

@@ -106,8 +106,6 @@ impl<'a> Exchange<'a> {
         let limit = WaitLimit { timeout: config.timeout, stop };
         let first = connect(endpoints, sources, limit)?;
         Ok(first.map(|First { socket, endpoint, took }| {
-            let (requests, body_bytes) = (Cell::new(0), Cell::new(0));
-            let samples = RefCell::default();
             let exchange = Self {
                 config,
                 connector,
@@ -115,9 +113,9 @@ impl<'a> Exchange<'a> {
                 socket,
                 manner,
                 stop,
-                requests,
-                body_bytes,
-                samples,
+                requests: Cell::new(0),
+                body_bytes: Cell::new(0),
+                samples: RefCell::default(),
             };
             (exchange, took)
         }))

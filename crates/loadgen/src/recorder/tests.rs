@@ -61,6 +61,12 @@ fn every_event_belongs_to_the_phase_in_which_it_happens() {
     assert_eq!((window.start_ns, window.end_ns), (10, 20));
 }
 
+/// Beginning, end and requests of each segment of the window.
+fn parts(recorder: &mut Recorder) -> Vec<(u64, u64, u64)> {
+    let part = |it: &Segment| (it.start_ns, it.end_ns, it.counts.requests);
+    of_window(recorder).iter().map(part).collect()
+}
+
 #[test]
 fn a_segment_ends_on_its_grid_and_goes_on_when_none_is_spare() {
     let mut recorder = recorder();
@@ -70,13 +76,8 @@ fn a_segment_ends_on_its_grid_and_goes_on_when_none_is_spare() {
     recorder.reply(REPLY, stamp(0), 3 * SEGMENT_NS + 5);
     recorder.reply(REPLY, stamp(0), 4 * SEGMENT_NS + 5);
     recorder.close_window(5 * SEGMENT_NS + 1);
-    let segments = of_window(&mut recorder);
-    let parts: Vec<_> = segments
-        .iter()
-        .map(|segment| (segment.start_ns, segment.end_ns, segment.counts.requests))
-        .collect();
     // Two segments were spare and the edges took both, so the window is one segment.
-    assert_eq!(parts, [(0, 5 * SEGMENT_NS + 1, 3)]);
+    assert_eq!(parts(&mut recorder), [(0, 5 * SEGMENT_NS + 1, 3)]);
 }
 
 #[test]
@@ -91,12 +92,7 @@ fn a_segment_that_comes_back_is_used_for_the_next() {
     recorder.reply(REPLY, stamp(0), 1);
     recorder.reply(REPLY, stamp(0), 3 * SEGMENT_NS + 5);
     recorder.close_window(4 * SEGMENT_NS);
-    let segments = of_window(&mut recorder);
-    let parts: Vec<_> = segments
-        .iter()
-        .map(|segment| (segment.start_ns, segment.end_ns, segment.counts.requests))
-        .collect();
-    assert_eq!(parts, [(0, 3 * SEGMENT_NS, 1), (3 * SEGMENT_NS, 4 * SEGMENT_NS, 1)]);
+    assert_eq!(parts(&mut recorder), [(0, 3 * SEGMENT_NS, 1), (3 * SEGMENT_NS, 4 * SEGMENT_NS, 1)]);
 }
 
 #[test]

@@ -223,8 +223,9 @@ fn no_number_and_no_identifier_comes_twice_in_loads_of_one_seed() {
         for seq in [None, None, Some(SeqStart { from: 7, at_us: u64::MAX })] {
             let mut config = counted(&server.http(), engine, 200);
             let text = "{\"path\": \"/{seq}/{uuid}\"}\n{\"path\": \"/constant\"}";
-            config.requests = set(text, RequestOrder::InTurn);
-            config.requests.as_mut().unwrap().seq = seq;
+            let set = seq.and_then(|_| set(text, RequestOrder::InTurn));
+            config.requests = set.map(|it| RequestSet { seq, ..it });
+            config.target = config.target.with_path("/{seq}/{uuid}").unwrap();
             assert_eq!(load(&config).errors.total(), 0);
             let seen = std::mem::take(&mut *paths.lock().unwrap());
             let varying = seen.iter().filter_map(|it| it.strip_prefix("GET /")?.split_once('/'));
@@ -279,15 +280,18 @@ fn the_report_says_what_the_first_replies_were() {
     });
     each_engine(|engine| {
         let mut config = counted(&server.http(), engine, 2);
-        config.requests = set("/first\n/second\n", RequestOrder::InTurn);
-        let of = |request: &str| SampleReply {
+        let any = "{\"path\": \"/first\"}\n{\"path\": \"/second\", \"expect\": {\"any\": true}}";
+        config.requests = set(any, RequestOrder::InTurn);
+        let of = |request: &str, any_body| SampleReply {
             request: request.to_owned(),
             status: 201,
             body_bytes: Some(3),
+            any_body,
             content_type: "text/html".to_owned(),
             interim_replies: 1,
         };
-        assert_eq!(load(&config).sample_replies, [of("GET /first"), of("GET /second")]);
+        let both = [of("GET /first", false), of("GET /second", true)];
+        assert_eq!(load(&config).sample_replies, both);
     });
 }
 

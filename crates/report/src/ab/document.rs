@@ -87,7 +87,7 @@ impl Ab<'_> {
         let mut findings: Vec<String> = gate.iter().map(|it| shortened(it, WIDTH)).collect();
         findings.extend(self.findings().into_iter().take(FINDINGS));
         let services = services::notes(self.journal);
-        findings.extend(services.iter().map(|text| shortened(text, WIDTH)));
+        findings.extend(services.iter().flat_map(|text| wrap(text, WIDTH, "  ")));
         let conditions = conditions(self.journal).into_iter();
         findings.extend(conditions.map(|text| shortened(&format!("all runs: {text}"), WIDTH)));
         let whys = why::sentences(self.journal, std::slice::from_ref(&self.rows));
@@ -109,7 +109,6 @@ impl Ab<'_> {
     }
 
     fn setting(&self) -> Vec<Block> {
-        let same = Side::same_program(&self.sides) == Some(true);
         let mut lines = vec![
             headline(self.journal, std::slice::from_ref(&self.rows)),
             describe(&self.rows.workload),
@@ -127,15 +126,15 @@ impl Ab<'_> {
         }
         vec![
             Block::list("compared", self.sides.iter().map(who).collect()),
-            Block::Lines(same.then(|| self.same_program()).into_iter().collect()),
+            Block::Lines(self.same_program().into_iter().collect()),
             Block::Lines(lines),
         ]
     }
 
-    /// What follows from that.
-    fn same_program(&self) -> String {
+    fn same_program(&self) -> Option<String> {
         let [a, b] = self.names();
-        format!("{a} and {b} are the same program: any difference is noise")
+        let text = || format!("{a} and {b} are the same program: any difference is noise");
+        (Side::same_program(&self.sides)?).then(text)
     }
 
     fn reading_aid(&self) -> Vec<Block> {
@@ -185,14 +184,9 @@ impl Ab<'_> {
 
     /// Facts that must be known of the runs: the most important first.
     fn findings(&self) -> Vec<String> {
-        let mut findings = Vec::new();
-        findings.extend(self.unsaturated().map(|text| shortened(&text, WIDTH)));
-        if Side::same_program(&self.sides) == Some(true) {
-            findings.push(self.same_program());
-        }
-        findings.extend(
-            sentences(std::slice::from_ref(&self.rows)).iter().map(|it| shortened(it, WIDTH)),
-        );
+        let states = sentences(std::slice::from_ref(&self.rows));
+        let findings = self.unsaturated().into_iter().chain(self.same_program()).chain(states);
+        let mut findings: Vec<String> = findings.map(|it| shortened(&it, WIDTH)).collect();
         let remarks = self.remarks().len();
         if remarks > 0 {
             findings.push(format!("{} on the runs: --explain", count(remarks, "note")));

@@ -1,6 +1,7 @@
 //! The verdict as one sentence: the finding, its interval, and the next step where it is inconclusive. Also what waking
 //! costs, which is in no verdict.
 
+use jiff::Timestamp;
 use std::time::Duration;
 use wirebench_schema::{
     journal::{self, EndReason, Journal, Procedure, ReasonKind},
@@ -220,7 +221,9 @@ impl Ab<'_> {
                 return "next step: resume it with `wirebench run --resume FOLDER`".to_owned();
             }
             (Some(EndReason::Budget), Some(budget)) => {
-                format!("--budget {}", write_duration(whole(budget.saturating_mul(TO_HALVE))))
+                // The fewest cohorts may have taken longer.
+                let spent = self.spent().unwrap_or_default().max(budget);
+                format!("--budget {}", write_duration(whole(spent.saturating_mul(TO_HALVE))))
             }
             (Some(EndReason::Precise), _) => {
                 let goal = start.goal.precision.unwrap_or(ratio.margin);
@@ -233,6 +236,14 @@ impl Ab<'_> {
             }
         };
         format!("next step: {step} to halve the interval")
+    }
+
+    /// Time from the first run to the end, of a run without a pause.
+    fn spent(&self) -> Option<Duration> {
+        let time = |text: &str| text.parse::<Timestamp>().ok();
+        let Journal { runs, end, resumed, .. } = self.journal;
+        let (first, end) = runs.first().zip(end.as_ref()).filter(|_| resumed.is_empty())?;
+        time(&end.ended)?.duration_since(time(&first.started)?).try_into().ok()
     }
 }
 

@@ -53,16 +53,18 @@ impl<'a> Side<'a> {
         let void = with(&|it| voids(it, in_tail, &asked));
         let failures: Vec<&str> = runs.iter().filter_map(|run| run.outcome.failure()).collect();
         let all = runs.len();
-        let most = |what: &str, of: &[Vec<&Reason>]| {
-            let first = || failures.first().map(|why| (*why).to_owned());
-            let why = most_frequent(of).or_else(first).unwrap_or_default();
-            let of = of_all(of.len() + failures.len(), all);
-            format!("{what} in {of}: {}", why.trim_end_matches('.'))
-        };
         let [a, b] = [0, 1].map(|index| &journal.start.variants[index].variant);
         let standing = match standing(&runs, in_tail, &asked) {
             Standing::Disturbed if are_builds(&journal.start, [a, b]) => Standing::Valid,
             standing => standing,
+        };
+        let most = |what: &str, of: &[Vec<&Reason>]| {
+            // The end of the server explains more than what disturbed it.
+            let first = failures.first().filter(|_| standing != Standing::Disturbed);
+            let first = first.map(|why| (*why).to_owned());
+            let why = first.or_else(|| most_frequent(of)).unwrap_or_default();
+            let of = of_all(of.len() + failures.len(), all);
+            format!("{what} in {of}: {}", why.trim_end_matches('.'))
         };
         let unmeasured = || not_measured(journal, &described.variant, Some(&rows.workload.name));
         let why = match standing {

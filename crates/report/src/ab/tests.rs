@@ -8,9 +8,10 @@ use crate::{
     compare::GateVerdict,
     fixtures::{
         add, add_reason, alter, alter_runs, assert_golden, assert_golden_cases, assert_golden_page,
-        cost, failed, fixed_rate, journal_of, limited, rate, reason, verified,
+        cost, failed, fixed_rate, journal_of, limited, rate, reason, verified, with_reason,
     },
     format::Format,
+    view::meant,
 };
 use expect_test::expect;
 use std::time::Duration;
@@ -127,6 +128,7 @@ fn conditions_of_a_bound_are_neither_passed_nor_failed() {
     assert_golden("ab/condition-of-a-bound.txt", &ab.details());
     let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
     assert_eq!(json["gate"]["passed"], false);
+    assert_eq!(meant(&journal, "./server-B {port}").unwrap().to_string(), "ab/B");
 }
 
 #[test]
@@ -161,9 +163,7 @@ fn each_condition_has_its_line_on_the_page() {
 #[test]
 fn other_work_on_the_machine_hides_differences_and_causes_none() {
     let disturbed = |ratio: f64, loudness: f64, kind: ReasonKind| {
-        let mut journal = costs(ratio, loudness);
-        add_reason(&mut journal, |_| true, &kind.reason(Weight::Invalid, Some(0.31), ""));
-        journal
+        with_reason(costs(ratio, loudness), &kind.reason(Weight::Invalid, Some(0.31), ""))
     };
     let journal = disturbed(2.68, 1.0, ReasonKind::Neighbour);
     let ab = of(&journal, &["cpu > +3%"]);
@@ -192,13 +192,8 @@ fn other_work_on_the_machine_hides_differences_and_causes_none() {
 
 #[test]
 fn a_gate_looks_at_the_validity_of_its_own_figure() {
-    let mut journal = two("cost");
-    runs(&mut journal, 14, (10_000.0, 20_000.0), 1.0, cost);
-    add_reason(
-        &mut journal,
-        |_| true,
-        &ReasonKind::Timeouts.reason(Weight::Tail, Some(2.0), "2 timeouts"),
-    );
+    let timeouts = ReasonKind::Timeouts.reason(Weight::Tail, Some(2.0), "2 timeouts");
+    let journal = with_reason(costs(2.0, 1.0), &timeouts);
     let gate = of(&journal, &["cpu > +3%", "p99 > +3%"]).gate.unwrap();
     assert_eq!(gate.conditions[0].failed.len(), 1, "{gate:?}");
     assert_eq!(
@@ -209,12 +204,8 @@ fn a_gate_looks_at_the_validity_of_its_own_figure() {
 
 #[test]
 fn a_spoiled_tail_withholds_verdicts_on_the_tail_and_no_others() {
-    let mut journal = costs(1.2, 1.0);
-    add_reason(
-        &mut journal,
-        |_| true,
-        &ReasonKind::ScheduleLag.reason(Weight::Tail, Some(2e6), "late"),
-    );
+    let late = ReasonKind::ScheduleLag.reason(Weight::Tail, Some(2e6), "late");
+    let journal = with_reason(costs(1.2, 1.0), &late);
     let of = |metric| by(&journal, Some(metric), &[]).verdict;
     assert_eq!(of(Metric::Cpu), Verdict::Claimed(Claim::Higher));
     assert_ne!(of(Metric::LatencyP50), Verdict::NotValid);
@@ -224,8 +215,8 @@ fn a_spoiled_tail_withholds_verdicts_on_the_tail_and_no_others() {
 
 #[test]
 fn conditions_that_the_user_asked_for_are_reported_and_withhold_no_verdict() {
-    let mut journal = costs(1.2, 1.0);
-    add_reason(&mut journal, |_| true, &ReasonKind::NotVerified.reason(Weight::Invalid, None, ""));
+    let not_verified = ReasonKind::NotVerified.reason(Weight::Invalid, None, "");
+    let journal = with_reason(costs(1.2, 1.0), &not_verified);
     let ab = of(&journal, &[]);
     assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));
     assert_golden("ab/not-verified.txt", &ab.details());
@@ -256,9 +247,16 @@ fn a_side_that_was_refused_or_failed_is_named_with_the_reason_and_fails_every_co
     assert!(ab.gate.unwrap().fails());
     let mut crashed = two("cost");
     runs(&mut crashed, 6, (10_000.0, 10_000.0), 1.0, cost);
-    for run in crashed.runs.iter_mut().filter(|run| run.variant.entry() == "ab/B") {
-        run.outcome = failed("the server ended");
-    }
+    let crash = |journal: &mut Journal, from| {
+        let is_b = |run: &&mut Run| run.variant.entry() == "ab/B" && run.block >= from;
+        let runs = journal.runs.iter_mut().filter(is_b);
+        runs.for_each(|run| run.outcome = failed("the server ended"));
+    };
+    let disturbed = ReasonKind::Throttled.reason(Weight::Invalid, Some(0.3), "");
+    let mut died = with_reason(crashed.clone(), &disturbed);
+    crash(&mut died, 5);
+    assert!(sentence(&died).ends_with("B is not valid in 12 of 12 runs: the server ended"));
+    crash(&mut crashed, 0);
     expect!["not measured: B failed in 12 of 12 runs: the server ended"]
         .assert_eq(&sentence(&crashed));
     assert!(half_width(&crashed, Metric::Cpu) <= Some(0.0), "it will never be known");

@@ -79,20 +79,14 @@ pub(super) fn differences(
     new: &Side<'_>,
     pairs: &[Pair<'_>],
 ) -> (Vec<Difference>, Rates) {
-    let mut found = Vec::new();
-    for difference in
-        machine(old.environment, new.environment).filter(|it| it.weight == Weight::Refuses)
-    {
-        let what = format!("the machine: {}", difference.field);
-        found.extend(Difference::between(what, difference.old, difference.new));
-    }
+    let mut found = other_machine([old.environment, new.environment]);
     let (start, other) = (&old.journal.start, &new.journal.start);
     let generators = (start.generator.to_string(), other.generator.to_string());
     found.extend(Difference::between("the load generator", generators.0, generators.1));
     found.extend(placement(old.journal, new.journal));
     found.extend(idle_words::difference([start.idle, other.idle]));
     found.extend(machine_state(pairs));
-    found.extend(replies(old.journal, new.journal));
+    found.extend(replies(old.journal, new.journal, false));
     let mut rates = Rates::default();
     let mut of_cells = BTreeSet::new();
     for pair in pairs {
@@ -112,12 +106,21 @@ pub(super) fn differences(
 }
 
 /// How the machines differ; nothing if one is unknown.
-pub(crate) fn machine(
+fn machine(
     old: Option<&Environment>,
     new: Option<&Environment>,
 ) -> impl Iterator<Item = environment::Difference> + use<> {
     let both = old.zip(new);
     both.map(|(old, new)| old.differences(new)).unwrap_or_default().into_iter()
+}
+
+/// Facts of the machines that must be equal and are not.
+pub(crate) fn other_machine([old, new]: [Option<&Environment>; 2]) -> Vec<Difference> {
+    let refuses = machine(old, new).filter(|it| it.weight == Weight::Refuses);
+    let difference = |it: environment::Difference| {
+        Difference::between(format!("the machine: {}", it.field), it.old, it.new)
+    };
+    refuses.filter_map(difference).collect()
 }
 
 fn placement(old: &Journal, new: &Journal) -> Vec<Difference> {
@@ -133,12 +136,14 @@ fn placement(old: &Journal, new: &Journal) -> Vec<Difference> {
 }
 
 /// The first difference between the replies of each variant to the requests of its user.
-fn replies(old: &Journal, new: &Journal) -> Vec<Difference> {
+fn replies(old: &Journal, new: &Journal, in_any_body: bool) -> Vec<Difference> {
     let difference = |it: &Verified| {
         let is_it =
             |other: &&Verified| (&other.variant, other.scenario) == (&it.variant, it.scenario);
         let mut all = new.verified.iter().filter(is_it);
-        all.find_map(|other| differing_replies(&it.variant, [&it.replies, &other.replies]))
+        all.find_map(|other| {
+            differing_replies(&it.variant, [&it.replies, &other.replies], in_any_body)
+        })
     };
     old.verified.iter().filter_map(difference).collect()
 }
@@ -147,8 +152,9 @@ fn replies(old: &Journal, new: &Journal) -> Vec<Difference> {
 pub(crate) fn differing_replies(
     server: impl fmt::Display,
     [old, new]: [&[SampleReply]; 2],
+    in_any_body: bool,
 ) -> Option<Difference> {
-    let (old, new) = SampleReply::first_difference(old, new)?;
+    let (old, new) = SampleReply::first_difference(old, new, in_any_body)?;
     let what = format!("the reply of {server} to `{}`", old.request);
     Difference::between(what, old.to_string(), new.to_string())
 }
@@ -166,14 +172,8 @@ fn machine_state(pairs: &[Pair<'_>]) -> Option<Difference> {
 
 /// The differences in the definition of a workload; the rate of a cost phase is returned separately.
 fn workload(old: &Workload, new: &Workload) -> (Vec<Difference>, Option<Difference>) {
-    let fields = |workload: &Workload| {
-        // Requests may hold secrets, and are as many words as there are bytes.
-        match serde_json::to_value(Workload { requests: None, ..workload.clone() }) {
-            Ok(serde_json::Value::Object(fields)) => fields,
-            Ok(_) | Err(_) => serde_json::Map::new(),
-        }
-    };
-    let (before, after) = (fields(old), fields(new));
+    // Requests may hold secrets, and are as many words as there are bytes.
+    let [before, after] = [old, new].map(|it| fields(&Workload { requests: None, ..it.clone() }));
     let requests = differing_requests([&old.requests, &new.requests].map(Option::as_ref));
     let of_workload = |it| Difference { what: format!("the requests of {}", old.name), ..it };
     let mut found: Vec<Difference> = requests.map(of_workload).into_iter().collect();
@@ -188,6 +188,14 @@ fn workload(old: &Workload, new: &Workload) -> (Vec<Difference>, Option<Differen
         }
     }
     (found, rate)
+}
+
+/// The fields of a value as JSON.
+pub(crate) fn fields(value: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        Ok(_) | Err(_) => serde_json::Map::new(),
+    }
 }
 
 /// Other requests. Where their file is, where numbers begin, and what is expected of replies, may differ.
@@ -246,12 +254,10 @@ fn rate_sentence(old: &Workload, new: &Workload) -> String {
 }
 
 /// What may be the cause of changes, or keep them from being seen.
-pub(super) fn warnings(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
-    let mut found = Vec::new();
+pub(super) fn warnings<'a>(old: &Side<'a>, new: &Side<'a>) -> Vec<String> {
+    let of = |side: &Side<'a>| (side.name, side.journal.start.started.as_str(), side.environment);
+    let mut found = doubts_of_pair([of(old), of(new)], old.journal == new.journal);
     for side in [old, new] {
-        if side.environment.is_none() {
-            found.push(no_machine(side.name));
-        }
         if side.journal.start.scale == Scale::Smoke {
             found.push(format!("{} is at smoke scale: its figures are meaningless", side.name));
         }
@@ -263,21 +269,28 @@ pub(super) fn warnings(old: &Side<'_>, new: &Side<'_>) -> Vec<String> {
             ));
         }
     }
-    let (start, other) = (&old.journal.start, &new.journal.start);
-    if old.journal == new.journal {
-        found.push("both are the same result".to_owned());
-    } else if start.started > other.started {
-        found.push(format!("{} is newer by its time: swapped arguments?", old.name));
-    }
-    let settings =
-        machine(old.environment, new.environment).filter(|it| it.weight == Weight::Warns);
-    found.extend(settings.map(|it| it.to_string()));
+    found.extend(replies(old.journal, new.journal, true).iter().map(ToString::to_string));
     found
 }
 
-/// That the machine of a result is unknown.
-pub(crate) fn no_machine(name: &str) -> String {
-    format!("{name} has no environment.json: cannot check that the machine is the same")
+/// Doubts about two results of any kind, each a name, when it began and its machine: an unknown machine, a wrong
+/// order, and settings that differ.
+pub(crate) fn doubts_of_pair(
+    sides: [(&str, &str, Option<&Environment>); 2],
+    is_same: bool,
+) -> Vec<String> {
+    let [(name, before, old), (_, after, new)] = sides;
+    let unknown =
+        sides.into_iter().filter(|(.., environment)| environment.is_none()).map(|(name, ..)| {
+            format!("{name} has no environment.json: cannot check that the machine is the same")
+        });
+    let order = match before > after && !after.is_empty() {
+        _ if is_same => Some("both are the same result".to_owned()),
+        true => Some(format!("{name} is newer by its time: swapped arguments?")),
+        false => None,
+    };
+    let settings = machine(old, new).filter(|it| it.weight == Weight::Warns);
+    unknown.chain(order).chain(settings.map(|it| it.to_string())).collect()
 }
 
 /// Versions of the same variant that differ.

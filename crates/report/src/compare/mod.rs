@@ -36,7 +36,8 @@ pub(crate) use gate_words::conditions as conditions_block;
 pub use gate_words::gate_lines;
 pub use grounds::Difference;
 pub(crate) use grounds::{
-    ProgramIdentity, differing_replies, differing_requests, machine, no_machine, plain,
+    ProgramIdentity, differing_replies, differing_requests, doubts_of_pair, fields, other_machine,
+    plain,
 };
 pub use json::json;
 

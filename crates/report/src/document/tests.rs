@@ -40,17 +40,19 @@ fn document() -> Document {
 fn every_form_of_every_part() {
     let document = document();
     let colours = document.text(Paint(Look::Colours, 80));
-    assert_golden_cases(
-        "document/forms.txt",
-        [
-            ("text", document.text(Paint::FILE)),
-            ("brief", document.brief(Paint::FILE)),
-            ("colours", colours.replace('\u{1b}', "^")),
-            ("20 columns", document.text(Paint(Look::Plain, 20))),
-            ("Markdown", document.markdown()),
-            ("HTML", document.body().into_string()),
-        ],
-    );
+    let others = [
+        ("brief", document.brief(Paint::FILE)),
+        ("colours", colours.replace('\u{1b}', "^")),
+        ("20 columns", document.text(Paint(Look::Plain, 20))),
+    ];
+    assert_forms("document/forms.txt", &document, &others);
+}
+
+fn assert_forms(file: &str, document: &Document, others: &[(&str, String)]) {
+    let mut forms = vec![("text", document.text(Paint::FILE))];
+    forms.extend_from_slice(others);
+    forms.extend([("Markdown", document.markdown()), ("HTML", document.body().into_string())]);
+    assert_golden_cases(file, forms);
 }
 
 #[test]
@@ -75,13 +77,6 @@ fn a_cell_of_several_lines_is_in_every_form_and_a_wide_table_repeats_its_names()
     let rows = [cells.map(Cell::from).into()];
     let table = Table { keys: 1, ..Table::new(columns, rows) };
     let document = Document { blocks: vec![Block::Table(table)], ..Document::default() };
-    assert_golden_cases(
-        "document/lines.txt",
-        [
-            ("text", document.text(Paint::FILE)),
-            ("30 columns", document.text(Paint(Look::Plain, 30))),
-            ("Markdown", document.markdown()),
-            ("HTML", document.body().into_string()),
-        ],
-    );
+    let narrow = document.text(Paint(Look::Plain, 30));
+    assert_forms("document/lines.txt", &document, &[("30 columns", narrow)]);
 }

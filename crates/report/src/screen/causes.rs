@@ -165,18 +165,14 @@ fn cpus(runs: &[&Run], placement: &Placement) -> String {
     if measured.any(|it| !it.load.generators.is_empty()) {
         return String::new();
     }
-    let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
-    match list.len() {
-        0 => String::new(),
-        1 => format!(" on CPU {}", list[0]),
-        _ => format!(" on CPUs {}", list.join(", ")),
-    }
+    let plural = if cpus.len() == 1 { "" } else { "s" };
+    let list = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    if list.is_empty() { list } else { format!(" on CPU{plural} {list}") }
 }
 
 fn conditions(journal: &Journal) -> Vec<String> {
     let smoke = (journal.start.scale == Scale::Smoke).then(|| table::headline::SMOKE.to_owned());
-    let texts = analysis::conditions(journal).into_iter();
-    let texts = texts.map(|text| format!("all rows: {text}"));
+    let texts = analysis::conditions(journal).into_iter().map(|text| format!("all rows: {text}"));
     smoke.into_iter().chain(texts).chain(sharing(journal)).collect()
 }
 

@@ -46,10 +46,10 @@ mod tests {
         Details, Report,
         analysis::{Analysis, Sort},
         document::{Document, Paint},
-        fixtures::{NOISE, pair},
+        fixtures::{NOISE, alter_all, pair},
         screen::Facts,
     };
-    use wirebench_schema::journal::{Instance, Journal, Outcome};
+    use wirebench_schema::journal::{Instance, Journal, Outcome, Run};
 
     /// Two loads over the same instances, of which `go/net` takes twice as long to start.
     fn journal(cohorts: usize) -> Journal {
@@ -65,11 +65,8 @@ mod tests {
         }
         let mut second = journal.start.workloads[0].clone();
         second.name = "again".to_owned();
-        let runs = journal.runs.clone().into_iter().map(|mut run| {
-            run.workload = "again".to_owned();
-            run
-        });
-        let runs: Vec<_> = runs.collect();
+        let again = |run: &Run| Run { workload: "again".to_owned(), ..run.clone() };
+        let runs: Vec<_> = journal.runs.iter().map(again).collect();
         journal.runs.extend(runs);
         journal.start.workloads.push(second);
         journal
@@ -110,11 +107,7 @@ mod tests {
     #[test]
     fn services_and_processes_of_their_own_have_no_start_up_time() {
         let mut service = journal(6);
-        for run in &mut service.runs {
-            if let Outcome::Measured(it) = &mut run.outcome {
-                it.instance = Some(Instance::default());
-            }
-        }
+        alter_all(&mut service, |it| it.instance = Some(Instance::default()));
         for journal in [service, pair(1.0)] {
             assert!(sections(&Analysis::of(&journal).workloads).is_empty());
         }

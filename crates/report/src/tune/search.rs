@@ -95,11 +95,8 @@ impl SearchReport {
         let runs: Vec<&Run> = journal.runs.iter().filter(mine).collect();
         let workers = runs.first().map(|run| run.workers);
         let connections = workload.connections;
-        let shape = count(connections, "connection");
-        let shape = match workers {
-            Some(workers) => format!("{shape}, {}", count(workers, "worker")),
-            None => shape,
-        };
+        let of_workers = workers.map(|workers| format!(", {}", count(workers, "worker")));
+        let shape = count(connections, "connection") + &of_workers.unwrap_or_default();
         let rates = rates(&sought, &runs);
         let found = journal.found;
         Some(Self {

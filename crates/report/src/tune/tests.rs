@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::fixtures::{
-    NOISE, add_reason, alter_all, assert_golden, assert_golden_cases, assert_golden_page, changed,
-    failed, journal_of, limited, measured, noisy, rate, reason, run,
+    NOISE, alter_all, assert_golden, assert_golden_cases, assert_golden_page, changed, failed,
+    journal_of, limited, measured, noisy, rate, reason, run, with_reason,
 };
 use crate::format::Format;
 use wirebench_schema::{
@@ -215,6 +215,7 @@ pub(crate) const FOUND: SearchResult = SearchResult {
     runs: 14,
     held: 0,
     confirmations: 0,
+    disturbed: None,
     missed: Some(62_000),
     limit: SearchLimit::Server,
 };
@@ -231,6 +232,8 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
     });
     let disturbed = conclusion(&disturbed);
     assert!(disturbed.contains("(it misses at 62 000 because of other programs)"), "{disturbed}");
+    let disturbed = search(Some(SearchResult { disturbed: Some(61_000), ..FOUND }));
+    assert!(conclusion(&disturbed).contains("14 runs, no confirmation was undisturbed: repeat on"));
     let by_interval = [
         ("no upper bound", SearchResult { high: None, limit: SearchLimit::Generator, ..FOUND }),
         ("no interval", SearchResult { low: None, high: None, ..FOUND }),
@@ -275,14 +278,20 @@ fn a_search_of_an_older_journal_says_how_it_was_confirmed() {
 #[test]
 fn a_search_that_found_nothing_says_why() {
     let nothing = SearchResult { requests_per_second: None, low: None, high: None, ..FOUND };
-    let limits =
-        [SearchLimit::Server, SearchLimit::Generator, SearchLimit::Others, SearchLimit::Budget];
-    let mut cases = Vec::from(limits.map(|limit| {
-        let mut journal = search(Some(SearchResult { limit, ..nothing }));
-        add_reason(&mut journal, |_| true, &reason(Weight::Invalid, "it rained"));
-        (format!("{limit:?}"), conclusion(&journal))
-    }));
-    cases.push(("not finished".to_owned(), conclusion(&search(None))));
+    use SearchLimit::{Budget, Generator, Interrupted, Others, Server};
+    let of = |limit| search(Some(SearchResult { limit, ..nothing }));
+    let reasons = with_reason(of(Server), &reason(Weight::Invalid, "it rained"));
+    let disturbed = search(Some(SearchResult { disturbed: Some(60_000), ..nothing }));
+    let cases = [
+        ("Server", reasons),
+        ("Generator", of(Generator)),
+        ("Others", of(Others)),
+        ("Budget", of(Budget)),
+        ("disturbed", disturbed),
+        ("not finished", search(None)),
+    ]
+    .map(|(name, journal)| (name, conclusion(&journal)));
+    assert_eq!(conclusion(&of(Interrupted)), cases[5].1);
     assert_golden_cases("tune/search-nothing.txt", cases);
 }
 

@@ -14,12 +14,8 @@ use crate::{
 
 /// What the table says, in sentences.
 pub(super) fn findings(sweep: &Sweep) -> Vec<String> {
-    let mut lines = Vec::new();
-    let Some(best) = sweep.best() else {
-        lines.push("no measurements".to_owned());
-        return lines;
-    };
-    lines.push(highest(best));
+    let Some(best) = sweep.best() else { return vec!["no measurements".to_owned()] };
+    let mut lines = vec![highest(best)];
     lines.extend(alike(sweep));
     let candidates = sweep.cells.iter().filter(|it| is_near(it.standing));
     let least = candidates.min_by_key(|cell| (cell.workers, cell.connections));
@@ -149,9 +145,12 @@ pub(super) fn sentence(
 
 /// How well the rate is known.
 fn known(found: SearchResult) -> String {
-    let mut runs = count(found.runs, "run");
-    let is_confirmed = if found.held > 0 { "" } else { "not " };
-    runs += &format!(", {is_confirmed}confirmed");
+    let is_confirmed = match found.disturbed {
+        Some(_) => "no confirmation was undisturbed: repeat on a quiet machine",
+        None if found.held > 0 => "confirmed",
+        None => "not confirmed",
+    };
+    let runs = format!("{}, {is_confirmed}", count(found.runs, "run"));
     let shown = |rate: u64| thousands(rate as f64);
     match (found.low, found.high, found.runs) {
         (Some(low), Some(high), _) => {
@@ -178,8 +177,15 @@ fn nothing_held(
         Some(missed) if missed.failing > 0 => "find out why replies fail",
         _ => "try a larger limit, or a lower rate with --rates",
     };
-    let lowest = found.missed.map(|rate| thousands(rate as f64));
+    let lowest = found.disturbed.or(found.missed).map(|rate| thousands(rate as f64));
     match (found.limit, lowest) {
+        (_, Some(rate)) if found.disturbed.is_some() => format!(
+            "inconclusive: no confirmation that {variant} holds {objectives} at {rate} requests/s was undisturbed \
+             ({shape}); repeat on a quiet machine"
+        ),
+        (SearchLimit::Interrupted, _) => {
+            format!("{variant}: the search for {objectives} did not finish")
+        }
         (SearchLimit::Generator, Some(rate)) => format!(
             "inconclusive: at {rate} requests/s {variant} misses {objectives} because the load generator \
              is saturated ({shape})"

@@ -49,6 +49,9 @@ pub struct SearchResult {
     /// saturated just before. Of older journals, all at the rate above.
     #[serde(default)]
     pub confirmations: u32,
+    /// The last rate of which no confirming run was undisturbed, in requests per second: it is unknown whether it
+    /// holds. Absent when each rate was confirmed or missed.
+    pub disturbed: Option<u64>,
     /// The lowest rate above it that missed, in requests per second.
     pub missed: Option<u64>,
     /// Why it is not higher.

@@ -9,7 +9,7 @@ mod json;
 mod lines;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeSet;
 
 use self::found::Found;
@@ -43,7 +43,7 @@ crate::names! {
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {
     /// The statuses of correct replies.
-    #[serde(skip_serializing_if = "Vec::is_empty", with = "one_or_more")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_more")]
     #[schemars(with = "Vec<u16>")]
     pub status: Vec<u16>,
     /// The whole body, as text.
@@ -167,7 +167,7 @@ pub struct RequestSet {
     /// The file that it was read from. Relative names of other files are looked for beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Where the numbers of `{seq}` begin, if not at the time in microseconds.
+    /// Where the numbers of `{seq}` begin, if not at the time in microseconds and a random number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<SeqStart>,
     /// In the order of the file.
@@ -193,8 +193,8 @@ impl PartialEq for SeqStart {
 impl SeqStart {
     /// The least number of a load that begins `now_us` microseconds after 1970.
     #[must_use]
-    pub fn first_of(start: Option<Self>, now_us: u64) -> u64 {
-        start.map_or(now_us, |it| it.from.saturating_add(now_us.saturating_sub(it.at_us)))
+    pub const fn at(self, now_us: u64) -> u64 {
+        self.from.saturating_add(now_us.saturating_sub(self.at_us))
     }
 }
 
@@ -300,11 +300,8 @@ impl RequestSet {
     /// Makes any body correct. Expected statuses stay.
     pub fn accept_any_body(&mut self) {
         for RequestSpec { expect, .. } in &mut self.requests {
-            *expect = Expect {
-                status: std::mem::take(&mut expect.status),
-                any: true,
-                ..Expect::default()
-            };
+            let status = std::mem::take(&mut expect.status);
+            *expect = Expect { status, any: true, ..Expect::default() };
         }
     }
 
@@ -313,17 +310,10 @@ impl RequestSet {
     #[must_use]
     pub fn abridged(&self) -> Self {
         let mut requests: Vec<RequestSpec> = Vec::new();
-        for RequestSpec { name, weight, method, path, .. } in &self.requests {
-            if !requests.iter().any(|it| it.name == *name) {
-                requests.push(RequestSpec {
-                    name: name.clone(),
-                    weight: *weight,
-                    method: method.clone(),
-                    path: path.clone(),
-                    headers: Vec::new(),
-                    body: None,
-                    expect: Expect::default(),
-                });
+        for request in &self.requests {
+            if !requests.iter().any(|it| it.name == request.name) {
+                let (headers, expect) = (Vec::new(), Expect::default());
+                requests.push(RequestSpec { headers, body: None, expect, ..request.clone() });
             }
         }
         Self { order: self.order, file: self.file.clone(), seq: self.seq, requests }
@@ -362,27 +352,19 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_other(byte))
 }
 
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(u16),
+    More(Vec<u16>),
+}
+
 /// A list that may be written as its only element.
-mod one_or_more {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum OneOrMore {
-        One(u16),
-        More(Vec<u16>),
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u16>, D::Error> {
-        OneOrMore::deserialize(from).map(|it| match it {
-            OneOrMore::One(one) => vec![one],
-            OneOrMore::More(more) => more,
-        })
-    }
-
-    pub(super) fn serialize<S: Serializer>(list: &[u16], to: S) -> Result<S::Ok, S::Error> {
-        list.serialize(to)
-    }
+fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u16>, D::Error> {
+    OneOrMore::deserialize(from).map(|it| match it {
+        OneOrMore::One(one) => vec![one],
+        OneOrMore::More(more) => more,
+    })
 }
 
 #[cfg(test)]

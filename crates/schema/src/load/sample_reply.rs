@@ -11,9 +11,12 @@ pub struct SampleReply {
     pub request: String,
     /// Status of the final reply.
     pub status: u16,
-    /// Length of the body; absent where replies may have any.
+    /// Length of the body; in older journals absent where replies may have any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body_bytes: Option<u64>,
+    /// True if replies may have any body.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub any_body: bool,
     /// Media type in lower case, without parameters; empty if the reply names none.
     #[serde(default)]
     pub content_type: String,
@@ -26,14 +29,24 @@ impl SampleReply {
     /// The most of them that are kept of a set of requests.
     pub const MOST: usize = 1000;
 
-    /// The first pair of replies to the same request that differ, of the same requests to two servers. What only one of
-    /// them was asked for is no difference.
+    /// The first pair of replies to the same request that differ, of the same requests to two servers: in the length of
+    /// a body that may be any, or in what must be equal. What only one of them was asked for is no difference.
     #[must_use]
     pub fn first_difference<'a>(
         one: &'a [Self],
         other: &'a [Self],
+        in_any_body: bool,
     ) -> Option<(&'a Self, &'a Self)> {
-        one.iter().zip(other).find(|(one, other)| one.request == other.request && one != other)
+        let differ = |(one, other): &(&Self, &Self)| {
+            let is_any = one.any_body || other.any_body;
+            let lengths =
+                one.body_bytes.zip(other.body_bytes).is_some_and(|(one, other)| one != other);
+            let head = |it: &Self| (it.status, it.content_type.clone(), it.interim_replies);
+            let differs =
+                lengths && is_any == in_any_body || !in_any_body && head(one) != head(other);
+            one.request == other.request && differs
+        };
+        one.iter().zip(other).find(differ)
     }
 }
 

@@ -48,6 +48,8 @@ pub(super) fn run(
     let plain = context.select_one(FALLBACK_BASELINE)?.variant.run.command;
     let comparison = original(&Start { command: comparison(&plain), ..Start::default() })?;
     let Setting { mut experiment, subjects, .. } = comparison.setting(context)?;
+    let usual = experiment.goal.budget;
+    experiment.goal.budget = usual.min(arguments.budget.or(usual));
     if !experiment.settings.placement.disjoint {
         return Err(usage(ONE_CPU));
     }
@@ -61,6 +63,7 @@ pub(super) fn run(
     let calibration = measure(context, &mut experiment, subjects.clone(), shown)?;
     context.interrupt.exit().map_or(Ok(()), |exit| Err(interrupted(exit)))?;
     let (ratio, time) = calibrated(&calibration.journal)?;
+    let time = TryTime { budget: usual.unwrap_or(time.budget), ..time };
     let slower = |(name, share): &(&str, f64)| {
         let steps = share * f64::from(CALIBRATION_STEPS) / (ratio - 1.0);
         let mut subject = subjects[0].clone();

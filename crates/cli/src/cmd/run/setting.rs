@@ -9,7 +9,10 @@ use wirebench_experiment::{
     plan::{self, Changes},
     tool::{self, Tool},
 };
-use wirebench_report::{analysis::Analysis, gates};
+use wirebench_report::{
+    analysis::{self, Analysis},
+    gates,
+};
 use wirebench_schema::{
     gate::GateScope,
     journal::{Generator, Goal, LeftOut, Placement, Procedure},
@@ -167,7 +170,7 @@ impl Arguments {
             settings.most_instances = most.min(fitting.map_err(usage)?);
         }
         let why = self.why.perf(context, &suite, &chosen.subjects)?;
-        let cut = self.cohorts.cut();
+        let (cut, exact) = (self.cohorts.cut(), self.cohorts.count.is_some());
         let settings =
             RunSettings { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..settings };
         let mut experiment = Experiment {
@@ -189,7 +192,8 @@ impl Arguments {
             goal,
             part: self.block.part()?,
             knowledge: knowledge(),
-            complete_cohorts: wirebench_report::analysis::complete_cohorts,
+            // A number is exact, whatever the state of the machine.
+            complete_cohorts: if exact { |_| None } else { analysis::complete_cohorts },
             why,
         };
         check_both(&experiment)?;

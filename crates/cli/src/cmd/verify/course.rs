@@ -4,7 +4,6 @@
 use std::{
     cell::RefCell,
     sync::atomic::{AtomicBool, Ordering},
-    thread,
 };
 use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
 use wirebench_report::junit::{Case, CaseState};
@@ -91,11 +90,6 @@ impl Done {
         };
         Case { class: self.server.clone(), name: self.checked.name.to_owned(), state }
     }
-}
-
-/// Default number of servers that are checked in parallel: a check waits more than it works.
-pub(super) fn default_jobs() -> usize {
-    thread::available_parallelism().map_or(2, |cpus| 2 * usize::from(cpus)).min(8)
 }
 
 /// Checks all `pairs`, at most `jobs` at once, and shows what comes of it: line by line when there

@@ -312,7 +312,7 @@ fn each_reply_of_a_set_is_judged_by_the_rules_of_its_request() {
     let set = [("/a", b"a".as_slice()), ("/long", b"bb")];
     let set = set.map(|(path, body)| (template(path), rules(body), first_use)).to_vec();
     let picker = requests::Picker::new(RequestOrder::InTurn, &[1, 1], 7);
-    let mut checker = Checker::new(&Http1::of_set(set, picker, 1));
+    let mut checker = Checker::new(&Http1::of_set(set, (picker, None), 1));
     let Checker { http, connection } = &mut checker;
     for _ in 0..4 {
         let request = http.next_request();

@@ -33,6 +33,17 @@ impl Head {
         bytes.extend_from_slice(body);
         bytes
     }
+
+    /// Where placeholders may be.
+    pub(crate) const fn texts<'a>(&'a self, body: &'a [u8]) -> [&'a [u8]; 3] {
+        [self.start.as_bytes(), self.fields.as_bytes(), body]
+    }
+}
+
+/// Finds out if it is rendered for each request.
+pub(crate) fn has_placeholder(text: &[u8]) -> bool {
+    let is_in = |it: &str| memchr::memmem::find(text, it.as_bytes()).is_some();
+    ["{seq}", "{uuid}", "{random:", "{choose:"].into_iter().any(is_in)
 }
 
 #[derive(Clone, Debug)]
@@ -154,20 +165,13 @@ impl Part {
 impl Template {
     /// Finds the placeholders. `choices` has the lines of the files that they name.
     pub(crate) fn new(head: &Head, body: &[u8], choices: &Choices) -> Result<Self, String> {
-        let [start, fields, body_parts] =
-            [head.start.as_bytes(), head.fields.as_bytes(), body].map(|text| parts(text, choices));
-        let (start, fields, body_parts) = (start?, fields?, body_parts?);
-        let is_text = |part: &Part| matches!(part, Part::Text(_));
-        if ![&start, &fields, &body_parts].into_iter().flatten().all(is_text) {
-            let says_length = head.says_length;
-            return Ok(Self::Varying(Box::new(Varying {
-                start,
-                fields,
-                body: body_parts,
-                says_length,
-            })));
+        let texts = head.texts(body);
+        if !texts.into_iter().any(has_placeholder) {
+            return Ok(Self::Constant(Arc::from(head.bytes(body))));
         }
-        Ok(Self::Constant(Arc::from(head.bytes(body))))
+        let [start, fields, body] = texts.map(|text| split(text, |name| part(name, choices)));
+        let (start, fields, body, says_length) = (start?, fields?, body?, head.says_length);
+        Ok(Self::Varying(Box::new(Varying { start, fields, body, says_length })))
     }
 }
 
@@ -181,10 +185,6 @@ pub(crate) fn choice_files(text: &[u8]) -> Vec<String> {
         Ok(None)
     });
     files
-}
-
-fn parts(text: &[u8], choices: &Choices) -> Result<Vec<Part>, String> {
-    split(text, |name| part(name, choices))
 }
 
 /// Cuts a text at what `read` takes for a placeholder.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     ab::tests::saturated,
-    fixtures::{add, add_reason, alter_runs, cost, reason},
+    fixtures::{add, alter_runs, cost, reason, with_reason},
 };
 use expect_test::expect;
 use wirebench_schema::journal::{Described, Run, Weight};
@@ -105,9 +105,8 @@ fn the_text_says_what_is_found_and_from_which_cohorts() {
 fn a_run_without_three_valid_cohorts_has_a_reason() {
     let of = |journal: &Journal| Detection::of(journal, TIME).unwrap_err();
     let mut texts = vec![of(&run(2, 0.01)), of(&run(0, 0.01))];
-    let mut invalid = run(4, 0.01);
-    add_reason(&mut invalid, |_| true, &reason(Weight::Invalid, "both sides share a CPU"));
-    texts.push(of(&invalid));
+    let shared = reason(Weight::Invalid, "both sides share a CPU");
+    texts.push(of(&with_reason(run(4, 0.01), &shared)));
     expect![[r#"
         2 cohorts have valid figures of every server, at least 3 are needed
         plain was not run

@@ -40,8 +40,7 @@ fn it_is_decided_when_the_verdict_or_every_condition_is() {
     assert!(!decided(&higher, &["cpu > +1%", "cpu > +5%"]));
     let noisy = at(&[(3, 0.2)], (1.0, 30.0));
     assert!(!decided(&noisy, &[]));
-    let mut not_valid = higher.clone();
-    add_reason(&mut not_valid, |_| true, &reason(Weight::Invalid, "disturbed"));
+    let not_valid = with_reason(higher.clone(), &reason(Weight::Invalid, "disturbed"));
     assert_eq!(of(&not_valid, &[]).verdict, Verdict::NotValid);
     assert!(!decided(&not_valid, &[]), "more cohorts may be valid");
     let text = of(&higher, &[]).sentence();

@@ -5,15 +5,9 @@ use wirebench_schema::labels::Labels;
 
 #[test]
 fn the_page_has_the_usual_figures_two_findings_and_the_sentence() {
-    let mut journal = costs(1.052, 1.0);
-    let ab = of(&journal, &[]);
-    let figures = ab.page(None);
-    add_reason(
-        &mut journal,
-        |_| true,
-        &ReasonKind::SplitCore.reason(Weight::Note, None, "a shared core"),
-    );
-    let page = of(&journal, &["cpu > +3%", "p99 > +3%"]).page(None);
+    let figures = of(&costs(1.052, 1.0), &[]).page(None);
+    let shared = ReasonKind::SplitCore.reason(Weight::Note, None, "a shared core");
+    let page = of(&with_reason(costs(1.052, 1.0), &shared), &["cpu > +3%", "p99 > +3%"]).page(None);
     let lines: Vec<&str> = page.lines().collect();
     // A heading, three figures, two conditions, a finding and the sentence.
     assert!(

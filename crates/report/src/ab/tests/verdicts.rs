@@ -35,6 +35,10 @@ fn an_inconclusive_result_has_a_next_step() {
     shown.push(("cohorts", sentence(&journal)));
     journal.end = None;
     shown.push(("interrupted", sentence(&journal)));
+    journal.runs[0].started = "2026-01-02T03:04:05Z".to_owned();
+    let ended = "2026-01-02T03:06:25Z".to_owned();
+    journal.end = Some(End { ended, reason: EndReason::Budget });
+    assert!(sentence(&journal).ends_with("next step: --budget 560s to halve the interval"));
     assert_golden_cases("ab/sentences-next-step.txt", shown);
 }
 

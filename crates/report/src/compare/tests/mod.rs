@@ -11,8 +11,11 @@ use self::made::{
     with_go,
 };
 use super::*;
-use crate::Report as _;
-use crate::analysis::{Claim, Inconclusive, Metric};
+use crate::{
+    Report as _,
+    analysis::{Claim, Inconclusive, Metric},
+    fixtures::alter_all,
+};
 use wirebench_schema::journal::{Bound, Journal, Outcome, Unavailable};
 
 /// The change of a figure of `go/net`.
@@ -90,11 +93,7 @@ fn an_interval_that_includes_a_condition_is_inconclusive_and_fails_nothing() {
 #[test]
 fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
     let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
-    for run in &mut new.runs {
-        if let Outcome::Measured(it) = &mut run.outcome {
-            it.load.requests_per_second *= 0.96;
-        }
-    }
+    alter_all(&mut new, |it| it.load.requests_per_second *= 0.96);
     let relative = compared(&old, &new, &CompareOptions::default());
     let change = go(&relative, "hello", Metric::Throughput);
     assert_eq!(
@@ -117,11 +116,7 @@ fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
 fn results_of_which_nothing_differs_are_not_compared_and_pass() {
     let old = with_go(10, 1, (1.0, 1.0));
     let mut new = old.clone();
-    for run in &mut new.runs {
-        if let Outcome::Measured(it) = &mut run.outcome {
-            it.load.requests_per_second *= 0.8;
-        }
-    }
+    alter_all(&mut new, |it| it.load.requests_per_second *= 0.8);
     let wishes = conditions(&["throughput < -3%", "p99 > 1s"]);
     let text = compared(&old, &new, &wishes);
     assert!(text.nothing_differs && text.changes.is_empty(), "{text:#?}");

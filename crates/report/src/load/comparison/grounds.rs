@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 use wirebench_judge::load::verdict;
-use wirebench_schema::{environment::Weight, load::LoadConfig};
+use wirebench_schema::load::LoadConfig;
 
 use super::LoadSide;
 use crate::{
-    compare::{Difference, differing_replies, differing_requests, machine, no_machine, plain},
+    compare::{
+        Difference, differing_replies, differing_requests, doubts_of_pair, fields, other_machine,
+        plain,
+    },
     idle_words,
     load::doubts,
     load_words,
@@ -39,10 +42,7 @@ const FREE: [&str; 20] = [
 
 /// What must be equal and is not.
 pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Difference> {
-    let mut found = Vec::new();
-    for it in machine(old.environment, new.environment).filter(|it| it.weight == Weight::Refuses) {
-        found.extend(Difference::between(format!("the machine: {}", it.field), it.old, it.new));
-    }
+    let mut found = other_machine([old.environment, new.environment]);
     let [before, after] = [old, new].map(|side| &side.result.report);
     let engines = [before, after].map(|it| it.engine.name().to_owned());
     found.extend(differ("the load generator's engine", engines));
@@ -63,7 +63,7 @@ pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Differe
         found.extend(differ("the content of the files sent", [old.clone(), new.clone()]));
     }
     let replies = [before, after].map(|it| &it.sample_replies[..]);
-    found.extend(differing_replies("the server", replies));
+    found.extend(differing_replies("the server", replies, false));
     if before.config.model != after.config.model {
         let models = configs.map(|it| load_words::describe_model(&it.model));
         found.extend(Difference::alike("the load model", models));
@@ -77,7 +77,7 @@ pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Differe
         });
         found.extend(Difference::alike("the set of headers", names));
     }
-    found.extend(fields(configs));
+    found.extend(other_fields(configs));
     found
 }
 
@@ -86,11 +86,8 @@ fn differ(what: &str, [old, new]: [String; 2]) -> Option<Difference> {
 }
 
 /// All other fields of the configuration.
-fn fields(configs: [&LoadConfig; 2]) -> Vec<Difference> {
-    let [before, after] = configs.map(|config| match serde_json::to_value(config) {
-        Ok(serde_json::Value::Object(fields)) => fields,
-        Ok(_) | Err(_) => serde_json::Map::new(),
-    });
+fn other_fields(configs: [&LoadConfig; 2]) -> Vec<Difference> {
+    let [before, after] = configs.map(fields);
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let names = names.into_iter().filter(|it| !FREE.contains(&it.as_str()));
     let difference = |name: &String| {
@@ -102,28 +99,23 @@ fn fields(configs: [&LoadConfig; 2]) -> Vec<Difference> {
 }
 
 /// What may be the cause of changes, or speaks against a figure.
-pub(super) fn warnings(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<String> {
-    let mut found = Vec::new();
+pub(super) fn warnings<'a>(old: &LoadSide<'a>, new: &LoadSide<'a>) -> Vec<String> {
+    let of = |it: &LoadSide<'a>| (it.name, it.result.started.as_str(), it.environment);
+    let mut found = doubts_of_pair([of(old), of(new)], old.result == new.result);
     for side in [old, new] {
-        if side.environment.is_none() {
-            found.push(no_machine(side.name));
-        }
         let report = &side.result.report;
         let all = doubts(report).into_iter().chain(verdict(report).cautions);
         found.extend(all.map(|it| format!("{}: {it}", side.name)));
     }
-    let [before, after] = [old, new].map(|side| side.result);
-    if before == after {
-        found.push("both are the same result".to_owned());
-    } else if before.started > after.started && !after.started.is_empty() {
-        found.push(format!("{} is newer by its time: swapped arguments?", old.name));
-    }
-    let targets = [before, after].map(|it| it.report.config.target.authority().to_owned());
-    let versions = [before, after].map(|it| it.report.wirebench.clone());
+    let [before, after] = [old, new].map(|side| &side.result.report);
+    let targets = [before, after].map(|it| it.config.target.authority().to_owned());
+    let versions = [before, after].map(|it| it.wirebench.clone());
     let others = [differ("the server", targets), differ("wirebench", versions)];
-    found.extend(others.into_iter().flatten().map(|it| it.to_string()));
-    let settings =
-        machine(old.environment, new.environment).filter(|it| it.weight == Weight::Warns);
-    found.extend(settings.map(|it| it.to_string()));
+    // Where bodies are not compared, they may be of different work. Their lengths may vary a little.
+    let sizes = [before, after].map(|it| it.bytes_received / it.requests.max(1));
+    let is_alike = sizes[0].abs_diff(sizes[1]) <= sizes[0] / 20;
+    let sizes = differ("a reply with its head, on average", sizes.map(|it| format!("{it} bytes")));
+    let others = others.into_iter().flatten().chain(sizes.filter(|_| !is_alike));
+    found.extend(others.map(|it| it.to_string()));
     found
 }

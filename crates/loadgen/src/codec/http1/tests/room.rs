@@ -16,7 +16,7 @@ fn set(count: usize, room_bytes: usize) -> Checker {
     let template = Template::new(&head, b"", &BTreeMap::new()).unwrap();
     let first_use = FirstUse { is_safe: true, learns_body: true };
     let picker = requests::Picker::new(RequestOrder::InTurn, &vec![1; count], 7);
-    let mut http = Http1::of_set(vec![(template, rules, first_use); count], picker, 1);
+    let mut http = Http1::of_set(vec![(template, rules, first_use); count], (picker, None), 1);
     http.learned_limit_bytes = room_bytes;
     Checker::new(&http)
 }
