@@ -30,7 +30,6 @@ mod prepare;
 mod rates;
 mod resume;
 mod start;
-mod started;
 mod units;
 mod whys;
 
@@ -39,10 +38,11 @@ pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct, write_en
 pub use forecast::Forecast;
 pub use limits::MOST_BLOCKS_FOR_PRECISION;
 pub use needs::{Needs, generator_threads};
+pub(crate) use open_journal::OpenJournal as StartedExperiment;
+use open_journal::OpenJournal;
 pub use parts::{ExperimentPart, between_parts, results_in};
 pub use prepare::{Prepared, prepare};
 pub use resume::{Differences, ResumedExperiment};
-pub(crate) use started::StartedExperiment;
 use units::Grouping;
 pub use units::Unit;
 
@@ -132,6 +132,13 @@ struct Stage<'a> {
     experiment: &'a Experiment,
     subjects: &'a [Subject],
     stop: &'a AtomicBool,
+}
+
+/// An experiment in progress.
+struct Execution<'a> {
+    stage: Stage<'a>,
+    journal_file: OpenJournal,
+    observer: &'a mut dyn Observer,
 }
 
 impl Experiment {
