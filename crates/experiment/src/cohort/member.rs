@@ -99,7 +99,7 @@ impl<'a> Member<'a> {
     }
 
     /// What became of its processes since the rounds began.
-    pub(super) fn judge_processes(&self) -> Processes {
+    fn judge_processes(&self) -> Processes {
         let ignoring = self.details().ignores_children();
         self.children.judge(self.ended_ns(), ignoring, self.has_its_processes())
     }
@@ -191,6 +191,7 @@ impl<'a> Member<'a> {
 
     /// Ends it. What it has used over its life is read before.
     pub(super) fn stop(mut self, grace: Duration) -> Ended<'a> {
+        let processes = self.judge_processes();
         (self.instance.user_ns, self.instance.kernel_ns) = mode_ns(&self.look.pids());
         let failure = self.failure.take().or_else(|| self.how_it_ended());
         self.failure = failure.or_else(|| self.server.joined().map(|it| it.to_string()));
@@ -206,6 +207,8 @@ impl<'a> Member<'a> {
         self.instance.balance = is_known.then_some(Balance { end_ns, ..balance });
         let Instance { rest_share, balance, .. } = self.instance;
         Ended {
+            load: self.load,
+            processes,
             subject: self.subject,
             copy: self.copy,
             workers: self.workers,
@@ -227,6 +230,8 @@ fn accounts(server: &Server, look: &Look) -> Vec<Pid> {
 
 /// What is left of a server that is no more.
 pub(super) struct Ended<'a> {
+    pub(super) load: u32,
+    pub(super) processes: Processes,
     pub(super) subject: &'a Subject,
     pub(super) copy: u32,
     pub(super) workers: u32,

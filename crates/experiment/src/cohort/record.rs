@@ -1,7 +1,6 @@
 //! The records of the runs of a cohort.
 
-use wirebench_judge::validity::Processes;
-use wirebench_schema::journal::{Outcome, ProgramShare, Run};
+use wirebench_schema::journal::{Outcome, Run};
 
 use super::{
     course::{Cohort, Rounds, Slices},
@@ -13,30 +12,27 @@ use crate::measure::Cell;
 impl Cohort<'_> {
     pub(super) fn runs_of<'r>(
         &self,
-        (load, ended): &(u32, Ended<'_>),
-        rounds: &'r Rounds,
-        broken: &Option<String>,
-        processes: Processes,
-        programs: &[ProgramShare],
+        ended: &Ended<'_>,
+        rounds: &'r Result<Rounds, String>,
         started: &str,
     ) -> Vec<Run> {
         let own = self.cells.iter().filter(|cell| cell.is_of(ended.subject, ended.copy));
         let outcome = |cell: &Cell<'_>| {
             let stderr = ended.stopped.stderr.clone();
             let failed = |reason| Outcome::Failed { reason, server_stderr: stderr };
-            if let Some(reason) = ended.failure.as_ref().or(broken.as_ref()) {
-                return failed(reason.clone());
-            }
-            let key = (*load, cell.workload.name.clone());
+            let rounds = match (&ended.failure, rounds) {
+                (None, Ok(rounds)) => rounds,
+                (Some(reason), _) | (_, Err(reason)) => return failed(reason.clone()),
+            };
+            let key = (ended.load, cell.workload.name.clone());
             let of = |slices: &'r Slices| slices.get(&key).map_or(&[][..], Vec::as_slice);
             let parts = Parts {
                 settings: self.settings,
                 cell,
                 ended,
-                processes,
                 slices: of(&rounds.slices),
                 natural: of(&rounds.natural),
-                programs,
+                programs: &rounds.programs,
             };
             match parts.measurement() {
                 Ok(measurement) => Outcome::Measured(Box::new(measurement)),

@@ -1,22 +1,28 @@
 //! The beginning of a cohort: its agent and its servers, with all connections.
 
 use std::time::Instant;
+use wirebench_host::distance::Probe;
 use wirebench_schema::{agent::Windows, journal::Run, load::IdleMode};
 use wirebench_server::launch::stop_grace;
 
-use super::{course::Cohort, member::Member, prepare::KnownServers, supply::Supply};
+use super::{
+    course::{Cohort, RunningCohort},
+    member::Member,
+    prepare::KnownServers,
+    slice::LastReadings,
+    supply::Supply,
+};
 use crate::{agents::Agents, measure::Cell};
 
 impl<'a> Cohort<'a> {
     /// Starts the agent and the servers, and makes all connections. A server that fails leaves a
     /// record. One for which no memory is left leaves nothing.
-    #[allow(clippy::type_complexity, reason = "the parts go apart at once")]
     pub(super) fn start(
         &self,
         known: &KnownServers,
-    ) -> Result<(Result<Agents, String>, Vec<Member<'a>>, Vec<Run>), String> {
+    ) -> Result<(RunningCohort<'_>, Vec<Run>), String> {
         let started = crate::journal::now();
-        let mut agent = self.settings.agents(self.stop)?;
+        let mut agents = self.settings.agents(self.stop)?;
         let (mut members, mut runs): (Vec<Member<'a>>, Vec<Run>) = (Vec::new(), Vec::new());
         let before = Supply::read();
         let mut expected_bytes = 0;
@@ -28,7 +34,7 @@ impl<'a> Cohort<'a> {
                 break;
             }
             let load = u32::try_from(members.len()).unwrap_or(u32::MAX);
-            match self.start_one(&mut agent, cell, load) {
+            match self.start_one(&mut agents, cell, load) {
                 Ok(member) => members.push(member),
                 Err(reason) => {
                     let own = self.cells.iter().filter(|it| it.is_of(cell.subject, cell.copy));
@@ -42,7 +48,9 @@ impl<'a> Cohort<'a> {
                 return Err(reason);
             }
         }
-        Ok((Ok(agent), members, runs))
+        let probe = Probe::new(&self.settings.placement, self.settings.fleet.is_none());
+        let (awake, last) = (None, LastReadings::default());
+        Ok((RunningCohort { cohort: self, agents, members, awake, probe, last }, runs))
     }
 
     /// One cell of each instance, in the order of the plan.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_judge::{
     instance::{InstanceEvidence, WorkerUse},
     neighbours::MachineUse,
-    validity::{self, Evidence, Processes, ServerEnd},
+    validity::{self, Evidence, ServerEnd},
 };
 use wirebench_schema::{
     journal::{Cost, Distances, Measurement, Owner, ProgramShare, Slice},
@@ -26,7 +26,6 @@ pub(super) struct Parts<'a> {
     pub(super) settings: &'a RunSettings,
     pub(super) cell: &'a Cell<'a>,
     pub(super) ended: &'a Ended<'a>,
-    pub(super) processes: Processes,
     pub(super) slices: &'a [Done],
     /// Further ones, in which idle CPUs sleep.
     pub(super) natural: &'a [Done],
@@ -59,12 +58,12 @@ impl Parts<'_> {
             machine: MachineUse::default(),
             programs: self.programs(),
             verification: self.cell.verification,
-            processes: self.processes,
+            processes: self.ended.processes,
             instance: Some(self.instance(&kept)),
         };
         let variant = &self.ended.subject.variant.id;
         crate::evidence::record(variant, self.ended.copy, "evidence", &evidence);
-        if !self.processes.are_known() {
+        if !self.ended.processes.are_known() {
             // What is known is only a part.
             let all = slices.iter_mut().chain(&mut natural_slices);
             all.for_each(|slice| slice.cpu_ns = None);
@@ -120,7 +119,7 @@ impl Parts<'_> {
             cpu_ns,
             sampled_ns: load.window_ns,
             cpu_ns_per_request: known
-                .filter(|cpu_ns| self.processes.are_known() && *cpu_ns > 0)
+                .filter(|cpu_ns| self.ended.processes.are_known() && *cpu_ns > 0)
                 .map(|cpu_ns| cpu_ns as f64 / load.requests as f64),
             cpu_share: cpu_ns as f64 / length / busy_cpus.max(1) as f64,
             busiest_thread_share: busiest_ns / length,
