@@ -10,7 +10,7 @@ mod observe;
 mod outside;
 mod steady;
 
-pub(crate) use ending::server_end;
+pub(crate) use ending::{failed, judged, server_end};
 pub use idle_connections::require_files;
 pub(crate) use observe::settled_look;
 
@@ -42,10 +42,10 @@ use wirebench_server::{
 };
 
 use self::{
-    ending::{Failure, end},
+    ending::end,
     observe::{Observer, Sides},
 };
-use crate::{agents::AtStop, cut::Cut, remote::Fleet, tool::Tool};
+use crate::{cut::Cut, remote::Fleet, tool::Tool};
 
 /// What `hello-timeout` is asked for where connections are silent: longer than any of them is.
 const PATIENT_TIMEOUT_MS: u64 = 600_000;
@@ -176,7 +176,7 @@ impl RunSettings {
             workers: self.workers_of(cell),
             server_command: Vec::new(),
             generator_command: Vec::new(),
-            outcome: Outcome::Failed { reason: String::new(), server_stderr: String::new() },
+            outcome: failed(String::new(), String::new()),
         }
     }
 
@@ -207,8 +207,8 @@ impl RunSettings {
             Ok(server) => server,
             Err(_) if stop.load(Ordering::Relaxed) => return Ok(0),
             Err(error) => {
-                let outcome = Failure::of_start(&error).into_outcome();
-                let failed = |cell| Run { outcome: outcome.clone(), ..self.begin(cell) };
+                let outcome = || failed(error.to_string(), String::new());
+                let failed = |cell| Run { outcome: outcome(), ..self.begin(cell) };
                 cells.iter().map(failed).try_for_each(each)?;
                 return Ok(cells.len());
             }
@@ -223,18 +223,14 @@ impl RunSettings {
             }
             // What a server does at its end is known to its last run alone.
             if number < cells.len() && server.ended().is_none() {
-                let stderr = server.stderr().text();
-                let failed = |reason| Failure { reason, stderr };
-                let so_far = Stopped { runs_on: server.is_service(), ..Stopped::default() };
-                let outcome = loaded.map_err(failed);
-                let outcome = outcome.and_then(|it| self.outcome(cell, it, &so_far));
-                run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
+                let (runs_on, stderr) = (server.is_service(), server.stderr().text());
+                let so_far = Stopped { runs_on, stderr, ..Stopped::default() };
+                run.outcome = self.outcome(cell, loaded, &so_far);
                 each(run)?;
                 continue;
             }
-            let ended = end(server, loaded, stop);
-            let outcome = ended.and_then(|(it, stopped)| self.outcome(cell, it, &stopped));
-            run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
+            let (loaded, stopped) = end(server, loaded, stop);
+            run.outcome = self.outcome(cell, loaded, &stopped);
             each(run)?;
             return Ok(number);
         }
@@ -269,17 +265,20 @@ impl RunSettings {
     fn outcome(
         &self,
         cell: &Cell<'_>,
-        seen: RunObservation,
+        loaded: Result<RunObservation, String>,
         stopped: &Stopped,
-    ) -> Result<Outcome, Failure> {
-        if seen.load.requests == 0 {
-            let reason = validity::nothing_answered(&seen.load);
-            return Err(Failure { reason, stderr: stopped.stderr.clone() });
-        }
+    ) -> Outcome {
+        let seen = match loaded {
+            Ok(seen) if seen.load.requests > 0 => seen,
+            Ok(seen) => {
+                return failed(validity::nothing_answered(&seen.load), stopped.stderr.clone());
+            }
+            Err(reason) => return failed(reason, stopped.stderr.clone()),
+        };
         let mut measured = self.judge(cell, seen, stopped);
         let complaint = measured.warm_up.as_ref().and_then(steady::complaint);
         measured.reasons.extend(complaint);
-        Ok(Outcome::Measured(Box::new(measured)))
+        Outcome::Measured(Box::new(measured))
     }
 
     /// From observations to figures, and to findings about them.
@@ -320,19 +319,8 @@ impl RunSettings {
             },
             instance: None,
         };
-        crate::evidence::record(&cell.subject.variant.id, cell.copy, "evidence", &evidence);
-        Measurement {
-            bound: evidence.bound(),
-            reasons: evidence.reasons(),
-            load: evidence.load,
-            tool: evidence.tool.map(Box::new),
-            cost: evidence.cost,
-            warm_up: seen.warm_up,
-            slices: Vec::new(),
-            natural_slices: Vec::new(),
-            distances: seen.distances,
-            instance: None,
-        }
+        let (warm_up, distances) = (seen.warm_up, seen.distances);
+        Measurement { warm_up, distances, ..judged(cell, evidence) }
     }
 
     /// Generates the load and observes the server meanwhile.
@@ -343,11 +331,11 @@ impl RunSettings {
         stop: &AtomicBool,
     ) -> Result<RunObservation, String> {
         let mut agents = self.agents(stop)?;
-        agents.connect(0, config, Windows::One, stop, &mut |_| {})?;
+        agents.connect(0, config, Windows::One, &mut |_| {})?;
         let throttled = Throttled::read();
         let mut observer = Observer::new(Sides { server, generator: agents.pid() });
         let order = WindowOrder::whole(config, observer.connected());
-        let mut report = agents.window(&order, (AtStop::Fail, stop), &mut |event| match event {
+        let mut report = agents.window(&order, None, &mut |event| match event {
             LoadEvent::Interval(_) => observer.interval(),
             LoadEvent::WindowStart => observer.window_starts(),
             LoadEvent::WindowEnd => observer.window_ended(),

@@ -19,7 +19,7 @@ use wirebench_server::{
 };
 
 use crate::{
-    agents::{Agents, AtStop},
+    agents::Agents,
     measure::{Cell, RunSettings, settled_look},
 };
 
@@ -83,8 +83,8 @@ fn loaded_and_profiled(
 ) -> Result<Profile, String> {
     let config = settings.load_config(cell, server);
     let mut agents = settings.agents(stop)?;
-    agents.connect(0, &config, Windows::Many, stop, &mut |_| {})?;
-    let mut load = |length| slice(&mut agents, cell.workload, server, length, stop);
+    agents.connect(0, &config, Windows::Many, &mut |_| {})?;
+    let mut load = |length| slice(&mut agents, cell.workload, server, length);
     load(WARM_UP)?;
     // A server may start processes for its first requests.
     let pids: Vec<Pid> = settled_look(server).living().pids();
@@ -112,11 +112,10 @@ const fn served(report: &LoadReport) -> u64 {
 
 /// A slice without a discard, so that all requests that `perf` sees are counted.
 fn slice(
-    agents: &mut Agents,
+    agents: &mut Agents<'_>,
     workload: &Workload,
     server: &Server,
     length: Duration,
-    stop: &AtomicBool,
 ) -> Result<WindowReport, String> {
     let pids = settled_look(server).living().pids();
     let pids = pids.iter().map(|pid| pid.as_raw_nonzero().get()).collect();
@@ -130,7 +129,7 @@ fn slice(
         processes: vec![LoadProcesses { load: 0, pids }],
         server_cpus: Vec::new(),
     };
-    let report = agents.window(&order, (AtStop::Fail, stop), &mut |_| {})?;
+    let report = agents.window(&order, None, &mut |_| {})?;
     match report.report.requests {
         0 => Err(nothing_answered(&report.report)),
         _ => Ok(report),

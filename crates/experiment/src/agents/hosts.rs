@@ -16,7 +16,7 @@ use wirebench_server::{
 };
 
 use super::{
-    Agents, AtStop, OpenWindow,
+    Agents, OpenWindow,
     clock::Offset,
     edges::Edges,
     limit::WaitLimit,
@@ -44,13 +44,12 @@ struct Begun {
     error_ns: u64,
 }
 
-impl Agents {
+impl Agents<'_> {
     /// A slice, each part of which begins everywhere at the same moment. The servers' clocks are read here.
     pub(super) fn slice_of_hosts(
         &mut self,
         order: &WindowOrder,
         config: &LoadConfig,
-        stop: &AtomicBool,
     ) -> Result<WindowReport, String> {
         let sitters = std::mem::take(&mut self.sitters);
         let sitters = if sitters.cpus() == order.server_cpus {
@@ -62,8 +61,7 @@ impl Agents {
             let order = WindowOrder { discard_ns: 0, stop: Stop::After(length), ..order.clone() };
             let order = WindowOrder { recording: Recording::Silent, ..order };
             let config = order.applied_to(config);
-            let stops = (AtStop::Fail, stop);
-            let (report, _, begun) = self.on_hosts_together(&order, config, stops, &mut |_| {})?;
+            let (report, _, begun) = self.on_hosts_together(&order, config, None, &mut |_| {})?;
             let Begun { start_ns, end_ns, generator_waited_ns, .. } = begun;
             Ok(Part { report, start_ns, end_ns, generator_waited_ns })
         });
@@ -75,10 +73,10 @@ impl Agents {
         &mut self,
         order: &WindowOrder,
         config: LoadConfig,
-        stops: (AtStop, &AtomicBool),
+        until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<WindowReport, String> {
-        let (report, clocks, begun) = self.on_hosts_together(order, config, stops, observe)?;
+        let (report, clocks, begun) = self.on_hosts_together(order, config, until, observe)?;
         let Begun { start_ns, end_ns, generator_waited_ns, error_ns } = begun;
         let is_exact = error_ns as f64 <= ERROR_SHARE * report.window_ns as f64;
         let counted_ns = counted_ns(&clocks).filter(|_| is_exact);
@@ -101,7 +99,7 @@ impl Agents {
         &mut self,
         order: &WindowOrder,
         config: LoadConfig,
-        stops: (AtStop, &AtomicBool),
+        until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<(LoadReport, EdgeClocks, Begun), String> {
         let offsets = self.offsets()?;
@@ -119,7 +117,7 @@ impl Agents {
         let limit = WaitLimit::window(&config, Instant::now());
         let edges = is_whole.then(|| Edges::new(order, start_ns));
         let window = OpenWindow::new(order, limit, edges, offsets.len());
-        let (reports, clocks) = self.follow(window, stops, observe)?;
+        let (reports, clocks) = self.follow(window, until, observe)?;
         let end_ns = self.pool.now_ns();
         let offsets = self.better(offsets, order);
         let generator_waited_ns =

@@ -51,7 +51,7 @@ pub(crate) struct Cohort<'a> {
 /// A cohort whose servers live.
 pub(super) struct RunningCohort<'a> {
     pub(super) cohort: &'a Cohort<'a>,
-    pub(super) agents: Agents,
+    pub(super) agents: Agents<'a>,
     pub(super) members: Vec<Member<'a>>,
     /// Keeps this host's CPUs awake where that changes within a cohort.
     pub(super) awake: Option<AwakeCpus>,

@@ -7,7 +7,7 @@ use super::{
     member::Ended,
     sum::Parts,
 };
-use crate::measure::Cell;
+use crate::measure::{Cell, failed};
 
 impl Cohort<'_> {
     pub(super) fn runs_of<'r>(
@@ -18,8 +18,7 @@ impl Cohort<'_> {
     ) -> Vec<Run> {
         let own = self.cells.iter().filter(|cell| cell.is_of(ended.subject, ended.copy));
         let outcome = |cell: &Cell<'_>| {
-            let stderr = ended.stopped.stderr.clone();
-            let failed = |reason| Outcome::Failed { reason, server_stderr: stderr };
+            let failed = |reason| failed(reason, ended.stopped.stderr.clone());
             let rounds = match (&ended.failure, rounds) {
                 (None, Ok(rounds)) => rounds,
                 (Some(reason), _) | (_, Err(reason)) => return failed(reason.clone()),
@@ -49,8 +48,7 @@ impl Cohort<'_> {
     }
 
     pub(super) fn failed(&self, cell: &Cell<'_>, started: &str, reason: String) -> Run {
-        let outcome = Outcome::Failed { reason, server_stderr: String::new() };
-        Run { outcome, ..self.empty(cell, started) }
+        Run { outcome: failed(reason, String::new()), ..self.empty(cell, started) }
     }
 
     fn empty(&self, cell: &Cell<'_>, started: &str) -> Run {

@@ -23,7 +23,6 @@ use wirebench_schema::{
 use wirebench_server::{cost::Details, parallel};
 
 use super::{children, course::RunningCohort, member::Member};
-use crate::agents::AtStop;
 
 /// How old readings may be that hold before a slice.
 const FRESH: Duration = Duration::from_millis(20);
@@ -137,7 +136,7 @@ impl RunningCohort<'_> {
             let watch =
                 |every| parallel::spawn_in(scope, move || children::watch(pids, every, done));
             let watch = every.map(watch).transpose().map_err(|error| error.to_string())?;
-            let report = self.agents.window(&order, (AtStop::Fail, self.cohort.stop), &mut |_| {});
+            let report = self.agents.window(&order, None, &mut |_| {});
             done.store(true, Ordering::Relaxed);
             watch.iter().for_each(|it| it.thread().unpark());
             Ok::<_, String>((report, watch.and_then(|it| it.join().ok()).unwrap_or_default()))

@@ -66,7 +66,7 @@ impl<'a> Cohort<'a> {
 
     fn start_one(
         &self,
-        agent: &mut Agents,
+        agent: &mut Agents<'_>,
         cell: &Cell<'a>,
         load: u32,
     ) -> Result<Member<'a>, String> {
@@ -81,7 +81,7 @@ impl<'a> Cohort<'a> {
             // Its CPUs are those of this host, which the slices keep awake or not.
             config.idle = IdleMode::Natural;
         }
-        let connected = agent.connect(load, &config, Windows::Many, self.stop, &mut |_| {});
+        let connected = agent.connect(load, &config, Windows::Many, &mut |_| {});
         if let Err(reason) = connected {
             let stopped = server.stop(stop_grace(self.stop));
             return Err(format!("{reason} {}", stopped.stderr).trim_end().to_owned());

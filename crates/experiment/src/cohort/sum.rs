@@ -7,7 +7,7 @@ use wirebench_judge::{
     validity::{self, Evidence, ServerEnd},
 };
 use wirebench_schema::{
-    journal::{Cost, Distances, Measurement, Owner, ProgramShare, Slice},
+    journal::{Cost, Measurement, Owner, ProgramShare, Slice},
     load::{LoadModel, LoadReport},
 };
 use wirebench_server::{cost, threads::Threads};
@@ -16,7 +16,7 @@ use super::{
     member::Ended,
     slice::{Done, share_of},
 };
-use crate::measure::{Cell, RunSettings, server_end};
+use crate::measure::{Cell, RunSettings, judged, server_end};
 
 /// Share of a CPU from which on wirebench is named among the programs that ran beside a load.
 const OWN_SHARE: f64 = 0.001;
@@ -61,24 +61,16 @@ impl Parts<'_> {
             processes: self.ended.processes,
             instance: Some(self.instance(&kept)),
         };
-        let variant = &self.ended.subject.variant.id;
-        crate::evidence::record(variant, self.ended.copy, "evidence", &evidence);
         if !self.ended.processes.are_known() {
             // What is known is only a part.
             let all = slices.iter_mut().chain(&mut natural_slices);
             all.for_each(|slice| slice.cpu_ns = None);
         }
         Ok(Measurement {
-            tool: None,
-            bound: evidence.bound(),
-            reasons: evidence.reasons(),
-            load: evidence.load,
-            cost: evidence.cost,
-            warm_up: None,
             slices,
             natural_slices,
-            distances: Distances::default(),
             instance: Some(self.ended.instance),
+            ..judged(self.cell, evidence)
         })
     }
 

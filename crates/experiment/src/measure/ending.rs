@@ -1,23 +1,31 @@
 //! How a run ends: the server is stopped whatever happened, and what failed becomes a record.
 
 use std::sync::atomic::AtomicBool;
-use wirebench_judge::validity::ServerEnd;
-use wirebench_schema::journal::Outcome;
-use wirebench_server::launch::{LaunchError, Server, Stopped, stop_grace};
+use wirebench_judge::validity::{Evidence, ServerEnd};
+use wirebench_schema::journal::{Distances, Measurement, Outcome};
+use wirebench_server::launch::{Server, Stopped, stop_grace};
 
-/// A run that could not be made; the reason becomes part of the record.
-pub(super) struct Failure {
-    pub(super) reason: String,
-    pub(super) stderr: String,
+use super::Cell;
+
+/// The outcome of a run that could not be made.
+pub(crate) const fn failed(reason: String, server_stderr: String) -> Outcome {
+    Outcome::Failed { reason, server_stderr }
 }
 
-impl Failure {
-    pub(super) fn of_start(error: &LaunchError) -> Self {
-        Self { reason: error.to_string(), stderr: String::new() }
-    }
-
-    pub(super) fn into_outcome(self) -> Outcome {
-        Outcome::Failed { reason: self.reason, server_stderr: self.stderr }
+/// The figures and the findings that follow from the evidence of a run, which is recorded.
+pub(crate) fn judged(cell: &Cell<'_>, evidence: Evidence) -> Measurement {
+    crate::evidence::record(&cell.subject.variant.id, cell.copy, "evidence", &evidence);
+    Measurement {
+        bound: evidence.bound(),
+        reasons: evidence.reasons(),
+        load: evidence.load,
+        tool: evidence.tool.map(Box::new),
+        cost: evidence.cost,
+        warm_up: None,
+        slices: Vec::new(),
+        natural_slices: Vec::new(),
+        distances: Distances::default(),
+        instance: None,
     }
 }
 
@@ -36,20 +44,16 @@ pub(super) fn end<T>(
     mut server: Server,
     done: Result<T, String>,
     stop: &AtomicBool,
-) -> Result<(T, Stopped), Failure> {
-    let ended = server.ended();
-    let joined = server.joined();
+) -> (Result<T, String>, Stopped) {
+    let (ended, joined) = (server.ended(), server.joined());
     let stopped = server.stop(stop_grace(stop));
-    let failure = |reason| Failure { reason, stderr: stopped.stderr.clone() };
-    match (done, ended) {
-        (Ok(done), None) => match joined {
-            None => Ok((done, stopped)),
-            Some(error) => Err(failure(error.to_string())),
-        },
-        (Ok(_), Some(exit)) => Err(failure(format!("the server ended with {exit} during the run"))),
-        (Err(reason), None) => Err(failure(reason)),
+    let done = match (done, ended) {
+        (Ok(done), None) => joined.map_or(Ok(done), |error| Err(error.to_string())),
+        (Ok(_), Some(exit)) => Err(format!("the server ended with {exit} during the run")),
+        (Err(reason), None) => Err(reason),
         (Err(reason), Some(exit)) => {
-            Err(failure(format!("the server ended with {exit} during the run; {reason}")))
+            Err(format!("the server ended with {exit} during the run; {reason}"))
         }
-    }
+    };
+    (done, stopped)
 }

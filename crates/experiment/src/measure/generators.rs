@@ -23,7 +23,7 @@ impl RunSettings {
     }
 
     /// Our own generators: a child on this host, or those of the fleet.
-    pub(crate) fn agents(&self, stop: &AtomicBool) -> Result<Agents, String> {
+    pub(crate) fn agents<'a>(&self, stop: &'a AtomicBool) -> Result<Agents<'a>, String> {
         match &self.fleet {
             Some(fleet) => Agents::on_hosts(fleet, stop),
             None => Agents::here(&self.agent_command, self.generator_cpus(), stop),

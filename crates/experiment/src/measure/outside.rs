@@ -16,7 +16,7 @@ use super::{RunObservation, RunSettings};
 use crate::{
     agents::longest,
     remote::PATIENCE,
-    tool::{Tool, parse},
+    tool::{parse, run},
 };
 
 /// How long a third-party generator may take.
@@ -40,7 +40,7 @@ impl RunSettings {
             (look, details, Machine::read(None))
         };
         let before = take();
-        let finished = Tool::run(argv, self.generator_cpus(), patience(config), stop)?;
+        let finished = run(argv, self.generator_cpus(), patience(config), stop)?;
         let after = take();
         let told = parse(tool.version.name, &finished.output)?;
         let seconds = told.window_ns as f64 / 1e9;

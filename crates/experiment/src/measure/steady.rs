@@ -21,7 +21,7 @@ use wirebench_schema::{
 use wirebench_server::{cost::Clocks, launch::Server};
 
 use super::{Cell, RunSettings, outside::patience};
-use crate::{agents::AtStop, tool::Tool};
+use crate::tool::run;
 
 const INTERVAL: Duration = Duration::from_millis(100);
 /// A rest of an interval that is shorter than this share of a whole one tells no rate.
@@ -113,14 +113,14 @@ impl RunSettings {
         stop: &AtomicBool,
     ) -> Result<WarmUp, String> {
         let mut agents = self.agents(stop)?;
-        agents.connect(0, config, Windows::One, stop, &mut |_| {})?;
+        agents.connect(0, config, Windows::One, &mut |_| {})?;
         let mut warm_up = WarmUp::default();
         // A server may start processes for its first connections.
         let known = server.tree();
         let mut clocks = Clocks::read(&known);
         let (enough, mut has_ended) = (AtomicBool::new(false), false);
         let order = WindowOrder::whole(config, Vec::new());
-        let report = agents.window(&order, (AtStop::Report, &enough), &mut |event| {
+        let report = agents.window(&order, Some(&enough), &mut |event| {
             let LoadEvent::Interval(interval) = event else { return };
             has_ended |= server.ended().is_some();
             if !warm_up.steady && !has_ended {
@@ -165,14 +165,14 @@ impl RunSettings {
         let named = |reason| format!("in the load before the measured one: {reason}");
         if self.tool.is_some() {
             let argv = self.generator_command(&config);
-            return Tool::run(&argv, self.generator_cpus(), patience(&config), stop)
+            return run(&argv, self.generator_cpus(), patience(&config), stop)
                 .map(|_| ())
                 .map_err(named);
         }
         let mut agents = self.agents(stop)?;
-        agents.connect(0, &config, Windows::One, stop, &mut |_| {}).map_err(named)?;
+        agents.connect(0, &config, Windows::One, &mut |_| {}).map_err(named)?;
         let order = WindowOrder::whole(&config, Vec::new());
-        agents.window(&order, (AtStop::Fail, stop), &mut |_| {}).map(|_| ()).map_err(named)
+        agents.window(&order, None, &mut |_| {}).map(|_| ()).map_err(named)
     }
 }
 

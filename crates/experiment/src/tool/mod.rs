@@ -18,7 +18,7 @@ use wirebench_schema::{
 };
 use wirebench_server::command::{CommandError, Job, NO_ENV, ask_twice};
 
-pub(crate) use process::Finished;
+pub(crate) use process::run;
 
 /// How long a program may take to say its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -73,16 +73,6 @@ impl Tool {
             Generator::Wrk => Stop::After(Duration::from_secs(1)),
             Generator::Wirebench | Generator::Hey | Generator::H2load => Stop::Requests(requests),
         }
-    }
-
-    /// Runs `argv` on `cpus` to its end, or until `stop` or `patience` ends it.
-    pub(crate) fn run(
-        argv: &[String],
-        cpus: Option<&[u32]>,
-        patience: Duration,
-        stop: &AtomicBool,
-    ) -> Result<Finished, String> {
-        process::run(argv, cpus, patience, stop)
     }
 }
 
