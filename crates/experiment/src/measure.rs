@@ -10,7 +10,7 @@ mod observe;
 mod outside;
 mod steady;
 
-pub(crate) use ending::{failed, judged, server_end};
+pub(crate) use ending::{failed, server_end};
 pub use idle_connections::require_files;
 pub(crate) use observe::settled_look;
 
@@ -45,7 +45,7 @@ use self::{
     ending::end,
     observe::{Observer, Sides},
 };
-use crate::{cut::Cut, remote::Fleet, tool::Tool};
+use crate::{cut::Cut, evidence::judged, remote::Fleet, tool::Tool};
 
 /// What `hello-timeout` is asked for where connections are silent: longer than any of them is.
 const PATIENT_TIMEOUT_MS: u64 = 600_000;
@@ -320,7 +320,7 @@ impl RunSettings {
             instance: None,
         };
         let (warm_up, distances) = (seen.warm_up, seen.distances);
-        Measurement { warm_up, distances, ..judged(cell, evidence) }
+        Measurement { warm_up, distances, ..judged(&cell.subject.variant.id, cell.copy, evidence) }
     }
 
     /// Generates the load and observes the server meanwhile.

@@ -9,7 +9,10 @@ use wirebench_schema::{
     scenario::Scenario,
     target::Target,
 };
-use wirebench_server::launch::{STOP_GRACE, Server};
+use wirebench_server::{
+    launch::{STOP_GRACE, Server},
+    tree::numbers,
+};
 
 use crate::{agents::Agents, measure::RunSettings};
 
@@ -68,8 +71,8 @@ fn cost(agents: &mut Agents<'_>, server: &Server, idle: IdleMode) -> Result<Wake
     };
     // The load before, which has the same number, is closed.
     agents.connect(0, &config, Windows::Many, &mut |_| {})?;
-    let pids = server.tree().iter().map(|pid| pid.as_raw_nonzero().get()).collect();
-    let order = WindowOrder { recording: Recording::Silent, ..WindowOrder::whole(&config, pids) };
+    let whole = WindowOrder::whole(&config, numbers(&server.tree()));
+    let order = WindowOrder { recording: Recording::Silent, ..whole };
     let window = agents.window(&order, None, &mut |_| {})?;
     let figures = window.cpu.counted_ns.zip(window.report.latency);
     let (cpu_ns, latency) = figures.ok_or("the load has no figures")?;

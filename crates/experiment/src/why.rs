@@ -16,6 +16,7 @@ use wirebench_schema::{
 use wirebench_server::{
     launch::{Server, stop_grace},
     perf::Perf,
+    tree::numbers,
 };
 
 use crate::{
@@ -117,8 +118,7 @@ fn slice(
     server: &Server,
     length: Duration,
 ) -> Result<WindowReport, String> {
-    let pids = settled_look(server).living().pids();
-    let pids = pids.iter().map(|pid| pid.as_raw_nonzero().get()).collect();
+    let pids = numbers(&settled_look(server).living().pids());
     let order = WindowOrder {
         load: 0,
         model: workload.model.clone(),

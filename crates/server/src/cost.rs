@@ -10,7 +10,12 @@ pub use window::{Course, TICKS_OFF_NS, WindowCpu};
 
 use rustix::process::Pid;
 use std::time::Instant;
-use wirebench_schema::journal::{Cost, Placement};
+use wirebench_schema::{
+    entry::Sharing,
+    journal::{Cost, Placement},
+};
+
+use crate::process_clocks;
 
 /// The CPU clocks of some processes at one moment and nothing else: cheap enough for every 100 ms.
 /// Processes that have begun since they were listed are not seen.
@@ -24,12 +29,8 @@ impl Clocks {
     /// Reads them; processes that have ended count for nothing.
     pub fn read(known: &[Pid]) -> Self {
         let at = Instant::now();
-        Self { at, cpu_ns: known.iter().filter_map(clock).sum() }
+        Self { at, cpu_ns: known.iter().filter_map(|pid| process_clocks::of(*pid)).sum() }
     }
-}
-
-fn clock(pid: &Pid) -> Option<u64> {
-    wirebench_sys::cpu_clock::process_cpu_ns(*pid).ok()
 }
 
 /// What the generator measured in the window, as far as the cost needs it.
@@ -90,14 +91,10 @@ fn whole(count: f64) -> u64 {
 /// How many CPUs a server can keep busy: one for each worker, all of them when each connection has
 /// its own.
 #[must_use]
-pub fn busy_cpus(
-    sharing: wirebench_schema::entry::Sharing,
-    workers: u32,
-    placement: &Placement,
-) -> usize {
+pub fn busy_cpus(sharing: Sharing, workers: u32, placement: &Placement) -> usize {
     let cpus = placement.server_cpus.len();
     match sharing {
-        wirebench_schema::entry::Sharing::PerConnection => cpus,
+        Sharing::PerConnection => cpus,
         _ => cpus.min(workers as usize),
     }
 }

@@ -9,7 +9,10 @@ use wirebench_schema::{
     load::{EdgeClocks, LoadReport},
 };
 
-use crate::fence::{Reading, Sitters};
+use crate::{
+    fence::{Reading, Sitters},
+    process_clocks::grown_ns,
+};
 
 /// A server is at rest when it uses at most this share of a CPU.
 const REST_SHARE: f64 = 0.02;
@@ -97,10 +100,7 @@ pub fn visit(
 /// CPU time of the server of this load between two fences, where each of its processes could be read at both.
 fn used(order: &WindowOrder, load: u32, from: &Reading, to: &Reading) -> Option<u64> {
     let place = order.processes.iter().position(|it| it.load == load)?;
-    let pairs = from[place].iter().zip(&to[place]);
-    let grown = pairs.map(|(from, to)| Some((*to)?.saturating_sub((*from)?)));
-    let sum = grown.sum::<Option<u64>>()?;
-    (!from[place].is_empty()).then_some(sum)
+    grown_ns(&from[place], &to[place])
 }
 
 /// Waits until no server uses CPU time any more, or for so long that it will not. Returns the clocks then.

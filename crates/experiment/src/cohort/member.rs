@@ -11,6 +11,7 @@ use wirebench_schema::{
 use wirebench_server::{
     cost::{Clocks, Details, Look, ended_ns, mode_ns},
     launch::{Server, Stopped},
+    tree::numbers,
 };
 
 use super::{children::Children, cpu_totals::CpuTotals, length::Tail};
@@ -84,8 +85,7 @@ impl<'a> Member<'a> {
     }
 
     pub(super) fn processes(&self) -> LoadProcesses {
-        let pids = self.look.pids().iter().map(|pid| pid.as_raw_nonzero().get()).collect();
-        LoadProcesses { load: self.load, pids }
+        LoadProcesses { load: self.load, pids: numbers(&self.look.pids()) }
     }
 
     /// Lists its processes again before the rounds: a server may start some for its first requests.

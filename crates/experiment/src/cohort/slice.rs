@@ -1,7 +1,6 @@
 //! One slice, and what is read around it. Whether it counts is decided in `judge`, by clocks alone and never by
 //! its result.
 
-use rustix::process::Pid;
 use std::{
     collections::BTreeMap,
     path::Path,
@@ -20,7 +19,7 @@ use wirebench_schema::{
     journal::{Distances, Placement, Slice},
     load::{LatencyFigure, LoadModel, LoadReport, Stop},
 };
-use wirebench_server::{cost::Details, parallel};
+use wirebench_server::{cost::Details, parallel, process_clocks};
 
 use super::{children, course::RunningCohort, member::Member};
 
@@ -126,7 +125,7 @@ impl RunningCohort<'_> {
         let own_now = || {
             (
                 member.server.stderr().bytes(),
-                own.into_iter().flatten().filter_map(cpu_ns).sum::<u64>(),
+                own.into_iter().flatten().filter_map(process_clocks::of).sum::<u64>(),
             )
         };
         let (bytes_before, own_before_ns) = own_now();
@@ -176,10 +175,6 @@ impl RunningCohort<'_> {
         let has_own = *pinned && (*disjoint || self.agents.pid().is_none());
         if has_own && !member.server.is_service() { server_cpus.clone() } else { Vec::new() }
     }
-}
-
-fn cpu_ns(pid: Pid) -> Option<u64> {
-    wirebench_sys::cpu_clock::process_cpu_ns(pid).ok()
 }
 
 /// CPU time of each parked server beyond what it uses at rest.

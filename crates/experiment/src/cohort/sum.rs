@@ -16,7 +16,10 @@ use super::{
     member::Ended,
     slice::{Done, share_of},
 };
-use crate::measure::{Cell, RunSettings, judged, server_end};
+use crate::{
+    evidence::judged,
+    measure::{Cell, RunSettings, server_end},
+};
 
 /// Share of a CPU from which on wirebench is named among the programs that ran beside a load.
 const OWN_SHARE: f64 = 0.001;
@@ -70,7 +73,7 @@ impl Parts<'_> {
             slices,
             natural_slices,
             instance: Some(self.ended.instance),
-            ..judged(self.cell, evidence)
+            ..judged(&self.ended.subject.variant.id, self.ended.copy, evidence)
         })
     }
 

@@ -53,66 +53,49 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// What becomes of `suite` with these subjects.
+    /// What becomes of `suite` with these subjects, in units like those of each block.
     pub(super) fn new(
-        subjects: &[Subject],
-        suite: &Suite,
-        verification: Verification,
-        goal: Goal,
+        (subjects, suite): (&[Subject], &Suite),
+        units: &[Unit],
+        (verification, goal): (Verification, Goal),
+        estimate: impl Fn(&Workload) -> Duration,
     ) -> Self {
-        // All blocks have the same cells.
-        let block = plan::block(subjects, suite, 1, 0);
+        let blocks = suite.warmup_blocks.saturating_add(suite.blocks);
+        let workload = |step: &&Step| &suite.workloads[step.workload];
+        let add = Duration::saturating_add;
         let mut phases = BTreeMap::new();
         for workload in &suite.workloads {
             *phases.entry(workload.phase).or_default() += 1;
         }
-        let scenarios =
-            subjects.iter().flat_map(|subject| plan::scenarios(subject, &suite.workloads));
-        let checked: Vec<Scenario> = match verification {
-            Verification::Full | Verification::AllOrNothing => scenarios.collect(),
-            Verification::LeftOut => Vec::new(),
-        };
-        let is_pilot = |step: &&Step| step.copy == 0 && suite.workloads[step.workload].needs_rate();
-        let pilots: Vec<Duration> = block
-            .iter()
-            .filter(is_pilot)
-            .map(|step| pilot::estimate(&suite.workloads[step.workload]))
-            .collect();
+        let scenarios = subjects.iter().flat_map(|it| plan::scenarios(it, &suite.workloads));
+        let is_checked = verification != Verification::LeftOut;
+        let checked: Vec<Scenario> = scenarios.filter(|_| is_checked).collect();
+        // All blocks have the same cells.
+        let block = plan::block(subjects, suite, 1, 0);
+        let is_pilot = |step: &&Step| step.copy == 0 && workload(step).needs_rate();
+        let pilots: Vec<&Step> = block.iter().filter(is_pilot).collect();
+        let steps: Vec<&Step> = units.iter().flat_map(Unit::steps).collect();
+        let cells: BTreeSet<_> = steps.iter().map(|it| (it.subject, it.workload)).collect();
+        let block_time = steps.iter().map(workload).map(estimate).fold(Duration::ZERO, add);
+        let pilot_times = pilots.iter().map(workload).map(pilot::estimate);
         Self {
             blocks: suite.blocks,
             warmup_blocks: suite.warmup_blocks,
+            in_cohorts: units.iter().any(|unit| matches!(unit, Unit::Cohort(_))),
             variants: subjects.len(),
             phases,
-            pilots: pilots.len(),
-            checks: checked.len(),
-            checks_time: checked.into_iter().map(checks_time).sum(),
-            pilots_time: pilots.into_iter().fold(Duration::ZERO, Duration::saturating_add),
-            goal,
-            ..Self::default()
-        }
-    }
-
-    /// The same with the runs of each block.
-    pub(super) fn with_units(
-        self,
-        units: &[Unit],
-        suite: &Suite,
-        estimate: impl Fn(&Workload) -> Duration,
-    ) -> Self {
-        let blocks = self.warmup_blocks.saturating_add(self.blocks);
-        let steps: Vec<&Step> = units.iter().flat_map(Unit::steps).collect();
-        let cells: BTreeSet<_> = steps.iter().map(|it| (it.subject, it.workload)).collect();
-        let time = |step: &&Step| estimate(&suite.workloads[step.workload]);
-        let block_time = steps.iter().map(time).fold(Duration::ZERO, Duration::saturating_add);
-        Self {
-            in_cohorts: units.iter().any(|unit| matches!(unit, Unit::Cohort(_))),
             runs: steps.len() * blocks as usize,
             repeated: (steps.len() - cells.len()) * blocks as usize,
+            pilots: pilots.len(),
+            checks: checked.len(),
             block_time,
+            checks_time: checked.into_iter().map(checks_time).sum(),
+            pilots_time: pilot_times.fold(Duration::ZERO, add),
             runs_time: block_time
                 .saturating_mul(blocks)
-                .min(self.goal.budget.map_or(Duration::MAX, |budget| budget.max(block_time))),
-            ..self
+                .min(goal.budget.map_or(Duration::MAX, |budget| budget.max(block_time))),
+            whys: 0,
+            goal,
         }
     }
 
@@ -148,11 +131,9 @@ mod tests {
         let suite = fixtures::suite("blocks = 3\nwarmup_blocks = 1", &[phases]);
         let forecast = |verification| {
             let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
-            Forecast::new(&subjects, &suite, verification, Goal::default()).with_units(
-                &units.collect::<Vec<_>>(),
-                &suite,
-                plan::estimate,
-            )
+            let units: Vec<Unit> = units.collect();
+            let rest = (verification, Goal::default());
+            Forecast::new((&subjects, &suite), &units, rest, plan::estimate)
         };
         let unchecked = forecast(Verification::LeftOut);
         let forecast = forecast(Verification::Full);

@@ -150,8 +150,8 @@ impl Experiment {
         if self.part.is_some() {
             suite.blocks = 1;
         }
-        let forecast = Forecast::new(subjects, &suite, self.verification, self.goal);
-        let mut forecast = forecast.with_units(&units, &suite, |workload| self.estimate(workload));
+        let (plan, rest) = ((subjects, &suite), (self.verification, self.goal));
+        let mut forecast = Forecast::new(plan, &units, rest, |workload| self.estimate(workload));
         if self.part.as_ref().is_some_and(|it| it.rates.is_some()) {
             (forecast.pilots, forecast.pilots_time) = (0, Duration::ZERO);
         }

@@ -1,32 +1,13 @@
 //! How a run ends: the server is stopped whatever happened, and what failed becomes a record.
 
 use std::sync::atomic::AtomicBool;
-use wirebench_judge::validity::{Evidence, ServerEnd};
-use wirebench_schema::journal::{Distances, Measurement, Outcome};
+use wirebench_judge::validity::ServerEnd;
+use wirebench_schema::journal::Outcome;
 use wirebench_server::launch::{Server, Stopped, stop_grace};
-
-use super::Cell;
 
 /// The outcome of a run that could not be made.
 pub(crate) const fn failed(reason: String, server_stderr: String) -> Outcome {
     Outcome::Failed { reason, server_stderr }
-}
-
-/// The figures and the findings that follow from the evidence of a run, which is recorded.
-pub(crate) fn judged(cell: &Cell<'_>, evidence: Evidence) -> Measurement {
-    crate::evidence::record(&cell.subject.variant.id, cell.copy, "evidence", &evidence);
-    Measurement {
-        bound: evidence.bound(),
-        reasons: evidence.reasons(),
-        load: evidence.load,
-        tool: evidence.tool.map(Box::new),
-        cost: evidence.cost,
-        warm_up: None,
-        slices: Vec::new(),
-        natural_slices: Vec::new(),
-        distances: Distances::default(),
-        instance: None,
-    }
 }
 
 /// What a run says of how its server ended.

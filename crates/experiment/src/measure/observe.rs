@@ -14,6 +14,7 @@ use wirebench_schema::{
 use wirebench_server::{
     cost::{Course, Details, Look},
     launch::Server,
+    tree::numbers,
 };
 
 use super::{RunObservation, RunSettings};
@@ -75,7 +76,7 @@ impl<R: Read> Observer<R> {
     /// connections. The answer is its processes.
     pub(super) fn connected(&mut self) -> Vec<i32> {
         let look = settled(self.sides.look(), || self.sides.look());
-        let processes = look.pids().iter().map(|pid| pid.as_raw_nonzero().get()).collect();
+        let processes = numbers(&look.pids());
         let details = self.sides.details(&look);
         self.rest = Some((look, details));
         processes

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock, atomic::AtomicBool},
     time::Duration,
 };
-use wirebench_schema::agent::{AgentEvent, HEARTBEAT_WITHIN_NS};
+use wirebench_schema::agent::HEARTBEAT_WITHIN_NS;
 use wirebench_server::{parallel, pipe::PipedChild};
 
 use super::{Carrier, Program, install};
@@ -55,9 +55,8 @@ impl Fleet {
     }
 
     /// Starts the agent of `host`, which says when it takes commands.
-    pub(crate) fn start_agent(&self, host: &str) -> Result<PipedChild<AgentEvent>, String> {
-        let mut command = self.carrier.command(host, &self.program.start("agent"));
-        command.stdin(Stdio::piped());
+    pub(crate) fn start_agent(&self, host: &str) -> Result<PipedChild, String> {
+        let command = self.carrier.command(host, &self.program.start("agent"));
         PipedChild::spawn(command, None)
             .map_err(|error| format!("{host}: the carrier cannot be started: {error}"))
     }

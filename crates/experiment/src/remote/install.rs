@@ -3,7 +3,7 @@
 use std::{fs::File, io, path::PathBuf, process::Stdio, sync::atomic::AtomicBool, time::Duration};
 use wirebench_server::digest;
 
-use super::Carrier;
+use super::carrier::Carrier;
 
 /// The file of this program, even after another one was put in its place.
 const OWN_FILE: &str = "/proc/self/exe";

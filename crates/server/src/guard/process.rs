@@ -127,8 +127,7 @@ fn start(options: &GuardOptions, argv: &[String]) -> io::Result<(Pid, Option<Chi
     }
     let mut child = command.spawn()?;
     let stdout = child.stdout.take();
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    Ok((pid.ok_or_else(|| io::Error::other("no process number"))?, stdout))
+    Ok((Pid::from_child(&child), stdout))
 }
 
 fn watch(server: Pid, stdout: Option<ChildStdout>) -> io::Result<()> {

@@ -14,6 +14,7 @@ mod started;
 mod tail;
 
 pub use machine::check as check_machine;
+use server::ServerKind;
 pub use server::{Server, Stopped};
 pub use service::{instance, listens_elsewhere, processes};
 pub use tail::STDERR_PATIENCE;
@@ -180,18 +181,19 @@ impl Launcher {
     /// Starts a server and returns once it accepts connections. A service that runs already is only looked for.
     pub fn start(&self, request: &Request<'_>, stop: &AtomicBool) -> Result<Server, LaunchError> {
         if let Some(service) = &request.variant.run.service {
-            return service::find(service, stop).map(Server::from);
+            let found = service::find(service, stop)?;
+            return Ok(Server(ServerKind::Service(Box::new(found))));
         }
-        if request.listens_on_socket() {
-            return ready::by_socket(self, request, stop).map(Server::from);
-        }
+        let on_socket = request.listens_on_socket();
         let mut server = match request.ready() {
+            _ if on_socket => ready::by_socket(self, request, stop),
             Ready::Line => ready::by_line(self, request, stop),
             Ready::Connect => ready::by_connect(self, request, stop),
         }?;
-        if self.ready_when == ReadyWhen::Reply && request.scenario.protocol() == Protocol::Http1 {
+        let is_http = request.scenario.protocol() == Protocol::Http1;
+        if self.ready_when == ReadyWhen::Reply && is_http && !on_socket {
             ready::by_reply(self, &mut server, stop)?;
         }
-        Ok(server.into())
+        Ok(Server(ServerKind::Started(Box::new(server))))
     }
 }

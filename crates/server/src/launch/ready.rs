@@ -69,12 +69,12 @@ pub(super) fn by_socket(
 ) -> Result<Started, LaunchError> {
     let mut server = Started::spawn(launcher, request, 0)?;
     wait(&mut server, launcher.ready_timeout, stop, |server, _| {
-        let accepts = server.socket().is_some_and(Socket::accepts);
+        let accepts = server.socket.as_ref().is_some_and(Socket::accepts);
         Ok(accepts.then_some(()).ok_or_else(|| {
             "nothing accepts connections on the Unix socket whose path replaces {path}".to_owned()
         }))
     })?;
-    let address = server.address();
+    let address = server.address;
     server.is_ready(address);
     Ok(server)
 }
@@ -85,7 +85,7 @@ pub(super) fn by_reply(
     server: &mut Started,
     stop: &AtomicBool,
 ) -> Result<(), LaunchError> {
-    let address = server.address();
+    let address = server.address;
     wait(server, launcher.ready_timeout, stop, |_, _| Ok(answers(address)))
 }
 
