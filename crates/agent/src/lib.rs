@@ -28,7 +28,7 @@ pub fn serve(
     let heartbeats = Arc::clone(&output);
     // A reader that has gone is noticed at the next write.
     let commands = Commands::read(input, move || drop(write(&heartbeats, &AgentEvent::Alive)))?;
-    let mut loads = Loads::new(Arc::clone(&commands.stop));
+    let mut loads = Loads::new(commands.stop());
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     write(&output, &AgentEvent::Ready { protocol: AGENT_PROTOCOL, wirebench })?;
     while let Some(command) = commands.next() {

@@ -64,9 +64,7 @@ impl Loads {
             let measured = window::whole(order, &mut open, &self.stop, say);
             return measured.map(Box::new).map(AgentEvent::Window);
         }
-        if self.sitters.cpus() != order.server_cpus {
-            self.sitters = Sitters::on(&order.server_cpus);
-        }
+        self.sitters.move_to(&order.server_cpus);
         let measured = window::slice(order, &mut open, &self.sitters, &self.stop);
         self.by_number.insert(order.load, open);
         measured.map(Box::new).map(AgentEvent::Window)

@@ -12,14 +12,14 @@ use std::{
 };
 use wirebench_loadgen::{Load, Measured, ServerClocks, now_ns};
 use wirebench_schema::{
-    agent::{AgentEvent, WindowCpu, WindowOrder, WindowReport},
+    agent::{AgentEvent, WindowOrder, WindowReport},
     load::{LoadConfig, LoadEvent, LoadReport, Stop},
 };
 use wirebench_server::{
     fence::Sitters,
-    process_clocks::{self as clocks, counted_ns},
+    process_clocks,
     threads::{self, Threads},
-    visit::{Part, PartUse, visit},
+    visit::{self, Part, visit},
 };
 
 /// The longest sleep between two looks whether the load shall stop.
@@ -32,7 +32,7 @@ pub(crate) struct EdgeReader(Arc<Mutex<Vec<i32>>>);
 impl EdgeReader {
     pub(crate) fn clocks(&self) -> ServerClocks {
         let reader = self.clone();
-        ServerClocks::new(move || clocks::read(&reader.pids()))
+        ServerClocks::new(move || process_clocks::read(&reader.pids()))
     }
 
     fn pids(&self) -> MutexGuard<'_, Vec<i32>> {
@@ -57,7 +57,7 @@ pub(crate) fn slice(
     let mut begins_ns = order.start_ns;
     let own = || Threads::of(&[rustix::process::getpid()]);
     let mut before = own();
-    visit(order, sitters, |length, of_part| {
+    visit(order, sitters, |length, counts| {
         if let Some(start_ns) = begins_ns.take() {
             sleep_until(start_ns, stop);
         }
@@ -66,9 +66,9 @@ pub(crate) fn slice(
             stop: Stop::After(length),
             ..open.config.clone()
         };
-        let measured = match of_part {
-            PartUse::Discarded => open.load.discard(&config, stop),
-            PartUse::Counted => open.load.part(&config, stop),
+        let measured = match counts {
+            false => open.load.discard(&config, stop),
+            true => open.load.part(&config, stop),
         };
         let Measured { mut report, start_ns, .. } = measured.map_err(|error| error.to_string())?;
         let (end_ns, after) = (now_ns(), own());
@@ -106,19 +106,9 @@ pub(crate) fn whole(
     let measured = open.load.first_window(stop, &mut observe).map_err(|error| error.to_string())?;
     let Measured { mut report, start_ns, clocks: edges } = measured;
     abridge(&mut report);
-    let counted_ns = counted_ns(&edges);
-    Ok(WindowReport {
-        load: order.load,
-        start_ns: begun(start_ns)?,
-        end_ns: now_ns(),
-        waited_ns: 0,
-        generator_waited_ns: 0,
-        cpu: WindowCpu { counted_ns, whole_ns: counted_ns.unwrap_or(0) },
-        parked_cpu_ns: Vec::new(),
-        series: Vec::new(),
-        clocks: edges,
-        report,
-    })
+    let (start_ns, end_ns) = (begun(start_ns)?, now_ns());
+    let part = Part { report, start_ns, end_ns, generator_waited_ns: 0 };
+    Ok(visit::whole(order.load, part, edges))
 }
 
 fn begun(start_ns: Option<u64>) -> Result<u64, String> {

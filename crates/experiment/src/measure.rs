@@ -2,7 +2,6 @@
 //! Runs of a cohort are made in `cohort`.
 
 pub mod command;
-mod ending;
 mod generators;
 mod idle;
 mod idle_connections;
@@ -10,7 +9,6 @@ mod observe;
 mod outside;
 mod steady;
 
-pub(crate) use ending::{failed, server_end};
 pub use idle_connections::require_files;
 pub(crate) use observe::settled_look;
 
@@ -24,7 +22,7 @@ use wirebench_host::{
     distance::Probe,
     neighbours::{Machine, Programs, Throttled},
 };
-use wirebench_judge::validity::{self, Evidence, Processes};
+use wirebench_judge::validity::{self, Evidence, Processes, ServerEnd};
 use wirebench_schema::{
     agent::{WindowOrder, Windows},
     journal::{
@@ -38,13 +36,10 @@ use wirebench_schema::{
 };
 use wirebench_server::{
     cost::{self, Course, Details, Window},
-    launch::{Launcher, Request, Server, Stopped},
+    launch::{Launcher, Request, Server, Stopped, stop_grace},
 };
 
-use self::{
-    ending::end,
-    observe::{Observer, Sides},
-};
+use self::observe::{Observer, Sides};
 use crate::{cut::Cut, evidence::judged, remote::Fleet, tool::Tool};
 
 /// What `hello-timeout` is asked for where connections are silent: longer than any of them is.
@@ -181,14 +176,14 @@ impl RunSettings {
     }
 
     /// What is asked of the server of a cell.
-    pub(crate) fn request<'a>(&self, cell: &Cell<'a>, workers: u32) -> Request<'a> {
-        cell.subject.request(cell.workload.scenario, workers)
+    pub(crate) fn request<'a>(&self, cell: &Cell<'a>) -> Request<'a> {
+        cell.subject.request(cell.workload.scenario, self.workers_of(cell))
     }
 
     /// The same of a server whose connections are silent for long, as while others of its cohort are loaded: none
     /// reaches the time limit of `hello-timeout`.
-    pub(crate) fn patient_request<'a>(&self, cell: &Cell<'a>, workers: u32) -> Request<'a> {
-        let mut request = self.request(cell, workers);
+    pub(crate) fn patient_request<'a>(&self, cell: &Cell<'a>) -> Request<'a> {
+        let mut request = self.request(cell);
         if cell.workload.scenario == Scenario::HelloTimeout {
             request.timeout_ms = PATIENT_TIMEOUT_MS;
         }
@@ -202,7 +197,7 @@ impl RunSettings {
         stop: &AtomicBool,
         each: &mut dyn FnMut(Run) -> io::Result<()>,
     ) -> io::Result<usize> {
-        let request = self.request(&cells[0], self.begin(&cells[0]).workers);
+        let request = self.request(&cells[0]);
         let mut server = match self.launcher.start(&request, stop) {
             Ok(server) => server,
             Err(_) if stop.load(Ordering::Relaxed) => return Ok(0),
@@ -348,4 +343,38 @@ impl RunSettings {
         }
         observer.finish(report.report, &report.clocks)
     }
+}
+
+/// The outcome of a run that could not be made.
+pub(crate) const fn failed(reason: String, server_stderr: String) -> Outcome {
+    Outcome::Failed { reason, server_stderr }
+}
+
+/// What a run says of how its server ended.
+pub(crate) fn server_end(stopped: &Stopped) -> ServerEnd {
+    ServerEnd {
+        forced: stopped.forced,
+        left_behind: stopped.left_behind.clone(),
+        stderr_bytes: stopped.stderr_bytes,
+        runs_on: stopped.runs_on,
+    }
+}
+
+/// Ends a server, however the work with it went.
+fn end<T>(
+    mut server: Server,
+    done: Result<T, String>,
+    stop: &AtomicBool,
+) -> (Result<T, String>, Stopped) {
+    let (ended, joined) = (server.ended(), server.joined());
+    let stopped = server.stop(stop_grace(stop));
+    let done = match (done, ended) {
+        (Ok(done), None) => joined.map_or(Ok(done), |error| Err(error.to_string())),
+        (Ok(_), Some(exit)) => Err(format!("the server ended with {exit} during the run")),
+        (Err(reason), None) => Err(reason),
+        (Err(reason), Some(exit)) => {
+            Err(format!("the server ended with {exit} during the run; {reason}"))
+        }
+    };
+    (done, stopped)
 }

@@ -67,7 +67,7 @@ fn started_and_profiled(
     cell: &Cell<'_>,
     stop: &AtomicBool,
 ) -> Result<Profile, String> {
-    let request = settings.request(cell, settings.workers_of(cell));
+    let request = settings.request(cell);
     let server = settings.launcher.start(&request, stop).map_err(|error| error.to_string())?;
     let profiled = loaded_and_profiled(settings, perf, cell, &server, stop);
     // How it ends counts nowhere.

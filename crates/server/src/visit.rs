@@ -11,7 +11,7 @@ use wirebench_schema::{
 
 use crate::{
     fence::{Reading, Sitters},
-    process_clocks::grown_ns,
+    process_clocks::{counted_ns, grown_ns},
 };
 
 /// A server is at rest when it uses at most this share of a CPU.
@@ -21,13 +21,6 @@ const REST_SHARE: f64 = 0.02;
 const FIRST_LOOK: Duration = Duration::from_micros(100);
 const NEXT_LOOK: Duration = Duration::from_millis(1);
 const REST_WITHIN: Duration = Duration::from_millis(40);
-
-/// The use of a part.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum PartUse {
-    Discarded,
-    Counted,
-}
 
 /// The load of one part.
 #[derive(Clone, Debug)]
@@ -41,11 +34,29 @@ pub struct Part {
     pub generator_waited_ns: u64,
 }
 
-/// Makes the parts of a slice with `part`, and reads the servers' clocks between them.
+/// The report of a whole load, which is one part, with the servers' clocks at its edges.
+#[must_use]
+pub fn whole(load: u32, part: Part, clocks: EdgeClocks) -> WindowReport {
+    let counted_ns = counted_ns(&clocks);
+    WindowReport {
+        load,
+        report: part.report,
+        start_ns: part.start_ns,
+        end_ns: part.end_ns,
+        waited_ns: 0,
+        generator_waited_ns: part.generator_waited_ns,
+        cpu: WindowCpu { counted_ns, whole_ns: counted_ns.unwrap_or(0) },
+        clocks,
+        parked_cpu_ns: Vec::new(),
+        series: Vec::new(),
+    }
+}
+
+/// Makes the parts of a slice with `part`, which hears how long each is and whether it counts, and reads the servers' clocks between them.
 pub fn visit(
     order: &WindowOrder,
     sitters: &Sitters,
-    mut part: impl FnMut(Duration, PartUse) -> Result<Part, String>,
+    mut part: impl FnMut(Duration, bool) -> Result<Part, String>,
 ) -> Result<WindowReport, String> {
     let began = Instant::now();
     let mut fences = vec![rest(order, sitters)];
@@ -53,8 +64,7 @@ pub fn visit(
     let discards = usize::from(order.discard_ns > 0);
     let mut parts = Vec::new();
     for (place, length) in order.parts().into_iter().enumerate() {
-        let of_part = if place < discards { PartUse::Discarded } else { PartUse::Counted };
-        parts.push(part(length, of_part)?);
+        parts.push(part(length, place >= discards)?);
         fences.push(sitters.read(&order.processes));
     }
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
@@ -83,18 +93,10 @@ pub fn visit(
     let mut reports: Vec<LoadReport> = parts.drain(discards..).map(|it| it.report).collect();
     let report = if is_series { LoadReport::merge(&reports) } else { reports.pop() };
     let report = report.ok_or("a slice has a part that counts")?;
-    Ok(WindowReport {
-        load: order.load,
-        report,
-        start_ns,
-        end_ns,
-        waited_ns,
-        generator_waited_ns,
-        cpu: WindowCpu { counted_ns, whole_ns: own(before, after).unwrap_or(0) },
-        clocks: EdgeClocks::default(),
-        parked_cpu_ns,
-        series,
-    })
+    let cpu = WindowCpu { counted_ns, whole_ns: own(before, after).unwrap_or(0) };
+    let part = Part { report, start_ns, end_ns, generator_waited_ns };
+    let whole = whole(order.load, part, EdgeClocks::default());
+    Ok(WindowReport { waited_ns, cpu, parked_cpu_ns, series, ..whole })
 }
 
 /// CPU time of the server of this load between two fences, where each of its processes could be read at both.

@@ -3,12 +3,12 @@
 /// Per crate: lines of code, of tests, of golden files; cycles of modules; doc comments without a noun or a verb at
 /// their beginning; long files; functions excepted from the limit of lines; calls that accept a failed run.
 pub(super) const CRATES: &[(&str, [usize; 8])] = &[
-    ("agent", [323, 219, 0, 0, 2, 0, 0, 0]),
+    ("agent", [313, 219, 0, 0, 2, 0, 0, 0]),
     ("bundle", [222, 71, 0, 0, 4, 0, 0, 0]),
     ("catalogue", [2350, 1090, 27, 0, 44, 4, 0, 0]),
     ("cli", [9985, 12138, 2957, 5, 85, 12, 0, 71]),
     ("doctor", [1110, 407, 263, 0, 14, 1, 0, 0]),
-    ("experiment", [7698, 2239, 79, 0, 129, 3, 0, 0]),
+    ("experiment", [7450, 2239, 79, 0, 129, 3, 0, 0]),
     ("host", [1295, 984, 0, 0, 24, 1, 0, 0]),
     ("judge", [1584, 1705, 88, 1, 61, 2, 0, 0]),
     ("lab", [1925, 240, 7, 0, 0, 0, 0, 0]),

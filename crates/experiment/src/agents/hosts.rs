@@ -9,11 +9,7 @@ use wirebench_schema::{
     agent::{AgentCommand, Recording, WindowCpu, WindowOrder, WindowReport},
     load::{EdgeClocks, LoadConfig, LoadEvent, LoadReport, Stop},
 };
-use wirebench_server::{
-    fence::Sitters,
-    process_clocks::counted_ns,
-    visit::{Part, visit},
-};
+use wirebench_server::visit::{Part, visit, whole};
 
 use super::{
     Agents, OpenWindow,
@@ -35,15 +31,6 @@ const FRESH_MOST: Duration = Duration::from_secs(30);
 /// CPU time at an edge is unknown when the clocks are off by more than this share of a slice.
 const ERROR_SHARE: f64 = 0.01;
 
-/// Moments of a window on other hosts, by this side's clock.
-struct Begun {
-    start_ns: u64,
-    end_ns: u64,
-    generator_waited_ns: u64,
-    /// By how much the other clocks may be off.
-    error_ns: u64,
-}
-
 impl Agents<'_> {
     /// A slice, each part of which begins everywhere at the same moment. The servers' clocks are read here.
     pub(super) fn slice_of_hosts(
@@ -51,19 +38,13 @@ impl Agents<'_> {
         order: &WindowOrder,
         config: &LoadConfig,
     ) -> Result<WindowReport, String> {
-        let sitters = std::mem::take(&mut self.sitters);
-        let sitters = if sitters.cpus() == order.server_cpus {
-            sitters
-        } else {
-            Sitters::on(&order.server_cpus)
-        };
+        let mut sitters = std::mem::take(&mut self.sitters);
+        sitters.move_to(&order.server_cpus);
         let slice = visit(order, &sitters, |length, _| {
             let order = WindowOrder { discard_ns: 0, stop: Stop::After(length), ..order.clone() };
             let order = WindowOrder { recording: Recording::Silent, ..order };
             let config = order.applied_to(config);
-            let (report, _, begun) = self.on_hosts_together(&order, config, None, &mut |_| {})?;
-            let Begun { start_ns, end_ns, generator_waited_ns, .. } = begun;
-            Ok(Part { report, start_ns, end_ns, generator_waited_ns })
+            Ok(self.on_hosts_together(&order, config, None, &mut |_| {})?.0)
         });
         self.sitters = sitters;
         slice
@@ -76,32 +57,23 @@ impl Agents<'_> {
         until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<WindowReport, String> {
-        let (report, clocks, begun) = self.on_hosts_together(order, config, until, observe)?;
-        let Begun { start_ns, end_ns, generator_waited_ns, error_ns } = begun;
-        let is_exact = error_ns as f64 <= ERROR_SHARE * report.window_ns as f64;
-        let counted_ns = counted_ns(&clocks).filter(|_| is_exact);
-        Ok(WindowReport {
-            load: order.load,
-            report,
-            start_ns,
-            end_ns,
-            waited_ns: 0,
-            generator_waited_ns,
-            cpu: WindowCpu { counted_ns, whole_ns: counted_ns.unwrap_or(0) },
-            clocks,
-            parked_cpu_ns: Vec::new(),
-            series: Vec::new(),
-        })
+        let (part, clocks, error_ns) = self.on_hosts_together(order, config, until, observe)?;
+        let mut report = whole(order.load, part, clocks);
+        if error_ns as f64 > ERROR_SHARE * report.report.window_ns as f64 {
+            report.cpu = WindowCpu { counted_ns: None, whole_ns: 0 };
+        }
+        Ok(report)
     }
 
-    /// A window that begins everywhere at the same moment. The clocks of the servers of a whole load are read here.
+    /// A window that begins everywhere at the same moment, by this side's clock. The clocks of the servers of a whole
+    /// load are read here. The last answer is by how much the other clocks may be off.
     fn on_hosts_together(
         &mut self,
         order: &WindowOrder,
         config: LoadConfig,
         until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
-    ) -> Result<(LoadReport, EdgeClocks, Begun), String> {
+    ) -> Result<(Part, EdgeClocks, u64), String> {
         let offsets = self.offsets()?;
         let error_ns = offsets.iter().map(|it| it.error_ns).max().unwrap_or(0);
         let is_whole = order.recording == Recording::Intervals;
@@ -123,7 +95,7 @@ impl Agents<'_> {
         let generator_waited_ns =
             reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0);
         let report = self.merged(config, reports, &offsets)?;
-        Ok((report, clocks, Begun { start_ns, end_ns, generator_waited_ns, error_ns }))
+        Ok((Part { report, start_ns, end_ns, generator_waited_ns }, clocks, error_ns))
     }
 
     /// The clocks, read again when the last reading is old. What they may have drifted since is in their errors.

@@ -10,12 +10,12 @@ use std::{
 };
 use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
-    journal::{Counts, EndReason, Journal, Record, Run},
+    journal::{Counts, EndReason, InterimLook, Journal, Record, Run},
     suite::Workload,
 };
 
 use super::{
-    Execution, Progress, Stage,
+    Execution, Experiment, Progress, Stage,
     limits::{Done, Limits},
     loads::Loads,
     open_journal::{Place, place},
@@ -216,6 +216,30 @@ impl Blocks<'_, '_> {
             observer.on(&Progress::Ran { name: &name, run, journal: journal_file.journal() });
         }
         Ok(())
+    }
+}
+
+impl Execution<'_> {
+    /// The reason to end here, `end` if there is one. A look is written down before anybody looks.
+    fn look(&mut self, done: &Done, end: Option<EndReason>) -> io::Result<Option<EndReason>> {
+        let Experiment { goal, knowledge, .. } = self.stage.experiment;
+        let Some(budget) = goal.budget.filter(|_| goal.until_decided) else { return Ok(end) };
+        let cohorts = done.blocks;
+        if !InterimLook::is_due(cohorts) && end.is_none() {
+            return Ok(None);
+        }
+        let last = self.journal_file.journal().looks.last().copied();
+        if last.is_none_or(|it| it.cohorts < cohorts) {
+            let passed = done.spent.as_secs_f64() / budget.as_secs_f64();
+            let share = match end {
+                Some(_) => 1.0,
+                // A resumed comparison knows the time of its earlier parts only about.
+                None => passed.min(1.0).max(last.map_or(0.0, |it| it.share)),
+            };
+            self.journal_file.write(Record::Look(InterimLook { cohorts, share }))?;
+        }
+        let is_decided = || (knowledge.is_decided)(self.journal_file.journal());
+        Ok(end.or_else(|| is_decided().then_some(EndReason::Decided)))
     }
 }
 

@@ -20,7 +20,6 @@ mod conduct;
 mod forecast;
 mod limits;
 mod loads;
-mod looks;
 mod needs;
 mod open_journal;
 mod pace;

@@ -30,7 +30,7 @@ const STILL_PATIENCE: Duration = Duration::from_secs(2);
 impl RunSettings {
     pub(super) fn run_idle(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Run {
         let mut run = self.begin(cell);
-        let request = self.patient_request(cell, run.workers);
+        let request = self.patient_request(cell);
         let mut server = match self.launcher.start(&request, stop) {
             Ok(server) => server,
             Err(error) => {

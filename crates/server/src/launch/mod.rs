@@ -27,10 +27,7 @@ use std::{
     time::Duration,
 };
 use wirebench_schema::{
-    entry::{Ready, Variant},
-    placeholder::PlaceholderError,
-    scenario::{Protocol, Scenario},
-    server_url::ServerUrl,
+    entry::Variant, placeholder::PlaceholderError, scenario::Scenario, server_url::ServerUrl,
 };
 
 use crate::guard::Exit;
@@ -107,10 +104,6 @@ impl Request<'_> {
         self.scenario == Scenario::Requests
             && self.variant.run.url.as_ref().is_some_and(ServerUrl::is_unix)
     }
-
-    const fn ready(&self) -> Ready {
-        self.variant.run.ready
-    }
 }
 
 /// Why a server did not become ready. Each message is a sentence for people.
@@ -184,16 +177,7 @@ impl Launcher {
             let found = service::find(service, stop)?;
             return Ok(Server(ServerKind::Service(Box::new(found))));
         }
-        let on_socket = request.listens_on_socket();
-        let mut server = match request.ready() {
-            _ if on_socket => ready::by_socket(self, request, stop),
-            Ready::Line => ready::by_line(self, request, stop),
-            Ready::Connect => ready::by_connect(self, request, stop),
-        }?;
-        let is_http = request.scenario.protocol() == Protocol::Http1;
-        if self.ready_when == ReadyWhen::Reply && is_http && !on_socket {
-            ready::by_reply(self, &mut server, stop)?;
-        }
+        let server = ready::start(self, request, stop)?;
         Ok(Server(ServerKind::Started(Box::new(server))))
     }
 }

@@ -56,7 +56,7 @@ impl Started {
             let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
             guard.args(["--cpus", &list.join(",")]);
         }
-        if request.ready() == Ready::Connect {
+        if run.ready == Ready::Connect {
             guard.arg(ONE_OUTPUT);
         }
         let mark = tree::new_mark();
