@@ -92,13 +92,6 @@ pub struct Cell<'a> {
     pub verification: Verification,
 }
 
-impl Cell<'_> {
-    /// Whether it is measured with this instance.
-    pub(crate) fn is_of(&self, subject: &Subject, copy: u32) -> bool {
-        self.subject.variant.id == subject.variant.id && self.copy == copy
-    }
-}
-
 /// What was seen of a run: the generator's report, and what both sides used.
 struct RunObservation {
     load: LoadReport,
@@ -120,17 +113,16 @@ impl RunSettings {
     /// Makes one run, which is a record whatever happens; `None` only after a signal.
     #[must_use]
     pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
-        let mut made = match cell.workload.phase {
-            Phase::Saturate | Phase::Cost => None,
-            Phase::Idle => Some(self.run_idle(cell, stop)),
+        let mut made = None;
+        let each = &mut |run| {
+            made = Some(run);
+            Ok(())
         };
-        if made.is_none() {
-            let each = &mut |run| {
-                made = Some(run);
-                Ok(())
-            };
-            self.run_on_one(&[*cell], stop, each).ok()?;
+        match cell.workload.phase {
+            Phase::Saturate | Phase::Cost => self.run_on_one(&[*cell], stop, each).map(|_| ()),
+            Phase::Idle => each(self.run_idle(cell, stop)),
         }
+        .ok()?;
         made.filter(|_| !stop.load(Ordering::Relaxed))
     }
 
@@ -155,6 +147,11 @@ impl RunSettings {
     /// How many workers the server of a cell has.
     pub(crate) fn workers_of(&self, cell: &Cell<'_>) -> u32 {
         cell.subject.workers(cell.workload.workers.unwrap_or(self.workers))
+    }
+
+    /// How many CPUs the server of a cell can keep busy.
+    pub(crate) fn busy_cpus(&self, cell: &Cell<'_>) -> usize {
+        cost::busy_cpus(cell.subject.variant.sharing, self.workers_of(cell), &self.placement)
     }
 
     /// The record of a run that has no outcome yet.
@@ -280,17 +277,11 @@ impl RunSettings {
     fn judge(&self, cell: &Cell<'_>, seen: RunObservation, stopped: &Stopped) -> Measurement {
         let RunObservation { load, course, details, machine, tool, programs, .. } = seen;
         let window = match &tool {
-            None => Window {
-                window_ns: load.window_ns,
-                requests: load.requests,
-                thread_cpu_ns_most: load.thread_cpu_ns.iter().copied().max().unwrap_or(0),
-            },
+            None => Window::of(&load),
             Some(tool) => outside::window(&course, &load, tool, &self.placement),
         };
-        let sharing = cell.subject.variant.sharing;
-        let busy_cpus = cost::busy_cpus(sharing, self.workers_of(cell), &self.placement);
         let cpu = course.cpu(&details.0.ignoring_with(&details.1));
-        let cost = cost::cost(cpu, (&details.0, &details.1), window, busy_cpus);
+        let cost = cost::cost(cpu, (&details.0, &details.1), window, self.busy_cpus(cell));
         // Where some of the server's is not known, the rest of its CPUs' time is not for certain others'.
         let is_known = cpu.lost == 0 && cost.is_of_processes();
         let server_ns = if is_known { cost.cpu_ns } else { u64::MAX };
@@ -328,8 +319,8 @@ impl RunSettings {
         let mut agents = self.agents(stop)?;
         agents.connect(0, config, Windows::One, &mut |_| {})?;
         let throttled = Throttled::read();
-        let mut observer = Observer::new(Sides { server, generator: agents.pid() });
-        let order = WindowOrder::whole(config, observer.connected());
+        let mut observer = Observer::connected(Sides { server, generator: agents.pid() });
+        let order = WindowOrder::whole(config, observer.processes());
         let mut report = agents.window(&order, None, &mut |event| match event {
             LoadEvent::Interval(_) => observer.interval(),
             LoadEvent::WindowStart => observer.window_starts(),

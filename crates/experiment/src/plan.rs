@@ -58,10 +58,7 @@ pub fn block(subjects: &[Subject], suite: &Suite, seed: u64, number: u32) -> Vec
     let pair = if is_warm_up { number } else { number - suite.warmup_blocks };
     // A part of the seed of its own for each pair; warm-up blocks have pairs of their own.
     let part = u64::from(pair / 2) * 2 + u64::from(is_warm_up);
-    let mut random = fastrand::Rng::with_seed(seed);
-    for _ in 0..part {
-        random = random.fork();
-    }
+    let mut random = random(seed, part);
     let mut order: Vec<usize> = (0..suite.workloads.len()).collect();
     random.shuffle(&mut order);
     let mut cells = Vec::new();
@@ -82,6 +79,11 @@ pub fn block(subjects: &[Subject], suite: &Suite, seed: u64, number: u32) -> Vec
         workload,
     };
     (0..).zip(cells).map(step).collect()
+}
+
+/// The part of a seed with this number.
+pub(crate) fn random(seed: u64, part: u64) -> fastrand::Rng {
+    (0..part).fold(fastrand::Rng::with_seed(seed), |mut random, _| random.fork())
 }
 
 /// The runs of `workload` in each block: index of the subject and number of the copy.

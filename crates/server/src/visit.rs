@@ -52,7 +52,8 @@ pub fn whole(load: u32, part: Part, clocks: EdgeClocks) -> WindowReport {
     }
 }
 
-/// Makes the parts of a slice with `part`, which hears how long each is and whether it counts, and reads the servers' clocks between them.
+/// Makes the parts of a slice with `part`, which hears how long each is and whether it counts, and reads the servers'
+/// clocks between them.
 pub fn visit(
     order: &WindowOrder,
     sitters: &Sitters,

@@ -4,12 +4,11 @@
 use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 use wirebench_host::{distance::Probe, neighbours::Programs};
 use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
-    agent::Windows,
     journal::{ProgramShare, Run},
     load::{IdleMode, LoadModel},
     suite::Workload,
@@ -18,6 +17,7 @@ use wirebench_server::{launch::stop_grace, parallel};
 use wirebench_sys::awake::AwakeCpus;
 
 use super::{
+    group::grouped,
     member::{Ended, Member},
     order::Order,
     prepare::KnownServers,
@@ -111,13 +111,8 @@ impl<'a> Cohort<'a> {
 
     /// The workloads, in the order of the plan.
     pub(super) fn workloads(&self) -> Vec<&'a Workload> {
-        let mut workloads: Vec<&Workload> = Vec::new();
-        for cell in self.cells {
-            if !workloads.iter().any(|it| it.name == cell.workload.name) {
-                workloads.push(cell.workload);
-            }
-        }
-        workloads
+        let workloads = self.cells.iter().map(|cell| cell.workload);
+        grouped(workloads, |a, b| a.name == b.name).into_iter().map(|same| same[0]).collect()
     }
 
     /// The loads of a round: each workload, and with both idle modes, after each at a rate, the same where idle CPUs
@@ -231,10 +226,8 @@ impl RunningCohort<'_> {
                 };
                 for index in order.next() {
                     let member = &self.members[index];
-                    let has = cohort.cells.iter().any(|cell| {
-                        cell.workload.name == workload.name
-                            && cell.is_of(member.subject, member.copy)
-                    });
+                    let has =
+                        member.cells.iter().any(|(cell, _)| cell.workload.name == workload.name);
                     let (times, every) = cohort.times(member, &workload.model, (*length, *rounds));
                     if !has || round % every != 0 {
                         continue;
@@ -265,19 +258,21 @@ impl<'a> Cohort<'a> {
         let (mut members, mut runs): (Vec<Member<'a>>, Vec<Run>) = (Vec::new(), Vec::new());
         let before = Supply::read();
         let mut expected_bytes = 0;
-        for (number, cell) in self.instances().into_iter().enumerate() {
-            expected_bytes += known.memory_bytes(&self.key(&cell.subject.variant.id));
+        let are_one = |a: &&Cell<'_>, b: &&Cell<'_>| {
+            a.subject.variant.id == b.subject.variant.id && a.copy == b.copy
+        };
+        for (number, cells) in grouped(self.cells, are_one).into_iter().enumerate() {
+            expected_bytes += known.memory_bytes(&self.key(&cells[0].subject.variant.id));
             // One at least is compared with the baseline.
             let may_wait = number > self.references;
             if may_wait && Supply::read().is_full(&before, expected_bytes) {
                 break;
             }
             let load = u32::try_from(members.len()).unwrap_or(u32::MAX);
-            match self.start_one(&mut agents, cell, load) {
+            match Member::start(self, &mut agents, &cells, load) {
                 Ok(member) => members.push(member),
                 Err(reason) => {
-                    let own = self.cells.iter().filter(|it| it.is_of(cell.subject, cell.copy));
-                    runs.extend(own.map(|cell| self.failed(cell, &started, reason.clone())));
+                    runs.extend(cells.iter().map(|it| self.failed(it, &started, reason.clone())));
                 }
             }
             if self.interrupted() {
@@ -290,47 +285,5 @@ impl<'a> Cohort<'a> {
         let probe = Probe::new(&self.settings.placement, self.settings.fleet.is_none());
         let (awake, last) = (None, LastReadings::default());
         Ok((RunningCohort { cohort: self, agents, members, awake, probe, last }, runs))
-    }
-
-    /// One cell of each instance, in the order of the plan.
-    fn instances(&self) -> Vec<&'a Cell<'a>> {
-        let mut firsts: Vec<&Cell<'_>> = Vec::new();
-        for cell in self.cells {
-            if !firsts.iter().any(|first| first.is_of(cell.subject, cell.copy)) {
-                firsts.push(cell);
-            }
-        }
-        firsts
-    }
-
-    fn start_one(
-        &self,
-        agent: &mut Agents<'_>,
-        cell: &Cell<'a>,
-        load: u32,
-    ) -> Result<Member<'a>, String> {
-        let workers = self.settings.workers_of(cell);
-        let request = self.settings.patient_request(cell);
-        let began = Instant::now();
-        let server =
-            self.settings.launcher.start(&request, self.stop).map_err(|error| error.to_string())?;
-        let ready = began.elapsed();
-        let mut config = self.settings.load_config(cell, &server);
-        if self.settings.idle == IdleMode::Both && self.settings.fleet.is_none() {
-            // Its CPUs are those of this host, which the slices keep awake or not.
-            config.idle = IdleMode::Natural;
-        }
-        let connected = agent.connect(load, &config, Windows::Many, &mut |_| {});
-        if let Err(reason) = connected {
-            let stopped = server.stop(stop_grace(self.stop));
-            return Err(format!("{reason} {}", stopped.stderr).trim_end().to_owned());
-        }
-        let own = self.cells.iter().filter(|it| it.is_of(cell.subject, cell.copy));
-        let command = |cell: &Cell<'_>| {
-            let config = self.settings.load_config(cell, &server);
-            (cell.workload.name.clone(), self.settings.generator_command(&config))
-        };
-        let commands = own.map(command).collect();
-        Ok(Member::new(cell.subject, cell.copy, (server, ready), (load, commands), workers))
     }
 }

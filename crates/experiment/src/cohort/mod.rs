@@ -29,6 +29,6 @@ mod warm_up;
 
 pub(crate) use course::Cohort;
 pub(crate) use drift::note_drift;
-pub(crate) use group::groups;
+pub(crate) use group::{grouped, groups};
 pub(crate) use prepare::KnownServers;
 pub use supply::{FEWEST_INSTANCES, MOST_INSTANCES, instances_that_fit, open_files};

@@ -10,7 +10,10 @@ use wirebench_schema::{
     journal::{Cost, Measurement, Outcome, Owner, ProgramShare, Run, Slice},
     load::{LoadModel, LoadReport},
 };
-use wirebench_server::{cost, threads::Threads};
+use wirebench_server::{
+    cost::{ThreadUse, Window, whole_cost},
+    threads::Threads,
+};
 
 use super::{
     course::{Cohort, Rounds, Slices},
@@ -32,7 +35,6 @@ impl Cohort<'_> {
         rounds: &'r Result<Rounds, String>,
         started: &str,
     ) -> Vec<Run> {
-        let own = self.cells.iter().filter(|cell| cell.is_of(ended.subject, ended.copy));
         let outcome = |cell: &Cell<'_>| {
             let failed = |reason| failed(reason, ended.stopped.stderr.clone());
             let rounds = match (&ended.failure, rounds) {
@@ -54,13 +56,13 @@ impl Cohort<'_> {
                 Err(reason) => failed(reason),
             }
         };
-        own.map(|cell| Run {
+        let run = |(cell, command): &(&Cell<'_>, Vec<String>)| Run {
             server_command: ended.command.clone(),
-            generator_command: ended.commands.get(&cell.workload.name).cloned().unwrap_or_default(),
+            generator_command: command.clone(),
             outcome: outcome(cell),
             ..self.empty(cell, started)
-        })
-        .collect()
+        };
+        ended.cells.iter().map(run).collect()
     }
 
     pub(super) fn failed(&self, cell: &Cell<'_>, started: &str, reason: String) -> Run {
@@ -121,17 +123,17 @@ impl Parts<'_> {
             slices,
             natural_slices,
             instance: Some(self.ended.instance),
-            ..judged(&self.ended.subject.variant.id, self.ended.copy, evidence)
+            ..judged(&self.cell.subject.variant.id, self.cell.copy, evidence)
         })
     }
 
     /// The facts of the instance in this workload.
     fn instance(&self, kept: &[&Done]) -> InstanceEvidence {
-        let Ended { subject, workers, evidence, .. } = self.ended;
+        let evidence = &self.ended.evidence;
         let is_closed = self.cell.workload.model == LoadModel::Closed;
         let workers = || WorkerUse {
-            sharing: subject.variant.sharing,
-            workers: *workers,
+            sharing: self.cell.subject.variant.sharing,
+            workers: self.settings.workers_of(self.cell),
             ran_ns: ran_ns(kept),
         };
         InstanceEvidence {
@@ -143,38 +145,21 @@ impl Parts<'_> {
     }
 
     fn cost(&self, kept: &[&Done], own: &[&Slice], load: &LoadReport) -> Cost {
-        let length = load.window_ns.max(1) as f64;
-        let sum = |of: fn(&Slice) -> u64| own.iter().map(|it| of(it)).sum::<u64>();
+        let sum = |of: fn(&Slice) -> u64| own.iter().map(|it| of(it)).sum::<u64>() as f64;
         let known: Option<u64> = own.iter().map(|it| it.cpu_ns).sum();
-        let cpu_ns = known.unwrap_or(0);
-        let busy_cpus = cost::busy_cpus(
-            self.ended.subject.variant.sharing,
-            self.ended.workers,
-            &self.settings.placement,
-        );
-        let busiest_ns: f64 =
+        let busiest_ns =
             kept.iter().map(|it| since(it, Threads::busiest_since) as f64 * counted(it)).sum();
         let run_queue_ns: u64 =
             kept.iter().map(|it| share_of(since(it, Threads::run_queue_since), counted(it))).sum();
-        let generator_ns = load.thread_cpu_ns.iter().copied().max().unwrap_or(0);
+        let use_of_threads = ThreadUse {
+            busiest_ns,
+            switches: (sum(|it| it.switches_voluntary), sum(|it| it.switches_involuntary)),
+            run_queue_ns: run_queue_ns as f64,
+        };
+        let is_known = known.is_some() && self.ended.processes.are_known();
+        let (window, busy_cpus) = (Window::of(load), self.settings.busy_cpus(self.cell));
         let at_end = &self.ended.details;
-        Cost {
-            cpu_ns,
-            sampled_ns: load.window_ns,
-            cpu_ns_per_request: known
-                .filter(|cpu_ns| self.ended.processes.are_known() && *cpu_ns > 0)
-                .map(|cpu_ns| cpu_ns as f64 / load.requests as f64),
-            cpu_share: cpu_ns as f64 / length / busy_cpus.max(1) as f64,
-            busiest_thread_share: busiest_ns / length,
-            generator_cpu_share: generator_ns as f64 / length,
-            memory_peak_bytes: at_end.memory_peak_bytes,
-            processes: u32::try_from(at_end.processes).unwrap_or(u32::MAX),
-            threads: u32::try_from(at_end.threads.count()).unwrap_or(u32::MAX),
-            context_switches_voluntary: sum(|slice| slice.switches_voluntary),
-            context_switches_involuntary: sum(|slice| slice.switches_involuntary),
-            mapped: at_end.mapped.clone(),
-            run_queue_ns: Some(run_queue_ns),
-        }
+        whole_cost((known.unwrap_or(0), is_known), use_of_threads, at_end, window, busy_cpus)
     }
 
     /// The programs that were seen during the rounds, and wirebench by what it used within the slices.

@@ -115,10 +115,16 @@ impl Pilot<'_> {
                 }
                 next(variant);
                 let workload = Workload { stop: Stop::After(window), ..load(self.workload) };
-                let Some(run) = self.settings.run(&self.cell(subject, &workload, position), stop)
-                else {
-                    return Ok(None);
+                let cell = Cell {
+                    subject,
+                    copy: 0,
+                    workload: &workload,
+                    block: 0,
+                    counts: Counts::Pilot,
+                    position,
+                    verification: self.verification,
                 };
+                let Some(run) = self.settings.run(&cell, stop) else { return Ok(None) };
                 reached.insert(variant, rate(&run));
                 made(run)?;
             }
@@ -128,11 +134,6 @@ impl Pilot<'_> {
         }
         let reached: Vec<_> = reached.into_iter().map(|(id, rate)| (id.clone(), rate)).collect();
         Ok(choose(&self.workload.name, &reached, self.baseline))
-    }
-
-    fn cell<'a>(&self, subject: &'a Subject, workload: &'a Workload, position: u32) -> Cell<'a> {
-        let (block, copy, verification) = (0, 0, self.verification);
-        Cell { subject, copy, workload, block, counts: Counts::Pilot, position, verification }
     }
 
     fn is_of_this(&self, run: &Run) -> bool {

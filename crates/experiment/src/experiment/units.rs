@@ -1,7 +1,6 @@
 //! What of a block is measured at once: the cells of a cohort, in groups of servers that are alive
 //! together, and each other cell by itself. Pure.
 
-use std::collections::BTreeMap;
 use wirebench_catalogue::subject::Subject;
 use wirebench_schema::suite::Suite;
 
@@ -49,22 +48,14 @@ impl Grouping<'_> {
         let group = |step: &Step| {
             groups.iter().position(|group| self.in_cohorts && group.contains(&step.workload))
         };
-        let mut units: Vec<Vec<Step>> = Vec::new();
-        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
-        for step in steps {
-            let Some(group) = group(&step) else {
-                units.push(vec![step]);
-                continue;
-            };
-            let place = *places.entry(group).or_insert(units.len());
-            match units.get_mut(place) {
-                Some(unit) => unit.push(step),
-                None => units.push(vec![step]),
+        let steps = steps.into_iter().map(|step| (group(&step), step));
+        let units = cohort::grouped(steps, |(a, _), (b, _)| a.is_some() && a == b);
+        let units = units.into_iter().map(|unit| {
+            let (of_cohort, steps) = (unit[0].0.is_some(), unit.into_iter().map(|(_, step)| step));
+            match of_cohort {
+                true => self.split(&steps.collect::<Vec<_>>(), &is_made),
+                false => steps.filter(|it| !is_made(it)).map(Unit::Run).collect(),
             }
-        }
-        let units = units.into_iter().map(|unit| match group(&unit[0]) {
-            Some(_) => self.split(&unit, &is_made),
-            None => unit.into_iter().filter(|it| !is_made(it)).map(Unit::Run).collect(),
         });
         units.flatten().collect()
     }
@@ -95,16 +86,7 @@ impl Grouping<'_> {
 
 /// Steps by instance, in the order of the first step of each.
 fn instances<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<Vec<Step>> {
-    let mut instances: Vec<Vec<Step>> = Vec::new();
-    for step in steps {
-        let is_same =
-            |it: &&mut Vec<Step>| (it[0].subject, it[0].copy) == (step.subject, step.copy);
-        match instances.iter_mut().find(is_same) {
-            Some(instance) => instance.push(*step),
-            None => instances.push(vec![*step]),
-        }
-    }
-    instances
+    cohort::grouped(steps.copied(), |a, b| (a.subject, a.copy) == (b.subject, b.copy))
 }
 
 #[cfg(test)]

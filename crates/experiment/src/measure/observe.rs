@@ -59,7 +59,7 @@ impl Read for Sides<'_> {
 
 pub(super) struct Observer<R> {
     sides: R,
-    rest: Option<(Look, Details)>,
+    rest: (Look, Details),
     start: Option<(Look, Machine)>,
     /// In the window, of a server whose processes come and go.
     meanwhile: Vec<Look>,
@@ -68,24 +68,23 @@ pub(super) struct Observer<R> {
 }
 
 impl<R: Read> Observer<R> {
-    pub(super) const fn new(sides: R) -> Self {
-        Self { sides, rest: None, start: None, meanwhile: Vec::new(), end: None }
+    /// Everything is connected and nothing is sent. A server may still be starting processes for its
+    /// connections.
+    pub(super) fn connected(sides: R) -> Self {
+        let look = settled(sides.look(), || sides.look());
+        let details = sides.details(&look);
+        Self { sides, rest: (look, details), start: None, meanwhile: Vec::new(), end: None }
     }
 
-    /// Everything is connected and nothing is sent. A server may still be starting processes for its
-    /// connections. The answer is its processes.
-    pub(super) fn connected(&mut self) -> Vec<i32> {
-        let look = settled(self.sides.look(), || self.sides.look());
-        let processes = numbers(&look.pids());
-        let details = self.sides.details(&look);
-        self.rest = Some((look, details));
-        processes
+    /// The processes of the server then.
+    pub(super) fn processes(&self) -> Vec<i32> {
+        numbers(&self.rest.0.pids())
     }
 
     pub(super) fn window_starts(&mut self) {
         let machine = self.sides.machine();
         self.start = Some((self.sides.look(), machine));
-        let Some((rest, details)) = &self.rest else { return };
+        let (rest, details) = &self.rest;
         for _ in 0..LOOKS_FOR_CHILDREN {
             let has_changed = |look: &Look| !look.has_the_processes_of(rest);
             if !details.ignores_children() || self.meanwhile.iter().any(has_changed) {
@@ -98,7 +97,7 @@ impl<R: Read> Observer<R> {
 
     /// An interval has passed. Children that are not waited for must be seen while they live.
     pub(super) fn interval(&mut self) {
-        let (Some((rest, details)), Some((before, _)), None) = (&self.rest, &self.start, &self.end)
+        let ((rest, details), Some((before, _)), None) = (&self.rest, &self.start, &self.end)
         else {
             return;
         };
@@ -122,8 +121,7 @@ impl<R: Read> Observer<R> {
         load: LoadReport,
         readings: &EdgeClocks,
     ) -> Result<RunObservation, String> {
-        let (Some((rest, details)), Some(start), Some(end)) = (self.rest, self.start, self.end)
-        else {
+        let ((rest, details), Some(start), Some(end)) = (self.rest, self.start, self.end) else {
             return Err("the generator reported without the edges of its window".to_owned());
         };
         let ends = (end.0, end.2);
@@ -194,8 +192,7 @@ mod tests {
     #[test]
     fn details_are_read_before_the_load_and_after_the_window_and_never_in_it() {
         let own = Own::default();
-        let mut observer = Observer::new(&own);
-        observer.connected();
+        let mut observer = Observer::connected(&own);
         assert_eq!(own.0.take().last(), Some(&"details"));
         observer.window_starts();
         observer.interval();

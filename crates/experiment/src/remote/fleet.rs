@@ -34,12 +34,9 @@ impl Fleet {
 
     /// Makes sure, once, that all hosts are reached and have the program.
     pub fn provide(&self, stop: &AtomicBool) -> Result<(), String> {
-        self.provided.get_or_init(|| self.provide_now(stop)).clone()
-    }
-
-    fn provide_now(&self, stop: &AtomicBool) -> Result<(), String> {
         let provide = |host: &String| install::provide(&self.carrier, host, &self.program, stop);
-        parallel::map(&self.hosts, self.hosts.len(), provide).into_iter().collect()
+        let provide_all = || parallel::map(&self.hosts, self.hosts.len(), provide);
+        self.provided.get_or_init(|| provide_all().into_iter().collect()).clone()
     }
 
     /// The first host whose CPUs this user cannot keep awake. All have been reached.
