@@ -1,13 +1,12 @@
 //! An agent: generates load on commands from a pipe, and lives as long as the servers that it loads.
 //!
-//! Commands and events are those of [`wirebench_schema::agent`]. `commands` reads the pipe, `loads`
-//! holds the connections, and `window` measures over them. It starts no process, writes no file,
+//! Commands and events are those of [`wirebench_schema::agent`]. `commands` reads the pipe, and
+//! `loads` holds the connections and measures over them. It starts no process, writes no file,
 //! and ends when its input does.
 #![forbid(unsafe_code)]
 
 mod commands;
 mod loads;
-mod window;
 
 use std::{
     io::{self, BufRead, Write},

@@ -164,19 +164,22 @@ impl<'s> Agents<'s> {
             };
         }
         self.pool.tell(&AgentCommand::Window(Box::new(order.clone())))?;
-        let limit = WaitLimit::window(&config, Instant::now());
-        let window = OpenWindow::new(order, limit, None, 1);
-        let (reports, _) = self.follow(window, until, observe)?;
+        let (reports, _) = self.follow((order, &config), None, until, observe)?;
         reports.into_iter().next().ok_or_else(|| "there is no report".to_owned())
     }
 
-    /// Follows a window to its end.
+    /// Follows a window to its end. The clocks are read at `edges`.
     fn follow(
         &mut self,
-        mut window: OpenWindow<'_>,
+        (order, config): (&WindowOrder, &LoadConfig),
+        edges: Option<Edges>,
         until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<(Vec<WindowReport>, EdgeClocks), String> {
+        let agents = self.pool.len();
+        let (intervals, reports) = (vec![VecDeque::new(); agents], vec![None; agents]);
+        let limit = WaitLimit::window(config, Instant::now());
+        let mut window = OpenWindow { order, limit, edges, intervals, reports };
         let mut has_stopped = false;
         let mut events = VecDeque::new();
         while window.reports.iter().any(Option::is_none) {
@@ -225,12 +228,7 @@ impl<'s> Agents<'s> {
     }
 }
 
-impl<'a> OpenWindow<'a> {
-    fn new(order: &'a WindowOrder, limit: WaitLimit, edges: Option<Edges>, agents: usize) -> Self {
-        let (intervals, reports) = (vec![VecDeque::new(); agents], vec![None; agents]);
-        Self { order, limit, edges, intervals, reports }
-    }
-
+impl OpenWindow<'_> {
     /// Records the event of one agent. `events` receives the events of the whole window that follow from it.
     fn hear(&mut self, place: usize, event: AgentEvent, events: &mut VecDeque<LoadEvent>) {
         match (event, &mut self.edges) {

@@ -187,6 +187,19 @@ impl RunSettings {
         request
     }
 
+    /// Works with a server whose end says nothing of the work.
+    pub(crate) fn with_server<T>(
+        &self,
+        request: &Request<'_>,
+        stop: &AtomicBool,
+        work: impl FnOnce(&Server) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let server = self.launcher.start(request, stop).map_err(|error| error.to_string())?;
+        let done = work(&server);
+        let _ = server.stop(stop_grace(stop));
+        done
+    }
+
     /// Makes runs until the cells or the server end. The answer is their number.
     fn run_on_one(
         &self,

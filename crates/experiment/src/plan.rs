@@ -121,19 +121,20 @@ pub fn compares_nothing(subjects: &[Subject], suite: &Suite, steps: &[Step]) -> 
 /// Whether `step` is one of the baseline's instances that every group of a cohort has.
 #[must_use]
 pub fn is_reference(subjects: &[Subject], suite: &Suite, step: &Step) -> bool {
-    step.copy < suite.baseline_copies
-        && baseline(subjects, suite, &suite.workloads[step.workload]) == Some(step.subject)
+    step.copy < suite.baseline_copies && is_baseline(subjects, suite, step)
+}
+
+fn is_baseline(subjects: &[Subject], suite: &Suite, step: &Step) -> bool {
+    baseline(subjects, suite, &suite.workloads[step.workload]) == Some(step.subject)
 }
 
 /// The name of a row: with its copy where a variant is run as though it were several.
 #[must_use]
 pub fn label(subjects: &[Subject], suite: &Suite, step: &Step) -> String {
     let id = &subjects[step.subject].variant.id;
-    let is_baseline =
-        baseline(subjects, suite, &suite.workloads[step.workload]) == Some(step.subject);
     match step.copy {
         0 => id.to_string(),
-        1 if is_baseline => format!("{id} (A/A)"),
+        1 if is_baseline(subjects, suite, step) => format!("{id} (A/A)"),
         copy => format!("{id} #{}", copy + 1),
     }
 }

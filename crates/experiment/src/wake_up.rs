@@ -9,10 +9,7 @@ use wirebench_schema::{
     scenario::Scenario,
     target::Target,
 };
-use wirebench_server::{
-    launch::{STOP_GRACE, Server},
-    tree::numbers,
-};
+use wirebench_server::{launch::Server, tree::numbers};
 
 use crate::{agents::Agents, measure::RunSettings};
 
@@ -34,11 +31,7 @@ impl RunSettings {
         stop: &AtomicBool,
     ) -> Result<WakeUpPrice, String> {
         let request = server.request(Scenario::Hello, 1);
-        let server = self.launcher.start(&request, stop).map_err(|error| error.to_string())?;
-        let costs = self.of_modes(&server, stop);
-        // How it ended says nothing of the price.
-        let _ = server.stop(STOP_GRACE);
-        price(costs?)
+        self.with_server(&request, stop, |server| price(self.of_modes(server, stop)?))
     }
 
     /// The least that a request takes where CPUs sleep, and where they are kept awake.

@@ -12,10 +12,9 @@ use wirebench_schema::{
 use wirebench_server::visit::{Part, visit, whole};
 
 use super::{
-    Agents, OpenWindow,
+    Agents,
     clock::Offset,
     edges::Edges,
-    limit::WaitLimit,
     parts::{self, Share},
 };
 
@@ -86,10 +85,8 @@ impl Agents<'_> {
             AgentCommand::Window(Box::new(order))
         };
         self.pool.tell_each(offsets.iter().map(order_at))?;
-        let limit = WaitLimit::window(&config, Instant::now());
         let edges = is_whole.then(|| Edges::new(order, start_ns));
-        let window = OpenWindow::new(order, limit, edges, offsets.len());
-        let (reports, clocks) = self.follow(window, until, observe)?;
+        let (reports, clocks) = self.follow((order, &config), edges, until, observe)?;
         let end_ns = self.pool.now_ns();
         let offsets = self.better(offsets, order);
         let generator_waited_ns =
