@@ -13,6 +13,7 @@ mod parts;
 mod pool;
 
 pub(crate) use limit::longest;
+pub(crate) use pool::AgentPool;
 
 use rustix::process::Pid;
 use std::{
@@ -28,7 +29,7 @@ use wirebench_schema::{
 };
 use wirebench_server::{fence::Sitters, pipe::PipedChild};
 
-use self::{clock::Offset, edges::Edges, limit::WaitLimit, pool::AgentPool};
+use self::{clock::Offset, edges::Edges, limit::WaitLimit};
 use crate::remote::{Fleet, PATIENCE};
 
 /// Interval of the checks for a signal while waiting for a child, and the same during a slice: a shorter one is not
@@ -60,21 +61,8 @@ struct OpenWindow<'a> {
 }
 
 impl<'s> Agents<'s> {
-    /// Starts `argv`, which is this program with `agent`, on `cpus`.
-    pub(crate) fn here(
-        argv: &[String],
-        cpus: Option<&[u32]>,
-        stop: &'s AtomicBool,
-    ) -> Result<Self, String> {
-        Self::started(AgentPool::here(argv, cpus)?, "", stop)
-    }
-
-    /// Starts an agent on each host of `fleet`.
-    pub(crate) fn on_hosts(fleet: &Fleet, stop: &'s AtomicBool) -> Result<Self, String> {
-        Self::started(AgentPool::on_hosts(fleet, stop)?, ", or omit --no-copy", stop)
-    }
-
-    fn started(pool: AgentPool, or: &str, stop: &'s AtomicBool) -> Result<Self, String> {
+    /// Waits until those that were started take commands.
+    pub(crate) fn new(pool: AgentPool, stop: &'s AtomicBool) -> Result<Self, String> {
         let mut agents =
             Self { stop, pool, loads: BTreeMap::new(), clocks: None, sitters: Sitters::default() };
         let until = Instant::now() + PATIENCE;
@@ -93,6 +81,7 @@ impl<'s> Agents<'s> {
             if protocol != AGENT_PROTOCOL {
                 let host =
                     agents.pool.hosts().nth(place).map_or(String::new(), |it| format!("{it}: "));
+                let or = if host.is_empty() { "" } else { ", or omit --no-copy" };
                 return Err(format!(
                     "{host}its wirebench {wirebench} has protocol {protocol}, and this one has \
                      {AGENT_PROTOCOL}: install the same version{or}"
@@ -262,7 +251,7 @@ pub fn together(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadReport, String> {
-    let mut agents = Agents::on_hosts(fleet, stop)?;
+    let mut agents = Agents::new(AgentPool::on_hosts(fleet, stop)?, stop)?;
     let connections = agents.connect(0, config, Windows::One, observe)?;
     observe(LoadEvent::Connected { connections });
     let order = WindowOrder::whole(config, Vec::new());

@@ -11,7 +11,10 @@ use wirebench_schema::{
 };
 use wirebench_server::{launch::Server, tree::numbers};
 
-use crate::{agents::Agents, measure::RunSettings};
+use crate::{
+    agents::{AgentPool, Agents},
+    measure::RunSettings,
+};
 
 /// Both CPUs are idle between two requests.
 const RATE: u64 = 5000;
@@ -36,7 +39,8 @@ impl RunSettings {
 
     /// The least that a request takes where CPUs sleep, and where they are kept awake.
     fn of_modes(&self, server: &Server, stop: &AtomicBool) -> Result<[WakeUpPrice; 2], String> {
-        let mut agents = Agents::here(&self.agent_command, self.generator_cpus(), stop)?;
+        let pool = AgentPool::here(&self.agent_command, self.generator_cpus())?;
+        let mut agents = Agents::new(pool, stop)?;
         let mut least = [WakeUpPrice { cpu_ns: f64::MAX, latency_ns: f64::MAX }; 2];
         for _ in 0..WINDOWS {
             for (least, idle) in least.iter_mut().zip([IdleMode::Natural, IdleMode::Awake]) {

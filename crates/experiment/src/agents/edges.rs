@@ -1,11 +1,14 @@
 //! The edges of a window on other hosts: the clocks of the servers are read here, where they run, at the moments
 //! at which the generators are to begin and to end.
 
+use std::time::Duration;
 use wirebench_schema::{
     agent::WindowOrder,
-    load::{EdgeClocks, LoadEvent, Stop},
+    load::{EdgeClocks, LoadEvent},
 };
 use wirebench_server::process_clocks::read;
+
+use crate::stop::length;
 
 /// The moments of a window that are still to come, and what was read at those that have passed.
 #[derive(Debug)]
@@ -23,13 +26,8 @@ impl Edges {
         let own = order.processes.iter().find(|server| server.load == order.load);
         let pids = own.map_or_else(Vec::new, |server| server.pids.clone());
         let start_ns = start_ns + order.discard_ns;
-        let end_ns = match order.stop {
-            Stop::After(length) => {
-                let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
-                Some(start_ns.saturating_add(length_ns))
-            }
-            Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
-        };
+        let length_ns = |length: Duration| u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
+        let end_ns = length(order.stop).map(|it| start_ns.saturating_add(length_ns(it)));
         let (start_ns, clocks) = (Some(start_ns), EdgeClocks::default());
         Self { start_ns, end_ns, pids, clocks, has_ended: false }
     }
@@ -67,8 +65,10 @@ impl Edges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
-    use wirebench_schema::{agent::Recording, load::LoadModel};
+    use wirebench_schema::{
+        agent::Recording,
+        load::{LoadModel, Stop},
+    };
 
     const MS: u64 = 1_000_000;
 

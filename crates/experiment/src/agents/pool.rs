@@ -73,7 +73,7 @@ impl Member {
 }
 
 #[derive(Debug)]
-pub(super) struct AgentPool {
+pub(crate) struct AgentPool {
     members: Vec<Member>,
     /// When the clock of this side was zero.
     origin: Instant,
@@ -84,7 +84,7 @@ pub(super) struct AgentPool {
 
 impl AgentPool {
     /// Starts `argv`, which is this program with `agent`, on `cpus`.
-    pub(super) fn here(argv: &[String], cpus: Option<&[u32]>) -> Result<Self, String> {
+    pub(crate) fn here(argv: &[String], cpus: Option<&[u32]>) -> Result<Self, String> {
         let mut command = Command::new(&argv[0]);
         command.args(&argv[1..]);
         let process = PipedChild::spawn(command, cpus)
@@ -93,7 +93,7 @@ impl AgentPool {
     }
 
     /// Starts an agent on each host.
-    pub(super) fn on_hosts(fleet: &Fleet, stop: &AtomicBool) -> Result<Self, String> {
+    pub(crate) fn on_hosts(fleet: &Fleet, stop: &AtomicBool) -> Result<Self, String> {
         // Each agent needs several files. Too few are found when one cannot be started.
         let _ = wirebench_sys::limits::raise_open_files();
         fleet.provide(stop)?;

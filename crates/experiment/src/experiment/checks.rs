@@ -153,18 +153,18 @@ fn summarise(variant: &VariantId, scenario: Scenario, checks: &[Checked]) -> Ver
         replies: Vec::new(),
     };
     for check in checks {
-        match &check.verdict {
-            Verdict::Pass => verified.passed += 1,
-            Verdict::Fail { finding } => {
-                verified.failed.push((check.name.to_owned(), finding.clone()));
+        let (list, text) = match &check.verdict {
+            Verdict::Pass => {
+                verified.passed += 1;
+                continue;
             }
+            Verdict::Fail { finding } => (&mut verified.failed, finding.clone()),
             Verdict::Deviates { reason, finding } => {
-                verified.deviates.push((check.name.to_owned(), format!("{reason} ({finding})")));
+                (&mut verified.deviates, format!("{reason} ({finding})"))
             }
-            Verdict::Skip { reason } => {
-                verified.skipped.push((check.name.to_owned(), reason.clone()));
-            }
-        }
+            Verdict::Skip { reason } => (&mut verified.skipped, reason.clone()),
+        };
+        list.push((check.name.to_owned(), text));
     }
     verified
 }

@@ -99,9 +99,7 @@ pub(super) fn begin(
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
     write_environment(&prepared.environment, &folder)?;
     let mut journal_file = OpenJournal::begin(&folder, start, &prepared.unavailable)?;
-    if !rates.is_empty() {
-        journal_file.write_all(rates.into_iter().map(Record::Rate).collect())?;
-    }
+    journal_file.write_all(rates.into_iter().map(Record::Rate).collect())?;
     observer.on(&Progress::Started { folder: &folder });
     Ok(journal_file)
 }

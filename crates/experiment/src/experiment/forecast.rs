@@ -130,10 +130,10 @@ mod tests {
         let phases = "phases = [\"saturate\", \"cost\"]\nduration = \"1s\"";
         let suite = fixtures::suite("blocks = 3\nwarmup_blocks = 1", &[phases]);
         let forecast = |verification| {
-            let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
-            let units: Vec<Unit> = units.collect();
-            let rest = (verification, Goal::default());
-            Forecast::new((&subjects, &suite), &units, rest, plan::estimate)
+            let steps = plan::block(&subjects, &suite, 1, 0).into_iter();
+            let units: Vec<Unit> = steps.map(Unit::Run).collect();
+            let goal = Goal::default();
+            Forecast::new((&subjects, &suite), &units, (verification, goal), plan::estimate)
         };
         let unchecked = forecast(Verification::LeftOut);
         let forecast = forecast(Verification::Full);

@@ -102,8 +102,13 @@ impl Pilot<'_> {
         made: &mut dyn FnMut(Run) -> io::Result<()>,
     ) -> io::Result<Option<FixedRate>> {
         let mut reached: BTreeMap<&VariantId, Result<f64, String>> = BTreeMap::new();
-        for run in earlier.iter().filter(|run| self.is_of_this(run)) {
-            if let Ok(rate) = rate(run) {
+        for run in earlier {
+            let is_entrant = self.subjects.iter().any(|it| it.variant.id == run.variant);
+            let is_of_this = run.counts == Counts::Pilot && run.workload == self.workload.name;
+            if let Ok(rate) = rate(run)
+                && is_of_this
+                && is_entrant
+            {
                 reached.insert(&run.variant, Ok(rate));
             }
         }
@@ -134,11 +139,6 @@ impl Pilot<'_> {
         }
         let reached: Vec<_> = reached.into_iter().map(|(id, rate)| (id.clone(), rate)).collect();
         Ok(choose(&self.workload.name, &reached, self.baseline))
-    }
-
-    fn is_of_this(&self, run: &Run) -> bool {
-        let is_entrant = self.subjects.iter().any(|it| it.variant.id == run.variant);
-        run.counts == Counts::Pilot && run.workload == self.workload.name && is_entrant
     }
 }
 

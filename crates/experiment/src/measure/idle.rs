@@ -9,7 +9,6 @@ use std::{
 use wirebench_judge::{idle::Idle, validity::end_reasons};
 use wirebench_schema::{
     journal::{IdleMeasurement, Outcome, ReasonKind, Run, Weight},
-    load::Stop,
     scenario::Scenario,
 };
 use wirebench_server::{
@@ -21,6 +20,7 @@ use wirebench_server::{
 use wirebench_verify::protocol::FirstExchange;
 
 use super::{Cell, RunSettings, STEP, end, failed, idle_connections::IdleConnections, server_end};
+use crate::stop::length;
 
 /// The silent window of a workload that ends after a count.
 const WINDOW: Duration = Duration::from_secs(1);
@@ -83,7 +83,7 @@ fn hold_idle(
     let files = idle.missing.as_ref().and_then(|_| exhausted_files(server, idle.len()));
     let before = server.look();
     let details = Details::read(&before);
-    wait(window(workload.stop), server, stop)?;
+    wait(length(workload.stop).unwrap_or(WINDOW), server, stop)?;
     let after = server.look();
     let details = (details, Details::read(&after));
     let silent = measure.held(&server.tree());
@@ -124,13 +124,6 @@ fn hold_idle(
         mapped: cost.mapped,
         reasons: evidence.reasons(),
     })
-}
-
-const fn window(stop: Stop) -> Duration {
-    match stop {
-        Stop::After(duration) => duration,
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => WINDOW,
-    }
 }
 
 /// Lets `time` pass, unless a signal or the end of the server comes first.

@@ -18,6 +18,8 @@ use wirebench_schema::{
 };
 use wirebench_server::command::{CommandError, Job, NO_ENV, ask_twice};
 
+use crate::stop;
+
 /// How long a program may take to say its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -213,11 +215,8 @@ fn arguments(generator: Generator, config: &LoadConfig) -> Vec<String> {
     let (threads, connections) = (config.threads, config.connections);
     let timeout = seconds_up(config.timeout);
     let url = config.target.to_string();
-    let (count, milliseconds) = match config.stop {
-        Stop::After(time) => (None, time.as_millis()),
-        Stop::Requests(count) => (Some(count), 0),
-        Stop::RequestsPerConnection(count) => (Some(count.saturating_mul(connections as u64)), 0),
-    };
+    let count = stop::count(config.stop, connections);
+    let milliseconds = stop::length(config.stop).map_or(0, |time| time.as_millis());
     let amount = |of_count: &str, of_time: &str| match count {
         Some(count) => format!("{of_count}{count}"),
         None => format!("{of_time} {milliseconds}ms"),

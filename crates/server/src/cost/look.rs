@@ -48,8 +48,7 @@ impl Look {
     /// Looks at these processes, which no guard has.
     #[must_use]
     pub fn of(pids: &[Pid]) -> Self {
-        let stats = pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok());
-        Self::of_stats(&stats.collect::<Vec<_>>(), 0)
+        Self::of_stats(&stats(pids).collect::<Vec<_>>(), 0)
     }
 
     fn of_stats(stats: &[Stat], guard_reaped_ns: u64) -> Self {
@@ -109,16 +108,18 @@ impl Look {
 /// in ticks, user and system apart.
 #[must_use]
 pub fn ended_ns(pids: &[Pid]) -> u64 {
-    let stats = pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok());
-    stats.map(|stat| reaped_ns(&stat)).sum()
+    stats(pids).map(|stat| reaped_ns(&stat)).sum()
 }
 
 /// CPU time in user and in kernel mode of these processes over their lives, in nanoseconds. The kernel
 /// shows it in ticks.
 pub fn mode_ns(pids: &[Pid]) -> (u64, u64) {
-    let stats = pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok());
-    let ticks = stats.fold((0, 0), |sum, stat| (sum.0 + stat.utime, sum.1 + stat.stime));
+    let ticks = stats(pids).fold((0, 0), |sum, stat| (sum.0 + stat.utime, sum.1 + stat.stime));
     (ticks_ns(ticks.0), ticks_ns(ticks.1))
+}
+
+fn stats(pids: &[Pid]) -> impl Iterator<Item = Stat> {
+    pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok())
 }
 
 fn reaped_ns(stat: &Stat) -> u64 {
