@@ -219,9 +219,14 @@ impl RunSettings {
             }
         };
         for (number, cell) in (1..).zip(cells) {
-            let mut run = self.begin(cell);
-            server.command().clone_into(&mut run.server_command);
-            let loaded = self.load(cell, &mut run, &mut server, stop);
+            let config = self.load_config(cell, &server);
+            let mut run = Run {
+                server_command: server.command().to_vec(),
+                generator_command: self.generator_command(&config),
+                ..self.begin(cell)
+            };
+            let attempt = Attempt { settings: self, cell, config, stop };
+            let loaded = attempt.load(&run.generator_command, &mut server);
             if stop.load(Ordering::Relaxed) {
                 let _ = end(server, loaded, stop);
                 return Ok(number - 1);
@@ -230,49 +235,47 @@ impl RunSettings {
             if number < cells.len() && server.ended().is_none() {
                 let (runs_on, stderr) = (server.is_service(), server.stderr().text());
                 let so_far = Stopped { runs_on, stderr, ..Stopped::default() };
-                run.outcome = self.outcome(cell, loaded, &so_far);
+                run.outcome = attempt.outcome(loaded, &so_far);
                 each(run)?;
                 continue;
             }
             let (loaded, stopped) = end(server, loaded, stop);
-            run.outcome = self.outcome(cell, loaded, &stopped);
+            run.outcome = attempt.outcome(loaded, &stopped);
             each(run)?;
             return Ok(number);
         }
         Ok(cells.len())
     }
+}
 
-    /// Loads a server that runs, and observes it meanwhile.
-    fn load(
-        &self,
-        cell: &Cell<'_>,
-        run: &mut Run,
-        server: &mut Server,
-        stop: &AtomicBool,
-    ) -> Result<RunObservation, String> {
-        let config = self.load_config(cell, server);
-        run.generator_command = self.generator_command(&config);
-        let warm_up = self.warm_until_steady(cell, &config, server, stop)?;
-        self.warm_up(cell, &config, stop)?;
-        let probe = Probe::new(&self.placement, self.fleet.is_none());
+/// A load on a server that runs.
+struct Attempt<'a> {
+    settings: &'a RunSettings,
+    cell: &'a Cell<'a>,
+    config: LoadConfig,
+    stop: &'a AtomicBool,
+}
+
+impl Attempt<'_> {
+    /// Loads the server and observes it meanwhile. `command` is that of another generator than our own.
+    fn load(&self, command: &[String], server: &mut Server) -> Result<RunObservation, String> {
+        let warm_up = self.warm_until_steady(server)?;
+        self.warm_up()?;
+        let settings = self.settings;
+        let probe = Probe::new(&settings.placement, settings.fleet.is_none());
         let distance_ns_before = probe.read();
         let before = Programs::read();
-        let seen = match self.tool {
-            None => self.observe(&config, server, stop),
-            Some(_) => self.observe_tool(&run.generator_command, &config, server, stop),
+        let seen = match &settings.tool {
+            None => self.observe(server),
+            Some(tool) => self.observe_tool(tool, command, server),
         }?;
         let distances = Distances { distance_ns_before, distance_ns_after: probe.read() };
-        let programs = Programs::read().since(&before, &self.cpus());
+        let programs = Programs::read().since(&before, &settings.cpus());
         Ok(RunObservation { programs, distances, warm_up, ..seen })
     }
 
     /// From what was seen to the outcome of a run.
-    fn outcome(
-        &self,
-        cell: &Cell<'_>,
-        loaded: Result<RunObservation, String>,
-        stopped: &Stopped,
-    ) -> Outcome {
+    fn outcome(&self, loaded: Result<RunObservation, String>, stopped: &Stopped) -> Outcome {
         let seen = match loaded {
             Ok(seen) if seen.load.requests > 0 => seen,
             Ok(seen) => {
@@ -280,21 +283,22 @@ impl RunSettings {
             }
             Err(reason) => return failed(reason, stopped.stderr.clone()),
         };
-        let mut measured = self.judge(cell, seen, stopped);
+        let mut measured = self.judge(seen, stopped);
         let complaint = measured.warm_up.as_ref().and_then(steady::complaint);
         measured.reasons.extend(complaint);
         Outcome::Measured(Box::new(measured))
     }
 
     /// From observations to figures, and to findings about them.
-    fn judge(&self, cell: &Cell<'_>, seen: RunObservation, stopped: &Stopped) -> Measurement {
+    fn judge(&self, seen: RunObservation, stopped: &Stopped) -> Measurement {
+        let Self { settings, cell, .. } = self;
         let RunObservation { load, course, details, machine, tool, programs, .. } = seen;
         let window = match &tool {
             None => Window::of(&load),
-            Some(tool) => outside::window(&course, &load, tool, &self.placement),
+            Some(tool) => outside::window(&course, &load, tool, &settings.placement),
         };
         let cpu = course.cpu(&details.0.ignoring_with(&details.1));
-        let cost = cost::cost(cpu, (&details.0, &details.1), window, self.busy_cpus(cell));
+        let cost = cost::cost(cpu, (&details.0, &details.1), window, settings.busy_cpus(cell));
         // Where some of the server's is not known, the rest of its CPUs' time is not for certain others'.
         let is_known = cpu.lost == 0 && cost.is_of_processes();
         let server_ns = if is_known { cost.cpu_ns } else { u64::MAX };
@@ -306,9 +310,9 @@ impl RunSettings {
             windows: 1,
             tool,
             cost,
-            placement: self.placement.clone(),
+            placement: settings.placement.clone(),
             end: server_end(stopped),
-            machine: machine.1.used(&machine.0, &self.placement, own_ns, threads),
+            machine: machine.1.used(&machine.0, &settings.placement, own_ns, threads),
             programs,
             verification: cell.verification,
             processes: match (cpu.lost, cpu.changed) {
@@ -323,24 +327,19 @@ impl RunSettings {
     }
 
     /// Generates the load and observes the server meanwhile.
-    fn observe(
-        &self,
-        config: &LoadConfig,
-        server: &Server,
-        stop: &AtomicBool,
-    ) -> Result<RunObservation, String> {
-        let mut agents = self.agents(stop)?;
-        agents.connect(0, config, Windows::One, &mut |_| {})?;
+    fn observe(&self, server: &Server) -> Result<RunObservation, String> {
+        let mut agents = self.settings.agents(self.stop)?;
+        agents.connect(0, &self.config, Windows::One, &mut |_| {})?;
         let throttled = Throttled::read();
         let mut observer = Observer::connected(Sides { server, generator: agents.pid() });
-        let order = WindowOrder::whole(config, observer.processes());
+        let order = WindowOrder::whole(&self.config, observer.processes());
         let mut report = agents.window(&order, None, &mut |event| match event {
             LoadEvent::Interval(_) => observer.interval(),
             LoadEvent::WindowStart => observer.window_starts(),
             LoadEvent::WindowEnd => observer.window_ended(),
             _ => {}
         })?;
-        if self.fleet.is_none() {
+        if self.settings.fleet.is_none() {
             // Other hosts have limits of their own.
             let throttled_ns = Throttled::read().ns_since(&throttled);
             report.report.throttled_ns = Some(throttled_ns).filter(|it| *it > 0);

@@ -7,16 +7,11 @@ use std::{
 };
 use wirebench_schema::{
     agent::{AgentCommand, Recording, WindowCpu, WindowOrder, WindowReport},
-    load::{EdgeClocks, LoadConfig, LoadEvent, LoadReport, Stop},
+    load::{EdgeClocks, LoadConfig, LoadEvent, Stop},
 };
 use wirebench_server::visit::{Part, visit, whole};
 
-use super::{
-    Agents,
-    clock::Offset,
-    edges::Edges,
-    parts::{self, Share},
-};
+use super::{Agents, clock::Offset, edges::Edges, parts};
 
 /// The time between an order to other hosts and its window, beside the way of the order: for a slice, and for a
 /// whole load. An order may take that many times the error of a clock, which is half of the way there and back.
@@ -91,7 +86,8 @@ impl Agents<'_> {
         let offsets = self.better(offsets, order);
         let generator_waited_ns =
             reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0);
-        let report = self.merged(config, reports, &offsets)?;
+        let shares = self.pool.hosts().zip(&offsets).zip(reports);
+        let report = parts::whole(config, shares).ok_or("there is no generator")?;
         Ok((Part { report, start_ns, end_ns, generator_waited_ns }, clocks, error_ns))
     }
 
@@ -115,22 +111,6 @@ impl Agents<'_> {
         };
         let pairs = before.into_iter().zip(after);
         pairs.map(|(one, other)| if other.error_ns < one.error_ns { other } else { one }).collect()
-    }
-
-    fn merged(
-        &self,
-        config: LoadConfig,
-        reports: Vec<WindowReport>,
-        offsets: &[Offset],
-    ) -> Result<LoadReport, String> {
-        let shares = self.pool.hosts().zip(offsets).zip(reports);
-        let shares = shares.map(|((host, offset), report)| Share {
-            host: host.to_owned(),
-            start_ns: offset.here(report.start_ns),
-            clock_error_ns: offset.error_ns,
-            report: report.report,
-        });
-        parts::whole(config, shares.collect()).ok_or_else(|| "there is no generator".to_owned())
     }
 }
 

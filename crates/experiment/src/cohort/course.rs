@@ -262,7 +262,8 @@ impl<'a> Cohort<'a> {
             a.subject.variant.id == b.subject.variant.id && a.copy == b.copy
         };
         for (number, cells) in grouped(self.cells, are_one).into_iter().enumerate() {
-            expected_bytes += known.memory_bytes(&self.key(&cells[0].subject.variant.id));
+            let known = known.get(&self.key(&cells[0].subject.variant.id));
+            expected_bytes += known.map_or(0, |known| known.memory_bytes);
             // One at least is compared with the baseline.
             let may_wait = number > self.references;
             if may_wait && Supply::read().is_full(&before, expected_bytes) {

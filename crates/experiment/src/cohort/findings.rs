@@ -34,13 +34,14 @@ impl Cohort<'_> {
     /// What was found of an instance holds for later ones, which have no long slice.
     pub(super) fn learn(&self, known: &mut KnownServers, runs: &[Run]) {
         for run in runs {
+            let known = known.entry(self.key(&run.variant)).or_default();
             if let Outcome::Measured(measured) = &run.outcome {
-                known.note_memory(&self.key(&run.variant), measured.cost.memory_peak_bytes);
+                known.memory_bytes = known.memory_bytes.max(measured.cost.memory_peak_bytes);
             }
             let reasons = run.outcome.reasons();
             let found = reasons.iter().find(|reason| reason.kind == ReasonKind::SliceLength);
             if let Some(ratio) = found.and_then(|found| found.figure) {
-                known.note_length(&self.key(&run.variant), ratio);
+                known.note_length(ratio);
             }
         }
     }

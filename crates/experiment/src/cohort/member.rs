@@ -15,7 +15,9 @@ use wirebench_server::{
     tree::numbers,
 };
 
-use super::{children::Children, course::Cohort, cpu_totals::CpuTotals, length::Tail};
+use super::{
+    children::Children, course::Cohort, cpu_totals::CpuTotals, length::Tail, prepare::Key,
+};
 use crate::{
     agents::Agents,
     measure::{Cell, settled_look},
@@ -26,6 +28,7 @@ pub(super) struct Member<'a> {
     /// What is measured with it, each with the command that makes the same load by itself.
     pub(super) cells: Vec<(&'a Cell<'a>, Vec<String>)>,
     pub(super) subject: &'a Subject,
+    pub(super) key: Key,
     pub(super) server: Server,
     pub(super) load: u32,
     pub(super) instance: Instance,
@@ -77,6 +80,7 @@ impl<'a> Member<'a> {
         Ok(Self {
             cells: cells.iter().map(with_command).collect(),
             subject: cell.subject,
+            key: cohort.key(&cell.subject.variant.id),
             load,
             instance: Instance { ready_ns, ..Instance::default() },
             children: Children::new(ended_ns(&accounts(&server, &look))),

@@ -1,11 +1,7 @@
 //! What is done with the servers of a cohort before the first round: they are watched at rest, loaded
 //! until they are warm, and looked at for how long each needs to settle.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    thread,
-    time::Duration,
-};
+use std::{collections::BTreeMap, thread, time::Duration};
 use wirebench_judge::{
     instance::FAR,
     settle::{PILOT_LENGTH, settle_ns},
@@ -44,15 +40,17 @@ const REST: Duration = Duration::from_millis(100);
 const RESTS_MOST: usize = 5;
 
 /// What is known of servers from earlier cohorts.
+pub(crate) type KnownServers = BTreeMap<Key, KnownServer>;
+
 #[derive(Debug, Default)]
-pub(crate) struct KnownServers {
-    settled: BTreeMap<Key, Settled>,
-    /// Those whose slices cost more than long ones although they seemed to have settled.
-    late: BTreeSet<Key>,
-    /// Those whose instances were all warm soon, with slices of the full length.
-    warm_soon: BTreeMap<Key, bool>,
-    /// The most memory that an instance had.
-    memory_bytes: BTreeMap<Key, u64>,
+pub(crate) struct KnownServer {
+    settled: Option<Settled>,
+    /// Its slices cost more than long ones although it seemed to have settled.
+    is_late: bool,
+    /// Whether all its instances were warm soon, with slices of the full length.
+    warm_soon: Option<bool>,
+    /// The most memory that an instance had; 0 before there was one.
+    pub(super) memory_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -65,36 +63,20 @@ struct Settled {
     length_ratio: Option<f64>,
 }
 
-impl KnownServers {
+impl KnownServer {
     /// Slices of this server differ from a long one by this ratio. Where they cost far more, more is
     /// discarded from now on, and the next cohort compares again.
-    pub(super) fn note_length(&mut self, key: &Key, ratio: f64) {
+    pub(super) fn note_length(&mut self, ratio: f64) {
         if ratio > FAR {
-            self.settled.remove(key);
-            self.late.insert(key.clone());
-        } else if let Some(settled) = self.settled.get_mut(key) {
+            (self.settled, self.is_late) = (None, true);
+        } else if let Some(settled) = &mut self.settled {
             settled.length_ratio = Some(ratio);
         }
-    }
-
-    fn warm_up_length(&self, key: &Key) -> Duration {
-        if self.warm_soon.get(key) == Some(&true) { WARM_SOON_LENGTH } else { WARM_UP_LENGTH }
-    }
-
-    /// How much memory an instance of this server may come to use; 0 before there was one.
-    pub(super) fn memory_bytes(&self, key: &Key) -> u64 {
-        self.memory_bytes.get(key).copied().unwrap_or(0)
-    }
-
-    /// An instance of this server has used this memory.
-    pub(super) fn note_memory(&mut self, key: &Key, bytes: u64) {
-        let most = self.memory_bytes.entry(key.clone()).or_default();
-        *most = bytes.max(*most);
     }
 }
 
 /// A server under one kind of load: variant, scenario and connections.
-pub(super) type Key = (VariantId, Scenario, usize);
+pub(crate) type Key = (VariantId, Scenario, usize);
 
 impl RunningCohort<'_> {
     pub(super) fn rest(&mut self) {
@@ -121,9 +103,11 @@ impl RunningCohort<'_> {
         let workloads = cohort.workloads();
         let within = workloads.iter().map(|it| it.steady_within).max().unwrap_or_default();
         let mut warm: Vec<WarmUp> = vec![WarmUp::default(); self.members.len()];
-        let key = |it: &Member<'_>| cohort.key(&it.subject.variant.id);
-        let lengths: Vec<Duration> =
-            self.members.iter().map(|it| known.warm_up_length(&key(it))).collect();
+        let length = |it: &Member<'_>| match known.get(&it.key).and_then(|it| it.warm_soon) {
+            Some(true) => WARM_SOON_LENGTH,
+            _ => WARM_UP_LENGTH,
+        };
+        let lengths: Vec<Duration> = self.members.iter().map(length).collect();
         loop {
             let is_cold = |index: &usize| {
                 let spent = Duration::from_nanos(warm[*index].spent_ns);
@@ -145,7 +129,8 @@ impl RunningCohort<'_> {
         for ((member, warm), length) in self.members.iter_mut().zip(&warm).zip(&lengths) {
             member.instance.warm_up_ns = warm.spent_ns;
             if *length == WARM_UP_LENGTH {
-                *known.warm_soon.entry(key(member)).or_insert(true) &= warm.is_warm_soon();
+                let known = &mut known.entry(member.key.clone()).or_default().warm_soon;
+                *known = Some(known.unwrap_or(true) && warm.is_warm_soon());
             }
             if !warm.is_warm() && !within.is_zero() {
                 member.evidence.cold_ns = Some(warm.spent_ns);
@@ -171,14 +156,14 @@ impl RunningCohort<'_> {
         let looks = plans.map(|(length, rounds)| length * rounds).sum::<Duration>() >= PILOT_LENGTH;
         // Without CPU time nothing shows how long a server needs.
         let is_known = |it: &Member<'_>| {
-            !it.has_processes() || known.settled.contains_key(&cohort.key(&it.subject.variant.id))
+            !it.has_processes() || known.get(&it.key).is_some_and(|it| it.settled.is_some())
         };
         if looks && !self.members.iter().all(is_known) {
             self.settle(known)?;
         }
         let members = &mut self.members;
         for member in members.iter_mut() {
-            let settled = known.settled.get(&cohort.key(&member.subject.variant.id));
+            let settled = known.get(&member.key).and_then(|known| known.settled.as_ref());
             member.evidence.length_ratio = settled.and_then(|settled| settled.length_ratio);
             member.evidence.settling = settled.and_then(|settled| settled.series.clone());
             let unknown =
@@ -222,13 +207,13 @@ impl RunningCohort<'_> {
         }
         let counts = |member: &Member<'_>| member.is_well() && member.has_processes();
         for (member, seen) in self.members.iter().zip(seen).filter(|(member, _)| counts(member)) {
-            let key = self.cohort.key(&member.subject.variant.id);
-            let is_late = known.late.contains(&key);
+            let known = known.entry(member.key.clone()).or_default();
+            let is_late = known.is_late;
             let late_ns = is_late.then_some(DISCARD_MOST.as_nanos() as u64);
             let settle_ns = late_ns.or(settle_ns(&seen));
             let series = (!is_late).then_some(seen);
             let settled = Settled { settle_ns, series, length_ratio: None };
-            known.settled.entry(key).or_insert(settled);
+            known.settled.get_or_insert(settled);
         }
         Ok(())
     }
