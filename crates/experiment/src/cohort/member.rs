@@ -212,22 +212,12 @@ impl<'a> Member<'a> {
         let details = Details::read(&self.look);
         self.park(false);
         let used_ns = self.server.look().total_ns();
-        let command = self.server.command().to_vec();
-        let stopped = self.server.stop(grace);
+        let stopped = self.server.end(grace);
         let end_ns = stopped.cpu_ns.unwrap_or(0).saturating_sub(used_ns);
         self.instance.balance = is_known.then_some(Balance { end_ns, ..balance });
         let Instance { rest_share, balance, .. } = self.instance;
-        Ended {
-            load: self.load,
-            processes,
-            cells: self.cells,
-            instance: self.instance,
-            evidence: InstanceEvidence { rest_share, balance, ..self.evidence },
-            failure: self.failure,
-            command,
-            details,
-            stopped,
-        }
+        self.evidence = InstanceEvidence { rest_share, balance, ..self.evidence };
+        Ended { member: self, processes, details, stopped }
     }
 }
 
@@ -236,15 +226,10 @@ fn accounts(server: &Server, look: &Look) -> Vec<Pid> {
     look.pids().into_iter().chain(server.guard()).collect()
 }
 
-/// What is left of a server that is no more.
+/// A member whose server is no more.
 pub(super) struct Ended<'a> {
-    pub(super) load: u32,
+    pub(super) member: Member<'a>,
     pub(super) processes: Processes,
-    pub(super) cells: Vec<(&'a Cell<'a>, Vec<String>)>,
-    pub(super) instance: Instance,
-    pub(super) evidence: InstanceEvidence,
-    pub(super) failure: Option<String>,
-    pub(super) command: Vec<String>,
     /// At the end of the cohort.
     pub(super) details: Details,
     pub(super) stopped: Stopped,

@@ -39,7 +39,7 @@ const DISCARD_UNKNOWN: Duration = Duration::from_millis(40);
 const REST: Duration = Duration::from_millis(100);
 const RESTS_MOST: usize = 5;
 
-/// What is known of servers from earlier cohorts.
+/// Findings of earlier cohorts about their servers.
 pub(crate) type KnownServers = BTreeMap<Key, KnownServer>;
 
 #[derive(Debug, Default)]

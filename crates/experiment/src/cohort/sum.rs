@@ -37,11 +37,11 @@ impl Cohort<'_> {
     ) -> Vec<Run> {
         let outcome = |cell: &Cell<'_>| {
             let failed = |reason| failed(reason, ended.stopped.stderr.clone());
-            let rounds = match (&ended.failure, rounds) {
+            let rounds = match (&ended.member.failure, rounds) {
                 (None, Ok(rounds)) => rounds,
                 (Some(reason), _) | (_, Err(reason)) => return failed(reason.clone()),
             };
-            let key = (ended.load, cell.workload.name.clone());
+            let key = (ended.member.load, cell.workload.name.clone());
             let of = |slices: &'r Slices| slices.get(&key).map_or(&[][..], Vec::as_slice);
             let parts = Parts {
                 settings: self.settings,
@@ -57,12 +57,12 @@ impl Cohort<'_> {
             }
         };
         let run = |(cell, command): &(&Cell<'_>, Vec<String>)| Run {
-            server_command: ended.command.clone(),
+            server_command: ended.member.server.command().to_vec(),
             generator_command: command.clone(),
             outcome: outcome(cell),
             ..self.empty(cell, started)
         };
-        ended.cells.iter().map(run).collect()
+        ended.member.cells.iter().map(run).collect()
     }
 
     pub(super) fn failed(&self, cell: &Cell<'_>, started: &str, reason: String) -> Run {
@@ -122,14 +122,14 @@ impl Parts<'_> {
         Ok(Measurement {
             slices,
             natural_slices,
-            instance: Some(self.ended.instance),
+            instance: Some(self.ended.member.instance),
             ..judged(&self.cell.subject.variant.id, self.cell.copy, evidence)
         })
     }
 
     /// The facts of the instance in this workload.
     fn instance(&self, kept: &[&Done]) -> InstanceEvidence {
-        let evidence = &self.ended.evidence;
+        let evidence = &self.ended.member.evidence;
         let is_closed = self.cell.workload.model == LoadModel::Closed;
         let workers = || WorkerUse {
             sharing: self.cell.subject.variant.sharing,

@@ -133,8 +133,13 @@ impl Server {
     /// Asks the server to end with SIGTERM, kills what does not end within `grace`, and waits until nothing is left.
     /// A service is left as it is.
     #[must_use]
-    pub fn stop(self, grace: Duration) -> Stopped {
-        match self.0 {
+    pub fn stop(mut self, grace: Duration) -> Stopped {
+        self.end(grace)
+    }
+
+    /// Stops it, and leaves what does not need its processes.
+    pub fn end(&mut self, grace: Duration) -> Stopped {
+        match &mut self.0 {
             ServerKind::Started(it) => it.stop(grace),
             ServerKind::Service(_) => Stopped { runs_on: true, ..Stopped::default() },
         }

@@ -118,7 +118,7 @@ impl Started {
 
     /// Asks the server to end with SIGTERM, kills what does not end within `grace`, and waits until
     /// nothing is left.
-    pub(super) fn stop(mut self, grace: Duration) -> Stopped {
+    pub(super) fn stop(&mut self, grace: Duration) -> Stopped {
         let mut stopped = Stopped::default();
         if let Some(input) = &self.guard.input {
             // The guard may have gone already, because the server ended by itself.
@@ -142,6 +142,7 @@ impl Started {
         stopped.further_lines = std::mem::take(&mut self.further_lines);
         stopped.stderr_bytes = self.stderr().bytes();
         stopped.stderr = self.stderr().text();
+        self.end_guard();
         stopped
     }
 
