@@ -39,7 +39,7 @@ use wirebench_server::{
     launch::{Launcher, Request, Server, Stopped, stop_grace},
 };
 
-use self::observe::{Observer, Sides};
+use self::observe::Observer;
 use crate::{cut::Cut, evidence::judged, remote::Fleet, tool::Tool};
 
 /// What `hello-timeout` is asked for where connections are silent: longer than any of them is.
@@ -331,7 +331,7 @@ impl Attempt<'_> {
         let mut agents = self.settings.agents(self.stop)?;
         agents.connect(0, &self.config, Windows::One, &mut |_| {})?;
         let throttled = Throttled::read();
-        let mut observer = Observer::connected(Sides { server, generator: agents.pid() });
+        let mut observer = Observer::connected((server, agents.pid()));
         let order = WindowOrder::whole(&self.config, observer.processes());
         let mut report = agents.window(&order, None, &mut |event| match event {
             LoadEvent::Interval(_) => observer.interval(),

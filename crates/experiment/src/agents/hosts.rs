@@ -83,7 +83,7 @@ impl Agents<'_> {
         let edges = is_whole.then(|| Edges::new(order, start_ns));
         let (reports, clocks) = self.follow((order, &config), edges, until, observe)?;
         let end_ns = self.pool.now_ns();
-        let offsets = self.better(offsets, order);
+        let offsets = if is_whole { self.better(offsets) } else { offsets };
         let generator_waited_ns =
             reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0);
         let shares = self.pool.hosts().zip(&offsets).zip(reports);
@@ -104,11 +104,8 @@ impl Agents<'_> {
     }
 
     /// A clock may have been read better after a whole load.
-    fn better(&mut self, before: Vec<Offset>, order: &WindowOrder) -> Vec<Offset> {
-        let after = match order.recording {
-            Recording::Intervals => self.pool.offsets().unwrap_or_else(|_| before.clone()),
-            Recording::Series | Recording::Silent => return before,
-        };
+    fn better(&mut self, before: Vec<Offset>) -> Vec<Offset> {
+        let after = self.pool.offsets().unwrap_or_else(|_| before.clone());
         let pairs = before.into_iter().zip(after);
         pairs.map(|(one, other)| if other.error_ns < one.error_ns { other } else { one }).collect()
     }

@@ -135,7 +135,7 @@ impl AgentPool {
     }
 
     pub(super) fn tell(&mut self, command: &AgentCommand) -> Result<(), String> {
-        self.members.iter_mut().try_for_each(|member| member.say(command))
+        self.tell_each(std::iter::repeat(command.clone()))
     }
 
     /// Says something of its own to each.

@@ -9,6 +9,7 @@ use std::{
 use wirebench_host::{distance::Probe, neighbours::Programs};
 use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
+    id::VariantId,
     journal::{ProgramShare, Run},
     load::{IdleMode, LoadModel},
     suite::Workload,
@@ -20,7 +21,7 @@ use super::{
     group::grouped,
     member::{Ended, Member},
     order::Order,
-    prepare::KnownServers,
+    prepare::{Key, KnownServers},
     slice::{Done, LastReadings, Shape},
     supply::Supply,
 };
@@ -113,6 +114,11 @@ impl<'a> Cohort<'a> {
     pub(super) fn workloads(&self) -> Vec<&'a Workload> {
         let workloads = self.cells.iter().map(|cell| cell.workload);
         grouped(workloads, |a, b| a.name == b.name).into_iter().map(|same| same[0]).collect()
+    }
+
+    pub(super) fn key(&self, variant: &VariantId) -> Key {
+        let workload = self.cells[0].workload;
+        (variant.clone(), workload.scenario, workload.connections)
     }
 
     /// The loads of a round: each workload, and with both idle modes, after each at a rate, the same where idle CPUs

@@ -14,7 +14,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    course::{Cohort, RunningCohort},
+    course::RunningCohort,
     discard::common_discard,
     length::Tail,
     member::Member,
@@ -227,13 +227,6 @@ impl RunningCohort<'_> {
         let tail = |it: &Done| Some((Tail::of(&it.report.series)?, it.slice.distances.clone()));
         member.long.push(counts.and_then(tail));
         Ok(done)
-    }
-}
-
-impl Cohort<'_> {
-    pub(super) fn key(&self, variant: &VariantId) -> Key {
-        let workload = self.cells[0].workload;
-        (variant.clone(), workload.scenario, workload.connections)
     }
 }
 

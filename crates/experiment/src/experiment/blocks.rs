@@ -20,7 +20,7 @@ use super::{
     loads::Loads,
     open_journal::{Place, place},
     pace::Pace,
-    units::Unit,
+    units::{self, Unit},
 };
 use crate::{
     cohort::{self, Cohort, KnownServers},
@@ -60,12 +60,17 @@ impl Blocks<'_, '_> {
             Some(part) if index >= warm_up => warm_up + part.block - 1,
             _ => index,
         };
-        let steps: Vec<Step> =
-            (0..planned).flat_map(|index| steps_of(&self.units(number(index)))).collect();
-        let (runs, left) = (steps.len(), self.pace.sum(&steps));
-        self.execution.observer.on(&Progress::Measuring { runs, left });
         // All blocks have the same cells, and of this one no run has been made.
         let whole = steps_of(&self.units(begun));
+        let listed = if experiment.part.is_some() { planned } else { begun };
+        let steps: Vec<Step> =
+            (0..listed).flat_map(|index| steps_of(&self.units(number(index)))).collect();
+        let (runs, left) = (steps.len(), self.pace.sum(&steps));
+        let later = planned - listed;
+        self.execution.observer.on(&Progress::Measuring {
+            runs: runs + whole.len() * later as usize,
+            left: left.saturating_add(self.pace.sum(&whole).saturating_mul(later)),
+        });
         for index in 0..most {
             let number = number(index);
             if number >= begun {
@@ -104,7 +109,7 @@ impl Blocks<'_, '_> {
         steps.retain(|step| loads.has_step(subjects, step));
         let name = |step: &Step| &loads.suite.workloads[step.workload].name;
         let is_made = |step: &Step| made.contains(&place(step, subjects, name(step)));
-        experiment.grouping(subjects, &loads.suite).units(steps, is_made)
+        units::units((subjects, &loads.suite), experiment.most_instances(), steps, is_made)
     }
 
     /// What has been done before block `number`, and what is known of the next one.

@@ -42,7 +42,6 @@ use open_journal::OpenJournal;
 pub use parts::{ExperimentPart, between_parts, results_in};
 pub use prepare::{Prepared, prepare};
 pub use resume::{Differences, ResumedExperiment};
-use units::Grouping;
 pub use units::Unit;
 
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
@@ -193,12 +192,11 @@ impl Experiment {
     #[must_use]
     pub fn units(&self, subjects: &[Subject], number: u32) -> Vec<Unit> {
         let steps = plan::block(subjects, &self.suite, self.settings.seed, number);
-        self.grouping(subjects, &self.suite).units(steps, |_| false)
+        units::units((subjects, &self.suite), self.most_instances(), steps, |_| false)
     }
 
-    fn grouping<'a>(&self, subjects: &'a [Subject], suite: &'a Suite) -> Grouping<'a> {
-        let most_instances = self.settings.most_instances;
-        Grouping { subjects, suite, in_cohorts: self.in_cohorts(), most_instances }
+    fn most_instances(&self) -> Option<usize> {
+        self.in_cohorts().then_some(self.settings.most_instances)
     }
 }
 

@@ -36,16 +36,10 @@ pub(super) trait Read {
     fn machine(&self) -> Machine;
 }
 
-/// The sides of a run, as `/proc` shows them.
-pub(super) struct Sides<'a> {
-    pub(super) server: &'a Server,
-    /// None of one on another host.
-    pub(super) generator: Option<Pid>,
-}
-
-impl Read for Sides<'_> {
+/// The server and the generator of a run, as `/proc` shows them; no generator on another host.
+impl Read for (&Server, Option<Pid>) {
     fn look(&self) -> Look {
-        self.server.look()
+        self.0.look()
     }
 
     fn details(&self, look: &Look) -> Details {
@@ -53,7 +47,7 @@ impl Read for Sides<'_> {
     }
 
     fn machine(&self) -> Machine {
-        Machine::read(self.generator)
+        Machine::read(self.1)
     }
 }
 
