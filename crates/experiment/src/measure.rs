@@ -101,10 +101,15 @@ struct RunObservation {
     details: (Details, Details),
     /// The machine's clocks at the edges of the window.
     machine: (Machine, Machine),
-    /// Other programs that were seen during the load.
-    programs: Vec<ProgramShare>,
     /// What another generator than our own has told.
     tool: Option<ToolReport>,
+}
+
+/// An observation with the rest of the machine and the load before it.
+struct LoadObservation {
+    seen: RunObservation,
+    /// Other programs that were seen during the load.
+    programs: Vec<ProgramShare>,
     distances: Distances,
     warm_up: Option<WarmUp>,
 }
@@ -258,7 +263,7 @@ struct Attempt<'a> {
 
 impl Attempt<'_> {
     /// Loads the server and observes it meanwhile. `command` is that of another generator than our own.
-    fn load(&self, command: &[String], server: &mut Server) -> Result<RunObservation, String> {
+    fn load(&self, command: &[String], server: &mut Server) -> Result<LoadObservation, String> {
         let warm_up = self.warm_until_steady(server)?;
         self.warm_up()?;
         let settings = self.settings;
@@ -271,28 +276,29 @@ impl Attempt<'_> {
         }?;
         let distances = Distances { distance_ns_before, distance_ns_after: probe.read() };
         let programs = Programs::read().since(&before, &settings.cpus());
-        Ok(RunObservation { programs, distances, warm_up, ..seen })
+        Ok(LoadObservation { seen, programs, distances, warm_up })
     }
 
     /// From what was seen to the outcome of a run.
-    fn outcome(&self, loaded: Result<RunObservation, String>, stopped: &Stopped) -> Outcome {
-        let seen = match loaded {
-            Ok(seen) if seen.load.requests > 0 => seen,
-            Ok(seen) => {
+    fn outcome(&self, loaded: Result<LoadObservation, String>, stopped: &Stopped) -> Outcome {
+        let loaded = match loaded {
+            Ok(loaded) if loaded.seen.load.requests > 0 => loaded,
+            Ok(LoadObservation { seen, .. }) => {
                 return failed(validity::nothing_answered(&seen.load), stopped.stderr.clone());
             }
             Err(reason) => return failed(reason, stopped.stderr.clone()),
         };
-        let mut measured = self.judge(seen, stopped);
+        let mut measured = self.judge(loaded, stopped);
         let complaint = measured.warm_up.as_ref().and_then(steady::complaint);
         measured.reasons.extend(complaint);
         Outcome::Measured(Box::new(measured))
     }
 
     /// From observations to figures, and to findings about them.
-    fn judge(&self, seen: RunObservation, stopped: &Stopped) -> Measurement {
+    fn judge(&self, loaded: LoadObservation, stopped: &Stopped) -> Measurement {
         let Self { settings, cell, .. } = self;
-        let RunObservation { load, course, details, machine, tool, programs, .. } = seen;
+        let LoadObservation { seen, programs, distances, warm_up } = loaded;
+        let RunObservation { load, course, details, machine, tool } = seen;
         let window = match &tool {
             None => Window::of(&load),
             Some(tool) => outside::window(&course, &load, tool, &settings.placement),
@@ -322,7 +328,6 @@ impl Attempt<'_> {
             },
             instance: None,
         };
-        let (warm_up, distances) = (seen.warm_up, seen.distances);
         Measurement { warm_up, distances, ..judged(&cell.subject.variant.id, cell.copy, evidence) }
     }
 

@@ -7,10 +7,7 @@
 use rustix::process::Pid;
 use std::{thread, time::Duration};
 use wirebench_host::neighbours::Machine;
-use wirebench_schema::{
-    journal::Distances,
-    load::{EdgeClocks, LoadReport},
-};
+use wirebench_schema::load::{EdgeClocks, LoadReport};
 use wirebench_server::{
     cost::{Course, Details, Look},
     launch::Server,
@@ -125,9 +122,6 @@ impl<R: Read> Observer<R> {
             details: (details, end.3),
             machine: (start.1, end.1),
             tool: None,
-            programs: Vec::new(),
-            distances: Distances::default(),
-            warm_up: None,
         })
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 use wirebench_host::neighbours::Machine;
 use wirebench_schema::{
-    journal::{Distances, Placement, ToolReport},
+    journal::{Placement, ToolReport},
     load::{EngineChoice, LoadConfig, LoadReport},
 };
 use wirebench_server::{
@@ -68,9 +68,6 @@ impl Attempt<'_> {
             details: (before.1, after.1),
             machine: (before.2, after.2),
             tool: Some(report),
-            programs: Vec::new(),
-            distances: Distances::default(),
-            warm_up: None,
         })
     }
 }
