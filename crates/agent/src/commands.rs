@@ -19,10 +19,7 @@ type Line = Result<AgentCommand, String>;
 pub(crate) struct Commands {
     /// None is the end.
     lines: Receiver<Option<Line>>,
-    /// Set when whatever lasts shall stop.
-    pub(crate) stop: Arc<AtomicBool>,
-    /// Set when the input has ended, or heartbeats stay away.
-    ended: Arc<AtomicBool>,
+    end: End,
 }
 
 impl Commands {
@@ -32,8 +29,8 @@ impl Commands {
         alive: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
         let (sender, lines) = mpsc::channel();
-        let (stop, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let all = End { lines: sender, stop: Arc::clone(&stop), ended: Arc::clone(&ended) };
+        let end = End { lines: sender, stop: Arc::default(), ended: Arc::default() };
+        let all = end.clone();
         parallel::spawn(move || {
             let mut heartbeat: Option<Arc<AtomicU64>> = None;
             for line in input.lines().map_while(Result::ok) {
@@ -54,7 +51,12 @@ impl Commands {
             }
             all.end();
         })?;
-        Ok(Self { lines, stop, ended })
+        Ok(Self { lines, end })
+    }
+
+    /// Set when whatever lasts shall stop.
+    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.end.stop)
     }
 
     /// The next command, or why a line is none; nothing when the input has ended.
@@ -62,7 +64,7 @@ impl Commands {
         let line = self.lines.recv().ok()??;
         if let Ok(AgentCommand::Stop) = line {
             // It was for the window before.
-            self.stop.store(self.ended.load(Ordering::Relaxed), Ordering::Relaxed);
+            self.end.stop.store(self.end.ended.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         Some(line)
     }
@@ -79,6 +81,7 @@ fn parse(line: &str) -> Line {
 struct End {
     lines: Sender<Option<Line>>,
     stop: Arc<AtomicBool>,
+    /// Set when the input has ended, or heartbeats stay away.
     ended: Arc<AtomicBool>,
 }
 

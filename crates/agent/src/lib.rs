@@ -1,13 +1,12 @@
 //! An agent: generates load on commands from a pipe, and lives as long as the servers that it loads.
 //!
-//! Commands and events are those of [`wirebench_schema::agent`]. `commands` reads the pipe, `loads`
-//! holds the connections, and `window` measures over them. It starts no process, writes no file,
+//! Commands and events are those of [`wirebench_schema::agent`]. `commands` reads the pipe, and
+//! `loads` holds the connections and measures over them. It starts no process, writes no file,
 //! and ends when its input does.
 #![forbid(unsafe_code)]
 
 mod commands;
 mod loads;
-mod window;
 
 use std::{
     io::{self, BufRead, Write},
@@ -28,7 +27,7 @@ pub fn serve(
     let heartbeats = Arc::clone(&output);
     // A reader that has gone is noticed at the next write.
     let commands = Commands::read(input, move || drop(write(&heartbeats, &AgentEvent::Alive)))?;
-    let mut loads = Loads::new(Arc::clone(&commands.stop));
+    let mut loads = Loads::new(commands.stop());
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     write(&output, &AgentEvent::Ready { protocol: AGENT_PROTOCOL, wirebench })?;
     while let Some(command) = commands.next() {

@@ -13,6 +13,7 @@ mod parts;
 mod pool;
 
 pub(crate) use limit::longest;
+pub(crate) use pool::AgentPool;
 
 use rustix::process::Pid;
 use std::{
@@ -28,7 +29,7 @@ use wirebench_schema::{
 };
 use wirebench_server::{fence::Sitters, pipe::PipedChild};
 
-use self::{clock::Offset, edges::Edges, limit::WaitLimit, pool::AgentPool};
+use self::{clock::Offset, edges::Edges, limit::WaitLimit};
 use crate::remote::{Fleet, PATIENCE};
 
 /// Interval of the checks for a signal while waiting for a child, and the same during a slice: a shorter one is not
@@ -37,18 +38,11 @@ const STEP: Duration = Duration::from_millis(50);
 const SILENT_STEP: Duration = Duration::from_secs(1);
 /// Interval of the polls for events of several hosts.
 const HOSTS_STEP: Duration = Duration::from_millis(1);
-/// What a signal to end means for a window.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum AtStop {
-    /// It has no report.
-    Fail,
-    /// Its report covers the time until then.
-    Report,
-}
-
 /// Agents that wait for commands. Dropping them ends them.
 #[derive(Debug)]
-pub(crate) struct Agents {
+pub(crate) struct Agents<'a> {
+    /// Set when a signal asked to end.
+    stop: &'a AtomicBool,
     pool: AgentPool,
     loads: BTreeMap<u32, LoadConfig>,
     clocks: Option<(Instant, Vec<Offset>)>,
@@ -66,24 +60,11 @@ struct OpenWindow<'a> {
     reports: Vec<Option<WindowReport>>,
 }
 
-impl Agents {
-    /// Starts `argv`, which is this program with `agent`, on `cpus`.
-    pub(crate) fn here(
-        argv: &[String],
-        cpus: Option<&[u32]>,
-        stop: &AtomicBool,
-    ) -> Result<Self, String> {
-        Self::started(AgentPool::here(argv, cpus)?, "", stop)
-    }
-
-    /// Starts an agent on each host of `fleet`.
-    pub(crate) fn on_hosts(fleet: &Fleet, stop: &AtomicBool) -> Result<Self, String> {
-        Self::started(AgentPool::on_hosts(fleet, stop)?, ", or omit --no-copy", stop)
-    }
-
-    fn started(pool: AgentPool, or: &str, stop: &AtomicBool) -> Result<Self, String> {
+impl<'s> Agents<'s> {
+    /// Waits until those that were started take commands.
+    pub(crate) fn new(pool: AgentPool, stop: &'s AtomicBool) -> Result<Self, String> {
         let mut agents =
-            Self { pool, loads: BTreeMap::new(), clocks: None, sitters: Sitters::default() };
+            Self { stop, pool, loads: BTreeMap::new(), clocks: None, sitters: Sitters::default() };
         let until = Instant::now() + PATIENCE;
         let mut ready = vec![false; agents.pool.len()];
         while ready.contains(&false) {
@@ -94,12 +75,13 @@ impl Agents {
                     PATIENCE.as_secs()
                 ));
             }
-            let Some((place, event)) = agents.next(agents.step(), stop)? else { continue };
+            let Some((place, event)) = agents.next(agents.step())? else { continue };
             let AgentEvent::Ready { protocol, wirebench } = event else { continue };
             ready[place] = true;
             if protocol != AGENT_PROTOCOL {
                 let host =
                     agents.pool.hosts().nth(place).map_or(String::new(), |it| format!("{it}: "));
+                let or = if host.is_empty() { "" } else { ", or omit --no-copy" };
                 return Err(format!(
                     "{host}its wirebench {wirebench} has protocol {protocol}, and this one has \
                      {AGENT_PROTOCOL}: install the same version{or}"
@@ -127,7 +109,6 @@ impl Agents {
         load: u32,
         config: &LoadConfig,
         windows: Windows,
-        stop: &AtomicBool,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<usize, String> {
         let shares = config.shares(self.pool.len())?.into_iter();
@@ -138,7 +119,7 @@ impl Agents {
         let mut made = vec![None; self.pool.len()];
         while made.iter().any(Option::is_none) {
             limit.check(Instant::now())?;
-            match self.next(self.step(), stop)? {
+            match self.next(self.step())? {
                 Some((place, AgentEvent::Connecting { settled: more })) => {
                     settled[place] = more;
                     let event = LoadEvent::Connecting { settled: settled.iter().sum() };
@@ -155,40 +136,43 @@ impl Agents {
         Ok(made.into_iter().flatten().sum())
     }
 
-    /// Measures one window. `observe` hears its edges and intervals, where they are reported.
+    /// Measures one window. `observe` hears its edges and intervals, where they are reported. A window that a signal
+    /// ends has no report, but one with an `until` has the report of the time until that is set.
     pub(crate) fn window(
         &mut self,
         order: &WindowOrder,
-        (at_stop, stop): (AtStop, &AtomicBool),
+        until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<WindowReport, String> {
         let config = self.loads.get(&order.load).ok_or("the load has no connections")?;
         let config = order.applied_to(config);
         if self.pid().is_none() {
             return match order.recording {
-                Recording::Intervals => self.load_of_hosts(order, config, (at_stop, stop), observe),
-                Recording::Series | Recording::Silent => self.slice_of_hosts(order, &config, stop),
+                Recording::Intervals => self.load_of_hosts(order, config, until, observe),
+                Recording::Series | Recording::Silent => self.slice_of_hosts(order, &config),
             };
         }
         self.pool.tell(&AgentCommand::Window(Box::new(order.clone())))?;
-        let limit = WaitLimit::window(&config, Instant::now());
-        let window = OpenWindow::new(order, limit, None, 1);
-        let (reports, _) = self.follow(window, (at_stop, stop), observe)?;
+        let (reports, _) = self.follow((order, &config), None, until, observe)?;
         reports.into_iter().next().ok_or_else(|| "there is no report".to_owned())
     }
 
-    /// Follows a window to its end.
+    /// Follows a window to its end. The clocks are read at `edges`.
     fn follow(
         &mut self,
-        mut window: OpenWindow<'_>,
-        (at_stop, stop): (AtStop, &AtomicBool),
+        (order, config): (&WindowOrder, &LoadConfig),
+        edges: Option<Edges>,
+        until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<(Vec<WindowReport>, EdgeClocks), String> {
-        let (never, mut has_stopped) = (AtomicBool::new(false), false);
-        let stop_of_wait = if at_stop == AtStop::Report { &never } else { stop };
+        let agents = self.pool.len();
+        let (intervals, reports) = (vec![VecDeque::new(); agents], vec![None; agents]);
+        let limit = WaitLimit::window(config, Instant::now());
+        let mut window = OpenWindow { order, limit, edges, intervals, reports };
+        let mut has_stopped = false;
         let mut events = VecDeque::new();
         while window.reports.iter().any(Option::is_none) {
-            if at_stop == AtStop::Report && !has_stopped && stop.load(Ordering::Relaxed) {
+            if !has_stopped && until.is_some_and(|until| until.load(Ordering::Relaxed)) {
                 has_stopped = true;
                 self.pool.tell(&AgentCommand::Stop)?;
             }
@@ -197,7 +181,8 @@ impl Agents {
             events.extend(edges.map(|it| it.pass(self.pool.now_ns())).unwrap_or_default());
             if events.is_empty() {
                 let step = self.step_of(&window);
-                if let Some((place, event)) = self.next(step, stop_of_wait)? {
+                let next = if until.is_some() { self.pool.heard(step) } else { self.next(step) };
+                if let Some((place, event)) = next? {
                     window.hear(place, event, &mut events);
                 }
             }
@@ -224,24 +209,15 @@ impl Agents {
         Instant::now() + if self.pid().is_some() { STEP } else { HOSTS_STEP }
     }
 
-    fn next(
-        &mut self,
-        until: Instant,
-        stop: &AtomicBool,
-    ) -> Result<Option<(usize, AgentEvent)>, String> {
-        if stop.load(Ordering::Relaxed) {
+    fn next(&mut self, until: Instant) -> Result<Option<(usize, AgentEvent)>, String> {
+        if self.stop.load(Ordering::Relaxed) {
             return Err("interrupted".to_owned());
         }
         self.pool.heard(until)
     }
 }
 
-impl<'a> OpenWindow<'a> {
-    fn new(order: &'a WindowOrder, limit: WaitLimit, edges: Option<Edges>, agents: usize) -> Self {
-        let (intervals, reports) = (vec![VecDeque::new(); agents], vec![None; agents]);
-        Self { order, limit, edges, intervals, reports }
-    }
-
+impl OpenWindow<'_> {
     /// Records the event of one agent. `events` receives the events of the whole window that follow from it.
     fn hear(&mut self, place: usize, event: AgentEvent, events: &mut VecDeque<LoadEvent>) {
         match (event, &mut self.edges) {
@@ -275,9 +251,9 @@ pub fn together(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadReport, String> {
-    let mut agents = Agents::on_hosts(fleet, stop)?;
-    let connections = agents.connect(0, config, Windows::One, stop, observe)?;
+    let mut agents = Agents::new(AgentPool::on_hosts(fleet, stop)?, stop)?;
+    let connections = agents.connect(0, config, Windows::One, observe)?;
     observe(LoadEvent::Connected { connections });
     let order = WindowOrder::whole(config, Vec::new());
-    Ok(agents.window(&order, (AtStop::Report, stop), observe)?.report)
+    Ok(agents.window(&order, Some(stop), observe)?.report)
 }

@@ -1,7 +1,9 @@
 //! How long the slices of a workload are, and how many rounds of them a cohort has. Pure.
 
 use std::time::Duration;
-use wirebench_schema::{load::Stop, suite::Workload};
+use wirebench_schema::suite::Workload;
+
+use crate::stop;
 
 /// How long a slice counts. Longer ones, of which there are fewer in the same time, scatter as much.
 const LENGTH: Duration = Duration::from_millis(20);
@@ -26,10 +28,7 @@ impl Cut {
     #[must_use]
     pub fn of(&self, workload: &Workload) -> (Duration, u32) {
         let length = self.slice.unwrap_or(LENGTH);
-        let window = match workload.stop {
-            Stop::After(window) => window,
-            Stop::Requests(_) | Stop::RequestsPerConnection(_) => length,
-        };
+        let window = stop::length(workload.stop).unwrap_or(length);
         let fitting = window.as_nanos().div_ceil(length.as_nanos().max(1));
         let rounds = u32::try_from(fitting).unwrap_or(u32::MAX).max(FEWEST_ROUNDS);
         (length, self.rounds.unwrap_or(rounds))
@@ -46,6 +45,7 @@ impl Cut {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirebench_schema::load::Stop;
 
     #[test]
     fn slices_fill_the_window_and_come_in_a_pair_at_least() {
@@ -58,10 +58,8 @@ mod tests {
         assert_eq!(of(long), [(ms(900), 2), (ms(900), 2)]);
         let few = Cut { slice: None, rounds: Some(1) };
         assert_eq!(of(few)[0], (ms(20), 1));
-        assert_eq!(
-            [1, 2].map(|modes| few.estimate(&suite.workloads[0], modes)),
-            [ms(230), ms(260)]
-        );
+        let times = [1, 2].map(|modes| few.estimate(&suite.workloads[0], modes));
+        assert_eq!(times, [ms(230), ms(260)]);
         let stop = Stop::After(ms(30));
         assert_eq!(Cut::default().of(&Workload { stop, ..suite.workloads[1].clone() }).1, 2);
     }

@@ -4,10 +4,31 @@
 
 use serde::Serialize;
 use std::{fs::OpenOptions, io::Write};
-use wirebench_schema::id::VariantId;
+use wirebench_judge::validity::Evidence;
+use wirebench_schema::{
+    id::VariantId,
+    journal::{Distances, Measurement},
+};
 
 /// The variable that names the file to which each fact is appended, one JSON object per line.
 pub const FILE: &str = "WIREBENCH_EVIDENCE";
+
+/// The figures and the findings that follow from the evidence of a run, which is recorded.
+pub(crate) fn judged(variant: &VariantId, copy: u32, evidence: Evidence) -> Measurement {
+    record(variant, copy, "evidence", &evidence);
+    Measurement {
+        bound: evidence.bound(),
+        reasons: evidence.reasons(),
+        load: evidence.load,
+        tool: evidence.tool.map(Box::new),
+        cost: evidence.cost,
+        warm_up: None,
+        slices: Vec::new(),
+        natural_slices: Vec::new(),
+        distances: Distances::default(),
+        instance: None,
+    }
+}
 
 /// Appends a fact about an instance, by its name.
 pub(crate) fn record(variant: &VariantId, copy: u32, name: &str, fact: &impl Serialize) {

@@ -2,7 +2,6 @@
 //! Runs of a cohort are made in `cohort`.
 
 pub mod command;
-mod ending;
 mod generators;
 mod idle;
 mod idle_connections;
@@ -10,7 +9,6 @@ mod observe;
 mod outside;
 mod steady;
 
-pub(crate) use ending::server_end;
 pub use idle_connections::require_files;
 pub(crate) use observe::settled_look;
 
@@ -24,7 +22,7 @@ use wirebench_host::{
     distance::Probe,
     neighbours::{Machine, Programs, Throttled},
 };
-use wirebench_judge::validity::{self, Evidence, Processes};
+use wirebench_judge::validity::{self, Evidence, Processes, ServerEnd};
 use wirebench_schema::{
     agent::{WindowOrder, Windows},
     journal::{
@@ -38,14 +36,11 @@ use wirebench_schema::{
 };
 use wirebench_server::{
     cost::{self, Course, Details, Window},
-    launch::{Launcher, Request, Server, Stopped},
+    launch::{Launcher, Request, Server, Stopped, stop_grace},
 };
 
-use self::{
-    ending::{Failure, end},
-    observe::{Observer, Sides},
-};
-use crate::{agents::AtStop, cut::Cut, remote::Fleet, tool::Tool};
+use self::observe::Observer;
+use crate::{cut::Cut, evidence::judged, remote::Fleet, tool::Tool};
 
 /// What `hello-timeout` is asked for where connections are silent: longer than any of them is.
 const PATIENT_TIMEOUT_MS: u64 = 600_000;
@@ -97,13 +92,6 @@ pub struct Cell<'a> {
     pub verification: Verification,
 }
 
-impl Cell<'_> {
-    /// Whether it is measured with this instance.
-    pub(crate) fn is_of(&self, subject: &Subject, copy: u32) -> bool {
-        self.subject.variant.id == subject.variant.id && self.copy == copy
-    }
-}
-
 /// What was seen of a run: the generator's report, and what both sides used.
 struct RunObservation {
     load: LoadReport,
@@ -113,10 +101,15 @@ struct RunObservation {
     details: (Details, Details),
     /// The machine's clocks at the edges of the window.
     machine: (Machine, Machine),
-    /// Other programs that were seen during the load.
-    programs: Vec<ProgramShare>,
     /// What another generator than our own has told.
     tool: Option<ToolReport>,
+}
+
+/// An observation with the rest of the machine and the load before it.
+struct LoadObservation {
+    seen: RunObservation,
+    /// Other programs that were seen during the load.
+    programs: Vec<ProgramShare>,
     distances: Distances,
     warm_up: Option<WarmUp>,
 }
@@ -125,17 +118,16 @@ impl RunSettings {
     /// Makes one run, which is a record whatever happens; `None` only after a signal.
     #[must_use]
     pub fn run(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Option<Run> {
-        let mut made = match cell.workload.phase {
-            Phase::Saturate | Phase::Cost => None,
-            Phase::Idle => Some(self.run_idle(cell, stop)),
+        let mut made = None;
+        let each = &mut |run| {
+            made = Some(run);
+            Ok(())
         };
-        if made.is_none() {
-            let each = &mut |run| {
-                made = Some(run);
-                Ok(())
-            };
-            self.run_on_one(&[*cell], stop, each).ok()?;
+        match cell.workload.phase {
+            Phase::Saturate | Phase::Cost => self.run_on_one(&[*cell], stop, each).map(|_| ()),
+            Phase::Idle => each(self.run_idle(cell, stop)),
         }
+        .ok()?;
         made.filter(|_| !stop.load(Ordering::Relaxed))
     }
 
@@ -162,6 +154,11 @@ impl RunSettings {
         cell.subject.workers(cell.workload.workers.unwrap_or(self.workers))
     }
 
+    /// How many CPUs the server of a cell can keep busy.
+    pub(crate) fn busy_cpus(&self, cell: &Cell<'_>) -> usize {
+        cost::busy_cpus(cell.subject.variant.sharing, self.workers_of(cell), &self.placement)
+    }
+
     /// The record of a run that has no outcome yet.
     pub(crate) fn begin(&self, cell: &Cell<'_>) -> Run {
         Run {
@@ -176,23 +173,36 @@ impl RunSettings {
             workers: self.workers_of(cell),
             server_command: Vec::new(),
             generator_command: Vec::new(),
-            outcome: Outcome::Failed { reason: String::new(), server_stderr: String::new() },
+            outcome: failed(String::new(), String::new()),
         }
     }
 
     /// What is asked of the server of a cell.
-    pub(crate) fn request<'a>(&self, cell: &Cell<'a>, workers: u32) -> Request<'a> {
-        cell.subject.request(cell.workload.scenario, workers)
+    pub(crate) fn request<'a>(&self, cell: &Cell<'a>) -> Request<'a> {
+        cell.subject.request(cell.workload.scenario, self.workers_of(cell))
     }
 
     /// The same of a server whose connections are silent for long, as while others of its cohort are loaded: none
     /// reaches the time limit of `hello-timeout`.
-    pub(crate) fn patient_request<'a>(&self, cell: &Cell<'a>, workers: u32) -> Request<'a> {
-        let mut request = self.request(cell, workers);
+    pub(crate) fn patient_request<'a>(&self, cell: &Cell<'a>) -> Request<'a> {
+        let mut request = self.request(cell);
         if cell.workload.scenario == Scenario::HelloTimeout {
             request.timeout_ms = PATIENT_TIMEOUT_MS;
         }
         request
+    }
+
+    /// Works with a server whose end says nothing of the work.
+    pub(crate) fn with_server<T>(
+        &self,
+        request: &Request<'_>,
+        stop: &AtomicBool,
+        work: impl FnOnce(&Server) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let server = self.launcher.start(request, stop).map_err(|error| error.to_string())?;
+        let done = work(&server);
+        let _ = server.stop(stop_grace(stop));
+        done
     }
 
     /// Makes runs until the cells or the server end. The answer is their number.
@@ -202,101 +212,99 @@ impl RunSettings {
         stop: &AtomicBool,
         each: &mut dyn FnMut(Run) -> io::Result<()>,
     ) -> io::Result<usize> {
-        let request = self.request(&cells[0], self.begin(&cells[0]).workers);
+        let request = self.request(&cells[0]);
         let mut server = match self.launcher.start(&request, stop) {
             Ok(server) => server,
             Err(_) if stop.load(Ordering::Relaxed) => return Ok(0),
             Err(error) => {
-                let outcome = Failure::of_start(&error).into_outcome();
-                let failed = |cell| Run { outcome: outcome.clone(), ..self.begin(cell) };
+                let outcome = || failed(error.to_string(), String::new());
+                let failed = |cell| Run { outcome: outcome(), ..self.begin(cell) };
                 cells.iter().map(failed).try_for_each(each)?;
                 return Ok(cells.len());
             }
         };
         for (number, cell) in (1..).zip(cells) {
-            let mut run = self.begin(cell);
-            server.command().clone_into(&mut run.server_command);
-            let loaded = self.load(cell, &mut run, &mut server, stop);
+            let config = self.load_config(cell, &server);
+            let mut run = Run {
+                server_command: server.command().to_vec(),
+                generator_command: self.generator_command(&config),
+                ..self.begin(cell)
+            };
+            let attempt = Attempt { settings: self, cell, config, stop };
+            let loaded = attempt.load(&run.generator_command, &mut server);
             if stop.load(Ordering::Relaxed) {
                 let _ = end(server, loaded, stop);
                 return Ok(number - 1);
             }
             // What a server does at its end is known to its last run alone.
             if number < cells.len() && server.ended().is_none() {
-                let stderr = server.stderr().text();
-                let failed = |reason| Failure { reason, stderr };
-                let so_far = Stopped { runs_on: server.is_service(), ..Stopped::default() };
-                let outcome = loaded.map_err(failed);
-                let outcome = outcome.and_then(|it| self.outcome(cell, it, &so_far));
-                run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
+                let (runs_on, stderr) = (server.is_service(), server.stderr().text());
+                let so_far = Stopped { runs_on, stderr, ..Stopped::default() };
+                run.outcome = attempt.outcome(loaded, &so_far);
                 each(run)?;
                 continue;
             }
-            let ended = end(server, loaded, stop);
-            let outcome = ended.and_then(|(it, stopped)| self.outcome(cell, it, &stopped));
-            run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
+            let (loaded, stopped) = end(server, loaded, stop);
+            run.outcome = attempt.outcome(loaded, &stopped);
             each(run)?;
             return Ok(number);
         }
         Ok(cells.len())
     }
+}
 
-    /// Loads a server that runs, and observes it meanwhile.
-    fn load(
-        &self,
-        cell: &Cell<'_>,
-        run: &mut Run,
-        server: &mut Server,
-        stop: &AtomicBool,
-    ) -> Result<RunObservation, String> {
-        let config = self.load_config(cell, server);
-        run.generator_command = self.generator_command(&config);
-        let warm_up = self.warm_until_steady(cell, &config, server, stop)?;
-        self.warm_up(cell, &config, stop)?;
-        let probe = Probe::new(&self.placement, self.fleet.is_none());
+/// A load on a server that runs.
+struct Attempt<'a> {
+    settings: &'a RunSettings,
+    cell: &'a Cell<'a>,
+    config: LoadConfig,
+    stop: &'a AtomicBool,
+}
+
+impl Attempt<'_> {
+    /// Loads the server and observes it meanwhile. `command` is that of another generator than our own.
+    fn load(&self, command: &[String], server: &mut Server) -> Result<LoadObservation, String> {
+        let warm_up = self.warm_until_steady(server)?;
+        self.warm_up()?;
+        let settings = self.settings;
+        let probe = Probe::new(&settings.placement, settings.fleet.is_none());
         let distance_ns_before = probe.read();
         let before = Programs::read();
-        let seen = match self.tool {
-            None => self.observe(&config, server, stop),
-            Some(_) => self.observe_tool(&run.generator_command, &config, server, stop),
+        let seen = match &settings.tool {
+            None => self.observe(server),
+            Some(tool) => self.observe_tool(tool, command, server),
         }?;
         let distances = Distances { distance_ns_before, distance_ns_after: probe.read() };
-        let programs = Programs::read().since(&before, &self.cpus());
-        Ok(RunObservation { programs, distances, warm_up, ..seen })
+        let programs = Programs::read().since(&before, &settings.cpus());
+        Ok(LoadObservation { seen, programs, distances, warm_up })
     }
 
     /// From what was seen to the outcome of a run.
-    fn outcome(
-        &self,
-        cell: &Cell<'_>,
-        seen: RunObservation,
-        stopped: &Stopped,
-    ) -> Result<Outcome, Failure> {
-        if seen.load.requests == 0 {
-            let reason = validity::nothing_answered(&seen.load);
-            return Err(Failure { reason, stderr: stopped.stderr.clone() });
-        }
-        let mut measured = self.judge(cell, seen, stopped);
+    fn outcome(&self, loaded: Result<LoadObservation, String>, stopped: &Stopped) -> Outcome {
+        let loaded = match loaded {
+            Ok(loaded) if loaded.seen.load.requests > 0 => loaded,
+            Ok(LoadObservation { seen, .. }) => {
+                return failed(validity::nothing_answered(&seen.load), stopped.stderr.clone());
+            }
+            Err(reason) => return failed(reason, stopped.stderr.clone()),
+        };
+        let mut measured = self.judge(loaded, stopped);
         let complaint = measured.warm_up.as_ref().and_then(steady::complaint);
         measured.reasons.extend(complaint);
-        Ok(Outcome::Measured(Box::new(measured)))
+        Outcome::Measured(Box::new(measured))
     }
 
     /// From observations to figures, and to findings about them.
-    fn judge(&self, cell: &Cell<'_>, seen: RunObservation, stopped: &Stopped) -> Measurement {
-        let RunObservation { load, course, details, machine, tool, programs, .. } = seen;
+    fn judge(&self, loaded: LoadObservation, stopped: &Stopped) -> Measurement {
+        let Self { settings, cell, .. } = self;
+        let LoadObservation { seen, programs, distances, warm_up } = loaded;
+        let RunObservation { load, course, details, machine, tool } = seen;
         let window = match &tool {
-            None => Window {
-                window_ns: load.window_ns,
-                requests: load.requests,
-                thread_cpu_ns_most: load.thread_cpu_ns.iter().copied().max().unwrap_or(0),
-            },
-            Some(tool) => outside::window(&course, &load, tool, &self.placement),
+            None => Window::of(&load),
+            Some(tool) => outside::window(&course, &load, tool, &settings.placement),
         };
-        let sharing = cell.subject.variant.sharing;
-        let busy_cpus = cost::busy_cpus(sharing, self.workers_of(cell), &self.placement);
         let cpu = course.cpu(&details.0.ignoring_with(&details.1));
-        let cost = cost::cost(cpu, (&details.0, &details.1), window, busy_cpus);
+        let cost = cost::cost(cpu, (&details.0, &details.1), window, settings.busy_cpus(cell));
         // Where some of the server's is not known, the rest of its CPUs' time is not for certain others'.
         let is_known = cpu.lost == 0 && cost.is_of_processes();
         let server_ns = if is_known { cost.cpu_ns } else { u64::MAX };
@@ -308,9 +316,9 @@ impl RunSettings {
             windows: 1,
             tool,
             cost,
-            placement: self.placement.clone(),
+            placement: settings.placement.clone(),
             end: server_end(stopped),
-            machine: machine.1.used(&machine.0, &self.placement, own_ns, threads),
+            machine: machine.1.used(&machine.0, &settings.placement, own_ns, threads),
             programs,
             verification: cell.verification,
             processes: match (cpu.lost, cpu.changed) {
@@ -320,44 +328,61 @@ impl RunSettings {
             },
             instance: None,
         };
-        crate::evidence::record(&cell.subject.variant.id, cell.copy, "evidence", &evidence);
-        Measurement {
-            bound: evidence.bound(),
-            reasons: evidence.reasons(),
-            load: evidence.load,
-            tool: evidence.tool.map(Box::new),
-            cost: evidence.cost,
-            warm_up: seen.warm_up,
-            slices: Vec::new(),
-            natural_slices: Vec::new(),
-            distances: seen.distances,
-            instance: None,
-        }
+        Measurement { warm_up, distances, ..judged(&cell.subject.variant.id, cell.copy, evidence) }
     }
 
     /// Generates the load and observes the server meanwhile.
-    fn observe(
-        &self,
-        config: &LoadConfig,
-        server: &Server,
-        stop: &AtomicBool,
-    ) -> Result<RunObservation, String> {
-        let mut agents = self.agents(stop)?;
-        agents.connect(0, config, Windows::One, stop, &mut |_| {})?;
+    fn observe(&self, server: &Server) -> Result<RunObservation, String> {
+        let mut agents = self.settings.agents(self.stop)?;
+        agents.connect(0, &self.config, Windows::One, &mut |_| {})?;
         let throttled = Throttled::read();
-        let mut observer = Observer::new(Sides { server, generator: agents.pid() });
-        let order = WindowOrder::whole(config, observer.connected());
-        let mut report = agents.window(&order, (AtStop::Fail, stop), &mut |event| match event {
+        let mut observer = Observer::connected((server, agents.pid()));
+        let order = WindowOrder::whole(&self.config, observer.processes());
+        let mut report = agents.window(&order, None, &mut |event| match event {
             LoadEvent::Interval(_) => observer.interval(),
             LoadEvent::WindowStart => observer.window_starts(),
             LoadEvent::WindowEnd => observer.window_ended(),
             _ => {}
         })?;
-        if self.fleet.is_none() {
+        if self.settings.fleet.is_none() {
             // Other hosts have limits of their own.
             let throttled_ns = Throttled::read().ns_since(&throttled);
             report.report.throttled_ns = Some(throttled_ns).filter(|it| *it > 0);
         }
         observer.finish(report.report, &report.clocks)
     }
+}
+
+/// The outcome of a run that could not be made.
+pub(crate) const fn failed(reason: String, server_stderr: String) -> Outcome {
+    Outcome::Failed { reason, server_stderr }
+}
+
+/// What a run says of how its server ended.
+pub(crate) fn server_end(stopped: &Stopped) -> ServerEnd {
+    ServerEnd {
+        forced: stopped.forced,
+        left_behind: stopped.left_behind.clone(),
+        stderr_bytes: stopped.stderr_bytes,
+        runs_on: stopped.runs_on,
+    }
+}
+
+/// Ends a server, however the work with it went.
+fn end<T>(
+    mut server: Server,
+    done: Result<T, String>,
+    stop: &AtomicBool,
+) -> (Result<T, String>, Stopped) {
+    let (ended, joined) = (server.ended(), server.joined());
+    let stopped = server.stop(stop_grace(stop));
+    let done = match (done, ended) {
+        (Ok(done), None) => joined.map_or(Ok(done), |error| Err(error.to_string())),
+        (Ok(_), Some(exit)) => Err(format!("the server ended with {exit} during the run")),
+        (Err(reason), None) => Err(reason),
+        (Err(reason), Some(exit)) => {
+            Err(format!("the server ended with {exit} during the run; {reason}"))
+        }
+    };
+    (done, stopped)
 }

@@ -58,10 +58,7 @@ pub fn block(subjects: &[Subject], suite: &Suite, seed: u64, number: u32) -> Vec
     let pair = if is_warm_up { number } else { number - suite.warmup_blocks };
     // A part of the seed of its own for each pair; warm-up blocks have pairs of their own.
     let part = u64::from(pair / 2) * 2 + u64::from(is_warm_up);
-    let mut random = fastrand::Rng::with_seed(seed);
-    for _ in 0..part {
-        random = random.fork();
-    }
+    let mut random = random(seed, part);
     let mut order: Vec<usize> = (0..suite.workloads.len()).collect();
     random.shuffle(&mut order);
     let mut cells = Vec::new();
@@ -82,6 +79,11 @@ pub fn block(subjects: &[Subject], suite: &Suite, seed: u64, number: u32) -> Vec
         workload,
     };
     (0..).zip(cells).map(step).collect()
+}
+
+/// The part of a seed with this number.
+pub(crate) fn random(seed: u64, part: u64) -> fastrand::Rng {
+    (0..part).fold(fastrand::Rng::with_seed(seed), |mut random, _| random.fork())
 }
 
 /// The runs of `workload` in each block: index of the subject and number of the copy.
@@ -119,19 +121,20 @@ pub fn compares_nothing(subjects: &[Subject], suite: &Suite, steps: &[Step]) -> 
 /// Whether `step` is one of the baseline's instances that every group of a cohort has.
 #[must_use]
 pub fn is_reference(subjects: &[Subject], suite: &Suite, step: &Step) -> bool {
-    step.copy < suite.baseline_copies
-        && baseline(subjects, suite, &suite.workloads[step.workload]) == Some(step.subject)
+    step.copy < suite.baseline_copies && is_baseline(subjects, suite, step)
+}
+
+fn is_baseline(subjects: &[Subject], suite: &Suite, step: &Step) -> bool {
+    baseline(subjects, suite, &suite.workloads[step.workload]) == Some(step.subject)
 }
 
 /// The name of a row: with its copy where a variant is run as though it were several.
 #[must_use]
 pub fn label(subjects: &[Subject], suite: &Suite, step: &Step) -> String {
     let id = &subjects[step.subject].variant.id;
-    let is_baseline =
-        baseline(subjects, suite, &suite.workloads[step.workload]) == Some(step.subject);
     match step.copy {
         0 => id.to_string(),
-        1 if is_baseline => format!("{id} (A/A)"),
+        1 if is_baseline(subjects, suite, step) => format!("{id} (A/A)"),
         copy => format!("{id} #{}", copy + 1),
     }
 }

@@ -9,10 +9,10 @@ use wirebench_schema::{
     scenario::Scenario,
     target::Target,
 };
-use wirebench_server::launch::{STOP_GRACE, Server};
+use wirebench_server::{launch::Server, tree::numbers};
 
 use crate::{
-    agents::{Agents, AtStop},
+    agents::{AgentPool, Agents},
     measure::RunSettings,
 };
 
@@ -34,20 +34,17 @@ impl RunSettings {
         stop: &AtomicBool,
     ) -> Result<WakeUpPrice, String> {
         let request = server.request(Scenario::Hello, 1);
-        let server = self.launcher.start(&request, stop).map_err(|error| error.to_string())?;
-        let costs = self.of_modes(&server, stop);
-        // How it ended says nothing of the price.
-        let _ = server.stop(STOP_GRACE);
-        price(costs?)
+        self.with_server(&request, stop, |server| price(self.of_modes(server, stop)?))
     }
 
     /// The least that a request takes where CPUs sleep, and where they are kept awake.
     fn of_modes(&self, server: &Server, stop: &AtomicBool) -> Result<[WakeUpPrice; 2], String> {
-        let mut agents = Agents::here(&self.agent_command, self.generator_cpus(), stop)?;
+        let pool = AgentPool::here(&self.agent_command, self.generator_cpus())?;
+        let mut agents = Agents::new(pool, stop)?;
         let mut least = [WakeUpPrice { cpu_ns: f64::MAX, latency_ns: f64::MAX }; 2];
         for _ in 0..WINDOWS {
             for (least, idle) in least.iter_mut().zip([IdleMode::Natural, IdleMode::Awake]) {
-                let cost = cost(&mut agents, server, idle, stop)?;
+                let cost = cost(&mut agents, server, idle)?;
                 least.cpu_ns = least.cpu_ns.min(cost.cpu_ns);
                 least.latency_ns = least.latency_ns.min(cost.latency_ns);
             }
@@ -57,12 +54,7 @@ impl RunSettings {
 }
 
 /// CPU time and median latency of a request in one window.
-fn cost(
-    agents: &mut Agents,
-    server: &Server,
-    idle: IdleMode,
-    stop: &AtomicBool,
-) -> Result<WakeUpPrice, String> {
+fn cost(agents: &mut Agents<'_>, server: &Server, idle: IdleMode) -> Result<WakeUpPrice, String> {
     let address = server.address();
     let host = address.ip().to_string();
     let config = LoadConfig {
@@ -75,10 +67,10 @@ fn cost(
         ..LoadConfig::new(Target::of_scenario(Scenario::Hello, &host, address.port()))
     };
     // The load before, which has the same number, is closed.
-    agents.connect(0, &config, Windows::Many, stop, &mut |_| {})?;
-    let pids = server.tree().iter().map(|pid| pid.as_raw_nonzero().get()).collect();
-    let order = WindowOrder { recording: Recording::Silent, ..WindowOrder::whole(&config, pids) };
-    let window = agents.window(&order, (AtStop::Fail, stop), &mut |_| {})?;
+    agents.connect(0, &config, Windows::Many, &mut |_| {})?;
+    let whole = WindowOrder::whole(&config, numbers(&server.tree()));
+    let order = WindowOrder { recording: Recording::Silent, ..whole };
+    let window = agents.window(&order, None, &mut |_| {})?;
     let figures = window.cpu.counted_ns.zip(window.report.latency);
     let (cpu_ns, latency) = figures.ok_or("the load has no figures")?;
     Ok(WakeUpPrice {

@@ -8,18 +8,15 @@ use std::{
 };
 use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
-    agent::{LoadProcesses, Recording, WindowOrder, WindowReport, Windows},
+    agent::{Recording, WindowOrder, WindowReport, Windows},
     journal::{Profile, Why, WhyOutcome},
-    load::{LoadReport, Stop},
+    load::{LoadConfig, LoadReport, Stop},
     suite::Workload,
 };
-use wirebench_server::{
-    launch::{Server, stop_grace},
-    perf::Perf,
-};
+use wirebench_server::{launch::Server, perf::Perf, tree::numbers};
 
 use crate::{
-    agents::{Agents, AtStop},
+    agents::Agents,
     measure::{Cell, RunSettings, settled_look},
 };
 
@@ -48,7 +45,9 @@ pub(crate) fn profile(
     stop: &AtomicBool,
 ) -> Option<Why> {
     let started = crate::journal::now();
-    let attempt = || started_and_profiled(settings, perf, cell, stop);
+    let request = settings.request(cell);
+    let work = |server: &Server| loaded_and_profiled(settings, perf, cell, server, stop);
+    let attempt = || settings.with_server(&request, stop, work);
     // On a busy machine a whole slice may pass without a reply.
     let profiled = attempt().or_else(|_| attempt());
     let outcome = match profiled {
@@ -60,20 +59,6 @@ pub(crate) fn profile(
     Some(Why { variant, workload, started, outcome })
 }
 
-fn started_and_profiled(
-    settings: &RunSettings,
-    perf: Perf,
-    cell: &Cell<'_>,
-    stop: &AtomicBool,
-) -> Result<Profile, String> {
-    let request = settings.request(cell, settings.workers_of(cell));
-    let server = settings.launcher.start(&request, stop).map_err(|error| error.to_string())?;
-    let profiled = loaded_and_profiled(settings, perf, cell, &server, stop);
-    // How it ends counts nowhere.
-    let _ = server.stop(stop_grace(stop));
-    profiled
-}
-
 fn loaded_and_profiled(
     settings: &RunSettings,
     perf: Perf,
@@ -83,8 +68,8 @@ fn loaded_and_profiled(
 ) -> Result<Profile, String> {
     let config = settings.load_config(cell, server);
     let mut agents = settings.agents(stop)?;
-    agents.connect(0, &config, Windows::Many, stop, &mut |_| {})?;
-    let mut load = |length| slice(&mut agents, cell.workload, server, length, stop);
+    agents.connect(0, &config, Windows::Many, &mut |_| {})?;
+    let mut load = |length| slice(&mut agents, &config, server, length);
     load(WARM_UP)?;
     // A server may start processes for its first requests.
     let pids: Vec<Pid> = settled_look(server).living().pids();
@@ -112,25 +97,16 @@ const fn served(report: &LoadReport) -> u64 {
 
 /// A slice without a discard, so that all requests that `perf` sees are counted.
 fn slice(
-    agents: &mut Agents,
-    workload: &Workload,
+    agents: &mut Agents<'_>,
+    config: &LoadConfig,
     server: &Server,
     length: Duration,
-    stop: &AtomicBool,
 ) -> Result<WindowReport, String> {
-    let pids = settled_look(server).living().pids();
-    let pids = pids.iter().map(|pid| pid.as_raw_nonzero().get()).collect();
-    let order = WindowOrder {
-        load: 0,
-        model: workload.model.clone(),
-        discard_ns: 0,
-        stop: Stop::After(length),
-        start_ns: None,
-        recording: Recording::Silent,
-        processes: vec![LoadProcesses { load: 0, pids }],
-        server_cpus: Vec::new(),
-    };
-    let report = agents.window(&order, (AtStop::Fail, stop), &mut |_| {})?;
+    let pids = numbers(&settled_look(server).living().pids());
+    let whole = WindowOrder::whole(config, pids);
+    let (stop, recording) = (Stop::After(length), Recording::Silent);
+    let order = WindowOrder { discard_ns: 0, stop, recording, ..whole };
+    let report = agents.window(&order, None, &mut |_| {})?;
     match report.report.requests {
         0 => Err(nothing_answered(&report.report)),
         _ => Ok(report),

@@ -3,7 +3,9 @@
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open},
+    process::{
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+    },
 };
 use std::{
     collections::BTreeMap,
@@ -24,6 +26,10 @@ const OUTPUT_BYTES: u64 = 256 * 1024;
 const OUTPUT_LIMIT_BYTES: u64 = 64 << 20;
 /// How often a wait looks at the stop flag. The end of the program itself is noticed at once.
 const STEP: Duration = Duration::from_millis(50);
+
+/// Looks whether a child has ended, which is still to be waited for.
+const ENDED: WaitIdOptions =
+    WaitIdOptions::EXITED.union(WaitIdOptions::NOHANG).union(WaitIdOptions::NOWAIT);
 
 /// What a program printed, and how it ended.
 #[derive(Debug)]
@@ -79,8 +85,8 @@ impl Job<'_> {
         command
     }
 
-    fn error(&self, error: io::Error) -> CommandError {
-        CommandError::Io { program: self.argv[0].clone(), error }
+    fn io<T>(&self, result: io::Result<T>) -> Result<T, CommandError> {
+        result.map_err(|error| CommandError::Io { program: self.argv[0].clone(), error })
     }
 
     fn start_error(&self, error: io::Error) -> CommandError {
@@ -89,29 +95,33 @@ impl Job<'_> {
 
     /// Runs it and returns what it printed.
     pub fn output(&self, stop: &AtomicBool) -> Result<Output, CommandError> {
-        let mut out = temporary_file().map_err(|error| self.error(error))?;
-        let mut errors = temporary_file().map_err(|error| self.error(error))?;
-        let flooded = || {
-            let bytes = |file: &File| file.metadata().map_or(0, |metadata| metadata.len());
-            bytes(&out) + bytes(&errors) > OUTPUT_LIMIT_BYTES
-        };
+        let (status, _, [out, errors]) = self.measured(None, stop)?;
+        Ok(Output { status, text: out + &errors })
+    }
+
+    /// Runs it on `cpus`. The answer is how it ended, its CPU time, and what it wrote to standard output and to
+    /// standard error.
+    pub fn measured(
+        &self,
+        cpus: Option<&[u32]>,
+        stop: &AtomicBool,
+    ) -> Result<(ExitStatus, Duration, [String; 2]), CommandError> {
+        let mut files = [self.io(temporary_file())?, self.io(temporary_file())?];
         let mut command = self.command();
-        command.stdout(out.try_clone().map_err(|error| self.error(error))?);
-        command.stderr(errors.try_clone().map_err(|error| self.error(error))?);
-        let status = self.wait(command, stop, &flooded)?;
-        let mut text = String::new();
-        for file in [&mut out, &mut errors] {
-            text += &read_from_start(file).map_err(|error| self.error(error))?;
+        command.stdout(self.io(files[0].try_clone())?).stderr(self.io(files[1].try_clone())?);
+        if let Some(cpus) = cpus {
+            self.io(wirebench_sys::child::on_cpus(&mut command, cpus))?;
         }
-        Ok(Output { status, text })
+        let (status, cpu) = self.wait(command, &files.each_ref(), stop)?;
+        let [out, errors] = files.each_mut().map(read_from_start);
+        Ok((status, cpu, [self.io(out)?, self.io(errors)?]))
     }
 
     /// Runs it with both of its outputs going to `log`.
     pub fn log_to(&self, log: &File, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
         let mut command = self.command();
-        command.stdout(log.try_clone().map_err(|error| self.error(error))?);
-        command.stderr(log.try_clone().map_err(|error| self.error(error))?);
-        self.wait(command, stop, &|| false)
+        command.stdout(self.io(log.try_clone())?).stderr(self.io(log.try_clone())?);
+        self.wait(command, &[], stop).map(|(status, _)| status)
     }
 
     /// Runs it in the foreground with this program's own input and outputs, so that it can ask for
@@ -128,28 +138,26 @@ impl Job<'_> {
         (stdin, stdout): (Stdio, Stdio),
         stop: &AtomicBool,
     ) -> Result<(ExitStatus, String), CommandError> {
-        let mut errors = temporary_file().map_err(|error| self.error(error))?;
-        let flooded = || errors.metadata().is_ok_and(|it| it.len() > OUTPUT_LIMIT_BYTES);
+        let mut errors = self.io(temporary_file())?;
         let mut command = self.command();
-        let stderr = errors.try_clone().map_err(|error| self.error(error))?;
-        command.stdin(stdin).stdout(stdout).stderr(stderr);
-        let status = self.wait(command, stop, &flooded)?;
-        Ok((status, read_from_start(&mut errors).map_err(|error| self.error(error))?))
+        command.stdin(stdin).stdout(stdout).stderr(self.io(errors.try_clone())?);
+        let (status, _) = self.wait(command, &[&errors], stop)?;
+        Ok((status, self.io(read_from_start(&mut errors))?))
     }
 
     /// Runs it with `input` on standard input and throws its output away.
     pub fn feed(&self, input: &str, stop: &AtomicBool) -> Result<ExitStatus, CommandError> {
-        let file = file_of(input).map_err(|error| self.error(error))?;
+        let file = self.io(file_of(input))?;
         self.between((file.into(), Stdio::null()), stop).map(|(status, _)| status)
     }
 
-    /// Waits for the end. `flooded` is asked now and then whether the program has printed too much.
+    /// Waits for the end, unless the program prints too much into `files`.
     fn wait(
         &self,
         mut command: Command,
+        files: &[&File],
         stop: &AtomicBool,
-        flooded: &dyn Fn() -> bool,
-    ) -> Result<ExitStatus, CommandError> {
+    ) -> Result<(ExitStatus, Duration), CommandError> {
         wirebench_sys::child::die_with_parent(&mut command);
         let mark = tree::new_mark();
         command.env(MARK, &mark);
@@ -161,12 +169,14 @@ impl Job<'_> {
             ended.iter().map(|it| PollFd::new(it, PollFlags::IN)).collect();
         let until = Instant::now() + self.timeout;
         loop {
-            if let Some(status) = child.try_wait().map_err(|error| self.error(error))? {
-                return Ok(status);
+            let has_ended = waitid(WaitId::Pid(group), ENDED).map_err(io::Error::from);
+            if self.io(has_ended)?.is_some() {
+                return self.io(wirebench_sys::usage::wait(&mut child));
             }
+            let printed = files.iter().map(|file| file.metadata().map_or(0, |it| it.len()));
             let failure = if stop.load(Ordering::Relaxed) {
                 Some(CommandError::Interrupted)
-            } else if flooded() {
+            } else if printed.sum::<u64>() > OUTPUT_LIMIT_BYTES {
                 Some(CommandError::Flood(self.argv[0].clone()))
             } else if Instant::now() >= until {
                 Some(CommandError::Timeout { program: self.argv[0].clone(), after: self.timeout })

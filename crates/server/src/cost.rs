@@ -10,7 +10,13 @@ pub use window::{Course, TICKS_OFF_NS, WindowCpu};
 
 use rustix::process::Pid;
 use std::time::Instant;
-use wirebench_schema::journal::{Cost, Placement};
+use wirebench_schema::{
+    entry::Sharing,
+    journal::{Cost, Placement},
+    load::LoadReport,
+};
+
+use crate::process_clocks;
 
 /// The CPU clocks of some processes at one moment and nothing else: cheap enough for every 100 ms.
 /// Processes that have begun since they were listed are not seen.
@@ -24,12 +30,8 @@ impl Clocks {
     /// Reads them; processes that have ended count for nothing.
     pub fn read(known: &[Pid]) -> Self {
         let at = Instant::now();
-        Self { at, cpu_ns: known.iter().filter_map(clock).sum() }
+        Self { at, cpu_ns: known.iter().filter_map(|pid| process_clocks::of(*pid)).sum() }
     }
-}
-
-fn clock(pid: &Pid) -> Option<u64> {
-    wirebench_sys::cpu_clock::process_cpu_ns(*pid).ok()
 }
 
 /// What the generator measured in the window, as far as the cost needs it.
@@ -39,6 +41,24 @@ pub struct Window {
     pub requests: u64,
     /// The busiest thread's CPU time in it.
     pub thread_cpu_ns_most: u64,
+}
+
+impl Window {
+    /// The window of our own generators.
+    #[must_use]
+    pub fn of(load: &LoadReport) -> Self {
+        let thread_cpu_ns_most = load.thread_cpu_ns.iter().copied().max().unwrap_or(0);
+        Self { window_ns: load.window_ns, requests: load.requests, thread_cpu_ns_most }
+    }
+}
+
+/// The use of CPUs by threads in a window.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadUse {
+    pub busiest_ns: f64,
+    /// Context switches, voluntary and involuntary.
+    pub switches: (f64, f64),
+    pub run_queue_ns: f64,
 }
 
 /// The cost of a window. `busy_cpus` is how many CPUs the server could keep busy.
@@ -52,29 +72,46 @@ pub fn cost(
     window: Window,
     busy_cpus: usize,
 ) -> Cost {
-    let (cpu_ns, length) = (cpu.cpu_ns as f64, window.window_ns.max(1) as f64);
     let span_ns = after.cpu_ns.saturating_sub(before.cpu_ns);
     let in_window = |count: u64| match span_ns {
         0 => count as f64,
-        span_ns => count as f64 * cpu_ns / span_ns as f64,
+        span_ns => count as f64 * cpu.cpu_ns as f64 / span_ns as f64,
     };
     let (voluntary, involuntary) = after.switches_since(before);
+    let use_of_threads = ThreadUse {
+        busiest_ns: in_window(after.threads.busiest_since(&before.threads)),
+        switches: (in_window(voluntary), in_window(involuntary)),
+        run_queue_ns: in_window(after.threads.run_queue_since(&before.threads)),
+    };
+    whole_cost((cpu.cpu_ns, cpu.lost == 0), use_of_threads, after, window, busy_cpus)
+}
+
+/// The cost of a window with this CPU time, if all of it is known, and with the details after it.
+#[must_use]
+pub fn whole_cost(
+    (cpu_ns, is_known): (u64, bool),
+    use_of_threads: ThreadUse,
+    after: &Details,
+    window: Window,
+    busy_cpus: usize,
+) -> Cost {
+    let length = window.window_ns.max(1) as f64;
     // No server answers without CPU time: then its processes were not read.
-    let is_known = window.requests > 0 && cpu.lost == 0 && cpu.cpu_ns > 0;
+    let is_known = is_known && window.requests > 0 && cpu_ns > 0;
     Cost {
-        cpu_ns: cpu.cpu_ns,
+        cpu_ns,
         sampled_ns: window.window_ns,
-        cpu_ns_per_request: is_known.then(|| cpu_ns / window.requests as f64),
-        cpu_share: cpu_ns / length / busy_cpus.max(1) as f64,
-        busiest_thread_share: in_window(after.threads.busiest_since(&before.threads)) / length,
+        cpu_ns_per_request: is_known.then(|| cpu_ns as f64 / window.requests as f64),
+        cpu_share: cpu_ns as f64 / length / busy_cpus.max(1) as f64,
+        busiest_thread_share: use_of_threads.busiest_ns / length,
         generator_cpu_share: window.thread_cpu_ns_most as f64 / length,
         memory_peak_bytes: after.memory_peak_bytes,
         processes: u32::try_from(after.processes).unwrap_or(u32::MAX),
         threads: u32::try_from(after.threads.count()).unwrap_or(u32::MAX),
-        context_switches_voluntary: whole(in_window(voluntary)),
-        context_switches_involuntary: whole(in_window(involuntary)),
+        context_switches_voluntary: whole(use_of_threads.switches.0),
+        context_switches_involuntary: whole(use_of_threads.switches.1),
         mapped: after.mapped.clone(),
-        run_queue_ns: Some(whole(in_window(after.threads.run_queue_since(&before.threads)))),
+        run_queue_ns: Some(whole(use_of_threads.run_queue_ns)),
     }
 }
 
@@ -90,14 +127,10 @@ fn whole(count: f64) -> u64 {
 /// How many CPUs a server can keep busy: one for each worker, all of them when each connection has
 /// its own.
 #[must_use]
-pub fn busy_cpus(
-    sharing: wirebench_schema::entry::Sharing,
-    workers: u32,
-    placement: &Placement,
-) -> usize {
+pub fn busy_cpus(sharing: Sharing, workers: u32, placement: &Placement) -> usize {
     let cpus = placement.server_cpus.len();
     match sharing {
-        wirebench_schema::entry::Sharing::PerConnection => cpus,
+        Sharing::PerConnection => cpus,
         _ => cpus.min(workers as usize),
     }
 }

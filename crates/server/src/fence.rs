@@ -75,10 +75,11 @@ impl Sitters {
         sitters
     }
 
-    /// The CPUs for which they were made.
-    #[must_use]
-    pub fn cpus(&self) -> &[u32] {
-        &self.cpus
+    /// Moves them to `cpus`, unless they are there.
+    pub fn move_to(&mut self, cpus: &[u32]) {
+        if self.cpus != cpus {
+            *self = Self::on(cpus);
+        }
     }
 
     /// The clocks of the processes of `servers` now.

@@ -66,17 +66,17 @@ impl Measure {
         list: impl Fn() -> Vec<Pid>,
         patience: Duration,
         stop: &AtomicBool,
-    ) -> (MemoryUse, Stillness) {
+    ) -> (MemoryUse, bool) {
         let until = Instant::now() + patience;
         let mut looks = Vec::new();
         loop {
             let held = self.held(&list());
             looks.push(held.own_bytes);
             if are_alike(&looks) {
-                return (held, Stillness::Still);
+                return (held, true);
             }
             if Instant::now() >= until || stop.load(Ordering::Relaxed) {
-                return (held, Stillness::Moving);
+                return (held, false);
             }
             thread::sleep(LOOK);
         }
@@ -89,13 +89,6 @@ pub struct MemoryUse {
     /// Private pages only. The share of a mapped file, such as code, that counts changes with every
     /// other program that maps it, so it does not show growth.
     pub own_bytes: u64,
-}
-
-/// Whether memory stood still when it was last looked at.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Stillness {
-    Still,
-    Moving,
 }
 
 fn are_alike(looks: &[u64]) -> bool {
@@ -187,8 +180,8 @@ mod tests {
     fn who_grows_without_end_is_waited_for_no_longer_than_allowed() {
         let own = rustix::process::getpid();
         let stop = AtomicBool::new(true);
-        let (held, stillness) =
+        let (held, is_still) =
             Measure::Resident.settled(|| vec![own], Duration::from_secs(60), &stop);
-        assert!(held.bytes > 0 && stillness == Stillness::Moving, "{held:?} {stillness:?}");
+        assert!(held.bytes > 0 && !is_still, "{held:?}");
     }
 }

@@ -1,10 +1,9 @@
-//! A child process of this program that writes one JSON object a line, and may read some.
+//! A child process that writes one JSON object a line, and may read lines.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     io::{BufRead, BufReader, Read, Write},
-    marker::PhantomData,
     process::{Child, ChildStdin, Command, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
@@ -26,7 +25,7 @@ const LINES: usize = 1024;
 const SHOWN: usize = 200;
 
 /// The lines of `source`. One that is too long comes in pieces, which no reader accepts.
-pub fn lines(source: impl Read) -> impl Iterator<Item = String> {
+fn lines(source: impl Read) -> impl Iterator<Item = String> {
     let mut source = BufReader::new(source);
     std::iter::from_fn(move || {
         let mut line = String::new();
@@ -36,41 +35,51 @@ pub fn lines(source: impl Read) -> impl Iterator<Item = String> {
     })
 }
 
-/// A child whose lines are `E`. Dropping it kills it.
+/// A child that is heard line by line. Dropping it kills it.
 #[derive(Debug)]
-pub struct PipedChild<E> {
-    child: Child,
-    input: Option<Writer>,
+pub struct PipedChild {
+    pub(crate) child: Child,
+    pub(crate) input: Option<Writer>,
     /// With the moments at which they arrived.
-    lines: Receiver<(Instant, String)>,
-    stderr: StderrTail,
-    event: PhantomData<fn() -> E>,
+    pub(crate) lines: Receiver<(Instant, String)>,
+    pub(crate) stderr: StderrTail,
 }
 
 #[derive(Clone, Debug)]
 pub struct Writer(Arc<Mutex<ChildStdin>>);
 
 impl Writer {
-    /// Writes one line. One to a child that has ended is lost: its last event says why it has.
+    /// Writes a message as one line.
     pub fn say(&self, message: &impl Serialize) -> Result<(), String> {
+        let line = serde_json::to_string(message).map_err(std::io::Error::other);
+        line.and_then(|line| self.line(&line))
+            .map_err(|error| format!("cannot write to the process: {error}"))
+    }
+
+    /// Writes one line. One to a child that has ended is lost: its last event says why it has.
+    pub(crate) fn line(&self, line: &str) -> std::io::Result<()> {
         let mut input = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let write = serde_json::to_string(message).map_err(std::io::Error::other);
-        write.and_then(|line| writeln!(input, "{line}")).or_else(|error| {
-            let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;
-            is_gone.then_some(()).ok_or_else(|| format!("cannot write to the process: {error}"))
-        })
+        match writeln!(input, "{line}") {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            written => written,
+        }
     }
 }
 
-impl<E: DeserializeOwned> PipedChild<E> {
+impl PipedChild {
     /// Starts it on `cpus`. It ends with this process.
     pub fn spawn(mut command: Command, cpus: Option<&[u32]>) -> std::io::Result<Self> {
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         wirebench_sys::child::die_with_parent(&mut command);
         if let Some(cpus) = cpus {
             wirebench_sys::child::on_cpus(&mut command, cpus)?;
         }
+        Self::outliving(command)
+    }
+
+    /// Starts one that does not end with this process. A Ctrl-C at the terminal is not for it.
+    pub(crate) fn outliving(mut command: Command) -> std::io::Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(parallel::at_limit)?;
         let missing = || std::io::Error::other("a pipe is missing");
         let stdout = child.stdout.take().ok_or_else(missing)?;
@@ -84,7 +93,7 @@ impl<E: DeserializeOwned> PipedChild<E> {
                 }
             }
         })?;
-        Ok(Self { child, input, lines: receiver, stderr, event: PhantomData })
+        Ok(Self { child, input, lines: receiver, stderr })
     }
 
     /// Writes one line to it. One that has ended says why in its last event.
@@ -92,19 +101,14 @@ impl<E: DeserializeOwned> PipedChild<E> {
         self.input.as_ref().ok_or("the process takes no input")?.say(message)
     }
 
-    /// What writes to it, for several threads; none if it takes no input.
+    /// What writes to it, for several threads.
     pub fn writer(&self) -> Option<Writer> {
         self.input.clone()
     }
 
-    /// The next event, or none within `timeout`. An error is a sentence on how the process ended,
-    /// which `name` names.
-    pub fn next(&mut self, name: &str, timeout: Duration) -> Result<Option<E>, String> {
-        Ok(self.next_at(name, timeout)?.map(|(_, event)| event))
-    }
-
-    /// The same with the moment at which it arrived, which may be before it was asked for.
-    pub fn next_at(
+    /// The next event and the moment at which it arrived, which may be before it was asked for; none within `timeout`.
+    /// An error is a sentence on how the process ended, which `name` names.
+    pub fn next<E: DeserializeOwned>(
         &mut self,
         name: &str,
         timeout: Duration,
@@ -131,7 +135,7 @@ impl<E: DeserializeOwned> PipedChild<E> {
     }
 }
 
-impl<E> Drop for PipedChild<E> {
+impl Drop for PipedChild {
     fn drop(&mut self) {
         // A carrier may have started others. The number of one that has been waited for may be another's.
         if let Ok(None) = self.child.try_wait() {

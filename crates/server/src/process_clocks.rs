@@ -6,19 +6,27 @@ use wirebench_schema::load::EdgeClocks;
 /// CPU time of each process so far, in nanoseconds; none of one that has ended.
 #[must_use]
 pub fn read(pids: &[i32]) -> Vec<Option<u64>> {
-    let clock = |pid: &i32| {
-        Pid::from_raw(*pid).and_then(|pid| wirebench_sys::cpu_clock::process_cpu_ns(pid).ok())
-    };
-    pids.iter().map(clock).collect()
+    pids.iter().map(|pid| of(Pid::from_raw(*pid)?)).collect()
+}
+
+/// CPU time of a process so far, in nanoseconds; none of one that has ended.
+#[must_use]
+pub fn of(pid: Pid) -> Option<u64> {
+    wirebench_sys::cpu_clock::process_cpu_ns(pid).ok()
 }
 
 /// The growth between the edges, where each process could be read at both.
 #[must_use]
 pub fn counted_ns(edges: &EdgeClocks) -> Option<u64> {
-    let pairs = edges.start_ns.iter().zip(&edges.end_ns);
-    let grown = pairs.map(|(start, end)| Some((*end)?.saturating_sub((*start)?)));
+    grown_ns(&edges.start_ns, &edges.end_ns)
+}
+
+/// The same between two readings of the same processes.
+pub(crate) fn grown_ns(start_ns: &[Option<u64>], end_ns: &[Option<u64>]) -> Option<u64> {
+    let grown =
+        start_ns.iter().zip(end_ns).map(|(start, end)| Some((*end)?.saturating_sub((*start)?)));
     let sum = grown.sum::<Option<u64>>()?;
-    (!edges.start_ns.is_empty() && edges.start_ns.len() == edges.end_ns.len()).then_some(sum)
+    (!start_ns.is_empty() && start_ns.len() == end_ns.len()).then_some(sum)
 }
 
 #[cfg(test)]

@@ -60,14 +60,20 @@ pub fn children_besides(known: &[Pid]) -> Vec<i32> {
     let processes = known.iter().filter_map(|pid| process(*pid));
     let tasks = processes.flat_map(|process| process.tasks().into_iter().flatten().flatten());
     let children = tasks.flat_map(|task| task.children().unwrap_or_default());
-    let is_known = |child: i32| known.iter().any(|pid| pid.as_raw_nonzero().get() == child);
-    children.map(u32::cast_signed).filter(|child| !is_known(*child)).collect()
+    let known = numbers(known);
+    children.map(u32::cast_signed).filter(|child| !known.contains(child)).collect()
 }
 
 /// The name of a process, or `?` when it is gone.
 #[must_use]
 pub fn name(pid: Pid) -> String {
     process(pid).and_then(|process| process.stat().ok()).map_or("?".to_owned(), |stat| stat.comm)
+}
+
+/// Processes by their numbers.
+#[must_use]
+pub fn numbers(pids: &[Pid]) -> Vec<i32> {
+    pids.iter().map(|pid| pid.as_raw_nonzero().get()).collect()
 }
 
 /// The handle on one process, if it exists.

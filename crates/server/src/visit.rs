@@ -9,7 +9,10 @@ use wirebench_schema::{
     load::{EdgeClocks, LoadReport},
 };
 
-use crate::fence::{Reading, Sitters};
+use crate::{
+    fence::{Reading, Sitters},
+    process_clocks::{counted_ns, grown_ns},
+};
 
 /// A server is at rest when it uses at most this share of a CPU.
 const REST_SHARE: f64 = 0.02;
@@ -18,13 +21,6 @@ const REST_SHARE: f64 = 0.02;
 const FIRST_LOOK: Duration = Duration::from_micros(100);
 const NEXT_LOOK: Duration = Duration::from_millis(1);
 const REST_WITHIN: Duration = Duration::from_millis(40);
-
-/// The use of a part.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum PartUse {
-    Discarded,
-    Counted,
-}
 
 /// The load of one part.
 #[derive(Clone, Debug)]
@@ -38,11 +34,30 @@ pub struct Part {
     pub generator_waited_ns: u64,
 }
 
-/// Makes the parts of a slice with `part`, and reads the servers' clocks between them.
+/// The report of a whole load, which is one part, with the servers' clocks at its edges.
+#[must_use]
+pub fn whole(load: u32, part: Part, clocks: EdgeClocks) -> WindowReport {
+    let counted_ns = counted_ns(&clocks);
+    WindowReport {
+        load,
+        report: part.report,
+        start_ns: part.start_ns,
+        end_ns: part.end_ns,
+        waited_ns: 0,
+        generator_waited_ns: part.generator_waited_ns,
+        cpu: WindowCpu { counted_ns, whole_ns: counted_ns.unwrap_or(0) },
+        clocks,
+        parked_cpu_ns: Vec::new(),
+        series: Vec::new(),
+    }
+}
+
+/// Makes the parts of a slice with `part`, which hears how long each is and whether it counts, and reads the servers'
+/// clocks between them.
 pub fn visit(
     order: &WindowOrder,
     sitters: &Sitters,
-    mut part: impl FnMut(Duration, PartUse) -> Result<Part, String>,
+    mut part: impl FnMut(Duration, bool) -> Result<Part, String>,
 ) -> Result<WindowReport, String> {
     let began = Instant::now();
     let mut fences = vec![rest(order, sitters)];
@@ -50,8 +65,7 @@ pub fn visit(
     let discards = usize::from(order.discard_ns > 0);
     let mut parts = Vec::new();
     for (place, length) in order.parts().into_iter().enumerate() {
-        let of_part = if place < discards { PartUse::Discarded } else { PartUse::Counted };
-        parts.push(part(length, of_part)?);
+        parts.push(part(length, place >= discards)?);
         fences.push(sitters.read(&order.processes));
     }
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
@@ -80,27 +94,16 @@ pub fn visit(
     let mut reports: Vec<LoadReport> = parts.drain(discards..).map(|it| it.report).collect();
     let report = if is_series { LoadReport::merge(&reports) } else { reports.pop() };
     let report = report.ok_or("a slice has a part that counts")?;
-    Ok(WindowReport {
-        load: order.load,
-        report,
-        start_ns,
-        end_ns,
-        waited_ns,
-        generator_waited_ns,
-        cpu: WindowCpu { counted_ns, whole_ns: own(before, after).unwrap_or(0) },
-        clocks: EdgeClocks::default(),
-        parked_cpu_ns,
-        series,
-    })
+    let cpu = WindowCpu { counted_ns, whole_ns: own(before, after).unwrap_or(0) };
+    let part = Part { report, start_ns, end_ns, generator_waited_ns };
+    let whole = whole(order.load, part, EdgeClocks::default());
+    Ok(WindowReport { waited_ns, cpu, parked_cpu_ns, series, ..whole })
 }
 
 /// CPU time of the server of this load between two fences, where each of its processes could be read at both.
 fn used(order: &WindowOrder, load: u32, from: &Reading, to: &Reading) -> Option<u64> {
     let place = order.processes.iter().position(|it| it.load == load)?;
-    let pairs = from[place].iter().zip(&to[place]);
-    let grown = pairs.map(|(from, to)| Some((*to)?.saturating_sub((*from)?)));
-    let sum = grown.sum::<Option<u64>>()?;
-    (!from[place].is_empty()).then_some(sum)
+    grown_ns(&from[place], &to[place])
 }
 
 /// Waits until no server uses CPU time any more, or for so long that it will not. Returns the clocks then.

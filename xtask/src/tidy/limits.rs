@@ -3,7 +3,7 @@
 /// Per crate: lines of code, of tests, of golden files; cycles of modules; doc comments without a noun or a verb at
 /// their beginning; long files; functions excepted from the limit of lines; calls that accept a failed run.
 pub(super) const CRATES: &[(&str, [usize; 8])] = &[
-    ("agent", [323, 219, 0, 0, 2, 0, 0, 0]),
+    ("agent", [301, 219, 0, 0, 2, 0, 0, 0]),
     ("bundle", [222, 71, 0, 0, 4, 0, 0, 0]),
     ("catalogue", [2350, 1090, 27, 0, 44, 4, 0, 0]),
     ("cli", [9984, 12138, 2957, 5, 85, 12, 0, 71]),
@@ -26,7 +26,7 @@ pub(super) const CRATES: &[(&str, [usize; 8])] = &[
 /// Counts of the workspace.
 pub(super) const OTHERS: &[(&str, usize)] = &[
     ("surplus definitions of pub types with one name", 43),
-    ("surplus definitions of pub and pub(..) types with one name", 143),
+    ("surplus definitions of pub and pub(..) types with one name", 138),
     ("options of run", 83),
     ("options of ab", 79),
     ("options of load", 65),

@@ -1,25 +1,20 @@
 //! The edges of a window on other hosts: the clocks of the servers are read here, where they run, at the moments
 //! at which the generators are to begin and to end.
 
-use std::collections::VecDeque;
+use std::time::Duration;
 use wirebench_schema::{
     agent::WindowOrder,
-    load::{EdgeClocks, LoadEvent, Stop},
+    load::{EdgeClocks, LoadEvent},
 };
 use wirebench_server::process_clocks::read;
 
-/// What a moment of a window is for.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Edge {
-    Start,
-    End,
-}
+use crate::stop::length;
 
 /// The moments of a window that are still to come, and what was read at those that have passed.
 #[derive(Debug)]
 pub(super) struct Edges {
-    start_ns: u64,
-    pending: VecDeque<(u64, Edge)>,
+    start_ns: Option<u64>,
+    end_ns: Option<u64>,
     pids: Vec<i32>,
     pub(super) clocks: EdgeClocks,
     has_ended: bool,
@@ -30,69 +25,50 @@ impl Edges {
     pub(super) fn new(order: &WindowOrder, start_ns: u64) -> Self {
         let own = order.processes.iter().find(|server| server.load == order.load);
         let pids = own.map_or_else(Vec::new, |server| server.pids.clone());
-        let (pending, clocks) = (moments(order), EdgeClocks::default());
-        Self { start_ns, pending, pids, clocks, has_ended: false }
+        let start_ns = start_ns + order.discard_ns;
+        let length_ns = |length: Duration| u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
+        let end_ns = length(order.stop).map(|it| start_ns.saturating_add(length_ns(it)));
+        let (start_ns, clocks) = (Some(start_ns), EdgeClocks::default());
+        Self { start_ns, end_ns, pids, clocks, has_ended: false }
     }
 
     /// When the next one is.
     pub(super) fn next_ns(&self) -> Option<u64> {
-        self.pending.front().map(|(moment_ns, _)| self.start_ns + moment_ns)
+        self.start_ns.or(self.end_ns)
     }
 
     /// Reads the clocks for each moment that has come by now, and says which edges have passed. All are read, also
     /// where this thread is late: a window without one of them has no CPU time.
     pub(super) fn pass(&mut self, now_ns: u64) -> Vec<LoadEvent> {
         let mut events = Vec::new();
-        while self.next_ns().is_some_and(|next_ns| next_ns <= now_ns) {
-            events.extend(self.read_next());
+        if self.start_ns.take_if(|start_ns| *start_ns <= now_ns).is_some() {
+            self.clocks.start_ns = read(&self.pids);
+            events.push(LoadEvent::WindowStart);
+        }
+        if self.start_ns.is_none() && self.end_ns.is_some_and(|end_ns| end_ns <= now_ns) {
+            events.extend(self.end());
         }
         events
     }
 
     /// A generator has reported: the window has ended, by its count or before its time. None if that is known.
     pub(super) fn end(&mut self) -> Option<LoadEvent> {
-        if self.has_ended {
+        (self.start_ns, self.end_ns) = (None, None);
+        if std::mem::replace(&mut self.has_ended, true) {
             return None;
         }
-        self.pending = [(0, Edge::End)].into();
-        self.read_next()
+        self.clocks.end_ns = read(&self.pids);
+        Some(LoadEvent::WindowEnd)
     }
-
-    fn read_next(&mut self) -> Option<LoadEvent> {
-        let (_, edge) = self.pending.pop_front()?;
-        let now = read(&self.pids);
-        match edge {
-            Edge::Start => {
-                self.clocks.start_ns = now;
-                Some(LoadEvent::WindowStart)
-            }
-            Edge::End => {
-                self.clocks.end_ns = now;
-                self.has_ended = true;
-                Some(LoadEvent::WindowEnd)
-            }
-        }
-    }
-}
-
-/// When clocks are read, in nanoseconds since the start of a window, in order.
-fn moments(order: &WindowOrder) -> VecDeque<(u64, Edge)> {
-    let end_ns = match order.stop {
-        Stop::After(length) => {
-            let length_ns = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
-            Some(order.discard_ns.saturating_add(length_ns))
-        }
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
-    };
-    let end = end_ns.map(|end_ns| (end_ns, Edge::End));
-    [(order.discard_ns, Edge::Start)].into_iter().chain(end).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
-    use wirebench_schema::{agent::Recording, load::LoadModel};
+    use wirebench_schema::{
+        agent::Recording,
+        load::{LoadModel, Stop},
+    };
 
     const MS: u64 = 1_000_000;
 

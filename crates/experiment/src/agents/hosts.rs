@@ -7,21 +7,11 @@ use std::{
 };
 use wirebench_schema::{
     agent::{AgentCommand, Recording, WindowCpu, WindowOrder, WindowReport},
-    load::{EdgeClocks, LoadConfig, LoadEvent, LoadReport, Stop},
+    load::{EdgeClocks, LoadConfig, LoadEvent, Stop},
 };
-use wirebench_server::{
-    fence::Sitters,
-    process_clocks::counted_ns,
-    visit::{Part, visit},
-};
+use wirebench_server::visit::{Part, visit, whole};
 
-use super::{
-    Agents, AtStop, OpenWindow,
-    clock::Offset,
-    edges::Edges,
-    limit::WaitLimit,
-    parts::{self, Share},
-};
+use super::{Agents, clock::Offset, edges::Edges, parts};
 
 /// The time between an order to other hosts and its window, beside the way of the order: for a slice, and for a
 /// whole load. An order may take that many times the error of a clock, which is half of the way there and back.
@@ -35,37 +25,20 @@ const FRESH_MOST: Duration = Duration::from_secs(30);
 /// CPU time at an edge is unknown when the clocks are off by more than this share of a slice.
 const ERROR_SHARE: f64 = 0.01;
 
-/// Moments of a window on other hosts, by this side's clock.
-struct Begun {
-    start_ns: u64,
-    end_ns: u64,
-    generator_waited_ns: u64,
-    /// By how much the other clocks may be off.
-    error_ns: u64,
-}
-
-impl Agents {
+impl Agents<'_> {
     /// A slice, each part of which begins everywhere at the same moment. The servers' clocks are read here.
     pub(super) fn slice_of_hosts(
         &mut self,
         order: &WindowOrder,
         config: &LoadConfig,
-        stop: &AtomicBool,
     ) -> Result<WindowReport, String> {
-        let sitters = std::mem::take(&mut self.sitters);
-        let sitters = if sitters.cpus() == order.server_cpus {
-            sitters
-        } else {
-            Sitters::on(&order.server_cpus)
-        };
+        let mut sitters = std::mem::take(&mut self.sitters);
+        sitters.move_to(&order.server_cpus);
         let slice = visit(order, &sitters, |length, _| {
             let order = WindowOrder { discard_ns: 0, stop: Stop::After(length), ..order.clone() };
             let order = WindowOrder { recording: Recording::Silent, ..order };
             let config = order.applied_to(config);
-            let stops = (AtStop::Fail, stop);
-            let (report, _, begun) = self.on_hosts_together(&order, config, stops, &mut |_| {})?;
-            let Begun { start_ns, end_ns, generator_waited_ns, .. } = begun;
-            Ok(Part { report, start_ns, end_ns, generator_waited_ns })
+            Ok(self.on_hosts_together(&order, config, None, &mut |_| {})?.0)
         });
         self.sitters = sitters;
         slice
@@ -75,35 +48,26 @@ impl Agents {
         &mut self,
         order: &WindowOrder,
         config: LoadConfig,
-        stops: (AtStop, &AtomicBool),
+        until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<WindowReport, String> {
-        let (report, clocks, begun) = self.on_hosts_together(order, config, stops, observe)?;
-        let Begun { start_ns, end_ns, generator_waited_ns, error_ns } = begun;
-        let is_exact = error_ns as f64 <= ERROR_SHARE * report.window_ns as f64;
-        let counted_ns = counted_ns(&clocks).filter(|_| is_exact);
-        Ok(WindowReport {
-            load: order.load,
-            report,
-            start_ns,
-            end_ns,
-            waited_ns: 0,
-            generator_waited_ns,
-            cpu: WindowCpu { counted_ns, whole_ns: counted_ns.unwrap_or(0) },
-            clocks,
-            parked_cpu_ns: Vec::new(),
-            series: Vec::new(),
-        })
+        let (part, clocks, error_ns) = self.on_hosts_together(order, config, until, observe)?;
+        let mut report = whole(order.load, part, clocks);
+        if error_ns as f64 > ERROR_SHARE * report.report.window_ns as f64 {
+            report.cpu = WindowCpu { counted_ns: None, whole_ns: 0 };
+        }
+        Ok(report)
     }
 
-    /// A window that begins everywhere at the same moment. The clocks of the servers of a whole load are read here.
+    /// A window that begins everywhere at the same moment, by this side's clock. The clocks of the servers of a whole
+    /// load are read here. The last answer is by how much the other clocks may be off.
     fn on_hosts_together(
         &mut self,
         order: &WindowOrder,
         config: LoadConfig,
-        stops: (AtStop, &AtomicBool),
+        until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
-    ) -> Result<(LoadReport, EdgeClocks, Begun), String> {
+    ) -> Result<(Part, EdgeClocks, u64), String> {
         let offsets = self.offsets()?;
         let error_ns = offsets.iter().map(|it| it.error_ns).max().unwrap_or(0);
         let is_whole = order.recording == Recording::Intervals;
@@ -116,16 +80,15 @@ impl Agents {
             AgentCommand::Window(Box::new(order))
         };
         self.pool.tell_each(offsets.iter().map(order_at))?;
-        let limit = WaitLimit::window(&config, Instant::now());
         let edges = is_whole.then(|| Edges::new(order, start_ns));
-        let window = OpenWindow::new(order, limit, edges, offsets.len());
-        let (reports, clocks) = self.follow(window, stops, observe)?;
+        let (reports, clocks) = self.follow((order, &config), edges, until, observe)?;
         let end_ns = self.pool.now_ns();
-        let offsets = self.better(offsets, order);
+        let offsets = if is_whole { self.better(offsets) } else { offsets };
         let generator_waited_ns =
             reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0);
-        let report = self.merged(config, reports, &offsets)?;
-        Ok((report, clocks, Begun { start_ns, end_ns, generator_waited_ns, error_ns }))
+        let shares = self.pool.hosts().zip(&offsets).zip(reports);
+        let report = parts::whole(config, shares).ok_or("there is no generator")?;
+        Ok((Part { report, start_ns, end_ns, generator_waited_ns }, clocks, error_ns))
     }
 
     /// The clocks, read again when the last reading is old. What they may have drifted since is in their errors.
@@ -141,29 +104,10 @@ impl Agents {
     }
 
     /// A clock may have been read better after a whole load.
-    fn better(&mut self, before: Vec<Offset>, order: &WindowOrder) -> Vec<Offset> {
-        let after = match order.recording {
-            Recording::Intervals => self.pool.offsets().unwrap_or_else(|_| before.clone()),
-            Recording::Series | Recording::Silent => return before,
-        };
+    fn better(&mut self, before: Vec<Offset>) -> Vec<Offset> {
+        let after = self.pool.offsets().unwrap_or_else(|_| before.clone());
         let pairs = before.into_iter().zip(after);
         pairs.map(|(one, other)| if other.error_ns < one.error_ns { other } else { one }).collect()
-    }
-
-    fn merged(
-        &self,
-        config: LoadConfig,
-        reports: Vec<WindowReport>,
-        offsets: &[Offset],
-    ) -> Result<LoadReport, String> {
-        let shares = self.pool.hosts().zip(offsets).zip(reports);
-        let shares = shares.map(|((host, offset), report)| Share {
-            host: host.to_owned(),
-            start_ns: offset.here(report.start_ns),
-            clock_error_ns: offset.error_ns,
-            report: report.report,
-        });
-        parts::whole(config, shares.collect()).ok_or_else(|| "there is no generator".to_owned())
     }
 }
 

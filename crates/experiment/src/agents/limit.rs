@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 use wirebench_schema::load::{LoadConfig, LoadEvent, Phase, Stop};
 
-use crate::remote::PATIENCE;
+use crate::{
+    remote::PATIENCE,
+    stop::{count, length},
+};
 
 /// How long an agent may make connections as long as there are more and more of them.
 const CONNECTING_MOST: Duration = Duration::from_secs(300);
@@ -16,11 +19,8 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(300);
 const SEEN: Duration = Duration::from_secs(20);
 
 /// How long a load with this end takes at most, beside its warm-up and the wait for the last replies.
-pub(crate) const fn longest(stop: Stop) -> Duration {
-    match stop {
-        Stop::After(duration) => duration,
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => LONGEST,
-    }
+pub(crate) fn longest(stop: Stop) -> Duration {
+    length(stop).unwrap_or(LONGEST)
 }
 
 /// Until when an agent may go on. Each sign of progress moves that moment.
@@ -59,13 +59,10 @@ impl WaitLimit {
     /// Of the window of `config`.
     pub(super) fn window(config: &LoadConfig, now: Instant) -> Self {
         let patience = PATIENCE + config.warmup + config.timeout * 3;
-        let count = |wanted| (None, Awaited::Count { wanted, ended: 0, begun: None });
-        let (until, awaited) = match config.stop {
-            Stop::After(window) => (Some(now + patience + window), Awaited::Window),
-            Stop::Requests(requests) => count(requests),
-            Stop::RequestsPerConnection(requests) => {
-                count(requests.saturating_mul(config.connections as u64))
-            }
+        let until = length(config.stop).map(|window| now + patience + window);
+        let awaited = match count(config.stop, config.connections) {
+            Some(wanted) => Awaited::Count { wanted, ended: 0, begun: None },
+            None => Awaited::Window,
         };
         Self { begun: now, patience, until, awaited }
     }

@@ -1,41 +1,44 @@
 //! The parts of a load that several generators made, put together. Pure.
 
-use wirebench_schema::load::{
-    ErrorCounts, GeneratorPart, Interval, LatencyFigure, LatencySummary, LoadConfig, LoadReport,
-    add_classes,
+use wirebench_schema::{
+    agent::WindowReport,
+    load::{
+        ErrorCounts, GeneratorPart, Interval, LatencyFigure, LatencySummary, LoadConfig,
+        LoadReport, add_classes,
+    },
 };
 
-#[derive(Clone, Debug)]
-pub(super) struct Share {
-    pub(super) host: String,
-    pub(super) report: LoadReport,
-    /// When it began, on this side's clock.
-    pub(super) start_ns: u64,
-    pub(super) clock_error_ns: u64,
-}
+use super::clock::Offset;
 
-/// The load `config` that all shares are together, with a row for each; none without shares.
-pub(super) fn whole(config: LoadConfig, shares: Vec<Share>) -> Option<LoadReport> {
-    let first_ns = shares.iter().map(|it| it.start_ns).min()?;
-    let generators = shares.iter().map(|it| part(it, first_ns)).collect();
-    let reports: Vec<LoadReport> = shares.into_iter().map(|it| it.report).collect();
+/// The load `config` that all shares are together, with a row for each; none without shares. Each has its host, with
+/// the offset of its clock.
+pub(super) fn whole<'a>(
+    config: LoadConfig,
+    shares: impl Iterator<Item = ((&'a str, &'a Offset), WindowReport)>,
+) -> Option<LoadReport> {
+    let (mut generators, reports): (Vec<GeneratorPart>, Vec<LoadReport>) = shares
+        .map(|((host, offset), window)| (part(host, *offset, &window), window.report))
+        .unzip();
+    let first_ns = generators.iter().map(|it| it.start_delay_ns).min()?;
+    generators.iter_mut().for_each(|it| it.start_delay_ns -= first_ns);
     Some(LoadReport { generators, ..LoadReport::together(config, &reports)? })
 }
 
-fn part(share: &Share, first_ns: u64) -> GeneratorPart {
-    let report = &share.report;
+/// The row of a generator, with the moment of its start.
+fn part(host: &str, offset: Offset, window: &WindowReport) -> GeneratorPart {
+    let report = &window.report;
     let cpu_ns: u64 = report.thread_cpu_ns.iter().sum();
     let p99 = report.latency.as_ref().and_then(|it| it.known(LatencyFigure::P99));
     GeneratorPart {
-        host: share.host.clone(),
+        host: host.to_owned(),
         connections: report.connections_made,
         requests_per_second: report.requests_per_second,
         latency_ns_p99: p99.map(|it| it as u64),
         lag_ns_p99: report.lag.as_ref().map(|it| it.latency_ns_p99),
         cpus_used: cpu_ns as f64 / report.window_ns.max(1) as f64,
         threads: report.thread_cpu_ns.len(),
-        start_delay_ns: share.start_ns - first_ns,
-        clock_error_ns: share.clock_error_ns,
+        start_delay_ns: offset.here(window.start_ns),
+        clock_error_ns: offset.error_ns,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::{
     collections::VecDeque,
-    process::{Command, Stdio},
+    process::Command,
     sync::{
         atomic::AtomicBool,
         mpsc::{self, RecvTimeoutError, Sender},
@@ -29,7 +29,7 @@ const IN_BATCH: u32 = 4;
 struct Member {
     /// None of a child on this host, which needs no heartbeat: its pipe closes when it ends.
     host: Option<String>,
-    process: PipedChild<AgentEvent>,
+    process: PipedChild,
     /// When it last said something; its host may take longer for the first word.
     heard: Option<Instant>,
 }
@@ -49,7 +49,7 @@ impl Member {
 
     /// Listens for a while. An error is that it has ended, has failed, or has said nothing for too long.
     fn listen(&mut self, wait: Duration) -> Result<Option<AgentEvent>, String> {
-        let event = self.process.next_at("load generator", wait);
+        let event = self.process.next("load generator", wait);
         let event = event.map_err(|reason| self.named(reason))?;
         self.heard = event.as_ref().map_or(self.heard, |(at, _)| Some(*at));
         let event = event.map(|(_, event)| event);
@@ -73,7 +73,7 @@ impl Member {
 }
 
 #[derive(Debug)]
-pub(super) struct AgentPool {
+pub(crate) struct AgentPool {
     members: Vec<Member>,
     /// When the clock of this side was zero.
     origin: Instant,
@@ -84,16 +84,16 @@ pub(super) struct AgentPool {
 
 impl AgentPool {
     /// Starts `argv`, which is this program with `agent`, on `cpus`.
-    pub(super) fn here(argv: &[String], cpus: Option<&[u32]>) -> Result<Self, String> {
+    pub(crate) fn here(argv: &[String], cpus: Option<&[u32]>) -> Result<Self, String> {
         let mut command = Command::new(&argv[0]);
-        command.args(&argv[1..]).stdin(Stdio::piped());
+        command.args(&argv[1..]);
         let process = PipedChild::spawn(command, cpus)
             .map_err(|error| format!("the load generator could not be started: {error}"))?;
         Ok(Self::of(vec![Member { host: None, process, heard: None }]))
     }
 
     /// Starts an agent on each host.
-    pub(super) fn on_hosts(fleet: &Fleet, stop: &AtomicBool) -> Result<Self, String> {
+    pub(crate) fn on_hosts(fleet: &Fleet, stop: &AtomicBool) -> Result<Self, String> {
         // Each agent needs several files. Too few are found when one cannot be started.
         let _ = wirebench_sys::limits::raise_open_files();
         fleet.provide(stop)?;
@@ -130,12 +130,12 @@ impl AgentPool {
     }
 
     /// The child on this host.
-    pub(super) fn child(&self) -> Option<&PipedChild<AgentEvent>> {
+    pub(super) fn child(&self) -> Option<&PipedChild> {
         self.members.iter().find(|it| it.host.is_none()).map(|it| &it.process)
     }
 
     pub(super) fn tell(&mut self, command: &AgentCommand) -> Result<(), String> {
-        self.members.iter_mut().try_for_each(|member| member.say(command))
+        self.tell_each(std::iter::repeat(command.clone()))
     }
 
     /// Says something of its own to each.

@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 use wirebench_host::{distance::Probe, neighbours::Programs};
-use wirebench_judge::validity::{Processes, nothing_answered};
+use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
-    agent::Recording,
-    journal::Run,
+    id::VariantId,
+    journal::{ProgramShare, Run},
     load::{IdleMode, LoadModel},
     suite::Workload,
 };
@@ -18,13 +18,17 @@ use wirebench_server::{launch::stop_grace, parallel};
 use wirebench_sys::awake::AwakeCpus;
 
 use super::{
+    group::grouped,
     member::{Ended, Member},
     order::Order,
-    prepare::KnownServers,
-    slice::{Done, LastReadings, Shape, SliceRunner},
+    prepare::{Key, KnownServers},
+    slice::{Done, LastReadings, Shape},
     supply::Supply,
 };
-use crate::measure::{Cell, RunSettings};
+use crate::{
+    agents::Agents,
+    measure::{Cell, RunSettings},
+};
 
 /// The mean latencies for which a slice counts at least: a connection that begins or ends in the middle of one would
 /// change the throughput otherwise.
@@ -46,6 +50,17 @@ pub(crate) struct Cohort<'a> {
     pub(crate) seed: u64,
 }
 
+/// A cohort whose servers live.
+pub(super) struct RunningCohort<'a> {
+    pub(super) cohort: &'a Cohort<'a>,
+    pub(super) agents: Agents<'a>,
+    pub(super) members: Vec<Member<'a>>,
+    /// Keeps this host's CPUs awake where that changes within a cohort.
+    pub(super) awake: Option<AwakeCpus>,
+    pub(super) probe: Probe,
+    pub(super) last: LastReadings,
+}
+
 /// What was measured: slices by member and workload.
 pub(super) type Slices = BTreeMap<(u32, String), Vec<Done>>;
 
@@ -55,6 +70,8 @@ pub(super) struct Rounds {
     pub(super) slices: Slices,
     /// With both idle modes: further ones, in which idle CPUs sleep.
     pub(super) natural: Slices,
+    /// Other programs that were seen meanwhile.
+    pub(super) programs: Vec<ProgramShare>,
 }
 
 impl<'a> Cohort<'a> {
@@ -66,7 +83,7 @@ impl<'a> Cohort<'a> {
         watch: &mut dyn FnMut(u32, u32),
     ) -> Option<Vec<Run>> {
         let started = crate::journal::now();
-        let (agent, mut members, mut runs) = match self.start(known) {
+        let (mut running, mut runs) = match self.start(known) {
             Ok(ready) => ready,
             Err(reason) => {
                 let failed = |cell: &Cell<'_>| self.failed(cell, &started, reason.clone());
@@ -74,45 +91,17 @@ impl<'a> Cohort<'a> {
             }
         };
         let supply = Supply::read();
-        let probe = Probe::new(&self.settings.placement, self.settings.fleet.is_none());
-        let mut programs = Vec::new();
-        let rounds = agent.and_then(|mut agent| {
-            let mut runner = SliceRunner {
-                awake: self.awake(IdleMode::Awake)?,
-                agent: &mut agent,
-                placement: &self.settings.placement,
-                probe: &probe,
-                stop: self.stop,
-                last: LastReadings::default(),
-            };
-            self.rest(&mut members);
-            self.warm_up(&mut runner, &mut members, known)?;
-            members.iter_mut().for_each(Member::begin_rounds);
-            // They may have other processes now.
-            runner.last = LastReadings::default();
-            let before = Programs::read();
-            let rounds = self.rounds(&mut runner, &mut members, watch)?;
-            programs = Programs::read().since(&before, &self.settings.cpus());
-            self.compare_lengths(&mut runner, &mut members, &rounds.slices)?;
-            Ok(rounds)
-        });
+        let rounds = running.measure(known, watch);
+        let RunningCohort { agents, mut members, awake, .. } = running;
+        drop((awake, agents));
         if let Ok(rounds) = &rounds {
             Self::look_back(&mut members, &rounds.slices, &supply);
         }
-        let processes: BTreeMap<u32, Processes> =
-            members.iter().map(|it| (it.load, it.judge_processes())).collect();
-        let ended: Vec<(u32, Ended<'_>)> = self.end(members);
+        let ended = self.end(members);
         if self.interrupted() {
             return None;
         }
-        let (rounds, broken) = match rounds {
-            Ok(rounds) => (rounds, None),
-            Err(reason) => (Rounds::default(), Some(reason)),
-        };
-        for of_load in &ended {
-            let processes = processes.get(&of_load.0).copied().unwrap_or(Processes::Same);
-            runs.extend(self.runs_of(of_load, &rounds, &broken, processes, &programs, &started));
-        }
+        runs.extend(ended.iter().flat_map(|ended| self.runs_of(ended, &rounds, &started)));
         self.learn(known, &runs);
         Some(runs)
     }
@@ -123,13 +112,13 @@ impl<'a> Cohort<'a> {
 
     /// The workloads, in the order of the plan.
     pub(super) fn workloads(&self) -> Vec<&'a Workload> {
-        let mut workloads: Vec<&Workload> = Vec::new();
-        for cell in self.cells {
-            if !workloads.iter().any(|it| it.name == cell.workload.name) {
-                workloads.push(cell.workload);
-            }
-        }
-        workloads
+        let workloads = self.cells.iter().map(|cell| cell.workload);
+        grouped(workloads, |a, b| a.name == b.name).into_iter().map(|same| same[0]).collect()
+    }
+
+    pub(super) fn key(&self, variant: &VariantId) -> Key {
+        let workload = self.cells[0].workload;
+        (variant.clone(), workload.scenario, workload.connections)
     }
 
     /// The loads of a round: each workload, and with both idle modes, after each at a rate, the same where idle CPUs
@@ -155,105 +144,11 @@ impl<'a> Cohort<'a> {
         if is_free { LoadModel::Closed } else { self.cells[0].workload.model.clone() }
     }
 
-    pub(super) fn shape(
-        &self,
-        model: &LoadModel,
-        round: u32,
-        (discard, length): (Duration, Duration),
-    ) -> Shape {
-        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        Shape {
-            round,
-            model: model.clone(),
-            discard_ns: nanoseconds(discard),
-            length_ns: nanoseconds(length),
-            recording: Recording::Silent,
-        }
-    }
-
-    /// One slice. A server that cannot carry it out has no figures from now on.
-    pub(super) fn slice(
-        &self,
-        runner: &mut SliceRunner<'_>,
-        members: &mut [Member<'_>],
-        index: usize,
-        shape: &Shape,
-    ) -> Result<Option<Done>, String> {
-        if self.interrupted() {
-            return Err("interrupted".to_owned());
-        }
-        if !members[index].is_well() {
-            return Ok(None);
-        }
-        let done = runner.slice(members, index, shape);
-        let done = match done {
-            Ok(done) => done,
-            Err(reason) => {
-                members[index].fail(reason);
-                return Ok(None);
-            }
-        };
-        if done.report.report.connections_made == 0 {
-            members[index].fail(nothing_answered(&done.report.report));
-            return Ok(None);
-        }
-        Ok(Some(done))
-    }
-
-    fn rounds(
-        &self,
-        runner: &mut SliceRunner<'_>,
-        members: &mut [Member<'_>],
-        watch: &mut dyn FnMut(u32, u32),
-    ) -> Result<Rounds, String> {
-        let loads = self.loads();
-        let plans: Vec<(Duration, u32)> =
-            loads.iter().map(|(workload, _)| self.settings.cut.of(workload)).collect();
-        let most = plans.iter().map(|(_, rounds)| *rounds).max().unwrap_or(0);
-        // An order for each load, so that each has its mirrored pairs.
-        let order = |number| Order::new(members.len(), self.seed.wrapping_add(number));
-        let mut orders: Vec<Order> = (0..).map(order).take(loads.len()).collect();
-        let mut done = Rounds::default();
-        for round in 0..most {
-            watch(round, most);
-            for (((workload, idle), (length, rounds)), order) in
-                loads.iter().zip(&plans).zip(&mut orders)
-            {
-                if round >= *rounds {
-                    continue;
-                }
-                runner.awake = self.awake(*idle)?;
-                let slices = match idle {
-                    IdleMode::Natural => &mut done.natural,
-                    _ => &mut done.slices,
-                };
-                for index in order.next() {
-                    let Member { subject, copy, .. } = members[index];
-                    let has = self.cells.iter().any(|cell| {
-                        cell.workload.name == workload.name && cell.is_of(subject, copy)
-                    });
-                    let (times, every) =
-                        self.times(&members[index], &workload.model, (*length, *rounds));
-                    if !has || round % every != 0 {
-                        continue;
-                    }
-                    let shape = self.shape(&workload.model, round, times);
-                    if let Some(done) = self.slice(runner, members, index, &shape)? {
-                        let key = (members[index].load, workload.name.clone());
-                        slices.entry(key).or_default().push(done);
-                    }
-                }
-            }
-        }
-        runner.awake = self.awake(IdleMode::Awake)?;
-        Ok(done)
-    }
-
     /// Stops all servers, several at a time: each may take its grace.
-    fn end(&self, members: Vec<Member<'a>>) -> Vec<(u32, Ended<'a>)> {
+    fn end(&self, members: Vec<Member<'a>>) -> Vec<Ended<'a>> {
         let grace = stop_grace(self.stop);
         let count = members.len();
-        parallel::map(members, count, |member| (member.load, member.stop(grace)))
+        parallel::map(members, count, |member| member.stop(grace))
     }
 
     /// How long the discard and the counted part of a slice on this server are, and in which rounds it has one: if
@@ -275,5 +170,127 @@ impl<'a> Cohort<'a> {
         // A mirrored pair is the least.
         let most = 1 << (rounds / 2).max(1).ilog2();
         ((discard, counted), u32::try_from(every).unwrap_or(u32::MAX).min(most))
+    }
+}
+
+impl RunningCohort<'_> {
+    fn measure(
+        &mut self,
+        known: &mut KnownServers,
+        watch: &mut dyn FnMut(u32, u32),
+    ) -> Result<Rounds, String> {
+        self.awake = self.cohort.awake(IdleMode::Awake)?;
+        self.rest();
+        self.warm_up(known)?;
+        self.members.iter_mut().for_each(Member::begin_rounds);
+        // They may have other processes now.
+        self.last = LastReadings::default();
+        let before = Programs::read();
+        let mut rounds = self.rounds(watch)?;
+        rounds.programs = Programs::read().since(&before, &self.cohort.settings.cpus());
+        self.compare_lengths(&rounds.slices)?;
+        Ok(rounds)
+    }
+
+    /// One slice. A server that cannot carry it out has no figures from now on.
+    pub(super) fn slice(&mut self, index: usize, shape: &Shape) -> Result<Option<Done>, String> {
+        if self.cohort.interrupted() {
+            return Err("interrupted".to_owned());
+        }
+        if !self.members[index].is_well() {
+            return Ok(None);
+        }
+        let done = self.try_slice(index, shape).and_then(|done| {
+            let report = &done.report.report;
+            if report.connections_made == 0 { Err(nothing_answered(report)) } else { Ok(done) }
+        });
+        Ok(done.map_err(|reason| self.members[index].fail(reason)).ok())
+    }
+
+    fn rounds(&mut self, watch: &mut dyn FnMut(u32, u32)) -> Result<Rounds, String> {
+        let cohort = self.cohort;
+        let loads = cohort.loads();
+        let plans: Vec<(Duration, u32)> =
+            loads.iter().map(|(workload, _)| cohort.settings.cut.of(workload)).collect();
+        let most = plans.iter().map(|(_, rounds)| *rounds).max().unwrap_or(0);
+        // An order for each load, so that each has its mirrored pairs.
+        let order = |number| Order::new(self.members.len(), cohort.seed.wrapping_add(number));
+        let mut orders: Vec<Order> = (0..).map(order).take(loads.len()).collect();
+        let mut done = Rounds::default();
+        for round in 0..most {
+            watch(round, most);
+            for (((workload, idle), (length, rounds)), order) in
+                loads.iter().zip(&plans).zip(&mut orders)
+            {
+                if round >= *rounds {
+                    continue;
+                }
+                self.awake = cohort.awake(*idle)?;
+                let slices = match idle {
+                    IdleMode::Natural => &mut done.natural,
+                    _ => &mut done.slices,
+                };
+                for index in order.next() {
+                    let member = &self.members[index];
+                    let has =
+                        member.cells.iter().any(|(cell, _)| cell.workload.name == workload.name);
+                    let (times, every) = cohort.times(member, &workload.model, (*length, *rounds));
+                    if !has || round % every != 0 {
+                        continue;
+                    }
+                    let key = (member.load, workload.name.clone());
+                    if let Some(done) =
+                        self.slice(index, &Shape::new(&workload.model, round, times))?
+                    {
+                        slices.entry(key).or_default().push(done);
+                    }
+                }
+            }
+        }
+        self.awake = cohort.awake(IdleMode::Awake)?;
+        Ok(done)
+    }
+}
+
+impl<'a> Cohort<'a> {
+    /// Starts the agent and the servers, and makes all connections. A server that fails leaves a
+    /// record. One for which no memory is left leaves nothing.
+    pub(super) fn start(
+        &self,
+        known: &KnownServers,
+    ) -> Result<(RunningCohort<'_>, Vec<Run>), String> {
+        let started = crate::journal::now();
+        let mut agents = self.settings.agents(self.stop)?;
+        let (mut members, mut runs): (Vec<Member<'a>>, Vec<Run>) = (Vec::new(), Vec::new());
+        let before = Supply::read();
+        let mut expected_bytes = 0;
+        let are_one = |a: &&Cell<'_>, b: &&Cell<'_>| {
+            a.subject.variant.id == b.subject.variant.id && a.copy == b.copy
+        };
+        for (number, cells) in grouped(self.cells, are_one).into_iter().enumerate() {
+            let known = known.get(&self.key(&cells[0].subject.variant.id));
+            expected_bytes += known.map_or(0, |known| known.memory_bytes);
+            // One at least is compared with the baseline.
+            let may_wait = number > self.references;
+            if may_wait && Supply::read().is_full(&before, expected_bytes) {
+                break;
+            }
+            let load = u32::try_from(members.len()).unwrap_or(u32::MAX);
+            match Member::start(self, &mut agents, &cells, load) {
+                Ok(member) => members.push(member),
+                Err(reason) => {
+                    runs.extend(cells.iter().map(|it| self.failed(it, &started, reason.clone())));
+                }
+            }
+            if self.interrupted() {
+                return Err("interrupted".to_owned());
+            }
+            if let Some(reason) = Supply::read().shortage(&before, members.len()) {
+                return Err(reason);
+            }
+        }
+        let probe = Probe::new(&self.settings.placement, self.settings.fleet.is_none());
+        let (awake, last) = (None, LastReadings::default());
+        Ok((RunningCohort { cohort: self, agents, members, awake, probe, last }, runs))
     }
 }

@@ -7,11 +7,11 @@ use wirebench_schema::{
 };
 
 use super::{
-    course::{Cohort, Slices},
+    course::{Cohort, RunningCohort, Slices},
     length::{self, Tail},
     member::Member,
     prepare::KnownServers,
-    slice::{Done, SliceRunner},
+    slice::Done,
     state::in_most_common,
     supply::Supply,
 };
@@ -31,17 +31,31 @@ impl Cohort<'_> {
         }
     }
 
+    /// What was found of an instance holds for later ones, which have no long slice.
+    pub(super) fn learn(&self, known: &mut KnownServers, runs: &[Run]) {
+        for run in runs {
+            let known = known.entry(self.key(&run.variant)).or_default();
+            if let Outcome::Measured(measured) = &run.outcome {
+                known.memory_bytes = known.memory_bytes.max(measured.cost.memory_peak_bytes);
+            }
+            let reasons = run.outcome.reasons();
+            let found = reasons.iter().find(|reason| reason.kind == ReasonKind::SliceLength);
+            if let Some(ratio) = found.and_then(|found| found.figure) {
+                known.note_length(ratio);
+            }
+        }
+    }
+}
+
+impl RunningCohort<'_> {
     /// Finds instances whose slices of a closed loop cost more, or less, than long ones. Where some do,
     /// all have further long slices, and the difference to the median counts: otherwise a machine that was
     /// slow for a second would be a property of the server.
-    pub(super) fn compare_lengths(
-        &self,
-        runner: &mut SliceRunner<'_>,
-        members: &mut [Member<'_>],
-        slices: &Slices,
-    ) -> Result<(), String> {
+    pub(super) fn compare_lengths(&mut self, slices: &Slices) -> Result<(), String> {
         let closed = |it: &&&Workload| it.model == LoadModel::Closed;
-        let Some(closed) = self.workloads().iter().find(closed).copied() else { return Ok(()) };
+        let Some(closed) = self.cohort.workloads().iter().find(closed).copied() else {
+            return Ok(());
+        };
         let own = |member: &Member<'_>| {
             let own = slices.get(&(member.load, closed.name.clone())).into_iter().flatten();
             own.map(|it| it.slice.clone()).collect::<Vec<_>>()
@@ -61,33 +75,19 @@ impl Cohort<'_> {
             };
             length::differing(&members.iter().zip(short.clone()).map(compared).collect::<Vec<_>>())
         };
-        if differing(members).iter().all(Option::is_none) {
+        if differing(&self.members).iter().all(Option::is_none) {
             return Ok(());
         }
         for _ in 0..FURTHER_LONG_SLICES {
-            for index in 0..members.len() {
-                self.long_slice(runner, members, index)?;
+            for index in 0..self.members.len() {
+                self.long_slice(index)?;
             }
         }
-        let ratios = differing(members);
-        for (member, ratio) in members.iter_mut().zip(ratios) {
+        let ratios = differing(&self.members);
+        for (member, ratio) in self.members.iter_mut().zip(ratios) {
             let known = &mut member.evidence.length_ratio;
             *known = ratio.or(*known);
         }
         Ok(())
-    }
-
-    /// What was found of an instance holds for later ones, which have no long slice.
-    pub(super) fn learn(&self, known: &mut KnownServers, runs: &[Run]) {
-        for run in runs {
-            if let Outcome::Measured(measured) = &run.outcome {
-                known.note_memory(&self.key(&run.variant), measured.cost.memory_peak_bytes);
-            }
-            let reasons = run.outcome.reasons();
-            let found = reasons.iter().find(|reason| reason.kind == ReasonKind::SliceLength);
-            if let Some(ratio) = found.and_then(|found| found.figure) {
-                known.note_length(&self.key(&run.variant), ratio);
-            }
-        }
     }
 }

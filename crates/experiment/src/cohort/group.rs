@@ -12,18 +12,24 @@ fn common(it: &Workload) -> impl PartialEq + '_ {
 /// The groups of `workloads`, by their indices, and the workloads that are in none: those that need a
 /// process and a window of their own.
 pub(crate) fn groups(workloads: &[Workload]) -> (Vec<Vec<usize>>, Vec<usize>) {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
     let (sliced, alone): (Vec<_>, _) =
         (0..workloads.len()).partition(|it| workloads[*it].has_slices());
-    for index in sliced {
-        let is_its =
-            |group: &&mut Vec<usize>| common(&workloads[group[0]]) == common(&workloads[index]);
-        match groups.iter_mut().find(is_its) {
-            Some(group) => group.push(index),
-            None => groups.push(vec![index]),
+    (grouped(sliced, |a, b| common(&workloads[*a]) == common(&workloads[*b])), alone)
+}
+
+/// Groups of items that belong together, in the order of the first item of each.
+pub(crate) fn grouped<T>(
+    items: impl IntoIterator<Item = T>,
+    are_together: impl Fn(&T, &T) -> bool,
+) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for item in items {
+        match groups.iter_mut().find(|group| are_together(&group[0], &item)) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
         }
     }
-    (groups, alone)
+    groups
 }
 
 #[cfg(test)]

@@ -1,34 +1,36 @@
 //! One server of a cohort, with the connections that the agent keeps to it.
 
 use rustix::process::{Pid, Signal, kill_process};
-use std::{collections::BTreeMap, time::Duration};
+use std::time::{Duration, Instant};
 use wirebench_catalogue::subject::Subject;
 use wirebench_judge::{instance::InstanceEvidence, rest::RESTLESS_SHARE, validity::Processes};
 use wirebench_schema::{
-    agent::LoadProcesses,
+    agent::{LoadProcesses, Windows},
     journal::{Balance, Distances, Instance, Slice},
+    load::IdleMode,
 };
 use wirebench_server::{
     cost::{Clocks, Details, Look, ended_ns, mode_ns},
-    launch::{Server, Stopped},
+    launch::{Server, Stopped, stop_grace},
+    tree::numbers,
 };
 
-use super::{children::Children, cpu_totals::CpuTotals, length::Tail};
-use crate::measure::settled_look;
-
-/// Commands by the name of the workload.
-pub(super) type Commands = BTreeMap<String, Vec<String>>;
+use super::{
+    children::Children, course::Cohort, cpu_totals::CpuTotals, length::Tail, prepare::Key,
+};
+use crate::{
+    agents::Agents,
+    measure::{Cell, settled_look},
+};
 
 /// A server that accepts connections, and has those of its load.
 pub(super) struct Member<'a> {
+    /// What is measured with it, each with the command that makes the same load by itself.
+    pub(super) cells: Vec<(&'a Cell<'a>, Vec<String>)>,
     pub(super) subject: &'a Subject,
-    /// Which of several copies of it, from 0.
-    pub(super) copy: u32,
+    pub(super) key: Key,
     pub(super) server: Server,
     pub(super) load: u32,
-    pub(super) workers: u32,
-    /// For each workload, the command that makes the same load by itself.
-    commands: Commands,
     pub(super) instance: Instance,
     /// Its living processes when its connections were made, and when the rounds began.
     look: Look,
@@ -49,43 +51,52 @@ pub(super) struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    /// Of a server that was started then and has its connections.
-    pub(super) fn new(
-        subject: &'a Subject,
-        copy: u32,
-        (server, ready): (Server, Duration),
-        (load, commands): (u32, Commands),
-        workers: u32,
-    ) -> Self {
-        let look = settled_look(&server).living();
-        let children = Children::new(ended_ns(&accounts(&server, &look)));
-        let totals = CpuTotals::new(Clocks::read(&look.pids()));
-        let ready = if server.is_service() { Duration::ZERO } else { ready };
-        let ready_ns = u64::try_from(ready.as_nanos()).unwrap_or(u64::MAX);
-        let instance = Instance { ready_ns, ..Instance::default() };
-        let (discard_ns, long, failure) = (0, Vec::new(), None);
-        Self {
-            subject,
-            copy,
-            server,
-            load,
-            workers,
-            commands,
-            instance,
-            look,
-            children,
-            totals,
-            discard_ns,
-            latency_ns: [0; 2],
-            long,
-            evidence: InstanceEvidence::default(),
-            failure,
+    /// Starts the server of these cells, and makes its connections.
+    pub(super) fn start(
+        cohort: &Cohort<'_>,
+        agents: &mut Agents<'_>,
+        cells: &[&'a Cell<'a>],
+        load: u32,
+    ) -> Result<Self, String> {
+        let (settings, stop, cell) = (cohort.settings, cohort.stop, cells[0]);
+        let began = Instant::now();
+        let server = settings.launcher.start(&settings.patient_request(cell), stop);
+        let server = server.map_err(|error| error.to_string())?;
+        let ready = if server.is_service() { Duration::ZERO } else { began.elapsed() };
+        let mut config = settings.load_config(cell, &server);
+        if settings.idle == IdleMode::Both && settings.fleet.is_none() {
+            // Its CPUs are those of this host, which the slices keep awake or not.
+            config.idle = IdleMode::Natural;
         }
+        if let Err(reason) = agents.connect(load, &config, Windows::Many, &mut |_| {}) {
+            let stopped = server.stop(stop_grace(stop));
+            return Err(format!("{reason} {}", stopped.stderr).trim_end().to_owned());
+        }
+        let with_command = |cell: &&'a Cell<'a>| {
+            (*cell, settings.generator_command(&settings.load_config(cell, &server)))
+        };
+        let look = settled_look(&server).living();
+        let ready_ns = u64::try_from(ready.as_nanos()).unwrap_or(u64::MAX);
+        Ok(Self {
+            cells: cells.iter().map(with_command).collect(),
+            subject: cell.subject,
+            key: cohort.key(&cell.subject.variant.id),
+            load,
+            instance: Instance { ready_ns, ..Instance::default() },
+            children: Children::new(ended_ns(&accounts(&server, &look))),
+            totals: CpuTotals::new(Clocks::read(&look.pids())),
+            look,
+            server,
+            discard_ns: 0,
+            latency_ns: [0; 2],
+            long: Vec::new(),
+            evidence: InstanceEvidence::default(),
+            failure: None,
+        })
     }
 
     pub(super) fn processes(&self) -> LoadProcesses {
-        let pids = self.look.pids().iter().map(|pid| pid.as_raw_nonzero().get()).collect();
-        LoadProcesses { load: self.load, pids }
+        LoadProcesses { load: self.load, pids: numbers(&self.look.pids()) }
     }
 
     /// Lists its processes again before the rounds: a server may start some for its first requests.
@@ -99,7 +110,7 @@ impl<'a> Member<'a> {
     }
 
     /// What became of its processes since the rounds began.
-    pub(super) fn judge_processes(&self) -> Processes {
+    fn judge_processes(&self) -> Processes {
         let ignoring = self.details().ignores_children();
         self.children.judge(self.ended_ns(), ignoring, self.has_its_processes())
     }
@@ -191,6 +202,7 @@ impl<'a> Member<'a> {
 
     /// Ends it. What it has used over its life is read before.
     pub(super) fn stop(mut self, grace: Duration) -> Ended<'a> {
+        let processes = self.judge_processes();
         (self.instance.user_ns, self.instance.kernel_ns) = mode_ns(&self.look.pids());
         let failure = self.failure.take().or_else(|| self.how_it_ended());
         self.failure = failure.or_else(|| self.server.joined().map(|it| it.to_string()));
@@ -200,23 +212,12 @@ impl<'a> Member<'a> {
         let details = Details::read(&self.look);
         self.park(false);
         let used_ns = self.server.look().total_ns();
-        let command = self.server.command().to_vec();
-        let stopped = self.server.stop(grace);
+        let stopped = self.server.end(grace);
         let end_ns = stopped.cpu_ns.unwrap_or(0).saturating_sub(used_ns);
         self.instance.balance = is_known.then_some(Balance { end_ns, ..balance });
         let Instance { rest_share, balance, .. } = self.instance;
-        Ended {
-            subject: self.subject,
-            copy: self.copy,
-            workers: self.workers,
-            commands: self.commands,
-            instance: self.instance,
-            evidence: InstanceEvidence { rest_share, balance, ..self.evidence },
-            failure: self.failure,
-            command,
-            details,
-            stopped,
-        }
+        self.evidence = InstanceEvidence { rest_share, balance, ..self.evidence };
+        Ended { member: self, processes, details, stopped }
     }
 }
 
@@ -225,16 +226,10 @@ fn accounts(server: &Server, look: &Look) -> Vec<Pid> {
     look.pids().into_iter().chain(server.guard()).collect()
 }
 
-/// What is left of a server that is no more.
+/// A member whose server is no more.
 pub(super) struct Ended<'a> {
-    pub(super) subject: &'a Subject,
-    pub(super) copy: u32,
-    pub(super) workers: u32,
-    pub(super) commands: Commands,
-    pub(super) instance: Instance,
-    pub(super) evidence: InstanceEvidence,
-    pub(super) failure: Option<String>,
-    pub(super) command: Vec<String>,
+    pub(super) member: Member<'a>,
+    pub(super) processes: Processes,
     /// At the end of the cohort.
     pub(super) details: Details,
     pub(super) stopped: Stopped,

@@ -5,10 +5,10 @@
 //! which order those of a round come. `member` is one live server with its connections, `children` are the
 //! processes that it starts and ends meanwhile, `prepare`
 //! brings all of them to the state that is measured (`warm_up`, `discard`), `slice` runs one slice, of which `judge`
-//! decides by clocks whether it counts, `sum` and `record` make the records of the runs.
+//! decides by clocks whether it counts, `sum` makes the records of the runs.
 //! `drift` finds instances that went on changing, `length` those whose costs depend on how long a slice
 //! is, and `findings` asks for the two; `supply` is what the
-//! machine lacks for a cohort. `start` brings all servers up, and `course` is the order of all that.
+//! machine lacks for a cohort. `course` is the order of all that.
 
 mod children;
 mod course;
@@ -21,9 +21,7 @@ mod length;
 mod member;
 mod order;
 mod prepare;
-mod record;
 mod slice;
-mod start;
 mod state;
 mod sum;
 mod supply;
@@ -31,6 +29,6 @@ mod warm_up;
 
 pub(crate) use course::Cohort;
 pub(crate) use drift::note_drift;
-pub(crate) use group::groups;
+pub(crate) use group::{grouped, groups};
 pub(crate) use prepare::KnownServers;
 pub use supply::{FEWEST_INSTANCES, MOST_INSTANCES, instances_that_fit, open_files};

@@ -1,11 +1,7 @@
 //! What is done with the servers of a cohort before the first round: they are watched at rest, loaded
 //! until they are warm, and looked at for how long each needs to settle.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    thread,
-    time::Duration,
-};
+use std::{collections::BTreeMap, thread, time::Duration};
 use wirebench_judge::{
     instance::FAR,
     settle::{PILOT_LENGTH, settle_ns},
@@ -18,11 +14,11 @@ use wirebench_schema::{
 };
 
 use super::{
-    course::Cohort,
+    course::RunningCohort,
     discard::common_discard,
     length::Tail,
     member::Member,
-    slice::{self, Shape, SliceRunner},
+    slice::{Done, Shape},
     warm_up::WarmUp,
 };
 
@@ -43,16 +39,18 @@ const DISCARD_UNKNOWN: Duration = Duration::from_millis(40);
 const REST: Duration = Duration::from_millis(100);
 const RESTS_MOST: usize = 5;
 
-/// What is known of servers from earlier cohorts.
+/// Findings of earlier cohorts about their servers.
+pub(crate) type KnownServers = BTreeMap<Key, KnownServer>;
+
 #[derive(Debug, Default)]
-pub(crate) struct KnownServers {
-    settled: BTreeMap<Key, Settled>,
-    /// Those whose slices cost more than long ones although they seemed to have settled.
-    late: BTreeSet<Key>,
-    /// Those whose instances were all warm soon, with slices of the full length.
-    warm_soon: BTreeMap<Key, bool>,
-    /// The most memory that an instance had.
-    memory_bytes: BTreeMap<Key, u64>,
+pub(crate) struct KnownServer {
+    settled: Option<Settled>,
+    /// Its slices cost more than long ones although it seemed to have settled.
+    is_late: bool,
+    /// Whether all its instances were warm soon, with slices of the full length.
+    warm_soon: Option<bool>,
+    /// The most memory that an instance had; 0 before there was one.
+    pub(super) memory_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -65,39 +63,24 @@ struct Settled {
     length_ratio: Option<f64>,
 }
 
-impl KnownServers {
+impl KnownServer {
     /// Slices of this server differ from a long one by this ratio. Where they cost far more, more is
     /// discarded from now on, and the next cohort compares again.
-    pub(super) fn note_length(&mut self, key: &Key, ratio: f64) {
+    pub(super) fn note_length(&mut self, ratio: f64) {
         if ratio > FAR {
-            self.settled.remove(key);
-            self.late.insert(key.clone());
-        } else if let Some(settled) = self.settled.get_mut(key) {
+            (self.settled, self.is_late) = (None, true);
+        } else if let Some(settled) = &mut self.settled {
             settled.length_ratio = Some(ratio);
         }
-    }
-
-    fn warm_up_length(&self, key: &Key) -> Duration {
-        if self.warm_soon.get(key) == Some(&true) { WARM_SOON_LENGTH } else { WARM_UP_LENGTH }
-    }
-
-    /// How much memory an instance of this server may come to use; 0 before there was one.
-    pub(super) fn memory_bytes(&self, key: &Key) -> u64 {
-        self.memory_bytes.get(key).copied().unwrap_or(0)
-    }
-
-    /// An instance of this server has used this memory.
-    pub(super) fn note_memory(&mut self, key: &Key, bytes: u64) {
-        let most = self.memory_bytes.entry(key.clone()).or_default();
-        *most = bytes.max(*most);
     }
 }
 
 /// A server under one kind of load: variant, scenario and connections.
-pub(super) type Key = (VariantId, Scenario, usize);
+pub(crate) type Key = (VariantId, Scenario, usize);
 
-impl Cohort<'_> {
-    pub(super) fn rest(&self, members: &mut [Member<'_>]) {
+impl RunningCohort<'_> {
+    pub(super) fn rest(&mut self) {
+        let members = &mut self.members;
         for _ in 0..RESTS_MOST {
             let before: Vec<_> = members.iter().map(Member::clocks).collect();
             thread::sleep(REST);
@@ -115,76 +98,72 @@ impl Cohort<'_> {
     }
 
     /// Loads each server in turn until it is warm, and finds how long it needs to settle.
-    pub(super) fn warm_up(
-        &self,
-        runner: &mut SliceRunner<'_>,
-        members: &mut [Member<'_>],
-        known: &mut KnownServers,
-    ) -> Result<(), String> {
-        let workloads = self.workloads();
+    pub(super) fn warm_up(&mut self, known: &mut KnownServers) -> Result<(), String> {
+        let cohort = self.cohort;
+        let workloads = cohort.workloads();
         let within = workloads.iter().map(|it| it.steady_within).max().unwrap_or_default();
-        let mut warm: Vec<WarmUp> = vec![WarmUp::default(); members.len()];
-        let key = |it: &Member<'_>| self.key(&it.subject.variant.id);
-        let lengths: Vec<Duration> =
-            members.iter().map(|it| known.warm_up_length(&key(it))).collect();
+        let mut warm: Vec<WarmUp> = vec![WarmUp::default(); self.members.len()];
+        let length = |it: &Member<'_>| match known.get(&it.key).and_then(|it| it.warm_soon) {
+            Some(true) => WARM_SOON_LENGTH,
+            _ => WARM_UP_LENGTH,
+        };
+        let lengths: Vec<Duration> = self.members.iter().map(length).collect();
         loop {
             let is_cold = |index: &usize| {
                 let spent = Duration::from_nanos(warm[*index].spent_ns);
-                members[*index].is_well() && !warm[*index].is_warm() && spent < within
+                self.members[*index].is_well() && !warm[*index].is_warm() && spent < within
             };
-            let cold: Vec<usize> = (0..members.len()).filter(is_cold).collect();
+            let cold: Vec<usize> = (0..self.members.len()).filter(is_cold).collect();
             if cold.is_empty() {
                 break;
             }
             for index in cold {
                 let times = (Duration::ZERO, lengths[index]);
-                let shape = self.shape(&self.preparing(), 0, times);
-                let done = self.slice(runner, members, index, &shape)?;
-                let done = done.inspect(|done| members[index].latency_ns[0] = done.latency_ns());
-                let value = done.and_then(|done| members[index].warmth(&done.slice));
+                let done = self.slice(index, &Shape::new(&cohort.preparing(), 0, times))?;
+                let member = &mut self.members[index];
+                let done = done.inspect(|done| member.latency_ns[0] = done.latency_ns());
+                let value = done.and_then(|done| member.warmth(&done.slice));
                 warm[index].add(value, lengths[index].as_nanos() as u64);
             }
         }
-        for ((member, warm), length) in members.iter_mut().zip(&warm).zip(&lengths) {
+        for ((member, warm), length) in self.members.iter_mut().zip(&warm).zip(&lengths) {
             member.instance.warm_up_ns = warm.spent_ns;
             if *length == WARM_UP_LENGTH {
-                *known.warm_soon.entry(key(member)).or_insert(true) &= warm.is_warm_soon();
+                let known = &mut known.entry(member.key.clone()).or_default().warm_soon;
+                *known = Some(known.unwrap_or(true) && warm.is_warm_soon());
             }
             if !warm.is_warm() && !within.is_zero() {
                 member.evidence.cold_ns = Some(warm.spent_ns);
             }
         }
         for model in workloads.iter().map(|it| &it.model).filter(|it| **it != LoadModel::Closed) {
-            for index in 0..members.len() {
-                let shape = self.shape(model, 0, (Duration::ZERO, WARM_UP_LENGTH));
-                if let Some(done) = self.slice(runner, members, index, &shape)? {
-                    members[index].latency_ns[1] = done.latency_ns();
+            for index in 0..self.members.len() {
+                let shape = Shape::new(model, 0, (Duration::ZERO, WARM_UP_LENGTH));
+                if let Some(done) = self.slice(index, &shape)? {
+                    self.members[index].latency_ns[1] = done.latency_ns();
                 }
             }
         }
-        self.pilot(runner, members, known)
+        self.pilot(known)
     }
 
     /// Sets how much of each server's slices is discarded. Where one is not known yet, all are looked
     /// at, because they are compared with each other.
-    fn pilot(
-        &self,
-        runner: &mut SliceRunner<'_>,
-        members: &mut [Member<'_>],
-        known: &mut KnownServers,
-    ) -> Result<(), String> {
+    fn pilot(&mut self, known: &mut KnownServers) -> Result<(), String> {
+        let cohort = self.cohort;
         // Where less is measured than a look takes, nothing is looked at: that is no measurement.
-        let plans = self.workloads().into_iter().map(|it| self.settings.cut.of(it));
+        let plans = cohort.workloads().into_iter().map(|it| cohort.settings.cut.of(it));
         let looks = plans.map(|(length, rounds)| length * rounds).sum::<Duration>() >= PILOT_LENGTH;
         // Without CPU time nothing shows how long a server needs.
         let is_known = |it: &Member<'_>| {
-            !it.has_processes() || known.settled.contains_key(&self.key(&it.subject.variant.id))
+            !it.has_processes() || known.get(&it.key).is_some_and(|it| it.settled.is_some())
         };
-        if looks && !members.iter().all(is_known) {
-            self.settle(runner, members, known)?;
+        if looks && !self.members.iter().all(is_known) {
+            self.settle(known)?;
         }
+        let members = &mut self.members;
         for member in members.iter_mut() {
-            let settled = known.settled.get(&self.key(&member.subject.variant.id));
+            let settled = known.get(&member.key).and_then(|known| known.settled.as_ref());
             member.evidence.length_ratio = settled.and_then(|settled| settled.length_ratio);
             member.evidence.settling = settled.and_then(|settled| settled.series.clone());
             let unknown =
@@ -208,18 +187,13 @@ impl Cohort<'_> {
 
     /// Makes passes of long slices over the servers, and notes how long each one that is not known yet
     /// needed to settle. Between two looks at a server the others are loaded, as in a round.
-    fn settle(
-        &self,
-        runner: &mut SliceRunner<'_>,
-        members: &mut [Member<'_>],
-        known: &mut KnownServers,
-    ) -> Result<(), String> {
+    fn settle(&mut self, known: &mut KnownServers) -> Result<(), String> {
         let mut open: Vec<usize> =
-            (0..members.len()).filter(|it| members[*it].has_processes()).collect();
-        let mut seen: Vec<Vec<SlicePiece>> = vec![Vec::new(); members.len()];
+            (0..self.members.len()).filter(|it| self.members[*it].has_processes()).collect();
+        let mut seen: Vec<Vec<SlicePiece>> = vec![Vec::new(); self.members.len()];
         for _ in 0..PILOTS_MOST {
             for index in &open {
-                if let Some(done) = self.long_slice(runner, members, *index)? {
+                if let Some(done) = self.long_slice(*index)? {
                     add(&mut seen[*index], &done.report.series);
                 }
             }
@@ -227,44 +201,32 @@ impl Cohort<'_> {
             open.retain(|it| {
                 let is_late =
                     settle_ns(&seen[*it]).is_none_or(|it| it > DISCARD_LEAST.as_nanos() as u64);
-                let is_unseen = members[*it].long.iter().all(Option::is_none);
-                members[*it].is_well() && (is_late || is_unseen)
+                let is_unseen = self.members[*it].long.iter().all(Option::is_none);
+                self.members[*it].is_well() && (is_late || is_unseen)
             });
         }
         let counts = |member: &Member<'_>| member.is_well() && member.has_processes();
-        for (member, seen) in members.iter().zip(seen).filter(|(member, _)| counts(member)) {
-            let key = self.key(&member.subject.variant.id);
-            let is_late = known.late.contains(&key);
+        for (member, seen) in self.members.iter().zip(seen).filter(|(member, _)| counts(member)) {
+            let known = known.entry(member.key.clone()).or_default();
+            let is_late = known.is_late;
             let late_ns = is_late.then_some(DISCARD_MOST.as_nanos() as u64);
             let settle_ns = late_ns.or(settle_ns(&seen));
             let series = (!is_late).then_some(seen);
             let settled = Settled { settle_ns, series, length_ratio: None };
-            known.settled.entry(key).or_insert(settled);
+            known.settled.get_or_insert(settled);
         }
         Ok(())
     }
 
     /// One long slice, the end of which short ones are compared with.
-    pub(super) fn long_slice(
-        &self,
-        runner: &mut SliceRunner<'_>,
-        members: &mut [Member<'_>],
-        index: usize,
-    ) -> Result<Option<slice::Done>, String> {
-        let shape = self.shape(&self.preparing(), 0, (Duration::ZERO, PILOT_LENGTH));
-        let shape = Shape { recording: Recording::Series, ..shape };
-        let done = self.slice(runner, members, index, &shape)?;
-        let member = &mut members[index];
+    pub(super) fn long_slice(&mut self, index: usize) -> Result<Option<Done>, String> {
+        let shape = Shape::new(&self.cohort.preparing(), 0, (Duration::ZERO, PILOT_LENGTH));
+        let done = self.slice(index, &Shape { recording: Recording::Series, ..shape })?;
+        let member = &mut self.members[index];
         let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());
-        let tail =
-            |it: &slice::Done| Some((Tail::of(&it.report.series)?, it.slice.distances.clone()));
+        let tail = |it: &Done| Some((Tail::of(&it.report.series)?, it.slice.distances.clone()));
         member.long.push(counts.and_then(tail));
         Ok(done)
-    }
-
-    pub(super) fn key(&self, variant: &VariantId) -> Key {
-        let workload = self.cells[0].workload;
-        (variant.clone(), workload.scenario, workload.connections)
     }
 }
 

@@ -1,7 +1,6 @@
 //! One slice, and what is read around it. Whether it counts is decided in `judge`, by clocks alone and never by
 //! its result.
 
-use rustix::process::Pid;
 use std::{
     collections::BTreeMap,
     path::Path,
@@ -20,11 +19,9 @@ use wirebench_schema::{
     journal::{Distances, Placement, Slice},
     load::{LatencyFigure, LoadModel, LoadReport, Stop},
 };
-use wirebench_server::{cost::Details, parallel};
-use wirebench_sys::awake::AwakeCpus;
+use wirebench_server::{cost::Details, parallel, process_clocks};
 
-use super::{children, member::Member};
-use crate::agents::{Agents, AtStop};
+use super::{children, course::RunningCohort, member::Member};
 
 /// How old readings may be that hold before a slice.
 const FRESH: Duration = Duration::from_millis(20);
@@ -37,6 +34,19 @@ pub(super) struct Shape {
     pub(super) discard_ns: u64,
     pub(super) length_ns: u64,
     pub(super) recording: Recording,
+}
+
+impl Shape {
+    pub(super) fn new(
+        model: &LoadModel,
+        round: u32,
+        (discard, length): (Duration, Duration),
+    ) -> Self {
+        let [discard_ns, length_ns] =
+            [discard, length].map(|it| u64::try_from(it.as_nanos()).unwrap_or(u64::MAX));
+        let recording = Recording::Silent;
+        Self { round, model: model.clone(), discard_ns, length_ns, recording }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -71,18 +81,6 @@ impl Done {
     }
 }
 
-/// The servers and the agent of a cohort, as far as a slice needs them.
-pub(super) struct SliceRunner<'a> {
-    /// Keeps this host's CPUs awake where that changes within a cohort.
-    pub(super) awake: Option<AwakeCpus>,
-    pub(super) agent: &'a mut Agents,
-    pub(super) placement: &'a Placement,
-    pub(super) probe: &'a Probe,
-    pub(super) stop: &'a AtomicBool,
-    /// What was read after the slice before.
-    pub(super) last: LastReadings,
-}
-
 /// What was read after a slice holds before the next one, unless much time has passed.
 #[derive(Debug, Default)]
 pub(super) struct LastReadings {
@@ -101,17 +99,13 @@ impl LastReadings {
     }
 }
 
-impl SliceRunner<'_> {
+impl RunningCohort<'_> {
     /// Runs one slice on the member `index`.
-    pub(super) fn slice(
-        &mut self,
-        members: &mut [Member<'_>],
-        index: usize,
-        shape: &Shape,
-    ) -> Result<Done, String> {
-        let member = &members[index];
+    pub(super) fn try_slice(&mut self, index: usize, shape: &Shape) -> Result<Done, String> {
+        let placement = &self.cohort.settings.placement;
+        let member = &self.members[index];
         let processes: Vec<LoadProcesses> =
-            members.iter().filter(|it| it.is_beside(member)).map(Member::processes).collect();
+            self.members.iter().filter(|it| it.is_beside(member)).map(Member::processes).collect();
         member.park(false);
         let order = WindowOrder {
             load: member.load,
@@ -123,7 +117,7 @@ impl SliceRunner<'_> {
             processes,
             server_cpus: self.sitter_cpus(member),
         };
-        let (machine, distance_ns_before) = self.last.machine(self.probe);
+        let (machine, distance_ns_before) = self.last.machine(&self.probe);
         let details = self.last.details.remove(&member.load);
         let before = (details.unwrap_or_else(|| member.details()), machine);
         let (pids, before_ns) = (member.pids(), member.ended_ns());
@@ -131,7 +125,7 @@ impl SliceRunner<'_> {
         let own_now = || {
             (
                 member.server.stderr().bytes(),
-                own.into_iter().flatten().filter_map(cpu_ns).sum::<u64>(),
+                own.into_iter().flatten().filter_map(process_clocks::of).sum::<u64>(),
             )
         };
         let (bytes_before, own_before_ns) = own_now();
@@ -141,7 +135,7 @@ impl SliceRunner<'_> {
             let watch =
                 |every| parallel::spawn_in(scope, move || children::watch(pids, every, done));
             let watch = every.map(watch).transpose().map_err(|error| error.to_string())?;
-            let report = self.agent.window(&order, (AtStop::Fail, self.stop), &mut |_| {});
+            let report = self.agents.window(&order, None, &mut |_| {});
             done.store(true, Ordering::Relaxed);
             watch.iter().for_each(|it| it.thread().unpark());
             Ok::<_, String>((report, watch.and_then(|it| it.join().ok()).unwrap_or_default()))
@@ -151,42 +145,36 @@ impl SliceRunner<'_> {
         let output_bytes = bytes_after.saturating_sub(bytes_before);
         // A guard may have ended meanwhile.
         let own_ns = own_after_ns.saturating_sub(own_before_ns);
-        let frequency_khz = resources::frequency_khz(Path::new("/"), &self.placement.server_cpus);
+        let frequency_khz = resources::frequency_khz(Path::new("/"), &placement.server_cpus);
         let after = (member.details(), Machine::read(None));
         let account_ns = (before_ns, member.ended_ns());
         member.park(true);
         let distance_ns_after = self.probe.read();
         self.last.machine = Some((Instant::now(), after.1.clone(), distance_ns_after.clone()));
         self.last.details.insert(member.load, after.0.clone());
-        let ended_ns = members[index].children.note(account_ns, seen);
+        let ended_ns = self.members[index].children.note(account_ns, seen);
         let report = report?;
-        members[index].totals.note(&report, ended_ns, ended);
+        self.members[index].totals.note(&report, ended_ns, ended);
         let load_ns = shape.discard_ns + shape.length_ns;
         let threads = (&before.0.threads, &after.0.threads);
         let waited = (report.generator_waited_ns, report.report.window_ns);
-        let taken = after.1.taken(&before.1, self.placement, threads, load_ns, waited);
-        let parked = parked(members, &report);
+        let taken = after.1.taken(&before.1, placement, threads, load_ns, waited);
+        let parked = parked(&self.members, &report);
         let details = (before.0, after.0);
         let slice = slice(shape, &report, taken, &details, &parked);
         let clocks = clocks(&slice, &report.report);
-        let dropped = clocks.dropped(self.placement.disjoint);
+        let dropped = clocks.dropped(placement.disjoint);
         let distances = Distances { distance_ns_before, distance_ns_after };
         let slice = Slice { frequency_khz, distances, dropped, ..slice };
         Ok(Done { slice, clocks, report, details, ended_ns, output_bytes, own_ns, parked })
     }
-}
 
-impl SliceRunner<'_> {
     /// The CPUs on which clocks are read: those of a server that has some for itself.
     fn sitter_cpus(&self, member: &Member<'_>) -> Vec<u32> {
-        let Placement { pinned, disjoint, server_cpus, .. } = self.placement;
-        let has_own = *pinned && (*disjoint || self.agent.pid().is_none());
+        let Placement { pinned, disjoint, server_cpus, .. } = &self.cohort.settings.placement;
+        let has_own = *pinned && (*disjoint || self.agents.pid().is_none());
         if has_own && !member.server.is_service() { server_cpus.clone() } else { Vec::new() }
     }
-}
-
-fn cpu_ns(pid: Pid) -> Option<u64> {
-    wirebench_sys::cpu_clock::process_cpu_ns(pid).ok()
 }
 
 /// CPU time of each parked server beyond what it uses at rest.

@@ -1,32 +1,84 @@
-//! The record of a run, made of its slices.
+//! The records of the runs of a cohort, made of their slices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_judge::{
     instance::{InstanceEvidence, WorkerUse},
     neighbours::MachineUse,
-    validity::{self, Evidence, Processes, ServerEnd},
+    validity::{self, Evidence, ServerEnd},
 };
 use wirebench_schema::{
-    journal::{Cost, Distances, Measurement, Owner, ProgramShare, Slice},
+    journal::{Cost, Measurement, Outcome, Owner, ProgramShare, Run, Slice},
     load::{LoadModel, LoadReport},
 };
-use wirebench_server::{cost, threads::Threads};
+use wirebench_server::{
+    cost::{ThreadUse, Window, whole_cost},
+    threads::Threads,
+};
 
 use super::{
+    course::{Cohort, Rounds, Slices},
     member::Ended,
     slice::{Done, share_of},
 };
-use crate::measure::{Cell, RunSettings, server_end};
+use crate::{
+    evidence::judged,
+    measure::{Cell, RunSettings, failed, server_end},
+};
 
 /// Share of a CPU from which on wirebench is named among the programs that ran beside a load.
 const OWN_SHARE: f64 = 0.001;
+
+impl Cohort<'_> {
+    pub(super) fn runs_of<'r>(
+        &self,
+        ended: &Ended<'_>,
+        rounds: &'r Result<Rounds, String>,
+        started: &str,
+    ) -> Vec<Run> {
+        let outcome = |cell: &Cell<'_>| {
+            let failed = |reason| failed(reason, ended.stopped.stderr.clone());
+            let rounds = match (&ended.member.failure, rounds) {
+                (None, Ok(rounds)) => rounds,
+                (Some(reason), _) | (_, Err(reason)) => return failed(reason.clone()),
+            };
+            let key = (ended.member.load, cell.workload.name.clone());
+            let of = |slices: &'r Slices| slices.get(&key).map_or(&[][..], Vec::as_slice);
+            let parts = Parts {
+                settings: self.settings,
+                cell,
+                ended,
+                slices: of(&rounds.slices),
+                natural: of(&rounds.natural),
+                programs: &rounds.programs,
+            };
+            match parts.measurement() {
+                Ok(measurement) => Outcome::Measured(Box::new(measurement)),
+                Err(reason) => failed(reason),
+            }
+        };
+        let run = |(cell, command): &(&Cell<'_>, Vec<String>)| Run {
+            server_command: ended.member.server.command().to_vec(),
+            generator_command: command.clone(),
+            outcome: outcome(cell),
+            ..self.empty(cell, started)
+        };
+        ended.member.cells.iter().map(run).collect()
+    }
+
+    pub(super) fn failed(&self, cell: &Cell<'_>, started: &str, reason: String) -> Run {
+        Run { outcome: failed(reason, String::new()), ..self.empty(cell, started) }
+    }
+
+    fn empty(&self, cell: &Cell<'_>, started: &str) -> Run {
+        Run { group: self.group, started: started.to_owned(), ..self.settings.begin(cell) }
+    }
+}
 
 /// All that is known of a run.
 pub(super) struct Parts<'a> {
     pub(super) settings: &'a RunSettings,
     pub(super) cell: &'a Cell<'a>,
     pub(super) ended: &'a Ended<'a>,
-    pub(super) processes: Processes,
     pub(super) slices: &'a [Done],
     /// Further ones, in which idle CPUs sleep.
     pub(super) natural: &'a [Done],
@@ -59,37 +111,29 @@ impl Parts<'_> {
             machine: MachineUse::default(),
             programs: self.programs(),
             verification: self.cell.verification,
-            processes: self.processes,
+            processes: self.ended.processes,
             instance: Some(self.instance(&kept)),
         };
-        let variant = &self.ended.subject.variant.id;
-        crate::evidence::record(variant, self.ended.copy, "evidence", &evidence);
-        if !self.processes.are_known() {
+        if !self.ended.processes.are_known() {
             // What is known is only a part.
             let all = slices.iter_mut().chain(&mut natural_slices);
             all.for_each(|slice| slice.cpu_ns = None);
         }
         Ok(Measurement {
-            tool: None,
-            bound: evidence.bound(),
-            reasons: evidence.reasons(),
-            load: evidence.load,
-            cost: evidence.cost,
-            warm_up: None,
             slices,
             natural_slices,
-            distances: Distances::default(),
-            instance: Some(self.ended.instance),
+            instance: Some(self.ended.member.instance),
+            ..judged(&self.cell.subject.variant.id, self.cell.copy, evidence)
         })
     }
 
     /// The facts of the instance in this workload.
     fn instance(&self, kept: &[&Done]) -> InstanceEvidence {
-        let Ended { subject, workers, evidence, .. } = self.ended;
+        let evidence = &self.ended.member.evidence;
         let is_closed = self.cell.workload.model == LoadModel::Closed;
         let workers = || WorkerUse {
-            sharing: subject.variant.sharing,
-            workers: *workers,
+            sharing: self.cell.subject.variant.sharing,
+            workers: self.settings.workers_of(self.cell),
             ran_ns: ran_ns(kept),
         };
         InstanceEvidence {
@@ -101,38 +145,21 @@ impl Parts<'_> {
     }
 
     fn cost(&self, kept: &[&Done], own: &[&Slice], load: &LoadReport) -> Cost {
-        let length = load.window_ns.max(1) as f64;
-        let sum = |of: fn(&Slice) -> u64| own.iter().map(|it| of(it)).sum::<u64>();
+        let sum = |of: fn(&Slice) -> u64| own.iter().map(|it| of(it)).sum::<u64>() as f64;
         let known: Option<u64> = own.iter().map(|it| it.cpu_ns).sum();
-        let cpu_ns = known.unwrap_or(0);
-        let busy_cpus = cost::busy_cpus(
-            self.ended.subject.variant.sharing,
-            self.ended.workers,
-            &self.settings.placement,
-        );
-        let busiest_ns: f64 =
+        let busiest_ns =
             kept.iter().map(|it| since(it, Threads::busiest_since) as f64 * counted(it)).sum();
         let run_queue_ns: u64 =
             kept.iter().map(|it| share_of(since(it, Threads::run_queue_since), counted(it))).sum();
-        let generator_ns = load.thread_cpu_ns.iter().copied().max().unwrap_or(0);
+        let use_of_threads = ThreadUse {
+            busiest_ns,
+            switches: (sum(|it| it.switches_voluntary), sum(|it| it.switches_involuntary)),
+            run_queue_ns: run_queue_ns as f64,
+        };
+        let is_known = known.is_some() && self.ended.processes.are_known();
+        let (window, busy_cpus) = (Window::of(load), self.settings.busy_cpus(self.cell));
         let at_end = &self.ended.details;
-        Cost {
-            cpu_ns,
-            sampled_ns: load.window_ns,
-            cpu_ns_per_request: known
-                .filter(|cpu_ns| self.processes.are_known() && *cpu_ns > 0)
-                .map(|cpu_ns| cpu_ns as f64 / load.requests as f64),
-            cpu_share: cpu_ns as f64 / length / busy_cpus.max(1) as f64,
-            busiest_thread_share: busiest_ns / length,
-            generator_cpu_share: generator_ns as f64 / length,
-            memory_peak_bytes: at_end.memory_peak_bytes,
-            processes: u32::try_from(at_end.processes).unwrap_or(u32::MAX),
-            threads: u32::try_from(at_end.threads.count()).unwrap_or(u32::MAX),
-            context_switches_voluntary: sum(|slice| slice.switches_voluntary),
-            context_switches_involuntary: sum(|slice| slice.switches_involuntary),
-            mapped: at_end.mapped.clone(),
-            run_queue_ns: Some(run_queue_ns),
-        }
+        whole_cost((known.unwrap_or(0), is_known), use_of_threads, at_end, window, busy_cpus)
     }
 
     /// The programs that were seen during the rounds, and wirebench by what it used within the slices.

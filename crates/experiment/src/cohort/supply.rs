@@ -8,7 +8,7 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_host::environment::resources::{self, Memory};
 use wirebench_schema::suite::Suite;
 
-use super::groups;
+use super::group::groups;
 use crate::plan;
 
 /// How many instances are alive together at most, if nothing else limits them. A round of a closed loop

@@ -17,11 +17,8 @@ use wirebench_schema::{
 use wirebench_server::{launch::Launcher, parallel};
 use wirebench_verify::{Asked, Checked, Extent, Verdict};
 
-use super::{Experiment, Observer, Progress, Stage, open_journal::OpenJournal};
+use super::{Execution, Experiment, Observer, Progress, Stage, open_journal::OpenJournal};
 use crate::plan;
-
-/// Variants that must not be measured, by scenario.
-pub(super) type Refused = BTreeSet<(VariantId, Scenario)>;
 
 /// How many servers are checked at the same time: a check waits more than it works. Of services with a rate it is one,
 /// because several names may be those of one service.
@@ -30,63 +27,60 @@ fn jobs(subjects: &[Subject]) -> usize {
     if has_rate { 1 } else { parallel::checks() }
 }
 
-/// Checks every scenario that will be measured and is not in the journal yet, several at a time. One
-/// that fails is checked again alone, because the others may have been the cause: the second result
-/// counts. The answer holds those that must not be measured.
-pub(super) fn verify_all(
-    stage: &Stage<'_>,
-    journal_file: &mut OpenJournal,
-    observer: &mut dyn Observer,
-) -> io::Result<Refused> {
-    let Stage { experiment, stop, .. } = *stage;
-    if experiment.verification == Verification::LeftOut {
-        return Ok(Refused::new());
-    }
-    let pending = &pending(stage, journal_file)[..];
-    let name = |it: &(&Subject, Scenario)| (it.0.variant.id.clone(), it.1);
-    let left: BTreeSet<(VariantId, Scenario)> = pending.iter().map(name).collect();
-    let show = |observer: &mut dyn Observer, left: &BTreeSet<(VariantId, Scenario)>| {
-        if let Some((variant, scenario)) = left.first() {
-            observer.on(&Progress::Verifying { variant, scenario: *scenario });
+impl Execution<'_> {
+    /// Checks every scenario that will be measured and is not in the journal yet, several at a time. One
+    /// that fails is checked again alone, because the others may have been the cause: the second result
+    /// counts.
+    pub(super) fn verify_all(&mut self) -> io::Result<()> {
+        let stage = self.stage;
+        if stage.experiment.verification == Verification::LeftOut {
+            return Ok(());
         }
-    };
-    show(observer, &left);
-    let state = Mutex::new((&mut *observer, &mut *journal_file, left));
-    let check = |&(subject, scenario): &(&Subject, Scenario)| {
-        let is_stopped = || stop.load(Ordering::Relaxed);
-        // A check that was cut off says nothing.
-        let verified = (!is_stopped()).then(|| verify(stage, subject, scenario));
-        let Some(verified) = verified.filter(|_| !is_stopped()) else { return Ok(None) };
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (observer, journal_file, left) = &mut *state;
-        left.remove(&(verified.variant.clone(), scenario));
-        if verified.failed.is_empty() {
-            observer.on(&Progress::Verified(&verified));
-            journal_file.write(Record::Verified(verified.clone()))?;
+        let pending = pending(&stage, &self.journal_file);
+        let name = |it: &(&Subject, Scenario)| (it.0.variant.id.clone(), it.1);
+        let left: BTreeSet<(VariantId, Scenario)> = pending.iter().map(name).collect();
+        let show = |observer: &mut dyn Observer, left: &BTreeSet<(VariantId, Scenario)>| {
+            if let Some((variant, scenario)) = left.first() {
+                observer.on(&Progress::Verifying { variant, scenario: *scenario });
+            }
+        };
+        show(self.observer, &left);
+        let state = Mutex::new((&mut *self, left));
+        let check = |(subject, scenario)| {
+            let is_stopped = || stage.stop.load(Ordering::Relaxed);
+            // A check that was cut off says nothing.
+            let verified = (!is_stopped()).then(|| verify(&stage, subject, scenario));
+            let Some(verified) = verified.filter(|_| !is_stopped()) else { return Ok(None) };
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let (execution, left) = &mut *state;
+            left.remove(&(verified.variant.clone(), scenario));
+            let has_failed = !verified.failed.is_empty();
+            if !has_failed {
+                execution.write_verified(verified.clone())?;
+            }
+            show(execution.observer, left);
+            Ok(has_failed.then_some((subject, scenario, verified)))
+        };
+        let checked: io::Result<Vec<_>> =
+            parallel::map(pending, jobs(stage.subjects), check).into_iter().collect();
+        for (subject, scenario, first) in checked?.into_iter().flatten() {
+            self.observer.on(&Progress::VerifyingAgain(&first));
+            let second = verify(&stage, subject, scenario);
+            if stage.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            self.write_verified(second)?;
         }
-        show(*observer, left);
-        Ok((!verified.failed.is_empty()).then_some(verified))
-    };
-    let checked: io::Result<Vec<_>> =
-        parallel::map(pending, jobs(stage.subjects), check).into_iter().collect();
-    let failed_once = checked?.into_iter().flatten();
-    for first in failed_once {
-        let is_it =
-            |it: &&(&Subject, Scenario)| it.0.variant.id == first.variant && it.1 == first.scenario;
-        let Some((subject, scenario)) = pending.iter().find(is_it) else { continue };
-        observer.on(&Progress::VerifyingAgain(&first));
-        let second = verify(stage, subject, *scenario);
-        if stop.load(Ordering::Relaxed) {
-            break;
+        for differing in differing(&stage, &self.journal_file.journal().verified) {
+            self.write_verified(differing)?;
         }
-        observer.on(&Progress::Verified(&second));
-        journal_file.write(Record::Verified(second))?;
+        Ok(())
     }
-    for differing in differing(stage, &journal_file.journal().verified) {
-        observer.on(&Progress::Verified(&differing));
-        journal_file.write(Record::Verified(differing))?;
+
+    fn write_verified(&mut self, verified: Verified) -> io::Result<()> {
+        self.observer.on(&Progress::Verified(&verified));
+        self.journal_file.write(Record::Verified(verified))
     }
-    Ok(refused(journal_file))
 }
 
 /// The servers that answer a user's requests otherwise than the first one, unless that is in the journal.
@@ -141,12 +135,6 @@ fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified 
     Verified { replies: replies.take(), ..summarise(&subject.variant.id, scenario, &checks) }
 }
 
-fn refused(journal_file: &OpenJournal) -> Refused {
-    let failed =
-        journal_file.journal().verified.iter().filter(|verified| !verified.failed.is_empty());
-    failed.map(|verified| (verified.variant.clone(), verified.scenario)).collect()
-}
-
 /// The most workers with which a scenario is measured.
 fn most_workers(experiment: &Experiment, scenario: Scenario) -> u32 {
     let workloads = experiment.suite.workloads.iter().filter(|w| w.scenario == scenario);
@@ -165,18 +153,18 @@ fn summarise(variant: &VariantId, scenario: Scenario, checks: &[Checked]) -> Ver
         replies: Vec::new(),
     };
     for check in checks {
-        match &check.verdict {
-            Verdict::Pass => verified.passed += 1,
-            Verdict::Fail { finding } => {
-                verified.failed.push((check.name.to_owned(), finding.clone()));
+        let (list, text) = match &check.verdict {
+            Verdict::Pass => {
+                verified.passed += 1;
+                continue;
             }
+            Verdict::Fail { finding } => (&mut verified.failed, finding.clone()),
             Verdict::Deviates { reason, finding } => {
-                verified.deviates.push((check.name.to_owned(), format!("{reason} ({finding})")));
+                (&mut verified.deviates, format!("{reason} ({finding})"))
             }
-            Verdict::Skip { reason } => {
-                verified.skipped.push((check.name.to_owned(), reason.clone()));
-            }
-        }
+            Verdict::Skip { reason } => (&mut verified.skipped, reason.clone()),
+        };
+        list.push((check.name.to_owned(), text));
     }
     verified
 }

@@ -15,13 +15,8 @@ use wirebench_schema::{
 };
 
 use super::{
-    Experiment, Observer, Prepared, Progress, Stage,
-    blocks::{Blocks, Clock},
-    checks,
-    loads::Loads,
-    open_journal::OpenJournal,
-    pace::Pace,
-    parts, rates, start, whys,
+    Execution, Experiment, Observer, Prepared, Progress, Stage, blocks::Blocks, loads::Loads,
+    open_journal::OpenJournal, pace::Pace, parts, rates, start,
 };
 use crate::{cohort::KnownServers, journal, plan};
 
@@ -104,9 +99,7 @@ pub(super) fn begin(
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
     write_environment(&prepared.environment, &folder)?;
     let mut journal_file = OpenJournal::begin(&folder, start, &prepared.unavailable)?;
-    if !rates.is_empty() {
-        journal_file.write_all(rates.into_iter().map(Record::Rate).collect())?;
-    }
+    journal_file.write_all(rates.into_iter().map(Record::Rate).collect())?;
     observer.on(&Progress::Started { folder: &folder });
     Ok(journal_file)
 }
@@ -114,52 +107,72 @@ pub(super) fn begin(
 /// Does everything that `journal_file` does not say to have been done.
 pub(super) fn carry_on(
     stage: &Stage<'_>,
-    mut journal_file: OpenJournal,
+    journal_file: OpenJournal,
     observer: &mut dyn Observer,
 ) -> Result<Finished, ExperimentError> {
-    let reason = measure(stage, &mut journal_file, observer)?;
+    let mut execution = Execution { stage: *stage, journal_file, observer };
+    let reason = execution.measure()?;
     let interrupted = stage.stop.load(Ordering::Relaxed);
-    let reason = if interrupted { EndReason::Interrupted } else { reason };
-    journal_file.write(Record::End(End { ended: journal::now(), reason }))?;
-    let (folder, journal) = journal_file.close();
-    Ok(Finished { folder, journal })
+    execution.journal_file.end(if interrupted { EndReason::Interrupted } else { reason })
 }
 
-fn measure(
-    stage: &Stage<'_>,
-    journal_file: &mut OpenJournal,
-    observer: &mut dyn Observer,
-) -> Result<EndReason, ExperimentError> {
-    let refused = checks::verify_all(stage, journal_file, observer)?;
-    let needs_all = stage.experiment.verification == Verification::AllOrNothing;
-    let (subjects, suite) = (stage.subjects, &stage.experiment.suite);
-    let workloads = &suite.workloads;
-    let mut block = plan::block(subjects, suite, 1, 0);
-    block.retain(|step| {
-        let variant = subjects[step.subject].variant.id.clone();
-        !refused.contains(&(variant, workloads[step.workload].scenario))
-    });
-    let is_useless = needs_all || stage.experiment.compares_nothing(subjects, &block);
-    if is_useless && !refused.is_empty() {
-        return Ok(EndReason::Complete);
+impl OpenJournal {
+    /// The journal of an experiment whose runs are decided upon elsewhere, one after the other. It has begun, and what
+    /// is ready is verified.
+    pub(crate) fn new(
+        experiment: &Experiment,
+        prepared: &Prepared,
+        stop: &AtomicBool,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, ExperimentError> {
+        let journal_file = begin(experiment, prepared, observer)?;
+        let stage = Stage { experiment, subjects: &prepared.subjects(), stop };
+        let mut execution = Execution { stage, journal_file, observer };
+        execution.verify_all()?;
+        Ok(execution.journal_file)
     }
-    let mut pace = Pace::new(workloads, |workload| stage.experiment.estimate(workload));
-    let earlier = pace.replay(journal_file.journal(), workloads);
-    let clock = Clock { earlier, began: Instant::now() };
-    rates::settle(stage, &refused, journal_file, observer)?;
-    let loads = Loads::new(&stage.experiment.suite, &journal_file.journal().rates);
-    if stage.stop.load(Ordering::Relaxed) {
-        return Ok(EndReason::Interrupted);
+
+    pub(crate) fn end(mut self, reason: EndReason) -> Result<Finished, ExperimentError> {
+        self.write(Record::End(End { ended: journal::now(), reason }))?;
+        let (folder, journal) = self.close();
+        Ok(Finished { folder, journal })
     }
-    if needs_all && journal_file.journal().rates.iter().any(|rate| !rate.too_slow.is_empty()) {
-        return Ok(EndReason::Complete);
+}
+
+impl Execution<'_> {
+    fn measure(&mut self) -> Result<EndReason, ExperimentError> {
+        self.verify_all()?;
+        let Stage { experiment, subjects, stop } = self.stage;
+        let needs_all = experiment.verification == Verification::AllOrNothing;
+        let workloads = &experiment.suite.workloads;
+        let mut block = plan::block(subjects, &experiment.suite, 1, 0);
+        block.retain(|step| {
+            let variant = &subjects[step.subject].variant.id;
+            !self.journal_file.refuses(variant, workloads[step.workload].scenario)
+        });
+        let is_useless = needs_all || experiment.compares_nothing(subjects, &block);
+        let mut verified = self.journal_file.journal().verified.iter();
+        if is_useless && verified.any(|it| !it.failed.is_empty()) {
+            return Ok(EndReason::Complete);
+        }
+        let mut pace = Pace::new(workloads, |workload| experiment.estimate(workload));
+        let earlier = pace.replay(self.journal_file.journal(), workloads);
+        let began = Instant::now();
+        self.settle_rates()?;
+        let Journal { rates, verified, .. } = self.journal_file.journal();
+        let loads = &Loads::new(&experiment.suite, rates, verified);
+        if stop.load(Ordering::Relaxed) {
+            return Ok(EndReason::Interrupted);
+        }
+        if needs_all && rates.iter().any(|rate| !rate.too_slow.is_empty()) {
+            return Ok(EndReason::Complete);
+        }
+        let (made, known) = (self.journal_file.made(), KnownServers::default());
+        let blocks = Blocks { execution: self, loads, pace, earlier, began, made, known };
+        let reason = blocks.measure()?;
+        self.explain(loads)?;
+        Ok(reason)
     }
-    let made = journal_file.made();
-    let known = KnownServers::default();
-    let blocks = Blocks { stage, loads: &loads, refused: &refused, pace, clock, made, known };
-    let reason = blocks.measure(journal_file, observer)?;
-    whys::explain(stage, &loads, &refused, journal_file, observer)?;
-    Ok(reason)
 }
 
 /// Writes the machine of a result.

@@ -56,71 +56,53 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// What becomes of `suite` with these subjects.
+    /// What becomes of `suite` with these subjects, in units like those of each block.
     pub(super) fn new(
-        subjects: &[Subject],
-        suite: &Suite,
-        verification: Verification,
-        goal: Goal,
+        (subjects, suite): (&[Subject], &Suite),
+        units: &[Unit],
+        (verification, goal): (Verification, Goal),
+        estimate: impl Fn(&Workload) -> Duration,
     ) -> Self {
-        // All blocks have the same cells.
-        let block = plan::block(subjects, suite, 1, 0);
+        let workload = |step: &&Step| &suite.workloads[step.workload];
+        let add = Duration::saturating_add;
         let mut phases = BTreeMap::new();
         for workload in &suite.workloads {
             *phases.entry(workload.phase).or_default() += 1;
         }
-        let scenarios =
-            subjects.iter().flat_map(|subject| plan::scenarios(subject, &suite.workloads));
-        let checked: Vec<Scenario> = match verification {
-            Verification::Full | Verification::AllOrNothing => scenarios.collect(),
-            Verification::LeftOut => Vec::new(),
-        };
-        let is_pilot = |step: &&Step| step.copy == 0 && suite.workloads[step.workload].needs_rate();
-        let pilots: Vec<Duration> = block
-            .iter()
-            .filter(is_pilot)
-            .map(|step| pilot::estimate(&suite.workloads[step.workload]))
-            .collect();
-        Self {
-            blocks: suite.blocks,
-            warmup_blocks: suite.warmup_blocks,
-            variants: subjects.len(),
-            phases,
-            pilots: pilots.len(),
-            checks: checked.len(),
-            checks_time: checked.into_iter().map(checks_time).sum(),
-            pilots_time: pilots.into_iter().fold(Duration::ZERO, Duration::saturating_add),
-            goal,
-            ..Self::default()
-        }
-    }
-
-    /// The same with the runs of each block.
-    pub(super) fn with_units(
-        self,
-        units: &[Unit],
-        suite: &Suite,
-        estimate: impl Fn(&Workload) -> Duration,
-    ) -> Self {
+        let scenarios = subjects.iter().flat_map(|it| plan::scenarios(it, &suite.workloads));
+        let is_checked = verification != Verification::LeftOut;
+        let checked: Vec<Scenario> = scenarios.filter(|_| is_checked).collect();
+        // All blocks have the same cells.
+        let block = plan::block(subjects, suite, 1, 0);
+        let is_pilot = |step: &&Step| step.copy == 0 && workload(step).needs_rate();
+        let pilots: Vec<&Step> = block.iter().filter(is_pilot).collect();
         let steps: Vec<&Step> = units.iter().flat_map(Unit::steps).collect();
         let cells: BTreeSet<_> = steps.iter().map(|it| (it.subject, it.workload)).collect();
-        let time = |step: &&Step| estimate(&suite.workloads[step.workload]);
-        let block_time = steps.iter().map(time).fold(Duration::ZERO, Duration::saturating_add);
+        let block_time = steps.iter().map(workload).map(estimate).fold(Duration::ZERO, add);
         // A budget ends it before a block that would exceed it, and an answer needs three.
-        let least = if self.goal.until_decided { LEAST_UNTIL_DECIDED } else { 1 };
-        let budget = self.goal.budget.unwrap_or(Duration::MAX).max(block_time * least);
-        let held = budget.as_nanos() / block_time.as_nanos().max(1);
-        let held = u32::try_from(held).ok().filter(|_| self.goal.until_decided);
-        let counted = self.blocks.min(held.unwrap_or(u32::MAX));
-        let blocks = self.warmup_blocks.saturating_add(counted);
+        let least = if goal.until_decided { LEAST_UNTIL_DECIDED } else { 1 };
+        let budget = goal.budget.unwrap_or(Duration::MAX).max(block_time * least);
+        let held = u32::try_from(budget.as_nanos() / block_time.as_nanos().max(1));
+        let held = held.ok().filter(|_| goal.until_decided);
+        let counted = suite.blocks.min(held.unwrap_or(u32::MAX));
+        let blocks = suite.warmup_blocks.saturating_add(counted);
+        let pilot_times = pilots.iter().map(workload).map(pilot::estimate);
         Self {
             blocks: counted,
+            warmup_blocks: suite.warmup_blocks,
             in_cohorts: units.iter().any(|unit| matches!(unit, Unit::Cohort(_))),
+            variants: subjects.len(),
+            phases,
             runs: steps.len() * blocks as usize,
             repeated: (steps.len() - cells.len()) * blocks as usize,
+            pilots: pilots.len(),
+            checks: checked.len(),
             block_time,
+            checks_time: checked.into_iter().map(checks_time).sum(),
+            pilots_time: pilot_times.fold(Duration::ZERO, add),
             runs_time: block_time.saturating_mul(blocks).min(budget),
-            ..self
+            whys: 0,
+            goal,
         }
     }
 
@@ -157,8 +139,7 @@ mod tests {
         let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
         let units: Vec<Unit> = units.collect();
         let with = |verification, goal| {
-            let forecast = Forecast::new(&subjects, &suite, verification, goal);
-            forecast.with_units(&units, &suite, plan::estimate)
+            Forecast::new((&subjects, &suite), &units, (verification, goal), plan::estimate)
         };
         let forecast = |verification| with(verification, Goal::default());
         let unchecked = forecast(Verification::LeftOut);
@@ -170,17 +151,15 @@ mod tests {
         let pilots_time = pilot::estimate(&suite.workloads[1]) * 2;
         assert_eq!(forecast.time(), forecast.runs_time + ASSUMED_CHECKS * 2 + pilots_time);
         assert_eq!((unchecked.checks, unchecked.checks_time), (0, Duration::ZERO));
+        let many = Suite { blocks: 200, ..suite.clone() };
         let held = |blocks| {
             let goal = Goal {
                 budget: Some(forecast.block_time * blocks),
                 until_decided: true,
                 precision: None,
             };
-            Forecast { blocks: 200, ..with(Verification::Full, goal) }.with_units(
-                &units,
-                &suite,
-                plan::estimate,
-            )
+            let checks = (Verification::Full, goal);
+            Forecast::new((&subjects, &many), &units, checks, plan::estimate)
         };
         assert_eq!([1, 7, 300].map(|blocks| held(blocks).blocks), [3, 7, 200]);
         assert_eq!(held(7).runs_time, forecast.block_time * 7);

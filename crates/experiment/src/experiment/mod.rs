@@ -20,7 +20,6 @@ mod conduct;
 mod forecast;
 mod limits;
 mod loads;
-mod looks;
 mod needs;
 mod open_journal;
 mod pace;
@@ -30,7 +29,6 @@ mod prepare;
 mod rates;
 mod resume;
 mod start;
-mod started;
 mod units;
 mod whys;
 
@@ -39,11 +37,11 @@ pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct, write_en
 pub use forecast::Forecast;
 pub use limits::MOST_BLOCKS_FOR_PRECISION;
 pub use needs::{Needs, generator_threads};
+pub(crate) use open_journal::OpenJournal as StartedExperiment;
+use open_journal::OpenJournal;
 pub use parts::{ExperimentPart, between_parts, results_in};
 pub use prepare::{Prepared, prepare};
 pub use resume::{Differences, ResumedExperiment};
-pub(crate) use started::StartedExperiment;
-use units::Grouping;
 pub use units::Unit;
 
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
@@ -134,6 +132,13 @@ struct Stage<'a> {
     stop: &'a AtomicBool,
 }
 
+/// An experiment in progress.
+struct Execution<'a> {
+    stage: Stage<'a>,
+    journal_file: OpenJournal,
+    observer: &'a mut dyn Observer,
+}
+
 impl Experiment {
     /// What will be done with `subjects`.
     #[must_use]
@@ -143,8 +148,8 @@ impl Experiment {
         if self.part.is_some() {
             suite.blocks = 1;
         }
-        let forecast = Forecast::new(subjects, &suite, self.verification, self.goal);
-        let mut forecast = forecast.with_units(&units, &suite, |workload| self.estimate(workload));
+        let (plan, rest) = ((subjects, &suite), (self.verification, self.goal));
+        let mut forecast = Forecast::new(plan, &units, rest, |workload| self.estimate(workload));
         if self.part.as_ref().is_some_and(|it| it.rates.is_some()) {
             (forecast.pilots, forecast.pilots_time) = (0, Duration::ZERO);
         }
@@ -187,12 +192,11 @@ impl Experiment {
     #[must_use]
     pub fn units(&self, subjects: &[Subject], number: u32) -> Vec<Unit> {
         let steps = plan::block(subjects, &self.suite, self.settings.seed, number);
-        self.grouping(subjects, &self.suite).units(steps, |_| false)
+        units::units((subjects, &self.suite), self.most_instances(), steps, |_| false)
     }
 
-    fn grouping<'a>(&self, subjects: &'a [Subject], suite: &'a Suite) -> Grouping<'a> {
-        let most_instances = self.settings.most_instances;
-        Grouping { subjects, suite, in_cohorts: self.in_cohorts(), most_instances }
+    fn most_instances(&self) -> Option<usize> {
+        self.in_cohorts().then_some(self.settings.most_instances)
     }
 }
 

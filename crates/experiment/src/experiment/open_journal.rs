@@ -8,7 +8,8 @@ use std::{
 use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     id::VariantId,
-    journal::{Counts, Journal, Record, Start, Unavailable},
+    journal::{Counts, Journal, Record, Start, Unavailable, Verified},
+    scenario::Scenario,
 };
 
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
 
 /// The journal on disk and in memory.
 #[derive(Debug)]
-pub(super) struct OpenJournal {
+pub(crate) struct OpenJournal {
     writer: Writer,
     journal: Journal,
     folder: PathBuf,
@@ -50,7 +51,7 @@ impl OpenJournal {
     }
 
     /// Writes a record down. It is on disk afterwards.
-    pub(super) fn write(&mut self, record: Record) -> io::Result<()> {
+    pub(crate) fn write(&mut self, record: Record) -> io::Result<()> {
         self.write_all(vec![record])
     }
 
@@ -68,8 +69,14 @@ impl OpenJournal {
     }
 
     /// Everything that has been written down.
-    pub(super) const fn journal(&self) -> &Journal {
+    pub(crate) const fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// Whether the variant failed a check of the scenario, so that it must not be measured.
+    pub(crate) fn refuses(&self, variant: &VariantId, scenario: Scenario) -> bool {
+        let is_it = |it: &&Verified| it.variant == *variant && it.scenario == scenario;
+        self.journal.verified.iter().filter(is_it).any(|it| !it.failed.is_empty())
     }
 
     /// The folder that it is in.

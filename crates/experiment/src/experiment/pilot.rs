@@ -102,8 +102,13 @@ impl Pilot<'_> {
         made: &mut dyn FnMut(Run) -> io::Result<()>,
     ) -> io::Result<Option<FixedRate>> {
         let mut reached: BTreeMap<&VariantId, Result<f64, String>> = BTreeMap::new();
-        for run in earlier.iter().filter(|run| self.is_of_this(run)) {
-            if let Ok(rate) = rate(run) {
+        for run in earlier {
+            let is_entrant = self.subjects.iter().any(|it| it.variant.id == run.variant);
+            let is_of_this = run.counts == Counts::Pilot && run.workload == self.workload.name;
+            if let Ok(rate) = rate(run)
+                && is_of_this
+                && is_entrant
+            {
                 reached.insert(&run.variant, Ok(rate));
             }
         }
@@ -115,10 +120,16 @@ impl Pilot<'_> {
                 }
                 next(variant);
                 let workload = Workload { stop: Stop::After(window), ..load(self.workload) };
-                let Some(run) = self.settings.run(&self.cell(subject, &workload, position), stop)
-                else {
-                    return Ok(None);
+                let cell = Cell {
+                    subject,
+                    copy: 0,
+                    workload: &workload,
+                    block: 0,
+                    counts: Counts::Pilot,
+                    position,
+                    verification: self.verification,
                 };
+                let Some(run) = self.settings.run(&cell, stop) else { return Ok(None) };
                 reached.insert(variant, rate(&run));
                 made(run)?;
             }
@@ -128,16 +139,6 @@ impl Pilot<'_> {
         }
         let reached: Vec<_> = reached.into_iter().map(|(id, rate)| (id.clone(), rate)).collect();
         Ok(choose(&self.workload.name, &reached, self.baseline))
-    }
-
-    fn cell<'a>(&self, subject: &'a Subject, workload: &'a Workload, position: u32) -> Cell<'a> {
-        let (block, copy, verification) = (0, 0, self.verification);
-        Cell { subject, copy, workload, block, counts: Counts::Pilot, position, verification }
-    }
-
-    fn is_of_this(&self, run: &Run) -> bool {
-        let is_entrant = self.subjects.iter().any(|it| it.variant.id == run.variant);
-        run.counts == Counts::Pilot && run.workload == self.workload.name && is_entrant
     }
 }
 

@@ -10,79 +10,62 @@ use wirebench_schema::{
 };
 
 use super::{
-    Observer, Progress, Stage,
-    checks::Refused,
-    open_journal::OpenJournal,
+    Execution, Progress, Stage,
     pilot::{self, Pilot},
 };
 use crate::plan;
 
-/// Writes down every rate that is not in the journal yet, with the runs that it took to find it.
-/// After a signal those that are missing stay so.
-pub(super) fn settle(
-    stage: &Stage<'_>,
-    refused: &Refused,
-    journal_file: &mut OpenJournal,
-    observer: &mut dyn Observer,
-) -> io::Result<()> {
-    for workload in &stage.experiment.suite.workloads {
-        let is_known = journal_file
-            .journal()
-            .rates
-            .iter()
-            .any(|rate: &FixedRate| rate.workload == workload.name);
-        if is_known || stage.stop.load(Ordering::Relaxed) {
-            continue;
+impl Execution<'_> {
+    /// Writes down every rate that is not in the journal yet, with the runs that it took to find it.
+    /// After a signal those that are missing stay so.
+    pub(super) fn settle_rates(&mut self) -> io::Result<()> {
+        for workload in &self.stage.experiment.suite.workloads {
+            let rates = &self.journal_file.journal().rates;
+            let is_known = rates.iter().any(|rate| rate.workload == workload.name);
+            if is_known || self.stage.stop.load(Ordering::Relaxed) {
+                continue;
+            }
+            let rate = match pilot::given(workload) {
+                None if workload.needs_rate() => self.find_rate(workload)?,
+                given => given,
+            };
+            if let Some(rate) = rate {
+                self.journal_file.write(Record::Rate(rate))?;
+            }
         }
-        if let Some(rate) = pilot::given(workload) {
-            journal_file.write(Record::Rate(rate))?;
-        } else if workload.needs_rate()
-            && let Some(rate) = find(stage, refused, workload, journal_file, observer)?
-        {
-            journal_file.write(Record::Rate(rate))?;
-        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Finds the rate of one workload.
-fn find(
-    stage: &Stage<'_>,
-    refused: &Refused,
-    workload: &Workload,
-    journal_file: &mut OpenJournal,
-    observer: &mut dyn Observer,
-) -> io::Result<Option<FixedRate>> {
-    let Stage { experiment, subjects, stop } = *stage;
-    let able = plan::able(subjects, workload).into_iter().map(|index| &subjects[index]);
-    let is_allowed = |it: &&Subject| !refused.contains(&(it.variant.id.clone(), workload.scenario));
-    let entrants: Vec<&Subject> = able.filter(is_allowed).collect();
-    let baseline = plan::baseline(subjects, &experiment.suite, workload);
-    let search = Pilot {
-        settings: &experiment.settings,
-        workload,
-        subjects: &entrants,
-        baseline: baseline.map(|index| &subjects[index].variant.id),
-        verification: experiment.verification,
-    };
-    let pilots = journal_file.journal().runs.iter().filter(|run| run.counts == Counts::Pilot);
-    let earlier: Vec<Run> = pilots.cloned().collect();
-    let observer = RefCell::new(observer);
-    let left = pilot::estimate(workload);
-    let mut next = |variant: &VariantId| {
-        let name = format!("{variant} (pilot)");
-        observer.borrow_mut().on(&Progress::Running {
-            name: &name,
-            workload: &workload.name,
-            left,
-        });
-    };
-    let mut made = |run: Run| {
-        let name = format!("{} (pilot)", run.variant);
-        observer.borrow_mut().on(&Progress::Piloted { name: &name, run: &run });
-        journal_file.write(Record::Run(Box::new(run)))
-    };
-    search.find(&earlier, stop, &mut next, &mut made)
+    /// Finds the rate of one workload.
+    fn find_rate(&mut self, workload: &Workload) -> io::Result<Option<FixedRate>> {
+        let Self { stage, journal_file, observer } = self;
+        let Stage { experiment, subjects, stop } = *stage;
+        let able = plan::able(subjects, workload).into_iter().map(|index| &subjects[index]);
+        let is_allowed = |it: &&Subject| !journal_file.refuses(&it.variant.id, workload.scenario);
+        let entrants: Vec<&Subject> = able.filter(is_allowed).collect();
+        let baseline = plan::baseline(subjects, &experiment.suite, workload);
+        let search = Pilot {
+            settings: &experiment.settings,
+            workload,
+            subjects: &entrants,
+            baseline: baseline.map(|index| &subjects[index].variant.id),
+            verification: experiment.verification,
+        };
+        let pilots = journal_file.journal().runs.iter().filter(|run| run.counts == Counts::Pilot);
+        let earlier: Vec<Run> = pilots.cloned().collect();
+        let observer = RefCell::new(observer);
+        let named = |variant: &VariantId| format!("{variant} (pilot)");
+        let (left, workload) = (pilot::estimate(workload), &workload.name);
+        let mut next = |variant: &VariantId| {
+            let running = Progress::Running { name: &named(variant), workload, left };
+            observer.borrow_mut().on(&running);
+        };
+        let mut made = |run: Run| {
+            observer.borrow_mut().on(&Progress::Piloted { name: &named(&run.variant), run: &run });
+            journal_file.write(Record::Run(Box::new(run)))
+        };
+        search.find(&earlier, stop, &mut next, &mut made)
+    }
 }
 
 /// Whether this failed run still counts as a failure. A pilot that failed is repeated, and only

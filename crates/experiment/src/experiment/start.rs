@@ -32,6 +32,7 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         name: Generator::Wirebench,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
+    let folder = std::env::current_dir().unwrap_or_default();
     Start {
         format: JOURNAL_FORMAT,
         started: journal::now(),
@@ -40,7 +41,7 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         suite: suite.name.clone(),
         baselines: prepared.ready_among(&[&names[..], &[FALLBACK_BASELINE]].concat()),
         seed: experiment.settings.seed,
-        folder: current_folder(),
+        folder: folder.display().to_string(),
         copies: suite.copies,
         procedure: experiment.procedure,
         margin: experiment.margin,
@@ -60,8 +61,4 @@ pub(super) fn start(experiment: &Experiment, prepared: &Prepared) -> Start {
         idle: experiment.settings.idle,
         wake_up: experiment.settings.wake_up,
     }
-}
-
-fn current_folder() -> String {
-    std::env::current_dir().map_or_else(|_| String::new(), |folder| folder.display().to_string())
 }

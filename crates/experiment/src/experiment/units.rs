@@ -1,7 +1,6 @@
 //! What of a block is measured at once: the cells of a cohort, in groups of servers that are alive
 //! together, and each other cell by itself. Pure.
 
-use std::collections::BTreeMap;
 use wirebench_catalogue::subject::Subject;
 use wirebench_schema::suite::Suite;
 
@@ -28,83 +27,64 @@ impl Unit {
     }
 }
 
-/// How the cells of a block are put together.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Grouping<'a> {
-    pub(super) subjects: &'a [Subject],
-    pub(super) suite: &'a Suite,
-    /// Whether those that can be are measured in cohorts.
-    pub(super) in_cohorts: bool,
-    /// How many instances are alive together at most.
-    pub(super) most_instances: usize,
+/// The units of a block that consists of `steps`, without what `is_made` already. `most_instances` are alive
+/// together at most; none if nothing is measured in cohorts.
+///
+/// Every group of a cohort has the baseline's instances, and is compared with these. They are
+/// measured again for what is left of a cohort that was cut off between two groups.
+pub(super) fn units(
+    plan: (&[Subject], &Suite),
+    most_instances: Option<usize>,
+    steps: Vec<Step>,
+    is_made: impl Fn(&Step) -> bool,
+) -> Vec<Unit> {
+    let (groups, _) = cohort::groups(&plan.1.workloads);
+    let group = |step: &Step| {
+        groups.iter().position(|it| most_instances.is_some() && it.contains(&step.workload))
+    };
+    let steps = steps.into_iter().map(|step| (group(&step), step));
+    let units = cohort::grouped(steps, |(a, _), (b, _)| a.is_some() && a == b);
+    let units = units.into_iter().map(|unit| {
+        let (of_cohort, steps) = (unit[0].0.is_some(), unit.into_iter().map(|(_, step)| step));
+        match of_cohort {
+            true => split(plan, most_instances.unwrap_or(0), &steps.collect::<Vec<_>>(), &is_made),
+            false => steps.filter(|it| !is_made(it)).map(Unit::Run).collect(),
+        }
+    });
+    units.flatten().collect()
 }
 
-impl Grouping<'_> {
-    /// The units of a block that consists of `steps`, without what `is_made` already.
-    ///
-    /// Every group of a cohort has the baseline's instances, and is compared with these. They are
-    /// measured again for what is left of a cohort that was cut off between two groups.
-    pub(super) fn units(&self, steps: Vec<Step>, is_made: impl Fn(&Step) -> bool) -> Vec<Unit> {
-        let (groups, _) = cohort::groups(&self.suite.workloads);
-        let group = |step: &Step| {
-            groups.iter().position(|group| self.in_cohorts && group.contains(&step.workload))
-        };
-        let mut units: Vec<Vec<Step>> = Vec::new();
-        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
-        for step in steps {
-            let Some(group) = group(&step) else {
-                units.push(vec![step]);
-                continue;
-            };
-            let place = *places.entry(group).or_insert(units.len());
-            match units.get_mut(place) {
-                Some(unit) => unit.push(step),
-                None => units.push(vec![step]),
-            }
-        }
-        let units = units.into_iter().map(|unit| match group(&unit[0]) {
-            Some(_) => self.split(&unit, &is_made),
-            None => unit.into_iter().filter(|it| !is_made(it)).map(Unit::Run).collect(),
-        });
-        units.flatten().collect()
+/// The steps of one cohort in groups of about the same size.
+fn split(
+    (subjects, suite): (&[Subject], &Suite),
+    most_instances: usize,
+    steps: &[Step],
+    is_made: &impl Fn(&Step) -> bool,
+) -> Vec<Unit> {
+    let is_reference = |step: &&Step| plan::is_reference(subjects, suite, step);
+    let (references, others): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(is_reference);
+    let open = instances(others.iter().filter(|it| !is_made(it)).copied());
+    if open.is_empty() {
+        let missing: Vec<Step> =
+            references.into_iter().filter(|it| !is_made(it)).copied().collect();
+        return (!missing.is_empty()).then_some(Unit::Cohort(missing)).into_iter().collect();
     }
-
-    /// The steps of one cohort in groups of about the same size.
-    fn split(&self, steps: &[Step], is_made: &impl Fn(&Step) -> bool) -> Vec<Unit> {
-        let is_reference = |step: &&Step| plan::is_reference(self.subjects, self.suite, step);
-        let (references, others): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(is_reference);
-        let open = instances(others.iter().filter(|it| !is_made(it)).copied());
-        if open.is_empty() {
-            let missing: Vec<Step> =
-                references.into_iter().filter(|it| !is_made(it)).copied().collect();
-            return (!missing.is_empty()).then_some(Unit::Cohort(missing)).into_iter().collect();
-        }
-        let room = self.most_instances.saturating_sub(instances(references.iter().copied()).len());
-        let mut left = open.as_slice();
-        let mut units = Vec::new();
-        while !left.is_empty() {
-            let groups = left.len().div_ceil(room.max(1));
-            let (now, later) = left.split_at(left.len().div_ceil(groups));
-            let own = now.iter().flatten().copied();
-            units.push(Unit::Cohort(references.iter().copied().copied().chain(own).collect()));
-            left = later;
-        }
-        units
+    let room = most_instances.saturating_sub(instances(references.iter().copied()).len());
+    let mut left = open.as_slice();
+    let mut units = Vec::new();
+    while !left.is_empty() {
+        let groups = left.len().div_ceil(room.max(1));
+        let (now, later) = left.split_at(left.len().div_ceil(groups));
+        let own = now.iter().flatten().copied();
+        units.push(Unit::Cohort(references.iter().copied().copied().chain(own).collect()));
+        left = later;
     }
+    units
 }
 
 /// Steps by instance, in the order of the first step of each.
 fn instances<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<Vec<Step>> {
-    let mut instances: Vec<Vec<Step>> = Vec::new();
-    for step in steps {
-        let is_same =
-            |it: &&mut Vec<Step>| (it[0].subject, it[0].copy) == (step.subject, step.copy);
-        match instances.iter_mut().find(is_same) {
-            Some(instance) => instance.push(*step),
-            None => instances.push(vec![*step]),
-        }
-    }
-    instances
+    cohort::grouped(steps.copied(), |a, b| (a.subject, a.copy) == (b.subject, b.copy))
 }
 
 #[cfg(test)]
@@ -129,9 +109,8 @@ mod tests {
     /// its instances.
     fn sizes(others: usize, most_instances: usize) -> Vec<usize> {
         let (subjects, suite) = (subjects(others), suite());
-        let grouping =
-            Grouping { subjects: &subjects, suite: &suite, in_cohorts: true, most_instances };
-        let units = grouping.units(plan::block(&subjects, &suite, 7, 0), |_| false);
+        let steps = plan::block(&subjects, &suite, 7, 0);
+        let units = units((&subjects, &suite), Some(most_instances), steps, |_| false);
         let size = |unit: &Unit| match unit {
             Unit::Cohort(steps) => Some(instances(steps.iter()).len()),
             Unit::Run(_) => None,
@@ -153,10 +132,9 @@ mod tests {
     #[test]
     fn every_cell_is_measured_once_and_the_baseline_in_every_group() {
         let (subjects, suite) = (subjects(9), suite());
-        let grouping =
-            Grouping { subjects: &subjects, suite: &suite, in_cohorts: true, most_instances: 5 };
         let steps = plan::block(&subjects, &suite, 7, 0);
-        let units = grouping.units(steps.clone(), |_| false);
+        let apart = units((&subjects, &suite), None, steps.clone(), |_| false);
+        let units = units((&subjects, &suite), Some(5), steps.clone(), |_| false);
         let of = |unit: &Unit, reference: bool| {
             let steps = unit.steps().iter().copied();
             let is_it = |it: &Step| plan::is_reference(&subjects, &suite, it) == reference;
@@ -173,19 +151,16 @@ mod tests {
         assert_eq!((all.len(), cells.len()), (18, 18));
         let alone = units.iter().filter(|it| matches!(it, Unit::Run(_))).count();
         assert_eq!(alone, 11);
-        let apart = Grouping { in_cohorts: false, ..grouping }.units(steps.clone(), |_| false);
         assert!(apart.iter().map(|it| it.steps()[0]).eq(steps));
     }
 
     #[test]
     fn what_is_left_of_a_cohort_has_the_baseline_again_and_whole_groups_are_not_made_again() {
         let (subjects, suite) = (subjects(9), suite());
-        let grouping =
-            Grouping { subjects: &subjects, suite: &suite, in_cohorts: true, most_instances: 5 };
         let units = |made: &[Step]| {
             let steps = plan::block(&subjects, &suite, 7, 0);
             let is_alone = |it: &Step| suite.workloads[it.workload].name == "b";
-            grouping.units(steps, |it| made.contains(it) || is_alone(it))
+            units((&subjects, &suite), Some(5), steps, |it| made.contains(it) || is_alone(it))
         };
         let all = units(&[]);
         let mut made = Vec::new();

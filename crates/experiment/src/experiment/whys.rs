@@ -2,11 +2,10 @@
 //! journal has already is not made again.
 
 use std::{io, sync::atomic::Ordering};
-use wirebench_schema::journal::{Counts, Record, Why};
+use wirebench_schema::journal::{Record, Why};
 
-use super::{Observer, Progress, Stage, checks::Refused, loads::Loads, open_journal::OpenJournal};
+use super::{Execution, Progress, Stage, blocks::cell, loads::Loads};
 use crate::{
-    measure::Cell,
     plan::{self, Step},
     why,
 };
@@ -20,51 +19,33 @@ pub(super) fn cells(steps: Vec<Step>, has: impl Fn(&Step) -> bool) -> Vec<Step> 
     cells
 }
 
-/// Makes those that are missing, until a signal asks to end.
-pub(super) fn explain(
-    stage: &Stage<'_>,
-    loads: &Loads,
-    refused: &Refused,
-    journal_file: &mut OpenJournal,
-    observer: &mut dyn Observer,
-) -> io::Result<()> {
-    let Stage { experiment, subjects, stop } = *stage;
-    let Some(perf) = experiment.why else { return Ok(()) };
-    let steps = plan::block(subjects, &loads.suite, experiment.settings.seed, 0);
-    let is_made = |step: &Step, whys: &[Why]| {
-        let (variant, workload) =
-            (&subjects[step.subject].variant.id, &loads.suite.workloads[step.workload]);
-        whys.iter().any(|it| it.variant == *variant && it.workload == workload.name)
-    };
-    let cells = cells(steps, |step| {
-        let workload = &loads.suite.workloads[step.workload];
-        let variant = &subjects[step.subject].variant.id;
-        why::applies(workload)
-            && loads.has(variant, workload)
-            && !refused.contains(&(variant.clone(), workload.scenario))
-            && !is_made(step, &journal_file.journal().whys)
-    });
-    for (step, left) in cells.iter().zip((1..=cells.len()).rev()) {
-        if stop.load(Ordering::Relaxed) {
-            break;
+impl Execution<'_> {
+    /// Makes those that are missing, until a signal asks to end.
+    pub(super) fn explain(&mut self, loads: &Loads) -> io::Result<()> {
+        let Stage { experiment, subjects, stop } = self.stage;
+        let Some(perf) = experiment.why else { return Ok(()) };
+        let steps = plan::block(subjects, &loads.suite, experiment.settings.seed, 0);
+        let cells = cells(steps, |step| {
+            let workload = &loads.suite.workloads[step.workload];
+            let variant = &subjects[step.subject].variant.id;
+            let is_it = |it: &Why| it.variant == *variant && it.workload == workload.name;
+            why::applies(workload)
+                && loads.has_step(subjects, step)
+                && !self.journal_file.journal().whys.iter().any(is_it)
+        });
+        for (step, left) in cells.iter().zip((1..=cells.len()).rev()) {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let cell = cell(&self.stage, loads, step);
+            let name = format!("{} (why)", cell.subject.variant.id);
+            let left = why::ESTIMATE.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
+            let workload = &cell.workload.name;
+            self.observer.on(&Progress::Running { name: &name, workload, left });
+            if let Some(why) = why::profile(&experiment.settings, perf, &cell, stop) {
+                self.journal_file.write(Record::Why(Box::new(why)))?;
+            }
         }
-        let workload = &loads.suite.workloads[step.workload];
-        let subject = &subjects[step.subject];
-        let name = format!("{} (why)", subject.variant.id);
-        let left = why::ESTIMATE.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
-        observer.on(&Progress::Running { name: &name, workload: &workload.name, left });
-        let cell = Cell {
-            subject,
-            copy: 0,
-            workload,
-            block: 0,
-            counts: Counts::WarmUp,
-            position: 0,
-            verification: experiment.verification,
-        };
-        if let Some(why) = why::profile(&experiment.settings, perf, &cell, stop) {
-            journal_file.write(Record::Why(Box::new(why)))?;
-        }
+        Ok(())
     }
-    Ok(())
 }

@@ -99,9 +99,8 @@ impl Words {
     }
 
     fn connections(&mut self, config: &LoadConfig) {
-        if let Some(requests) = config.requests_per_connection {
-            self.option("--requests-per-connection", &requests);
-        }
+        let requests = config.requests_per_connection.iter();
+        requests.for_each(|it| self.option("--requests-per-connection", it));
         if config.idle_connections > 0 {
             self.option("--idle-connections", &config.idle_connections);
         }
@@ -111,12 +110,8 @@ impl Words {
                 ranges.map(|range| format!("{}-{}", range.first, range.last)).collect();
             self.option("--source", &list(&ranges));
         }
-        if let Some(path) = &config.unix_socket {
-            self.text("--unix-socket", path);
-        }
-        if let Some(address) = &config.connect_to {
-            self.option("--connect-to", &address.authority());
-        }
+        config.unix_socket.iter().for_each(|path| self.text("--unix-socket", path));
+        config.connect_to.iter().for_each(|it| self.option("--connect-to", &it.authority()));
     }
 
     fn http(&mut self, config: &LoadConfig) {
@@ -128,9 +123,7 @@ impl Words {
             Some(RequestSet { file: Some(file), order, seq, .. }) => {
                 self.text("--requests", file);
                 self.option("--order", order);
-                if let Some(seq) = seq {
-                    self.option("--seq-from", &seq.from);
-                }
+                seq.iter().for_each(|seq| self.option("--seq-from", &seq.from));
                 self.expect(&config.expect());
             }
             // Only a file has several.
@@ -146,9 +139,7 @@ impl Words {
             self.flag("--retry-closed");
         }
         self.headers(&config.headers);
-        if let Some(heavy) = &config.heavy {
-            self.option("--heavy", heavy);
-        }
+        config.heavy.iter().for_each(|heavy| self.option("--heavy", heavy));
         if config.head_limit_bytes != LoadConfig::USUAL_HEAD_LIMIT_BYTES {
             self.option("--head-limit", &config.head_limit_bytes);
         }

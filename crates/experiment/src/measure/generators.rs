@@ -8,7 +8,7 @@ use wirebench_schema::{
 use wirebench_server::launch::Server;
 
 use super::{Cell, RunSettings, command::load_arguments};
-use crate::agents::Agents;
+use crate::agents::{AgentPool, Agents};
 
 /// The shortest load at a rate before the window of a cost phase. Its connections are new, also
 /// where the server has been warmed up.
@@ -23,11 +23,12 @@ impl RunSettings {
     }
 
     /// Our own generators: a child on this host, or those of the fleet.
-    pub(crate) fn agents(&self, stop: &AtomicBool) -> Result<Agents, String> {
-        match &self.fleet {
-            Some(fleet) => Agents::on_hosts(fleet, stop),
-            None => Agents::here(&self.agent_command, self.generator_cpus(), stop),
-        }
+    pub(crate) fn agents<'a>(&self, stop: &'a AtomicBool) -> Result<Agents<'a>, String> {
+        let pool = match &self.fleet {
+            Some(fleet) => AgentPool::on_hosts(fleet, stop)?,
+            None => AgentPool::here(&self.agent_command, self.generator_cpus())?,
+        };
+        Agents::new(pool, stop)
     }
 
     /// The generator's CPUs, if the sides are bound to theirs.

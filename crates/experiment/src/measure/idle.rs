@@ -8,93 +8,56 @@ use std::{
 };
 use wirebench_judge::{idle::Idle, validity::end_reasons};
 use wirebench_schema::{
-    journal::{Cost, IdleMeasurement, Outcome, Reason, ReasonKind, Run, Weight},
-    load::Stop,
+    journal::{IdleMeasurement, Outcome, ReasonKind, Run, Weight},
     scenario::Scenario,
 };
 use wirebench_server::{
     cost::{self, Course, Details, Window},
     launch::{Request, Server},
-    memory::{Measure, MemoryUse, Stillness},
+    memory::Measure,
     tree,
 };
 use wirebench_verify::protocol::FirstExchange;
 
-use super::{Cell, Failure, RunSettings, STEP, end, idle_connections::IdleConnections, server_end};
+use super::{Cell, RunSettings, STEP, end, failed, idle_connections::IdleConnections, server_end};
+use crate::stop::length;
 
 /// The silent window of a workload that ends after a count.
 const WINDOW: Duration = Duration::from_secs(1);
 /// How long memory is waited for until it stands still: a runtime may collect its garbage.
 const STILL_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What was seen of a server with silent connections.
-struct IdleObservation {
-    made: usize,
-    missing: Option<String>,
-    lost: usize,
-    measure: Measure,
-    stillness: [Stillness; 2],
-    rest: MemoryUse,
-    silent: MemoryUse,
-    window_ns: u64,
-    cost: Cost,
-    /// Files that the server may have open, where it has reached that limit.
-    files: Option<u64>,
-}
-
 impl RunSettings {
     pub(super) fn run_idle(&self, cell: &Cell<'_>, stop: &AtomicBool) -> Run {
         let mut run = self.begin(cell);
-        let outcome = self.measure_idle(cell, &mut run, stop);
-        run.outcome = outcome.unwrap_or_else(Failure::into_outcome);
-        run
-    }
-
-    fn measure_idle(
-        &self,
-        cell: &Cell<'_>,
-        run: &mut Run,
-        stop: &AtomicBool,
-    ) -> Result<Outcome, Failure> {
-        let request = self.patient_request(cell, run.workers);
-        let mut server =
-            self.launcher.start(&request, stop).map_err(|error| Failure::of_start(&error))?;
+        let request = self.patient_request(cell);
+        let mut server = match self.launcher.start(&request, stop) {
+            Ok(server) => server,
+            Err(error) => {
+                return Run { outcome: failed(error.to_string(), String::new()), ..run };
+            }
+        };
         server.command().clone_into(&mut run.server_command);
-        let seen = hold_idle(cell, &mut server, stop);
-        let (seen, stopped) = end(server, seen, stop)?;
-        if seen.made == 0 {
-            let why = seen.missing.unwrap_or_default();
-            let reason = format!("no connection had a request answered: {why}");
-            return Err(Failure { reason, stderr: stopped.stderr });
-        }
-        let mut reasons = reasons(cell, &request, &seen);
-        // There is no load that could be in the way of the server on a CPU of both.
-        reasons.extend(end_reasons(&server_end(&stopped)));
-        let grown_bytes = seen.silent.own_bytes as f64 - seen.rest.own_bytes as f64;
-        Ok(Outcome::Idle(Box::new(IdleMeasurement {
-            connections: cell.workload.connections as u64,
-            made: seen.made as u64,
-            lost: seen.lost as u64,
-            memory_rest_bytes: seen.rest.bytes,
-            memory_bytes: seen.silent.bytes,
-            memory_bytes_per_connection: grown_bytes / seen.made as f64,
-            window_ns: seen.window_ns,
-            cpu_ns: seen.cost.cpu_ns,
-            context_switches_voluntary: seen.cost.context_switches_voluntary,
-            context_switches_involuntary: seen.cost.context_switches_involuntary,
-            processes: seen.cost.processes,
-            threads: seen.cost.threads,
-            mapped: seen.cost.mapped,
-            reasons,
-        })))
+        let held = hold_idle(cell, &request, &mut server, stop);
+        let (held, stopped) = end(server, held, stop);
+        run.outcome = match held {
+            Ok(mut held) => {
+                // There is no load that could be in the way of the server on a CPU of both.
+                held.reasons.extend(end_reasons(&server_end(&stopped)));
+                Outcome::Idle(Box::new(held))
+            }
+            Err(reason) => failed(reason, stopped.stderr),
+        };
+        run
     }
 }
 
 fn hold_idle(
     cell: &Cell<'_>,
+    request: &Request<'_>,
     server: &mut Server,
     stop: &AtomicBool,
-) -> Result<IdleObservation, String> {
+) -> Result<IdleMeasurement, String> {
     let workload = cell.workload;
     let first_exchange = FirstExchange {
         protocol: workload.scenario.protocol(),
@@ -114,38 +77,53 @@ fn hold_idle(
         return Err(no_processes.text());
     }
     let measure = Measure::possible(&server.tree());
-    let (rest, at_rest) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
+    let (rest, is_still) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
     let mut idle = IdleConnections::make(address, workload.connections, &first_exchange, stop)?;
-    let (_, at_once) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
+    let (_, stays_still) = measure.settled(|| server.tree(), STILL_PATIENCE, stop);
     let files = idle.missing.as_ref().and_then(|_| exhausted_files(server, idle.len()));
     let before = server.look();
     let details = Details::read(&before);
-    wait(window(workload.stop), server, stop)?;
+    wait(length(workload.stop).unwrap_or(WINDOW), server, stop)?;
     let after = server.look();
     let details = (details, Details::read(&after));
     let silent = measure.held(&server.tree());
     let course = Course::between(before, after);
     let cpu = course.cpu(&details.0.ignoring_with(&details.1));
     let nothing = Window { window_ns: course.length_ns(), requests: 0, thread_cpu_ns_most: 0 };
-    Ok(IdleObservation {
-        made: idle.len(),
-        lost: idle.lost(),
-        missing: idle.missing,
-        measure,
-        stillness: [at_rest, at_once],
-        rest,
-        silent,
-        window_ns: nothing.window_ns,
-        cost: cost::cost(cpu, (&details.0, &details.1), nothing, 1),
-        files,
-    })
-}
-
-const fn window(stop: Stop) -> Duration {
-    match stop {
-        Stop::After(duration) => duration,
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => WINDOW,
+    let (made, lost) = (idle.len(), idle.lost());
+    if made == 0 {
+        let why = idle.missing.unwrap_or_default();
+        return Err(format!("no connection had a request answered: {why}"));
     }
+    let evidence = Idle {
+        asked: workload.connections,
+        made,
+        missing: idle.missing.as_deref(),
+        files,
+        lost,
+        timeout_is_fixed: timeout_is_fixed(request),
+        memory_is_resident: measure == Measure::Resident,
+        memory_moved: (!(is_still && stays_still)).then_some(STILL_PATIENCE),
+        verification: cell.verification,
+    };
+    let cost = cost::cost(cpu, (&details.0, &details.1), nothing, 1);
+    let grown_bytes = silent.own_bytes as f64 - rest.own_bytes as f64;
+    Ok(IdleMeasurement {
+        connections: workload.connections as u64,
+        made: made as u64,
+        lost: lost as u64,
+        memory_rest_bytes: rest.bytes,
+        memory_bytes: silent.bytes,
+        memory_bytes_per_connection: grown_bytes / made as f64,
+        window_ns: nothing.window_ns,
+        cpu_ns: cost.cpu_ns,
+        context_switches_voluntary: cost.context_switches_voluntary,
+        context_switches_involuntary: cost.context_switches_involuntary,
+        processes: cost.processes,
+        threads: cost.threads,
+        mapped: cost.mapped,
+        reasons: evidence.reasons(),
+    })
 }
 
 /// Lets `time` pass, unless a signal or the end of the server comes first.
@@ -177,22 +155,6 @@ fn exhausted_files(server: &Server, made: usize) -> Option<u64> {
             procfs::process::LimitValue::Unlimited => None,
         });
     limits.min().filter(|files| *files <= made as u64 + BESIDES)
-}
-
-/// What a reader must know before trusting the figures.
-fn reasons(cell: &Cell<'_>, request: &Request<'_>, seen: &IdleObservation) -> Vec<Reason> {
-    let idle = Idle {
-        asked: cell.workload.connections,
-        made: seen.made,
-        missing: seen.missing.as_deref(),
-        files: seen.files,
-        lost: seen.lost,
-        timeout_is_fixed: timeout_is_fixed(request),
-        memory_is_resident: seen.measure == Measure::Resident,
-        memory_moved: seen.stillness.contains(&Stillness::Moving).then_some(STILL_PATIENCE),
-        verification: cell.verification,
-    };
-    idle.reasons()
 }
 
 /// Whether the server closes silent connections after a time that has no option.

@@ -7,13 +7,11 @@
 use rustix::process::Pid;
 use std::{thread, time::Duration};
 use wirebench_host::neighbours::Machine;
-use wirebench_schema::{
-    journal::Distances,
-    load::{EdgeClocks, LoadReport},
-};
+use wirebench_schema::load::{EdgeClocks, LoadReport};
 use wirebench_server::{
     cost::{Course, Details, Look},
     launch::Server,
+    tree::numbers,
 };
 
 use super::{RunObservation, RunSettings};
@@ -35,16 +33,10 @@ pub(super) trait Read {
     fn machine(&self) -> Machine;
 }
 
-/// The sides of a run, as `/proc` shows them.
-pub(super) struct Sides<'a> {
-    pub(super) server: &'a Server,
-    /// None of one on another host.
-    pub(super) generator: Option<Pid>,
-}
-
-impl Read for Sides<'_> {
+/// The server and the generator of a run, as `/proc` shows them; no generator on another host.
+impl Read for (&Server, Option<Pid>) {
     fn look(&self) -> Look {
-        self.server.look()
+        self.0.look()
     }
 
     fn details(&self, look: &Look) -> Details {
@@ -52,13 +44,13 @@ impl Read for Sides<'_> {
     }
 
     fn machine(&self) -> Machine {
-        Machine::read(self.generator)
+        Machine::read(self.1)
     }
 }
 
 pub(super) struct Observer<R> {
     sides: R,
-    rest: Option<(Look, Details)>,
+    rest: (Look, Details),
     start: Option<(Look, Machine)>,
     /// In the window, of a server whose processes come and go.
     meanwhile: Vec<Look>,
@@ -67,24 +59,23 @@ pub(super) struct Observer<R> {
 }
 
 impl<R: Read> Observer<R> {
-    pub(super) const fn new(sides: R) -> Self {
-        Self { sides, rest: None, start: None, meanwhile: Vec::new(), end: None }
+    /// Everything is connected and nothing is sent. A server may still be starting processes for its
+    /// connections.
+    pub(super) fn connected(sides: R) -> Self {
+        let look = settled(sides.look(), || sides.look());
+        let details = sides.details(&look);
+        Self { sides, rest: (look, details), start: None, meanwhile: Vec::new(), end: None }
     }
 
-    /// Everything is connected and nothing is sent. A server may still be starting processes for its
-    /// connections. The answer is its processes.
-    pub(super) fn connected(&mut self) -> Vec<i32> {
-        let look = settled(self.sides.look(), || self.sides.look());
-        let processes = look.pids().iter().map(|pid| pid.as_raw_nonzero().get()).collect();
-        let details = self.sides.details(&look);
-        self.rest = Some((look, details));
-        processes
+    /// The processes of the server then.
+    pub(super) fn processes(&self) -> Vec<i32> {
+        numbers(&self.rest.0.pids())
     }
 
     pub(super) fn window_starts(&mut self) {
         let machine = self.sides.machine();
         self.start = Some((self.sides.look(), machine));
-        let Some((rest, details)) = &self.rest else { return };
+        let (rest, details) = &self.rest;
         for _ in 0..LOOKS_FOR_CHILDREN {
             let has_changed = |look: &Look| !look.has_the_processes_of(rest);
             if !details.ignores_children() || self.meanwhile.iter().any(has_changed) {
@@ -97,7 +88,7 @@ impl<R: Read> Observer<R> {
 
     /// An interval has passed. Children that are not waited for must be seen while they live.
     pub(super) fn interval(&mut self) {
-        let (Some((rest, details)), Some((before, _)), None) = (&self.rest, &self.start, &self.end)
+        let ((rest, details), Some((before, _)), None) = (&self.rest, &self.start, &self.end)
         else {
             return;
         };
@@ -121,8 +112,7 @@ impl<R: Read> Observer<R> {
         load: LoadReport,
         readings: &EdgeClocks,
     ) -> Result<RunObservation, String> {
-        let (Some((rest, details)), Some(start), Some(end)) = (self.rest, self.start, self.end)
-        else {
+        let ((rest, details), Some(start), Some(end)) = (self.rest, self.start, self.end) else {
             return Err("the generator reported without the edges of its window".to_owned());
         };
         let ends = (end.0, end.2);
@@ -132,9 +122,6 @@ impl<R: Read> Observer<R> {
             details: (details, end.3),
             machine: (start.1, end.1),
             tool: None,
-            programs: Vec::new(),
-            distances: Distances::default(),
-            warm_up: None,
         })
     }
 }
@@ -193,8 +180,7 @@ mod tests {
     #[test]
     fn details_are_read_before_the_load_and_after_the_window_and_never_in_it() {
         let own = Own::default();
-        let mut observer = Observer::new(&own);
-        observer.connected();
+        let mut observer = Observer::connected(&own);
         assert_eq!(own.0.take().last(), Some(&"details"));
         observer.window_starts();
         observer.interval();

@@ -1,10 +1,10 @@
 //! A run whose load is made by another generator than our own: its report in the place of ours, and
 //! the server's clocks before its start and after its end.
 
-use std::{sync::atomic::AtomicBool, time::Duration};
+use std::time::Duration;
 use wirebench_host::neighbours::Machine;
 use wirebench_schema::{
-    journal::{Distances, Placement, ToolReport},
+    journal::{Placement, ToolReport},
     load::{EngineChoice, LoadConfig, LoadReport},
 };
 use wirebench_server::{
@@ -12,11 +12,11 @@ use wirebench_server::{
     launch::Server,
 };
 
-use super::{RunObservation, RunSettings};
+use super::{Attempt, RunObservation};
 use crate::{
     agents::longest,
     remote::PATIENCE,
-    tool::{Tool, parse},
+    tool::{Tool, parse, run},
 };
 
 /// How long a third-party generator may take.
@@ -24,23 +24,22 @@ pub(super) fn patience(config: &LoadConfig) -> Duration {
     PATIENCE + longest(config.stop) + config.timeout * 3
 }
 
-impl RunSettings {
+impl Attempt<'_> {
     /// Runs `argv` and samples the server before and afterwards.
     pub(super) fn observe_tool(
         &self,
+        tool: &Tool,
         argv: &[String],
-        config: &LoadConfig,
         server: &Server,
-        stop: &AtomicBool,
     ) -> Result<RunObservation, String> {
-        let tool = self.tool.as_ref().ok_or("no other generator was asked for")?;
+        let config = &self.config;
         let take = || {
             let look = server.look();
             let details = Details::read(&look);
             (look, details, Machine::read(None))
         };
         let before = take();
-        let finished = Tool::run(argv, self.generator_cpus(), patience(config), stop)?;
+        let finished = run(argv, self.settings.generator_cpus(), patience(config), self.stop)?;
         let after = take();
         let told = parse(tool.version.name, &finished.output)?;
         let seconds = told.window_ns as f64 / 1e9;
@@ -69,9 +68,6 @@ impl RunSettings {
             details: (before.1, after.1),
             machine: (before.2, after.2),
             tool: Some(report),
-            programs: Vec::new(),
-            distances: Distances::default(),
-            warm_up: None,
         })
     }
 }

@@ -20,8 +20,8 @@ use wirebench_schema::{
 };
 use wirebench_server::{cost::Clocks, launch::Server};
 
-use super::{Cell, RunSettings, outside::patience};
-use crate::{agents::AtStop, tool::Tool};
+use super::{Attempt, outside::patience};
+use crate::tool::run;
 
 const INTERVAL: Duration = Duration::from_millis(100);
 /// A rest of an interval that is shorter than this share of a whole one tells no rate.
@@ -88,39 +88,29 @@ fn load(config: &LoadConfig, within: Duration) -> LoadConfig {
     }
 }
 
-impl RunSettings {
+impl Attempt<'_> {
     /// Loads the server until it is warm, if the workload asks for it.
-    pub(super) fn warm_until_steady(
-        &self,
-        cell: &Cell<'_>,
-        config: &LoadConfig,
-        server: &mut Server,
-        stop: &AtomicBool,
-    ) -> Result<Option<WarmUp>, String> {
-        let within = cell.workload.steady_within;
+    pub(super) fn warm_until_steady(&self, server: &mut Server) -> Result<Option<WarmUp>, String> {
+        let within = self.cell.workload.steady_within;
         if within.is_zero() {
             return Ok(None);
         }
         let named = |reason| format!("in the load that warms up until it is steady: {reason}");
-        self.warm(&load(config, within), server, stop).map(Some).map_err(named)
+        self.warm(&load(&self.config, within), server).map(Some).map_err(named)
     }
 
     /// Generates a load until it is steady, or until its own end.
-    fn warm(
-        &self,
-        config: &LoadConfig,
-        server: &mut Server,
-        stop: &AtomicBool,
-    ) -> Result<WarmUp, String> {
-        let mut agents = self.agents(stop)?;
-        agents.connect(0, config, Windows::One, stop, &mut |_| {})?;
+    fn warm(&self, config: &LoadConfig, server: &mut Server) -> Result<WarmUp, String> {
+        let stop = self.stop;
+        let mut agents = self.settings.agents(stop)?;
+        agents.connect(0, config, Windows::One, &mut |_| {})?;
         let mut warm_up = WarmUp::default();
         // A server may start processes for its first connections.
         let known = server.tree();
         let mut clocks = Clocks::read(&known);
         let (enough, mut has_ended) = (AtomicBool::new(false), false);
         let order = WindowOrder::whole(config, Vec::new());
-        let report = agents.window(&order, (AtStop::Report, &enough), &mut |event| {
+        let report = agents.window(&order, Some(&enough), &mut |event| {
             let LoadEvent::Interval(interval) = event else { return };
             has_ended |= server.ended().is_some();
             if !warm_up.steady && !has_ended {
@@ -146,15 +136,11 @@ impl RunSettings {
     }
 
     /// Loads the server with requests that do not count, by a generator of their own.
-    pub(super) fn warm_up(
-        &self,
-        cell: &Cell<'_>,
-        config: &LoadConfig,
-        stop: &AtomicBool,
-    ) -> Result<(), String> {
+    pub(super) fn warm_up(&self) -> Result<(), String> {
+        let Self { settings, cell, config, stop } = self;
         // Some generators need a request for each connection.
         let requests = cell.workload.warmup_requests.map(|n| n.max(config.connections as u64));
-        let warmup = match (requests, &self.tool) {
+        let warmup = match (requests, &settings.tool) {
             (Some(requests), Some(tool)) => tool.warm_up(requests),
             (Some(requests), None) => Stop::Requests(requests),
             // Our own generator has a warm-up within its load.
@@ -163,16 +149,16 @@ impl RunSettings {
         };
         let config = LoadConfig { warmup: Duration::ZERO, stop: warmup, ..config.clone() };
         let named = |reason| format!("in the load before the measured one: {reason}");
-        if self.tool.is_some() {
-            let argv = self.generator_command(&config);
-            return Tool::run(&argv, self.generator_cpus(), patience(&config), stop)
+        if settings.tool.is_some() {
+            let argv = settings.generator_command(&config);
+            return run(&argv, settings.generator_cpus(), patience(&config), stop)
                 .map(|_| ())
                 .map_err(named);
         }
-        let mut agents = self.agents(stop)?;
-        agents.connect(0, &config, Windows::One, stop, &mut |_| {}).map_err(named)?;
+        let mut agents = settings.agents(stop)?;
+        agents.connect(0, &config, Windows::One, &mut |_| {}).map_err(named)?;
         let order = WindowOrder::whole(&config, Vec::new());
-        agents.window(&order, (AtStop::Fail, stop), &mut |_| {}).map(|_| ()).map_err(named)
+        agents.window(&order, None, &mut |_| {}).map(|_| ()).map_err(named)
     }
 }
 

@@ -129,43 +129,36 @@ fn drop_equal(suite: &mut Suite, before: &[Workload]) {
 }
 
 fn check_counts(suite: &Suite) -> Result<(), String> {
-    let Suite { blocks, copies, workers, .. } = *suite;
-    if blocks == 0 {
-        return Err("0 blocks measure nothing: give --blocks at least 1".to_owned());
-    }
-    if blocks > MOST_BLOCKS {
-        return Err(format!("--blocks {blocks} is too many: give at most {MOST_BLOCKS}"));
-    }
-    if copies == 0 {
-        return Err("0 copies measure nothing: give --copies at least 1".to_owned());
-    }
-    if copies > MOST_COPIES {
-        return Err(format!("--copies {copies} is too many: give at most {MOST_COPIES}"));
-    }
-    if workers == Some(0) {
-        return Err("0 workers serve nothing: give --workers at least 1".to_owned());
-    }
-    Ok(())
+    Err(match *suite {
+        Suite { blocks: 0, .. } => "0 blocks measure nothing: give --blocks at least 1".to_owned(),
+        Suite { blocks, .. } if blocks > MOST_BLOCKS => {
+            format!("--blocks {blocks} is too many: give at most {MOST_BLOCKS}")
+        }
+        Suite { copies: 0, .. } => "0 copies measure nothing: give --copies at least 1".to_owned(),
+        Suite { copies, .. } if copies > MOST_COPIES => {
+            format!("--copies {copies} is too many: give at most {MOST_COPIES}")
+        }
+        Suite { workers: Some(0), .. } => {
+            "0 workers serve nothing: give --workers at least 1".to_owned()
+        }
+        _ => return Ok(()),
+    })
 }
 
 /// The first reason why an option would change nothing at all.
 fn check_use(suite: &Suite, changes: &Changes) -> Result<(), String> {
     let has = |phase| suite.workloads.iter().any(|workload| workload.phase == phase);
-    if changes.rate.is_some() && !has(Phase::Cost) {
-        return Err(
-            "--rate applies to the phase cost, which no workload has: add --phase cost".to_owned()
-        );
-    }
-    if changes.rate == Some(0) {
-        return Err("a rate of 0 sends nothing: give --rate at least 1".to_owned());
-    }
-    if changes.silent.is_some() && !has(Phase::Idle) {
-        return Err(
+    let reason = match changes {
+        Changes { rate: Some(_), .. } if !has(Phase::Cost) => {
+            "--rate applies to the phase cost, which no workload has: add --phase cost"
+        }
+        Changes { rate: Some(0), .. } => "a rate of 0 sends nothing: give --rate at least 1",
+        Changes { silent: Some(_), .. } if !has(Phase::Idle) => {
             "--idle-connections applies to the phase idle, which no workload has: add --phase idle"
-                .to_owned(),
-        );
-    }
-    Ok(())
+        }
+        _ => return Ok(()),
+    };
+    Err(reason.to_owned())
 }
 
 /// Gives the messages of all workloads that have some this length.

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 use wirebench_schema::{
-    load::{LoadModel, Stop},
+    load::LoadModel,
     suite::{Phase, Workload},
 };
+
+use crate::stop::{count, length};
 
 /// Start, connect and stop of a server, beyond warm-up and window; only for the estimate of time.
 const OVERHEAD: Duration = Duration::from_millis(250);
@@ -28,13 +30,8 @@ const ASSUMED_PER_SILENT_CONNECTION: Duration = Duration::from_micros(200);
 /// long as no run has been made.
 #[must_use]
 pub fn estimate(workload: &Workload) -> Duration {
-    let window = match workload.stop {
-        Stop::After(duration) => duration,
-        Stop::Requests(requests) => time_of(workload, requests),
-        Stop::RequestsPerConnection(requests) => {
-            time_of(workload, requests.saturating_mul(workload.connections as u64))
-        }
-    };
+    let requests = count(workload.stop, workload.connections).unwrap_or(0);
+    let window = length(workload.stop).unwrap_or_else(|| time_of(workload, requests));
     if workload.phase == Phase::Idle {
         let connections = u32::try_from(workload.connections).unwrap_or(u32::MAX);
         return OVERHEAD + ASSUMED_PER_SILENT_CONNECTION.saturating_mul(connections) + window;
@@ -68,6 +65,7 @@ fn time_of(workload: &Workload, requests: u64) -> Duration {
 mod tests {
     use super::*;
     use crate::fixtures;
+    use wirebench_schema::load::Stop;
     use wirebench_schema::scenario::Scenario;
 
     fn workload() -> Workload {

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock, atomic::AtomicBool},
     time::Duration,
 };
-use wirebench_schema::agent::{AgentEvent, HEARTBEAT_WITHIN_NS};
+use wirebench_schema::agent::HEARTBEAT_WITHIN_NS;
 use wirebench_server::{parallel, pipe::PipedChild};
 
 use super::{Carrier, Program, install};
@@ -34,12 +34,9 @@ impl Fleet {
 
     /// Makes sure, once, that all hosts are reached and have the program.
     pub fn provide(&self, stop: &AtomicBool) -> Result<(), String> {
-        self.provided.get_or_init(|| self.provide_now(stop)).clone()
-    }
-
-    fn provide_now(&self, stop: &AtomicBool) -> Result<(), String> {
         let provide = |host: &String| install::provide(&self.carrier, host, &self.program, stop);
-        parallel::map(&self.hosts, self.hosts.len(), provide).into_iter().collect()
+        let provide_all = || parallel::map(&self.hosts, self.hosts.len(), provide);
+        self.provided.get_or_init(|| provide_all().into_iter().collect()).clone()
     }
 
     /// The first host whose CPUs this user cannot keep awake. All have been reached.
@@ -55,9 +52,8 @@ impl Fleet {
     }
 
     /// Starts the agent of `host`, which says when it takes commands.
-    pub(crate) fn start_agent(&self, host: &str) -> Result<PipedChild<AgentEvent>, String> {
-        let mut command = self.carrier.command(host, &self.program.start("agent"));
-        command.stdin(Stdio::piped());
+    pub(crate) fn start_agent(&self, host: &str) -> Result<PipedChild, String> {
+        let command = self.carrier.command(host, &self.program.start("agent"));
         PipedChild::spawn(command, None)
             .map_err(|error| format!("{host}: the carrier cannot be started: {error}"))
     }

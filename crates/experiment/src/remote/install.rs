@@ -3,7 +3,7 @@
 use std::{fs::File, io, path::PathBuf, process::Stdio, sync::atomic::AtomicBool, time::Duration};
 use wirebench_server::digest;
 
-use super::Carrier;
+use super::carrier::Carrier;
 
 /// The file of this program, even after another one was put in its place.
 const OWN_FILE: &str = "/proc/self/exe";
@@ -84,20 +84,13 @@ pub(super) fn provide(
     }
 }
 
-/// The part of a script that ends it if `folder` there belongs to another user.
-fn refuse_foreign(folder: &str) -> String {
-    format!(
-        "test -O {folder} || {{ echo {folder} belongs to another user: remove it, or set XDG_CACHE_HOME \
-         there >&2; exit 1; }}"
-    )
-}
-
-/// The script that stores its input as the program. A copy that was cut off is not taken for it.
+/// The script that stores its input as the program, in a folder of this user. A copy that was cut off is not taken for
+/// it.
 fn receive(digest: &str) -> String {
     format!(
-        "set -eu; umask 077; folder={FOLDER}; mkdir -p \"$folder\"; {}; new=\"$folder/.{digest}.$$\"; \
-         trap 'rm -f \"$new\"' EXIT; cat > \"$new\"; chmod 700 \"$new\"; \"$new\" --version > /dev/null; \
-         mv \"$new\" \"$folder/{digest}\"",
-        refuse_foreign("\"$folder\"")
+        "set -eu; umask 077; folder={FOLDER}; mkdir -p \"$folder\"; test -O \"$folder\" || {{ echo \"$folder\" \
+         belongs to another user: remove it, or set XDG_CACHE_HOME there >&2; exit 1; }}; \
+         new=\"$folder/.{digest}.$$\"; trap 'rm -f \"$new\"' EXIT; cat > \"$new\"; chmod 700 \"$new\"; \
+         \"$new\" --version > /dev/null; mv \"$new\" \"$folder/{digest}\""
     )
 }

@@ -5,7 +5,6 @@
 //! `wirebench load` stays the instrument; what they do not report stays absent.
 
 mod parse;
-mod process;
 
 pub use parse::{ToolFigures, parse};
 
@@ -13,12 +12,13 @@ use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
     journal::{Generator, GeneratorVersion},
     load::{LoadConfig, LoadModel, Stop},
+    printable::printable,
     scenario::Protocol,
     suite::{Phase, Workload},
 };
 use wirebench_server::command::{CommandError, Job, NO_ENV, ask_twice};
 
-pub(crate) use process::Finished;
+use crate::stop;
 
 /// How long a program may take to say its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -74,16 +74,43 @@ impl Tool {
             Generator::Wirebench | Generator::Hey | Generator::H2load => Stop::Requests(requests),
         }
     }
+}
 
-    /// Runs `argv` on `cpus` to its end, or until `stop` or `patience` ends it.
-    pub(crate) fn run(
-        argv: &[String],
-        cpus: Option<&[u32]>,
-        patience: Duration,
-        stop: &AtomicBool,
-    ) -> Result<Finished, String> {
-        process::run(argv, cpus, patience, stop)
+/// A generator that has ended well.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) output: String,
+    /// CPU time of all its threads.
+    pub(crate) cpu: Duration,
+}
+
+/// Runs `argv` on `cpus` to its end, or until `stop` or `patience` ends it. An error is a sentence on how it ended
+/// otherwise.
+pub(crate) fn run(
+    argv: &[String],
+    cpus: Option<&[u32]>,
+    patience: Duration,
+    stop: &AtomicBool,
+) -> Result<Finished, String> {
+    let program = &argv[0];
+    let job = Job { argv, folder: Path::new("."), env: NO_ENV, timeout: patience };
+    let (status, cpu, [output, errors]) =
+        job.measured(cpus, stop).map_err(|error| match error {
+            CommandError::Start(reason) => format!("{program} could not be run: {reason}"),
+            CommandError::Io { error, .. } => format!("{program} could not be run: {error}"),
+            CommandError::Timeout { .. } => format!("{program} did not end in time and was killed"),
+            CommandError::Flood(_) | CommandError::Interrupted => error.to_string(),
+        })?;
+    if status.success() {
+        return Ok(Finished { output, cpu });
     }
+    let mut said = [errors, output]
+        .into_iter()
+        .filter_map(|text| text.trim().lines().last().map(|line| printable(line).into_owned()));
+    Err(match said.next() {
+        Some(line) => format!("{program} ended with {status}: {line}"),
+        None => format!("{program} ended with {status} and said nothing"),
+    })
 }
 
 /// What the program prints of its version. hey prints nothing, but its package has one.
@@ -188,33 +215,26 @@ fn arguments(generator: Generator, config: &LoadConfig) -> Vec<String> {
     let (threads, connections) = (config.threads, config.connections);
     let timeout = seconds_up(config.timeout);
     let url = config.target.to_string();
-    let count = match config.stop {
-        Stop::After(_) => None,
-        Stop::Requests(count) => Some(count),
-        Stop::RequestsPerConnection(count) => Some(count.saturating_mul(connections as u64)),
+    let count = stop::count(config.stop, connections);
+    let milliseconds = stop::length(config.stop).map_or(0, |time| time.as_millis());
+    let amount = |of_count: &str, of_time: &str| match count {
+        Some(count) => format!("{of_count}{count}"),
+        None => format!("{of_time} {milliseconds}ms"),
     };
-    let milliseconds = match config.stop {
-        Stop::After(time) => time.as_millis(),
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => 0,
-    };
-    let text = match (generator, count) {
-        (Generator::Wirebench, _) => String::new(),
-        (Generator::Wrk, _) => {
+    let text = match generator {
+        Generator::Wirebench => String::new(),
+        Generator::Wrk => {
             let seconds = milliseconds.div_ceil(1000);
             format!("-t{threads} -c{connections} -d{seconds}s --latency --timeout {timeout}s")
         }
-        (Generator::Hey, Some(count)) => {
-            format!("-n {count} -c {connections} -cpus {threads} -t {timeout}")
-        }
-        (Generator::Hey, None) => {
-            format!("-z {milliseconds}ms -c {connections} -cpus {threads} -t {timeout}")
+        Generator::Hey => {
+            let amount = amount("-n ", "-z");
+            format!("{amount} -c {connections} -cpus {threads} -t {timeout}")
         }
         // A connection on which nothing happens for so long is given up.
-        (Generator::H2load, Some(count)) => {
-            format!("--h1 -t{threads} -c{connections} -n{count} -N {timeout}s")
-        }
-        (Generator::H2load, None) => {
-            format!("--h1 -t{threads} -c{connections} -D {milliseconds}ms -N {timeout}s")
+        Generator::H2load => {
+            let amount = amount("-n", "-D");
+            format!("--h1 -t{threads} -c{connections} {amount} -N {timeout}s")
         }
     };
     let words = text.split_whitespace().map(str::to_owned);

@@ -250,7 +250,7 @@ fn a_server_that_answered_nothing_is_no_fault_of_the_report_of_h2load() {
 fn run_script(script: &str) -> String {
     let argv = ["sh", "-c", script].map(str::to_owned);
     let stop = AtomicBool::new(false);
-    Tool::run(&argv, None, Duration::from_secs(20), &stop).unwrap_err()
+    run(&argv, None, Duration::from_secs(20), &stop).unwrap_err()
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::{
         Experiment, ExperimentError, Finished, Observer, Prepared, Progress, StartedExperiment,
     },
     measure::Cell,
-    plan::estimate,
+    plan::{estimate, random},
 };
 
 /// A server that has just started warms up this many times as long as one that was loaded before.
@@ -86,10 +86,7 @@ pub fn sweep(
 /// The workloads of a block by their indices, those of one number of workers together. Blocks come in
 /// pairs, of which the second is the mirror image of the first.
 fn order(workloads: &[Workload], seed: u64, block: u32) -> Vec<Vec<usize>> {
-    let mut random = fastrand::Rng::with_seed(seed);
-    for _ in 0..block / 2 {
-        random = random.fork();
-    }
+    let mut random = random(seed, u64::from(block / 2));
     let mut by_workers: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
     for (index, workload) in workloads.iter().enumerate() {
         by_workers.entry(workload.workers).or_default().push(index);

@@ -110,10 +110,8 @@ impl Details {
             cpu_ns,
             threads: Threads::new(at, &[(ran_ns, 0, 1)]),
             switches: switches.iter().copied().collect(),
-            memory_peak_bytes: 0,
             processes: 1,
-            mapped: None,
-            ignoring: BTreeSet::new(),
+            ..Self::of_threads(&Look::of(&[]))
         }
     }
 }

@@ -5,7 +5,7 @@ use procfs::process::Stat;
 use rustix::process::Pid;
 use std::{collections::BTreeMap, time::Instant};
 
-use crate::tree;
+use crate::{process_clocks, tree};
 
 /// A process. Its number alone may be given to another one after its end.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -48,16 +48,16 @@ impl Look {
     /// Looks at these processes, which no guard has.
     #[must_use]
     pub fn of(pids: &[Pid]) -> Self {
-        let stats = pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok());
-        Self::of_stats(&stats.collect::<Vec<_>>(), 0)
+        Self::of_stats(&stats(pids).collect::<Vec<_>>(), 0)
     }
 
     fn of_stats(stats: &[Stat], guard_reaped_ns: u64) -> Self {
         let at = Instant::now();
+        let clock = |stat: &Stat| process_clocks::of(Pid::from_raw(stat.pid)?);
         let used = |stat: &Stat| Used {
             parent: stat.ppid,
             // A process that is gone by now was there with its parent's times: it must not miss here.
-            cpu_ns: clock(stat.pid).unwrap_or_else(|| ticks_ns(stat.utime + stat.stime)),
+            cpu_ns: clock(stat).unwrap_or_else(|| ticks_ns(stat.utime + stat.stime)),
             reaped_ns: reaped_ns(stat),
             lives: tree::lives(stat),
         };
@@ -108,20 +108,18 @@ impl Look {
 /// in ticks, user and system apart.
 #[must_use]
 pub fn ended_ns(pids: &[Pid]) -> u64 {
-    let stats = pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok());
-    stats.map(|stat| reaped_ns(&stat)).sum()
+    stats(pids).map(|stat| reaped_ns(&stat)).sum()
 }
 
 /// CPU time in user and in kernel mode of these processes over their lives, in nanoseconds. The kernel
 /// shows it in ticks.
 pub fn mode_ns(pids: &[Pid]) -> (u64, u64) {
-    let stats = pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok());
-    let ticks = stats.fold((0, 0), |sum, stat| (sum.0 + stat.utime, sum.1 + stat.stime));
+    let ticks = stats(pids).fold((0, 0), |sum, stat| (sum.0 + stat.utime, sum.1 + stat.stime));
     (ticks_ns(ticks.0), ticks_ns(ticks.1))
 }
 
-fn clock(pid: i32) -> Option<u64> {
-    wirebench_sys::cpu_clock::process_cpu_ns(Pid::from_raw(pid)?).ok()
+fn stats(pids: &[Pid]) -> impl Iterator<Item = Stat> {
+    pids.iter().filter_map(|pid| tree::process(*pid)?.stat().ok())
 }
 
 fn reaped_ns(stat: &Stat) -> u64 {

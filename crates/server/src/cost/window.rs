@@ -50,11 +50,7 @@ impl Course {
     /// Between two looks, without readings at the edges.
     #[must_use]
     pub fn between(before: Look, after: Look) -> Self {
-        let settled = after.clone();
-        let mut course =
-            Self { edges: BTreeMap::new(), before, seen: BTreeMap::new(), after, settled };
-        course.note_all();
-        course
+        Self::of(BTreeMap::new(), before, &[], (after.clone(), after))
     }
 
     /// With the `readings` of the processes that `known` had.
@@ -64,17 +60,30 @@ impl Course {
         readings: &EdgeClocks,
         before: Look,
         meanwhile: &[Look],
-        (after, settled): (Look, Look),
+        ends: (Look, Look),
     ) -> Self {
         let at = |edge: &[Option<u64>], index: usize| edge.get(index).copied().flatten();
         let edges = known.processes.keys().enumerate().map(|(index, key)| {
             (*key, (at(&readings.start_ns, index), at(&readings.end_ns, index)))
         });
-        let (edges, seen) = (edges.collect(), BTreeMap::new());
-        let mut course = Self { edges, before, seen, after, settled };
-        meanwhile.iter().for_each(|look| course.note(look));
-        course.note_all();
-        course
+        Self::of(edges.collect(), before, meanwhile, ends)
+    }
+
+    fn of(
+        edges: BTreeMap<Key, (Option<u64>, Option<u64>)>,
+        before: Look,
+        meanwhile: &[Look],
+        (after, settled): (Look, Look),
+    ) -> Self {
+        let mut seen: BTreeMap<Key, (i32, u64)> = BTreeMap::new();
+        // Looks after the window change no clock that was read at its end.
+        for look in meanwhile.iter().chain([&before, &after, &settled]) {
+            for (key, used) in &look.processes {
+                let clock = seen.entry(*key).or_insert((used.parent, used.cpu_ns));
+                *clock = (used.parent, used.cpu_ns.max(clock.1));
+            }
+        }
+        Self { edges, before, seen, after, settled }
     }
 
     /// The time between the first look and the last.
@@ -82,21 +91,6 @@ impl Course {
     pub fn length_ns(&self) -> u64 {
         let length = self.after.at.duration_since(self.before.at);
         u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    fn note_all(&mut self) {
-        for look in [self.before.clone(), self.after.clone(), self.settled.clone()] {
-            self.note(&look);
-        }
-    }
-
-    /// Remembers what a process was last seen with. Looks after the window change no clock that was
-    /// read at its end.
-    fn note(&mut self, look: &Look) {
-        for (key, used) in &look.processes {
-            let clock = self.seen.entry(*key).or_insert((used.parent, used.cpu_ns));
-            *clock = (used.parent, used.cpu_ns.max(clock.1));
-        }
     }
 
     /// The CPU time of the window, where the processes `ignoring` wait for no child.

@@ -7,7 +7,7 @@
 
 use std::{
     io::{self, Read, Write},
-    process::{Child, ChildStdin, Command, ExitCode, Stdio},
+    process::{Child, Command, ExitCode, Stdio},
 };
 
 use crate::{command, parallel, tree};
@@ -17,10 +17,7 @@ pub(super) const OPTION: &str = "--jobs-of";
 
 /// wirebench's side of the guard. Dropping it ends the guard and nothing else.
 #[derive(Debug)]
-pub struct JobGuard {
-    guard: Child,
-    lifeline: Option<ChildStdin>,
-}
+pub struct JobGuard(Child);
 
 impl JobGuard {
     /// Starts the guard of this process's jobs by `guard_command`.
@@ -30,18 +27,16 @@ impl JobGuard {
         guard.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // A Ctrl-C at the terminal is for wirebench alone, which then ends its jobs.
         std::os::unix::process::CommandExt::process_group(&mut guard, 0);
-        let mut guard = guard.spawn().map_err(parallel::at_limit)?;
-        let lifeline = guard.stdin.take();
-        Ok(Self { guard, lifeline })
+        guard.spawn().map(Self).map_err(parallel::at_limit)
     }
 }
 
 impl Drop for JobGuard {
     fn drop(&mut self) {
-        if let Some(mut lifeline) = self.lifeline.take() {
+        if let Some(mut lifeline) = self.0.stdin.take() {
             let _ = lifeline.write_all(b"end");
         }
-        let _ = self.guard.wait();
+        let _ = self.0.wait();
     }
 }
 

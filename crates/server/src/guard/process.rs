@@ -85,22 +85,22 @@ pub fn main(arguments: &[String]) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match start(&options, &command) {
+    let started = start(&options, &command);
+    let ended = match started {
         Ok((pid, stdout)) => {
             emit(&GuardEvent::Started { pid: pid.as_raw_nonzero().get() });
-            if let Err(error) = watch(pid, stdout) {
-                // The kernel kills the server with this process.
-                emit(&GuardEvent::SpawnFailed { reason: error.to_string() });
-                return ExitCode::FAILURE;
-            }
-            ExitCode::SUCCESS
+            // Without a watch the kernel kills the server with this process.
+            watch(pid, stdout).map_err(|error| error.to_string())
         }
-        Err(error) => {
-            let reason = start_error(&command[0], Path::new(""), error);
+        Err(error) => Err(start_error(&command[0], Path::new(""), error)),
+    };
+    ended.map_or_else(
+        |reason| {
             emit(&GuardEvent::SpawnFailed { reason });
             ExitCode::FAILURE
-        }
-    }
+        },
+        |()| ExitCode::SUCCESS,
+    )
 }
 
 /// Writes one event. Once wirebench has gone, no process reads it; that is noticed on standard
@@ -127,8 +127,7 @@ fn start(options: &GuardOptions, argv: &[String]) -> io::Result<(Pid, Option<Chi
     }
     let mut child = command.spawn()?;
     let stdout = child.stdout.take();
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    Ok((pid.ok_or_else(|| io::Error::other("no process number"))?, stdout))
+    Ok((Pid::from_child(&child), stdout))
 }
 
 fn watch(server: Pid, stdout: Option<ChildStdout>) -> io::Result<()> {

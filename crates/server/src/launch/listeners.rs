@@ -76,9 +76,7 @@ pub(super) fn holders(sockets: &BTreeSet<u64>) -> Vec<Pid> {
 
 /// The process that holds `socket`. Processes of other users may hide theirs.
 pub(super) fn holder(socket: u64) -> Option<Pid> {
-    let all = all_processes().into_iter().flatten().flatten();
-    let mut pids = all.filter_map(|process| Pid::from_raw(process.pid));
-    pids.find(|pid| holds(*pid, socket))
+    holders(&BTreeSet::from([socket])).into_iter().next()
 }
 
 pub(super) fn named(holder: Option<Pid>) -> String {

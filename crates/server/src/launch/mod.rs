@@ -14,6 +14,7 @@ mod started;
 mod tail;
 
 pub use machine::check as check_machine;
+use server::ServerKind;
 pub use server::{Server, Stopped};
 pub use service::{instance, listens_elsewhere, processes};
 pub use tail::STDERR_PATIENCE;
@@ -26,10 +27,7 @@ use std::{
     time::Duration,
 };
 use wirebench_schema::{
-    entry::{Ready, Variant},
-    placeholder::PlaceholderError,
-    scenario::{Protocol, Scenario},
-    server_url::ServerUrl,
+    entry::Variant, placeholder::PlaceholderError, scenario::Scenario, server_url::ServerUrl,
 };
 
 use crate::{guard::Exit, provenance};
@@ -108,10 +106,6 @@ impl Request<'_> {
         self.scenario == Scenario::Requests
             && self.variant.run.url.as_ref().is_some_and(ServerUrl::is_unix)
     }
-
-    const fn ready(&self) -> Ready {
-        self.variant.run.ready
-    }
 }
 
 /// Why a server did not become ready. Each message is a sentence for people.
@@ -187,22 +181,14 @@ impl Launcher {
     /// Starts a server and returns once it accepts connections. A service that runs already is only looked for.
     pub fn start(&self, request: &Request<'_>, stop: &AtomicBool) -> Result<Server, LaunchError> {
         if let Some(service) = &request.variant.run.service {
-            return service::find(service, stop).map(Server::from);
+            let found = service::find(service, stop)?;
+            return Ok(Server(ServerKind::Service(Box::new(found))));
         }
-        if request.listens_on_socket() {
-            return ready::by_socket(self, request, stop).map(Server::from);
-        }
-        let mut server = match request.ready() {
-            Ready::Line => ready::by_line(self, request, stop),
-            Ready::Connect => ready::by_connect(self, request, stop),
-        }?;
-        if self.ready_when == ReadyWhen::Reply && request.scenario.protocol() == Protocol::Http1 {
-            ready::by_reply(self, &mut server, stop)?;
-        }
+        let server = ready::start(self, request, stop)?;
         if let Some(tree) = &request.tree {
             let found = provenance::outside(&server.serving(), &[tree, &request.build]);
             found.map_or(Ok(()), |path| Err(LaunchError::Outside(path)))?;
         }
-        Ok(server.into())
+        Ok(Server(ServerKind::Started(Box::new(server))))
     }
 }

@@ -6,8 +6,11 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use wirebench_schema::{entry::Ready, scenario::Protocol};
 
-use super::{LaunchError, Launcher, Request, listeners, socket::Socket, started::Started};
+use super::{
+    LaunchError, Launcher, ReadyWhen, Request, listeners, socket::Socket, started::Started,
+};
 use crate::guard::{Exit, GuardEvent};
 
 /// How often a wait looks whether a signal asked to end, and tries to connect again.
@@ -15,78 +18,75 @@ const STEP: Duration = Duration::from_millis(20);
 /// How long one attempt to connect may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The server prints `listening HOST:PORT`.
-pub(super) fn by_line(
+/// How long to wait, and what a signal to end sets.
+type Limit<'a> = (Duration, &'a AtomicBool);
+
+/// Starts a server and waits until it accepts connections.
+pub(super) fn start(
     launcher: &Launcher,
     request: &Request<'_>,
     stop: &AtomicBool,
 ) -> Result<Started, LaunchError> {
-    let mut server = Started::spawn(launcher, request, 0)?;
+    let on_socket = request.listens_on_socket();
+    let prints = request.variant.run.ready == Ready::Line;
+    // The kernel chooses the port of a server that prints it.
+    let port = if on_socket || prints { 0 } else { free_port(launcher)? };
+    let mut server = Started::spawn(launcher, request, port)?;
+    let limit = (launcher.ready_timeout, stop);
+    let address = match prints {
+        _ if on_socket => by_socket(&mut server, limit),
+        true => by_line(&mut server, limit),
+        false => by_connect(&mut server, limit),
+    }?;
+    server.is_ready(address);
+    let is_http = request.scenario.protocol() == Protocol::Http1;
+    if launcher.ready_when == ReadyWhen::Reply && is_http && !on_socket {
+        wait(&mut server, limit, |_, _| Ok(answers(address)))?;
+    }
+    Ok(server)
+}
+
+/// The server prints `listening HOST:PORT`.
+fn by_line(server: &mut Started, limit: Limit<'_>) -> Result<SocketAddr, LaunchError> {
     let missing = || "it printed no line `listening HOST:PORT`".to_owned();
-    let line = wait(&mut server, launcher.ready_timeout, stop, |_, event| match event {
+    let line = wait(server, limit, |_, event| match event {
         Some(GuardEvent::Stdout { line }) => Ok(Ok(line)),
         _ => Ok(Err(missing())),
     })?;
     let address = line.strip_prefix("listening ").and_then(|text| text.trim().parse().ok());
     let Some(address) = address else { return Err(LaunchError::ReadyLine { line }) };
     // Usually it listens by now, and no wait is needed.
-    if !listens(&server, address)? {
+    if !listens(server, address)? {
         let missing = || "nothing listens on the address that it printed".to_owned();
-        wait(&mut server, launcher.ready_timeout, stop, |server, _| {
+        wait(server, limit, |server, _| {
             Ok(listens(server, address)?.then_some(()).ok_or_else(missing))
         })
-        .map_err(|error| instead(error, &server, address))?;
+        .map_err(|error| instead(error, server, address))?;
     }
-    server.is_ready(address);
-    Ok(server)
+    Ok(address)
 }
 
 /// The server says nothing: a connection succeeds to an address on which it listens.
-pub(super) fn by_connect(
-    launcher: &Launcher,
-    request: &Request<'_>,
-    stop: &AtomicBool,
-) -> Result<Started, LaunchError> {
-    let address = free_address(launcher)?;
-    let mut server = Started::spawn(launcher, request, address.port())?;
+fn by_connect(server: &mut Started, limit: Limit<'_>) -> Result<SocketAddr, LaunchError> {
+    let address = server.address;
     let missing = || "nothing accepts connections on the port that it was given".to_owned();
-    wait(&mut server, launcher.ready_timeout, stop, |server, _| {
-        if TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_err() {
-            return Ok(Err(missing()));
-        }
-        Ok(listens(server, address)?.then_some(()).ok_or_else(missing))
+    wait(server, limit, |server, _| {
+        let accepts = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok();
+        Ok((accepts && listens(server, address)?).then_some(()).ok_or_else(missing))
     })
-    .map_err(|error| instead(error, &server, address))?;
-    server.is_ready(address);
-    Ok(server)
+    .map_err(|error| instead(error, server, address))?;
+    Ok(address)
 }
 
 /// The server listens on a Unix socket in a folder that is its own, so that no other process can take its connections.
-pub(super) fn by_socket(
-    launcher: &Launcher,
-    request: &Request<'_>,
-    stop: &AtomicBool,
-) -> Result<Started, LaunchError> {
-    let mut server = Started::spawn(launcher, request, 0)?;
-    wait(&mut server, launcher.ready_timeout, stop, |server, _| {
-        let accepts = server.socket().is_some_and(Socket::accepts);
+fn by_socket(server: &mut Started, limit: Limit<'_>) -> Result<SocketAddr, LaunchError> {
+    wait(server, limit, |server, _| {
+        let accepts = server.socket.as_ref().is_some_and(Socket::accepts);
         Ok(accepts.then_some(()).ok_or_else(|| {
             "nothing accepts connections on the Unix socket whose path replaces {path}".to_owned()
         }))
     })?;
-    let address = server.address();
-    server.is_ready(address);
-    Ok(server)
-}
-
-/// The server accepts connections already: it answers `GET /` with status 200.
-pub(super) fn by_reply(
-    launcher: &Launcher,
-    server: &mut Started,
-    stop: &AtomicBool,
-) -> Result<(), LaunchError> {
-    let address = server.address();
-    wait(server, launcher.ready_timeout, stop, |_, _| Ok(answers(address)))
+    Ok(server.address)
 }
 
 /// Whether `GET /` gives status 200, or what it gives instead.
@@ -147,16 +147,15 @@ fn instead(error: LaunchError, server: &Started, address: SocketAddr) -> LaunchE
 
 /// A port that the kernel chose and that no process holds any more. Another program may take it before
 /// the server does; that is noticed, because the accepting socket must be the server's.
-fn free_address(launcher: &Launcher) -> Result<SocketAddr, LaunchError> {
-    Ok(TcpListener::bind((launcher.host, 0))?.local_addr()?)
+fn free_port(launcher: &Launcher) -> Result<u16, LaunchError> {
+    Ok(TcpListener::bind((launcher.host, 0))?.local_addr()?.port())
 }
 
 /// Waits until `found` has an answer instead of what is missing. It sees each event of the guard,
 /// and `None` at least every [`STEP`].
 fn wait<T>(
     server: &mut Started,
-    timeout: Duration,
-    stop: &AtomicBool,
+    (timeout, stop): Limit<'_>,
     mut found: impl FnMut(&Started, Option<GuardEvent>) -> Result<Result<T, String>, LaunchError>,
 ) -> Result<T, LaunchError> {
     let until = Instant::now() + timeout;

@@ -8,10 +8,10 @@ use crate::{cost::Look, guard::Exit};
 
 /// A server that accepts connections.
 #[derive(Debug)]
-pub struct Server(Kind);
+pub struct Server(pub(super) ServerKind);
 
 #[derive(Debug)]
-enum Kind {
+pub(super) enum ServerKind {
     /// Dropping it ends the server's whole tree.
     Started(Box<Started>),
     /// A service that ran before. No signal is ever sent to it.
@@ -38,24 +38,12 @@ pub struct Stopped {
     pub cpu_ns: Option<u64>,
 }
 
-impl From<Started> for Server {
-    fn from(started: Started) -> Self {
-        Self(Kind::Started(Box::new(started)))
-    }
-}
-
-impl From<Running> for Server {
-    fn from(running: Running) -> Self {
-        Self(Kind::Service(Box::new(running)))
-    }
-}
-
 impl Server {
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         match &self.0 {
-            Kind::Started(it) => it.address(),
-            Kind::Service(it) => it.address,
+            ServerKind::Started(it) => it.address,
+            ServerKind::Service(it) => it.address,
         }
     }
 
@@ -63,8 +51,8 @@ impl Server {
     #[must_use]
     pub fn socket(&self) -> Option<&str> {
         match &self.0 {
-            Kind::Started(it) => it.socket().map(Socket::path),
-            Kind::Service(_) => None,
+            ServerKind::Started(it) => it.socket.as_ref().map(Socket::path),
+            ServerKind::Service(_) => None,
         }
     }
 
@@ -72,8 +60,8 @@ impl Server {
     #[must_use]
     pub fn command(&self) -> &[String] {
         match &self.0 {
-            Kind::Started(it) => it.command(),
-            Kind::Service(it) => &it.url,
+            ServerKind::Started(it) => &it.command,
+            ServerKind::Service(it) => &it.url,
         }
     }
 
@@ -81,8 +69,8 @@ impl Server {
     #[must_use]
     pub const fn stderr(&self) -> &StderrTail {
         match &self.0 {
-            Kind::Started(it) => it.stderr(),
-            Kind::Service(it) => &it.stderr,
+            ServerKind::Started(it) => it.stderr(),
+            ServerKind::Service(it) => &it.stderr,
         }
     }
 
@@ -90,23 +78,23 @@ impl Server {
     #[must_use]
     pub fn guard(&self) -> Option<Pid> {
         match &self.0 {
-            Kind::Started(it) => Some(it.guard()),
-            Kind::Service(_) => None,
+            ServerKind::Started(it) => Some(it.guard()),
+            ServerKind::Service(_) => None,
         }
     }
 
     /// Whether wirebench has not started it, and leaves it as it is.
     #[must_use]
     pub const fn is_service(&self) -> bool {
-        matches!(self.0, Kind::Service(_))
+        matches!(self.0, ServerKind::Service(_))
     }
 
     /// Its living processes; none of a service whose processes are not known.
     #[must_use]
     pub fn tree(&self) -> Vec<Pid> {
         match &self.0 {
-            Kind::Started(it) => it.tree(),
-            Kind::Service(it) => it.tree(),
+            ServerKind::Started(it) => it.tree(),
+            ServerKind::Service(it) => it.tree(),
         }
     }
 
@@ -114,8 +102,8 @@ impl Server {
     #[must_use]
     pub fn look(&self) -> Look {
         match &self.0 {
-            Kind::Started(it) => Look::take(it.guard()),
-            Kind::Service(it) => Look::of(&it.tree()),
+            ServerKind::Started(it) => Look::take(it.guard()),
+            ServerKind::Service(it) => Look::of(&it.tree()),
         }
     }
 
@@ -124,8 +112,8 @@ impl Server {
     #[must_use]
     pub fn joined(&self) -> Option<LaunchError> {
         match &self.0 {
-            Kind::Started(it) => it.joined(),
-            Kind::Service(it) => it.replaced(),
+            ServerKind::Started(it) => it.joined(),
+            ServerKind::Service(it) => it.replaced(),
         }
     }
 
@@ -137,18 +125,23 @@ impl Server {
     /// How its first process ended, if it has or does so within `timeout`.
     pub fn wait(&mut self, timeout: Duration) -> Option<Exit> {
         match &mut self.0 {
-            Kind::Started(it) => it.wait(timeout),
-            Kind::Service(_) => None,
+            ServerKind::Started(it) => it.wait(timeout),
+            ServerKind::Service(_) => None,
         }
     }
 
     /// Asks the server to end with SIGTERM, kills what does not end within `grace`, and waits until nothing is left.
     /// A service is left as it is.
     #[must_use]
-    pub fn stop(self, grace: Duration) -> Stopped {
-        match self.0 {
-            Kind::Started(it) => it.stop(grace),
-            Kind::Service(_) => Stopped { runs_on: true, ..Stopped::default() },
+    pub fn stop(mut self, grace: Duration) -> Stopped {
+        self.end(grace)
+    }
+
+    /// Stops it, and leaves what does not need its processes.
+    pub fn end(&mut self, grace: Duration) -> Stopped {
+        match &mut self.0 {
+            ServerKind::Started(it) => it.stop(grace),
+            ServerKind::Service(_) => Stopped { runs_on: true, ..Stopped::default() },
         }
     }
 }

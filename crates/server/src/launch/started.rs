@@ -2,10 +2,9 @@
 
 use rustix::process::Pid;
 use std::{
-    io::{BufRead, BufReader, Write},
     net::SocketAddr,
-    process::{Child, ChildStdin, Command, Stdio},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    process::Command,
+    sync::mpsc::RecvTimeoutError,
     time::{Duration, Instant},
 };
 use wirebench_schema::{entry::Ready, placeholder, secrets};
@@ -15,7 +14,8 @@ use super::{
 };
 use crate::{
     guard::{Exit, GuardEvent, LINGER_AT_WORK, ONE_OUTPUT},
-    parallel, tree,
+    pipe::PipedChild,
+    tree,
 };
 
 /// The variable by which the processes of one server are found when its guard was killed.
@@ -26,20 +26,17 @@ const GUARD_PATIENCE: Duration = Duration::from_secs(7);
 /// A server that runs behind its guard. Dropping it ends the server's whole tree.
 #[derive(Debug)]
 pub(super) struct Started {
-    guard: Child,
-    /// Closing it tells the guard to kill the tree.
-    commands: Option<ChildStdin>,
-    events: Receiver<GuardEvent>,
-    stderr: StderrTail,
-    command: Vec<String>,
+    /// Closing its input tells it to kill the tree.
+    guard: PipedChild,
+    pub(super) command: Vec<String>,
     mark: String,
     /// Whether the guard has said that nothing is left.
     done: bool,
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     exit: Option<Exit>,
     further_lines: Vec<String>,
     /// Its Unix socket, if it listens on one instead of the address.
-    socket: Option<Socket>,
+    pub(super) socket: Option<Socket>,
 }
 
 impl Started {
@@ -59,7 +56,7 @@ impl Started {
             let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
             guard.args(["--cpus", &list.join(",")]);
         }
-        if request.ready() == Ready::Connect {
+        if run.ready == Ready::Connect {
             guard.arg(ONE_OUTPUT);
         }
         let mark = tree::new_mark();
@@ -68,29 +65,8 @@ impl Started {
         secrets::learn(&command);
         secrets::learn(&variables);
         guard.envs(variables).env(MARK, &mark);
-        guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A Ctrl-C at the terminal is for wirebench alone, which then ends its servers in order.
-        std::os::unix::process::CommandExt::process_group(&mut guard, 0);
-        let mut guard = guard.spawn().map_err(parallel::at_limit)?;
-        let pipes = (guard.stdin.take(), guard.stdout.take(), guard.stderr.take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-            return Err(LaunchError::Guard(std::io::Error::other("a pipe is missing")));
-        };
-        let (sender, events) = mpsc::channel();
-        parallel::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                if let Ok(event) = serde_json::from_str(&line)
-                    && sender.send(event).is_err()
-                {
-                    return;
-                }
-            }
-        })?;
         Ok(Self {
-            guard,
-            commands: Some(stdin),
-            events,
-            stderr: StderrTail::follow(stderr)?,
+            guard: PipedChild::outliving(guard)?,
             command,
             mark,
             done: false,
@@ -101,30 +77,18 @@ impl Started {
         })
     }
 
-    pub(super) const fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    pub(super) const fn socket(&self) -> Option<&Socket> {
-        self.socket.as_ref()
-    }
-
-    pub(super) fn command(&self) -> &[String] {
-        &self.command
-    }
-
     /// What it has written to standard error.
     pub(super) const fn stderr(&self) -> &StderrTail {
-        &self.stderr
+        &self.guard.stderr
     }
 
     /// Its guard, which adopts what its processes leave behind.
     pub(super) fn guard(&self) -> Pid {
-        Pid::from_child(&self.guard)
+        self.guard.pid()
     }
 
     pub(super) fn tree(&self) -> Vec<Pid> {
-        tree::descendants(Pid::from_child(&self.guard))
+        tree::descendants(self.guard())
     }
 
     /// Its processes that take connections.
@@ -166,11 +130,11 @@ impl Started {
 
     /// Asks the server to end with SIGTERM, kills what does not end within `grace`, and waits until
     /// nothing is left.
-    pub(super) fn stop(mut self, grace: Duration) -> Stopped {
+    pub(super) fn stop(&mut self, grace: Duration) -> Stopped {
         let mut stopped = Stopped::default();
-        if let Some(commands) = &mut self.commands {
+        if let Some(input) = &self.guard.input {
             // The guard may have gone already, because the server ended by itself.
-            let _ = writeln!(commands, "stop {}", grace.as_millis());
+            let _ = input.line(&format!("stop {}", grace.as_millis()));
         }
         let until = Instant::now() + grace + LINGER_AT_WORK + GUARD_PATIENCE;
         while Instant::now() < until {
@@ -185,11 +149,12 @@ impl Started {
                 Ok(_) => {}
             }
         }
-        self.stderr.wait_for_end(STDERR_PATIENCE);
+        self.stderr().wait_for_end(STDERR_PATIENCE);
         stopped.exit = self.exit;
         stopped.further_lines = std::mem::take(&mut self.further_lines);
-        stopped.stderr_bytes = self.stderr.bytes();
-        stopped.stderr = self.stderr.text();
+        stopped.stderr_bytes = self.stderr().bytes();
+        stopped.stderr = self.stderr().text();
+        self.end_guard();
         stopped
     }
 
@@ -203,19 +168,20 @@ impl Started {
     /// The next event of the guard, or none within `timeout`. An error means that the guard has
     /// gone.
     pub(super) fn next_event(&mut self, timeout: Duration) -> std::io::Result<Option<GuardEvent>> {
-        match self.events.recv_timeout(timeout) {
-            Ok(event) => {
-                match &event {
-                    GuardEvent::Exited { exit } => self.exit = Some(*exit),
-                    GuardEvent::Done { .. } => self.done = true,
-                    GuardEvent::Stdout { line } => self.further_lines.push(line.clone()),
-                    _ => {}
-                }
-                Ok(Some(event))
+        let event: GuardEvent = match self.guard.lines.recv_timeout(timeout) {
+            Ok((_, line)) => serde_json::from_str(&line)?,
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(std::io::Error::other("it has ended"));
             }
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(std::io::Error::other("it has ended")),
+        };
+        match &event {
+            GuardEvent::Exited { exit } => self.exit = Some(*exit),
+            GuardEvent::Done { .. } => self.done = true,
+            GuardEvent::Stdout { line } => self.further_lines.push(line.clone()),
+            _ => {}
         }
+        Ok(Some(event))
     }
 
     /// Processes of a server whose first one has just ended, if they stay.
@@ -235,8 +201,8 @@ impl Started {
     /// done.
     pub(super) fn final_stderr(&mut self) -> String {
         self.end_guard();
-        self.stderr.wait_for_end(STDERR_PATIENCE);
-        self.stderr.text()
+        self.stderr().wait_for_end(STDERR_PATIENCE);
+        self.stderr().text()
     }
 
     /// Closes the guard's pipe and waits until it has ended the tree and itself.
@@ -244,20 +210,15 @@ impl Started {
     /// The guard bounds its own work. If it still does not end, because another process has stopped
     /// it, its work is done here.
     fn end_guard(&mut self) {
-        self.commands = None;
+        self.guard.input = None;
         let until = Instant::now() + GUARD_PATIENCE;
-        loop {
-            match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(GuardEvent::Done { .. }) => self.done = true,
-                Ok(_) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    let _ = self.guard.kill();
-                    break;
-                }
+        while let Ok(event) = self.next_event(until.saturating_duration_since(Instant::now())) {
+            if event.is_none() {
+                let _ = self.guard.child.kill();
+                break;
             }
         }
-        let _ = self.guard.wait();
+        let _ = self.guard.child.wait();
         if !self.done {
             // The kernel has ended the server's first process with its guard, but not what that one
             // had started.

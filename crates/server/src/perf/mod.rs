@@ -47,16 +47,13 @@ enum What {
 impl What {
     /// The arguments without the processes.
     fn arguments(self) -> Vec<String> {
-        let words: &[&str] = match self {
-            Self::Calls => &["stat", "-x", ",", "-o", RESULT, "-e"],
+        let (words, events): (&[&str], String) = match self {
+            Self::Calls => (&["stat", "-x", ",", "-o", RESULT, "-e"], events::list()),
             // Without the cache of builds, which would stay in the home folder.
-            Self::Stacks => {
-                &["record", "-q", "-B", "-N", "-o", RESULT, "-g", "-F", FREQUENCY, "-e"]
-            }
-        };
-        let events = match self {
-            Self::Calls => events::list(),
-            Self::Stacks => "cpu-clock".to_owned(),
+            Self::Stacks => (
+                &["record", "-q", "-B", "-N", "-o", RESULT, "-g", "-F", FREQUENCY, "-e"],
+                "cpu-clock".to_owned(),
+            ),
         };
         words.iter().copied().map(str::to_owned).chain([events]).collect()
     }
