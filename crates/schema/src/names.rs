@@ -1,9 +1,24 @@
 //! The names of an enumeration, from one table, and types that are text in files.
 
-/// Gives an enumeration without fields `ALL`, `name`, [`Display`](std::fmt::Display) and, with the noun of its
-/// error, [`FromStr`](std::str::FromStr). Values are listed in the order in which they are shown.
+/// Defines an enumeration of names, or gives one without fields `ALL`, `name`, [`Display`](std::fmt::Display) and,
+/// with the noun of its error, [`FromStr`](std::str::FromStr). Values are listed in the order in which they are shown.
+/// One that is defined here has the same names in files.
 #[macro_export]
 macro_rules! names {
+    ($(#[$of_type:meta])* $visibility:vis enum $type:ident $($noun:literal)? {
+        $($(#[$of_value:meta])* $value:ident = $name:literal),+ $(,)?
+    }) => {
+        $(#[$of_type])*
+        #[derive(
+            Clone, Copy, Debug, serde::Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd,
+            schemars::JsonSchema, serde::Serialize,
+        )]
+        $visibility enum $type {
+            $($(#[$of_value])* #[serde(rename = $name)] $value,)+
+        }
+
+        $crate::names! { $type $($noun)?: $($value = $name),+ }
+    };
     ($type:ident $($noun:literal)?: $($value:ident = $name:literal),+ $(,)?) => {
         impl $type {
             /// All of them, in the order in which they are shown.

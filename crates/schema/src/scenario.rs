@@ -3,8 +3,6 @@
 mod heavy;
 mod protocol;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 pub use self::{
     heavy::HeavyConnections,
@@ -18,33 +16,26 @@ pub const HELLO_BODY: &str = "Hello world!";
 /// for another.
 pub const DEFAULT_TIMEOUT_MS: u64 = 5000;
 
-/// A scenario: the contract of a server. `entries/README.md` describes each in full.
-#[derive(
-    Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scenario {
-    /// One constant HTTP/1.1 response per request head.
-    Hello,
-    /// `hello`, and a connection without progress is closed after a time.
-    HelloTimeout,
-    /// Every byte back, in order.
-    Echo,
-    /// `hello`, and each request works while it holds a lock that all connections share.
-    Mutex,
-    /// `hello`, and one task of the server answers all requests, through a bounded channel.
-    Channel,
-    /// `hello`, and the requests of some connections need much CPU time.
-    Skewed,
-    /// `hello`, and a second task of the connection answers while the first one works.
-    Handoff,
-    /// The requests of a user, each with what it expects: the contract is theirs.
-    Requests,
-}
-
-crate::names! { Scenario "scenario":
-    Hello = "hello", HelloTimeout = "hello-timeout", Echo = "echo", Mutex = "mutex",
-    Channel = "channel", Skewed = "skewed", Handoff = "handoff", Requests = "requests"
+crate::names! {
+    /// A scenario: the contract of a server. `entries/README.md` describes each in full.
+    pub enum Scenario "scenario" {
+        /// One constant HTTP/1.1 response per request head.
+        Hello = "hello",
+        /// `hello`, and a connection without progress is closed after a time.
+        HelloTimeout = "hello-timeout",
+        /// Every byte back, in order.
+        Echo = "echo",
+        /// `hello`, and each request works while it holds a lock that all connections share.
+        Mutex = "mutex",
+        /// `hello`, and one task of the server answers all requests, through a bounded channel.
+        Channel = "channel",
+        /// `hello`, and the requests of some connections need much CPU time.
+        Skewed = "skewed",
+        /// `hello`, and a second task of the connection answers while the first one works.
+        Handoff = "handoff",
+        /// The requests of a user, each with what it expects: the contract is theirs.
+        Requests = "requests",
+    }
 }
 
 impl Scenario {

@@ -5,24 +5,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A program that generates the load.
-#[derive(
-    Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Generator {
-    /// `wirebench load`, which checks every reply.
-    #[default]
-    Wirebench,
-    /// wrk, by Will Glozer.
-    Wrk,
-    /// hey, by Jaana Dogan.
-    Hey,
-    /// h2load, of nghttp2.
-    H2load,
+crate::names! {
+    /// A program that generates the load.
+    #[derive(Default)]
+    pub enum Generator "generator" {
+        /// `wirebench load`, which checks every reply.
+        #[default]
+        Wirebench = "wirebench",
+        /// wrk, by Will Glozer.
+        Wrk = "wrk",
+        /// hey, by Jaana Dogan.
+        Hey = "hey",
+        /// h2load, of nghttp2.
+        H2load = "h2load",
+    }
 }
-
-crate::names! { Generator "generator": Wirebench = "wirebench", Wrk = "wrk", Hey = "hey", H2load = "h2load" }
 
 impl Generator {
     /// The Debian package that installs it; none for our own.

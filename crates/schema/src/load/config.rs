@@ -26,21 +26,20 @@ pub enum Stop {
     RequestsPerConnection(u64),
 }
 
-/// The mechanism that moves the bytes.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EngineChoice {
-    /// The one with the lowest CPU use: io_uring where it works, except for replies of 48 KiB and
-    /// more, which cost less with epoll.
-    #[default]
-    Auto,
-    /// Completion queues.
-    IoUring,
-    /// Readiness notification.
-    Epoll,
+crate::names! {
+    /// The mechanism that moves the bytes.
+    #[derive(Default)]
+    pub enum EngineChoice "engine" {
+        /// The one with the lowest CPU use: io_uring where it works, except for replies of 48 KiB and
+        /// more, which cost less with epoll.
+        #[default]
+        Auto = "auto",
+        /// Completion queues.
+        IoUring = "io_uring",
+        /// Readiness notification.
+        Epoll = "epoll",
+    }
 }
-
-crate::names! { EngineChoice "engine": Auto = "auto", IoUring = "io_uring", Epoll = "epoll" }
 
 /// The waiting strategy of a thread until the next request is due.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

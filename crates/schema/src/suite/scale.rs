@@ -3,31 +3,27 @@
 //! Everything in a suite's file outside of `[scale]` and `[workload.machine]` is as published.
 //! Published values are never changed, only what is run.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::time::Duration;
 
 use super::{Suite, SuiteError, Workload};
 use crate::load::Stop;
 
-/// How much of a suite is run.
-#[derive(
-    Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scale {
-    /// Exactly as published.
-    Paper,
-    /// Made to fit this machine by the rule in the suite's file. A suite without a document is
-    /// carried out as it is written.
-    #[default]
-    Machine,
-    /// Every cell once and in a moment: it shows that everything works, and its figures mean
-    /// nothing.
-    Smoke,
+crate::names! {
+    /// How much of a suite is run.
+    #[derive(Default)]
+    pub enum Scale "scale" {
+        /// Exactly as published.
+        Paper = "paper",
+        /// Made to fit this machine by the rule in the suite's file. A suite without a document is
+        /// carried out as it is written.
+        #[default]
+        Machine = "machine",
+        /// Every cell once and in a moment: it shows that everything works, and its figures mean
+        /// nothing.
+        Smoke = "smoke",
+    }
 }
-
-crate::names! { Scale "scale": Paper = "paper", Machine = "machine", Smoke = "smoke" }
 
 /// The number of connections if a server has fewer workers than in the document.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
