@@ -23,6 +23,7 @@ mod names;
 pub mod objective;
 pub mod placeholder;
 pub mod printable;
+mod refuse;
 pub mod scenario;
 pub mod secrets;
 pub mod server_url;

@@ -3,7 +3,6 @@
 mod heavy;
 mod protocol;
 
-
 pub use self::{
     heavy::HeavyConnections,
     protocol::{Protocol, ProtocolTraits},

@@ -264,9 +264,7 @@ impl Entry {
 
     /// The same of an entry that may name a file of requests.
     pub fn parse_with(id: &str, text: &str, files: &NamedFiles<'_>) -> Result<Self, String> {
-        toml::from_str::<raw::RawEntry>(text)
-            .map_err(|error| crate::toml_error::sentence(text, &error))?
-            .resolve(id, files)
+        crate::toml_error::parse::<raw::RawEntry>(text)?.resolve(id, files)
     }
 }
 

@@ -1,6 +1,5 @@
 //! What set the rate of a load or of a run. The measuring crate decides it.
 
-
 crate::names! {
     /// What set the rate. A load knows its own side alone, a run both.
     #[derive(Default)]
@@ -18,4 +17,3 @@ crate::names! {
         Unknown = "unknown",
     }
 }
-

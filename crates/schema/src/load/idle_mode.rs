@@ -1,6 +1,5 @@
 //! The mode of CPUs without work while load is measured.
 
-
 crate::names! {
     /// The mode of CPUs that have nothing to run.
     #[derive(Default)]
@@ -10,8 +9,8 @@ crate::names! {
         /// They sleep as the machine is set up. All results before this field are like this.
         #[default]
         Natural = "natural",
-        /// They are kept awake, and each load at a rate has further slices in which they sleep. A single load has one of
-        /// the other two.
+        /// They are kept awake, and each load at a rate has further slices in which they sleep. A single load has one
+        /// of the other two.
         Both = "both",
     }
 }

@@ -1,6 +1,5 @@
 //! Phases: the purposes for which a cell is measured.
 
-
 crate::names! {
     /// The purpose for which a cell is measured. A workload with several phases becomes a workload for
     /// each of them.

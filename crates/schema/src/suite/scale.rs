@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use std::time::Duration;
 
-use super::{Suite, SuiteError, Workload};
+use super::{Suite, Workload};
 use crate::load::Stop;
 
 crate::names! {
@@ -63,12 +63,12 @@ pub(super) struct WorkloadRule {
 
 impl Suite {
     /// This suite at `scale` on a machine that gives `server_cpus` CPUs to servers.
-    pub fn at_scale(&self, scale: Scale, server_cpus: u32) -> Result<Self, SuiteError> {
+    pub fn at_scale(&self, scale: Scale, server_cpus: u32) -> Result<Self, String> {
         match (scale, &self.document) {
-            (Scale::Paper, None) => Err(SuiteError(format!(
+            (Scale::Paper, None) => Err(format!(
                 "the suite `{}` has no document to repeat: omit --scale, or use --scale smoke",
                 self.name
-            ))),
+            )),
             (Scale::Machine, None) => Ok(self.clone()),
             // Nothing is run more often than in the document.
             (Scale::Paper, Some(_)) => Ok(Self { baseline_copies: 1, ..self.clone() }),

@@ -11,7 +11,7 @@ const TABLE: &str = "[[table]]\nsection = \"Results\"\nworkloads = [\"hello\"]\n
                      [rows.\"c/a\"]\nname = \"A\"\nstate = \"same-program\"\npublished = \"A 1\"\nhere = \"A 1\"\n\
                      [rows.\"c/b\"]\nname = \"B\"\nstate = \"different\"\nclause = \"one thread\"\n";
 
-fn parse(table: &str) -> Result<PublishedFigures, SuiteError> {
+fn parse(table: &str) -> Result<PublishedFigures, String> {
     PublishedFigures::parse(table, &Suite::parse("example", SUITE).unwrap())
 }
 
