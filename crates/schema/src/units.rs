@@ -21,12 +21,12 @@ const DURATION: Quantity = Quantity {
     units: &[
         ("", 1_000_000_000),
         ("ns", 1),
-        ("us", 1000),
         ("µs", 1000),
+        ("us", 1000),
         ("ms", 1_000_000),
         ("s", 1_000_000_000),
-        ("m", 60_000_000_000),
         ("min", 60_000_000_000),
+        ("m", 60_000_000_000),
         ("h", 3_600_000_000_000),
     ],
     whole: None,
@@ -129,19 +129,9 @@ fn parse(text: &str, quantity: &Quantity) -> Result<u64, String> {
 #[must_use]
 pub fn write_duration(duration: Duration) -> String {
     let nanoseconds = duration.as_nanos();
-    [
-        ("h", 3_600_000_000_000),
-        ("m", 60_000_000_000),
-        ("s", 1_000_000_000),
-        ("ms", 1_000_000),
-        ("us", 1000),
-    ]
-    .iter()
-    .find(|(_, factor)| nanoseconds > 0 && nanoseconds.is_multiple_of(*factor))
-    .map_or_else(
-        || if nanoseconds == 0 { "0s".to_owned() } else { format!("{nanoseconds}ns") },
-        |(unit, factor)| format!("{}{unit}", nanoseconds / factor),
-    )
+    let mut units = DURATION.units.iter().rev().map(|(unit, factor)| (unit, u128::from(*factor)));
+    let unit = units.find(|(_, factor)| nanoseconds > 0 && nanoseconds.is_multiple_of(*factor));
+    unit.map_or_else(|| "0s".to_owned(), |(unit, factor)| format!("{}{unit}", nanoseconds / factor))
 }
 
 /// The same with a space before the unit, as people read it.

@@ -4,12 +4,12 @@
 //! Figures are kept as printed. This module does not judge them.
 
 mod conclusion;
-mod in_order;
 mod row;
 
 pub use conclusion::{ClaimedPair, Conclusion, Pair, Relation, Size};
 pub use row::{PublishedRow, RowState};
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,9 +109,8 @@ pub struct PublishedTable {
     /// What is published of each workload.
     pub columns: Vec<Column>,
     /// The numbers of each variant, in the order of the document.
-    #[serde(with = "in_order")]
     #[schemars(with = "BTreeMap<VariantId, Vec<f64>>")]
-    pub rows: Vec<(VariantId, Vec<f64>)>,
+    pub rows: IndexMap<VariantId, Vec<f64>>,
 }
 
 /// All tables of a document: `suites/published/NAME.toml`.
@@ -234,7 +233,7 @@ impl PublishedTable {
     /// The numbers of a variant; none if it has no row.
     #[must_use]
     pub fn row(&self, variant: &VariantId) -> Option<&[f64]> {
-        self.rows.iter().find(|(it, _)| it == variant).map(|(_, numbers)| numbers.as_slice())
+        self.rows.get(variant).map(Vec::as_slice)
     }
 
     /// The workload and the column of each number of a row.
@@ -246,7 +245,7 @@ impl PublishedTable {
 
     /// The variants with a row or with one that ratios refer to.
     fn variants(&self) -> impl Iterator<Item = &VariantId> {
-        self.rows.iter().map(|(variant, _)| variant).chain(&self.relative_to)
+        self.rows.keys().chain(&self.relative_to)
     }
 
     fn figure(&self, workload: &str, variant: &VariantId, column: Column) -> Option<f64> {

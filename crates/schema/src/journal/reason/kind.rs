@@ -13,10 +13,19 @@ use super::KindGuide;
 const OTHER_WORK: &str = "stop the programs that it names and measure again; without any, more cohorts, or another \
                           machine";
 
+/// The figure of a kind; `-` where it has none.
+macro_rules! figure {
+    () => {
+        "-"
+    };
+    ($figure:literal) => {
+        $figure
+    };
+}
+
 macro_rules! kinds {
     ($($kind:ident = $name:literal {
-        says: $says:literal, weight: $weight:literal, figure: $figure:literal,
-        do: $next_step:expr
+        says: $says:literal, weight: $weight:literal, $(figure: $figure:literal,)? do: $next_step:expr
     })+) => {
         /// What can speak against the figures of a run.
         #[derive(
@@ -26,7 +35,7 @@ macro_rules! kinds {
         #[serde(rename_all = "kebab-case")]
         pub enum ReasonKind {
             $(
-                #[doc = concat!($says, ". Weight: ", $weight, ". Figure: ", $figure, ".")]
+                #[doc = concat!($says, ". Weight: ", $weight, ". Figure: ", figure!($($figure)?), ".")]
                 $kind,
             )+
         }
@@ -43,7 +52,7 @@ macro_rules! kinds {
                         name: $name,
                         says: $says,
                         weight: $weight,
-                        figure: $figure,
+                        figure: figure!($($figure)?),
                         next_step: $next_step,
                     },)+
                 }
@@ -56,13 +65,11 @@ kinds! {
     NotPinned = "not-pinned" {
         says: "not pinned: server and load generator may share CPUs",
         weight: "invalid",
-        figure: "-",
         do: "omit --no-pin"
     }
     SharedCpu = "shared-cpu" {
         says: "server and load generator shared a CPU: figures include waiting",
         weight: "invalid",
-        figure: "-",
         do: "separate them with --server-cpus and --generator-cpus"
     }
     SplitCore = "split-core" {
@@ -74,7 +81,6 @@ kinds! {
     NotVerified = "not-verified" {
         says: "conformance checks skipped: the server may be incorrect",
         weight: "invalid",
-        figure: "-",
         do: "omit --no-verify"
     }
     GeneratorBound = "generator-bound" {
@@ -122,7 +128,6 @@ kinds! {
     GaveUp = "gave-up" {
         says: "replies ceased: the load stopped early",
         weight: "invalid",
-        figure: "-",
         do: "find out why the server stopped replying"
     }
     ConnectionErrors = "connection-errors" {
@@ -277,31 +282,26 @@ kinds! {
     ProcessesChanged = "processes-changed" {
         says: "server processes started or ended in the window",
         weight: "note",
-        figure: "-",
         do: "check whether the server restarts its workers"
     }
     NoProcesses = "no-processes" {
         says: "CPU time and memory unknown: no process of the service was found on this host",
         weight: "note",
-        figure: "-",
         do: "give --pid, on the host of the service"
     }
     NotRestarted = "not-restarted" {
         says: "not restarted: the result holds for this instance of the service",
         weight: "note",
-        figure: "-",
         do: "restart it and measure again to see how instances differ"
     }
     ResidentMemory = "resident-memory" {
         says: "memory counts shared pages once per process",
         weight: "note",
-        figure: "-",
         do: "run as the user that owns the processes"
     }
     Forced = "forced" {
         says: "the server ignored SIGTERM and was killed",
         weight: "note",
-        figure: "-",
         do: "make the server exit on SIGTERM"
     }
     LeftBehind = "left-behind" {
@@ -337,7 +337,6 @@ kinds! {
     Unsettled = "unsettled" {
         says: "the server is still settling when slices start to count",
         weight: "note",
-        figure: "-",
         do: "compare with --procedure process"
     }
     Restless = "restless" {
@@ -373,7 +372,6 @@ kinds! {
     ForeignGenerator = "foreign-generator" {
         says: "a third-party load generator does not compare replies",
         weight: "note",
-        figure: "-",
         do: "omit --generator to check replies"
     }
 }
