@@ -88,7 +88,7 @@ impl ThreadParams {
 
     /// Whether it is a share of a load whose intervals are added up.
     pub(crate) const fn is_shared_load(&self) -> bool {
-        !self.keeps_connections && !self.share.is_whole()
+        !self.keeps_connections && self.share.count > 1
     }
 
     fn new(config: &LoadConfig) -> Self {

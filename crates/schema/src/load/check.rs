@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Body, LatencyOrigin, LoadConfig, LoadModel, SourceRange, Stop, Trust};
+use super::{Body, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, SourceRange, Stop, Trust};
 use crate::{
     refuse::refuse_if,
     scenario::{HeavyConnections, Protocol},
@@ -242,7 +242,7 @@ impl LoadConfig {
             (!self.headers.is_empty(), "-H", "it belongs to http://"),
             (self.requests.is_some(), "--requests", "it belongs to http://"),
             (self.heavy.is_some(), "--heavy", "it belongs to http://"),
-            (!self.on_closed.is_fail(), "--retry-closed", "it belongs to http://"),
+            (self.on_closed != ClosedPolicy::Fail, "--retry-closed", "it belongs to http://"),
             (self.body.is_some(), "--body", "give --payload for an echo"),
             (!self.expect_status.is_empty(), "--expect-status", "an echo has no status"),
             (

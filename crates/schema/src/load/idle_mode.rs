@@ -16,13 +16,6 @@ crate::names! {
 }
 
 impl IdleMode {
-    /// Tells if the machine decides.
-    #[must_use]
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    pub const fn is_natural(&self) -> bool {
-        matches!(self, Self::Natural)
-    }
-
     /// The mode of the figures that are compared.
     #[must_use]
     pub const fn compared(self) -> Self {

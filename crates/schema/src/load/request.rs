@@ -19,14 +19,6 @@ pub enum ClosedPolicy {
     Retry,
 }
 
-impl ClosedPolicy {
-    /// Whether this is the usual policy.
-    #[must_use]
-    pub fn is_fail(&self) -> bool {
-        *self == Self::Fail
-    }
-}
-
 /// The methods that change nothing on the server (RFC 9110, 9.2.1).
 const SAFE: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
@@ -107,7 +99,7 @@ impl LoadConfig {
 
     /// Why requests of this load cannot be sent twice, with the option to change.
     pub(super) fn check_retries(&self) -> Result<(), String> {
-        if self.on_closed.is_fail() {
+        if self.on_closed == ClosedPolicy::Fail {
             return Ok(());
         }
         refuse_if!(

@@ -53,7 +53,7 @@ pub struct Expect {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contains: Option<String>,
     /// Whether any body is correct.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub any: bool,
 }
 

@@ -52,7 +52,7 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<RequestSet>,
     /// For HTTPS: the trusted authorities.
-    #[serde(default, skip_serializing_if = "Trust::is_system")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub trust: Trust,
     /// For echo: bytes per message.
     pub payload_bytes: usize,
@@ -74,7 +74,7 @@ pub struct Workload {
     #[schemars(with = "String")]
     pub timeout: Duration,
     /// Whether each run has a process and a window of its own although it could be measured in slices.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub own_process: bool,
 }
 
