@@ -13,6 +13,7 @@ use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 use values::Values;
 
+pub(crate) use names::decoded;
 pub use names::{SHOW_OPTION, is_secret};
 
 /// The beginning of all that is in the place of a secret.

@@ -150,7 +150,8 @@ fn named<'a>(before: &'a str, word: &'a str, is_field: bool) -> (Option<&'a str>
 /// what it encodes.
 fn add_forms(value: &str, found: &mut BTreeSet<String>) {
     let value = value.trim_matches(['"', '\'', '\\', ' ']);
-    let mut forms = vec![value.to_owned(), decoded(value)];
+    let plain = |text| String::from_utf8_lossy(&decoded(text)).into_owned();
+    let mut forms = vec![value.to_owned(), plain(value)];
     let words: Vec<&str> = value.split([' ', ';', ',']).filter(|it| !it.is_empty()).collect();
     for (index, word) in words.iter().enumerate() {
         let is_scheme = index == 0 && words.len() > 1 && !word.contains('=');
@@ -161,7 +162,7 @@ fn add_forms(value: &str, found: &mut BTreeSet<String>) {
         }
     }
     if let Some((_, password)) = value.split_once(':').filter(|_| words.len() == 1) {
-        forms.extend([password, &decoded(password)].map(str::to_owned));
+        forms.extend([password.to_owned(), plain(password)]);
         forms.push(BASE64_STANDARD.encode(decoded(value)));
     }
     if let [scheme, .., encoded] = words[..]
