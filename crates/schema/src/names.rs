@@ -70,3 +70,38 @@ macro_rules! as_text {
 }
 
 pub(crate) use as_text;
+
+#[cfg(test)]
+mod tests {
+    use crate::{journal::Generator, scenario::Scenario, suite::Phase, suite::Scale};
+    use std::{fmt::Debug, fmt::Display, str::FromStr};
+
+    /// The message for a name that no value has, if all are read back from theirs.
+    fn mistyped<T>(all: &[T], wrong: &str) -> String
+    where
+        T: Copy + Debug + Display + FromStr<Err = String> + PartialEq,
+    {
+        assert!(all.iter().all(|it| it.to_string().parse() == Ok(*it)), "{all:?}");
+        wrong.parse::<T>().unwrap_err() + "\n"
+    }
+
+    #[test]
+    fn values_read_back_from_their_names_and_a_mistyped_one_gets_the_nearest() {
+        let messages = [
+            mistyped(&Scenario::ALL, "helo"),
+            mistyped(&Phase::ALL, "costs"),
+            mistyped(&Scale::ALL, "papr"),
+            mistyped(&Generator::ALL, "wrkk"),
+        ];
+        expect_test::expect![[r"
+            unknown scenario `helo`: did you mean `hello`?
+            unknown phase `costs`: did you mean `cost`?
+            unknown scale `papr`: did you mean `paper`?
+            unknown generator `wrkk`: did you mean `wrk`?
+        "]]
+        .assert_eq(&messages.concat());
+        for it in Generator::ALL {
+            assert_eq!(it == Generator::Wirebench, it.debian_package().is_none());
+        }
+    }
+}

@@ -73,22 +73,3 @@ impl Scenario {
         (self == Self::Skewed).then(heavy)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::expect;
-
-    #[test]
-    fn every_scenario_reads_back_from_its_name() {
-        for scenario in Scenario::ALL {
-            assert_eq!(scenario.name().parse(), Ok(scenario));
-        }
-    }
-
-    #[test]
-    fn a_mistyped_scenario_gets_the_nearest_one() {
-        let message = "helo".parse::<Scenario>().unwrap_err();
-        expect!["unknown scenario `helo`: did you mean `hello`?"].assert_eq(&message);
-    }
-}

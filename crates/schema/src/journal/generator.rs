@@ -86,19 +86,3 @@ pub struct ToolReport {
     /// Its complete output.
     pub output: String,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::expect;
-
-    #[test]
-    fn every_generator_reads_back_from_its_name() {
-        for generator in Generator::ALL {
-            assert_eq!(generator.name().parse(), Ok(generator));
-            assert_eq!(generator == Generator::Wirebench, generator.debian_package().is_none());
-        }
-        expect!["unknown generator `wrkk`: did you mean `wrk`?"]
-            .assert_eq(&"wrkk".parse::<Generator>().unwrap_err());
-    }
-}

@@ -29,18 +29,3 @@ impl Phase {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::expect;
-
-    #[test]
-    fn every_phase_reads_back_from_its_name() {
-        for phase in Phase::ALL {
-            assert_eq!(phase.name().parse(), Ok(phase));
-        }
-        expect!["unknown phase `costs`: did you mean `cost`?"]
-            .assert_eq(&"costs".parse::<Phase>().unwrap_err());
-    }
-}

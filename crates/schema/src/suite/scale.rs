@@ -280,13 +280,4 @@ count_per_connection = 2
         assert_eq!(plain.at_scale(Scale::Machine, 1), Ok(plain.clone()));
         assert_eq!(plain.at_scale(Scale::Smoke, 1).unwrap().blocks, 1);
     }
-
-    #[test]
-    fn every_scale_reads_back_from_its_name() {
-        for scale in Scale::ALL {
-            assert_eq!(scale.name().parse(), Ok(scale));
-        }
-        expect!["unknown scale `papr`: did you mean `paper`?"]
-            .assert_eq(&"papr".parse::<Scale>().unwrap_err());
-    }
 }
