@@ -58,8 +58,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A variant that is no part of an entry, or of one that cannot be read.
-    fn new(
+    /// A variant without a description, a build of its own and sources.
+    pub(crate) fn new(
         variant: Variant,
         title: String,
         source: PathBuf,
@@ -184,8 +184,7 @@ impl Subject {
         [("epoll", Mechanism::Epoll), ("io_uring", Mechanism::IoUring)]
             .into_iter()
             .map(|(name, mechanism)| {
-                let id = VariantId::new(&format!("builtin/{name}"), None)
-                    .map_err(|error| error.to_string())?;
+                let id = VariantId::new(&format!("builtin/{name}"), None)?;
                 let words = ["null-server", name, "{scenario}", "{host}", "{port}", "{workers}"];
                 let mut command = vec![program.display().to_string()];
                 command.extend(words.map(str::to_owned));
@@ -314,7 +313,7 @@ fn program_name(program: &str) -> String {
 }
 
 fn own_id(name: &str) -> Result<VariantId, String> {
-    VariantId::new(&format!("own/{name}"), None).map_err(|error| error.to_string())
+    VariantId::new(&format!("own/{name}"), None)
 }
 
 #[cfg(test)]
