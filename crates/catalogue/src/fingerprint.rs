@@ -193,9 +193,8 @@ mod tests {
         let (_one, first) = world("./server {port} --fast");
         let (two, second) = world("./server {port} --fast");
         assert_eq!(print(&first), print(&second));
-        let by_path =
-            subject(two.path(), &format!("{}/server {{port}} --fast", two.path().display()));
-        assert_eq!(print(&first), print(&by_path));
+        let line = format!("{}/server {{port}} --fast", two.path().display());
+        assert_eq!(print(&first), print(&subject(two.path(), &line)));
         assert_ne!(print(&first), print(&subject(two.path(), "./server {port} --slow")));
     }
 

@@ -225,10 +225,8 @@ impl Subject {
     /// given to one.
     pub fn own(line: &str, scenarios: &[Scenario], project: &Project) -> Result<Self, String> {
         let command = split(line, "server", "./my-server {port}")?;
-        let mut names = Vec::new();
-        for argument in &command {
-            names.extend(placeholder::names(argument).map_err(|error| error.to_string())?);
-        }
+        let names: Result<Vec<_>, _> = command.iter().map(|it| placeholder::names(it)).collect();
+        let names = names.map_err(|error| error.to_string())?.concat();
         if !names.contains(&"port") && !names.contains(&"path") {
             return Err(format!(
                 "the server command `{line}` does not say where its port goes: write {{port}} in its place, \

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wirebench_schema::{
     load::{
         Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS,
-        RateStep, SampleReply, Stop, Waiting,
+        RateStep, SampleReply, Stop, Waiting, is_safe,
     },
     scenario::Protocol,
 };
@@ -321,7 +321,7 @@ fn http1(config: &LoadConfig, files: &mut file::FilesDigest) -> Result<Http1, Lo
     let requests = |path| Requests::new(&request(config, path, body.as_deref()), config.pipeline);
     let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&heavy.path)));
     let first_use = FirstUse {
-        is_safe: config.has_safe_method(),
+        is_safe: is_safe(&config.method),
         learns_body: config.expect().leaves_body_open(),
     };
     let http = Http1::new(requests(config.target.path()), rules, config.threads);

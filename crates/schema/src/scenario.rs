@@ -69,7 +69,6 @@ impl Scenario {
     /// The connections of a load that request something else, if there are some.
     #[must_use]
     pub fn heavy(self) -> Option<HeavyConnections> {
-        let heavy = || HeavyConnections { every: 8, path: "/100".to_owned() };
-        (self == Self::Skewed).then(heavy)
+        (self == Self::Skewed).then(|| HeavyConnections { every: 8, path: "/100".to_owned() })
     }
 }

@@ -58,12 +58,6 @@ impl Source {
 }
 
 impl Repository {
-    /// The address as git takes it.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// The last part of its path, without `.git`.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -131,7 +125,7 @@ fn is_plain_name(name: &str) -> bool {
 pub(super) fn checked(mut sources: Vec<Source>) -> Result<Vec<Source>, String> {
     let mut names = BTreeSet::new();
     for Source { name, repository, commit, patches, .. } in &mut sources {
-        *repository = repository.as_str().parse()?;
+        *repository = repository.0.parse()?;
         let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
         refuse_if!(
             commit.len() != COMMIT_DIGITS || !commit.chars().all(is_digit),
@@ -175,7 +169,7 @@ mod tests {
     #[test]
     fn addresses_of_submodules_are_relative_to_their_repository() {
         let base: Repository = "https://example.org/a/b.git".parse().unwrap();
-        let joined = |address| base.join(address).map(|it| it.as_str().to_owned());
+        let joined = |address| base.join(address).map(|it| it.to_string());
         assert_eq!(joined("../c.git").unwrap(), "https://example.org/a/c.git");
         assert_eq!(joined("../../d/e").unwrap(), "https://example.org/d/e");
         assert_eq!(joined("https://example.org/x/y").unwrap(), "https://example.org/x/y");

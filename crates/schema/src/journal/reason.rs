@@ -1,7 +1,6 @@
 //! A reason: a finding that limits or explains the figures of a run, with weight and figure. The code
 //! that detects a fault decides its weight; `words.rs` alone has its sentence.
 
-mod guide;
 mod kind;
 mod words;
 
@@ -9,7 +8,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-pub use guide::KindGuide;
 pub use kind::ReasonKind;
 
 use super::{

@@ -91,12 +91,6 @@ impl LoadConfig {
         Ok(())
     }
 
-    /// Whether its requests change nothing on the server, so that more of them may be sent.
-    #[must_use]
-    pub fn has_safe_method(&self) -> bool {
-        is_safe(&self.method)
-    }
-
     /// Why requests of this load cannot be sent twice, with the option to change.
     pub(super) fn check_retries(&self) -> Result<(), String> {
         if self.on_closed == ClosedPolicy::Fail {

@@ -24,17 +24,17 @@ const LONGEST: usize = 128;
 /// The end of an excerpt.
 const CUT: &str = "…";
 
-/// Values that are looked for in texts.
+/// SecretValues that are looked for in texts.
 #[derive(Debug, Default)]
-pub(super) struct Values {
+pub(super) struct SecretValues {
     all: BTreeSet<String>,
     search: Option<AhoCorasick>,
 }
 
 /// What this process was given.
-static GIVEN: RwLock<Option<Arc<Values>>> = RwLock::new(None);
+static GIVEN: RwLock<Option<Arc<SecretValues>>> = RwLock::new(None);
 
-pub(super) fn given() -> Arc<Values> {
+pub(super) fn given() -> Arc<SecretValues> {
     GIVEN.read().ok().and_then(|it| it.clone()).unwrap_or_default()
 }
 
@@ -45,11 +45,11 @@ pub(super) fn add(value: &Value) {
         let known = given.take().unwrap_or_default();
         let is_new = !found.is_subset(&known.all);
         found.extend(known.all.iter().cloned());
-        *given = Some(if is_new { Arc::new(Values::new(found)) } else { known });
+        *given = Some(if is_new { Arc::new(SecretValues::new(found)) } else { known });
     }
 }
 
-impl Values {
+impl SecretValues {
     /// The values of the secrets in a document.
     pub(super) fn of(value: &Value) -> Self {
         Self::new(secrets_of(value))

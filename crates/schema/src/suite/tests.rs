@@ -176,11 +176,8 @@ fn a_workload_with_several_phases_becomes_one_for_each() {
 
 #[test]
 fn a_rate_is_there_for_the_cost() {
-    let suite = with("rate = 5000");
-    assert_eq!(
-        (suite.workloads[0].phase, suite.workloads[0].name.as_str()),
-        (Phase::Cost, "hello")
-    );
+    let Workload { phase, name, .. } = with("rate = 5000").workloads.remove(0);
+    assert_eq!((phase, name.as_str()), (Phase::Cost, "hello"));
     let changes = [
         ("", "phases = []"),
         ("", "phases = [\"saturate\"]\nrate = 5"),

@@ -3,11 +3,23 @@
 //!
 //! The thresholds are in the code that finds the fault.
 
-use super::KindGuide;
-
 /// Next step of the kinds that name programs. `Reason::next_step` has the one that follows from those.
 const OTHER_WORK: &str = "stop the programs that it names and measure again; without any, more cohorts, or another \
                           machine";
+
+/// The description of a kind of reason.
+#[derive(Clone, Copy, Debug)]
+pub struct KindGuide {
+    /// What was seen and what that means, with placeholders for the side and for the figure: `{count}`,
+    /// `{number}`, `{percent}`, `{change}` or `{time}`.
+    pub says: &'static str,
+    /// Its weight, and what that depends on.
+    pub weight: &'static str,
+    /// What its figure is; `-` where it has none.
+    pub figure: &'static str,
+    /// The next step.
+    pub next_step: &'static str,
+}
 
 /// The figure of a kind; `-` where it has none.
 macro_rules! figure {
@@ -37,7 +49,6 @@ macro_rules! kinds {
             pub const fn guide(self) -> KindGuide {
                 match self {
                     $(Self::$kind => KindGuide {
-                        name: $name,
                         says: $says,
                         weight: $weight,
                         figure: figure!($($figure)?),
