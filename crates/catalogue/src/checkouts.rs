@@ -40,7 +40,7 @@ impl Checkouts {
         let mut hash = Sha256::new();
         for source in sources {
             let Source { name, repository, commit, submodules, patches } = source;
-            let words = [name, repository.as_str(), commit, &submodules.to_string()];
+            let words = [name, &repository.to_string(), commit, &submodules.to_string()];
             words.iter().for_each(|word| add(&mut hash, word.as_bytes()));
             for patch in patches {
                 let content = fs::read(home.join(&patch.file))

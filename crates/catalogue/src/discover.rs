@@ -26,7 +26,8 @@ pub enum DiscoverError {
     /// The folder of the entries cannot be read.
     #[error("{file}: {reason}")]
     Folder { file: String, reason: String },
-    /// An entry that was named, and whose description is wrong. The reason begins with the file.
+    /// A built-in server that cannot be used, or an entry that was named and whose description is wrong. The reason
+    /// of the latter begins with the file.
     #[error("{0}")]
     Broken(String),
     /// A name that no entry has.
@@ -35,16 +36,13 @@ pub enum DiscoverError {
     /// A variant without its entry, and the variants of that name.
     #[error("`{0}` has no entry before its colon: name one of {1}")]
     OnlyVariant(String, String),
-    /// A built-in entry or a command line cannot be used.
-    #[error("{0}")]
-    Subject(String),
 }
 
 /// All subjects: the built-in null servers first, then the entries by name. An entry whose
 /// description is wrong is among them, as [`Origin::Broken`]. A user's own entry hides an embedded
 /// one of the same name.
 pub fn subjects(project: &Project, program: &Path) -> Result<Vec<Subject>, DiscoverError> {
-    let builtins = Subject::builtins(program, project).map_err(DiscoverError::Subject)?;
+    let builtins = Subject::builtins(program, project).map_err(DiscoverError::Broken)?;
     let mut subjects: Vec<Subject> = Vec::new();
     for root in project.roots() {
         let below = entries_of(&project.layer(root), root)?;
@@ -120,16 +118,14 @@ fn read_entry(project: &Project, entries: &Path, folder: &Path) -> Result<Vec<Su
             .find(|earlier| are_built_alike(&earlier.variant, &variant))
             .map_or_else(|| project.build_folder(&variant.id), |earlier| earlier.build.clone());
         let checkouts = Checkouts::of_entry(&entry.id, &variant.sources, folder, project)?;
+        let (title, versions) = (entry.title.clone(), entry.versions.clone());
+        let origin = Origin::Entry { versions };
         let subject = Subject {
-            title: entry.title.clone(),
             description: entry.description.clone(),
             url: entry.url.clone(),
-            source: folder.to_owned(),
             build,
             checkouts,
-            origin: Origin::Entry { versions: entry.versions.clone() },
-            tree: None,
-            variant,
+            ..Subject::new(variant, title, folder.to_owned(), origin, project)
         };
         if project.is_checked(&project.state) {
             let checkouts = subject.checkouts.iter().map(|it| it.folder.clone());
@@ -199,12 +195,10 @@ pub fn select(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Di
             return Err(DiscoverError::Broken(reason.to_owned()));
         }
         if !subjects.iter().any(|subject| means(name, subject)) {
-            let mut known: Vec<String> = Vec::new();
-            for subject in subjects {
-                let id = &subject.variant.id;
-                known.extend([id.language(), id.entry()].map(str::to_owned));
-                known.push(id.to_string());
-            }
+            let ids = subjects.iter().map(|it| &it.variant.id);
+            let names =
+                ids.flat_map(|it| [it.language(), it.entry(), &it.to_string()].map(str::to_owned));
+            let mut known: Vec<String> = names.collect();
             let of_entries = known.iter().filter(|known| known.ends_with(name));
             let of_entries: Vec<&str> = of_entries.map(String::as_str).collect();
             if name.starts_with(':') && !of_entries.is_empty() {

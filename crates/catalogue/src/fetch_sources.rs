@@ -115,7 +115,7 @@ impl Fetcher<'_> {
     ) -> Result<(), FetchError> {
         let place = match self.mirror {
             Some(mirror) => mirror.find(repository).map_err(failed)?.display().to_string(),
-            None => repository.as_str().to_owned(),
+            None => repository.to_string(),
         };
         fs::create_dir_all(folder).map_err(FetchError::at(folder))?;
         let git = self.git(folder);

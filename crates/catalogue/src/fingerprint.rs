@@ -63,7 +63,7 @@ pub fn fingerprint(subject: &Subject) -> Option<String> {
     Some(hexadecimal(hash))
 }
 
-/// Whether `subject` may run files that its fingerprint lacks.
+/// True if `subject` may run files that its fingerprint lacks.
 #[must_use]
 pub fn runs_others(subject: &Subject) -> bool {
     let is_compiled = |path: &PathBuf| {
@@ -170,17 +170,22 @@ mod tests {
         fingerprint(subject).unwrap()
     }
 
+    /// True if a change makes it another program.
+    fn differs(subject: &Subject, change: impl FnOnce()) -> bool {
+        let before = print(subject);
+        change();
+        before != print(subject)
+    }
+
     #[test]
     fn one_byte_changed_in_a_server_changes_it_and_another_time_does_not() {
         let (folder, subject) = world("./server {port}");
-        let before = print(&subject);
-        assert_eq!(print(&subject), before);
+        assert!(!differs(&subject, || {}));
         let server = folder.path().join("server");
         let earlier = SystemTime::now() - Duration::from_secs(3600);
-        File::options().write(true).open(&server).unwrap().set_modified(earlier).unwrap();
-        assert_eq!(print(&subject), before);
-        program(&server, "#!/bin/sh\necho two\n");
-        assert_ne!(print(&subject), before);
+        let touch = || File::options().write(true).open(&server)?.set_modified(earlier);
+        assert!(!differs(&subject, || touch().unwrap()));
+        assert!(differs(&subject, || program(&server, "#!/bin/sh\necho two\n")));
     }
 
     #[test]
@@ -188,9 +193,8 @@ mod tests {
         let (_one, first) = world("./server {port} --fast");
         let (two, second) = world("./server {port} --fast");
         assert_eq!(print(&first), print(&second));
-        let by_path =
-            subject(two.path(), &format!("{}/server {{port}} --fast", two.path().display()));
-        assert_eq!(print(&first), print(&by_path));
+        let line = format!("{}/server {{port}} --fast", two.path().display());
+        assert_eq!(print(&first), print(&subject(two.path(), &line)));
         assert_ne!(print(&first), print(&subject(two.path(), "./server {port} --slow")));
     }
 
@@ -206,18 +210,16 @@ mod tests {
     fn files_that_arguments_and_variables_name_count() {
         for argument in ["settings", "--config=settings", "{source}/settings"] {
             let (folder, subject) = world(&format!("./server {{port}} {argument} ."));
-            fs::write(folder.path().join("settings"), "a").unwrap();
-            let before = print(&subject);
-            fs::write(folder.path().join("settings"), "b").unwrap();
-            assert_ne!(print(&subject), before, "{argument}");
+            let write = |text| fs::write(folder.path().join("settings"), text).unwrap();
+            write("a");
+            assert!(differs(&subject, || write("b")), "{argument}");
         }
         let (folder, mut subject) = world("./server {port}");
-        fs::write(folder.path().join("settings"), "a").unwrap();
+        let write = |text| fs::write(folder.path().join("settings"), text).unwrap();
+        write("a");
         let without = print(&subject);
         subject.variant.run.env.insert("SETTINGS".into(), "{source}/settings".into());
-        let with = print(&subject);
-        fs::write(folder.path().join("settings"), "b").unwrap();
-        assert!(without != with && with != print(&subject));
+        assert!(without != print(&subject) && differs(&subject, || write("b")));
     }
 
     #[test]
@@ -226,15 +228,12 @@ mod tests {
         let write = |name: &str, text: &str| program(&folder.path().join(name), text);
         write("app.sh", "#!/bin/sh\n. ./lib/part.sh\n");
         write("lib/part.sh", "one");
-        let before = print(&subject);
         for written in
             ["__pycache__/a.pyc", "target/out", ".git/index", "out/runs.jsonl", "load/load.json"]
         {
-            write(written, "");
-            assert_eq!(print(&subject), before, "{written}");
+            assert!(!differs(&subject, || write(written, "")), "{written}");
         }
-        write("lib/part.sh", "two");
-        assert_ne!(print(&subject), before);
+        assert!(differs(&subject, || write("lib/part.sh", "two")));
         for number in 0..=FILES_MOST {
             File::create(folder.path().join(number.to_string())).unwrap();
         }
@@ -246,11 +245,9 @@ mod tests {
         let other = tempfile::tempdir().unwrap();
         fs::copy("/bin/cat", other.path().join("server")).unwrap();
         let (folder, subject) = world(&format!("{}/server {{port}}", other.path().display()));
-        let before = print(&subject);
-        fs::write(other.path().join("log"), "").unwrap();
-        assert_eq!(print(&subject), before);
-        fs::write(folder.path().join("settings"), "").unwrap();
-        assert_ne!(print(&subject), before);
+        let write = |folder: &Path, name| fs::write(folder.join(name), "").unwrap();
+        assert!(!differs(&subject, || write(other.path(), "log")));
+        assert!(differs(&subject, || write(folder.path(), "settings")));
     }
 
     #[test]
@@ -272,9 +269,8 @@ mod tests {
         assert_eq!(fingerprint(&subject), None, "it is on nobody's path");
         program(&folder.path().join("bin/server"), "#!/bin/sh\n");
         subject.variant.run.env.insert("PATH".into(), "nowhere:{source}/bin".into());
-        let before = print(&subject);
-        program(&folder.path().join("bin/server"), "#!/bin/sh\necho\n");
-        assert_ne!(print(&subject), before);
+        let server = folder.path().join("bin/server");
+        assert!(differs(&subject, || program(&server, "#!/bin/sh\necho\n")));
     }
 
     #[test]
@@ -294,10 +290,9 @@ mod tests {
         subject.variant.scenarios = vec![Scenario::Hello, Scenario::Echo];
         program(&folder.path().join("hello"), "1");
         assert_eq!(fingerprint(&subject), None, "the program for echo is missing");
-        program(&folder.path().join("echo"), "2");
-        let before = print(&subject);
-        program(&folder.path().join("echo"), "3");
-        assert_ne!(print(&subject), before);
+        let write = |text| program(&folder.path().join("echo"), text);
+        write("2");
+        assert!(differs(&subject, || write("3")));
     }
 
     #[test]
@@ -322,15 +317,10 @@ mod tests {
         program(&folder.path().join("mine/server"), "#!/bin/sh\n");
         let mut subject = subject(&folder.path().join("mine"), "./server {port}");
         let share = |text: &str| program(&folder.path().join("shared/part"), text);
-        let changes = |subject: &Subject| {
-            share("1");
-            let before = print(subject);
-            share("2");
-            before != print(subject)
-        };
-        assert!(!changes(&subject));
+        share("1");
+        assert!(!differs(&subject, || share("2")));
         subject.origin = Origin::Entry { versions: Vec::new() };
-        assert!(changes(&subject));
+        assert!(differs(&subject, || share("1")));
     }
 
     #[test]

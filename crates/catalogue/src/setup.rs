@@ -85,13 +85,10 @@ pub fn install_commands(packages: &BTreeSet<String>, privilege: Privilege) -> Ve
     if packages.is_empty() {
         return Vec::new();
     }
-    let sudo: &[&str] = match privilege {
-        Privilege::Root => &[],
-        Privilege::Sudo => &["sudo"],
-    };
+    let sudo = (privilege == Privilege::Sudo).then_some("sudo");
     let command = |words: &[&str]| -> Vec<String> {
         let quiet = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"];
-        sudo.iter().chain(&quiet).chain(words).map(|&word| word.to_owned()).collect()
+        sudo.iter().chain(&quiet).chain(words).map(|word| (*word).to_owned()).collect()
     };
     let mut install = command(&["install", "-y", "--no-install-recommends", "--"]);
     install.extend(packages.iter().cloned());

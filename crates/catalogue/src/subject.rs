@@ -58,8 +58,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A variant that is no part of an entry, or of one that cannot be read.
-    fn new(
+    /// A variant without a description, a build of its own and sources.
+    pub(crate) fn new(
         variant: Variant,
         title: String,
         source: PathBuf,
@@ -184,8 +184,7 @@ impl Subject {
         [("epoll", Mechanism::Epoll), ("io_uring", Mechanism::IoUring)]
             .into_iter()
             .map(|(name, mechanism)| {
-                let id = VariantId::new(&format!("builtin/{name}"), None)
-                    .map_err(|error| error.to_string())?;
+                let id = VariantId::new(&format!("builtin/{name}"), None)?;
                 let words = ["null-server", name, "{scenario}", "{host}", "{port}", "{workers}"];
                 let mut command = vec![program.display().to_string()];
                 command.extend(words.map(str::to_owned));
@@ -226,10 +225,8 @@ impl Subject {
     /// given to one.
     pub fn own(line: &str, scenarios: &[Scenario], project: &Project) -> Result<Self, String> {
         let command = split(line, "server", "./my-server {port}")?;
-        let mut names = Vec::new();
-        for argument in &command {
-            names.extend(placeholder::names(argument).map_err(|error| error.to_string())?);
-        }
+        let names: Result<Vec<_>, _> = command.iter().map(|it| placeholder::names(it)).collect();
+        let names = names.map_err(|error| error.to_string())?.concat();
         if !names.contains(&"port") && !names.contains(&"path") {
             return Err(format!(
                 "the server command `{line}` does not say where its port goes: write {{port}} in its place, \
@@ -314,7 +311,7 @@ fn program_name(program: &str) -> String {
 }
 
 fn own_id(name: &str) -> Result<VariantId, String> {
-    VariantId::new(&format!("own/{name}"), None).map_err(|error| error.to_string())
+    VariantId::new(&format!("own/{name}"), None)
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ impl IdleOption {
         is_priced: bool,
         note: &dyn Fn(&str),
     ) -> anyhow::Result<Option<AwakeCpus>> {
-        if settings.idle.is_natural() {
+        if settings.idle == IdleMode::Natural {
             return Ok(None);
         }
         let stop = context.interrupt.flag();

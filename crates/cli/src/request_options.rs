@@ -241,7 +241,7 @@ impl OwnOptions {
     pub(crate) fn is_given(&self) -> bool {
         self.requests != RequestOptions::default()
             || !self.urls.is_empty()
-            || !self.trust.trust().is_system()
+            || self.trust.trust() != Trust::System
     }
 
     /// Why idle connections cannot be made to the servers.
@@ -260,7 +260,7 @@ impl OwnOptions {
         if !self.is_given() && !has_path {
             return Ok(None);
         }
-        if !self.trust.trust().is_system()
+        if self.trust.trust() != Trust::System
             && !self.urls.iter().any(ServerUrl::is_tls)
             && !subjects.iter().any(is_tls)
         {

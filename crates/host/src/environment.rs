@@ -66,11 +66,9 @@ pub const SYSCTLS: [&str; 30] = [
 #[must_use]
 pub fn gather(revision: Option<String>) -> Environment {
     let variables = Some(variables(changes_servers));
-    let others: Vec<String> = self::variables(may_change_servers)
-        .into_iter()
-        .map(|(name, value)| format!("{name}={value}\0"))
-        .collect();
-    let other_variables = Some(digest::of_text(&others.concat()));
+    let others = self::variables(may_change_servers).into_iter();
+    let others: String = others.map(|(name, value)| format!("{name}={value}\0")).collect();
+    let other_variables = Some(digest::of_text(&others));
     Environment { revision, variables, other_variables, ..here() }
 }
 
@@ -171,11 +169,8 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 #[must_use]
 pub fn revision(folder: &Path, stop: &AtomicBool) -> Option<String> {
     let git = |arguments: &[&str]| {
-        let argv: Vec<String> = ["git", "--no-optional-locks"]
-            .iter()
-            .chain(arguments)
-            .map(|&word| word.to_owned())
-            .collect();
+        let words = [&["git", "--no-optional-locks"], arguments].concat();
+        let argv: Vec<String> = words.into_iter().map(str::to_owned).collect();
         let job = Job { argv: &argv, folder, env: NO_ENV, timeout: GIT_TIMEOUT };
         job.output(stop).ok().filter(|it| it.status.success()).map(|it| it.text)
     };

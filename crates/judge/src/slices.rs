@@ -94,7 +94,7 @@ pub fn disturbed(slices: &[Slice], programs: &[ProgramShare]) -> Option<Reason> 
         let detail = format!("summed over CPUs: {dropped} of {all} slices {what}");
         return Some(most.reason(weight, Some(ns), detail));
     }
-    let detail = format!("{dropped} of {all} {what}, most by `{}`", most.guide().name);
+    let detail = format!("{dropped} of {all} {what}, most by `{}`", most.name());
     let share = Some(dropped as f64 / all as f64);
     let reason = ReasonKind::SlicesDropped.reason(weight, share, detail);
     Some(if most.is_disturbance() { reason.by(programs) } else { reason })

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wirebench_schema::{
     load::{
         Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS,
-        RateStep, SampleReply, Stop, Waiting,
+        RateStep, SampleReply, Stop, Waiting, is_safe,
     },
     scenario::Protocol,
 };
@@ -88,7 +88,7 @@ impl ThreadParams {
 
     /// Whether it is a share of a load whose intervals are added up.
     pub(crate) const fn is_shared_load(&self) -> bool {
-        !self.keeps_connections && !self.share.is_whole()
+        !self.keeps_connections && self.share.count > 1
     }
 
     fn new(config: &LoadConfig) -> Self {
@@ -325,7 +325,7 @@ fn http1(config: &LoadConfig, files: &mut file::FilesDigest) -> Result<Http1, Lo
     }
     let requests = |head: &Head| Requests::new(&head.bytes(bytes), config.pipeline);
     let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&head(&heavy.path))));
-    let (is_safe, learns_body) = (config.has_safe_method(), config.expect().leaves_body_open());
+    let (is_safe, learns_body) = (is_safe(&config.method), config.expect().leaves_body_open());
     let http = Http1::new(requests(&one), rules, config.threads);
     Ok(http.with_first_use(FirstUse { is_safe, learns_body }).with_heavy(heavy))
 }

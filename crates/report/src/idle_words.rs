@@ -9,7 +9,7 @@ use crate::compare::Difference;
 
 /// Words for a mode on which the machine does not decide.
 pub(crate) fn mode(mode: IdleMode) -> Option<&'static str> {
-    (!mode.is_natural()).then_some("CPUs kept awake")
+    (mode != IdleMode::Natural).then_some("CPUs kept awake")
 }
 
 /// Other words with those of the mode.
@@ -21,7 +21,7 @@ pub(crate) fn after(words: &str, of: IdleMode) -> String {
 pub(crate) fn idle_cpus(start: &Start) -> Option<String> {
     let price = start.wake_up.as_ref().map(wake_up);
     let words = mode(start.idle).map(str::to_owned).into_iter().chain(price);
-    (!start.idle.is_natural()).then(|| words.collect::<Vec<_>>().join("; "))
+    (start.idle != IdleMode::Natural).then(|| words.collect::<Vec<_>>().join("; "))
 }
 
 /// The price of a wake-up, as a sentence without its end.

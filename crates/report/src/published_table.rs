@@ -161,7 +161,7 @@ fn compared<'a>(
         ComparedColumn { head, workload, column, metric, reference: metric.and(reference) }
     };
     let columns: Vec<ComparedColumn<'a>> = table.cells().enumerate().map(column).collect();
-    let row = |(variant, numbers): &'a (VariantId, Vec<f64>)| ComparedRow {
+    let row = |(variant, numbers): (&'a VariantId, &'a Vec<f64>)| ComparedRow {
         name: name_of(published, variant),
         variant,
         state: published.figures.rows.get(variant).map(|row| row.state),

@@ -40,7 +40,7 @@ pub use measurement::{Cost, Measurement};
 pub use placement::{MachinePart, Placement};
 pub use program::{Owner, ProgramShare, next_step, unstoppable};
 pub use read::{Journal, JournalError};
-pub use reason::{KindGuide, Reason, ReasonKind, RunSide, Weight};
+pub use reason::{Reason, ReasonKind, RunSide, Weight};
 pub use search::{SearchLimit, SearchResult, SearchSpec};
 pub use slice::{Balance, Distances, Instance, Procedure, Slice, logarithms_by_round};
 pub use warm_up::WarmUp;
@@ -360,9 +360,6 @@ impl Outcome {
     /// Whether anything was measured.
     #[must_use]
     pub const fn has_figures(&self) -> bool {
-        match self {
-            Self::Measured(_) | Self::Idle(_) => true,
-            Self::Failed { .. } => false,
-        }
+        !matches!(self, Self::Failed { .. })
     }
 }

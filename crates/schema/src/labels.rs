@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::refuse::refuse_if;
+
 /// The longest label in bytes.
 const MOST_BYTES: usize = 100;
 
@@ -32,16 +34,12 @@ impl Labels {
 /// Reads a label: printable text in one line.
 pub fn parse_label(text: &str) -> Result<String, String> {
     let label = text.trim();
-    match label {
-        "" => Err("a label needs at least one character, such as v1.2".to_owned()),
-        _ if label.len() > MOST_BYTES => {
-            Err(format!("the label has {} bytes: use at most {MOST_BYTES}", label.len()))
-        }
-        _ if label.chars().any(char::is_control) => {
-            Err("the label has a control character: use text in one line".to_owned())
-        }
-        _ => Ok(label.to_owned()),
-    }
+    let bytes = label.len();
+    refuse_if!(bytes == 0, "a label needs at least one character, such as v1.2");
+    refuse_if!(bytes > MOST_BYTES, "the label has {bytes} bytes: use at most {MOST_BYTES}");
+    let has_control = label.chars().any(char::is_control);
+    refuse_if!(has_control, "the label has a control character: use text in one line");
+    Ok(label.to_owned())
 }
 
 #[cfg(test)]

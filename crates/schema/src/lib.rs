@@ -23,6 +23,7 @@ mod names;
 pub mod objective;
 pub mod placeholder;
 pub mod printable;
+mod refuse;
 pub mod scenario;
 pub mod secrets;
 pub mod server_url;
@@ -32,3 +33,8 @@ pub mod target;
 mod toml_error;
 pub mod units;
 pub mod verification;
+
+/// For serde: whether a field can be absent.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

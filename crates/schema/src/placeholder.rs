@@ -94,14 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_placeholder_gets_the_nearest_one() {
+    fn an_unknown_placeholder_gets_the_nearest_one_and_one_without_a_value_is_an_error() {
         let message = names("--listen={prot}").unwrap_err().to_string();
         expect!["in `--listen={prot}`: unknown placeholder `prot`: did you mean `port`?"]
             .assert_eq(&message);
-    }
-
-    #[test]
-    fn a_placeholder_without_a_value_is_an_error() {
         assert!(matches!(fill("{port}", &[]), Err(PlaceholderError::NoValue(..))));
     }
 }

@@ -3,9 +3,6 @@
 mod heavy;
 mod protocol;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 pub use self::{
     heavy::HeavyConnections,
     protocol::{Protocol, ProtocolTraits},
@@ -18,33 +15,26 @@ pub const HELLO_BODY: &str = "Hello world!";
 /// for another.
 pub const DEFAULT_TIMEOUT_MS: u64 = 5000;
 
-/// A scenario: the contract of a server. `entries/README.md` describes each in full.
-#[derive(
-    Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scenario {
-    /// One constant HTTP/1.1 response per request head.
-    Hello,
-    /// `hello`, and a connection without progress is closed after a time.
-    HelloTimeout,
-    /// Every byte back, in order.
-    Echo,
-    /// `hello`, and each request works while it holds a lock that all connections share.
-    Mutex,
-    /// `hello`, and one task of the server answers all requests, through a bounded channel.
-    Channel,
-    /// `hello`, and the requests of some connections need much CPU time.
-    Skewed,
-    /// `hello`, and a second task of the connection answers while the first one works.
-    Handoff,
-    /// The requests of a user, each with what it expects: the contract is theirs.
-    Requests,
-}
-
-crate::names! { Scenario "scenario":
-    Hello = "hello", HelloTimeout = "hello-timeout", Echo = "echo", Mutex = "mutex",
-    Channel = "channel", Skewed = "skewed", Handoff = "handoff", Requests = "requests"
+crate::names! {
+    /// A scenario: the contract of a server. `entries/README.md` describes each in full.
+    pub enum Scenario "scenario" {
+        /// One constant HTTP/1.1 response per request head.
+        Hello = "hello",
+        /// `hello`, and a connection without progress is closed after a time.
+        HelloTimeout = "hello-timeout",
+        /// Every byte back, in order.
+        Echo = "echo",
+        /// `hello`, and each request works while it holds a lock that all connections share.
+        Mutex = "mutex",
+        /// `hello`, and one task of the server answers all requests, through a bounded channel.
+        Channel = "channel",
+        /// `hello`, and the requests of some connections need much CPU time.
+        Skewed = "skewed",
+        /// `hello`, and a second task of the connection answers while the first one works.
+        Handoff = "handoff",
+        /// The requests of a user, each with what it expects: the contract is theirs.
+        Requests = "requests",
+    }
 }
 
 impl Scenario {
@@ -79,26 +69,6 @@ impl Scenario {
     /// The connections of a load that request something else, if there are some.
     #[must_use]
     pub fn heavy(self) -> Option<HeavyConnections> {
-        let heavy = || HeavyConnections { every: 8, path: "/100".to_owned() };
-        (self == Self::Skewed).then(heavy)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::expect;
-
-    #[test]
-    fn every_scenario_reads_back_from_its_name() {
-        for scenario in Scenario::ALL {
-            assert_eq!(scenario.name().parse(), Ok(scenario));
-        }
-    }
-
-    #[test]
-    fn a_mistyped_scenario_gets_the_nearest_one() {
-        let message = "helo".parse::<Scenario>().unwrap_err();
-        expect!["unknown scenario `helo`: did you mean `hello`?"].assert_eq(&message);
+        (self == Self::Skewed).then(|| HeavyConnections { every: 8, path: "/100".to_owned() })
     }
 }

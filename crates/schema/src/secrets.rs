@@ -11,8 +11,9 @@ mod values;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
-use values::Values;
+use values::SecretValues;
 
+pub(crate) use names::decoded;
 pub use names::{SHOW_OPTION, is_secret};
 
 /// The beginning of all that is in the place of a secret.
@@ -26,7 +27,7 @@ pub struct Secrets {
     /// By the hidden text, the texts that it stands for, with their numbers.
     numbers: HashMap<String, HashMap<String, usize>>,
     /// What is hidden without a name.
-    values: Arc<Values>,
+    values: Arc<SecretValues>,
 }
 
 impl Default for Secrets {
@@ -135,7 +136,7 @@ pub fn hidden_json(text: &str) -> String {
     while let Some(Ok(value)) = values.next() {
         // The first one has what a server was given.
         let secrets = secrets.get_or_insert_with(|| Secrets {
-            values: Arc::new(Values::of(&value)),
+            values: Arc::new(SecretValues::of(&value)),
             ..Secrets::default()
         });
         hidden += &format!("{}\n", secrets.json(value));

@@ -5,6 +5,7 @@ use std::{fmt, net::SocketAddr, str::FromStr};
 
 use crate::{
     placeholder,
+    refuse::refuse_if,
     scenario::{Protocol, Scenario},
     target::Target,
 };
@@ -68,14 +69,12 @@ impl FromStr for ServerUrl {
         let url = Self(text.to_owned());
         let target = url.filled(SocketAddr::from(([127, 0, 0, 1], 1)));
         let target = target.map_err(|reason| format!("{reason}; {EXAMPLE}"))?;
-        if target.protocol() != Protocol::Http1 {
-            return Err(format!("`{text}` is no URL of HTTP: {EXAMPLE}"));
-        }
-        if !url.is_unix() && !text.contains("{port}") {
-            return Err(format!(
-                "`{text}` has no place for the port, which wirebench chooses: {EXAMPLE}"
-            ));
-        }
+        let is_http = target.protocol() == Protocol::Http1;
+        refuse_if!(!is_http, "`{text}` is no URL of HTTP: {EXAMPLE}");
+        refuse_if!(
+            !url.is_unix() && !text.contains("{port}"),
+            "`{text}` has no place for the port, which wirebench chooses: {EXAMPLE}"
+        );
         Ok(url)
     }
 }

@@ -21,12 +21,7 @@ use self::{
     raw::RawSuite,
     scale::{MachineRule, WorkloadRule},
 };
-use crate::{id::VariantId, load::NamedFiles};
-
-/// Why a suite is not one. The message is a sentence; the caller adds the file's name.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct SuiteError(String);
+use crate::{id::VariantId, load::NamedFiles, refuse::refuse_if};
 
 /// A set of workloads and how to measure them.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,15 +64,13 @@ pub const DEFAULT_BASELINE: &str = "c/epoll";
 
 impl Suite {
     /// Reads the text of a suite that names no other file.
-    pub fn parse(name: &str, text: &str) -> Result<Self, SuiteError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, String> {
         Self::parse_with(name, text, &|_| Err("this suite has no folder".to_owned()))
     }
 
-    /// Reads the text of a suite's file.
-    pub fn parse_with(name: &str, text: &str, files: &NamedFiles<'_>) -> Result<Self, SuiteError> {
-        let raw: RawSuite = toml::from_str(text)
-            .map_err(|error| SuiteError(crate::toml_error::sentence(text, &error)))?;
-        raw.resolve(name, files)
+    /// Reads the text of a suite's file. An error is a sentence, to which the caller adds the file's name.
+    pub fn parse_with(name: &str, text: &str, files: &NamedFiles<'_>) -> Result<Self, String> {
+        crate::toml_error::parse::<RawSuite>(text)?.resolve(name, files)
     }
 
     /// Whether the suite measures this variant by default.
@@ -90,17 +83,15 @@ impl Suite {
     }
 
     /// The first reason why it cannot be carried out at any scale.
-    fn check(&self) -> Result<(), SuiteError> {
-        if self.baselines.is_empty() {
-            return Err(SuiteError("no baseline: write at least one".to_owned()));
-        }
+    fn check(&self) -> Result<(), String> {
+        refuse_if!(self.baselines.is_empty(), "no baseline: write at least one");
         for name in self.entries.iter().filter(|name| !name.ends_with('/')) {
-            name.parse::<VariantId>().map_err(SuiteError)?;
+            name.parse::<VariantId>()?;
         }
         for scale in Scale::ALL.into_iter().filter(|_| self.document.is_some()) {
             for workload in &self.at_scale(scale, 1)?.workloads {
                 workload.check().map_err(|reason| {
-                    SuiteError(format!("workload `{}` at {scale} scale: {reason}", workload.name))
+                    format!("workload `{}` at {scale} scale: {reason}", workload.name)
                 })?;
             }
         }

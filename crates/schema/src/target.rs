@@ -23,28 +23,13 @@ impl Scheme {
     /// All that are written with `://`.
     const OF_URLS: [Self; 3] = [Self::Http, Self::Https, Self::Tcp];
 
-    const fn name(self) -> &'static str {
+    /// Its name, its protocol, and the port of a URL that names none. An echo has no usual one.
+    const fn traits(self) -> (&'static str, Protocol, Option<u16>) {
         match self {
-            Self::Http => "http",
-            Self::Https => "https",
-            Self::Tcp => "tcp",
-            Self::Unix => "unix",
-        }
-    }
-
-    const fn protocol(self) -> Protocol {
-        match self {
-            Self::Http | Self::Https => Protocol::Http1,
-            Self::Tcp | Self::Unix => Protocol::Echo,
-        }
-    }
-
-    /// The port of a URL that names none. An echo has no usual one.
-    const fn usual_port(self) -> Option<u16> {
-        match self {
-            Self::Http => Some(80),
-            Self::Https => Some(443),
-            Self::Tcp | Self::Unix => None,
+            Self::Http => ("http", Protocol::Http1, Some(80)),
+            Self::Https => ("https", Protocol::Http1, Some(443)),
+            Self::Tcp => ("tcp", Protocol::Echo, None),
+            Self::Unix => ("unix", Protocol::Echo, None),
         }
     }
 }
@@ -82,7 +67,7 @@ impl Target {
     /// The protocol.
     #[must_use]
     pub const fn protocol(&self) -> Protocol {
-        self.scheme.protocol()
+        self.scheme.traits().1
     }
 
     /// Whether the bytes go through TLS.
@@ -129,7 +114,7 @@ impl Target {
     /// The same server with another path and query.
     pub fn with_path(&self, path: &str) -> Result<Self, String> {
         match path.starts_with('/') {
-            true => format!("{}://{}{path}", self.scheme.name(), self.authority()).parse(),
+            true => format!("{}://{}{path}", self.scheme.traits().0, self.authority()).parse(),
             false => Err(format!("`{path}` is not a path: write it like /users?page=1")),
         }
     }
@@ -150,7 +135,7 @@ impl Target {
     pub fn host_field(&self) -> String {
         let host = self.host_without_zone();
         let host = if self.is_ipv6() { format!("[{host}]") } else { host.to_owned() };
-        if self.scheme.usual_port() == Some(self.port) {
+        if self.scheme.traits().2 == Some(self.port) {
             host
         } else {
             format!("{host}:{}", self.port)
@@ -160,7 +145,7 @@ impl Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (scheme, authority) = (self.scheme.name(), self.authority());
+        let (scheme, authority) = (self.scheme.traits().0, self.authority());
         match self.scheme {
             Scheme::Http | Scheme::Https => {
                 write!(formatter, "{scheme}://{authority}{}", self.path)
@@ -188,12 +173,13 @@ impl FromStr for Target {
             ));
         };
         let name = scheme.to_ascii_lowercase();
-        let scheme = Scheme::OF_URLS.into_iter().find(|it| it.name() == name).ok_or_else(|| {
-            format!(
-                "`{given}`: wirebench does not speak `{name}`; write http://HOST:PORT/PATH or \
+        let scheme =
+            Scheme::OF_URLS.into_iter().find(|it| it.traits().0 == name).ok_or_else(|| {
+                format!(
+                    "`{given}`: wirebench does not speak `{name}`; write http://HOST:PORT/PATH or \
                  https://HOST:PORT/PATH for HTTP/1.1, tcp://HOST:PORT or unix:PATH for echo"
-            )
-        })?;
+                )
+            })?;
         let malformed = |reason: &str| {
             format!(
                 "`{given}` is not a URL ({reason}): write http://HOST:PORT/PATH or tcp://HOST:PORT"
@@ -217,11 +203,11 @@ impl FromStr for Target {
             None if authority.as_str().len() > bracketed.len() + 1 => {
                 return Err(malformed("the port is not a number from 1 to 65535"));
             }
-            None => match scheme.usual_port() {
+            None => match scheme.traits().2 {
                 // A colon announces a port, so one that is missing behind it was forgotten.
                 Some(port) if !authority.as_str().ends_with(':') => port,
                 _ => {
-                    let url = format!("{}://{bracketed}", scheme.name());
+                    let url = format!("{name}://{bracketed}");
                     return Err(format!(
                         "`{given}` has no port: write {url}:PORT, for example {url}:8080"
                     ));

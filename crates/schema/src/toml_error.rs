@@ -1,7 +1,13 @@
 //! Turns a TOML parser's drawing into one sentence about the mistake in a user's file.
 
-/// `line N: …` with the nearest key for one that is unknown.
-pub(crate) fn sentence(text: &str, error: &toml::de::Error) -> String {
+use serde::de::DeserializeOwned;
+
+/// Reads a user's file. An error is one sentence: `line N: …`, with the nearest key for one that is unknown.
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|error| sentence(text, &error))
+}
+
+fn sentence(text: &str, error: &toml::de::Error) -> String {
     let at = error.span().map_or(String::new(), |span| {
         let before = text.get(..span.start).unwrap_or_default();
         format!("line {}: ", before.matches('\n').count() + 1)
@@ -36,7 +42,7 @@ mod tests {
     }
 
     fn sentence_for(text: &str) -> String {
-        sentence(text, &toml::from_str::<File>(text).unwrap_err())
+        parse::<File>(text).unwrap_err()
     }
 
     #[test]

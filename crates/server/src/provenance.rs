@@ -64,12 +64,12 @@ mod tests {
 
     #[test]
     fn programs_and_scripts_from_elsewhere_are_named_unless_an_argument_is_of_the_tree() {
-        let [tree, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let [own, product] = [&tree, &other].map(|it| it.path().join("product"));
+        let [folder, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let [own, product] = [&folder, &other].map(|it| it.path().join("product"));
         for path in [&own, &product] {
             fs::copy("/bin/sleep", path).unwrap();
         }
-        let [script, elsewhere] = [&tree, &other].map(|it| it.path().join("script"));
+        let [script, elsewhere] = [&folder, &other].map(|it| it.path().join("script"));
         for path in [&script, &elsewhere] {
             fs::write(path, "read line").unwrap();
         }
@@ -77,7 +77,11 @@ mod tests {
             let mut command = Command::new(program);
             command.arg(word).stdin(std::process::Stdio::piped());
             let mut child = command.spawn().unwrap();
-            let found = outside(&[Pid::from_child(&child)], &[tree.path()]);
+            let pid = Pid::from_child(&child);
+            // The kernel sets the words up after the program has begun to run.
+            let has_words = || tree::process(pid).unwrap().cmdline().is_ok_and(|it| it.len() > 1);
+            while !has_words() {}
+            let found = outside(&[pid], &[folder.path()]);
             child.kill().unwrap();
             child.wait().unwrap();
             found

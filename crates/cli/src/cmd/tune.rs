@@ -175,7 +175,7 @@ impl Arguments {
 
     /// The workload that all others are like.
     fn model(&self, context: &Context, services: &[Subject]) -> anyhow::Result<Workload> {
-        let mut model = Suite::parse(SUITE, TEMPLATE)?.workloads.remove(0);
+        let mut model = Suite::parse(SUITE, TEMPLATE).map_err(usage)?.workloads.remove(0);
         let entry = match (&self.server, &self.entry) {
             _ if !services.is_empty() => services.to_vec(),
             (None, Some(entry)) => vec![context.select_one(entry)?],
@@ -203,7 +203,7 @@ impl Arguments {
         settings: RunSettings,
         (workloads, blocks): (Vec<Workload>, u32),
     ) -> anyhow::Result<Experiment> {
-        let mut suite = Suite::parse(SUITE, TEMPLATE)?;
+        let mut suite = Suite::parse(SUITE, TEMPLATE).map_err(usage)?;
         // There is one server: no ratio, and so no baseline that would be run twice.
         (suite.workloads, suite.blocks, suite.baseline_copies) = (workloads, blocks, 1);
         Ok(Experiment {

@@ -86,7 +86,7 @@ duration = "1s"
 impl Arguments {
     /// A workload with the requests that the options ask for, if they do, or those of the services' URLs.
     fn workload(&self, services: &[Subject]) -> anyhow::Result<Workload> {
-        let mut workload = Suite::parse("verify", TEMPLATE)?.workloads.remove(0);
+        let mut workload = Suite::parse("verify", TEMPLATE).map_err(usage)?.workloads.remove(0);
         if let Some(asked) = self.own.asked(services)? {
             if self.scenarios.iter().any(|it| *it != Scenario::Requests) {
                 return Err(usage(CONTRADICTION));

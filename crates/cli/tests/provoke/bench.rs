@@ -77,12 +77,12 @@ pub(crate) fn provoke(case: &Case, records: bool) -> Result<(), String> {
 fn is_disturbed(case: &Case, journal: &Journal) -> bool {
     let others = [ReasonKind::Stolen, ReasonKind::Neighbour];
     let others = others.iter().filter(|kind| !case.provoked.iter().any(|it| it.1 == **kind));
-    let names: Vec<&str> = others.map(|kind| kind.guide().name).collect();
+    let names: Vec<&str> = others.map(|kind| kind.name()).collect();
     let is_other = |reason: &Reason| match reason.kind {
         ReasonKind::SlicesDropped => {
             names.iter().any(|name| reason.text().contains(&format!("`{name}`")))
         }
-        kind => names.contains(&kind.guide().name),
+        kind => names.contains(&kind.name()),
     };
     journal.runs.iter().any(|run| run.outcome.reasons().iter().any(is_other))
 }

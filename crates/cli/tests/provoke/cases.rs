@@ -205,7 +205,7 @@ fn cohorts() -> Vec<Case> {
         case("a server that puts its work off", SLICED)
             .with(COHORT)
             .says("defers-work", Kind::DeferredWork, "slices of other servers")
-            .says(GOOD, Kind::SlicesDropped, Kind::ParkedBusy.guide().name)
+            .says(GOOD, Kind::SlicesDropped, Kind::ParkedBusy.name())
             .regular(),
         case("a cohort that nothing disturbs", SLICED).with(COHORT_OF_COPIES),
     ]

@@ -151,7 +151,7 @@ mod tests {
         let pilots_time = pilot::estimate(&suite.workloads[1]) * 2;
         assert_eq!(forecast.time(), forecast.runs_time + ASSUMED_CHECKS * 2 + pilots_time);
         assert_eq!((unchecked.checks, unchecked.checks_time), (0, Duration::ZERO));
-        let many = Suite { blocks: 200, ..suite.clone() };
+        let many = fixtures::suite("blocks = 200\nwarmup_blocks = 1", &[phases]);
         let held = |blocks| {
             let goal = Goal {
                 budget: Some(forecast.block_time * blocks),

@@ -11,7 +11,7 @@ pub use parse::{ToolFigures, parse};
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 use wirebench_schema::{
     journal::{Generator, GeneratorVersion},
-    load::{LoadConfig, LoadModel, Stop},
+    load::{ClosedPolicy, LoadConfig, LoadModel, Stop},
     printable::printable,
     scenario::Protocol,
     suite::{Phase, Workload},
@@ -183,7 +183,7 @@ pub fn check(generator: Generator, workload: &Workload) -> Result<(), String> {
     only(workload.scenario.heavy().is_none(), "makes the same request on all connections")?;
     only(workload.idle_connections == 0, "keeps no idle connections")?;
     only(workload.requests_per_connection.is_none(), "does not close connections after a count")?;
-    let repeats = workload.on_closed.is_fail() || generator == Generator::Hey;
+    let repeats = workload.on_closed == ClosedPolicy::Fail || generator == Generator::Hey;
     only(repeats, "does not repeat requests on closed connections")?;
     let is_named = |(name, value): &(String, String)| {
         name.eq_ignore_ascii_case("user-agent") && value != HEY_HEADERS[0].1

@@ -91,7 +91,7 @@ pub(super) fn varying(
     let mut files = Files { folder: None, left_bytes: FILES_LIMIT_BYTES, sent };
     let choices = files.choices(head.texts(body).into_iter())?;
     let template = Template::new(head, body, &choices).map_err(LoadError::Configuration)?;
-    let first_use = FirstUse { is_safe: config.has_safe_method(), learns_body: false };
+    let first_use = FirstUse { is_safe: is_safe(&config.method), learns_body: false };
     let picker = Picker::new(RequestOrder::InTurn, &[1], config.seed);
     Ok(Http1::of_set(vec![(template, rules, first_use)], (picker, None), config.threads))
 }

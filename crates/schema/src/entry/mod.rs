@@ -27,79 +27,66 @@ pub const RESERVED: [&str; 2] = ["builtin", "own"];
 /// share.
 pub const SHARED: &str = "shared";
 
-/// The class of a program: how much work its rows include.
-#[derive(
-    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// System calls and nothing between.
-    Raw,
-    /// A library for I/O; the protocol is the entry's own.
-    Library,
-    /// A framework that speaks the protocol itself.
-    Framework,
+crate::names! {
+    /// The class of a program: how much work its rows include.
+    pub enum Class {
+        /// System calls and nothing between.
+        Raw = "raw",
+        /// A library for I/O; the protocol is the entry's own.
+        Library = "library",
+        /// A framework that speaks the protocol itself.
+        Framework = "framework",
+    }
 }
 
-/// The programming model of one connection's work.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Model {
-    /// A thread of the kernel per connection.
-    Threads,
-    /// A process per connection or per worker, with blocking calls.
-    Processes,
-    /// A loop of the entry's own over events.
-    EventLoop,
-    /// Functions that a library calls back.
-    Callbacks,
-    /// Stackful tasks in user space.
-    Fibers,
-    /// Stackless tasks of the language.
-    Coroutines,
-    /// Go's tasks.
-    Goroutines,
-    /// Futures driven by a runtime.
-    AsyncTasks,
+crate::names! {
+    /// The programming model of one connection's work.
+    pub enum Model {
+        /// A thread of the kernel per connection.
+        Threads = "threads",
+        /// A process per connection or per worker, with blocking calls.
+        Processes = "processes",
+        /// A loop of the entry's own over events.
+        EventLoop = "event-loop",
+        /// Functions that a library calls back.
+        Callbacks = "callbacks",
+        /// Stackful tasks in user space.
+        Fibers = "fibers",
+        /// Stackless tasks of the language.
+        Coroutines = "coroutines",
+        /// Go's tasks.
+        Goroutines = "goroutines",
+        /// Futures driven by a runtime.
+        AsyncTasks = "async-tasks",
+    }
 }
 
-/// The mechanism by which the server receives events.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mechanism {
-    /// Readiness by epoll.
-    Epoll,
-    /// Completion by `io_uring`.
-    IoUring,
-    /// Calls that block.
-    Blocking,
+crate::names! {
+    /// The mechanism by which the server receives events.
+    pub enum Mechanism "mechanism" {
+        /// Readiness by epoll.
+        Epoll = "epoll",
+        /// Completion by `io_uring`.
+        IoUring = "io_uring",
+        /// Calls that block.
+        Blocking = "blocking",
+    }
 }
 
-/// The distribution of connections over workers.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sharing {
-    /// There is one worker and cannot be another.
-    Single,
-    /// Each worker accepts its own connections and keeps them.
-    Prefork,
-    /// Any worker may go on with any connection.
-    Shared,
-    /// One of them accepts and hands each connection to a worker, which keeps it.
-    HandOut,
-    /// Each connection has its own thread or process, regardless of the number of workers.
-    PerConnection,
-}
-
-crate::names! { Class: Raw = "raw", Library = "library", Framework = "framework" }
-crate::names! { Model:
-    Threads = "threads", Processes = "processes", EventLoop = "event-loop", Callbacks = "callbacks",
-    Fibers = "fibers", Coroutines = "coroutines", Goroutines = "goroutines", AsyncTasks = "async-tasks"
-}
-crate::names! { Mechanism "mechanism": Epoll = "epoll", IoUring = "io_uring", Blocking = "blocking" }
-crate::names! { Sharing:
-    Single = "single", Prefork = "prefork", Shared = "shared", HandOut = "hand-out",
-    PerConnection = "per-connection"
+crate::names! {
+    /// The distribution of connections over workers.
+    pub enum Sharing {
+        /// There is one worker and cannot be another.
+        Single = "single",
+        /// Each worker accepts its own connections and keeps them.
+        Prefork = "prefork",
+        /// Any worker may go on with any connection.
+        Shared = "shared",
+        /// One of them accepts and hands each connection to a worker, which keeps it.
+        HandOut = "hand-out",
+        /// Each connection has its own thread or process, regardless of the number of workers.
+        PerConnection = "per-connection",
+    }
 }
 
 /// A check that a server is known to fail, because of what its framework does by design.
@@ -277,9 +264,7 @@ impl Entry {
 
     /// The same of an entry that may name a file of requests.
     pub fn parse_with(id: &str, text: &str, files: &NamedFiles<'_>) -> Result<Self, String> {
-        toml::from_str::<raw::RawEntry>(text)
-            .map_err(|error| crate::toml_error::sentence(text, &error))?
-            .resolve(id, files)
+        crate::toml_error::parse::<raw::RawEntry>(text)?.resolve(id, files)
     }
 }
 

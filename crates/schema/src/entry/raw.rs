@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     BuildStep, Class, Deviation, Entry, Mechanism, Model, Need, RESERVED, Ready, Requirement,
     RunCommand, SHARED, Sharing, Variant, VersionProbe, VersionSource,
-    source::{RawSource, Source},
+    source::{self, Source},
 };
 use crate::{
     id::{VariantId, is_published},
     load::{NamedFiles, RequestOrder, RequestSet},
     placeholder,
+    refuse::refuse_if,
     scenario::Scenario,
 };
 
@@ -49,7 +50,7 @@ pub(super) struct RawEntry {
     requires: Vec<RawRequirement>,
     version: Vec<RawVersion>,
     #[serde(default)]
-    source: Vec<RawSource>,
+    source: Vec<Source>,
     #[serde(default)]
     build: Vec<BuildStep>,
     run: RunCommand,
@@ -113,23 +114,20 @@ struct RawVariant {
 
 impl RawEntry {
     pub(super) fn resolve(self, id: &str, files: &NamedFiles<'_>) -> Result<Entry, String> {
-        if let Some(language) = RESERVED.iter().find(|name| id.starts_with(&format!("{name}/"))) {
-            return Err(format!("`{language}/` is reserved: use another folder"));
-        }
-        if id.ends_with(&format!("/{SHARED}")) {
-            let reason =
-                format!("`{SHARED}` is the folder of what entries share: use another name");
-            return Err(reason);
-        }
-        if self.title.trim().is_empty() || self.description.trim().is_empty() {
-            return Err("`title` and `description` must say something".to_owned());
-        }
-        if self.version.is_empty() {
-            return Err(
-                "no [[version]]: a number without a version misleads its reader; say how to read one"
-                    .to_owned(),
-            );
-        }
+        let (language, name) = id.split_once('/').unwrap_or((id, ""));
+        refuse_if!(RESERVED.contains(&language), "`{language}/` is reserved: use another folder");
+        refuse_if!(
+            name == SHARED,
+            "`{SHARED}` is the folder of what entries share: use another name"
+        );
+        refuse_if!(
+            self.title.trim().is_empty() || self.description.trim().is_empty(),
+            "`title` and `description` must say something"
+        );
+        refuse_if!(
+            self.version.is_empty(),
+            "no [[version]]: a number without a version misleads its reader; say how to read one"
+        );
         let versions: Result<Vec<_>, _> = self.version.iter().map(RawVersion::resolve).collect();
         // Published forms are additions: an entry that has nothing else keeps its plain name.
         let only_published = self.variant.iter().all(|it| is_published(&it.name));
@@ -137,11 +135,10 @@ impl RawEntry {
         let mut names = BTreeSet::new();
         for variant in &self.variant {
             VariantId::new(id, Some(&variant.name))?;
-            if !names.insert(&variant.name) {
-                return Err(format!("two variants are named `{}`", variant.name));
-            }
+            let is_new = names.insert(&variant.name);
+            refuse_if!(!is_new, "two variants are named `{}`", variant.name);
         }
-        let sources = RawSource::resolve_all(&self.source)?;
+        let sources = source::checked(self.source.clone())?;
         let requests = self.requests(files)?;
         let forms = unnamed.iter().chain(&self.variant);
         let variants: Result<Vec<_>, _> =
@@ -168,36 +165,28 @@ impl RawEntry {
         if requests.is_some() && !scenarios.contains(&Scenario::Requests) {
             scenarios.push(Scenario::Requests);
         }
-        if scenarios.is_empty() {
-            return Err(format!("{id} has no scenario: write at least one of them"));
-        }
-        if scenarios.iter().collect::<BTreeSet<_>>().len() < scenarios.len() {
-            return Err(format!("{id} names a scenario twice"));
-        }
+        refuse_if!(scenarios.is_empty(), "{id} has no scenario: write at least one of them");
+        let different = scenarios.iter().collect::<BTreeSet<_>>().len();
+        refuse_if!(different < scenarios.len(), "{id} names a scenario twice");
         let sharing = variant.sharing.unwrap_or(self.sharing);
         let asked = variant.max_workers.or(self.max_workers);
         let max_workers = if sharing == Sharing::Single { Some(1) } else { asked };
-        if max_workers == Some(0) {
-            return Err(format!("{id}: `max_workers` of 0 leaves no worker"));
-        }
+        refuse_if!(max_workers == Some(0), "{id}: `max_workers` of 0 leaves no worker");
         let requires: Result<Vec<_>, _> =
             self.requires.iter().chain(&variant.requires).map(RawRequirement::resolve).collect();
         let build = variant.build.as_ref().unwrap_or(&self.build);
-        if sources.is_empty() && self.names_checkouts(build) {
-            return Err(
-                "`{checkouts}` is the folder of the fetched sources, and there is no [[source]]: add one"
-                    .to_owned(),
-            );
-        }
+        refuse_if!(
+            sources.is_empty() && self.names_checkouts(build),
+            "`{CHECKOUTS}` is the folder of the fetched sources, and there is no [[source]]: add one"
+        );
         build.iter().try_for_each(check_step)?;
         let run = variant.run.as_ref().unwrap_or(&self.run);
         check_run(run)?;
         let takes_port = |word: &String| word.contains("{port}");
-        if run.ready == Ready::Connect && !run.command.iter().any(takes_port) {
-            return Err(format!(
-                "{id}: with `ready = \"connect\"` the run command must say where {{port}} goes"
-            ));
-        }
+        refuse_if!(
+            run.ready == Ready::Connect && !run.command.iter().any(takes_port),
+            "{id}: with `ready = \"connect\"` the run command must say where {{port}} goes"
+        );
         Ok(Variant {
             form: variant.name.clone(),
             note: variant.note.clone(),
@@ -234,12 +223,10 @@ impl RawEntry {
 }
 
 fn check_run(run: &RunCommand) -> Result<(), String> {
-    if run.command.iter().chain(run.env.values()).any(|word| word.contains(CHECKOUTS)) {
-        return Err(
-            "the run command: `{checkouts}` has no value here: copy what it needs to {build}"
-                .to_owned(),
-        );
-    }
+    refuse_if!(
+        run.command.iter().chain(run.env.values()).any(|word| word.contains(CHECKOUTS)),
+        "the run command: `{CHECKOUTS}` has no value here: copy what it needs to {{build}}"
+    );
     check_command("run", &run.command)?;
     check_env("run", &run.env)
 }
@@ -263,19 +250,18 @@ fn early_command(what: &str, known: &[&str], command: &[String]) -> Result<Vec<S
 
 fn check_env(what: &str, env: &BTreeMap<String, String>) -> Result<(), String> {
     for (name, value) in env {
-        let wrong = |reason: String| format!("`env` of the {what} command: {reason}");
-        if name.is_empty() || name.contains(['=', '\0']) {
-            return Err(wrong(format!("`{name}` is not the name of a variable")));
-        }
-        placeholder::names(value).map_err(|e| wrong(e.to_string()))?;
+        refuse_if!(
+            name.is_empty() || name.contains(['=', '\0']),
+            "`env` of the {what} command: `{name}` is not the name of a variable"
+        );
+        placeholder::names(value).map_err(|e| format!("`env` of the {what} command: {e}"))?;
     }
     Ok(())
 }
 
 fn check_command(what: &str, command: &[String]) -> Result<(), String> {
-    if command.first().is_none_or(String::is_empty) {
-        return Err(format!("the {what} command is empty: write the program first"));
-    }
+    let is_empty = command.first().is_none_or(String::is_empty);
+    refuse_if!(is_empty, "the {what} command is empty: write the program first");
     for argument in command {
         placeholder::names(argument).map_err(|e| format!("the {what} command: {e}"))?;
     }
@@ -285,9 +271,10 @@ fn check_command(what: &str, command: &[String]) -> Result<(), String> {
 fn deviations<'a>(raw: impl Iterator<Item = &'a RawDeviation>) -> Result<Vec<Deviation>, String> {
     let mut deviations = Vec::new();
     for RawDeviation { checks, reason } in raw {
-        if checks.is_empty() || reason.trim().is_empty() {
-            return Err("each [[deviation]] names its `checks` and says its `reason`".to_owned());
-        }
+        refuse_if!(
+            checks.is_empty() || reason.trim().is_empty(),
+            "each [[deviation]] names its `checks` and says its `reason`"
+        );
         let all = checks.iter().cloned();
         deviations.extend(all.map(|check| Deviation { check, reason: reason.clone() }));
     }
@@ -311,20 +298,16 @@ impl RawRequirement {
                     .to_owned(),
             );
         };
-        if self.what.is_some() && self.probe.is_none() {
-            return Err("`what` names the thing that a `probe` looks for: omit it".to_owned());
-        }
-        if self.io_uring == Some(false) {
-            return Err("`io_uring = false` requires nothing: omit it".to_owned());
-        }
+        refuse_if!(
+            self.what.is_some() && self.probe.is_none(),
+            "`what` names the thing that a `probe` looks for: omit it"
+        );
+        refuse_if!(self.io_uring == Some(false), "`io_uring = false` requires nothing: omit it");
+        self.debian.iter().try_for_each(|name| check_package(name))?;
         let fetch = self.fetch.as_deref().map(|command| early_command("fetch", &EARLY, command));
         Ok(Requirement {
             need: need?,
-            debian: self
-                .debian
-                .iter()
-                .map(|name| checked_package(name))
-                .collect::<Result<_, _>>()?,
+            debian: self.debian.clone(),
             fetch: fetch.transpose()?,
             hint: self.hint.clone(),
         })
@@ -341,20 +324,16 @@ impl RawRequirement {
 
 /// A name that Debian may give to a package. Its installer, which may run as root, takes other
 /// words as options, files, or packages to be removed.
-fn checked_package(name: &str) -> Result<String, String> {
+fn check_package(name: &str) -> Result<(), String> {
     let begins = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let goes_on = |c: char| begins(c) || matches!(c, '+' | '-' | '.');
-    if name.len() < 2
-        || !name.starts_with(begins)
-        || !name.chars().all(goes_on)
-        || name.ends_with('-')
-    {
-        return Err(format!(
-            "`{name}` is not the name of a Debian package: it has lower-case letters, digits, `+`, \
-             `-` and `.`, such as libc6-dev"
-        ));
-    }
-    Ok(name.to_owned())
+    let is_name = name.len() > 1 && name.starts_with(begins) && name.chars().all(goes_on);
+    refuse_if!(
+        !is_name || name.ends_with('-'),
+        "`{name}` is not the name of a Debian package: it has lower-case letters, digits, `+`, `-` and `.`, such as \
+         libc6-dev"
+    );
+    Ok(())
 }
 
 fn parse_kernel(text: &str) -> Result<Need, String> {

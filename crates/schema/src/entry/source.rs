@@ -3,23 +3,29 @@
 use serde::Deserialize;
 use std::{collections::BTreeSet, fmt, path::Component, path::Path, str::FromStr};
 
+use crate::refuse::refuse_if;
+
 /// Digits of the name of a commit.
 const COMMIT_DIGITS: usize = 40;
 /// Digits of a commit that are shown to a reader.
 const SHOWN_DIGITS: usize = 12;
 
 /// A repository at one commit, with changes of ours.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
+#[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The name of its folder below `{checkouts}`.
+    /// The name of its folder below `{checkouts}`; in files, that of the repository if there is none.
+    #[serde(default)]
     pub name: String,
     /// Its address.
     pub repository: Repository,
     /// The commit's full name.
     pub commit: String,
     /// Whether the build needs its submodules.
+    #[serde(default)]
     pub submodules: bool,
     /// Changes of ours, in the order in which they are applied.
+    #[serde(default)]
     pub patches: Vec<Patch>,
 }
 
@@ -34,20 +40,8 @@ pub struct Patch {
 }
 
 /// The address of a public repository: `https://HOST/OWNER/NAME`, with or without `.git`.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Repository(String);
-
-#[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawSource {
-    repository: String,
-    commit: String,
-    name: Option<String>,
-    #[serde(default)]
-    submodules: bool,
-    #[serde(default)]
-    patches: Vec<Patch>,
-}
 
 impl Source {
     /// Repository and commit for a reader.
@@ -64,12 +58,6 @@ impl Source {
 }
 
 impl Repository {
-    /// The address as git takes it.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// The last part of its path, without `.git`.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -133,55 +121,37 @@ fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with(['-', '.']) && name.chars().all(good)
 }
 
-impl RawSource {
-    /// All sources of an entry, checked.
-    pub(super) fn resolve_all(raw: &[Self]) -> Result<Vec<Source>, String> {
-        let sources: Vec<Source> = raw.iter().map(Self::resolve).collect::<Result<_, _>>()?;
-        let mut names = BTreeSet::new();
-        match sources.iter().find(|it| !names.insert(&it.name)) {
-            Some(twice) => Err(format!(
-                "two sources are named `{}`: give one of them another `name`",
-                twice.name
-            )),
-            None => Ok(sources),
-        }
-    }
-
-    fn resolve(&self) -> Result<Source, String> {
-        let repository: Repository = self.repository.parse()?;
-        let commit = &self.commit;
+/// All sources of an entry, checked, each with a name.
+pub(super) fn checked(mut sources: Vec<Source>) -> Result<Vec<Source>, String> {
+    let mut names = BTreeSet::new();
+    for Source { name, repository, commit, patches, .. } in &mut sources {
+        *repository = repository.0.parse()?;
         let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
-        if commit.len() != COMMIT_DIGITS || !commit.chars().all(is_digit) {
-            return Err(format!(
-                "`{commit}` is not the full name of a commit, which has {COMMIT_DIGITS} digits of 0-9 and \
-                 a-f: `git rev-parse REVISION` prints it"
-            ));
+        refuse_if!(
+            commit.len() != COMMIT_DIGITS || !commit.chars().all(is_digit),
+            "`{commit}` is not the full name of a commit, which has {COMMIT_DIGITS} digits of 0-9 and a-f: \
+             `git rev-parse REVISION` prints it"
+        );
+        if name.is_empty() {
+            repository.name().clone_into(name);
         }
-        let name = self.name.as_deref().unwrap_or_else(|| repository.name()).to_owned();
-        if !is_plain_name(&name) {
-            return Err(format!(
-                "the source name `{name}` is not the name of a folder: use letters, digits, `.`, \
-                 `_` and `-`"
-            ));
-        }
-        for Patch { file, reason } in &self.patches {
+        refuse_if!(
+            !is_plain_name(name),
+            "the source name `{name}` is not the name of a folder: use letters, digits, `.`, `_` and `-`"
+        );
+        for Patch { file, reason } in patches {
             let inside = Path::new(file).components().all(|it| matches!(it, Component::Normal(_)));
-            if file.is_empty() || !inside {
-                return Err(format!("the patch `{file}` is not a file of the entry's folder"));
-            }
-            if reason.trim().is_empty() {
-                return Err(format!("the patch `{file}` has no `reason`: say what it changes"));
-            }
+            refuse_if!(
+                file.is_empty() || !inside,
+                "the patch `{file}` is not a file of the entry's folder"
+            );
+            let is_silent = reason.trim().is_empty();
+            refuse_if!(is_silent, "the patch `{file}` has no `reason`: say what it changes");
         }
-        let patches = self.patches.clone();
-        Ok(Source {
-            name,
-            repository,
-            commit: commit.clone(),
-            submodules: self.submodules,
-            patches,
-        })
+        let is_new = names.insert(name.clone());
+        refuse_if!(!is_new, "two sources are named `{name}`: give one of them another `name`");
     }
+    Ok(sources)
 }
 
 #[cfg(test)]
@@ -199,7 +169,7 @@ mod tests {
     #[test]
     fn addresses_of_submodules_are_relative_to_their_repository() {
         let base: Repository = "https://example.org/a/b.git".parse().unwrap();
-        let joined = |address| base.join(address).map(|it| it.as_str().to_owned());
+        let joined = |address| base.join(address).map(|it| it.to_string());
         assert_eq!(joined("../c.git").unwrap(), "https://example.org/a/c.git");
         assert_eq!(joined("../../d/e").unwrap(), "https://example.org/d/e");
         assert_eq!(joined("https://example.org/x/y").unwrap(), "https://example.org/x/y");

@@ -19,9 +19,10 @@
 //! A field that only one of the two has is not a difference: an earlier version of wirebench wrote
 //! less, and a machine that hides something has not changed.
 
-use std::{collections::BTreeMap, fmt, fmt::Display};
+use serde_json::Value;
+use std::{fmt, fmt::Display};
 
-use super::{Cgroup, Environment, Limit};
+use super::{Cache, Environment, Limit};
 
 /// Tolerance between two readings of the same memory's size: the kernel reserves a little,
 /// depending on its release.
@@ -57,78 +58,20 @@ impl Display for Difference {
     }
 }
 
-/// A field in words; none if it is unknown.
-type Show = fn(&Environment) -> Option<String>;
-
-/// Which machine it is. `memory_bytes` belongs here too and has its tolerance.
-const HARDWARE: [(&str, Show); 10] = [
-    ("architecture", |it| told(&it.architecture)),
-    ("product", |it| it.product.clone()),
-    ("cpu_model", |it| it.cpu_model.clone()),
-    ("cpu_family", |it| it.cpu_family.clone()),
-    ("cpus_online", |it| count(it.cpus_online)),
-    ("cpus", |it| count(it.cpus.len())),
-    ("cores", |it| count(it.cores())),
-    ("caches", caches),
-    ("virtualised", |it| word(it.virtualised)),
-    ("hypervisor", |it| it.hypervisor.clone()),
-];
-
+/// Fields that say which machine it is. `memory_bytes` belongs here too and has its tolerance.
+const HARDWARE: &str = "architecture product cpu_model cpu_family cpus_online cpus cores caches virtualised hypervisor";
 /// Its names. They do not matter if `boot` is the same.
-const NAMES: [(&str, Show); 2] =
-    [("host", |it| told(&it.host)), ("machine", |it| it.machine.clone())];
-
+const NAMES: &str = "host machine";
 /// Software, CPU settings and resource limits.
-const SETTINGS: [(&str, Show); 34] = [
-    ("wirebench", |it| told(&it.wirebench)),
-    ("revision", |it| it.revision.clone()),
-    ("program.profile", |it| word(it.program.profile)),
-    ("program.digest", |it| it.program.digest.clone()),
-    ("distribution", |it| it.distribution.clone()),
-    ("kernel", |it| told(&it.kernel)),
-    ("kernel_version", |it| it.kernel_version.clone()),
-    ("kernel_options", |it| it.kernel_options.as_ref().map(list)),
-    ("microcode", |it| it.microcode.clone()),
-    ("cpus.numbers", |it| some_list(it.cpus.iter().map(|cpu| cpu.cpu))),
-    ("cpus.cores", |it| some_list(it.cpus.iter().map(|cpu| cpu.core))),
-    ("cpus.packages", |it| some_list(it.cpus.iter().map(|cpu| cpu.package))),
-    ("isolated_cpus", |it| it.isolated_cpus.as_ref().map(list)),
-    ("nodes", |it| some_list(it.nodes.iter().map(|(node, cpus)| format!("{node}: {cpus:?}")))),
-    ("last_level_caches", |it| {
-        some_list(it.last_level_caches.iter().map(|cpus| format!("{cpus:?}")))
-    }),
-    ("smt", |it| it.smt.clone()),
-    ("frequency.governors", |it| some_list(&it.frequency.governors)),
-    ("frequency.drivers", |it| some_list(&it.frequency.drivers)),
-    ("frequency.turbo", |it| word(it.frequency.turbo)),
-    ("frequency.lowest_khz", |it| word(it.frequency.lowest_khz)),
-    ("frequency.highest_khz", |it| word(it.frequency.highest_khz)),
-    ("clock_source", |it| it.clock_source.clone()),
-    ("transparent_huge_pages", |it| it.transparent_huge_pages.clone()),
-    ("limits.open_files", |it| it.limits.open_files.map(limit)),
-    ("limits.locked_memory_bytes", |it| it.limits.locked_memory_bytes.map(limit)),
-    ("limits.processes", |it| it.limits.processes.map(limit)),
-    ("cgroup.version", |it| cgroup(it, |group| word(Some(group.version)))),
-    ("cgroup.cpu_quota_cpus", |it| cgroup(it, |group| Some(bound(group.cpu_quota_cpus)))),
-    ("cgroup.cpuset", |it| cgroup(it, |group| group.cpuset.as_ref().map(list))),
-    ("cgroup.memory_bytes", |it| cgroup(it, |group| Some(bound(group.memory_bytes)))),
-    ("loopback_mtu_bytes", |it| word(it.loopback_mtu_bytes)),
-    ("swap_bytes", |it| word(it.swap_bytes)),
-    ("other_variables", |it| it.other_variables.clone()),
-    ("variables", |it| {
-        Some(list(it.variables.as_ref()?.iter().map(|(name, value)| format!("{name}={value}"))))
-    }),
-];
-
-/// Values by name, each of which is a setting.
-type Named = BTreeMap<String, String>;
-/// A field that holds such values.
-type Values = fn(&Environment) -> &Named;
-const NAMED_SETTINGS: [(&str, Values); 3] = [
-    ("mitigations", |it| &it.mitigations),
-    ("sysctls", |it| &it.sysctls),
-    ("tools", |it| &it.tools),
-];
+const SETTINGS: &str = "wirebench revision program.profile program.digest distribution kernel kernel_version \
+                        kernel_options microcode cpus.numbers cpus.cores cpus.packages isolated_cpus nodes \
+                        last_level_caches smt frequency.governors frequency.drivers frequency.turbo \
+                        frequency.lowest_khz frequency.highest_khz clock_source transparent_huge_pages \
+                        limits.open_files limits.locked_memory_bytes limits.processes cgroup.version \
+                        cgroup.cpu_quota_cpus cgroup.cpuset cgroup.memory_bytes loopback_mtu_bytes swap_bytes \
+                        other_variables variables";
+/// Fields with values by name, each of which is a setting.
+const NAMED_SETTINGS: [&str; 3] = ["mitigations", "sysctls", "tools"];
 
 impl Environment {
     /// The differences from `self`, the earlier one, to `other`; those that refuse a comparison
@@ -136,28 +79,72 @@ impl Environment {
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let both = [self, other];
-        let look = |weight: Weight, rows: &[(&str, Show)]| -> Vec<Difference> {
-            rows.iter().filter_map(|(name, show)| differ(weight, name, both.map(show))).collect()
+        let written = both.map(|it| serde_json::to_value(it).unwrap_or_default());
+        let look = |weight: Weight, fields: &str| -> Vec<Difference> {
+            let differ = |field| {
+                let [old, new] = [0, 1].map(|side| shown(field, both[side], &written[side]));
+                differ(weight, field, old?, new?)
+            };
+            fields.split(' ').filter_map(differ).collect()
         };
-        let mut found = look(Weight::Refuses, &HARDWARE);
+        let mut found = look(Weight::Refuses, HARDWARE);
         found.extend(memory(both));
         if self.boot.is_none() || self.boot != other.boot {
-            found.extend(look(Weight::Warns, &NAMES));
+            found.extend(look(Weight::Warns, NAMES));
         }
-        found.extend(look(Weight::Warns, &SETTINGS));
-        for (field, values) in NAMED_SETTINGS {
-            found.extend(values(self).keys().filter_map(|name| {
-                let shown = both.map(|it| values(it).get(name).cloned());
-                differ(Weight::Warns, &format!("{field}.{name}"), shown)
+        found.extend(look(Weight::Warns, SETTINGS));
+        for field in NAMED_SETTINGS {
+            let [old, new] = [0, 1].map(|side| &written[side][field]);
+            found.extend(old.as_object().into_iter().flatten().filter_map(|(name, old)| {
+                let [old, new] = [old.as_str()?, new[name].as_str()?].map(str::to_owned);
+                differ(Weight::Warns, &format!("{field}.{name}"), old, new)
             }));
         }
         found
     }
 }
 
-fn differ(weight: Weight, field: &str, [old, new]: [Option<String>; 2]) -> Option<Difference> {
-    let (old, new) = (old?, new?);
+fn differ(weight: Weight, field: &str, old: String, new: String) -> Option<Difference> {
     (old != new).then(|| Difference { field: field.to_owned(), old, new, weight })
+}
+
+/// A field in words; none if it is unknown.
+fn shown(field: &str, of: &Environment, written: &Value) -> Option<String> {
+    let cgroup = of.cgroup.as_ref();
+    match field {
+        "cpus_online" => count(of.cpus_online),
+        "cpus" => count(of.cpus.len()),
+        "cores" => count(of.cores()),
+        "caches" => some_list(of.caches.iter().map(cache)),
+        "kernel_options" => of.kernel_options.as_ref().map(list),
+        "cpus.numbers" => some_list(of.cpus.iter().map(|cpu| cpu.cpu)),
+        "cpus.cores" => some_list(of.cpus.iter().map(|cpu| cpu.core)),
+        "cpus.packages" => some_list(of.cpus.iter().map(|cpu| cpu.package)),
+        "isolated_cpus" => of.isolated_cpus.as_ref().map(list),
+        "nodes" => some_list(of.nodes.iter().map(|(node, cpus)| format!("{node}: {cpus:?}"))),
+        "last_level_caches" => some_list(of.last_level_caches.iter().map(|it| format!("{it:?}"))),
+        "limits.open_files" => of.limits.open_files.map(limit),
+        "limits.locked_memory_bytes" => of.limits.locked_memory_bytes.map(limit),
+        "limits.processes" => of.limits.processes.map(limit),
+        "cgroup.version" => cgroup.map(|it| it.version.to_string()),
+        "cgroup.cpu_quota_cpus" => cgroup.map(|it| bound(it.cpu_quota_cpus)),
+        "cgroup.cpuset" => cgroup?.cpuset.as_ref().map(list),
+        "cgroup.memory_bytes" => cgroup.map(|it| bound(it.memory_bytes)),
+        "variables" => {
+            Some(list(of.variables.as_ref()?.iter().map(|(name, it)| format!("{name}={it}"))))
+        }
+        _ => plain(written.pointer(&format!("/{}", field.replace('.', "/")))?),
+    }
+}
+
+/// A value as it is written, and the values of a list. Those that are empty are unknown.
+fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()).filter(|it| !it.is_empty()),
+        Value::Array(values) => some_list(values.iter().filter_map(plain)),
+        other => Some(other.to_string()),
+    }
 }
 
 fn memory(both: [&Environment; 2]) -> Option<Difference> {
@@ -167,21 +154,13 @@ fn memory(both: [&Environment; 2]) -> Option<Difference> {
         return None;
     }
     let tolerance = old.max(new) / 100 * MEMORY_TOLERANCE_PERCENT;
-    let shown = [old, new].map(|bytes| Some(bytes.to_string()));
-    (old.abs_diff(new) > tolerance).then(|| differ(Weight::Refuses, "memory_bytes", shown))?
-}
-
-/// An empty value is unknown.
-fn told(text: &str) -> Option<String> {
-    (!text.is_empty()).then(|| text.to_owned())
+    let [shown, other] = [old, new].map(|bytes| bytes.to_string());
+    (old.abs_diff(new) > tolerance)
+        .then(|| differ(Weight::Refuses, "memory_bytes", shown, other))?
 }
 
 fn count(number: usize) -> Option<String> {
     (number > 0).then(|| number.to_string())
-}
-
-fn word<T: Display>(value: Option<T>) -> Option<String> {
-    value.map(|value| value.to_string())
 }
 
 /// A list that may be empty, which says that there are none.
@@ -195,25 +174,18 @@ fn some_list<T: Display>(values: impl IntoIterator<Item = T>) -> Option<String> 
     (!values.is_empty()).then(|| values.join(" "))
 }
 
-fn caches(environment: &Environment) -> Option<String> {
-    let show = |it: &super::Cache| {
-        let super::Cache { level, kind, size, cpus_each, count } = it;
-        format!("{count} L{level} {kind} {size} for {cpus_each} CPUs;")
-    };
-    some_list(environment.caches.iter().map(show))
+fn cache(it: &Cache) -> String {
+    let Cache { level, kind, size, cpus_each, count } = it;
+    format!("{count} L{level} {kind} {size} for {cpus_each} CPUs;")
 }
 
 /// A bound that may be absent, which says that there is none.
 fn bound<T: Display>(value: Option<T>) -> String {
-    word(value).unwrap_or_else(|| "unlimited".to_owned())
+    value.map_or_else(|| "unlimited".to_owned(), |it| it.to_string())
 }
 
 fn limit(limit: Limit) -> String {
     format!("{} (soft), {} (hard)", bound(limit.soft), bound(limit.hard))
-}
-
-fn cgroup(environment: &Environment, show: impl Fn(&Cgroup) -> Option<String>) -> Option<String> {
-    environment.cgroup.as_ref().and_then(show)
 }
 
 #[cfg(test)]

@@ -45,17 +45,15 @@ pub struct Frequency {
     pub highest_khz: Option<u64>,
 }
 
-/// Whether CPUs may run faster than their nominal frequency while heat and power allow it.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Turbo {
-    /// They may.
-    On,
-    /// They may not.
-    Off,
+crate::names! {
+    /// Whether CPUs may run faster than their nominal frequency while heat and power allow it.
+    pub enum Turbo {
+        /// They may.
+        On = "on",
+        /// They may not.
+        Off = "off",
+    }
 }
-
-crate::names! { Turbo: On = "on", Off = "off" }
 
 /// The program that measured, which is also the load generator.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -66,17 +64,15 @@ pub struct Program {
     pub digest: Option<String>,
 }
 
-/// The build profile of a program.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BuildProfile {
-    /// With debug assertions, which optimised builds do not have.
-    Debug,
-    /// Without them.
-    Release,
+crate::names! {
+    /// The build profile of a program.
+    pub enum BuildProfile {
+        /// With debug assertions, which optimised builds do not have.
+        Debug = "debug",
+        /// Without them.
+        Release = "release",
+    }
 }
-
-crate::names! { BuildProfile: Debug = "debug", Release = "release" }
 
 /// The resource limits of a process and its children. Unknown limits are absent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]

@@ -32,7 +32,8 @@ pub struct Described {
     pub versions: BTreeMap<String, String>,
     /// A digest of what its command runs, 16 hexadecimal digits. The same program has the same.
     pub fingerprint: Option<String>,
-    /// Whether it may run files that the fingerprint lacks: its program is a script, an interpreter or one of the system.
+    /// True if it may run files that the fingerprint lacks: its program is a script, an interpreter or one of the
+    /// system.
     #[serde(default)]
     pub runs_others: bool,
 }

@@ -5,24 +5,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A program that generates the load.
-#[derive(
-    Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Generator {
-    /// `wirebench load`, which checks every reply.
-    #[default]
-    Wirebench,
-    /// wrk, by Will Glozer.
-    Wrk,
-    /// hey, by Jaana Dogan.
-    Hey,
-    /// h2load, of nghttp2.
-    H2load,
+crate::names! {
+    /// A program that generates the load.
+    #[derive(Default)]
+    pub enum Generator "generator" {
+        /// `wirebench load`, which checks every reply.
+        #[default]
+        Wirebench = "wirebench",
+        /// wrk, by Will Glozer.
+        Wrk = "wrk",
+        /// hey, by Jaana Dogan.
+        Hey = "hey",
+        /// h2load, of nghttp2.
+        H2load = "h2load",
+    }
 }
-
-crate::names! { Generator "generator": Wirebench = "wirebench", Wrk = "wrk", Hey = "hey", H2load = "h2load" }
 
 impl Generator {
     /// The Debian package that installs it; none for our own.
@@ -88,20 +85,4 @@ pub struct ToolReport {
     pub cpu_ns: u64,
     /// Its complete output.
     pub output: String,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::expect;
-
-    #[test]
-    fn every_generator_reads_back_from_its_name() {
-        for generator in Generator::ALL {
-            assert_eq!(generator.name().parse(), Ok(generator));
-            assert_eq!(generator == Generator::Wirebench, generator.debian_package().is_none());
-        }
-        expect!["unknown generator `wrkk`: did you mean `wrk`?"]
-            .assert_eq(&"wrkk".parse::<Generator>().unwrap_err());
-    }
 }

@@ -1,7 +1,6 @@
 //! A reason: a finding that limits or explains the figures of a run, with weight and figure. The code
 //! that detects a fault decides its weight; `words.rs` alone has its sentence.
 
-mod guide;
 mod kind;
 mod words;
 
@@ -9,7 +8,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-pub use guide::KindGuide;
 pub use kind::ReasonKind;
 
 use super::{
@@ -37,9 +35,7 @@ pub struct Reason {
 }
 
 /// A side of a run.
-#[derive(
-    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
-)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunSide {
     /// The server under test.
@@ -98,28 +94,24 @@ impl From<StoredReason> for Reason {
     }
 }
 
-/// The effect of a reason on the figures of its run.
-///
-/// What a server does by itself is a result and no fault of the measurement, so it is at most a
-/// note: a pause, for example. What keeps the figures from meaning what their names say is invalid,
-/// whatever the cause: replies that are missing, a rate that was not kept, a CPU that others had.
-#[derive(
-    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Weight {
-    /// Does not change their meaning.
-    Note,
-    /// Their latencies from the 99th percentile on are not those of the server; all other figures
-    /// are valid.
-    Tail,
-    /// They are a bound: the server may do more.
-    Limit,
-    /// They are not what they claim to be.
-    Invalid,
+crate::names! {
+    /// The effect of a reason on the figures of its run.
+    ///
+    /// What a server does by itself is a result and no fault of the measurement, so it is at most a
+    /// note: a pause, for example. What keeps the figures from meaning what their names say is invalid,
+    /// whatever the cause: replies that are missing, a rate that was not kept, a CPU that others had.
+    pub enum Weight {
+        /// Does not change their meaning.
+        Note = "note",
+        /// Their latencies from the 99th percentile on are not those of the server; all other figures
+        /// are valid.
+        Tail = "tail",
+        /// They are a bound: the server may do more.
+        Limit = "limit",
+        /// They are not what they claim to be.
+        Invalid = "invalid",
+    }
 }
-
-crate::names! { Weight: Note = "note", Tail = "tail", Limit = "limit", Invalid = "invalid" }
 
 impl Weight {
     /// The heaviest weight among `reasons`; none where nothing is to be said.

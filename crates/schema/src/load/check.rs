@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Body, LatencyOrigin, LoadConfig, LoadModel, SourceRange, Stop, Trust};
+use super::{Body, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, SourceRange, Stop, Trust};
 use crate::{
+    refuse::refuse_if,
     scenario::{HeavyConnections, Protocol},
     target::Target,
     units::write_duration,
@@ -30,15 +31,6 @@ const STEPS_LIMIT: usize = 1000;
 
 /// The largest message of an echo.
 const PAYLOAD_LIMIT_BYTES: usize = 1 << 30;
-
-/// Ends a check with this sentence if the condition holds.
-macro_rules! refuse_if {
-    ($is_wrong:expr, $($sentence:tt)+) => {
-        if $is_wrong {
-            return Err(format_args!($($sentence)+).to_string());
-        }
-    };
-}
 
 impl LoadConfig {
     /// The first reason why this cannot be carried out, as a sentence with the next step.
@@ -250,7 +242,7 @@ impl LoadConfig {
             (!self.headers.is_empty(), "-H", "it belongs to http://"),
             (self.requests.is_some(), "--requests", "it belongs to http://"),
             (self.heavy.is_some(), "--heavy", "it belongs to http://"),
-            (!self.on_closed.is_fail(), "--retry-closed", "it belongs to http://"),
+            (self.on_closed != ClosedPolicy::Fail, "--retry-closed", "it belongs to http://"),
             (self.body.is_some(), "--body", "give --payload for an echo"),
             (!self.expect_status.is_empty(), "--expect-status", "an echo has no status"),
             (

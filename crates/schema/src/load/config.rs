@@ -26,21 +26,20 @@ pub enum Stop {
     RequestsPerConnection(u64),
 }
 
-/// The mechanism that moves the bytes.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EngineChoice {
-    /// The one with the lowest CPU use: io_uring where it works, except for replies of 48 KiB and
-    /// more, which cost less with epoll.
-    #[default]
-    Auto,
-    /// Completion queues.
-    IoUring,
-    /// Readiness notification.
-    Epoll,
+crate::names! {
+    /// The mechanism that moves the bytes.
+    #[derive(Default)]
+    pub enum EngineChoice "engine" {
+        /// The one with the lowest CPU use: io_uring where it works, except for replies of 48 KiB and
+        /// more, which cost less with epoll.
+        #[default]
+        Auto = "auto",
+        /// Completion queues.
+        IoUring = "io_uring",
+        /// Readiness notification.
+        Epoll = "epoll",
+    }
 }
-
-crate::names! { EngineChoice "engine": Auto = "auto", IoUring = "io_uring", Epoll = "epoll" }
 
 /// The waiting strategy of a thread until the next request is due.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -87,14 +86,6 @@ pub enum Trust {
     Anybody,
 }
 
-impl Trust {
-    /// Whether it is the usual one.
-    #[must_use]
-    pub const fn is_system(&self) -> bool {
-        matches!(self, Self::System)
-    }
-}
-
 /// The certificate of the client, for a TLS server that asks for one.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ClientCertificate {
@@ -130,12 +121,6 @@ impl Default for GeneratorShare {
 }
 
 impl GeneratorShare {
-    /// Whether there is no other generator.
-    #[must_use]
-    pub const fn is_whole(&self) -> bool {
-        self.count == 1
-    }
-
     /// The place of a thread among those of all generators, and their number.
     #[must_use]
     pub const fn of_thread(&self, thread: usize, threads: usize) -> (usize, usize) {
@@ -168,7 +153,7 @@ pub struct LoadConfig {
     /// The waiting strategy of threads until the next request is due.
     pub waiting: Waiting,
     /// The mode of idle CPUs on the generator's host; absent if natural.
-    #[serde(default, skip_serializing_if = "IdleMode::is_natural")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub idle: IdleMode,
     /// Threads, each with its own share of the connections.
     pub threads: usize,
@@ -183,7 +168,7 @@ pub struct LoadConfig {
     /// The client closes and reopens a connection after this many requests.
     pub requests_per_connection: Option<u64>,
     /// For HTTP: what becomes of a request whose connection the server closes before its reply.
-    #[serde(default, skip_serializing_if = "ClosedPolicy::is_fail")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub on_closed: ClosedPolicy,
     /// Load before the measured window, which is offered and checked but not counted.
     #[serde(with = "crate::units::duration_text")]
@@ -240,7 +225,7 @@ pub struct LoadConfig {
     pub seed: u64,
     /// The part of the load that this generator makes. Rates are those of all generators, connections
     /// those of this one.
-    #[serde(default, skip_serializing_if = "GeneratorShare::is_whole")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub share: GeneratorShare,
 }
 

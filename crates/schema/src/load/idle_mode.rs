@@ -1,32 +1,21 @@
 //! The mode of CPUs without work while load is measured.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// The mode of CPUs that have nothing to run.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum IdleMode {
-    /// They wait without sleeping, so no request pays for waking one.
-    Awake,
-    /// They sleep as the machine is set up. All results before this field are like this.
-    #[default]
-    Natural,
-    /// They are kept awake, and each load at a rate has further slices in which they sleep. A single load has one of
-    /// the other two.
-    Both,
+crate::names! {
+    /// The mode of CPUs that have nothing to run.
+    #[derive(Default)]
+    pub enum IdleMode "idle mode" {
+        /// They wait without sleeping, so no request pays for waking one.
+        Awake = "awake",
+        /// They sleep as the machine is set up. All results before this field are like this.
+        #[default]
+        Natural = "natural",
+        /// They are kept awake, and each load at a rate has further slices in which they sleep. A single load has one
+        /// of the other two.
+        Both = "both",
+    }
 }
 
-crate::names! { IdleMode "idle mode": Awake = "awake", Natural = "natural", Both = "both" }
-
 impl IdleMode {
-    /// Tells if the machine decides.
-    #[must_use]
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    pub const fn is_natural(&self) -> bool {
-        matches!(self, Self::Natural)
-    }
-
     /// The mode of the figures that are compared.
     #[must_use]
     pub const fn compared(self) -> Self {

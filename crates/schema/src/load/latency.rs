@@ -118,10 +118,7 @@ impl LatencySummary {
         });
         Self {
             count: latency.len(),
-            censored: 0,
-            lower_bounds: None,
             latency_ns_mean: mean,
-            latency_ns_mean_answered: None,
             latency_ns_stdev: stdev,
             within_stdev: within(spread, mean, stdev),
             latency_ns_min: latency.min(),
@@ -133,8 +130,7 @@ impl LatencySummary {
             latency_ns_p999: latency.value_at_quantile(0.999),
             latency_ns_max: latency.max(),
             histogram: encode(latency),
-            replies: None,
-            ages: None,
+            ..Self::default()
         }
     }
 

@@ -3,8 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Fairness, GeneratorPart, IdleCounts, LatencySummary, LoadConfig, LoadReport, Offered,
-    ReplyChecks, Stop,
+    Fairness, GeneratorPart, IdleCounts, LatencySummary, LoadConfig, LoadReport, Offered, Stop,
 };
 
 impl LoadReport {
@@ -58,13 +57,9 @@ impl LoadReport {
     }
 
     fn add_generator(&mut self, part: &Self) {
-        self.add_counts(part);
+        self.add_counts(part, |one, other| one + other);
         self.window_ns = self.window_ns.max(part.window_ns);
         self.requests_per_second += part.requests_per_second;
-        self.offered = self.offered.zip(part.offered).map(|(sum, part)| Offered {
-            requests_per_second: sum.requests_per_second + part.requests_per_second,
-            ..sum
-        });
         self.requests_before += part.requests_before;
         self.connections_made += part.connections_made;
         self.idle.made += part.idle.made;
@@ -81,31 +76,31 @@ impl LoadReport {
     }
 
     fn distributions(&mut self, parts: &[Self]) {
-        let all = |of: fn(&Self) -> &Option<LatencySummary>| {
-            LatencySummary::merge(parts.iter().filter_map(|part| of(part).as_ref()))
-        };
-        self.latency = all(|part| &part.latency);
-        self.service = all(|part| &part.service);
-        self.lag = all(|part| &part.lag);
-        self.connect = all(|part| &part.connect);
+        fn all<'a>(
+            parts: &'a [LoadReport],
+            of: impl Fn(&'a LoadReport) -> Option<&'a LatencySummary>,
+        ) -> Option<LatencySummary> {
+            LatencySummary::merge(parts.iter().filter_map(of))
+        }
+        self.latency = all(parts, |part| part.latency.as_ref());
+        self.service = all(parts, |part| part.service.as_ref());
+        self.lag = all(parts, |part| part.lag.as_ref());
+        self.connect = all(parts, |part| part.connect.as_ref());
         let seconds = self.window_ns as f64 / 1e9;
         for (place, sum) in self.by_name.iter_mut().enumerate() {
-            let named = parts.iter().filter_map(|part| part.by_name.get(place));
-            sum.latency = LatencySummary::merge(named.filter_map(|it| it.latency.as_ref()));
+            sum.latency = all(parts, |part| part.by_name.get(place)?.latency.as_ref());
             sum.requests_per_second = rate(sum.requests, seconds);
         }
         for (place, sum) in self.steps.iter_mut().enumerate() {
-            let steps = parts.iter().filter_map(|part| part.steps.get(place));
-            sum.latency = LatencySummary::merge(steps.filter_map(|it| it.latency.as_ref()));
+            sum.latency = all(parts, |part| part.steps.get(place)?.latency.as_ref());
         }
         self.bound_latency_by_owed();
-        let classes: BTreeSet<&String> =
-            parts.iter().flat_map(|part| part.latency_by_status.keys()).collect();
+        let classes = parts.iter().flat_map(|part| part.latency_by_status.keys());
         let of = |class: &String| {
-            LatencySummary::merge(parts.iter().filter_map(|part| part.latency_by_status.get(class)))
+            Some((class.clone(), all(parts, |part| part.latency_by_status.get(class))?))
         };
         self.latency_by_status =
-            classes.into_iter().filter_map(|class| Some((class.clone(), of(class)?))).collect();
+            classes.collect::<BTreeSet<_>>().into_iter().filter_map(of).collect();
     }
 
     /// Owed requests were never sent. They would have waited longer than all that were due before, so the latencies
@@ -120,15 +115,11 @@ impl LoadReport {
 
     /// Adds a window of the same load.
     fn add(&mut self, part: &Self) {
-        self.add_counts(part);
         let windows = (self.window_ns as f64, part.window_ns as f64);
         let mean =
             |one, other| (one * windows.0 + other * windows.1) / (windows.0 + windows.1).max(1.0);
+        self.add_counts(part, mean);
         self.ready_share = mean(self.ready_share, part.ready_share);
-        self.offered = self.offered.zip(part.offered).map(|(sum, part)| Offered {
-            requests_per_second: mean(sum.requests_per_second, part.requests_per_second),
-            ..sum
-        });
         self.window_ns += part.window_ns;
         self.connections_made = self.connections_made.min(part.connections_made);
         self.idle = IdleCounts {
@@ -142,12 +133,12 @@ impl LoadReport {
             *sum += part;
         }
         for (sum, part) in self.generators.iter_mut().zip(&part.generators) {
-            sum.add(part, windows);
+            sum.add(part, mean);
         }
     }
 
-    /// Adds what is added up in either case.
-    fn add_counts(&mut self, part: &Self) {
+    /// Adds what is added up in either case, and the rate of the schedule as given.
+    fn add_counts(&mut self, part: &Self, rate: impl Fn(f64, f64) -> f64) {
         self.interrupted |= part.interrupted;
         self.requests += part.requests;
         self.bytes_received += part.bytes_received;
@@ -158,19 +149,15 @@ impl LoadReport {
                 self.error_examples.push(example.clone());
             }
         }
-        if let Some(replies) = part.heavy_replies {
-            *self.heavy_replies.get_or_insert(0) += replies;
+        for (sum, count) in [
+            (&mut self.heavy_replies, part.heavy_replies),
+            (&mut self.gave_up_requests, part.gave_up_requests),
+            (&mut self.retried_requests, part.retried_requests),
+        ] {
+            *sum = sum.map_or(count, |sum| Some(sum + count.unwrap_or(0)));
         }
-        if let Some(requests) = part.gave_up_requests {
-            *self.gave_up_requests.get_or_insert(0) += requests;
-        }
-        if let Some(requests) = part.retried_requests {
-            *self.retried_requests.get_or_insert(0) += requests;
-        }
-        self.checks = ReplyChecks {
-            fast: self.checks.fast + part.checks.fast,
-            slow: self.checks.slow + part.checks.slow,
-        };
+        self.checks.fast += part.checks.fast;
+        self.checks.slow += part.checks.slow;
         for (sum, part) in self.status_classes.iter_mut().zip(part.status_classes) {
             *sum += part;
         }
@@ -183,7 +170,7 @@ impl LoadReport {
             due: sum.due + part.due,
             owed_at_end: sum.owed_at_end + part.owed_at_end,
             waiting: std::array::from_fn(|edge| sum.waiting[edge] + part.waiting[edge]),
-            ..sum
+            requests_per_second: rate(sum.requests_per_second, part.requests_per_second),
         });
         self.reconnects += part.reconnects;
         self.client_closes += part.client_closes;
@@ -196,9 +183,7 @@ impl LoadReport {
 
 impl GeneratorPart {
     /// Adds what the same generator made in another window: means over both, and the worst of the rest.
-    fn add(&mut self, part: &Self, windows: (f64, f64)) {
-        let mean =
-            |one, other| (one * windows.0 + other * windows.1) / (windows.0 + windows.1).max(1.0);
+    fn add(&mut self, part: &Self, mean: impl Fn(f64, f64) -> f64) {
         self.connections = self.connections.min(part.connections);
         self.requests_per_second = mean(self.requests_per_second, part.requests_per_second);
         self.cpus_used = mean(self.cpus_used, part.cpus_used);

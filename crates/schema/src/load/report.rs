@@ -99,7 +99,7 @@ pub struct Interval {
     /// Failures of all kinds.
     pub errors: u64,
     /// The same by kind; absent in files of older versions, and without a failure.
-    #[serde(default, skip_serializing_if = "ErrorCounts::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub errors_by_kind: Box<ErrorCounts>,
     /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx; absent in files of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -203,7 +203,7 @@ pub struct LoadReport {
     /// HTTP replies by class of status: 1xx, 2xx, 3xx, 4xx, 5xx.
     pub status_classes: [u64; 5],
     /// HTTP replies with a status above 599, which is of no class.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub statuses_invalid: u64,
     /// Latency of complete replies with an error status, by class: `4xx`, `5xx` and `invalid`. They are no
     /// samples of `latency`.
@@ -324,11 +324,6 @@ impl GeneratorPart {
     pub fn is_saturated(&self) -> bool {
         self.cpus_used > Self::SATURATED * self.threads as f64
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl LoadReport {

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{BodyCheck, Expect, LoadConfig};
+use crate::refuse::refuse_if;
 
 /// What becomes of a request on a connection that has carried others, if the server closes it before
 /// the first byte of the reply.
@@ -16,14 +17,6 @@ pub enum ClosedPolicy {
     Fail,
     /// It is sent once more, on a new connection, and counted as retried.
     Retry,
-}
-
-impl ClosedPolicy {
-    /// Whether this is the usual policy.
-    #[must_use]
-    pub fn is_fail(&self) -> bool {
-        *self == Self::Fail
-    }
 }
 
 /// The methods that change nothing on the server (RFC 9110, 9.2.1).
@@ -80,48 +73,40 @@ impl LoadConfig {
         if let [first, second, ..] = self.body_expectations()[..] {
             return Err(format!("{first} and {second} contradict each other: omit one"));
         }
-        if self.expect_contains.as_ref().is_some_and(String::is_empty) {
-            return Err(
-                "every body contains an empty text: give --any-body instead of --expect-contains"
-                    .to_owned(),
+        refuse_if!(
+            self.expect_contains.as_ref().is_some_and(String::is_empty),
+            "every body contains an empty text: give --any-body instead of --expect-contains"
+        );
+        for status in &self.expect_status {
+            refuse_if!(
+                !(200..1000).contains(status),
+                "{status} ends no reply: give --expect-status from 200 to 999"
             );
         }
-        if let Some(status) = self.expect_status.iter().find(|it| !(200..1000).contains(*it)) {
-            return Err(format!("{status} ends no reply: give --expect-status from 200 to 999"));
-        }
-        if !(HEAD_LEAST_BYTES..=HEAD_LIMIT_BYTES).contains(&self.head_limit_bytes) {
-            return Err(format!(
-                "a limit of {} bytes suits no head: give --head-limit from {HEAD_LEAST_BYTES} bytes to 64MiB",
-                self.head_limit_bytes
-            ));
-        }
+        refuse_if!(
+            !(HEAD_LEAST_BYTES..=HEAD_LIMIT_BYTES).contains(&self.head_limit_bytes),
+            "a limit of {} bytes suits no head: give --head-limit from {HEAD_LEAST_BYTES} bytes to 64MiB",
+            self.head_limit_bytes
+        );
         Ok(())
-    }
-
-    /// Whether its requests change nothing on the server, so that more of them may be sent.
-    #[must_use]
-    pub fn has_safe_method(&self) -> bool {
-        is_safe(&self.method)
     }
 
     /// Why requests of this load cannot be sent twice, with the option to change.
     pub(super) fn check_retries(&self) -> Result<(), String> {
-        if self.on_closed.is_fail() {
+        if self.on_closed == ClosedPolicy::Fail {
             return Ok(());
         }
-        if self.pipeline > 1 {
-            return Err("--retry-closed repeats the only request of a connection: omit -p, or \
-                        omit --retry-closed"
-                .to_owned());
-        }
+        refuse_if!(
+            self.pipeline > 1,
+            "--retry-closed repeats the only request of a connection: omit -p, or omit --retry-closed"
+        );
         let of_set = self.requests.iter().flat_map(|set| &set.requests).map(|it| &it.method);
-        let mut methods = of_set.chain(std::iter::once(&self.method)).map(String::as_str);
-        match methods.find(|method| !is_safe(method) && !IDEMPOTENT.contains(method)) {
-            None => Ok(()),
-            Some(method) => Err(format!(
-                "a {method} request may have had its effect when the server closes the connection: omit \
-                 --retry-closed"
-            )),
+        for method in of_set.chain([&self.method]).map(String::as_str) {
+            refuse_if!(
+                !is_safe(method) && !IDEMPOTENT.contains(&method),
+                "a {method} request may have had its effect when the server closes the connection: omit --retry-closed"
+            );
         }
+        Ok(())
     }
 }

@@ -19,21 +19,18 @@ use crate::{printable::printable, secrets::Secrets, target::Target};
 /// The largest number of names with figures of their own.
 pub const NAMES_LIMIT: usize = 64;
 
-/// The order in which the requests of a set are made.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RequestOrder {
-    /// One after the other, again and again.
-    #[default]
-    InTurn,
-    /// Each once per round, in another order each round.
-    Shuffled,
-    /// Each at random, as often as its weight says.
-    Weighted,
-}
-
 crate::names! {
-    RequestOrder "order": InTurn = "in-turn", Shuffled = "shuffled", Weighted = "weighted"
+    /// The order in which the requests of a set are made.
+    #[derive(Default)]
+    pub enum RequestOrder "order" {
+        /// One after the other, again and again.
+        #[default]
+        InTurn = "in-turn",
+        /// Each once per round, in another order each round.
+        Shuffled = "shuffled",
+        /// Each at random, as often as its weight says.
+        Weighted = "weighted",
+    }
 }
 
 /// What a correct reply is. Without any of these, a request that changes nothing on the server and has no placeholder
@@ -56,7 +53,7 @@ pub struct Expect {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contains: Option<String>,
     /// Whether any body is correct.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub any: bool,
 }
 

@@ -52,59 +52,38 @@ impl LoadResult {
 /// The intervals of a load as they end, in bounded memory.
 #[derive(Debug, Default)]
 pub struct Timeline {
-    intervals: Vec<Interval>,
+    /// Each with the number of those that it is the sum of.
+    intervals: Vec<(Interval, u32)>,
     /// How often neighbours were joined.
     joined: u32,
-    /// What will be joined with the next ones.
-    pending: Option<(Interval, u32)>,
 }
 
 impl Timeline {
     /// Adds the next interval.
     pub fn push(&mut self, interval: &Interval) {
-        let next = Interval { latency: None, latency_counts: Vec::new(), ..interval.clone() };
-        let (sum, parts) = match self.pending.take() {
-            Some((sum, parts)) if sum.phase == next.phase => (sum.joined(&next), parts + 1),
-            Some((sum, _)) => {
-                self.intervals.push(sum);
-                (next, 1)
-            }
-            None => (next, 1),
-        };
-        match parts < 1 << self.joined {
-            true => self.pending = Some((sum, parts)),
-            false => self.intervals.push(sum),
-        }
+        self.put(Interval { latency: None, latency_counts: Vec::new(), ..interval.clone() }, 1);
         if self.intervals.len() >= MOST_INTERVALS {
-            self.intervals = pairs(&self.intervals);
             self.joined += 1;
+            for (sum, parts) in std::mem::take(&mut self.intervals) {
+                self.put(sum, parts);
+            }
+        }
+    }
+
+    fn put(&mut self, next: Interval, parts: u32) {
+        match self.intervals.last_mut() {
+            Some((sum, of)) if sum.phase == next.phase && *of + parts <= 1 << self.joined => {
+                (*sum, *of) = (sum.joined(&next), *of + parts);
+            }
+            _ => self.intervals.push((next, parts)),
         }
     }
 
     /// All of them.
     #[must_use]
-    pub fn finish(mut self) -> Vec<Interval> {
-        self.intervals.extend(self.pending.map(|(sum, _)| sum));
-        self.intervals
+    pub fn finish(self) -> Vec<Interval> {
+        self.intervals.into_iter().map(|(sum, _)| sum).collect()
     }
-}
-
-fn pairs(intervals: &[Interval]) -> Vec<Interval> {
-    let mut joined: Vec<Interval> = Vec::new();
-    let mut is_single = false;
-    for next in intervals {
-        match joined.last_mut() {
-            Some(last) if is_single && last.phase == next.phase => {
-                *last = last.joined(next);
-                is_single = false;
-            }
-            _ => {
-                joined.push(next.clone());
-                is_single = true;
-            }
-        }
-    }
-    joined
 }
 
 /// The sum of counts by class of status; none where both have none.

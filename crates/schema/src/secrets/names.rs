@@ -29,7 +29,8 @@ pub fn is_secret(name: &str) -> bool {
 
 /// The words of a name in lower case, without numbers behind them. In a query a name may have encoded characters.
 fn words(name: &str) -> Vec<String> {
-    let (name, mut words) = (&decoded(name), vec![String::new()]);
+    let (name, mut words) = (decoded(name), vec![String::new()]);
+    let name = String::from_utf8_lossy(&name);
     let (mut before, mut signs) = ('-', name.chars().peekable());
     while let Some(sign) = signs.next() {
         let is_next_lower = signs.peek().is_some_and(char::is_ascii_lowercase);
@@ -48,15 +49,15 @@ fn words(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// The name with the characters that `%` and two digits stand for (RFC 3986, 2.1).
-pub(super) fn decoded(name: &str) -> String {
-    let mut pieces = name.split('%');
-    let first = pieces.next().unwrap_or_default().to_owned();
+/// The bytes of a text, those that `%` and two digits stand for among them (RFC 3986, 2.1).
+pub(crate) fn decoded(text: &str) -> Vec<u8> {
+    let mut pieces = text.split('%');
+    let first = pieces.next().unwrap_or_default().as_bytes().to_vec();
     pieces.fold(first, |decoded, piece| {
-        let code = piece.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
-        match code {
-            Some(code) => decoded + &char::from(code).to_string() + &piece[2..],
-            None => decoded + "%" + piece,
+        let digits = piece.get(..2).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => [&decoded, &[byte][..], &piece.as_bytes()[2..]].concat(),
+            None => [&decoded, &b"%"[..], piece.as_bytes()].concat(),
         }
     })
 }

@@ -90,47 +90,23 @@ fn a_load_without_secrets_reads_back() {
 
 #[test]
 fn values_that_were_given_are_hidden_without_their_names_and_short_ones_are_not() {
-    learn(&[
-        "-H",
-        "X-Auth: Bearer Given01",
-        "-H",
-        "Cookie: theme=dark; sid=\"Given02\"",
-        "--user",
-        "ann:Given03",
-    ]);
-    learn(&[
-        "http://ann:Given%2004@h/?key=Given%2F05&n=1",
-        "TOKEN=Given 06",
-        "-H",
-        "Authorization Given07",
-    ]);
-    learn(
-        &"{\"pass\\u0077ord\": \"Given08\", \"token\": {\"a\": [\"Given09\", 1]}}\n{\"jwt\": \"Given10\"}",
-    );
-    learn(
-        &json!({"headers": [{"name": "x-secret", "value": "Given11"}], "SECRET": "Given12", "otp": "4711 0815"}),
-    );
-    learn(&[
-        "Authorization: Basic Ym9iOkdpdmVuMTM=",
-        "password: Given14",
-        "--pwd",
-        "short",
-        "otp=48154711",
-    ]);
-    learn(&"<user><password>Given15</password></user>");
+    learn(&json!([
+        ["-H", "X-Auth: Bearer Given01", "-H", "Cookie: theme=dark; sid=\"Given02\"", "--user", "ann:Given03"],
+        ["http://ann:Given%2004@h/?key=Given%2F05&n=1", "TOKEN=Given 06", "-H", "Authorization Given07"],
+        "{\"pass\\u0077ord\": \"Given08\", \"token\": {\"a\": [\"Given09\", 1]}}\n{\"jwt\": \"Given10\"}",
+        {"headers": [{"name": "x-secret", "value": "Given11"}], "SECRET": "Given12", "otp": "4711 0815"},
+        ["Authorization: Basic Ym9iOkdpdmVuMTM=", "password: Given14", "--pwd", "short", "otp=48154711"],
+        "<user><password>Given15</password></user>",
+    ]));
     for number in 1..=15 {
-        let text = format!("Given{number:02} is not known")
-            .replace("04", " 04")
-            .replace("05", "/05")
-            .replace("06", " 06");
+        let text = format!("Given{number:02} is not known");
+        let text = text.replace("04", " 04").replace("05", "/05").replace("06", " 06");
         assert_eq!(hidden_text(&text), "[redacted] is not known", "{text}");
     }
     let encoded = format!("got {}", BASE64_STANDARD.encode("ann:Given 04"));
     assert_eq!(hidden_text(&encoded), "got [redacted]");
-    assert_eq!(
-        hidden_text("a short Bearer of 148154711 in the dark"),
-        "a short Bearer of 148154711 in the dark"
-    );
+    let harmless = "a short Bearer of 148154711 in the dark";
+    assert_eq!(hidden_text(harmless), harmless);
     assert_eq!(hidden_text("x48154711x"), "x[redacted]x");
     assert_eq!(hidden_text("got Giv… and Given0…, Gi…"), "got [redacted]… and [redacted]…, Gi…");
     let record = json!({"stderr": "tokenGiven01x and Given02"});
@@ -147,8 +123,6 @@ fn a_stored_document_is_searched_for_its_own_values_and_an_id_that_is_one_stays(
     );
     learn(&["--password", "c/given-id"]);
     let id: crate::id::VariantId = "c/given-id".parse().unwrap();
-    assert_eq!(
-        hidden((id.clone(), "--token x".to_owned())).unwrap(),
-        (id, "--token [redacted]".to_owned())
-    );
+    let [text, shown] = ["--token x", "--token [redacted]"].map(str::to_owned);
+    assert_eq!(hidden((id.clone(), text)).unwrap(), (id, shown));
 }

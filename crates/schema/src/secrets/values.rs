@@ -24,38 +24,35 @@ const LONGEST: usize = 128;
 /// The end of an excerpt.
 const CUT: &str = "…";
 
-/// Values that are looked for in texts.
+/// SecretValues that are looked for in texts.
 #[derive(Debug, Default)]
-pub(super) struct Values {
+pub(super) struct SecretValues {
     all: BTreeSet<String>,
     search: Option<AhoCorasick>,
 }
 
 /// What this process was given.
-static GIVEN: RwLock<Option<Arc<Values>>> = RwLock::new(None);
+static GIVEN: RwLock<Option<Arc<SecretValues>>> = RwLock::new(None);
 
-pub(super) fn given() -> Arc<Values> {
+pub(super) fn given() -> Arc<SecretValues> {
     GIVEN.read().ok().and_then(|it| it.clone()).unwrap_or_default()
 }
 
 /// Adds the values of the secrets in `value`.
 pub(super) fn add(value: &Value) {
-    let mut found = BTreeSet::new();
-    collect(value, None, &mut found);
+    let mut found = secrets_of(value);
     if let Ok(mut given) = GIVEN.write() {
         let known = given.take().unwrap_or_default();
         let is_new = !found.is_subset(&known.all);
         found.extend(known.all.iter().cloned());
-        *given = Some(if is_new { Arc::new(Values::new(found)) } else { known });
+        *given = Some(if is_new { Arc::new(SecretValues::new(found)) } else { known });
     }
 }
 
-impl Values {
+impl SecretValues {
     /// The values of the secrets in a document.
     pub(super) fn of(value: &Value) -> Self {
-        let mut found = BTreeSet::new();
-        collect(value, None, &mut found);
-        Self::new(found)
+        Self::new(secrets_of(value))
     }
 
     fn new(all: BTreeSet<String>) -> Self {
@@ -76,26 +73,28 @@ impl Values {
             true
         });
         // An excerpt may end within a value.
-        let pieces: Vec<&str> = result.split(CUT).collect();
-        let whole = pieces.len() - 1;
-        let shown = pieces.iter().enumerate().map(|(index, it)| match self.begun(it) {
-            Some(start) if index < whole => format!("{}{mark}", &it[..start]),
-            _ => (*it).to_owned(),
+        let shown = result.split_inclusive(CUT).map(|piece| {
+            let start = piece.strip_suffix(CUT).and_then(|it| self.begun(it));
+            start.map_or(piece.to_owned(), |start| format!("{}{mark}{CUT}", &piece[..start]))
         });
-        shown.collect::<Vec<_>>().join(CUT)
+        shown.collect()
     }
 
     /// Where a value begins at which `text` ends.
     fn begun(&self, text: &str) -> Option<usize> {
-        let mut starts = text.char_indices().rev().map(|(at, _)| at).take(LONGEST);
-        let begins =
-            |part: &str| self.all.range(part.to_owned()..).next()?.starts_with(part).then_some(());
-        let found: Vec<usize> = starts
-            .by_ref()
-            .filter(|at| text.len() - at >= LEAST_BEGUN && begins(&text[*at..]).is_some())
-            .collect();
-        found.last().copied()
+        let begins = |part: &str| {
+            part.len() >= LEAST_BEGUN
+                && self.all.range(part.to_owned()..).next().is_some_and(|it| it.starts_with(part))
+        };
+        let starts = text.char_indices().rev().take(LONGEST).map(|(at, _)| at);
+        starts.filter(|at| begins(&text[*at..])).last()
     }
+}
+
+fn secrets_of(document: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    collect(document, None, &mut found);
+    found
 }
 
 /// Adds the values below `value`, all of them if it has the name of a secret. A list of texts may be a command or a
@@ -151,7 +150,8 @@ fn named<'a>(before: &'a str, word: &'a str, is_field: bool) -> (Option<&'a str>
 /// what it encodes.
 fn add_forms(value: &str, found: &mut BTreeSet<String>) {
     let value = value.trim_matches(['"', '\'', '\\', ' ']);
-    let mut forms = vec![value.to_owned(), decoded(value)];
+    let plain = |text| String::from_utf8_lossy(&decoded(text)).into_owned();
+    let mut forms = vec![value.to_owned(), plain(value)];
     let words: Vec<&str> = value.split([' ', ';', ',']).filter(|it| !it.is_empty()).collect();
     for (index, word) in words.iter().enumerate() {
         let is_scheme = index == 0 && words.len() > 1 && !word.contains('=');
@@ -162,12 +162,16 @@ fn add_forms(value: &str, found: &mut BTreeSet<String>) {
         }
     }
     if let Some((_, password)) = value.split_once(':').filter(|_| words.len() == 1) {
-        forms.extend([password, &decoded(password)].map(str::to_owned));
+        forms.extend([password.to_owned(), plain(password)]);
         forms.push(BASE64_STANDARD.encode(decoded(value)));
     }
-    let encoded = words.last().filter(|_| words[0].eq_ignore_ascii_case("basic"));
-    let text = encoded.and_then(|it| String::from_utf8(BASE64_STANDARD.decode(it).ok()?).ok());
-    forms.extend(text.iter().flat_map(|it| it.split_once(':')).map(|(_, it)| it.to_owned()));
+    if let [scheme, .., encoded] = words[..]
+        && scheme.eq_ignore_ascii_case("basic")
+        && let Ok(text) = BASE64_STANDARD.decode(encoded)
+        && let Some((_, password)) = String::from_utf8_lossy(&text).split_once(':')
+    {
+        forms.push(password.to_owned());
+    }
     let forms = forms.into_iter().map(|it| it.trim_matches(['"', '\'']).to_owned());
     found.extend(forms.filter(|it| it.len() >= LEAST && !MARK.contains(it) && !it.contains(MARK)));
 }

@@ -1,28 +1,22 @@
 //! Phases: the purposes for which a cell is measured.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// The purpose for which a cell is measured. A workload with several phases becomes a workload for
-/// each of them.
-#[derive(
-    Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    /// Maximum throughput: the load model of the workload, usually a closed loop; the figure is the
-    /// rate.
-    #[default]
-    Saturate,
-    /// Cost: one constant rate that every variant holds; the figures are the server's CPU time per
-    /// request and the latency.
-    Cost,
-    /// Cost of idle connections: open connections that stay silent; the figures are memory and CPU
-    /// time.
-    Idle,
+crate::names! {
+    /// The purpose for which a cell is measured. A workload with several phases becomes a workload for
+    /// each of them.
+    #[derive(Default)]
+    pub enum Phase "phase" {
+        /// Maximum throughput: the load model of the workload, usually a closed loop; the figure is the
+        /// rate.
+        #[default]
+        Saturate = "saturate",
+        /// Cost: one constant rate that every variant holds; the figures are the server's CPU time per
+        /// request and the latency.
+        Cost = "cost",
+        /// Cost of idle connections: open connections that stay silent; the figures are memory and CPU
+        /// time.
+        Idle = "idle",
+    }
 }
-
-crate::names! { Phase "phase": Saturate = "saturate", Cost = "cost", Idle = "idle" }
 
 impl Phase {
     /// The difference below which two throughputs, or two costs of a request, count as the same,
@@ -33,20 +27,5 @@ impl Phase {
             Self::Saturate => 0.03,
             Self::Cost | Self::Idle => 0.05,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::expect;
-
-    #[test]
-    fn every_phase_reads_back_from_its_name() {
-        for phase in Phase::ALL {
-            assert_eq!(phase.name().parse(), Ok(phase));
-        }
-        expect!["unknown phase `costs`: did you mean `cost`?"]
-            .assert_eq(&"costs".parse::<Phase>().unwrap_err());
     }
 }

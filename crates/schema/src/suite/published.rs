@@ -4,18 +4,18 @@
 //! Figures are kept as printed. This module does not judge them.
 
 mod conclusion;
-mod in_order;
 mod row;
 
 pub use conclusion::{ClaimedPair, Conclusion, Pair, Relation, Size};
 pub use row::{PublishedRow, RowState};
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Suite, SuiteError};
-use crate::id::VariantId;
+use super::{Suite, Workload};
+use crate::{id::VariantId, refuse::refuse_if};
 
 /// `[published]` of a suite: the document that it repeats.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -109,9 +109,8 @@ pub struct PublishedTable {
     /// What is published of each workload.
     pub columns: Vec<Column>,
     /// The numbers of each variant, in the order of the document.
-    #[serde(with = "in_order")]
     #[schemars(with = "BTreeMap<VariantId, Vec<f64>>")]
-    pub rows: Vec<(VariantId, Vec<f64>)>,
+    pub rows: IndexMap<VariantId, Vec<f64>>,
 }
 
 /// All tables of a document: `suites/published/NAME.toml`.
@@ -154,19 +153,16 @@ impl Column {
 
 impl PublishedFigures {
     /// Reads the text of a file of figures that belongs to `suite`.
-    pub fn parse(text: &str, suite: &Suite) -> Result<Self, SuiteError> {
-        let figures: Self = toml::from_str(text)
-            .map_err(|error| SuiteError(crate::toml_error::sentence(text, &error)))?;
+    pub fn parse(text: &str, suite: &Suite) -> Result<Self, String> {
+        let figures: Self = crate::toml_error::parse(text)?;
         for table in &figures.tables {
-            table
-                .check(suite)
-                .map_err(|reason| SuiteError(format!("table `{}`: {reason}", table.section)))?;
+            table.check(suite).map_err(|reason| format!("table `{}`: {reason}", table.section))?;
         }
-        figures.check_rows().map_err(|reason| SuiteError(format!("[rows]: {reason}")))?;
+        figures.check_rows().map_err(|reason| format!("[rows]: {reason}"))?;
         for conclusion in &figures.conclusions {
-            conclusion.check(&figures, suite).map_err(|reason| {
-                SuiteError(format!("conclusion `{}`: {reason}", conclusion.sentence()))
-            })?;
+            conclusion
+                .check(&figures, suite)
+                .map_err(|reason| format!("conclusion `{}`: {reason}", conclusion.sentence()))?;
         }
         Ok(figures)
     }
@@ -188,13 +184,18 @@ impl PublishedFigures {
     /// Each row has one state, and each state a row.
     fn check_rows(&self) -> Result<(), String> {
         let published = self.variants();
-        if let Some(variant) = published.iter().find(|it| !self.rows.contains_key(**it)) {
-            return Err(format!("`{variant}` has figures and no state: {}", row::HOW_TO_WRITE));
+        for variant in &published {
+            refuse_if!(
+                !self.rows.contains_key(*variant),
+                "`{variant}` has figures and no state: {}",
+                row::HOW_TO_WRITE
+            );
         }
         for (variant, row) in &self.rows {
-            if !published.contains(variant) {
-                return Err(format!("`{variant}` has a state, but no table has figures of it"));
-            }
+            refuse_if!(
+                !published.contains(variant),
+                "`{variant}` has a state, but no table has figures of it"
+            );
             row.check().map_err(|reason| format!("`{variant}`: {reason}"))?;
         }
         Ok(())
@@ -232,7 +233,7 @@ impl PublishedTable {
     /// The numbers of a variant; none if it has no row.
     #[must_use]
     pub fn row(&self, variant: &VariantId) -> Option<&[f64]> {
-        self.rows.iter().find(|(it, _)| it == variant).map(|(_, numbers)| numbers.as_slice())
+        self.rows.get(variant).map(Vec::as_slice)
     }
 
     /// The workload and the column of each number of a row.
@@ -244,7 +245,7 @@ impl PublishedTable {
 
     /// The variants with a row or with one that ratios refer to.
     fn variants(&self) -> impl Iterator<Item = &VariantId> {
-        self.rows.iter().map(|(variant, _)| variant).chain(&self.relative_to)
+        self.rows.keys().chain(&self.relative_to)
     }
 
     fn figure(&self, workload: &str, variant: &VariantId, column: Column) -> Option<f64> {
@@ -253,37 +254,40 @@ impl PublishedTable {
     }
 
     fn check(&self, suite: &Suite) -> Result<(), String> {
-        let known: BTreeSet<&str> = suite.workloads.iter().map(|w| w.name.as_str()).collect();
-        if self.workloads.is_empty() || self.columns.is_empty() || self.rows.is_empty() {
-            return Err("write its workloads, its columns and its rows".to_owned());
-        }
+        let names = suite.workloads.iter().map(|Workload { name, .. }| name.as_str());
+        let known: BTreeSet<&str> = names.collect();
+        refuse_if!(
+            self.workloads.is_empty() || self.columns.is_empty() || self.rows.is_empty(),
+            "write its workloads, its columns and its rows"
+        );
         if let Some(unknown) = self.workloads.iter().find(|name| !known.contains(name.as_str())) {
             return Err(crate::suggest::unknown("workload", unknown, known));
         }
         let relates = |column: &Column| {
             matches!(column, Column::RequestsPerSecondRatio | Column::RequestsPerSecondPercent)
         };
-        if self.relative_to.is_none() && self.columns.iter().any(relates) {
-            return Err("a ratio or a percentage needs a `relative_to`".to_owned());
+        refuse_if!(
+            self.relative_to.is_none() && self.columns.iter().any(relates),
+            "a ratio or a percentage needs a `relative_to`"
+        );
+        for variant in self.variants() {
+            refuse_if!(!suite.names(variant), "`{variant}` is not an entry of the suite");
         }
-        if let Some(unknown) = self.variants().find(|variant| !suite.names(variant)) {
-            return Err(format!("`{unknown}` is not an entry of the suite"));
-        }
-        let cells = self.cells().count();
-        if !self.heads.is_empty() && self.heads.len() != cells {
-            let heads = self.heads.len();
-            return Err(format!("it has {heads} `heads` for {cells} numbers per row"));
-        }
+        let (heads, cells) = (self.heads.len(), self.cells().count());
+        refuse_if!(
+            heads > 0 && heads != cells,
+            "it has {heads} `heads` for {cells} numbers per row"
+        );
         for (variant, numbers) in &self.rows {
-            if numbers.len() != cells {
-                return Err(format!(
-                    "`{variant}` needs one number per workload and column: it has {} instead of {cells}",
-                    numbers.len(),
-                ));
-            }
-            if numbers.iter().any(|number| !number.is_finite() || *number < 0.0) {
-                return Err(format!("`{variant}` has a number that is negative or not finite"));
-            }
+            refuse_if!(
+                numbers.len() != cells,
+                "`{variant}` needs one number per workload and column: it has {} instead of {cells}",
+                numbers.len()
+            );
+            refuse_if!(
+                numbers.iter().any(|number| !number.is_finite() || *number < 0.0),
+                "`{variant}` has a number that is negative or not finite"
+            );
         }
         Ok(())
     }

@@ -4,10 +4,10 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, SuiteError, raw_workload::RawWorkload,
+    BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, Workload, raw_workload::RawWorkload,
     scale::MachineRule,
 };
-use crate::load::NamedFiles;
+use crate::{load::NamedFiles, refuse::refuse_if};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -56,16 +56,10 @@ impl<T: Clone> OneOrMany<T> {
 
 impl RawSuite {
     /// Converts the file to a suite, or explains why it is invalid.
-    pub(super) fn resolve(self, name: &str, files: &NamedFiles<'_>) -> Result<Suite, SuiteError> {
-        if self.blocks == 0 {
-            return Err(SuiteError("`blocks = 0` measures nothing: write at least 1".to_owned()));
-        }
-        if self.workers == Some(0) {
-            return Err(SuiteError("`workers = 0` serves nothing: write at least 1".to_owned()));
-        }
-        if self.workload.is_empty() {
-            return Err(SuiteError("no [[workload]]: write at least one".to_owned()));
-        }
+    pub(super) fn resolve(self, name: &str, files: &NamedFiles<'_>) -> Result<Suite, String> {
+        refuse_if!(self.blocks == 0, "`blocks = 0` measures nothing: write at least 1");
+        refuse_if!(self.workers == Some(0), "`workers = 0` serves nothing: write at least 1");
+        refuse_if!(self.workload.is_empty(), "no [[workload]]: write at least one");
         let mut workloads = Vec::new();
         let mut workload_rules = BTreeMap::new();
         for raw in self.workload {
@@ -76,23 +70,21 @@ impl RawSuite {
             }
         }
         let mut names = BTreeSet::new();
-        if let Some(twice) = workloads.iter().find(|workload| !names.insert(&workload.name)) {
-            return Err(SuiteError(format!(
-                "two workloads are named `{}`: a name may contain {{connections}} and {{payload}}",
-                twice.name
-            )));
+        for Workload { name, .. } in &workloads {
+            refuse_if!(
+                !names.insert(name),
+                "two workloads are named `{name}`: a name may contain {{connections}} and {{payload}}"
+            );
         }
         let machine = self.scale.machine;
-        if machine.as_ref().is_some_and(|it| it.blocks == Some(0)) {
-            let reason = "[scale.machine]: `blocks = 0` measures nothing: write at least 1";
-            return Err(SuiteError(reason.to_owned()));
-        }
-        if self.published.is_none() && (machine.is_some() || !workload_rules.is_empty()) {
-            return Err(SuiteError(
-                "a rule for this machine changes what was published: write [published] too"
-                    .to_owned(),
-            ));
-        }
+        refuse_if!(
+            machine.as_ref().is_some_and(|it| it.blocks == Some(0)),
+            "[scale.machine]: `blocks = 0` measures nothing: write at least 1"
+        );
+        refuse_if!(
+            self.published.is_none() && (machine.is_some() || !workload_rules.is_empty()),
+            "a rule for this machine changes what was published: write [published] too"
+        );
         let suite = Suite {
             name: name.to_owned(),
             description: self.description,

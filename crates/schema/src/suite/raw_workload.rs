@@ -4,14 +4,14 @@ use serde::Deserialize;
 use std::time::Duration;
 
 use super::{
-    Phase, SuiteError, Workload, raw::OneOrMany, scale::WorkloadRule,
-    workload::IDLE_PHASE_CONNECTIONS,
+    Phase, Workload, raw::OneOrMany, scale::WorkloadRule, workload::IDLE_PHASE_CONNECTIONS,
 };
 use crate::{
     load::{
         Arrivals, ClosedPolicy, LatencyOrigin, LoadModel, NamedFiles, RateCurve, RequestOrder,
         RequestSet, Stop, Trust, parse_header,
     },
+    refuse::refuse_if,
     scenario::Scenario,
     units::parse_duration,
 };
@@ -91,10 +91,9 @@ const fn default_timeout() -> Duration {
 
 impl RawWorkload {
     /// Overrides for an ordinary machine.
-    pub(super) fn rule(&self) -> Result<Option<WorkloadRule>, SuiteError> {
+    pub(super) fn rule(&self) -> Result<Option<WorkloadRule>, String> {
         let Some(raw) = &self.machine else { return Ok(None) };
-        let wrong =
-            |reason: String| SuiteError(format!("[workload.machine] of `{}`: {reason}", self.name));
+        let wrong = |reason| format!("[workload.machine] of `{}`: {reason}", self.name);
         let counts = (raw.requests, raw.count_per_connection);
         let stop = match (&raw.duration, counts) {
             (None, (None, None)) => None,
@@ -110,15 +109,15 @@ impl RawWorkload {
     }
 
     /// Converts it to workloads, or explains why it is invalid.
-    pub(super) fn resolve(self, files: &NamedFiles<'_>) -> Result<Vec<Workload>, SuiteError> {
-        let named = |reason| SuiteError(format!("workload `{}`: {reason}", self.name));
+    pub(super) fn resolve(self, files: &NamedFiles<'_>) -> Result<Vec<Workload>, String> {
+        let named = |reason| format!("workload `{}`: {reason}", self.name);
         let requests = self.requests(files).map_err(named)?;
         let mut workloads = Vec::new();
         for connections in self.connections.values() {
             for payload in self.payload.values() {
                 let name = self.name.replace("{connections}", &connections.to_string());
                 let name = name.replace("{payload}", &payload);
-                let named = |reason| SuiteError(format!("workload `{name}`: {reason}"));
+                let named = |reason| format!("workload `{name}`: {reason}");
                 for phase in self.phases().map_err(named)? {
                     for rate in self.rates(phase) {
                         let size = (connections, payload.as_str());
@@ -129,9 +128,7 @@ impl RawWorkload {
                 }
             }
         }
-        if workloads.is_empty() {
-            return Err(SuiteError(format!("workload `{}`: an empty list", self.name)));
-        }
+        refuse_if!(workloads.is_empty(), "workload `{}`: an empty list", self.name);
         Ok(workloads)
     }
 
@@ -148,21 +145,19 @@ impl RawWorkload {
             (None, Some(_)) => vec![Phase::Cost],
             (None, None) => vec![Phase::Saturate],
         };
-        if self.rate.as_ref().is_some_and(|rates| rates.values().is_empty()) {
-            return Err("`rate = []` is empty: add a rate such as 1000, or omit it".to_owned());
-        }
-        if phases.is_empty() {
-            return Err("no phase: write phases = [\"saturate\"]".to_owned());
-        }
-        if self.rate.is_some() && !phases.contains(&Phase::Cost) {
-            return Err("`rate` is for the phase `cost`, which is not among its phases".to_owned());
-        }
-        if self.idle_phase_connections.is_some() && !phases.contains(&Phase::Idle) {
-            return Err(
-                "`idle_phase_connections` applies to the phase `idle`, which is not among its phases"
-                    .to_owned(),
-            );
-        }
+        refuse_if!(
+            self.rate.as_ref().is_some_and(|rates| rates.values().is_empty()),
+            "`rate = []` is empty: add a rate such as 1000, or omit it"
+        );
+        refuse_if!(phases.is_empty(), "no phase: write phases = [\"saturate\"]");
+        refuse_if!(
+            self.rate.is_some() && !phases.contains(&Phase::Cost),
+            "`rate` is for the phase `cost`, which is not among its phases"
+        );
+        refuse_if!(
+            self.idle_phase_connections.is_some() && !phases.contains(&Phase::Idle),
+            "`idle_phase_connections` applies to the phase `idle`, which is not among its phases"
+        );
         Ok(phases)
     }
 
@@ -193,9 +188,7 @@ impl RawWorkload {
         (phase, rate): (Phase, Option<u64>),
         requests: Option<&RequestSet>,
     ) -> Result<Workload, String> {
-        if self.workers == Some(0) {
-            return Err("`workers = 0` serves nothing: write at least 1".to_owned());
-        }
+        refuse_if!(self.workers == Some(0), "`workers = 0` serves nothing: write at least 1");
         let stop = stop(self.duration.as_deref(), self.requests, self.count_per_connection)?;
         let workload = Workload {
             stop,
@@ -229,9 +222,10 @@ impl RawWorkload {
 
     fn model(&self, phase: Phase, rate: Option<u64>) -> Result<LoadModel, String> {
         let arrivals = self.arrivals.unwrap_or_default();
-        if phase == Phase::Cost && self.rate.is_none() && !self.delay.is_zero() {
-            return Err("the phase `cost` has a rate, so it can have no `delay`".to_owned());
-        }
+        refuse_if!(
+            phase == Phase::Cost && self.rate.is_none() && !self.delay.is_zero(),
+            "the phase `cost` has a rate, so it can have no `delay`"
+        );
         match (rate, self.rate.is_some(), self.delay.is_zero()) {
             (None, false, _) if self.arrivals.is_some() => {
                 Err("`arrivals` needs a `rate`: write rate = 1000".to_owned())

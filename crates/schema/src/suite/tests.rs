@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    load::{Arrivals, ClosedPolicy, LatencyOrigin, LoadModel, RateCurve, Stop},
+    load::{Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
     mistakes::messages,
     scenario::Scenario,
     target::Target,
@@ -21,9 +21,23 @@ warmup = "200ms"
 duration = "1s"
 "#;
 
+fn parse(text: &str) -> Result<Suite, String> {
+    Suite::parse("example", text)
+}
+
+/// The suite with these lines after its workload.
+fn with(lines: &str) -> Suite {
+    parse(&format!("{SUITE}{lines}")).unwrap()
+}
+
+/// The load of a workload with up to this many threads.
+fn load(workload: &Workload, threads: usize) -> LoadConfig {
+    workload.load_config(Target::of_scenario(Scenario::Hello, "127.0.0.1", 1), threads, 1)
+}
+
 #[test]
 fn a_suite_has_defaults_for_all_that_it_does_not_say() {
-    let suite = Suite::parse("example", SUITE).unwrap();
+    let suite = parse(SUITE).unwrap();
     assert_eq!((suite.baselines[0].as_str(), suite.workers), ("c/epoll", None));
     let workload = &suite.workloads[0];
     assert_eq!(workload.stop, Stop::After(Duration::from_secs(1)));
@@ -48,15 +62,13 @@ fn each_mistake_is_answered_with_what_to_write() {
         ("", "payload = \"4 KB\""),
         ("", SUITE.split_once("blocks = 3\n").unwrap().1),
     ];
-    let text = messages(SUITE, &changes, |text| Suite::parse("example", text));
+    let text = messages(SUITE, &changes, parse);
     expect_file!["golden/mistakes.txt"].assert_eq(&text);
 }
 
 #[test]
 fn a_workload_can_have_any_load_model() {
-    let workload = |lines: &str| {
-        Suite::parse("example", &format!("{SUITE}{lines}")).unwrap().workloads.remove(0)
-    };
+    let workload = |lines: &str| with(lines).workloads.remove(0);
     assert_eq!(workload("").model, LoadModel::Closed);
     let delay = Duration::from_millis(1);
     assert_eq!(workload("delay = \"1ms\"").model, LoadModel::Think { delay });
@@ -65,8 +77,7 @@ fn a_workload_can_have_any_load_model() {
     let expected = LoadModel::Rate { curve, arrivals, latency_from };
     assert_eq!(workload("rate = 5000\narrivals = \"poisson\"").model, expected);
     let crowd = workload("pipeline = 16\nrequests_per_connection = 10\nidle_connections = 3");
-    let target = Target::new(Scenario::Hello.protocol(), "127.0.0.1", 1, "/");
-    let config = crowd.load_config(target, 1, 1);
+    let config = load(&crowd, 1);
     assert_eq!((config.pipeline, config.requests_per_connection), (16, Some(10)));
     assert_eq!(config.idle_connections, 3);
 }
@@ -74,9 +85,7 @@ fn a_workload_can_have_any_load_model() {
 #[test]
 fn headers_and_repeats_belong_to_the_load_and_are_checked_like_options() {
     let lines = "headers = [\"User-Agent: hey/0.0.1\", \"A: b: c\"]\nretry_closed = true";
-    let suite = Suite::parse("example", &format!("{SUITE}{lines}")).unwrap();
-    let target = Target::new(Scenario::Hello.protocol(), "127.0.0.1", 1, "/");
-    let config = suite.workloads[0].load_config(target, 1, 1);
+    let config = load(&with(lines).workloads[0], 1);
     let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(config.headers, [header("User-Agent", "hey/0.0.1"), header("A", "b: c")]);
     assert_eq!(config.on_closed, ClosedPolicy::Retry);
@@ -88,16 +97,14 @@ fn headers_and_repeats_belong_to_the_load_and_are_checked_like_options() {
         ("scenario = \"hello\"", "scenario = \"echo\"\nheaders = [\"A: b\"]"),
         ("scenario = \"hello\"", "scenario = \"echo\"\nretry_closed = true"),
     ];
-    let text = messages(SUITE, &changes, |text| Suite::parse("example", text));
+    let text = messages(SUITE, &changes, parse);
     expect_file!["golden/headers.txt"].assert_eq(&text);
 }
 
 #[test]
 fn a_load_never_has_more_threads_than_connections() {
-    let mut workload = Suite::parse("example", SUITE).unwrap().workloads.remove(0);
-    workload.connections = 2;
-    let target = Target::new(Scenario::Hello.protocol(), "127.0.0.1", 1, "/");
-    let config = workload.load_config(target, 8, 1);
+    let workload = Workload { connections: 2, ..with("").workloads.remove(0) };
+    let config = load(&workload, 8);
     assert_eq!((config.threads, config.check()), (2, Ok(())));
     assert_eq!(config.expect_body.as_deref(), Some("Hello world!"));
 }
@@ -106,11 +113,11 @@ fn a_load_never_has_more_threads_than_connections() {
 fn lists_are_swept_and_every_workload_has_a_name_of_its_own() {
     let text =
         SUITE.replace("connections = 64", "connections = [8, 64]\npayload = [\"1\", \"4KiB\"]");
-    let message = Suite::parse("example", &text).unwrap_err().to_string();
+    let message = parse(&text).unwrap_err();
     expect!["two workloads are named `hello`: a name may contain {connections} and {payload}"]
         .assert_eq(&message);
     let text = text.replace("name = \"hello\"", "name = \"c{connections}-b{payload}\"");
-    let suite = Suite::parse("example", &text).unwrap();
+    let suite = parse(&text).unwrap();
     let names: Vec<&str> = suite.workloads.iter().map(|w| w.name.as_str()).collect();
     assert_eq!(names, ["c8-b1", "c8-b4KiB", "c64-b1", "c64-b4KiB"]);
     assert_eq!((suite.workloads[3].connections, suite.workloads[3].payload_bytes), (64, 4096));
@@ -122,7 +129,7 @@ fn a_rule_for_this_machine_needs_something_published() {
         ("[[workload]]", "[scale.machine]\nblocks = 1\n[[workload]]"),
         ("", "[workload.machine]\nduration = \"1s\"\n"),
     ];
-    let text = messages(SUITE, &changes, |text| Suite::parse("example", text));
+    let text = messages(SUITE, &changes, parse);
     expect![[r#"
         [[workload]] => [scale.machine]; blocks = 1; [[workload]]
           a rule for this machine changes what was published: write [published] too
@@ -136,14 +143,14 @@ fn a_rule_for_this_machine_needs_something_published() {
 fn a_suite_can_name_several_baselines_and_selects_its_entries() {
     let text = SUITE.replace("blocks = 3", "blocks = 3\nbaseline = [\"c/epoll\", \"c/threads\"]");
     let text = text.replace("blocks = 3", "blocks = 3\nentries = [\"c/epoll\", \"go/\"]");
-    let suite = Suite::parse("example", &text).unwrap();
+    let suite = parse(&text).unwrap();
     assert_eq!(suite.baselines, ["c/epoll", "c/threads"]);
     for (variant, named) in [("c/epoll", true), ("go/net", true), ("c/threads", false)] {
         assert_eq!(suite.names(&variant.parse().unwrap()), named, "{variant}");
     }
-    let message = Suite::parse("example", &text.replace("\"go/\"", "\"go\"")).unwrap_err();
+    let message = parse(&text.replace("\"go/\"", "\"go\"")).unwrap_err();
     assert_eq!(
-        message.to_string(),
+        message,
         "`go` is not an entry's name: write LANGUAGE/NAME or LANGUAGE/NAME:VARIANT in letters, \
          digits, `.`, `_` and `-`, each part of at most 100 bytes"
     );
@@ -152,7 +159,7 @@ fn a_suite_can_name_several_baselines_and_selects_its_entries() {
 #[test]
 fn a_workload_with_several_phases_becomes_one_for_each() {
     let phases = "phases = [\"saturate\", \"cost\", \"idle\"]\nsteady_within = \"5s\"\n";
-    let suite = Suite::parse("example", &format!("{SUITE}{phases}")).unwrap();
+    let suite = with(phases);
     let all: Vec<_> = suite.workloads.iter().map(|w| (w.name.as_str(), w.phase)).collect();
     let expected =
         [("hello", Phase::Saturate), ("hello-cost", Phase::Cost), ("hello-idle", Phase::Idle)];
@@ -161,8 +168,7 @@ fn a_workload_with_several_phases_becomes_one_for_each() {
     assert_eq!((cost.needs_rate(), saturate.needs_rate()), (true, false));
     assert!(!cost.at_rate(5000).needs_rate() && cost.at_rate(5000).check().is_ok());
     assert_eq!((idle.connections, cost.steady_within), (1000, Duration::from_secs(5)));
-    let given = format!("{SUITE}{phases}rate = 5000\nsilent_connections = 10");
-    let suite = Suite::parse("example", &given).unwrap();
+    let suite = with(&format!("{phases}rate = 5000\nsilent_connections = 10"));
     assert_eq!(suite.workloads[0].model, LoadModel::Closed);
     assert!(!suite.workloads[1].needs_rate());
     assert_eq!(suite.workloads[2].connections, 10);
@@ -170,11 +176,8 @@ fn a_workload_with_several_phases_becomes_one_for_each() {
 
 #[test]
 fn a_rate_is_there_for_the_cost() {
-    let suite = Suite::parse("example", &format!("{SUITE}rate = 5000")).unwrap();
-    assert_eq!(
-        (suite.workloads[0].phase, suite.workloads[0].name.as_str()),
-        (Phase::Cost, "hello")
-    );
+    let Workload { phase, name, .. } = with("rate = 5000").workloads.remove(0);
+    assert_eq!((phase, name.as_str()), (Phase::Cost, "hello"));
     let changes = [
         ("", "phases = []"),
         ("", "phases = [\"saturate\"]\nrate = 5"),
@@ -183,14 +186,13 @@ fn a_rate_is_there_for_the_cost() {
         ("", "phases = [\"cost\"]\ndelay = \"1ms\""),
         ("", "phases = [\"costs\"]"),
     ];
-    let text = messages(SUITE, &changes, |text| Suite::parse("example", text));
+    let text = messages(SUITE, &changes, parse);
     expect_file!["golden/phases.txt"].assert_eq(&text);
 }
 
 #[test]
 fn each_of_several_rates_is_a_workload_with_the_rate_in_its_name() {
-    let text = format!("{SUITE}phases = [\"saturate\", \"cost\"]\nrate = [20000, 1500]");
-    let suite = Suite::parse("example", &text).unwrap();
+    let suite = with("phases = [\"saturate\", \"cost\"]\nrate = [20000, 1500]");
     let rate = |workload: &Workload| match &workload.model {
         LoadModel::Rate { curve, .. } => Some(curve.clone()),
         _ => None,

@@ -10,6 +10,7 @@ use crate::{
     load::{
         ClosedPolicy, LoadConfig, LoadModel, RateCurve, RequestSet, Stop, THREADS_LIMIT, Trust,
     },
+    refuse::refuse_if,
     scenario::{Protocol, Scenario},
     target::Target,
 };
@@ -51,7 +52,7 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<RequestSet>,
     /// For HTTPS: the trusted authorities.
-    #[serde(default, skip_serializing_if = "Trust::is_system")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub trust: Trust,
     /// For echo: bytes per message.
     pub payload_bytes: usize,
@@ -73,7 +74,7 @@ pub struct Workload {
     #[schemars(with = "String")]
     pub timeout: Duration,
     /// Whether each run has a process and a window of its own although it could be measured in slices.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub own_process: bool,
 }
 
@@ -137,37 +138,31 @@ impl Workload {
         self.check_requests()?;
         if self.phase == Phase::Idle {
             // No load is made of it.
-            return match self.connections {
-                0 => Err("0 idle connections cost nothing: give at least 1".to_owned()),
-                _ => Ok(()),
-            };
+            refuse_if!(self.connections == 0, "0 idle connections cost nothing: give at least 1");
+            return Ok(());
         }
-        if !self.steady_within.is_zero() && self.steady_within < SHORTEST_STEADY {
-            let given = crate::units::write_duration(self.steady_within);
-            return Err(format!(
-                "`steady_within = \"{given}\"` is too short to tell what is steady: write at least \
-                 \"1s\", or \"0s\" for none"
-            ));
-        }
+        refuse_if!(
+            !self.steady_within.is_zero() && self.steady_within < SHORTEST_STEADY,
+            "`steady_within = \"{}\"` is too short to tell what is steady: write at least \"1s\", or \"0s\" for none",
+            crate::units::write_duration(self.steady_within)
+        );
         let anywhere = Target::of_scenario(self.scenario, "127.0.0.1", 1);
         self.load_config(anywhere, 1, 1).check()
     }
 
     fn check_requests(&self) -> Result<(), String> {
         let has_contract = self.scenario != Scenario::Requests;
-        match &self.requests {
-            None if has_contract => Ok(()),
-            None => Err(
-                "the scenario `requests` needs requests: give --path or --requests FILE, or write \
-                         `requests_file = \"FILE\"` in the suite, or `requests = \"FILE\"` in entry.toml"
-                    .to_owned(),
-            ),
-            Some(_) if has_contract => Err(format!(
-                "the requests of `{0}` are those of its contract: write `scenario = \"requests\"` instead of `{0}`",
-                self.scenario
-            )),
-            Some(_) => Ok(()),
-        }
+        refuse_if!(
+            self.requests.is_none() && !has_contract,
+            "the scenario `requests` needs requests: give --path or --requests FILE, or write `requests_file = \
+             \"FILE\"` in the suite, or `requests = \"FILE\"` in entry.toml"
+        );
+        refuse_if!(
+            self.requests.is_some() && has_contract,
+            "the requests of `{0}` are those of its contract: write `scenario = \"requests\"` instead of `{0}`",
+            self.scenario
+        );
+        Ok(())
     }
 
     /// The load of this workload on a server at `address`, or on the Unix socket with the path `socket`.

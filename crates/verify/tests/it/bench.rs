@@ -95,14 +95,13 @@ impl Setup {
     }
 
     pub(crate) fn request<'a>(&self, variant: &'a Variant) -> Request<'a> {
-        let folder = std::env::temp_dir();
         Request {
             variant,
             scenario: self.scenario,
             workers: 1,
             timeout_ms: 5000,
-            build: folder.clone(),
-            source: folder,
+            build: std::env::temp_dir(),
+            source: std::env::temp_dir(),
             tree: None,
         }
     }

@@ -268,13 +268,17 @@ fn a_server_that_delays_small_writes_is_found_out_as_root() {
     for_each(&with_contract.collect::<Vec<_>>(), expect);
 }
 
+/// A server with this fault, which its entry declares.
+fn declared(fault: &'static str, check: &str) -> Setup {
+    let deviation = Deviation { check: check.into(), reason: "by design".into() };
+    Setup { deviations: vec![deviation], ..Setup::new(fault, Hello) }
+}
+
 #[test]
 fn a_fault_that_is_declared_is_reported_and_hides_no_other() {
-    let deviation = |check: &str| Deviation { check: check.into(), reason: "by design".into() };
-    let setup = Setup::new("merges-pipelined", Hello);
-    let undeclared = failures(&setup.verify());
+    let undeclared = failures(&Setup::new("merges-pipelined", Hello).verify());
     assert!(undeclared.iter().any(|(name, _)| *name == "pipelined"), "{undeclared:?}");
-    let checked = Setup { deviations: vec![deviation("pipelined")], ..setup }.verify();
+    let checked = declared("merges-pipelined", "pipelined").verify();
     let told = checked.iter().find(|it| it.name == "pipelined").unwrap();
     let Verdict::Deviates { reason, finding } = &told.verdict else { panic!("{told:?}") };
     assert_eq!(reason, "by design");
@@ -289,10 +293,6 @@ fn a_fault_that_is_declared_is_reported_and_hides_no_other() {
 
 #[test]
 fn a_crash_is_never_as_declared_but_an_end_that_a_check_looks_for_may_be() {
-    let declared = |fault, check: &str| {
-        let deviation = Deviation { check: check.into(), reason: "by design".into() };
-        Setup { deviations: vec![deviation], ..Setup::new(fault, Hello) }
-    };
     let crashed = declared("crashes", "keep-alive").first_failure();
     assert!(crashed.as_ref().is_some_and(|(name, _)| *name == "keep-alive"), "{crashed:?}");
     let ended = failures(&declared("dies-on-reset", "survives").verify());

@@ -112,7 +112,7 @@ impl Arguments {
         let settings = self.conditions.settings(context, placement)?;
         let workers = self.each_run.workers.unwrap_or(settings.workers);
         let settings = RunSettings { workers, cut: self.cohorts.cut(), idle, ..settings };
-        let mut suite = Suite::parse(SUITE, TEMPLATE)?;
+        let mut suite = Suite::parse(SUITE, TEMPLATE).map_err(usage)?;
         suite.baselines = vec![sides[0].variant.id.to_string()];
         (suite.copies, suite.baseline_copies) = (INSTANCES, 1);
         suite.blocks = self.blocks(&goal, block_time(procedure, &workload, &settings.cut));
@@ -195,7 +195,7 @@ impl Arguments {
         phase: Phase,
         services: &[Subject],
     ) -> anyhow::Result<Workload> {
-        let mut workload = Suite::parse(SUITE, TEMPLATE)?.workloads.remove(0);
+        let mut workload = Suite::parse(SUITE, TEMPLATE).map_err(usage)?.workloads.remove(0);
         let entries = [services, &self.entries(context)].concat();
         options::set_requests(&mut workload, self.scenario, &self.own, &entries)?;
         workload.name = workload.scenario.to_string();

@@ -79,22 +79,23 @@ fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
 fn options_of_http_are_refused_for_an_echo() {
     let echo = LoadConfig::new("tcp://127.0.0.1:80".parse().unwrap());
     assert_eq!(echo.check(), Ok(()));
-    let message = LoadConfig { payload_bytes: 0, ..echo.clone() }.check().unwrap_err();
-    expect!["an echo of 0 bytes has no reply: give --payload at least 1"].assert_eq(&message);
     let set = RequestFile::parse("POST http://h/", RequestOrder::InTurn).unwrap().set;
-    let requests = LoadConfig { requests: Some(set.clone()), ..echo.clone() };
-    expect!["--requests does not apply to tcp://127.0.0.1:80: it belongs to http://"]
-        .assert_eq(&requests.check().unwrap_err());
-    let http = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
-    let retried = LoadConfig { requests: Some(set), on_closed: ClosedPolicy::Retry, ..http };
+    let retried =
+        LoadConfig { requests: Some(set.clone()), on_closed: ClosedPolicy::Retry, ..config() };
     assert!(retried.check().unwrap_err().starts_with("a POST request may have had its effect"));
-    let retry = LoadConfig { on_closed: ClosedPolicy::Retry, ..echo.clone() };
-    let message = retry.check().unwrap_err();
-    expect!["--retry-closed does not apply to tcp://127.0.0.1:80: it belongs to http://"]
-        .assert_eq(&message);
-    let message = LoadConfig { method: "POST".into(), ..echo }.check().unwrap_err();
-    expect!["--method does not apply to tcp://127.0.0.1:80: it belongs to http://"]
-        .assert_eq(&message);
+    let messages = [
+        LoadConfig { payload_bytes: 0, ..echo.clone() },
+        LoadConfig { requests: Some(set), ..echo.clone() },
+        LoadConfig { on_closed: ClosedPolicy::Retry, ..echo.clone() },
+        LoadConfig { method: "POST".into(), ..echo },
+    ];
+    expect![[r"
+        an echo of 0 bytes has no reply: give --payload at least 1
+        --requests does not apply to tcp://127.0.0.1:80: it belongs to http://
+        --retry-closed does not apply to tcp://127.0.0.1:80: it belongs to http://
+        --method does not apply to tcp://127.0.0.1:80: it belongs to http://
+    "]]
+    .assert_eq(&messages.map(|it| it.check().unwrap_err() + "\n").concat());
 }
 
 #[test]

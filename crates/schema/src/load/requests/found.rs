@@ -3,7 +3,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use super::{Expect, RequestSpec};
-use crate::{load::Body, target::Target};
+use crate::{load::Body, secrets::decoded, target::Target};
 
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -65,24 +65,4 @@ fn without_credentials(url: &str) -> (String, Option<Vec<u8>>) {
         Some((url, credentials)) => (url, Some(credentials)),
         None => (url.to_owned(), None),
     }
-}
-
-/// The bytes behind `%41` and the like.
-fn decoded(text: &str) -> Vec<u8> {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        let digits = part.get(..2).filter(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                bytes.extend_from_slice(&part.as_bytes()[2..]);
-            }
-            None => {
-                bytes.push(b'%');
-                bytes.extend_from_slice(part.as_bytes());
-            }
-        }
-    }
-    bytes
 }

@@ -103,7 +103,7 @@ impl PublishedFigures {
         column: Column,
     ) -> impl Iterator<Item = &'a VariantId> {
         let has = move |table: &&PublishedTable| table.cells().any(|it| it == (workload, column));
-        self.tables.iter().filter(has).flat_map(|table| table.rows.iter().map(|(row, _)| row))
+        self.tables.iter().filter(has).flat_map(|table| table.rows.keys())
     }
 
     /// The pairs of a conclusion, with the figures that the document has of them.

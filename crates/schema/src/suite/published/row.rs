@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::refuse::refuse_if;
+
 /// Ends the message for a row without a state.
 pub(super) const HOW_TO_WRITE: &str = "write `state = \"same-program\"`, `\"same-design\"`, \
                                        `\"different\"` or `\"missing\"`";
@@ -91,35 +93,29 @@ impl PublishedRow {
         let texts =
             [&self.name, &self.published, &self.here, &self.clause, &self.reason, &self.measured];
         let is_clause = |text: &String| !text.trim().is_empty() && !text.contains('\n');
-        if !texts.into_iter().flatten().all(is_clause) {
-            return Err("each of its texts is one line that is not empty".to_owned());
-        }
-        if self.name.is_none() {
-            return Err("write `name`, as the document prints it".to_owned());
-        }
-        if self.measured.is_some() && self.reason.is_none() {
-            return Err("`measured` needs a `reason`".to_owned());
-        }
+        let has_lines = texts.into_iter().flatten().all(is_clause);
+        refuse_if!(!has_lines, "each of its texts is one line that is not empty");
+        refuse_if!(self.name.is_none(), "write `name`, as the document prints it");
+        let is_measured = self.measured.is_some();
+        refuse_if!(is_measured && self.reason.is_none(), "`measured` needs a `reason`");
         let has_versions = self.published.is_some() && self.here.is_some();
         let has_clause = self.clause.is_some();
-        match self.state {
-            RowState::SameProgram if !has_versions => {
-                Err("`same-program` needs both versions: write `published` and `here`".to_owned())
+        let (is_right, otherwise) = match self.state {
+            RowState::SameProgram => {
+                (has_versions, "`same-program` needs both versions: write `published` and `here`")
             }
-            RowState::SameDesign if !has_versions && !has_clause => {
-                Err("`same-design` needs both versions, `published` and `here`, or a `clause`"
-                    .to_owned())
+            RowState::SameDesign => (
+                has_versions || has_clause,
+                "`same-design` needs both versions, `published` and `here`, or a `clause`",
+            ),
+            RowState::Different => {
+                (has_clause, "`different` needs a `clause` that says what differs")
             }
-            RowState::Different if !has_clause => {
-                Err("`different` needs a `clause` that says what differs".to_owned())
+            RowState::Missing if has_clause => {
+                (self.here.is_none(), "a `missing` row has no version `here`")
             }
-            RowState::Missing if !has_clause => {
-                Err("`missing` needs a `clause` that says why".to_owned())
-            }
-            RowState::Missing if self.here.is_some() => {
-                Err("a `missing` row has no version `here`".to_owned())
-            }
-            _ => Ok(()),
-        }
+            RowState::Missing => (false, "`missing` needs a `clause` that says why"),
+        };
+        if is_right { Ok(()) } else { Err(otherwise.to_owned()) }
     }
 }

@@ -11,7 +11,7 @@ const TABLE: &str = "[[table]]\nsection = \"Results\"\nworkloads = [\"hello\"]\n
                      [rows.\"c/a\"]\nname = \"A\"\nstate = \"same-program\"\npublished = \"A 1\"\nhere = \"A 1\"\n\
                      [rows.\"c/b\"]\nname = \"B\"\nstate = \"different\"\nclause = \"one thread\"\n";
 
-fn parse(table: &str) -> Result<PublishedFigures, SuiteError> {
+fn parse(table: &str) -> Result<PublishedFigures, String> {
     PublishedFigures::parse(table, &Suite::parse("example", SUITE).unwrap())
 }
 
@@ -131,10 +131,8 @@ fn a_conclusion_has_its_pairs_with_the_published_ratio() {
     assert_eq!(conclusion.said().unwrap(), "to 50.3 %");
     assert_eq!(conclusion.why().unwrap(), "it parses (2 calls)");
     let written = serde_json::to_string(&figures).unwrap();
-    assert_eq!(
-        serde_json::from_str::<PublishedFigures>(&written).unwrap().conclusions,
-        figures.conclusions
-    );
+    let read: PublishedFigures = serde_json::from_str(&written).unwrap();
+    assert_eq!(read.conclusions, figures.conclusions);
     let guess = parse(&format!("{TABLE}{}", text.replace("measured = \"2 calls\"\n", ""))).unwrap();
     assert_eq!(guess.conclusions[0].why().unwrap(), "guess: it parses");
 }

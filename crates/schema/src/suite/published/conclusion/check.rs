@@ -4,6 +4,7 @@
 use super::{super::PublishedFigures, ClaimedPair, Conclusion, Relation, Size};
 use crate::{
     id::VariantId,
+    refuse::refuse_if,
     suggest,
     suite::{Column, Suite},
 };
@@ -40,52 +41,48 @@ impl Conclusion {
             }
         }
         let pairs = figures.pairs(self);
-        if self.some {
-            if pairs.iter().all(|pair| !self.says_so(pair)) {
-                return Err("the document's figures show none of its pairs".to_owned());
-            }
-        } else if let Some(wrong) = pairs.iter().find(|pair| !self.says_so(pair)) {
-            return Err(format!(
-                "the document's figures do not say `{} {} {}` in `{}`: their ratio is {:.3}",
-                wrong.row, wrong.relation, wrong.reference, wrong.workload, wrong.published
-            ));
+        refuse_if!(
+            self.some && pairs.iter().all(|pair| !self.says_so(pair)),
+            "the document's figures show none of its pairs"
+        );
+        for pair @ ClaimedPair { row, relation, reference, workload, published, .. } in &pairs {
+            refuse_if!(
+                !self.some && !self.says_so(pair),
+                "the document's figures do not say `{row} {relation} {reference}` in `{workload}`: their ratio is \
+                 {published:.3}"
+            );
         }
         self.check_size(&pairs)
     }
 
     fn check_keys(&self) -> Result<(), String> {
-        if self.quote.is_some() == self.says.is_some() {
-            return Err("write either its `quote`, verbatim, or what the table `says`".to_owned());
-        }
+        refuse_if!(
+            self.quote.is_some() == self.says.is_some(),
+            "write either its `quote`, verbatim, or what the table `says`"
+        );
         let texts = [&self.quote, &self.context, &self.says, &self.reason, &self.measured];
         let is_line = |text: &&String| !text.trim().is_empty() && !text.contains('\n');
-        if !texts.into_iter().flatten().all(|it| is_line(&it)) {
-            return Err("each of its texts is one line that is not empty".to_owned());
-        }
-        if self.workloads.is_empty() || self.pairs.is_empty() {
-            return Err("write its workloads and its pairs".to_owned());
-        }
-        if !self.column.is_concluded() {
-            return Err(
-                "its column is one of requests_per_second, megabytes_per_second, and the percentiles 50, 99 and 99.9 \
-                 of latency"
-                    .to_owned(),
-            );
-        }
+        let has_lines = texts.into_iter().flatten().all(|it| is_line(&it));
+        refuse_if!(!has_lines, "each of its texts is one line that is not empty");
+        let is_empty = self.workloads.is_empty() || self.pairs.is_empty();
+        refuse_if!(is_empty, "write its workloads and its pairs");
+        refuse_if!(
+            !self.column.is_concluded(),
+            "its column is one of requests_per_second, megabytes_per_second, and the percentiles 50, 99 and 99.9 of \
+             latency"
+        );
         // Messages of two workloads may have two sizes.
         let is_size = self.column == Column::MegabytesPerSecond && self.relative_to.is_none();
-        if is_size && self.against.is_some() {
-            return Err("megabytes_per_second of two workloads need a `relative_to`".to_owned());
-        }
-        if self.by.is_some() && self.to.is_some() {
-            return Err("write at most one of `by` and `to`".to_owned());
-        }
-        if self.by_its_figures.is_some() && self.by.is_none() && self.to.is_none() {
-            return Err("`by_its_figures` needs a `by` or a `to`".to_owned());
-        }
-        if self.measured.is_some() && self.reason.is_none() {
-            return Err("`measured` needs a `reason`".to_owned());
-        }
+        refuse_if!(
+            is_size && self.against.is_some(),
+            "megabytes_per_second of two workloads need a `relative_to`"
+        );
+        let (has_by, has_to) = (self.by.is_some(), self.to.is_some());
+        refuse_if!(has_by && has_to, "write at most one of `by` and `to`");
+        let has_figures = self.by_its_figures.is_some();
+        refuse_if!(has_figures && !has_by && !has_to, "`by_its_figures` needs a `by` or a `to`");
+        let is_measured = self.measured.is_some();
+        refuse_if!(is_measured && self.reason.is_none(), "`measured` needs a `reason`");
         Ok(())
     }
 
@@ -100,9 +97,7 @@ impl Conclusion {
         }
         let known: Vec<String> =
             figures.rows_of(workload, self.column).map(ToString::to_string).collect();
-        if known.is_empty() {
-            return Err(format!("no table of `{workload}` has its column"));
-        }
+        refuse_if!(known.is_empty(), "no table of `{workload}` has its column");
         let known = known.iter().map(String::as_str);
         Err(format!("`{workload}`: {}", suggest::unknown("row", &row.to_string(), known)))
     }

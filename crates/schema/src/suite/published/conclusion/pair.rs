@@ -44,13 +44,11 @@ impl FromStr for Pair {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not a pair of rows: {HOW_TO_WRITE}");
         let words: Vec<&str> = text.split_whitespace().collect();
-        let [row, relation, reference] = words.as_slice() else {
-            return Err(format!("`{text}` is not a pair of rows: {HOW_TO_WRITE}"));
-        };
+        let [row, relation, reference] = words.as_slice() else { return Err(wrong()) };
         let relation = Relation::ALL.into_iter().find(|it| it.name() == *relation);
-        let relation =
-            relation.ok_or_else(|| format!("`{text}` is not a pair of rows: {HOW_TO_WRITE}"))?;
+        let relation = relation.ok_or_else(wrong)?;
         let reference = (*reference != ALL).then(|| reference.parse()).transpose()?;
         Ok(Self { row: row.parse()?, relation, reference })
     }
