@@ -27,7 +27,7 @@ use wirebench_stats::MIN_COHORTS;
 
 pub use self::{figure::Figure, outlook::outlook, side::Side, verdict::Verdict};
 use crate::{
-    analysis::{Claim, Metric, Reads, SideRatio, WorkloadRows, rows},
+    analysis::{Claim, Metric, MetricFacts, Reads, SideRatio, WorkloadRows, rows},
     compare::{ConditionResult, Gate},
 };
 
@@ -41,9 +41,9 @@ pub const INSTANCES: u32 = 2;
 pub const METRICS: [Metric; 7] = [
     Metric::Cpu,
     Metric::Throughput,
-    Metric::LatencyP50,
-    Metric::LatencyP99,
-    Metric::LatencyP999,
+    Metric::P50,
+    Metric::P99,
+    Metric::P999,
     Metric::Memory,
     Metric::Ready,
 ];
@@ -84,7 +84,7 @@ impl<'a> Ab<'a> {
     pub fn of(journal: &'a Journal, wishes: &AbOptions) -> Option<Self> {
         let rows = of_two(journal)?;
         let phase = rows.workload.phase;
-        let of_run = || journal.start.metric.as_deref().and_then(|name| name.parse().ok());
+        let of_run = || journal.start.metric.as_deref().and_then(|name| Metric::read(name).ok());
         let wanted = wishes.metric.or_else(of_run);
         let meant = wanted.and_then(|metric| has(phase, metric));
         let absent = wanted.filter(|_| meant.is_none());

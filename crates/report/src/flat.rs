@@ -12,18 +12,14 @@ use wirebench_schema::{
 use wirebench_stats::{Estimate, Interval};
 
 use crate::{
-    analysis::{Claim, Metric, Reads},
+    analysis::{Claim, Metric, MetricFacts, Reads},
     by_name::RequestFigures,
     json::{self, WorkloadReport},
     table_units::numbered,
 };
 
 /// The latencies that every list of figures has.
-const LATENCIES: [(Metric, LatencyFigure); 3] = [
-    (Metric::LatencyP50, LatencyFigure::P50),
-    (Metric::LatencyP99, LatencyFigure::P99),
-    (Metric::LatencyP999, LatencyFigure::P999),
-];
+const LATENCIES: [LatencyFigure; 3] = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
 
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
@@ -194,7 +190,7 @@ pub(crate) fn figures(
 ) -> Vec<FlatFigure> {
     let throughput = (Metric::Throughput, requests.requests_per_second, true);
     let latencies = requests.latency.into_iter().flat_map(|latency| {
-        LATENCIES.map(|(metric, it)| (metric, it.of(latency), !it.is_lower_bound(latency)))
+        LATENCIES.map(|it| (Metric::Latency(it), it.of(latency), !it.is_lower_bound(latency)))
     });
     let figure =
         |(metric, value, is_known)| FlatFigure::of(metric, value, is_known && is_valid(metric));

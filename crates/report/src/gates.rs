@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use wirebench_schema::{
-    gate::{Condition, GateFigure, GateScope},
+    gate::{Condition, GateScope},
     id::VariantId,
     journal::{Journal, SearchLimit, Unavailable},
     load::{LoadConfig, LoadModel, LoadReport},
@@ -11,7 +11,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    analysis::{Analysis, Metric, Role, WorkloadRows},
+    analysis::{Analysis, Metric, MetricFacts, Role, WorkloadRows},
     compare::{
         Cell, Change, Figure, Gate, Lost,
         conditions::{Evidence, judge},
@@ -24,15 +24,15 @@ use crate::{
 
 /// The figures of which changes are computed.
 #[must_use]
-pub fn changes() -> Vec<GateFigure> {
-    GateFigure::ALL.into_iter().filter(|it| Metric::of_gate(*it).is_some()).collect()
+pub fn changes() -> Vec<Metric> {
+    Metric::limitable().filter_map(MetricFacts::compared).collect()
 }
 
 /// The figures whose values workloads are measured for.
 #[must_use]
-pub fn values(workloads: &[Workload]) -> Vec<GateFigure> {
-    let has = |it: &GateFigure| workloads.iter().any(|workload| is_of_phase(*it, workload.phase));
-    GateFigure::ALL.into_iter().filter(has).collect()
+pub fn values(workloads: &[Workload]) -> Vec<Metric> {
+    let has = |it: &Metric| workloads.iter().any(|workload| is_of_phase(*it, workload.phase));
+    Metric::limitable().filter(has).collect()
 }
 
 /// The names of the requests of these workloads.
@@ -193,15 +193,15 @@ pub fn of_load(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
 #[must_use]
 pub fn scope_of_load<'a>(verb: &'a str, config: &LoadConfig) -> GateScope<'a> {
     let has_rate = matches!(config.model, LoadModel::Rate { .. });
-    let is_seen = |it: &GateFigure| match it {
-        GateFigure::Cpu | GateFigure::Memory => false,
-        GateFigure::Achieved | GateFigure::Unsent => has_rate,
+    let is_seen = |it: &Metric| match it {
+        Metric::Cpu | Metric::Memory => false,
+        Metric::Achieved | Metric::Unsent => has_rate,
         _ => true,
     };
     let names = config.requests.iter().flat_map(|set| set.names());
     GateScope {
         verb,
-        values: GateFigure::ALL.into_iter().filter(is_seen).collect(),
+        values: Metric::limitable().filter(is_seen).collect(),
         names: names.map(str::to_owned).collect(),
         hint: if has_rate { "" } else { "achieved and unsent are those of a rate" },
         ..GateScope::default()

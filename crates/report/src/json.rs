@@ -24,7 +24,9 @@ pub use self::{
     row::{Figure, OtherState, Reasons, Row, Runs},
 };
 use crate::{
-    analysis::{Analysis, BaselineCheck, Comparison, MachineStates, Metric, WorkloadRows},
+    analysis::{
+        Analysis, BaselineCheck, Comparison, MachineStates, Metric, MetricFacts, WorkloadRows,
+    },
     order::in_order,
     why::{Why, whys},
 };

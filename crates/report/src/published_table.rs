@@ -17,7 +17,9 @@ use wirebench_schema::{
 use wirebench_stats::Estimate;
 
 use crate::{
-    analysis::{Analysis, Inconclusive, Limited, Metric, RatioToBaseline, Role, WorkloadRows},
+    analysis::{
+        Analysis, Inconclusive, Limited, Metric, RatioToBaseline, Role, WorkloadRows, metric,
+    },
     published_rows::{self, name_of},
     shown::{Shown, shown},
 };
@@ -54,6 +56,7 @@ pub(crate) struct ComparedColumn<'a> {
     pub(crate) column: Column,
     /// The metric of its ratios, by the name that it has in `figures` of a row; absent where there are none.
     #[schemars(with = "Option<String>")]
+    #[serde(serialize_with = "metric::field")]
     pub(crate) metric: Option<Metric>,
     /// The row that ratios refer to.
     #[serde(rename = "baseline")]

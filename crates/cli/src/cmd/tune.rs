@@ -17,9 +17,10 @@ use wirebench_report::{
     tune::{SUITE, TuneReport, Tuned},
 };
 use wirebench_schema::{
-    gate::{GateFigure, GateScope},
+    gate::GateScope,
     journal::{Goal, Procedure},
     load::Stop,
+    metric::Metric,
     objective::Objective,
     scenario::Scenario,
     suite::{Scale, Suite, Workload},
@@ -143,7 +144,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     arguments.conditions.check_reach(std::slice::from_ref(&subject))?;
     arguments.gate.check(&GateScope {
         verb: "tune",
-        values: GateFigure::ALL.to_vec(),
+        values: Metric::limitable().collect(),
         servers: vec![subject.variant.id.clone()],
         names: gates::requests([&model]),
         ..GateScope::default()

@@ -8,7 +8,7 @@ use wirebench_schema::suite::Phase;
 use super::{Ab, Figure, METRICS, Side, Verdict, flat::is_valid, has};
 use crate::{
     Report,
-    analysis::{Analysis, Metric, SideRatio, absent, conditions},
+    analysis::{Analysis, Metric, MetricFacts, SideRatio, conditions, metric},
     by_name,
     compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
@@ -33,8 +33,7 @@ use crate::{
 
 const FINDINGS: usize = 2;
 /// The figures of the first screen besides that of the verdict, where they are valid.
-const FIGURES: [Metric; 4] =
-    [Metric::Cpu, Metric::Throughput, Metric::LatencyP50, Metric::LatencyP99];
+const FIGURES: [Metric; 4] = [Metric::Cpu, Metric::Throughput, Metric::P50, Metric::P99];
 
 const READING_AID: [&str; 5] = [
     "{A}, {B}: medians over the cohorts or blocks, each with fresh instances of both servers",
@@ -123,7 +122,7 @@ impl Ab<'_> {
             let phase = self.rows.workload.phase;
             let has: Vec<Metric> =
                 METRICS.iter().filter_map(|metric| has(phase, *metric)).collect();
-            lines.push(absent(phase, wanted, &has, self.metric));
+            lines.push(metric::absent(phase, wanted, &has, self.metric));
         }
         vec![
             Block::list("compared", self.sides.iter().map(who).collect()),

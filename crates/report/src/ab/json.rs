@@ -9,7 +9,7 @@ use wirebench_schema::journal::Procedure;
 
 use super::{Ab, Figure, Side};
 use crate::{
-    analysis::{Analysis, SideRatio},
+    analysis::{Analysis, MetricFacts, SideRatio},
     compare::{self, Gate, json::GateReport},
     json::{self, Report},
 };

@@ -12,7 +12,7 @@ use wirebench_stats::{Interval, MIN_COHORTS, median};
 
 use super::{Ab, Figure, Side, Verdict};
 use crate::{
-    analysis::{CheckState, Claim, Inconclusive, Metric, Reads, SideRatio},
+    analysis::{CheckState, Claim, Inconclusive, Metric, MetricFacts, Reads, SideRatio},
     interval::ends,
     remarks::SHIFT,
     table::count,
@@ -33,14 +33,12 @@ struct Phrase {
     of: &'static str,
 }
 
-const fn phrase(metric: Metric) -> Phrase {
+fn phrase(metric: Metric) -> Phrase {
     const MORE: (&str, &str) = ("more", "less");
     let (verb, plural, than, of) = match metric {
         Metric::Cpu => ("uses", "use", MORE, "CPU per request"),
         Metric::Throughput => ("handles", "handle", ("more", "fewer"), "requests/s"),
-        Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999 => {
-            ("has a", "have", ("higher", "lower"), metric.title())
-        }
+        Metric::Latency(_) => ("has a", "have", ("higher", "lower"), metric.title()),
         Metric::Ready => ("takes", "take", MORE, "time to start"),
         _ => ("uses", "use", MORE, "peak memory"),
     };

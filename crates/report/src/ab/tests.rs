@@ -113,7 +113,7 @@ fn the_metric_of_the_run_is_that_of_its_report() {
     runs(&mut journal, 14, (1e5, 1.0e5), 1.0, |value| limited(rate(value)));
     assert_eq!(of(&journal, &[]).metric, Metric::Cpu);
     journal.start.metric = Some("p99".to_owned());
-    assert_eq!(of(&journal, &[]).metric, Metric::LatencyP99);
+    assert_eq!(of(&journal, &[]).metric, Metric::P99);
     assert_eq!(by(&journal, Some(Metric::Throughput), &[]).metric, Metric::Throughput);
 }
 
@@ -217,8 +217,8 @@ fn a_spoiled_tail_withholds_verdicts_on_the_tail_and_no_others() {
     );
     let of = |metric| by(&journal, Some(metric), &[]).verdict;
     assert_eq!(of(Metric::Cpu), Verdict::Claimed(Claim::Higher));
-    assert_ne!(of(Metric::LatencyP50), Verdict::NotValid);
-    assert_eq!(of(Metric::LatencyP99), Verdict::NotValid);
+    assert_ne!(of(Metric::P50), Verdict::NotValid);
+    assert_eq!(of(Metric::P99), Verdict::NotValid);
     assert!(self::of(&journal, &[]).details().contains("1.50 ms!"));
 }
 
@@ -301,7 +301,7 @@ fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
     assert_eq!(has(Phase::Saturate, Metric::Throughput), Some(Metric::Throughput));
     assert_eq!(has(Phase::Cost, Metric::Switches), None);
     let journal = costs(1.052, 1.0);
-    let ab = by(&journal, Some(Metric::LatencyP99), &[]);
+    let ab = by(&journal, Some(Metric::P99), &[]);
     assert_golden("ab/sentence-same-p99.txt", &ab.sentence());
     let ab = by(&journal, Some(Metric::MemoryIdle), &[]);
     assert_eq!(ab.metric, Metric::Cpu);

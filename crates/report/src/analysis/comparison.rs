@@ -11,7 +11,7 @@ use wirebench_stats::{
 };
 
 use super::{
-    BaselineCheck, CheckState, Claim, Limited, Metric, Reads, Role, Row, WorkloadRows,
+    BaselineCheck, CheckState, Claim, Limited, Metric, MetricFacts, Reads, Role, Row, WorkloadRows,
     levels::Levels,
 };
 use crate::names::names;
@@ -112,7 +112,7 @@ impl WorkloadRows<'_> {
     /// All rows compared with the baseline by `metric`.
     #[must_use]
     pub fn compare(&self, metric: Metric) -> &Comparison {
-        self.comparisons[metric as usize].get_or_init(|| self.fit(metric))
+        self.comparisons[metric.place()].get_or_init(|| self.fit(metric))
     }
 
     /// The ranks that each row may have; absent with fewer than three cohorts, of the baseline's second

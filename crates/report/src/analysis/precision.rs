@@ -3,7 +3,7 @@
 
 use wirebench_stats::MIN_COHORTS;
 
-use super::{Analysis, Claim, Metric, RatioToBaseline};
+use super::{Analysis, Claim, Metric, MetricFacts, RatioToBaseline};
 
 /// A row that misses more than this share of its baseline's blocks fails too often to become
 /// precise, so the run does not wait for it.

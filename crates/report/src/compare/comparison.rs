@@ -14,7 +14,7 @@ use wirebench_stats::Estimate;
 
 use super::{Difference, Gate, Side, json};
 use crate::{
-    analysis::{Claim, Direction, Inconclusive, Metric, PairRatio, Reads},
+    analysis::{Claim, Inconclusive, Metric, MetricFacts, PairRatio, Reads, metric},
     notes::Remark,
     origin::Origin,
     table::headline::ended,
@@ -89,6 +89,7 @@ pub struct Change {
     pub cell: Cell,
     /// The figure with its unit.
     #[schemars(with = "String")]
+    #[serde(serialize_with = "metric::field")]
     pub metric: Metric,
     pub verdict: Movement,
     /// The claim in the words of the figure, such as `slower`.
@@ -146,13 +147,13 @@ pub enum Movement {
 
 impl Movement {
     fn of(metric: Metric, claim: Claim) -> Self {
-        let better = match claim {
-            Claim::Higher => Direction::MoreIsBetter,
-            Claim::Lower => Direction::LessIsBetter,
-            Claim::Same => return Self::Same,
-            _ => return Self::Inconclusive,
-        };
-        if metric.direction() == better { Self::Better } else { Self::Worse }
+        match claim {
+            Claim::Higher if metric.more_is_better() => Self::Better,
+            Claim::Lower if !metric.more_is_better() => Self::Better,
+            Claim::Higher | Claim::Lower => Self::Worse,
+            Claim::Same => Self::Same,
+            _ => Self::Inconclusive,
+        }
     }
 }
 
@@ -197,6 +198,7 @@ pub struct Yardstick {
     pub workload: String,
     pub variant: VariantId,
     #[schemars(with = "String")]
+    #[serde(serialize_with = "metric::field")]
     pub metric: Metric,
     #[serde(flatten, serialize_with = "json::ratio")]
     #[schemars(with = "json::RatioReport")]

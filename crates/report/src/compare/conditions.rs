@@ -8,7 +8,7 @@ use super::{
     limits::{self, Subject},
     relative::OnChange,
 };
-use crate::analysis::Metric;
+use crate::analysis::{Metric, MetricFacts};
 
 /// What conditions are compared with.
 #[derive(Default)]

@@ -10,6 +10,7 @@ use wirebench_schema::gate::Condition;
 use wirebench_stats::{Estimate, Interval};
 
 use super::{Cell, Change, words};
+use crate::analysis::MetricFacts;
 
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Gate {

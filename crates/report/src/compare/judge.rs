@@ -14,7 +14,7 @@ use super::{
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{Claim, Inconclusive, Limited, Metric, PairRatio, Reads, Row},
+    analysis::{Claim, Inconclusive, Limited, Metric, MetricFacts, PairRatio, Reads, Row},
     notes::Remark,
 };
 
@@ -105,14 +105,14 @@ fn figures<'a>(
 /// What is looked at in a phase.
 fn metrics(phase: Phase, wishes: &CompareOptions) -> BTreeSet<Metric> {
     let mut wanted: Vec<Metric> = match (wishes.metrics.as_slice(), phase) {
-        ([], Phase::Cost) => vec![Metric::primary(phase), Metric::LatencyP99],
+        ([], Phase::Cost) => vec![Metric::primary(phase), Metric::P99],
         // A server that waits longer, such as for a lock, may use no more CPU time.
         ([], Phase::Saturate) => vec![Metric::primary(phase), Metric::Throughput],
         ([], Phase::Idle) => vec![Metric::primary(phase)],
         (metrics, _) => metrics.to_vec(),
     };
     let of_changes = wishes.conditions.iter().filter(|it| it.change().is_some());
-    wanted.extend(of_changes.filter_map(|it| Metric::of_gate(it.figure)));
+    wanted.extend(of_changes.filter_map(|it| it.figure.compared()));
     wanted.into_iter().filter_map(|metric| looked_at(metric, phase)).collect()
 }
 

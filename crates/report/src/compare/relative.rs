@@ -3,7 +3,7 @@
 //! true change may lie on the other one.
 
 use wirebench_schema::{
-    gate::{ChangeLimit, Condition, LimitSide},
+    gate::{ChangeLimit, Condition},
     suite::Phase,
 };
 use wirebench_stats::MIN_COHORTS;
@@ -14,7 +14,7 @@ use super::{
     judge::looked_at,
 };
 use crate::{
-    analysis::{Metric, Reads},
+    analysis::{LimitSide, Metric, MetricFacts, Reads},
     interval,
 };
 
@@ -29,7 +29,7 @@ pub(crate) struct OnChange<'a> {
 impl<'a> OnChange<'a> {
     /// None if the condition is about a value, or about a figure of which no change is computed.
     pub(crate) fn of(condition: &'a Condition) -> Option<Self> {
-        let metric = Metric::of_gate(condition.figure)?;
+        let metric = condition.figure.compared()?;
         Some(Self { condition, limit: condition.change()?, metric })
     }
 
@@ -69,14 +69,15 @@ impl<'a> OnChange<'a> {
         }
         let (low, high) = (interval.low - 1.0, interval.high - 1.0);
         // A bound that supports a violation supports nothing else, and the reverse.
-        let (near, far, for_violated, for_kept) = match self.limit.beyond {
+        let ChangeLimit { beyond, share } = *self.limit;
+        let (near, far, for_violated, for_kept) = match beyond {
             LimitSide::Below => (high, low, Reads::AtMost, Reads::AtLeast),
             LimitSide::Above => (low, high, Reads::AtLeast, Reads::AtMost),
         };
         let supports = |bound| change.reads == Reads::Exactly || change.reads == bound;
-        if self.limit.is_beyond(near) && supports(for_violated) {
+        if beyond.is_beyond(near, share) && supports(for_violated) {
             State::Violated
-        } else if !self.limit.is_beyond(far) && supports(for_kept) {
+        } else if !beyond.is_beyond(far, share) && supports(for_kept) {
             State::Kept
         } else if change.reads == Reads::Exactly {
             let limit = interval::change(1.0 + self.limit.share, None);

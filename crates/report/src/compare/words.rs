@@ -7,7 +7,7 @@ use wirebench_stats::Estimate;
 
 use super::{Change, Comparison, Movement, Yardstick};
 use crate::{
-    analysis::{Metric, Reads},
+    analysis::{Metric, MetricFacts, Reads},
     interval,
 };
 
@@ -22,7 +22,7 @@ pub(crate) fn change(change: &Change) -> String {
 }
 
 /// The name of a metric beside figures that have a unit of their own.
-pub(crate) const fn title(metric: Metric) -> &'static str {
+pub(crate) fn title(metric: Metric) -> &'static str {
     match metric {
         Metric::Cpu => "CPU/request",
         other => other.title(),

@@ -140,9 +140,9 @@ impl<'j, 'a> Judge<'j, 'a> {
 /// The metric of a run that is in a column of a document.
 const fn metric(column: Column) -> Metric {
     match column {
-        Column::LatencyNsP50 | Column::LatencyMsP50 => Metric::LatencyP50,
-        Column::LatencyNsP99 | Column::LatencyMsP99 => Metric::LatencyP99,
-        Column::LatencyNsP999 => Metric::LatencyP999,
+        Column::LatencyNsP50 | Column::LatencyMsP50 => Metric::P50,
+        Column::LatencyNsP99 | Column::LatencyMsP99 => Metric::P99,
+        Column::LatencyNsP999 => Metric::P999,
         // Of messages of one size, bytes are in the proportion of requests.
         _ => Metric::Throughput,
     }

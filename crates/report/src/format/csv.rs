@@ -3,7 +3,7 @@
 //! `docs/formats.md` describes the columns. New ones are added at the end.
 
 use crate::{
-    analysis::Metric,
+    analysis::{Metric, MetricFacts},
     flat::{Flat, FlatFigure, FlatRow},
     load_csv::record,
 };

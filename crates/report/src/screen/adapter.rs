@@ -15,7 +15,10 @@ use super::{
     row::{is_listed, name},
 };
 use crate::{
-    analysis::{Analysis, Claim, Compared, Inconclusive, Limited, Metric, Role, Row, WorkloadRows},
+    analysis::{
+        Analysis, Claim, Compared, Inconclusive, Limited, Metric, MetricFacts, Role, Row,
+        WorkloadRows,
+    },
     html::ratio::Ratio,
     load_words::{describe_model, describe_payload, describe_shape},
     order::grouped,
@@ -136,13 +139,13 @@ fn order(members: &[&WorkloadRows<'_>]) -> Vec<String> {
 }
 
 fn columns(workload: &Workload) -> Vec<Column> {
-    use Metric::{LatencyP50, LatencyP99, MemoryAtRest, Throughput};
+    use Metric::{MemoryAtRest, Throughput};
     let others: &[Metric] = match (workload.phase, &workload.model) {
         (Phase::Idle, _) => &[MemoryAtRest],
         (Phase::Saturate, LoadModel::Closed | LoadModel::Think { .. }) => {
-            &[Throughput, LatencyP50, LatencyP99]
+            &[Throughput, Metric::P50, Metric::P99]
         }
-        _ => &[LatencyP50, LatencyP99],
+        _ => &[Metric::P50, Metric::P99],
     };
     let main = Column::Figure(Metric::primary(workload.phase));
     let others = others.iter().copied().map(Column::Figure);

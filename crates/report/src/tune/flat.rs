@@ -23,7 +23,7 @@ fn of_cell(sweep: &Sweep, cell: &SweepCell) -> FlatRow {
     let figures = [
         (Metric::Throughput, cell.requests_per_second),
         (Metric::Cpu, cell.server_cpu_ns_per_request),
-        (Metric::LatencyP99, cell.latency_ns_p99),
+        (Metric::P99, cell.latency_ns_p99),
     ];
     let workers = count(cell.workers, "worker");
     let connections = count(cell.connections, "connection");

@@ -115,7 +115,7 @@ fn two_instances_of_a_side_that_differ_withhold_the_verdict() {
         let ratio = &json["figures"]["server_cpu_ns_per_request"]["ratio"];
         assert_eq!(ratio["inconclusive"], "baseline-check-failed");
         // Another figure has a check of its own.
-        assert_eq!(by(&journal, Some(Metric::LatencyP99), &[]).verdict.name(), "same");
+        assert_eq!(by(&journal, Some(Metric::P99), &[]).verdict.name(), "same");
     }
 }
 

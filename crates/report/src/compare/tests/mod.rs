@@ -52,7 +52,7 @@ fn what_is_better_depends_on_the_figure() {
     let rows = [
         ("hello", Metric::Throughput, Movement::Better, ("faster", "slower")),
         ("hello-cost", Metric::Cpu, Movement::Worse, ("more CPU", "less CPU")),
-        ("hello-cost", Metric::LatencyP99, Movement::Worse, ("longer", "shorter")),
+        ("hello-cost", Metric::P99, Movement::Worse, ("longer", "shorter")),
         ("hello-idle", Metric::MemoryPerConnection, Movement::Worse, ("larger", "smaller")),
     ];
     for (workload, metric, movement, (higher, lower)) in rows {

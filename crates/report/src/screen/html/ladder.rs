@@ -35,7 +35,7 @@ pub(super) fn pictures(
             "At a low rate a request also pays for waking the server.",
         ),
         (
-            (Metric::LatencyP99, "p99 latency", "p99 latency", latency),
+            (Metric::P99, "p99 latency", "p99 latency", latency),
             "Latency over throughput",
             "The latency of a saturated server is mostly the number of connections over its throughput.",
         ),
