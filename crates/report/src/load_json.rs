@@ -28,14 +28,18 @@ pub(crate) struct JudgedLoad<'a> {
 /// Never: all keys are words, and a number that JSON does not have becomes null.
 #[must_use]
 pub fn text(result: &LoadResult, gate: Option<&Gate>) -> String {
+    pretty(&WithGate { result: judged(result), gate })
+}
+
+/// The result, and what follows from it.
+pub(crate) fn judged(result: &LoadResult) -> JudgedLoad<'_> {
     let report = &result.report;
     let latencies = [("latency", &report.latency), ("service", &report.service)];
     let bounds = |latency: &Option<LatencySummary>| {
         latency.iter().flat_map(LatencyFigure::lower_bounds).collect()
     };
     let lower_bounds = latencies.map(|(name, latency)| (name, bounds(latency))).into();
-    let result = JudgedLoad { result, verdict: verdict(report), lower_bounds };
-    pretty(&WithGate { result, gate })
+    JudgedLoad { result, verdict: verdict(report), lower_bounds }
 }
 
 #[cfg(test)]

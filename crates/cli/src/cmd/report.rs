@@ -203,7 +203,7 @@ impl Arguments {
         }
         if let Some(tuned) = Tuned::of(journal).filter(|_| metric.is_none()) {
             let report = TuneReport { tuned: &tuned, gate };
-            return Ok(self.format.text(&report, None, || report.text(self.look())));
+            return Ok(self.format.text(&report, None, || report.details()));
         }
         let known = Known::of(journal, results::folder(&self.run))?;
         let analysis = &self.view.analysis(journal);

@@ -13,7 +13,7 @@ use wirebench_experiment::{
     measure::RunSettings,
 };
 use wirebench_report::{
-    gates,
+    Report as _, gates,
     tune::{SUITE, TuneReport, Tuned},
 };
 use wirebench_schema::{
@@ -34,7 +34,6 @@ use crate::{
     gate::{GateOptions, Shown, VALUES},
     idle_option::{NATURAL, one_mode},
     options::{self, Conditions, PayloadOption, ProjectOption, ResultOptions},
-    out,
     request_options::OwnOptions,
     results,
     service_options::ServiceOptions,
@@ -243,7 +242,7 @@ fn show(
     let place = format!("results: {}", finished.folder.display());
     let gate = gates::of_tune(&finished.journal, tuned, arguments.gate.conditions());
     let report = TuneReport { tuned, gate: gate.as_ref() };
-    format.print(&report, place, |place| format!("{}{place}", report.text(out::look())));
+    format.print(&report, place, |place| format!("{}{place}", report.details()));
     results::write(finished, &report)?;
     let shown = if format.format.is_none() { Shown::There } else { Shown::Aside };
     let of_gate = arguments.gate.conclude("tune", gate.as_ref(), shown)?;

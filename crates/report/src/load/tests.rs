@@ -187,10 +187,13 @@ fn rows_have_the_figures_of_the_whole_and_of_each_name() {
         let place = heads.iter().position(|it| it == name).unwrap();
         rows.iter().map(|row| row[place].to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(column("workload"), ["load", "load GET /", "load GET /<users>/{seq}"]);
-    assert_eq!(column("requests_per_second"), ["19995", "12000", "7995"]);
-    assert_eq!(column("errors"), ["40", "20", "20"]);
-    assert_eq!(column("valid"), ["true"; 3]);
+    let whole = ["requests_per_second", "latency_ns_p50", "latency_ns_p99", "latency_ns_p999"];
+    assert_eq!(column("metric"), [whole; 3].concat());
+    let first = |name| column(name).into_iter().step_by(whole.len()).collect::<Vec<_>>();
+    assert_eq!(first("request"), ["", "GET /", "GET /<users>/{seq}"]);
+    assert_eq!(first("value"), ["19995", "12000", "7995"]);
+    assert_eq!(first("errors"), ["40", "20", "20"]);
+    assert_eq!(column("valid"), ["true"; 12]);
     result.report.errors.timeout = 500_000;
     let written = Format::Bencher.write(&loaded(&result), None);
     assert!(written.skipped > 0, "{written:?}");
