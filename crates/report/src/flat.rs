@@ -12,7 +12,7 @@ use wirebench_schema::{
 use wirebench_stats::{Estimate, Interval};
 
 use crate::{
-    analysis::{Claim, Metric, MetricFacts, Reads},
+    analysis::{Claim, JudgedRatio, Metric, MetricFacts, Reads},
     by_name::RequestFigures,
     json::{self, WorkloadReport},
     table_units::numbered,
@@ -142,6 +142,13 @@ impl FlatFigure {
     }
 }
 
+impl FlatRatio {
+    pub(crate) const fn of(ratio: &JudgedRatio, valid: bool) -> Self {
+        let JudgedRatio { estimate, reads, claim, .. } = *ratio;
+        Self { estimate, valid, reads, claim }
+    }
+}
+
 impl FlatRow {
     /// Whether the server may be better than this figure.
     pub(crate) fn is_bound(&self, figure: &FlatFigure) -> bool {
@@ -202,12 +209,8 @@ fn of_row(workload: &WorkloadReport<'_>, row: &json::Row<'_>) -> FlatRow {
     let figure = |metric: Metric| {
         let figure = row.figures.get(metric.field())?.compared;
         let (value, interval, valid) = (figure.median, figure.interval, is_valid(row, metric));
-        let ratio = figure.ratio.as_ref().map(|it| FlatRatio {
-            estimate: it.estimate,
-            valid: valid && reference.is_some_and(|row| is_valid(row, metric)),
-            reads: it.reads,
-            claim: it.claim,
-        });
+        let are_valid = valid && reference.is_some_and(|row| is_valid(row, metric));
+        let ratio = figure.ratio.as_ref().map(|it| FlatRatio::of(it, are_valid));
         Some(FlatFigure { metric, value, interval, valid, ratio })
     };
     FlatRow {

@@ -88,7 +88,7 @@ fn against_baseline(workload: &WorkloadRows<'_>, conditions: &[Condition]) -> Ve
             let ratio = workload.to_baseline(metric, index)?;
             let [row, baseline] = [index, workload.baseline?].map(|index| &workload.rows[index]);
             let [old, new] = [baseline, row].map(|row| Figure::of(&[row], metric, Vec::new()));
-            let change = Change::of(Cell::of_row(workload, row), metric, [old?, new?], &ratio);
+            let change = Change::of(Cell::of_row(workload, row), metric, [old?, new?], ratio);
             Some(Change { relative_to: Some(baseline.variant.clone()), ..change })
         })
     });

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// The version of `report.json`. It grows whenever a field changes its meaning or goes away.
-pub const REPORT_FORMAT: u32 = 3;
+pub const REPORT_FORMAT: u32 = 4;
 
 pub(crate) const BASELINE: &str = "baseline";
 

@@ -129,8 +129,7 @@ mod tests {
         ] {
             assert_eq!(value(figure).map(String::as_str), Some(expected), "{figure}: {lines:?}");
         }
-        let absent = ["latency.histogram", "service", "ceiling_requests_per_second"];
-        assert_eq!(absent.map(value), [None; 3]);
+        assert_eq!(["latency.histogram", "service", "offered"].map(value), [None; 3]);
     }
 
     #[test]

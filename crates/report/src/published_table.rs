@@ -17,9 +17,7 @@ use wirebench_schema::{
 use wirebench_stats::Estimate;
 
 use crate::{
-    analysis::{
-        Analysis, Inconclusive, Limited, Metric, RatioToBaseline, Role, WorkloadRows, metric,
-    },
+    analysis::{Analysis, Inconclusive, JudgedRatio, Limited, Metric, Role, WorkloadRows, metric},
     published_rows::{self, name_of},
     shown::{Shown, shown},
 };
@@ -111,7 +109,7 @@ pub(crate) enum MeasuredRatio {
     Absent,
     /// It is the reference.
     Reference,
-    Ratio(RatioToBaseline),
+    Ratio(JudgedRatio),
 }
 
 /// A measured figure with a sign in front of it is a bound.

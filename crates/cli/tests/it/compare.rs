@@ -212,7 +212,7 @@ fn every_form_says_the_same() {
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(value["changes"][0]["verdict"], "worse");
     let drift = &value["baseline_drift"][0];
-    assert!((drift["ratio"].as_f64().unwrap() - 1.0).abs() < 0.01, "{drift}");
+    assert!((drift["value"].as_f64().unwrap() - 1.0).abs() < 0.01, "{drift}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use wirebench_schema::suite::Phase;
 use super::{Ab, Figure, METRICS, Side, Verdict, flat::is_valid, has};
 use crate::{
     Report,
-    analysis::{Analysis, Metric, MetricFacts, SideRatio, conditions, metric},
+    analysis::{Analysis, Claim, Metric, MetricFacts, SideRatio, conditions, metric},
     by_name,
     compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
@@ -171,9 +171,9 @@ impl Ab<'_> {
         let [a, b] = self.names();
         let ratio = |figure: &Figure| {
             let ratio = figure.ratio.as_ref()?;
-            let cohorts = ratio.by_block.values().copied().collect();
+            let cohorts = ratio.ratio.by_block.values().copied().collect();
             let name = words::title(figure.metric).to_owned();
-            Some((name, Ratio::of(&ratio.estimate, cohorts), ratio.margin))
+            Some((name, Ratio::of(&ratio.ratio.estimate, cohorts), ratio.ratio.margin))
         };
         let rows: Vec<_> = self.figures.iter().filter_map(ratio).collect();
         html! {
@@ -293,7 +293,7 @@ fn cells(figure: &Figure) -> Vec<String> {
     cells
 }
 
-fn of_ratio(ratio: &SideRatio) -> [String; 3] {
+fn of_ratio(SideRatio { ratio, .. }: &SideRatio) -> [String; 3] {
     let estimate = words::estimate(ratio.reads, &ratio.estimate);
-    [estimate, percent(ratio.margin), ratio.claim.name().to_owned()]
+    [estimate, percent(ratio.margin), ratio.claim.map_or("", Claim::name).to_owned()]
 }

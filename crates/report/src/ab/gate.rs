@@ -5,7 +5,7 @@ use wirebench_schema::gate::Condition;
 
 use super::{Figure, Side};
 use crate::{
-    analysis::{PairRatio, SideRatio, WorkloadRows},
+    analysis::{JudgedRatio, WorkloadRows},
     compare::{
         Cell, Change, Figure as SideFigure, Gate, LeftOut, Presence,
         conditions::{Evidence, judge as decide},
@@ -21,7 +21,7 @@ pub(super) fn judge(
     figures: &[Figure],
 ) -> Option<Gate> {
     let cell = Cell::of(&rows.workload, &sides[1].described.variant, 0);
-    let of_figure = |figure: &Figure| change(&cell, sides, figure, figure.ratio.as_ref()?);
+    let of_figure = |figure: &Figure| change(&cell, sides, figure, &figure.ratio.as_ref()?.ratio);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let subjects = [0, 1].map(|index| subject(rows, &sides[index], index == 0));
     let evidence = Evidence {
@@ -53,16 +53,14 @@ fn change(
     cell: &Cell,
     sides: &[Side<'_>; 2],
     figure: &Figure,
-    ratio: &SideRatio,
+    ratio: &JudgedRatio,
 ) -> Option<Change> {
     let of_side = |index: usize| -> Option<SideFigure> {
         Some(SideFigure { blocks: ratio.estimate.samples, ..figure.values[index].clone()? })
     };
-    let SideRatio { estimate, p_adjusted, margin, reads, claim, inconclusive, .. } = *ratio;
-    let ratio = PairRatio { estimate, p_adjusted, margin, reads, claim, inconclusive };
     Some(Change {
         relative_to: Some(sides[0].described.variant.clone()),
         same_program: Side::same_program(sides),
-        ..Change::of(cell.clone(), figure.metric, [of_side(0)?, of_side(1)?], &ratio)
+        ..Change::of(cell.clone(), figure.metric, [of_side(0)?, of_side(1)?], ratio.clone())
     })
 }

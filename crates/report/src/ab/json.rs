@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
-const AB_FORMAT: u32 = 3;
+const AB_FORMAT: u32 = 4;
 
 /// The whole, in the order in which it is written: what most want to know first.
 #[derive(JsonSchema, Serialize)]
@@ -80,26 +80,7 @@ struct FigureReport<'a> {
     /// The median of B's runs.
     b: Option<f64>,
     /// B over A; null where there is nothing to compare.
-    ratio: Option<RatioReport<'a>>,
-}
-
-/// B over A.
-#[derive(JsonSchema, Serialize)]
-struct RatioReport<'a> {
-    /// The ratio.
-    value: f64,
-    /// The lower end of its 95 % interval; null with few cohorts.
-    low: Option<f64>,
-    /// The upper end.
-    high: Option<f64>,
-    /// The lower end of the 90 % interval that decides on `same`.
-    plain_low: Option<f64>,
-    /// The upper end.
-    plain_high: Option<f64>,
-    /// Cohorts with a figure of either side.
-    samples: usize,
-    #[serde(flatten)]
-    ratio: &'a SideRatio,
+    ratio: Option<&'a SideRatio>,
 }
 
 impl Ab<'_> {
@@ -152,17 +133,5 @@ fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
 
 fn figure(figure: &Figure) -> FigureReport<'_> {
     let [a, b] = figure.medians();
-    FigureReport { a, b, ratio: figure.ratio.as_ref().map(ratio) }
-}
-
-fn ratio(ratio: &SideRatio) -> RatioReport<'_> {
-    RatioReport {
-        value: ratio.estimate.value,
-        low: ratio.estimate.interval.map(|it| it.low),
-        high: ratio.estimate.interval.map(|it| it.high),
-        plain_low: ratio.plain_interval.map(|it| it.low),
-        plain_high: ratio.plain_interval.map(|it| it.high),
-        samples: ratio.estimate.samples,
-        ratio,
-    }
+    FigureReport { a, b, ratio: figure.ratio.as_ref() }
 }

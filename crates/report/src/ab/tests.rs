@@ -286,11 +286,11 @@ fn the_verdict_is_last_in_text_and_first_in_markdown_and_json() {
     let json = crate::schemas::tests::valid("ab", &json);
     assert_eq!(json["sentence"], sentence);
     assert_eq!((&json["verdict"], &json["cohorts"]), (&"higher".into(), &14.into()));
-    assert_eq!((&json["format"], &json["procedure"]), (&3.into(), &"cohorts".into()));
+    assert_eq!((&json["format"], &json["procedure"]), (&4.into(), &"cohorts".into()));
     assert_eq!(json["gate"]["passed"], false);
     let cpu = &json["figures"]["server_cpu_ns_per_request"]["ratio"];
-    assert!(cpu["low"].as_f64() > Some(1.04), "{cpu:#}");
-    assert_eq!((&cpu["outcome"], &cpu["checks"][1]["state"]), (&"higher".into(), &"passed".into()));
+    assert!(cpu["interval"]["low"].as_f64() > Some(1.04), "{cpu:#}");
+    assert_eq!((&cpu["claim"], &cpu["checks"][1]["state"]), (&"higher".into(), &"passed".into()));
     assert_eq!(json["figures"]["requests_per_second"]["ratio"], serde_json::Value::Null);
     assert_eq!(json["report"]["suite"], "ab");
 }

@@ -14,7 +14,7 @@ use wirebench_stats::Estimate;
 
 use super::{Difference, Gate, Side, json};
 use crate::{
-    analysis::{Claim, Inconclusive, Metric, MetricFacts, PairRatio, Reads, metric},
+    analysis::{Claim, JudgedRatio, Metric, MetricFacts, metric},
     notes::Remark,
     origin::Origin,
     table::headline::ended,
@@ -94,27 +94,14 @@ pub struct Change {
     pub verdict: Movement,
     /// The claim in the words of the figure, such as `slower`.
     pub words: String,
-    /// New over old, with its interval if there are enough cohorts, which holds for all changes of
-    /// the figure in the workload at once. It need not be the quotient of the two medians: a relative
-    /// change is without the machine's drift.
-    #[serde(flatten, serialize_with = "json::ratio")]
-    #[schemars(with = "json::RatioReport")]
-    pub estimate: Estimate,
+    /// New over old. It need not be the quotient of the two medians: a relative change is without the machine's drift.
+    pub ratio: JudgedRatio,
     /// In the older result.
     pub old: Figure,
     /// In the newer one.
     pub new: Figure,
     /// The baseline whose ratios are compared; null if the figures are.
     pub relative_to: Option<VariantId>,
-    /// The p value of "no change", adjusted for all changes of the figure in the workload.
-    pub p_adjusted: Option<f64>,
-    /// The change below which the two count as the same: 0.03 is 3 %.
-    pub margin: f64,
-    /// How the ratio is to be read.
-    pub reads: Reads,
-    pub claim: Claim,
-    /// Why the claim is inconclusive; otherwise null.
-    pub inconclusive: Option<Inconclusive>,
     /// Whether the variant is the same program in both; null if unknown.
     pub same_program: Option<bool>,
 }
@@ -163,25 +150,12 @@ impl Change {
         cell: Cell,
         metric: Metric,
         [old, new]: [Figure; 2],
-        ratio: &PairRatio,
+        ratio: JudgedRatio,
     ) -> Self {
-        let PairRatio { estimate, p_adjusted, margin, reads, claim, inconclusive } = *ratio;
-        Self {
-            cell,
-            metric,
-            verdict: Movement::of(metric, claim),
-            words: claim.words(metric),
-            estimate,
-            old,
-            new,
-            relative_to: None,
-            p_adjusted,
-            margin,
-            reads,
-            claim,
-            inconclusive,
-            same_program: None,
-        }
+        let claim = ratio.claim.unwrap_or(Claim::CannotTell);
+        let (verdict, words) = (Movement::of(metric, claim), claim.words(metric));
+        let (relative_to, same_program) = (None, None);
+        Self { cell, metric, verdict, words, ratio, old, new, relative_to, same_program }
     }
 
     /// In which direction it moved; none without a significant change.
@@ -200,8 +174,7 @@ pub struct Yardstick {
     #[schemars(with = "String")]
     #[serde(serialize_with = "metric::field")]
     pub metric: Metric,
-    #[serde(flatten, serialize_with = "json::ratio")]
-    #[schemars(with = "json::RatioReport")]
+    #[serde(flatten)]
     pub estimate: Estimate,
 }
 

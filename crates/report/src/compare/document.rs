@@ -103,7 +103,8 @@ impl Comparison {
     /// Each metric on an axis of its own: the tail of latency moves by factors where CPU time moves by a few percent.
     fn ratios(&self) -> Markup {
         let name = |it: &Change| format!("{} {}", it.cell.workload, it.cell.entry());
-        let ratio = |it: &Change| (name(it), Ratio::of(&it.estimate, Vec::new()), it.margin);
+        let ratio =
+            |it: &Change| (name(it), Ratio::of(&it.ratio.estimate, Vec::new()), it.ratio.margin);
         let by_metric = grouped(self.changes.iter().map(|it| (words::title(it.metric), ratio(it))));
         html! {
             @if !by_metric.is_empty() { p.legend { (LEGEND) } }
@@ -136,13 +137,13 @@ fn cells(change: &Change) -> Vec<Cell> {
         words::title(metric).into(),
         words::figure(metric, change.old.median).into(),
         words::figure(metric, change.new.median).into(),
-        words::estimate(change.reads, &change.estimate).into(),
+        words::estimate(change.ratio.reads, &change.ratio.estimate).into(),
         verdict(change).into(),
     ]
 }
 
 fn verdict(change: &Change) -> String {
-    match change.inconclusive {
+    match change.ratio.inconclusive {
         None | Some(Inconclusive::WideInterval) => change.words.clone(),
         Some(reason) => format!("{}: {}", change.words, reason.words()),
     }

@@ -153,7 +153,7 @@ impl Hit {
     pub(crate) fn of(change: &Change, doubt: Option<&str>) -> Self {
         let doubt = doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
         let why = format!("{}{doubt}", words::change(change));
-        let Estimate { value, interval, .. } = change.estimate;
+        let Estimate { value, interval, .. } = change.ratio.estimate;
         let (cell, metric) = (Some(change.cell.clone()), change.metric.field().to_owned());
         Self { cell, metric, value, interval, why }
     }

@@ -4,13 +4,12 @@
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::borrow::Borrow;
-use wirebench_stats::Estimate;
 
 use super::{Comparison, Gate, GateVerdict, Hit};
 use crate::json::pretty;
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
-const COMPARISON_FORMAT: u32 = 3;
+const COMPARISON_FORMAT: u32 = 4;
 
 /// What the changes are claimed of. No variance between sessions is in their intervals.
 const SCOPE: &str = "these-two-results";
@@ -24,19 +23,6 @@ pub(crate) struct ComparisonReport<'a> {
     scope: &'static str,
     #[serde(flatten)]
     comparison: &'a Comparison,
-}
-
-/// New over old.
-#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
-pub(super) struct RatioReport {
-    /// The ratio.
-    ratio: f64,
-    /// The lower end of its interval; null with fewer than 3 cohorts.
-    ratio_low: Option<f64>,
-    /// The upper end.
-    ratio_high: Option<f64>,
-    /// Cohorts on the side that has fewer.
-    samples: usize,
 }
 
 /// The result of all conditions.
@@ -68,16 +54,6 @@ pub(crate) struct WithGate<'a, T> {
 #[must_use]
 pub fn json(comparison: &Comparison) -> String {
     pretty(&ComparisonReport { format: COMPARISON_FORMAT, scope: SCOPE, comparison })
-}
-
-pub(super) fn ratio<S: Serializer>(estimate: &Estimate, serializer: S) -> Result<S::Ok, S::Error> {
-    let report = RatioReport {
-        ratio: estimate.value,
-        ratio_low: estimate.interval.map(|it| it.low),
-        ratio_high: estimate.interval.map(|it| it.high),
-        samples: estimate.samples,
-    };
-    report.serialize(serializer)
 }
 
 /// The cells that keep a condition.

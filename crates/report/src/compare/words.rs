@@ -18,7 +18,7 @@ pub(crate) fn estimate(reads: Reads, estimate: &Estimate) -> String {
 
 /// A change in a sentence, such as `requests/s -5.0 % ±0.6`.
 pub(crate) fn change(change: &Change) -> String {
-    format!("{} {}", title(change.metric), estimate(change.reads, &change.estimate))
+    format!("{} {}", title(change.metric), estimate(change.ratio.reads, &change.ratio.estimate))
 }
 
 /// The name of a metric beside figures that have a unit of their own.
@@ -88,7 +88,7 @@ pub(super) fn basis(comparison: &Comparison) -> String {
              figures changed by {drift}"
         )
     };
-    let margins = comparison.changes.iter().map(|it| it.margin);
+    let margins = comparison.changes.iter().map(|it| it.ratio.margin);
     let share = |margin: f64| format!("{:.1} %", margin * 100.0);
     let margins = spread(margins, share).map(|margins| format!("; margin {margins}"));
     format!("{basis}{}", margins.unwrap_or_default())

@@ -5,7 +5,7 @@ use wirebench_schema::suite::Phase;
 use wirebench_stats::Rank;
 
 use crate::{
-    analysis::{Inconclusive, Metric, MetricFacts, RatioToBaseline, Role, WorkloadRows},
+    analysis::{Inconclusive, JudgedRatio, Metric, MetricFacts, Role, WorkloadRows},
     document::{self, Align},
     interval::factor,
     shown::sign,
@@ -120,7 +120,7 @@ impl Column {
             // The mark in front of the row says that its figures are void.
             Self::Verdict => ratio
                 .filter(|it| it.inconclusive != Some(Inconclusive::NotValid))
-                .and_then(|it| it.verdict.clone()),
+                .and_then(|it| Some(it.claim?.words(metric))),
             Self::Bound => {
                 let bound: Vec<String> = row.bound().iter().map(ToString::to_string).collect();
                 Some(bound.join("/")).filter(|it| !it.is_empty())
@@ -140,10 +140,10 @@ fn rank(rank: Rank) -> String {
 }
 
 /// A ratio with its sign, and with its interval in round brackets or its range in square ones.
-pub(super) fn show_ratio(ratio: &RatioToBaseline) -> String {
+pub(super) fn show_ratio(ratio: &JudgedRatio) -> String {
     let (sign, value) = (ratio.reads.sign(), ratio.estimate.value);
-    match ratio.estimate.interval {
-        Some(interval) => format!("{sign}{}", factor(value, Some(interval))),
-        None => format!("{sign}{value:.2} [{:.2}..{:.2}]", ratio.least, ratio.most),
+    match (ratio.estimate.interval, ratio.range()) {
+        (None, Some((least, most))) => format!("{sign}{value:.2} [{least:.2}..{most:.2}]"),
+        (interval, _) => format!("{sign}{}", factor(value, interval)),
     }
 }

@@ -33,8 +33,8 @@ fn five_percent_less_throughput_is_slower_comes_first_and_fails_a_condition_of_t
     let change = &comparison.changes[0];
     assert_eq!((change.cell.entry().as_str(), change.metric), ("go/net", Metric::Throughput));
     assert_eq!(change.movement(), Some(Movement::Worse));
-    assert_eq!(change.claim.words(change.metric), "slower");
-    assert!((change.estimate.value - 0.95).abs() < 0.005, "{change:#?}");
+    assert_eq!(change.words, "slower");
+    assert!((change.ratio.estimate.value - 0.95).abs() < 0.005, "{change:#?}");
     assert!(comparison.changes.iter().skip(1).all(|it| it.movement().is_none()));
     assert!(fails(&comparison));
     let gate = comparison.gate.unwrap();
@@ -59,10 +59,7 @@ fn what_is_better_depends_on_the_figure() {
         let (up, down) = (go(&more, workload, metric), go(&less, workload, metric));
         assert_eq!(up.movement(), Some(movement), "{up:#?}");
         assert!(down.movement().is_some_and(|it| it != movement), "{down:#?}");
-        assert_eq!(
-            (up.claim.words(metric), down.claim.words(metric)),
-            (higher.into(), lower.into())
-        );
+        assert_eq!((up.words.as_str(), down.words.as_str()), (higher, lower));
     }
     assert!(fails(&more) && !fails(&less));
 }
@@ -79,8 +76,9 @@ fn an_interval_that_includes_a_condition_is_inconclusive_and_fails_nothing() {
     let comparison =
         compared(&noisy(1, 1.0), &noisy(2, 0.94), &conditions(&["throughput < -0.5%"]));
     let change = go(&comparison, "hello", Metric::Throughput);
-    assert!(change.claim == Claim::CannotTell && change.estimate.value < 0.995, "{change:#?}");
-    assert_eq!(change.inconclusive, Some(Inconclusive::WideInterval));
+    let ratio = &change.ratio;
+    assert!(ratio.claim == Some(Claim::CannotTell) && ratio.estimate.value < 0.995, "{ratio:#?}");
+    assert_eq!(ratio.inconclusive, Some(Inconclusive::WideInterval));
     let gate = comparison.gate.unwrap();
     assert!(!gate.fails() && gate.conditions[0].failed.is_empty(), "{gate:#?}");
     let open = &gate.conditions[0].inconclusive;
@@ -98,8 +96,8 @@ fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
     let relative = compared(&old, &new, &CompareOptions::default());
     let change = go(&relative, "hello", Metric::Throughput);
     assert_eq!(
-        (change.claim, change.relative_to.clone()),
-        (Claim::Same, Some(BASE.parse().unwrap()))
+        (change.ratio.claim, change.relative_to.clone()),
+        (Some(Claim::Same), Some(BASE.parse().unwrap()))
     );
     let yardstick = relative.yardsticks.iter().find(|it| it.metric == Metric::Throughput).unwrap();
     assert!((yardstick.estimate.value - 0.96).abs() < 0.005, "{yardstick:?}");
@@ -216,8 +214,8 @@ fn a_bound_claims_only_what_lies_on_its_own_side() {
         let old_result = limited(with_go(10, 1, (1.0, 1.0)), variant, old);
         let new_result = limited(with_go(10, 2, (rate, 1.0)), variant, new);
         let comparison = compared(&old_result, &new_result, &CompareOptions::default());
-        let found = go(&comparison, "hello", Metric::Throughput).claim;
-        assert_eq!(found, claim, "{variant} {rate} {old} {new}");
+        let found = go(&comparison, "hello", Metric::Throughput).ratio.claim;
+        assert_eq!(found, Some(claim), "{variant} {rate} {old} {new}");
     }
 }
 
