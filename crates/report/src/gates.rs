@@ -69,12 +69,12 @@ pub fn of_run(analysis: &Analysis<'_>, conditions: &[Condition]) -> Option<Gate>
         .flat_map(|workload| against_baseline(workload, conditions))
         .collect();
     let subjects = subjects(&analysis.workloads);
-    let evidence = Evidence { changes: &changes, subjects: &subjects, ..Evidence::default() };
-    let mut gate = judge(conditions, &evidence)?;
+    let lost = lost(analysis, &subjects, conditions);
+    let evidence = Evidence { changes: &changes, lost, subjects: &subjects, ..Evidence::default() };
+    let mut gate = judge(conditions, evidence)?;
     let without = gate.conditions.iter().filter(|it| it.looked_at == 0);
     let without: Vec<String> = without.map(|it| format!("'{}'", it.condition)).collect();
     gate.warnings.retain(|warning| !without.iter().any(|it| warning.starts_with(it)));
-    gate.lost = lost(analysis, &subjects, conditions);
     Some(gate)
 }
 
@@ -155,8 +155,7 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
     };
     let workload = analysis.workloads.iter().find(|it| Some(&it.workload.name) == name.as_ref());
     let Some(workload) = workload else {
-        let gate = judge(conditions, &Evidence::default());
-        return gate.map(|gate| Gate { lost: nothing(journal), ..gate });
+        return judge(conditions, Evidence { lost: nothing(journal), ..Evidence::default() });
     };
     let is_meant = |run: &wirebench_schema::journal::Run| match rate {
         None => true,
@@ -171,7 +170,7 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
     let mut subject = Subject::of_rows(workload, rows.iter().collect());
     (subject.has_all, subject.rate) = (true, rate.map(|it| it as f64));
     subject.is_rate_bound = is_rate_bound;
-    judge(conditions, &Evidence { subjects: &[subject], ..Evidence::default() })
+    judge(conditions, Evidence { subjects: &[subject], ..Evidence::default() })
 }
 
 /// That a search or a sweep has no result.
@@ -186,7 +185,7 @@ fn nothing(journal: &Journal) -> Vec<Lost> {
 /// The conditions on a load.
 #[must_use]
 pub fn of_load(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
-    judge(conditions, &Evidence { subjects: &[Subject::of_load(report)], ..Evidence::default() })
+    judge(conditions, Evidence { subjects: &[Subject::of_load(report)], ..Evidence::default() })
 }
 
 /// What conditions on a load may be about: a client does not see the server's CPU time and memory.

@@ -118,7 +118,7 @@ impl Report for Details<'_> {
 
     fn json(&self) -> String {
         let (result, gate) = (json::report(self.analysis), self.facts.gate);
-        json::pretty(&compare::json::WithGate { result, gate })
+        json::pretty(&json::WithGate { result, gate })
     }
 
     fn flat(&self) -> flat::Flat {

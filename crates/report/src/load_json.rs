@@ -7,8 +7,8 @@ use wirebench_judge::load::verdict;
 use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadResult, Verdict};
 
 use crate::{
-    compare::{Gate, json::WithGate},
-    json::pretty,
+    compare::Gate,
+    json::{WithGate, pretty},
 };
 
 /// The result, and what follows from it.

@@ -7,8 +7,8 @@ use wirebench_schema::journal::Record;
 
 use crate::{
     ab::json::AbReport,
-    compare::json::{ComparisonReport, WithGate},
-    json::Report,
+    compare::Comparison,
+    json::{Report, WithGate},
     load::LoadComparison,
     load_json::JudgedLoad,
     tune::Tuned,
@@ -19,7 +19,7 @@ type Schema = fn() -> Value;
 /// Each kind of JSON with its schema.
 const KINDS: [(&str, Schema); 7] = [
     ("ab", schema::<AbReport<'static>>),
-    ("compare", schema::<ComparisonReport<'static>>),
+    ("compare", schema::<Comparison>),
     ("compare-loads", schema::<LoadComparison>),
     ("journal", schema::<Record>),
     ("load", schema::<WithGate<'static, JudgedLoad<'static>>>),

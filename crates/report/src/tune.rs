@@ -21,11 +21,11 @@ use wirebench_schema::{
 
 use crate::{
     Report,
-    compare::{Gate, conditions_block, json::WithGate},
+    compare::{Gate, conditions_block},
     document::Document,
     flat::Flat,
     idle_words,
-    json::pretty,
+    json::{WithGate, pretty},
     load_words::describe_payload,
     table::{
         count,

@@ -7,7 +7,7 @@ use super::{Figure, Side};
 use crate::{
     analysis::{JudgedRatio, WorkloadRows},
     compare::{
-        Cell, Change, Figure as SideFigure, Gate, LeftOut, Presence,
+        Cell, Change, Figure as SideFigure, Gate, Lost,
         conditions::{Evidence, judge as decide},
         limits::Subject,
     },
@@ -24,13 +24,12 @@ pub(super) fn judge(
     let of_figure = |figure: &Figure| change(&cell, sides, figure, &figure.ratio.as_ref()?.ratio);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let subjects = [0, 1].map(|index| subject(rows, &sides[index], index == 0));
-    let evidence = Evidence {
-        changes: &changes,
-        left_out: &lost(&cell, sides),
-        subjects: &subjects,
-        ..Evidence::default()
-    };
-    decide(conditions, &evidence)
+    let reason = format!("{} {}", sides[1].name, sides[1].trouble());
+    // B without figures is worse than any figure.
+    let is_lost = sides[1].standing == Standing::NotMeasured;
+    let lost = is_lost.then_some(Lost { cell, reason }).into_iter().collect();
+    let evidence = Evidence { changes: &changes, lost, subjects: &subjects, ..Evidence::default() };
+    decide(conditions, evidence)
 }
 
 /// A side with its instances.
@@ -39,14 +38,6 @@ fn subject<'a>(rows: &'a WorkloadRows<'a>, side: &Side<'a>, is_reference: bool) 
     let mut subject = Subject::of_rows(rows, instances);
     (subject.label, subject.is_reference, subject.has_all) = (Some(side.name), is_reference, true);
     subject
-}
-/// B without figures is worse than any figure.
-fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
-    if sides[1].standing != Standing::NotMeasured {
-        return Vec::new();
-    }
-    let (cell, reason) = (cell.clone(), format!("{} {}", sides[1].name, sides[1].trouble()));
-    vec![LeftOut { cell, presence: Presence::Lost, reason }]
 }
 
 fn change(

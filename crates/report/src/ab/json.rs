@@ -4,13 +4,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wirebench_judge::standing::Standing;
 use wirebench_schema::journal::Procedure;
 
 use super::{Ab, Figure, Side};
 use crate::{
     analysis::{Analysis, MetricFacts, SideRatio},
-    compare::{self, Gate, json::GateReport},
+    compare::Gate,
     json::{self, Report},
 };
 
@@ -34,42 +33,17 @@ pub(crate) struct AbReport<'a> {
     /// Cohorts with a figure of either side.
     cohorts: usize,
     /// The reference.
-    a: SideReport<'a>,
+    a: &'a Side<'a>,
     /// What is compared with it.
-    b: SideReport<'a>,
+    b: &'a Side<'a>,
     /// Whether both are the same program; null if unknown.
     same_program: Option<bool>,
     /// Figures by metric.
     figures: BTreeMap<&'static str, FigureReport<'a>>,
     /// The result of the conditions; null without conditions.
-    #[serde(serialize_with = "compare::json::gate")]
-    #[schemars(with = "Option<GateReport<'static>>")]
     gate: &'a Option<Gate>,
     /// The report of the run.
     report: &'a Report<'a>,
-}
-
-/// One of the two servers.
-#[derive(JsonSchema, Serialize)]
-struct SideReport<'a> {
-    /// Its name in all texts.
-    name: &'a str,
-    /// Its command or title.
-    title: &'a str,
-    /// Versions of what it is made of.
-    versions: &'a BTreeMap<String, String>,
-    /// The program's fingerprint; null if unknown.
-    fingerprint: Option<&'a str>,
-    /// Runs that count.
-    runs: usize,
-    /// Runs without figures.
-    failed: usize,
-    /// Runs whose figures are not valid.
-    invalid: usize,
-    /// `valid`, `disturbed`, `not-valid` or `not-measured`.
-    state: &'static str,
-    /// Why it is not valid or not measured; otherwise null.
-    trouble: Option<&'a str>,
 }
 
 /// A figure of both sides.
@@ -91,7 +65,7 @@ impl Ab<'_> {
     /// Never: all keys are words or numbers, and a number that JSON does not have becomes null.
     #[must_use]
     pub fn json(&self) -> String {
-        let [a, b] = self.sides.each_ref().map(side);
+        let [a, b] = &self.sides;
         let analysis = Analysis::of(self.journal);
         let object = AbReport {
             sentence: self.sentence(),
@@ -108,26 +82,6 @@ impl Ab<'_> {
             report: &json::report(&analysis),
         };
         json::pretty(&object)
-    }
-}
-
-fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
-    let state = match side.standing {
-        Standing::Valid => "valid",
-        Standing::Disturbed => "disturbed",
-        Standing::NotCompared | Standing::Hidden => "not-valid",
-        Standing::NotMeasured => "not-measured",
-    };
-    SideReport {
-        name: side.name,
-        title: &side.described.title,
-        versions: &side.described.versions,
-        fingerprint: side.described.fingerprint.as_deref(),
-        runs: side.runs,
-        failed: side.failed,
-        invalid: side.invalid,
-        state,
-        trouble: side.why.as_deref(),
     }
 }
 

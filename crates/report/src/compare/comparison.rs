@@ -12,7 +12,7 @@ use wirebench_schema::{
 };
 use wirebench_stats::Estimate;
 
-use super::{Difference, Gate, Side, json};
+use super::{Difference, Gate, Side};
 use crate::{
     analysis::{Claim, JudgedRatio, Metric, MetricFacts, metric},
     notes::Remark,
@@ -20,9 +20,16 @@ use crate::{
     table::headline::ended,
 };
 
+/// The version of a comparison. It grows whenever a field changes its meaning or goes away.
+pub(super) const FORMAT: u32 = 4;
+
 /// Two results compared with each other.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Comparison {
+    /// The version of this object.
+    pub format: u32,
+    /// What the changes are claimed of. No variance between sessions is in their intervals.
+    pub scope: &'static str,
     /// The older result.
     pub old: Summary,
     /// The newer one.
@@ -45,8 +52,6 @@ pub struct Comparison {
     /// Cells that were not compared.
     pub left_out: Vec<LeftOut>,
     /// The result of the conditions; null without conditions.
-    #[serde(serialize_with = "json::gate")]
-    #[schemars(with = "Option<json::GateReport<'static>>")]
     pub gate: Option<Gate>,
 }
 

@@ -9,6 +9,7 @@ use crate::{
     document::{Block, Cell, Column, Document, Paint, Row, Table},
     flat::Flat,
     html::ratio::{self, LEGEND, Ratio},
+    json::pretty,
     notes::Remark,
     order::grouped,
     table::headline::labels,
@@ -37,7 +38,7 @@ impl Report for Comparison {
     }
 
     fn json(&self) -> String {
-        super::json(self)
+        pretty(self)
     }
 
     fn flat(&self) -> Flat {

@@ -82,19 +82,14 @@ pub(super) fn judge(condition: &Condition, subjects: &[Subject<'_>]) -> Conditio
     let figure = condition.figure;
     let request = request(condition, subjects);
     let concerned = subjects.iter().filter(|it| it.is_concerned_by(condition, request));
-    let mut found: Vec<(&Subject<'_>, Found)> =
-        concerned.filter_map(|it| Some((it, it.value(condition, request)?))).collect();
-    figure.worse().sort(&mut found, |(_, it)| it.value);
-    let mut result = ConditionResult::new(condition);
-    for (subject, found) in found {
+    let found = concerned.filter_map(|subject| {
+        let found = subject.value(condition, request)?;
         let state = subject.state(condition, &found);
-        let doubt = if let State::Open(why) = &state { format!(": {why}") } else { String::new() };
-        let why = format!("{}{doubt}", found.shown);
-        let Found { value, interval, .. } = found;
+        let Found { value, interval, shown: why, .. } = found;
         let (cell, metric) = (subject.cell.clone(), figure.field().to_owned());
-        result.add(Hit { cell, metric, value, interval, why }, &state);
-    }
-    result
+        Some((Hit { cell, metric, value, interval, why }, state))
+    });
+    ConditionResult::of(condition, figure.worse(), found.collect())
 }
 
 /// The requests that a condition names; none if it names a server, or nothing.

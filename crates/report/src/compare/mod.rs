@@ -19,7 +19,6 @@ mod flat;
 mod gate;
 mod gate_words;
 mod grounds;
-pub(crate) mod json;
 mod judge;
 pub(crate) mod limits;
 mod names;
@@ -38,7 +37,6 @@ pub use grounds::Difference;
 pub(crate) use grounds::{
     ProgramIdentity, differing_replies, differing_requests, machine, no_machine, plain, program,
 };
-pub use json::json;
 
 use wirebench_schema::{environment::Environment, gate::Condition, journal::Journal};
 
@@ -139,6 +137,8 @@ pub fn compare(
         false => judge::judge(old, new, &results, &pairs, wishes),
     };
     Ok(Comparison {
+        format: comparison::FORMAT,
+        scope: "these-two-results",
         old: Summary::of(old),
         new: Summary::of(new),
         forced: differences,
@@ -146,10 +146,9 @@ pub fn compare(
         versions: grounds::versions(old, new),
         gate: conditions::judge(
             &wishes.conditions,
-            &conditions::Evidence {
+            conditions::Evidence {
                 changes: &changes,
-                left_out: &left_out,
-                lost_figures: &lost,
+                lost: conditions::lost(&left_out, &lost, &wishes.conditions),
                 subjects: &limits::subjects(&results[1]),
                 nothing_differs,
             },

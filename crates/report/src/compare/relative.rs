@@ -47,14 +47,9 @@ impl<'a> OnChange<'a> {
 
     /// Its result in the changes that it concerns, and warnings.
     pub(super) fn judge(&self, changes: &[Change]) -> (ConditionResult, Vec<String>) {
-        let mut concerned: Vec<&Change> = changes.iter().filter(|it| self.concerns(it)).collect();
-        self.limit.beyond.sort(&mut concerned, |it| it.ratio.estimate.value);
-        let mut result = ConditionResult::new(self.condition);
-        for change in &concerned {
-            let state = self.state(change);
-            let doubt = if let State::Open(why) = &state { Some(why.as_str()) } else { None };
-            result.add(Hit::of(change, doubt), &state);
-        }
+        let concerned: Vec<&Change> = changes.iter().filter(|it| self.concerns(it)).collect();
+        let found = concerned.iter().map(|it| (Hit::of(it), self.state(it))).collect();
+        let result = ConditionResult::of(self.condition, self.limit.beyond, found);
         let warnings = [self.warning(&concerned), self.only_bounds(&concerned)];
         (result, warnings.into_iter().flatten().collect())
     }

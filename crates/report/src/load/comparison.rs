@@ -15,7 +15,7 @@ use wirebench_schema::{
 use crate::{
     analysis::{Metric, Reads, metric},
     by_name::{RequestFigures, requests},
-    compare::{self, Difference, Differences, Gate, NotComparable, json::GateReport},
+    compare::{Difference, Differences, Gate, NotComparable},
     flat::Flat,
     origin::Origin,
 };
@@ -59,8 +59,6 @@ pub struct LoadComparison {
     /// All requests together, and then the requests of each name that both have.
     figures: Vec<LoadChange>,
     /// The result of the conditions on the newer load; null without conditions.
-    #[serde(serialize_with = "compare::json::gate")]
-    #[schemars(with = "Option<GateReport<'static>>")]
     pub gate: Option<Gate>,
     #[serde(skip)]
     flat: Flat,

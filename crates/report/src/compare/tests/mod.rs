@@ -125,7 +125,7 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
     assert!(text.nothing_differs && text.changes.is_empty(), "{text:#?}");
     assert!(text.text(Rows::All).contains("same program in every row, nothing to compare"));
     let gate = text.gate.unwrap();
-    assert_eq!((gate.verdict(), gate.conditions.len()), (GateVerdict::Passed, 1));
+    assert_eq!((gate.verdict, gate.conditions.len()), (GateVerdict::Passed, 1));
     let forced = CompareOptions { differences: Differences::Force, ..wishes.clone() };
     assert!(!compared(&old, &new, &forced).changes.is_empty());
     let environment = [machine(), Environment { kernel: "6.2.0".into(), ..machine() }];
@@ -183,7 +183,7 @@ fn a_condition_on_a_figure_that_is_not_there_warns() {
     assert_eq!(gate.warnings.len(), 1, "{gate:#?}");
     assert!(gate.warnings[0].contains("no cell has this metric in both results"), "{gate:#?}");
     let counts =
-        |index: usize| (gate.conditions[index].looked_at, gate.conditions[index].passed.len());
+        |index: usize| (gate.conditions[index].looked_at, gate.conditions[index].kept.len());
     assert_eq!((counts(0), counts(1)), ((0, 0), (2, 2)));
 }
 

@@ -66,7 +66,7 @@ fn two_instances_of_the_baseline_that_differ_withhold_every_verdict() {
         assert!(change.movement().is_none());
         let gate = comparison.gate.clone().unwrap();
         assert_eq!(
-            (gate.verdict(), gate.conditions[0].inconclusive.len()),
+            (gate.verdict, gate.conditions[0].inconclusive.len()),
             (GateVerdict::Inconclusive, 2)
         );
         let shown = comparison.text(Rows::All);
@@ -105,7 +105,7 @@ fn fewer_than_three_cohorts_show_nothing_and_a_gate_that_cannot_fail_says_so() {
     let expected = "'throughput < -3%' cannot fail: it needs 3 cohorts with figures on each side";
     assert!(gate.warnings[0].starts_with(expected), "{gate:#?}");
     assert!(gate.conditions[0].inconclusive[0].why.contains("too few cohorts"), "{gate:#?}");
-    assert_eq!((gate.conditions[0].looked_at, gate.conditions[0].passed.len()), (2, 0));
+    assert_eq!((gate.conditions[0].looked_at, gate.conditions[0].kept.len()), (2, 0));
     assert!(comparison.markdown().contains("**Conditions: inconclusive**"));
     assert!(comparison.warnings.iter().any(|it| it.starts_with("old has 2 cohorts")));
 }
