@@ -13,7 +13,7 @@ use crate::{
     compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
     flat::Flat,
-    html::ratio::{self, LEGEND, RINGS, Ratio},
+    html::ratio::{self, LEGEND, RINGS},
     idle_words,
     load_words::describe,
     origin::{Origin, describe_versions},
@@ -169,13 +169,9 @@ impl Ab<'_> {
 
     fn ratios(&self) -> Markup {
         let [a, b] = self.names();
-        let ratio = |figure: &Figure| {
-            let ratio = figure.ratio.as_ref()?;
-            let cohorts = ratio.ratio.by_block.values().copied().collect();
-            let name = words::title(figure.metric).to_owned();
-            Some((name, Ratio::of(&ratio.ratio.estimate, cohorts), ratio.ratio.margin))
-        };
-        let rows: Vec<_> = self.figures.iter().filter_map(ratio).collect();
+        let figures = self.figures.iter();
+        let ratios = figures.filter_map(|it| Some((it.metric, &it.ratio.as_ref()?.ratio)));
+        let rows: Vec<_> = ratios.map(|(it, ratio)| (words::title(it).to_owned(), ratio)).collect();
         html! {
             @if !rows.is_empty() { p.legend { (LEGEND) (RINGS) } }
             (ratio::table(&format!("{b}/{a}"), &rows))

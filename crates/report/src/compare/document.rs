@@ -8,7 +8,7 @@ use crate::{
     analysis::Inconclusive,
     document::{Block, Cell, Column, Document, Paint, Row, Table},
     flat::Flat,
-    html::ratio::{self, LEGEND, Ratio},
+    html::ratio::{self, LEGEND},
     json::pretty,
     notes::Remark,
     order::grouped,
@@ -104,9 +104,8 @@ impl Comparison {
     /// Each metric on an axis of its own: the tail of latency moves by factors where CPU time moves by a few percent.
     fn ratios(&self) -> Markup {
         let name = |it: &Change| format!("{} {}", it.cell.workload, it.cell.entry());
-        let ratio =
-            |it: &Change| (name(it), Ratio::of(&it.ratio.estimate, Vec::new()), it.ratio.margin);
-        let by_metric = grouped(self.changes.iter().map(|it| (words::title(it.metric), ratio(it))));
+        let changes = self.changes.iter();
+        let by_metric = grouped(changes.map(|it| (words::title(it.metric), (name(it), &it.ratio))));
         html! {
             @if !by_metric.is_empty() { p.legend { (LEGEND) } }
             @for (metric, ratios) in by_metric { (ratio::table(&format!("{metric}, new/old"), &ratios)) }

@@ -16,10 +16,9 @@ use super::{
 };
 use crate::{
     analysis::{
-        Analysis, Claim, Compared, Inconclusive, Limited, Metric, MetricFacts, Role, Row,
-        WorkloadRows,
+        Analysis, Claim, Compared, Inconclusive, JudgedRatio, Limited, Metric, MetricFacts, Role,
+        Row, WorkloadRows,
     },
-    html::ratio::Ratio,
     load_words::{describe_model, describe_payload, describe_shape},
     order::grouped,
     published_rows,
@@ -173,7 +172,7 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     let columns = columns(&rows.workload);
     let baseline = rows.baseline.map(|index| &rows.rows[index]);
     let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    let mut ratios: BTreeMap<String, Ratio> = BTreeMap::new();
+    let mut ratios: BTreeMap<String, JudgedRatio> = BTreeMap::new();
     for (index, row) in rows.rows.iter().enumerate().filter(|(_, row)| is_listed(row)) {
         let outcome = outcome(row, comparison.rows[index].as_ref());
         let cell = |column: &Column| match column {
@@ -186,8 +185,8 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
         };
         found.insert(name(row), columns.iter().map(cell).collect());
         if !matches!(outcome, None | Some(Outcome::Withheld)) {
-            ratios
-                .extend(comparison.rows[index].as_ref().and_then(ratio).map(|it| (name(row), it)));
+            let ratio = comparison.rows[index].as_ref().and_then(|it| it.ratio.clone());
+            ratios.extend(ratio.map(|it| (name(row), it)));
         }
     }
     let mut group = Group {
@@ -228,11 +227,6 @@ fn outcome(row: &Row<'_>, compared: Option<&Compared>) -> Option<Outcome> {
         (Some(Claim::Same), _) => Outcome::Same,
         _ => Outcome::Inconclusive,
     })
-}
-
-fn ratio(compared: &Compared) -> Option<Ratio> {
-    let ratio = compared.ratio.as_ref()?;
-    Some(Ratio::of(&ratio.estimate, ratio.by_block.values().copied().collect()))
 }
 
 fn figure(row: &Row<'_>, metric: Metric) -> Value {

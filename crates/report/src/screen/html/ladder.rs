@@ -1,6 +1,6 @@
 //! Figures over the rate: the fixed rates of a scenario, and the saturated server at the end.
 
-use maud::{Markup, html};
+use maud::Markup;
 use wirebench_schema::{
     journal::Journal,
     load::{LoadModel, RateCurve},
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
-    html::chart::{Chart, Mark, Point, logarithmic},
+    html::chart::{Chart, Mark, Point, logarithmic, titled},
     shown::{Shown, shown},
     table_units::latency,
 };
@@ -43,11 +43,8 @@ pub(super) fn pictures(
     let picture = move |((metric, what, axis, show), head, meaning): (_, &str, &str)| {
         let words = format!("{title}: {what} over the rate of requests");
         let chart = chart(journal, words, loads, metric, (axis, show))?;
-        Some(html! {
-            h3 { (head) }
-            p.legend { (MARKS) (meaning) }
-            (chart.draw_against(baseline(journal).as_deref()))
-        })
+        let chart = chart.draw_against(baseline(journal).as_deref());
+        Some(titled(head, &format!("{MARKS}{meaning}"), &chart))
     };
     kinds.into_iter().filter_map(picture)
 }
