@@ -86,6 +86,11 @@ pub struct FlatRatio {
 }
 
 impl Flat {
+    pub(crate) fn of(suite: &str, started: &str, rows: Vec<FlatRow>) -> Self {
+        let (suite, started) = (suite.to_owned(), started.to_owned());
+        Self { suite, started, rows, unavailable: Vec::new() }
+    }
+
     /// The same with one metric, as it is meant in each phase, if there is one.
     #[must_use]
     pub(crate) fn only(mut self, metric: Option<Metric>) -> Self {
@@ -170,12 +175,9 @@ pub(crate) fn of_run(report: &json::Report<'_>) -> Flat {
     let of = |workload: &WorkloadReport<'_>| -> Vec<FlatRow> {
         workload.rows.iter().flat_map(|row| with_names(of_row(workload, row), row)).collect()
     };
-    Flat {
-        suite: report.suite.clone(),
-        started: report.started.clone(),
-        rows: report.workloads.iter().flat_map(of).collect(),
-        unavailable: report.unavailable.clone(),
-    }
+    let rows = report.workloads.iter().flat_map(of).collect();
+    let unavailable = report.unavailable.clone();
+    Flat { unavailable, ..Flat::of(&report.suite, &report.started, rows) }
 }
 
 /// The row of a server, and one for each name of its requests.

@@ -29,7 +29,6 @@ pub mod json;
 pub mod junit;
 pub mod load;
 pub mod load_csv;
-pub mod load_json;
 pub mod load_text;
 mod load_words;
 mod names;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wirebench_schema::load::LoadResult;
 
-use crate::{format::csv::record, load_json::judged};
+use crate::{format::csv::record, load::judged};
 
 const COLUMNS: [&str; 7] = ["started", "target", "label", "revision", "request", "figure", "value"];
 

@@ -9,8 +9,7 @@ use crate::{
     ab::json::AbReport,
     compare::Comparison,
     json::{Report, WithGate},
-    load::LoadComparison,
-    load_json::JudgedLoad,
+    load::{JudgedLoad, LoadComparison},
     tune::Tuned,
 };
 

@@ -115,11 +115,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let text = arguments.text(&journal, ab.as_ref(), gate.as_ref())?;
     let is_text = ab.is_some() || arguments.format.format.is_none();
     arguments.print(&text)?;
-    arguments.gate.conclude(
-        "report",
-        gate.as_ref(),
-        if is_text { Shown::There } else { Shown::Aside },
-    )
+    let shown = if is_text { Shown::There } else { Shown::Aside };
+    arguments.gate.conclude("report", gate.as_ref(), shown)
 }
 
 impl Arguments {

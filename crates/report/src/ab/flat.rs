@@ -13,12 +13,7 @@ use crate::{
 pub(super) fn flat(ab: &Ab<'_>) -> Flat {
     let start = &ab.journal.start;
     let rows = [(json::BASELINE, 0), ("entrant", 1)].map(|(role, side)| row(ab, role, side));
-    Flat {
-        suite: start.suite.clone(),
-        started: start.started.clone(),
-        rows: rows.to_vec(),
-        ..Flat::default()
-    }
+    Flat::of(&start.suite, &start.started, rows.into())
 }
 
 fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {

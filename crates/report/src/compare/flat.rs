@@ -13,12 +13,8 @@ pub(super) fn flat(comparison: &Comparison) -> Flat {
     for change in &comparison.changes {
         cells.entry(&change.cell).or_default().push(change);
     }
-    Flat {
-        suite: comparison.new.suite.clone(),
-        started: comparison.new.started.clone(),
-        rows: cells.into_iter().map(|(cell, changes)| row(cell, &changes)).collect(),
-        ..Flat::default()
-    }
+    let rows = cells.into_iter().map(|(cell, changes)| row(cell, &changes)).collect();
+    Flat::of(&comparison.new.suite, &comparison.new.started, rows)
 }
 
 fn row(cell: &Cell, changes: &[&Change]) -> FlatRow {

@@ -4,15 +4,15 @@ use super::*;
 use crate::{
     distribution::tests::summary_of,
     exposition::tests::families,
-    fixtures::{assert_golden, assert_golden_page},
+    fixtures::{assert_golden, assert_golden_page, measured},
     format::Format,
 };
-use wirebench_schema::labels::Labels;
 use wirebench_schema::load::{
     EngineChoice, ErrorCounts, Fairness, GeneratorPart, Interval, LatencyFigure, LatencySummary,
     LoadConfig, LoadModel, NamedRequests, Offered, Phase, RateCurve, RateStep, RequestFile,
     RequestOrder, ThreadRate,
 };
+use wirebench_schema::{journal::Outcome, labels::Labels};
 
 fn latency(scale_ns: u64) -> LatencySummary {
     summary_of(
@@ -231,4 +231,12 @@ fn a_load_without_a_reply_has_a_page_and_no_figure() {
         "{text}"
     );
     assert!(!text.contains("## Latency") && !text.contains("## Over time"), "{text}");
+}
+
+#[test]
+fn a_report_has_its_verdict() {
+    let Outcome::Measured(it) = measured(1000.0, 3, &[]) else { panic!("it was measured") };
+    let text = loaded(&LoadResult { report: it.load, ..LoadResult::default() }).json();
+    assert!(text.contains("\"verdict\": {\n    \"limit\": "), "{text}");
+    assert_golden("load/report.json", &text);
 }

@@ -11,12 +11,8 @@ use crate::{
 };
 
 pub(super) fn of_sweep(sweep: &Sweep) -> Flat {
-    Flat {
-        suite: super::SUITE.to_owned(),
-        started: sweep.started.clone(),
-        rows: sweep.cells.iter().map(|cell| of_cell(sweep, cell)).collect(),
-        ..Flat::default()
-    }
+    let rows = sweep.cells.iter().map(|cell| of_cell(sweep, cell)).collect();
+    Flat::of(super::SUITE, &sweep.started, rows)
 }
 
 fn of_cell(sweep: &Sweep, cell: &SweepCell) -> FlatRow {
@@ -65,10 +61,5 @@ pub(super) fn of_search(search: &SearchReport) -> Flat {
         figures: rate.into_iter().collect(),
         ..FlatRow::default()
     };
-    Flat {
-        suite: super::SUITE.to_owned(),
-        started: search.started.clone(),
-        rows: vec![row],
-        ..Flat::default()
-    }
+    Flat::of(super::SUITE, &search.started, vec![row])
 }
