@@ -60,7 +60,7 @@ fn a_journal_is_shown_as_text_markdown_and_json() {
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     let row = &json["workloads"][0]["rows"][2];
     let ratio = &row["figures"]["memory_bytes_per_connection"]["ratio"];
-    assert_eq!((&row["variant"], &ratio["verdict"]), (&"go/net".into(), &"larger".into()));
+    assert_eq!((&row["variant"], &ratio["claim"]), (&"go/net".into(), &"higher".into()));
 }
 
 #[test]
