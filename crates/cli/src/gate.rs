@@ -120,7 +120,7 @@ impl GateOptions {
         let unjudged = gate.unjudged();
         unjudged.iter().for_each(|it| out::error(it));
         let is_violated = gate.conditions.iter().any(|it| !it.failed.is_empty());
-        Ok(match gate.verdict() {
+        Ok(match gate.verdict {
             _ if is_violated => Exit::Regression,
             GateVerdict::Failed => Exit::Failed,
             GateVerdict::Inconclusive if self.fail_if_inconclusive => Exit::Regression,

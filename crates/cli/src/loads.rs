@@ -11,7 +11,6 @@ use wirebench_report::{
     Report as _,
     compare::Gate,
     load::{LOAD_FILE, Load},
-    load_json,
 };
 use wirebench_schema::{environment::Environment, load::LoadResult, printable::printable, secrets};
 
@@ -114,8 +113,9 @@ impl LoadFolder {
             write_environment(environment, &self.path)?;
         }
         let stored = StoredLoad::new(result.clone(), self.environment.clone());
-        let page = redacted(&printable(&stored.load(gate).html()));
-        for (name, text) in [(LOAD_FILE, load_json::text(result, gate)), (HTML_FILE, page)] {
+        let load = stored.load(gate);
+        let page = redacted(&printable(&load.html()));
+        for (name, text) in [(LOAD_FILE, load.json()), (HTML_FILE, page)] {
             let path = self.path.join(name);
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }

@@ -27,7 +27,7 @@ use wirebench_stats::MIN_COHORTS;
 
 pub use self::{figure::Figure, outlook::outlook, side::Side, verdict::Verdict};
 use crate::{
-    analysis::{Claim, Metric, Reads, SideRatio, WorkloadRows, rows},
+    analysis::{Claim, Metric, MetricFacts, Reads, SideRatio, WorkloadRows, rows},
     compare::{ConditionResult, Gate},
 };
 
@@ -41,9 +41,9 @@ pub const INSTANCES: u32 = 2;
 pub const METRICS: [Metric; 7] = [
     Metric::Cpu,
     Metric::Throughput,
-    Metric::LatencyP50,
-    Metric::LatencyP99,
-    Metric::LatencyP999,
+    Metric::P50,
+    Metric::P99,
+    Metric::P999,
     Metric::Memory,
     Metric::Ready,
 ];
@@ -84,7 +84,7 @@ impl<'a> Ab<'a> {
     pub fn of(journal: &'a Journal, wishes: &AbOptions) -> Option<Self> {
         let rows = of_two(journal)?;
         let phase = rows.workload.phase;
-        let of_run = || journal.start.metric.as_deref().and_then(|name| name.parse().ok());
+        let of_run = || journal.start.metric.as_deref().and_then(|name| Metric::read(name).ok());
         let wanted = wishes.metric.or_else(of_run);
         let meant = wanted.and_then(|metric| has(phase, metric));
         let absent = wanted.filter(|_| meant.is_none());
@@ -103,7 +103,7 @@ impl<'a> Ab<'a> {
     /// The cohorts, or blocks, with a figure of either side.
     #[must_use]
     pub fn cohorts(&self) -> usize {
-        self.main().and_then(|it| it.ratio.as_ref()).map_or(0, |ratio| ratio.estimate.samples)
+        self.main().and_then(|it| it.ratio.as_ref()).map_or(0, |it| it.ratio.estimate.samples)
     }
 
     /// Whether the verdict is about figures that are what they claim to be.
@@ -111,7 +111,7 @@ impl<'a> Ab<'a> {
     pub fn is_valid(&self) -> bool {
         let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
         self.sides.iter().all(|side| side.standing.is_compared())
-            && ratio.is_some_and(|it| it.reads == Reads::Exactly)
+            && ratio.is_some_and(|it| it.ratio.reads == Reads::Exactly)
     }
 
     /// True if the answer is known: to each of the conditions, or to the question of `ab` without conditions.
@@ -155,8 +155,8 @@ pub fn half_width(journal: &Journal, metric: Metric) -> Option<f64> {
     if sides.iter().any(has_none) && rows.blocks as usize >= MIN_COHORTS {
         return Some(0.0);
     }
-    let SideRatio { estimate, .. } = rows.versus([&sides[0], &sides[1]], metric, 1)?;
-    Some(estimate.interval?.half_width_relative())
+    let SideRatio { ratio, .. } = rows.versus([&sides[0], &sides[1]], metric, 1)?;
+    Some(ratio.estimate.interval?.half_width_relative())
 }
 
 /// The rows of a journal of two sides.

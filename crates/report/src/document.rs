@@ -49,8 +49,6 @@ pub(crate) enum Block {
     Section(String, Vec<Self>),
     Table(Table),
     Preformatted(String),
-    /// A picture made of characters, in whose place HTML has a chart.
-    Characters(String),
     /// Figures that HTML has in a chart, and folds away.
     Charted(Vec<Self>),
     /// A picture, which only HTML has.
@@ -90,7 +88,7 @@ impl Block {
                 lines.is_empty()
             }
             Self::Table(table) => table.rows.is_empty(),
-            Self::Preformatted(text) | Self::Characters(text) => text.is_empty(),
+            Self::Preformatted(text) => text.is_empty(),
             Self::Section(_, blocks) | Self::Charted(blocks) => blocks.iter().all(Self::is_empty),
             _ => false,
         }

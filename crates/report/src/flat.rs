@@ -12,18 +12,14 @@ use wirebench_schema::{
 use wirebench_stats::{Estimate, Interval};
 
 use crate::{
-    analysis::{Claim, Metric, Reads},
+    analysis::{Claim, JudgedRatio, Metric, MetricFacts, Reads},
     by_name::RequestFigures,
     json::{self, WorkloadReport},
     table_units::numbered,
 };
 
 /// The latencies that every list of figures has.
-const LATENCIES: [(Metric, LatencyFigure); 3] = [
-    (Metric::LatencyP50, LatencyFigure::P50),
-    (Metric::LatencyP99, LatencyFigure::P99),
-    (Metric::LatencyP999, LatencyFigure::P999),
-];
+const LATENCIES: [LatencyFigure; 3] = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
 
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
@@ -90,6 +86,11 @@ pub struct FlatRatio {
 }
 
 impl Flat {
+    pub(crate) fn of(suite: &str, started: &str, rows: Vec<FlatRow>) -> Self {
+        let (suite, started) = (suite.to_owned(), started.to_owned());
+        Self { suite, started, rows, unavailable: Vec::new() }
+    }
+
     /// The same with one metric, as it is meant in each phase, if there is one.
     #[must_use]
     pub(crate) fn only(mut self, metric: Option<Metric>) -> Self {
@@ -146,6 +147,13 @@ impl FlatFigure {
     }
 }
 
+impl FlatRatio {
+    pub(crate) const fn of(ratio: &JudgedRatio, valid: bool) -> Self {
+        let JudgedRatio { estimate, reads, claim, .. } = *ratio;
+        Self { estimate, valid, reads, claim }
+    }
+}
+
 impl FlatRow {
     /// Whether the server may be better than this figure.
     pub(crate) fn is_bound(&self, figure: &FlatFigure) -> bool {
@@ -167,12 +175,9 @@ pub(crate) fn of_run(report: &json::Report<'_>) -> Flat {
     let of = |workload: &WorkloadReport<'_>| -> Vec<FlatRow> {
         workload.rows.iter().flat_map(|row| with_names(of_row(workload, row), row)).collect()
     };
-    Flat {
-        suite: report.suite.clone(),
-        started: report.started.clone(),
-        rows: report.workloads.iter().flat_map(of).collect(),
-        unavailable: report.unavailable.clone(),
-    }
+    let rows = report.workloads.iter().flat_map(of).collect();
+    let unavailable = report.unavailable.clone();
+    Flat { unavailable, ..Flat::of(&report.suite, &report.started, rows) }
 }
 
 /// The row of a server, and one for each name of its requests.
@@ -194,7 +199,7 @@ pub(crate) fn figures(
 ) -> Vec<FlatFigure> {
     let throughput = (Metric::Throughput, requests.requests_per_second, true);
     let latencies = requests.latency.into_iter().flat_map(|latency| {
-        LATENCIES.map(|(metric, it)| (metric, it.of(latency), !it.is_lower_bound(latency)))
+        LATENCIES.map(|it| (Metric::Latency(it), it.of(latency), !it.is_lower_bound(latency)))
     });
     let figure =
         |(metric, value, is_known)| FlatFigure::of(metric, value, is_known && is_valid(metric));
@@ -206,12 +211,8 @@ fn of_row(workload: &WorkloadReport<'_>, row: &json::Row<'_>) -> FlatRow {
     let figure = |metric: Metric| {
         let figure = row.figures.get(metric.field())?.compared;
         let (value, interval, valid) = (figure.median, figure.interval, is_valid(row, metric));
-        let ratio = figure.ratio.as_ref().map(|it| FlatRatio {
-            estimate: it.estimate,
-            valid: valid && reference.is_some_and(|row| is_valid(row, metric)),
-            reads: it.reads,
-            claim: it.claim,
-        });
+        let are_valid = valid && reference.is_some_and(|row| is_valid(row, metric));
+        let ratio = figure.ratio.as_ref().map(|it| FlatRatio::of(it, are_valid));
         Some(FlatFigure { metric, value, interval, valid, ratio })
     };
     FlatRow {

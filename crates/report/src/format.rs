@@ -1,7 +1,7 @@
 //! The forms in which every result can be printed for documents and for other programs. One row of a
 //! table for each; the option on command lines has the form's name.
 
-mod csv;
+pub(crate) mod csv;
 pub(crate) mod openmetrics;
 mod trackers;
 
@@ -24,7 +24,7 @@ names! {
         GithubActionBenchmark = "github-action-benchmark", Openmetrics = "openmetrics";
     pub about of Format: Markdown = "Print Markdown, for a document or a pull request comment",
         Html = "Print one HTML file with tables and pictures",
-        Csv = "Print CSV with a line per workload and server",
+        Csv = "Print CSV with a line per workload, server and metric",
         Json = "Print one JSON object with all figures, described in docs/formats.md",
         Bencher = "Print Bencher Metric Format, JSON for bencher.dev",
         GithubActionBenchmark = "Print JSON for the action github-action-benchmark",

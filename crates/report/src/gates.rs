@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use wirebench_schema::{
-    gate::{Condition, GateFigure, GateScope},
+    gate::{Condition, GateScope},
     id::VariantId,
     journal::{Journal, Run, SearchLimit, Unavailable},
     load::{LoadConfig, LoadModel, LoadReport},
@@ -11,7 +11,7 @@ use wirebench_schema::{
 };
 
 use crate::{
-    analysis::{Analysis, Metric, Role, WorkloadRows},
+    analysis::{Analysis, Metric, MetricFacts, Role, WorkloadRows},
     compare::{
         Cell, Change, Figure, Gate, Lost,
         conditions::{Evidence, judge},
@@ -24,15 +24,15 @@ use crate::{
 
 /// The figures of which changes are computed.
 #[must_use]
-pub fn changes() -> Vec<GateFigure> {
-    GateFigure::ALL.into_iter().filter(|it| Metric::of_gate(*it).is_some()).collect()
+pub fn changes() -> Vec<Metric> {
+    Metric::limitable().filter_map(MetricFacts::compared).collect()
 }
 
 /// The figures whose values workloads are measured for.
 #[must_use]
-pub fn values(workloads: &[Workload]) -> Vec<GateFigure> {
-    let has = |it: &GateFigure| workloads.iter().any(|workload| is_of_phase(*it, workload.phase));
-    GateFigure::ALL.into_iter().filter(has).collect()
+pub fn values(workloads: &[Workload]) -> Vec<Metric> {
+    let has = |it: &Metric| workloads.iter().any(|workload| is_of_phase(*it, workload.phase));
+    Metric::limitable().filter(has).collect()
 }
 
 /// The names of the requests of these workloads.
@@ -69,12 +69,12 @@ pub fn of_run(analysis: &Analysis<'_>, conditions: &[Condition]) -> Option<Gate>
         .flat_map(|workload| against_baseline(workload, conditions))
         .collect();
     let subjects = subjects(&analysis.workloads);
-    let evidence = Evidence { changes: &changes, subjects: &subjects, ..Evidence::default() };
-    let mut gate = judge(conditions, &evidence)?;
+    let lost = lost(analysis, &subjects, conditions);
+    let evidence = Evidence { changes: &changes, lost, subjects: &subjects, ..Evidence::default() };
+    let mut gate = judge(conditions, evidence)?;
     let without = gate.conditions.iter().filter(|it| it.looked_at == 0);
     let without: Vec<String> = without.map(|it| format!("'{}'", it.condition)).collect();
     gate.warnings.retain(|warning| !without.iter().any(|it| warning.starts_with(it)));
-    gate.lost = lost(analysis, &subjects, conditions);
     Some(gate)
 }
 
@@ -88,7 +88,7 @@ fn against_baseline(workload: &WorkloadRows<'_>, conditions: &[Condition]) -> Ve
             let ratio = workload.to_baseline(metric, index)?;
             let [row, baseline] = [index, workload.baseline?].map(|index| &workload.rows[index]);
             let [old, new] = [baseline, row].map(|row| Figure::of(&[row], metric, Vec::new()));
-            let change = Change::of(Cell::of_row(workload, row), metric, [old?, new?], &ratio);
+            let change = Change::of(Cell::of_row(workload, row), metric, [old?, new?], ratio);
             Some(Change { relative_to: Some(baseline.variant.clone()), ..change })
         })
     });
@@ -151,8 +151,7 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
     };
     let workload = analysis.workloads.iter().find(|it| Some(&it.workload.name) == name.as_ref());
     let Some(workload) = workload else {
-        let gate = judge(conditions, &Evidence::default());
-        return gate.map(|gate| Gate { lost: nothing(journal), ..gate });
+        return judge(conditions, Evidence { lost: nothing(journal), ..Evidence::default() });
     };
     let rate_of = |run: &Run| run.outcome.measured().and_then(|it| it.load.constant_rate());
     let is_meant = |run: &Run| rate.is_none() || rate_of(run) == rate;
@@ -161,7 +160,7 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
     let mut subject = Subject::of_rows(workload, rows.iter().collect());
     (subject.has_all, subject.rate) = (true, rate.map(|it| it as f64));
     subject.is_rate_bound = is_rate_bound;
-    judge(conditions, &Evidence { subjects: &[subject], ..Evidence::default() })
+    judge(conditions, Evidence { subjects: &[subject], ..Evidence::default() })
 }
 
 /// That a search or a sweep has no result, unless all confirmations were disturbed, which says nothing of the server.
@@ -177,22 +176,22 @@ fn nothing(journal: &Journal) -> Vec<Lost> {
 /// The conditions on a load.
 #[must_use]
 pub fn of_load(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
-    judge(conditions, &Evidence { subjects: &[Subject::of_load(report)], ..Evidence::default() })
+    judge(conditions, Evidence { subjects: &[Subject::of_load(report)], ..Evidence::default() })
 }
 
 /// What conditions on a load may be about: a client does not see the server's CPU time and memory.
 #[must_use]
 pub fn scope_of_load<'a>(verb: &'a str, config: &LoadConfig) -> GateScope<'a> {
     let has_rate = matches!(config.model, LoadModel::Rate { .. });
-    let is_seen = |it: &GateFigure| match it {
-        GateFigure::Cpu | GateFigure::Memory => false,
-        GateFigure::Achieved | GateFigure::Unsent => has_rate,
+    let is_seen = |it: &Metric| match it {
+        Metric::Cpu | Metric::Memory => false,
+        Metric::Achieved | Metric::Unsent => has_rate,
         _ => true,
     };
     let names = config.requests.iter().flat_map(|set| set.names());
     GateScope {
         verb,
-        values: GateFigure::ALL.into_iter().filter(is_seen).collect(),
+        values: Metric::limitable().filter(is_seen).collect(),
         names: names.map(str::to_owned).collect(),
         hint: if has_rate { "" } else { "achieved and unsent are those of a rate" },
         ..GateScope::default()

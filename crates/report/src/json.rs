@@ -24,13 +24,16 @@ pub use self::{
     row::{Figure, OtherState, Reasons, Row, Runs},
 };
 use crate::{
-    analysis::{Analysis, BaselineCheck, Comparison, MachineStates, Metric, WorkloadRows},
+    analysis::{
+        Analysis, BaselineCheck, Comparison, MachineStates, Metric, MetricFacts, WorkloadRows,
+    },
+    compare::Gate,
     order::in_order,
     why::{Why, whys},
 };
 
 /// The version of `report.json`. It grows whenever a field changes its meaning or goes away.
-pub const REPORT_FORMAT: u32 = 3;
+pub const REPORT_FORMAT: u32 = 4;
 
 pub(crate) const BASELINE: &str = "baseline";
 
@@ -166,6 +169,15 @@ pub fn report<'a>(analysis: &'a Analysis<'_>) -> Report<'a> {
 pub(crate) fn pretty(report: &impl Serialize) -> String {
     let text = serde_json::to_string_pretty(report).expect("every report can be written as JSON");
     printable_json(&text) + "\n"
+}
+
+/// A result with that of its conditions.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct WithGate<'a, T> {
+    #[serde(flatten)]
+    pub(crate) result: T,
+    /// The result of the conditions; null without conditions.
+    pub(crate) gate: Option<&'a Gate>,
 }
 
 fn workload<'a, 'j>(analysis: &'a Analysis<'j>, rows: &'a WorkloadRows<'j>) -> WorkloadReport<'a> {

@@ -77,7 +77,7 @@ pub fn of_gate(gate: &Gate) -> Vec<Case> {
         };
         add(&result.failed, CaseState::Failed);
         add(&result.inconclusive, CaseState::Skipped);
-        add(&result.passed, |_| CaseState::Passed);
+        add(&result.kept, |_| CaseState::Passed);
         if result.looked_at == 0 {
             cases.push(Case {
                 class: result.condition.to_string(),

@@ -29,7 +29,6 @@ pub mod json;
 pub mod junit;
 pub mod load;
 pub mod load_csv;
-pub mod load_json;
 pub mod load_text;
 mod load_words;
 mod names;
@@ -118,7 +117,7 @@ impl Report for Details<'_> {
 
     fn json(&self) -> String {
         let (result, gate) = (json::report(self.analysis), self.facts.gate);
-        json::pretty(&compare::json::WithGate { result, gate })
+        json::pretty(&json::WithGate { result, gate })
     }
 
     fn flat(&self) -> flat::Flat {

@@ -11,10 +11,19 @@ pub use self::{
     metrics::LoadMetrics,
 };
 
-use wirebench_judge::load::not_valid;
-use wirebench_schema::load::{LoadReport, LoadResult};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use wirebench_judge::load::{not_valid, verdict};
+use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport, LoadResult, Verdict};
 
-use crate::{Report, compare::Gate, document::Document, flat::Flat, load_json};
+use crate::{
+    Report,
+    compare::Gate,
+    document::Document,
+    flat::Flat,
+    json::{WithGate, pretty},
+};
 
 /// A load and what its file does not know.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +41,7 @@ impl Report for Load<'_> {
     }
 
     fn json(&self) -> String {
-        load_json::text(self.result, self.gate)
+        pretty(&WithGate { result: judged(self.result), gate: self.gate })
     }
 
     fn flat(&self) -> Flat {
@@ -42,6 +51,27 @@ impl Report for Load<'_> {
     fn json_file(&self) -> &'static str {
         LOAD_FILE
     }
+}
+
+/// The result, and what follows from it.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct JudgedLoad<'a> {
+    #[serde(flatten)]
+    result: &'a LoadResult,
+    verdict: Verdict,
+    /// The figures of `latency` and `service` that are lower bounds, because no reply took as long.
+    lower_bounds: BTreeMap<&'static str, Vec<LatencyFigure>>,
+}
+
+/// All that is known of a load.
+pub(crate) fn judged(result: &LoadResult) -> JudgedLoad<'_> {
+    let report = &result.report;
+    let latencies = [("latency", &report.latency), ("service", &report.service)];
+    let bounds = |latency: &Option<LatencySummary>| {
+        latency.iter().flat_map(LatencyFigure::lower_bounds).collect()
+    };
+    let lower_bounds = latencies.map(|(name, latency)| (name, bounds(latency))).into();
+    JudgedLoad { result, verdict: verdict(report), lower_bounds }
 }
 
 /// The file with the result in a folder.

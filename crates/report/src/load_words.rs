@@ -13,27 +13,6 @@ use wirebench_schema::{
 
 use crate::{idle_words, table_units::count};
 
-/// The load model in one or two words, as CSV has it.
-pub(crate) const fn model(model: &LoadModel) -> &'static str {
-    match model {
-        LoadModel::Closed => "closed loop",
-        LoadModel::Think { .. } => "closed loop with pauses",
-        LoadModel::Rate { latency_from: LatencyOrigin::Sent, .. } => "paced closed loop",
-        LoadModel::Rate { curve: RateCurve::Constant(_) | RateCurve::Thousandths(_), .. } => "rate",
-        LoadModel::Rate { curve: RateCurve::Ramp(..), .. } => "ramp",
-        LoadModel::Rate { curve: RateCurve::Steps(_), .. } => "steps",
-    }
-}
-
-/// How requests at a rate follow each other, as CSV has it; nothing without a rate.
-pub(crate) const fn arrivals(model: &LoadModel) -> &'static str {
-    match model {
-        LoadModel::Rate { arrivals: Arrivals::Even, .. } => "even",
-        LoadModel::Rate { arrivals: Arrivals::Poisson, .. } => "poisson",
-        LoadModel::Closed | LoadModel::Think { .. } => "",
-    }
-}
-
 /// The model with its figures: `20000 requests/s`, `closed loop`.
 pub(crate) fn describe_model(model: &LoadModel) -> String {
     match model {

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::analysis::{Compared, Direction, Metric, Role, WorkloadRows};
+use crate::analysis::{Compared, Metric, MetricFacts, Role, WorkloadRows};
 
 /// The items of each key together, in the order of the first of each.
 pub(crate) fn grouped<K: PartialEq, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
@@ -25,9 +25,9 @@ pub(crate) fn in_order(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<usize> {
     let is_second = |index: &usize| rows.rows[*index].role == Role::SecondOfBaseline;
     let (seconds, mut order): (Vec<usize>, Vec<usize>) = (0..rows.rows.len()).partition(is_second);
     let all_ranked = order.iter().all(|index| known(index).is_none() || ranks[*index].is_some());
-    let better = |a: &Compared, b: &Compared| match metric.direction() {
-        Direction::MoreIsBetter => b.median.total_cmp(&a.median),
-        Direction::LessIsBetter => a.median.total_cmp(&b.median),
+    let better = |a: &Compared, b: &Compared| match metric.more_is_better() {
+        true => b.median.total_cmp(&a.median),
+        false => a.median.total_cmp(&b.median),
     };
     let rank =
         |index: usize| ranks[index].filter(|_| all_ranked).map(|rank| (rank.first, rank.last));

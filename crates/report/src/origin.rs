@@ -44,11 +44,7 @@ impl Origin {
     }
 
     pub(crate) fn of(journal: &Journal) -> Self {
-        let with_versions = journal.start.variants.iter().filter(|it| !it.versions.is_empty());
-        let servers = with_versions
-            .map(|it| format!("{}: {}", it.variant, describe_versions(it).join(", ")))
-            .collect();
-        Self { servers, ..Self::of_run(&journal.start) }
+        Self { servers: versions(journal), ..Self::of_run(&journal.start) }
     }
 
     pub(crate) fn of_load(load: &LoadResult, machine: Option<&str>) -> Self {
@@ -117,6 +113,12 @@ impl Origin {
 /// The origins of the results of a page, next to each other where there is space.
 pub(crate) fn html(origins: &[Origin]) -> Markup {
     html! { div.origin { @for origin in origins { (origin.html()) } } }
+}
+
+/// The versions of each server, as far as they are known.
+pub(crate) fn versions(journal: &Journal) -> Vec<String> {
+    let known = journal.start.variants.iter().filter(|it| !it.versions.is_empty());
+    known.map(|it| format!("{}: {}", it.variant, describe_versions(it).join(", "))).collect()
 }
 
 /// What a server is made of, each with its version.

@@ -17,7 +17,7 @@ use wirebench_schema::{
 use wirebench_stats::Estimate;
 
 use crate::{
-    analysis::{Analysis, Inconclusive, Limited, Metric, RatioToBaseline, Role, WorkloadRows},
+    analysis::{Analysis, Inconclusive, JudgedRatio, Limited, Metric, Role, WorkloadRows, metric},
     published_rows::{self, name_of},
     shown::{Shown, shown},
 };
@@ -54,6 +54,7 @@ pub(crate) struct ComparedColumn<'a> {
     pub(crate) column: Column,
     /// The metric of its ratios, by the name that it has in `figures` of a row; absent where there are none.
     #[schemars(with = "Option<String>")]
+    #[serde(serialize_with = "metric::field")]
     pub(crate) metric: Option<Metric>,
     /// The row that ratios refer to.
     #[serde(rename = "baseline")]
@@ -108,7 +109,7 @@ pub(crate) enum MeasuredRatio {
     Absent,
     /// It is the reference.
     Reference,
-    Ratio(RatioToBaseline),
+    Ratio(JudgedRatio),
 }
 
 /// A measured figure with a sign in front of it is a bound.

@@ -9,7 +9,7 @@ use wirebench_schema::{
 use wirebench_stats::Interval;
 
 use crate::{
-    analysis::{Comparison, Metric, Role, Row, WorkloadRows, are_builds},
+    analysis::{Comparison, Metric, MetricFacts, Role, Row, WorkloadRows, are_builds},
     notes::{INVALID, Notes, Remark},
 };
 

@@ -7,10 +7,9 @@ use wirebench_schema::journal::Record;
 
 use crate::{
     ab::json::AbReport,
-    compare::json::{ComparisonReport, WithGate},
-    json::Report,
-    load::LoadComparison,
-    load_json::JudgedLoad,
+    compare::Comparison,
+    json::{Report, WithGate},
+    load::{JudgedLoad, LoadComparison},
     tune::Tuned,
 };
 
@@ -19,7 +18,7 @@ type Schema = fn() -> Value;
 /// Each kind of JSON with its schema.
 const KINDS: [(&str, Schema); 7] = [
     ("ab", schema::<AbReport<'static>>),
-    ("compare", schema::<ComparisonReport<'static>>),
+    ("compare", schema::<Comparison>),
     ("compare-loads", schema::<LoadComparison>),
     ("journal", schema::<Record>),
     ("load", schema::<WithGate<'static, JudgedLoad<'static>>>),

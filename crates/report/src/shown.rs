@@ -38,12 +38,12 @@ pub(crate) fn was_bound_by(row: &Row<'_>, side: Bound) -> bool {
 
 /// What may be seen of a row.
 pub(crate) fn shown(row: &Row<'_>) -> Shown {
-    let tail = row.standing(Metric::LatencyP99);
+    let tail = row.standing(Metric::P99);
     match row.standing(Metric::Cpu) {
         Standing::Hidden => Shown::Nothing,
         Standing::NotCompared => Shown::NotCompared,
         Standing::NotMeasured => Shown::All,
-        _ if !tail.is_compared() || has_few_samples(row, Metric::LatencyP99) => Shown::NoTail,
+        _ if !tail.is_compared() || has_few_samples(row, Metric::P99) => Shown::NoTail,
         _ => Shown::All,
     }
 }
@@ -107,8 +107,8 @@ pub(crate) fn not_compared(row: &Row<'_>, metric: Metric) -> Option<Remark> {
 /// Whether so few samples lie beyond a percentile in a run of `row` that single ones decide it.
 fn has_few_samples(row: &Row<'_>, metric: Metric) -> bool {
     let share = match metric {
-        Metric::LatencyP99 => 0.01,
-        Metric::LatencyP999 => 0.001,
+        Metric::P99 => 0.01,
+        Metric::P999 => 0.001,
         _ => return false,
     };
     let counts = row.measurements().filter_map(|it| it.load.latency.as_ref()).map(|it| it.count);

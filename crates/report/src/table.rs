@@ -14,7 +14,7 @@ use crate::{
     analysis::{Analysis, Metric},
     by_name, conclusions,
     document::{Block, Column, Document, Paint, Table},
-    generators, pairs, published_rows, why,
+    generators, origin, pairs, published_rows, why,
 };
 
 pub(crate) use self::lists::unavailable;
@@ -58,7 +58,7 @@ pub fn document(
     blocks.extend(why::sections(journal, workloads));
     blocks.extend(pairs_of_conclusions(analysis));
     if published_rows::document(journal).is_some() {
-        blocks.push(Block::section("versions", lists::versions(journal)));
+        blocks.push(Block::section("versions", origin::versions(journal)));
     }
     blocks.push(Block::section("pairs of hosts", pairs::lines(journal)));
     blocks.push(Block::section("generators", generators::lines(journal)));

@@ -5,7 +5,6 @@
 mod charts;
 mod document;
 mod flat;
-mod picture;
 mod search;
 mod sweep;
 mod words;
@@ -22,11 +21,11 @@ use wirebench_schema::{
 
 use crate::{
     Report,
-    compare::{Gate, conditions_block, json::WithGate},
-    document::{Document, Look, Paint},
+    compare::{Gate, conditions_block},
+    document::Document,
     flat::Flat,
     idle_words,
-    json::pretty,
+    json::{WithGate, pretty},
     load_words::describe_payload,
     table::{
         count,
@@ -68,26 +67,14 @@ pub struct TuneReport<'a> {
     pub gate: Option<&'a Gate>,
 }
 
-impl TuneReport<'_> {
-    /// All of it as a terminal shows it.
-    #[must_use]
-    pub fn text(&self, look: Look) -> String {
-        self.shown(look).text(Paint::FILE)
-    }
-
-    fn shown(&self, look: Look) -> Document {
+impl Report for TuneReport<'_> {
+    fn document(&self) -> Document {
         let mut document = match self.tuned {
-            Tuned::Sweep(sweep) => document::of_sweep(sweep, look),
+            Tuned::Sweep(sweep) => document::of_sweep(sweep),
             Tuned::Search(search) => document::of_search(search),
         };
         document.blocks.push(conditions_block(self.gate));
         document
-    }
-}
-
-impl Report for TuneReport<'_> {
-    fn document(&self) -> Document {
-        self.shown(Look::Plain)
     }
 
     /// # Panics

@@ -160,7 +160,7 @@ mod tests {
         let analysis = Analysis::of(journal);
         let rows = &analysis.workloads[0];
         let comparison = rows.compare(Metric::Cpu);
-        let of = |ratio: &crate::analysis::RatioToBaseline| {
+        let of = |ratio: &crate::analysis::JudgedRatio| {
             let interval = ratio.estimate.interval.unwrap();
             [ratio.estimate.value, interval.low, interval.high]
         };

@@ -17,6 +17,7 @@ pub mod id;
 pub mod journal;
 pub mod labels;
 pub mod load;
+pub mod metric;
 #[cfg(test)]
 mod mistakes;
 mod names;

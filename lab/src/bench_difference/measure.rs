@@ -78,7 +78,7 @@ fn verdicts(report: &Value) -> anyhow::Result<Vec<Judged>> {
         let ratio = &row["figures"][FIGURE]["ratio"];
         let copy = row["copy"].as_u64().context("a row has no number of its copy")?;
         let name = format!("{} #{}", text(&row["variant"]), copy + 1);
-        judged.extend(Judged::read(name, text(&ratio["claim"]), ratio, &ratio["interval"]));
+        judged.extend(Judged::read(name, text(&ratio["claim"]), ratio));
     }
     ensure!(!judged.is_empty(), "no row was judged: the report has no claims");
     Ok(judged)
@@ -93,14 +93,14 @@ fn compare(wirebench: &Path, a: &Path, b: &Path, budget: Duration) -> anyhow::Re
     let output: Value = serde_json::from_str(&output).context("`wirebench ab --json`")?;
     println!("{}", text(&output["sentence"]));
     let ratio = &output["figures"][FIGURE]["ratio"];
-    let judged = Judged::read(b.display().to_string(), text(&output["verdict"]), ratio, ratio);
+    let judged = Judged::read(b.display().to_string(), text(&output["verdict"]), ratio);
     judged.context("`wirebench ab --json` has no ratio")
 }
 
 impl Judged {
     /// From a ratio of a report, if it has a value.
-    fn read(name: String, claim: String, ratio: &Value, interval: &Value) -> Option<Self> {
-        let ratio = ratio["value"].as_f64()?;
+    fn read(name: String, claim: String, ratio: &Value) -> Option<Self> {
+        let (ratio, interval) = (ratio["value"].as_f64()?, &ratio["interval"]);
         let edges = interval["low"].as_f64().zip(interval["high"].as_f64());
         let half_width = edges.map(|(low, high)| (high - low) / 2.0 / ratio);
         let slower_percent = slower_percent(&name);
@@ -135,12 +135,12 @@ mod tests {
 
     #[test]
     fn a_verdict_is_read_with_its_interval_and_with_the_slowdown_in_its_name() {
-        let ratio = json!({"value": 1.05, "low": 1.029, "high": 1.071});
-        let read = |name: &str| Judged::read(name.to_owned(), "higher".to_owned(), &ratio, &ratio);
+        let ratio = json!({"value": 1.05, "interval": {"low": 1.029, "high": 1.071}});
+        let read = |name: &str| Judged::read(name.to_owned(), "higher".to_owned(), &ratio);
         let names = ["c/epoll #1", "own/plain #1", "own/changing-0 #1", "own/slowed-5 #2"];
         let judged = names.map(|name| read(name).unwrap());
         assert!((judged[0].half_width.unwrap() - 0.02).abs() < 1e-9);
         assert_eq!(judged.map(|it| it.slower_percent as u32), [0, 0, 0, 5]);
-        assert!(Judged::read(String::new(), String::new(), &json!({}), &ratio).is_none());
+        assert!(Judged::read(String::new(), String::new(), &json!({})).is_none());
     }
 }

@@ -12,7 +12,7 @@ use std::{path::PathBuf, time::Duration};
 use wirebench_experiment::experiment::{Finished, conduct};
 use wirebench_report::{
     ab::{Ab, AbOptions},
-    analysis::Metric,
+    analysis::{Metric, MetricFacts},
 };
 use wirebench_schema::{scenario::Scenario, suite::Phase};
 
@@ -130,7 +130,7 @@ pub(crate) struct Arguments {
     phase: Option<Phase>,
     /// Metric of the verdict: cpu, throughput, p50, p99, p999, memory or ready [default: cpu; without the processes
     /// of a service throughput, at a rate p50]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = Metric::read)]
     metric: Option<Metric>,
     /// Requests per second in the cost phase [default: half the throughput of the slower side]
     #[arg(long, value_name = "N", value_parser = value::count)]

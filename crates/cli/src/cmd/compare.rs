@@ -5,7 +5,7 @@ mod loads;
 
 use std::{path::Path, path::PathBuf};
 use wirebench_report::{
-    analysis::Metric,
+    analysis::{Metric, MetricFacts},
     compare::{Basis, CompareOptions, Differences, NotComparable, Rows, compare},
     gates,
     tune::SUITE,
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     new: PathBuf,
     /// Compare this metric, such as cpu or p99; repeatable [default: the primary metric of each phase,
     /// and p99 in cost phases]
-    #[arg(long, value_name = "METRIC")]
+    #[arg(long, value_name = "METRIC", value_parser = Metric::read)]
     metric: Vec<Metric>,
     /// Compare absolute figures, including machine drift, instead of ratios to the baseline
     #[arg(long)]

@@ -8,7 +8,7 @@ use clap::{
 use clap_complete::{Shell, generate};
 use std::{any::TypeId, collections::BTreeSet};
 use wirebench_catalogue::{discover, project::Project};
-use wirebench_report::analysis::Metric;
+use wirebench_report::analysis::{Metric, MetricFacts};
 use wirebench_schema::{
     entry::Mechanism,
     journal::{Generator, Procedure},

@@ -17,8 +17,10 @@ use wirebench_host::{environment, neighbours::Throttled};
 use wirebench_judge::load::{failures, falls_behind, gave_up, not_valid};
 use wirebench_loadgen as loadgen;
 use wirebench_report::{
+    Report as _,
     compare::Gate,
-    gates, load_json,
+    gates,
+    load::Load,
     load_text::{self, Detail, Wanted},
 };
 use wirebench_schema::load::{Body, LoadConfig, LoadEvent, LoadReport, LoadResult, Timeline};
@@ -228,7 +230,7 @@ fn print(output: &OutputOptions, result: &LoadResult, gate: Option<&Gate>) {
     if output.events {
         print_event(&LoadEvent::Report(Box::new(report.clone())));
     } else if output.json {
-        out::result(&load_json::text(result, gate));
+        out::result(&Load { result, machine: None, gate }.json());
     } else {
         out::result(&load_text::results(report, &wanted(output)));
     }

@@ -8,7 +8,7 @@ use std::{
 use wirebench_report::{
     Details, Report as _,
     ab::{Ab, AbOptions},
-    analysis::{Analysis, Metric},
+    analysis::{Analysis, Metric, MetricFacts},
     compare::Gate,
     document::Look,
     format::Format,
@@ -17,10 +17,7 @@ use wirebench_report::{
     screen, site, slices, svg,
     tune::{TuneReport, Tuned},
 };
-use wirebench_schema::{
-    gate::{GateFigure, GateScope},
-    journal::Journal,
-};
+use wirebench_schema::{gate::GateScope, journal::Journal};
 
 use crate::{
     archive,
@@ -57,7 +54,7 @@ pub(crate) struct Arguments {
     /// --github-action-benchmark: throughput, cpu, p50, p99, p999, switches, memory or ready; in idle phases
     /// memory-at-rest, memory-idle, memory-per-connection or idle-cpu [default: the primary metric of
     /// each phase; all with --bencher and --github-action-benchmark]
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["csv", "json"])]
+    #[arg(long, value_name = "NAME", value_parser = Metric::read, conflicts_with_all = ["csv", "json"])]
     metric: Option<Metric>,
     /// Replace the text between the lines `<!-- wirebench: begin -->` and `<!-- wirebench: end -->` of
     /// this file by the output
@@ -104,9 +101,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let tuned = Tuned::of(&journal);
     let of_run = gates::scope("report", &journal);
     arguments.gate.check(&match (&ab, &tuned) {
-        (Some(_), _) => GateScope { values: GateFigure::ALL.to_vec(), ..of_run },
+        (Some(_), _) => GateScope { values: Metric::limitable().collect(), ..of_run },
         (_, Some(_)) => {
-            GateScope { values: GateFigure::ALL.to_vec(), changes: Vec::new(), ..of_run }
+            GateScope { values: Metric::limitable().collect(), changes: Vec::new(), ..of_run }
         }
         (None, None) => of_run,
     })?;
@@ -118,11 +115,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let text = arguments.text(&journal, ab.as_ref(), gate.as_ref())?;
     let is_text = ab.is_some() || arguments.format.format.is_none();
     arguments.print(&text)?;
-    arguments.gate.conclude(
-        "report",
-        gate.as_ref(),
-        if is_text { Shown::There } else { Shown::Aside },
-    )
+    let shown = if is_text { Shown::There } else { Shown::Aside };
+    arguments.gate.conclude("report", gate.as_ref(), shown)
 }
 
 impl Arguments {
@@ -206,7 +200,7 @@ impl Arguments {
         }
         if let Some(tuned) = Tuned::of(journal).filter(|_| metric.is_none()) {
             let report = TuneReport { tuned: &tuned, gate };
-            return Ok(self.format.text(&report, None, || report.text(self.look())));
+            return Ok(self.format.text(&report, None, || report.details()));
         }
         let known = Known::of(journal, results::folder(&self.run))?;
         let analysis = &self.view.analysis(journal);

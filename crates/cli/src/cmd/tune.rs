@@ -13,13 +13,14 @@ use wirebench_experiment::{
     measure::RunSettings,
 };
 use wirebench_report::{
-    gates,
+    Report as _, gates,
     tune::{SUITE, TuneReport, Tuned},
 };
 use wirebench_schema::{
-    gate::{GateFigure, GateScope},
+    gate::GateScope,
     journal::{Goal, Procedure},
     load::Stop,
+    metric::Metric,
     objective::Objective,
     scenario::Scenario,
     suite::{Scale, Suite, Workload},
@@ -33,7 +34,6 @@ use crate::{
     gate::{GateOptions, Shown, VALUES},
     idle_option::{NATURAL, one_mode},
     options::{self, Conditions, PayloadOption, ProjectOption, ResultOptions},
-    out,
     request_options::OwnOptions,
     results,
     service_options::ServiceOptions,
@@ -143,7 +143,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     arguments.conditions.check_reach(std::slice::from_ref(&subject))?;
     arguments.gate.check(&GateScope {
         verb: "tune",
-        values: GateFigure::ALL.to_vec(),
+        values: Metric::limitable().collect(),
         servers: vec![subject.variant.id.clone()],
         names: gates::requests([&model]),
         ..GateScope::default()
@@ -242,7 +242,7 @@ fn show(
     let place = format!("results: {}", finished.folder.display());
     let gate = gates::of_tune(&finished.journal, tuned, arguments.gate.conditions());
     let report = TuneReport { tuned, gate: gate.as_ref() };
-    format.print(&report, place, |place| format!("{}{place}", report.text(out::look())));
+    format.print(&report, place, |place| format!("{}{place}", report.details()));
     results::write(finished, &report)?;
     let shown = if format.format.is_none() { Shown::There } else { Shown::Aside };
     let of_gate = arguments.gate.conclude("tune", gate.as_ref(), shown)?;

@@ -189,7 +189,6 @@ fn a_gate_fails_exactly_when_the_difference_is_beyond_it_for_certain() {
     let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
     assert!(xml.contains("name=\"wirebench report\""), "{xml}");
     assert_eq!(json["gate"]["verdict"] == "failed", failed, "{json:#}");
-    assert!(!failed || json["gate"]["passed"] == false, "{json:#}");
     assert_ne!(json["verdict"], "lower", "{json:#}");
     assert_eq!(json["same_program"], false);
 }

@@ -44,7 +44,7 @@ fn a_load_records_the_label_and_the_revision_of_its_folder() {
     let clean = load(&["--label", "v1.2 beta", "--csv", "loads.csv", "-o", "out"]);
     assert_eq!((&clean["label"], &clean["revision"]), (&"v1.2 beta".into(), &"v1.0".into()));
     let table = fs::read_to_string(world.folder.path().join("loads.csv")).unwrap();
-    assert_has(&table, &[",label,revision\n", ",v1.2 beta,v1.0\n"]);
+    assert_has(&table, &[",label,revision,request,figure,", ",v1.2 beta,v1.0,,requests,10\n"]);
     fs::write(world.folder.path().join("server.c"), "int y;\n").unwrap();
     let dirty = load(&[]);
     assert_eq!(

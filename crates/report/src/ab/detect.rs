@@ -98,7 +98,7 @@ impl Detection {
             let second = sides[at].instances.as_slice();
             let (reference, slower) = if at == 1 { (first, &[][..]) } else { (&plain[..], second) };
             let ratio = rows.versus([reference, second], Metric::Cpu, 1)?;
-            Some(tries.difference((SERVERS[at].1, ratio.estimate), slower, &mut random))
+            Some(tries.difference((SERVERS[at].1, ratio.ratio.estimate), slower, &mut random))
         };
         let differences: Option<_> = (1..SERVERS.len()).map(&mut difference).collect();
         Ok(Self {

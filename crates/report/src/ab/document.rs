@@ -8,12 +8,12 @@ use wirebench_schema::suite::Phase;
 use super::{Ab, Figure, METRICS, Side, Verdict, flat::is_valid, has};
 use crate::{
     Report,
-    analysis::{Analysis, Metric, SideRatio, absent, conditions},
+    analysis::{Analysis, Claim, Metric, MetricFacts, SideRatio, conditions, metric},
     by_name,
     compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
     flat::Flat,
-    html::ratio::{self, LEGEND, RINGS, Ratio},
+    html::ratio::{self, LEGEND, RINGS},
     idle_words,
     load_words::describe,
     origin::{Origin, describe_versions},
@@ -33,8 +33,7 @@ use crate::{
 
 const FINDINGS: usize = 2;
 /// The figures of the first screen besides that of the verdict, where they are valid.
-const FIGURES: [Metric; 4] =
-    [Metric::Cpu, Metric::Throughput, Metric::LatencyP50, Metric::LatencyP99];
+const FIGURES: [Metric; 4] = [Metric::Cpu, Metric::Throughput, Metric::P50, Metric::P99];
 
 const READING_AID: [&str; 5] = [
     "{A}, {B}: medians over the cohorts or blocks, each with fresh instances of both servers",
@@ -122,7 +121,7 @@ impl Ab<'_> {
             let phase = self.rows.workload.phase;
             let has: Vec<Metric> =
                 METRICS.iter().filter_map(|metric| has(phase, *metric)).collect();
-            lines.push(absent(phase, wanted, &has, self.metric));
+            lines.push(metric::absent(phase, wanted, &has, self.metric));
         }
         vec![
             Block::list("compared", self.sides.iter().map(who).collect()),
@@ -169,13 +168,9 @@ impl Ab<'_> {
 
     fn ratios(&self) -> Markup {
         let [a, b] = self.names();
-        let ratio = |figure: &Figure| {
-            let ratio = figure.ratio.as_ref()?;
-            let cohorts = ratio.by_block.values().copied().collect();
-            let name = words::title(figure.metric).to_owned();
-            Some((name, Ratio::of(&ratio.estimate, cohorts), ratio.margin))
-        };
-        let rows: Vec<_> = self.figures.iter().filter_map(ratio).collect();
+        let figures = self.figures.iter();
+        let ratios = figures.filter_map(|it| Some((it.metric, &it.ratio.as_ref()?.ratio)));
+        let rows: Vec<_> = ratios.map(|(it, ratio)| (words::title(it).to_owned(), ratio)).collect();
         html! {
             @if !rows.is_empty() { p.legend { (LEGEND) (RINGS) } }
             (ratio::table(&format!("{b}/{a}"), &rows))
@@ -288,7 +283,7 @@ fn cells(figure: &Figure) -> Vec<String> {
     cells
 }
 
-fn of_ratio(ratio: &SideRatio) -> [String; 3] {
+fn of_ratio(SideRatio { ratio, .. }: &SideRatio) -> [String; 3] {
     let estimate = words::estimate(ratio.reads, &ratio.estimate);
-    [estimate, percent(ratio.margin), ratio.claim.name().to_owned()]
+    [estimate, percent(ratio.margin), ratio.claim.map_or("", Claim::name).to_owned()]
 }

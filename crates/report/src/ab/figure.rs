@@ -2,7 +2,7 @@
 
 use super::{has, side::Side};
 use crate::{
-    analysis::{Metric, SideRatio, WorkloadRows},
+    analysis::{Metric, MetricFacts, SideRatio, WorkloadRows},
     compare::Figure as SideFigure,
     shown::sign,
 };

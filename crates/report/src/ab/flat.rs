@@ -13,12 +13,7 @@ use crate::{
 pub(super) fn flat(ab: &Ab<'_>) -> Flat {
     let start = &ab.journal.start;
     let rows = [(json::BASELINE, 0), ("entrant", 1)].map(|(role, side)| row(ab, role, side));
-    Flat {
-        suite: start.suite.clone(),
-        started: start.started.clone(),
-        rows: rows.to_vec(),
-        ..Flat::default()
-    }
+    Flat::of(&start.suite, &start.started, rows.into())
 }
 
 fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
@@ -27,12 +22,7 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
     let figure = |figure: &Figure| {
         let [a, b] = [0, 1].map(|index| is_valid(ab, index, figure.metric));
         let ratio = figure.ratio.as_ref().filter(|_| index == 1);
-        let ratio = ratio.map(|it| FlatRatio {
-            estimate: it.estimate,
-            valid: a && b,
-            reads: it.reads,
-            claim: Some(it.claim),
-        });
+        let ratio = ratio.map(|it| FlatRatio::of(&it.ratio, a && b));
         Some(FlatFigure {
             metric: figure.metric,
             value: figure.medians()[index]?,

@@ -5,9 +5,9 @@ use wirebench_schema::gate::Condition;
 
 use super::{Figure, Side};
 use crate::{
-    analysis::{PairRatio, SideRatio, WorkloadRows},
+    analysis::{JudgedRatio, WorkloadRows},
     compare::{
-        Cell, Change, Figure as SideFigure, Gate, LeftOut, Presence,
+        Cell, Change, Figure as SideFigure, Gate, Lost,
         conditions::{Evidence, judge as decide},
         limits::Subject,
     },
@@ -21,16 +21,15 @@ pub(super) fn judge(
     figures: &[Figure],
 ) -> Option<Gate> {
     let cell = Cell::of(&rows.workload, &sides[1].described.variant, 0);
-    let of_figure = |figure: &Figure| change(&cell, sides, figure, figure.ratio.as_ref()?);
+    let of_figure = |figure: &Figure| change(&cell, sides, figure, &figure.ratio.as_ref()?.ratio);
     let changes: Vec<Change> = figures.iter().filter_map(of_figure).collect();
     let subjects = [0, 1].map(|index| subject(rows, &sides[index], index == 0));
-    let evidence = Evidence {
-        changes: &changes,
-        left_out: &lost(&cell, sides),
-        subjects: &subjects,
-        ..Evidence::default()
-    };
-    decide(conditions, &evidence)
+    let reason = format!("{} {}", sides[1].name, sides[1].trouble());
+    // B without figures is worse than any figure.
+    let is_lost = sides[1].standing == Standing::NotMeasured;
+    let lost = is_lost.then_some(Lost { cell, reason }).into_iter().collect();
+    let evidence = Evidence { changes: &changes, lost, subjects: &subjects, ..Evidence::default() };
+    decide(conditions, evidence)
 }
 
 /// A side with its instances.
@@ -40,29 +39,19 @@ fn subject<'a>(rows: &'a WorkloadRows<'a>, side: &Side<'a>, is_reference: bool) 
     (subject.label, subject.is_reference, subject.has_all) = (Some(side.name), is_reference, true);
     subject
 }
-/// B without figures is worse than any figure.
-fn lost(cell: &Cell, sides: &[Side<'_>; 2]) -> Vec<LeftOut> {
-    if sides[1].standing != Standing::NotMeasured {
-        return Vec::new();
-    }
-    let (cell, reason) = (cell.clone(), format!("{} {}", sides[1].name, sides[1].trouble()));
-    vec![LeftOut { cell, presence: Presence::Lost, reason }]
-}
 
 fn change(
     cell: &Cell,
     sides: &[Side<'_>; 2],
     figure: &Figure,
-    ratio: &SideRatio,
+    ratio: &JudgedRatio,
 ) -> Option<Change> {
     let of_side = |index: usize| -> Option<SideFigure> {
         Some(SideFigure { blocks: ratio.estimate.samples, ..figure.values[index].clone()? })
     };
-    let SideRatio { estimate, p_adjusted, margin, reads, claim, inconclusive, .. } = *ratio;
-    let ratio = PairRatio { estimate, p_adjusted, margin, reads, claim, inconclusive };
     Some(Change {
         relative_to: Some(sides[0].described.variant.clone()),
         same_program: Side::same_program(sides),
-        ..Change::of(cell.clone(), figure.metric, [of_side(0)?, of_side(1)?], &ratio)
+        ..Change::of(cell.clone(), figure.metric, [of_side(0)?, of_side(1)?], ratio.clone())
     })
 }

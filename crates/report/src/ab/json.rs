@@ -4,18 +4,17 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wirebench_judge::standing::Standing;
 use wirebench_schema::journal::Procedure;
 
 use super::{Ab, Figure, Side};
 use crate::{
-    analysis::{Analysis, SideRatio},
-    compare::{self, Gate, json::GateReport},
+    analysis::{Analysis, MetricFacts, SideRatio},
+    compare::Gate,
     json::{self, Report},
 };
 
 /// The version of the object. It grows whenever a field changes its meaning or goes away.
-const AB_FORMAT: u32 = 3;
+const AB_FORMAT: u32 = 4;
 
 /// The whole, in the order in which it is written: what most want to know first.
 #[derive(JsonSchema, Serialize)]
@@ -34,42 +33,17 @@ pub(crate) struct AbReport<'a> {
     /// Cohorts with a figure of either side.
     cohorts: usize,
     /// The reference.
-    a: SideReport<'a>,
+    a: &'a Side<'a>,
     /// What is compared with it.
-    b: SideReport<'a>,
+    b: &'a Side<'a>,
     /// Whether both are the same program; null if unknown.
     same_program: Option<bool>,
     /// Figures by metric.
     figures: BTreeMap<&'static str, FigureReport<'a>>,
     /// The result of the conditions; null without conditions.
-    #[serde(serialize_with = "compare::json::gate")]
-    #[schemars(with = "Option<GateReport<'static>>")]
     gate: &'a Option<Gate>,
     /// The report of the run.
     report: &'a Report<'a>,
-}
-
-/// One of the two servers.
-#[derive(JsonSchema, Serialize)]
-struct SideReport<'a> {
-    /// Its name in all texts.
-    name: &'a str,
-    /// Its command or title.
-    title: &'a str,
-    /// Versions of what it is made of.
-    versions: &'a BTreeMap<String, String>,
-    /// The program's fingerprint; null if unknown.
-    fingerprint: Option<&'a str>,
-    /// Runs that count.
-    runs: usize,
-    /// Runs without figures.
-    failed: usize,
-    /// Runs whose figures are not valid.
-    invalid: usize,
-    /// `valid`, `disturbed`, `not-valid` or `not-measured`.
-    state: &'static str,
-    /// Why it is not valid or not measured; otherwise null.
-    trouble: Option<&'a str>,
 }
 
 /// A figure of both sides.
@@ -80,26 +54,7 @@ struct FigureReport<'a> {
     /// The median of B's runs.
     b: Option<f64>,
     /// B over A; null where there is nothing to compare.
-    ratio: Option<RatioReport<'a>>,
-}
-
-/// B over A.
-#[derive(JsonSchema, Serialize)]
-struct RatioReport<'a> {
-    /// The ratio.
-    value: f64,
-    /// The lower end of its 95 % interval; null with few cohorts.
-    low: Option<f64>,
-    /// The upper end.
-    high: Option<f64>,
-    /// The lower end of the 90 % interval that decides on `same`.
-    plain_low: Option<f64>,
-    /// The upper end.
-    plain_high: Option<f64>,
-    /// Cohorts with a figure of either side.
-    samples: usize,
-    #[serde(flatten)]
-    ratio: &'a SideRatio,
+    ratio: Option<&'a SideRatio>,
 }
 
 impl Ab<'_> {
@@ -110,7 +65,7 @@ impl Ab<'_> {
     /// Never: all keys are words or numbers, and a number that JSON does not have becomes null.
     #[must_use]
     pub fn json(&self) -> String {
-        let [a, b] = self.sides.each_ref().map(side);
+        let [a, b] = &self.sides;
         let analysis = Analysis::of(self.journal);
         let object = AbReport {
             sentence: self.sentence(),
@@ -130,39 +85,7 @@ impl Ab<'_> {
     }
 }
 
-fn side<'a>(side: &'a Side<'_>) -> SideReport<'a> {
-    let state = match side.standing {
-        Standing::Valid => "valid",
-        Standing::Disturbed => "disturbed",
-        Standing::NotCompared | Standing::Hidden => "not-valid",
-        Standing::NotMeasured => "not-measured",
-    };
-    SideReport {
-        name: side.name,
-        title: &side.described.title,
-        versions: &side.described.versions,
-        fingerprint: side.described.fingerprint.as_deref(),
-        runs: side.runs,
-        failed: side.failed,
-        invalid: side.invalid,
-        state,
-        trouble: side.why.as_deref(),
-    }
-}
-
 fn figure(figure: &Figure) -> FigureReport<'_> {
     let [a, b] = figure.medians();
-    FigureReport { a, b, ratio: figure.ratio.as_ref().map(ratio) }
-}
-
-fn ratio(ratio: &SideRatio) -> RatioReport<'_> {
-    RatioReport {
-        value: ratio.estimate.value,
-        low: ratio.estimate.interval.map(|it| it.low),
-        high: ratio.estimate.interval.map(|it| it.high),
-        plain_low: ratio.plain_interval.map(|it| it.low),
-        plain_high: ratio.plain_interval.map(|it| it.high),
-        samples: ratio.estimate.samples,
-        ratio,
-    }
+    FigureReport { a, b, ratio: figure.ratio.as_ref() }
 }

@@ -13,7 +13,7 @@ use wirebench_stats::{Interval, MIN_COHORTS, median};
 
 use super::{Ab, Figure, Side, Verdict};
 use crate::{
-    analysis::{CheckState, Claim, Inconclusive, Metric, Reads, SideRatio},
+    analysis::{CheckState, Claim, Inconclusive, Metric, MetricFacts, Reads, SideRatio},
     interval::ends,
     remarks::SHIFT,
     table::count,
@@ -34,14 +34,12 @@ struct Phrase {
     of: &'static str,
 }
 
-const fn phrase(metric: Metric) -> Phrase {
+fn phrase(metric: Metric) -> Phrase {
     const MORE: (&str, &str) = ("more", "less");
     let (verb, plural, than, of) = match metric {
         Metric::Cpu => ("uses", "use", MORE, "CPU per request"),
         Metric::Throughput => ("handles", "handle", ("more", "fewer"), "requests/s"),
-        Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999 => {
-            ("has a", "have", ("higher", "lower"), metric.title())
-        }
+        Metric::Latency(_) => ("has a", "have", ("higher", "lower"), metric.title()),
         Metric::Ready => ("takes", "take", MORE, "time to start"),
         _ => ("uses", "use", MORE, "peak memory"),
     };
@@ -93,11 +91,11 @@ impl Ab<'_> {
         let Phrase { verb, plural, than, of } = phrase(self.metric);
         let [a, b] = self.names();
         let known = self.known(ratio);
-        let margin = percent(ratio.margin);
+        let margin = percent(ratio.ratio.margin);
         match claim {
             Claim::Higher | Claim::Lower => format!("{} {known}", self.difference(ratio)),
             Claim::Same => {
-                let known = self.known_by("90 % interval", ratio.plain_interval, ratio);
+                let known = self.known_by("90 % interval", ratio.ratio.plain_interval, ratio);
                 format!("{a} and {b} {plural} the same {of} within {margin} {known}")
             }
             Claim::NotHigher | Claim::NotLower => {
@@ -115,21 +113,21 @@ impl Ab<'_> {
     fn difference(&self, ratio: &SideRatio) -> String {
         let Phrase { verb, than, of, .. } = phrase(self.metric);
         let [a, b] = self.names();
-        let share = (ratio.estimate.value - 1.0) * 100.0;
+        let share = (ratio.ratio.estimate.value - 1.0) * 100.0;
         let more = if share >= 0.0 { than.0 } else { than.1 };
         let digits = if share.abs() < 99.95 { 1 } else { 0 };
-        let bound = if ratio.reads == Reads::Exactly { "" } else { "at least " };
+        let bound = if ratio.ratio.reads == Reads::Exactly { "" } else { "at least " };
         format!("{b} {verb} {bound}{:.digits$} % {more} {of} than {a}", share.abs())
     }
 
     /// The interval and what it is made of: `(95 % interval +4.6 to +5.9 %, 7 cohorts)`.
     fn known(&self, ratio: &SideRatio) -> String {
-        self.known_by("95 % interval", ratio.estimate.interval, ratio)
+        self.known_by("95 % interval", ratio.ratio.estimate.interval, ratio)
     }
 
     fn known_by(&self, what: &str, interval: Option<Interval>, ratio: &SideRatio) -> String {
         let start = &self.journal.start;
-        let cohorts = count(ratio.estimate.samples, self.noun());
+        let cohorts = count(ratio.ratio.estimate.samples, self.noun());
         let rate = match (self.rows.workload.phase, self.rows.rate) {
             (Phase::Cost, Some(rate)) => {
                 format!(" at {} requests/s", thousands(rate.requests_per_second as f64))
@@ -153,7 +151,7 @@ impl Ab<'_> {
     fn inconclusive(&self, ratio: &SideRatio, known: &str) -> String {
         let (difference, noun) = (self.difference(ratio), self.noun());
         let next = self.next_step(ratio);
-        match ratio.inconclusive {
+        match ratio.ratio.inconclusive {
             Some(Inconclusive::TooFewCohorts) => {
                 format!("a verdict needs {MIN_COHORTS} {noun}s; {difference} {known}; {next}")
             }
@@ -168,7 +166,7 @@ impl Ab<'_> {
                 phrase(self.metric).of
             ),
             Some(Inconclusive::WideInterval | Inconclusive::NotValid) | None => {
-                let margin = percent(ratio.margin);
+                let margin = percent(ratio.ratio.margin);
                 format!("{difference} {known}, with a margin of {margin}; {next}")
             }
         }
@@ -226,11 +224,11 @@ impl Ab<'_> {
                 format!("--budget {}", write_duration(whole(spent.saturating_mul(TO_HALVE))))
             }
             (Some(EndReason::Precise), _) => {
-                let goal = start.goal.precision.unwrap_or(ratio.margin);
+                let goal = start.goal.precision.unwrap_or(ratio.ratio.margin);
                 format!("--precision {}", percent(goal / 2.0).replace(' ', ""))
             }
             (Some(_), _) => {
-                let made = u32::try_from(ratio.estimate.samples).unwrap_or(u32::MAX);
+                let made = u32::try_from(ratio.ratio.estimate.samples).unwrap_or(u32::MAX);
                 let least = u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX);
                 format!("--{}s {}", self.noun(), made.saturating_mul(TO_HALVE).max(least))
             }

@@ -1,5 +1,7 @@
 //! One of the two servers: its name, its command, and how its runs went. It has no figures.
 
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use wirebench_judge::standing::{Standing, is_disturbed, standing, voids};
 use wirebench_schema::journal::{Described, Journal, Reason, ReasonKind, Run};
 
@@ -12,22 +14,41 @@ use crate::{
     table::count,
 };
 
-#[derive(Clone, Debug)]
+/// One of the two servers.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[schemars(rename = "SideReport")]
 pub struct Side<'a> {
     /// What it is called in all texts.
     pub name: &'a str,
     /// The variant, its command and its fingerprint.
+    #[serde(flatten)]
     pub described: &'a Described,
+    #[serde(skip)]
     pub(super) instances: Vec<usize>,
+    /// Runs that count.
     pub runs: usize,
+    /// Runs without figures.
     pub failed: usize,
     /// Those whose figures are not what they claim to be, for a reason that was not asked for.
     pub invalid: usize,
-    /// The use that its figures allow.
+    /// The use that its figures allow: `valid`, `disturbed`, `not-valid` or `not-measured`.
+    #[serde(rename = "state", serialize_with = "state")]
+    #[schemars(with = "String")]
     pub standing: Standing,
-    /// The fault, as a sentence without its subject.
+    /// The fault, as a sentence without its subject; null without one.
+    #[serde(rename = "trouble")]
     pub why: Option<String>,
+    #[serde(skip)]
     program: ProgramIdentity<'a>,
+}
+
+fn state<S: Serializer>(standing: &Standing, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match standing {
+        Standing::Valid => "valid",
+        Standing::Disturbed => "disturbed",
+        Standing::NotCompared | Standing::Hidden => "not-valid",
+        Standing::NotMeasured => "not-measured",
+    })
 }
 
 impl<'a> Side<'a> {

@@ -27,7 +27,7 @@ impl Verdict {
             _ => {}
         }
         let ratio = figure.and_then(|figure| figure.ratio.as_ref());
-        Self::Claimed(ratio.map_or(Claim::CannotTell, |ratio| ratio.claim))
+        Self::Claimed(ratio.and_then(|it| it.ratio.claim).unwrap_or(Claim::CannotTell))
     }
 
     #[must_use]

@@ -1,7 +1,7 @@
 //! The check of a program: its two instances compared with each other (A/A).
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use wirebench_stats::{AaCheck, Estimate};
 
 use super::comparison::estimate;
@@ -43,31 +43,6 @@ impl BaselineCheck {
         };
         Self { second_over_first, state }
     }
-}
-
-/// Two instances of a program compared with each other, as `ab` writes it.
-#[derive(JsonSchema, Serialize)]
-pub(super) struct FlatCheck {
-    state: CheckState,
-    /// Second over first.
-    value: Option<f64>,
-    /// The lower end of its 99 % interval.
-    low: Option<f64>,
-    /// The upper end.
-    high: Option<f64>,
-}
-
-pub(super) fn flat<S: Serializer>(
-    checks: &[BaselineCheck; 2],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let report = checks.map(|BaselineCheck { state, second_over_first: found }| FlatCheck {
-        state,
-        value: found.map(|it| it.value),
-        low: found.and_then(|it| it.interval).map(|it| it.low),
-        high: found.and_then(|it| it.interval).map(|it| it.high),
-    });
-    report.serialize(serializer)
 }
 
 #[cfg(test)]

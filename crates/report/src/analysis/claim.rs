@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_stats::{Interval, Judged, Outcome};
 
-use super::{Direction, Metric};
+use super::{Metric, MetricFacts};
 use crate::names::names;
 
 /// How a ratio is to be read when the generator was at its limit.
@@ -50,7 +50,7 @@ impl Reads {
         if !metric.is_bounded_by_generator() {
             return Self::Exactly;
         }
-        let more_is_better = metric.direction() == Direction::MoreIsBetter;
+        let more_is_better = metric.more_is_better();
         match (row, baseline) {
             (Limited::No, Limited::No) => Self::Exactly,
             (Limited::Yes, Limited::Yes) => Self::Either,
@@ -198,11 +198,11 @@ mod tests {
         let row = |metric| Reads::of(metric, Limited::Yes, Limited::No);
         let baseline = |metric| Reads::of(metric, Limited::No, Limited::Yes);
         assert_eq!(row(Metric::Throughput), Reads::AtLeast);
-        assert_eq!(row(Metric::LatencyP99), Reads::AtMost);
+        assert_eq!(row(Metric::P99), Reads::AtMost);
         assert_eq!(baseline(Metric::Throughput), Reads::AtMost);
-        assert_eq!(baseline(Metric::LatencyP99), Reads::AtLeast);
+        assert_eq!(baseline(Metric::P99), Reads::AtLeast);
         assert_eq!(row(Metric::Cpu), Reads::Exactly);
-        assert_eq!(Reads::of(Metric::LatencyP50, Limited::Yes, Limited::Yes), Reads::Either);
+        assert_eq!(Reads::of(Metric::P50, Limited::Yes, Limited::Yes), Reads::Either);
     }
 
     #[test]

@@ -6,13 +6,12 @@ use serde::Serialize;
 use std::{cell::OnceCell, collections::BTreeMap};
 use wirebench_judge::standing::Standing;
 use wirebench_stats::{
-    Estimate, Interval, Judged, Outcome, PairLevel, Rank, geometric_mean_interval, median,
-    outliers, range,
+    Estimate, Interval, Judged, Outcome, PairLevel, Rank, geometric_mean_interval, median, outliers,
 };
 
 use super::{
-    BaselineCheck, CheckState, Claim, Limited, Metric, Reads, Role, Row, WorkloadRows,
-    levels::Levels,
+    BaselineCheck, CheckState, Claim, JudgedRatio, Limited, Metric, MetricFacts, Reads, Role, Row,
+    WorkloadRows, levels::Levels,
 };
 use crate::names::names;
 
@@ -47,34 +46,7 @@ pub struct Compared {
     pub outlier_blocks: Vec<u32>,
     /// The ratio to the baseline; none of the baseline itself, and where a value of a cohort is not
     /// above zero.
-    pub ratio: Option<RatioToBaseline>,
-}
-
-/// The ratio of a row to the geometric mean of the baseline's instances.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
-pub struct RatioToBaseline {
-    /// The ratio of the fitted levels. Its interval of 95 % confidence holds for all rows of the
-    /// workload at once; absent with fewer than three cohorts.
-    #[serde(flatten)]
-    pub estimate: Estimate,
-    /// The interval of 90 % confidence of this row by itself, which decides on "same".
-    pub plain_interval: Option<Interval>,
-    /// The smallest of a cohort.
-    pub least: f64,
-    /// The largest.
-    pub most: f64,
-    /// The ratio in each cohort that has both sides.
-    pub by_block: BTreeMap<u32, f64>,
-    /// How it is to be read: a ratio is a bound where the generator was at its limit.
-    pub reads: Reads,
-    /// The p value of "the ratio is 1", adjusted for all rows of the workload (Dunnett).
-    pub p_adjusted: Option<f64>,
-    /// What is claimed of it; nothing of the baseline's second instance.
-    pub claim: Option<Claim>,
-    /// Why the claim is inconclusive, where it is.
-    pub inconclusive: Option<Inconclusive>,
-    /// The claim in the words of the metric, such as `slower`.
-    pub verdict: Option<String>,
+    pub ratio: Option<JudgedRatio>,
 }
 
 /// Why nothing is claimed of a row.
@@ -112,7 +84,7 @@ impl WorkloadRows<'_> {
     /// All rows compared with the baseline by `metric`.
     #[must_use]
     pub fn compare(&self, metric: Metric) -> &Comparison {
-        self.comparisons[metric as usize].get_or_init(|| self.fit(metric))
+        self.comparisons[metric.place()].get_or_init(|| self.fit(metric))
     }
 
     /// The ranks that each row may have; absent with fewer than three cohorts, of the baseline's second
@@ -149,22 +121,12 @@ impl WorkloadRows<'_> {
             let plain: Vec<f64> = by_block.values().copied().collect();
             let blocks: Vec<u32> = by_block.keys().copied().collect();
             let ratio = judged[index].as_ref().and_then(|judged| {
-                let (by_block, reads) = (self.ratios(index, &values)?, self.reads(row, metric));
-                let (least, most) = range(&by_block.values().copied().collect::<Vec<_>>())?;
+                let (ratios, reads) = (self.ratios(index, &values)?, self.reads(row, metric));
                 let withheld = self.withheld([&[index], baseline], metric, baseline_check.state);
-                let claimed = || claim(judged, reads, withheld, margin);
-                let claimed = row.role.is_compared().then(claimed);
-                Some(RatioToBaseline {
-                    by_block,
-                    estimate: estimate(judged),
-                    plain_interval: judged.plain,
-                    least,
-                    most,
-                    reads,
-                    p_adjusted: judged.p_adjusted,
-                    claim: claimed.map(|(claim, _)| claim),
-                    inconclusive: claimed.and_then(|(_, why)| why),
-                    verdict: claimed.map(|(claim, _)| claim.words(metric)),
+                let ratio = JudgedRatio::of(judged, ratios, reads, withheld, margin);
+                Some(match row.role.is_compared() {
+                    true => ratio,
+                    false => JudgedRatio { claim: None, inconclusive: None, ..ratio },
                 })
             });
             Some(Compared {

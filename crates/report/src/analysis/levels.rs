@@ -7,7 +7,7 @@ use wirebench_stats::{
     judge_against, judge_pairs, pair_levels, rank_levels,
 };
 
-use super::{Direction, Metric, Role, WorkloadRows, comparison::Values, looks};
+use super::{Metric, MetricFacts, Role, WorkloadRows, comparison::Values, looks};
 
 /// The model of a workload by one metric.
 #[derive(Clone, Debug)]
@@ -106,9 +106,9 @@ impl Levels {
 
     /// The ranks of `rows`; the baseline stands for both of its instances.
     pub(super) fn ranks(&self, rows: &[usize], metric: Metric) -> Vec<Option<Rank>> {
-        let better = match metric.direction() {
-            Direction::MoreIsBetter => Better::More,
-            Direction::LessIsBetter => Better::Less,
+        let better = match metric.more_is_better() {
+            true => Better::More,
+            false => Better::Less,
         };
         let items: Vec<Vec<usize>> = rows.iter().map(|row| self.item(*row)).collect();
         let ranks = |model| rank_levels(model, &items, better, self.margin);

@@ -46,7 +46,7 @@ impl Margins {
     #[must_use]
     pub const fn of(&self, metric: Metric, phase: Phase) -> f64 {
         match (metric, phase) {
-            (Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999, _) => self.latency,
+            (Metric::Latency(_), _) => self.latency,
             (Metric::Ready, _) => self.start_up,
             (Metric::Throughput | Metric::Cpu, Phase::Saturate) => self.saturated,
             (Metric::Throughput | Metric::Cpu, Phase::Cost | Phase::Idle) => self.at_rate,
@@ -65,7 +65,7 @@ mod tests {
         for (metric, phase, percent) in [
             (Metric::Cpu, Phase::Saturate, 3),
             (Metric::Cpu, Phase::Cost, 5),
-            (Metric::LatencyP99, Phase::Cost, 10),
+            (Metric::P99, Phase::Cost, 10),
             (Metric::Ready, Phase::Saturate, 10),
             (Metric::MemoryPerConnection, Phase::Idle, 5),
         ] {

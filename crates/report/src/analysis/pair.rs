@@ -3,24 +3,9 @@
 
 use std::collections::BTreeMap;
 use wirebench_schema::journal::block_of_cohort;
-use wirebench_stats::{Estimate, Interval, Judged, TwoWay, judge_sides};
+use wirebench_stats::{TwoWay, judge_sides};
 
-use super::{
-    Claim, Comparison, Inconclusive, Limited, Metric, RatioToBaseline, Reads, Role, WorkloadRows,
-    comparison::{claim, estimate},
-};
-
-/// The first row of a pair over the second.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PairRatio {
-    pub(crate) estimate: Estimate,
-    pub(crate) p_adjusted: Option<f64>,
-    pub(crate) margin: f64,
-    pub(crate) reads: Reads,
-    pub(crate) claim: Claim,
-    /// Why the claim is inconclusive, where it is.
-    pub(crate) inconclusive: Option<Inconclusive>,
-}
+use super::{JudgedRatio, Limited, Metric, Reads, Role, WorkloadRows};
 
 /// A row in its workload, by itself or relative to another one of it.
 #[derive(Clone, Copy)]
@@ -30,32 +15,6 @@ pub(crate) struct PairSide<'r, 'a> {
     pub(crate) relative_to: Option<usize>,
 }
 
-impl PairRatio {
-    /// What may be claimed unless it is withheld.
-    pub(crate) fn of(
-        judged: &Judged,
-        reads: Reads,
-        withheld: Option<Inconclusive>,
-        margin: f64,
-    ) -> Self {
-        let (claim, inconclusive) = claim(judged, reads, withheld, margin);
-        let (estimate, p_adjusted) = (estimate(judged), judged.p_adjusted);
-        Self { estimate, p_adjusted, margin, reads, claim, inconclusive }
-    }
-
-    /// The second row over the first.
-    fn inverse(self) -> Self {
-        let Estimate { value, interval, samples } = self.estimate;
-        let interval = interval.map(|it| Interval { low: 1.0 / it.high, high: 1.0 / it.low });
-        Self {
-            estimate: Estimate { value: 1.0 / value, interval, samples },
-            reads: self.reads.inverse(),
-            claim: self.claim.inverse(),
-            ..self
-        }
-    }
-}
-
 impl WorkloadRows<'_> {
     /// A row over another one. Where one of them is the baseline, it is the ratio that tables have. None without
     /// a cohort that has both.
@@ -63,9 +22,9 @@ impl WorkloadRows<'_> {
         &self,
         metric: Metric,
         [row, reference]: [usize; 2],
-    ) -> Option<PairRatio> {
+    ) -> Option<JudgedRatio> {
         if self.rows[row].role == Role::Baseline {
-            return self.to_baseline(metric, reference).map(PairRatio::inverse);
+            return self.to_baseline(metric, reference).map(JudgedRatio::inverse);
         }
         if self.rows[reference].role == Role::Baseline {
             return self.to_baseline(metric, row);
@@ -78,16 +37,13 @@ impl WorkloadRows<'_> {
         let withheld = self.withheld([&[row], &[reference]], metric, check);
         let [row, reference] = [row, reference].map(|index| self.rows[index].limited());
         let reads = Reads::of(metric, row, reference);
-        Some(PairRatio::of(&judged, reads, withheld, margin))
+        Some(JudgedRatio::of(&judged, BTreeMap::new(), reads, withheld, margin))
     }
 
     /// A row that is compared over the baseline.
-    pub(crate) fn to_baseline(&self, metric: Metric, row: usize) -> Option<PairRatio> {
-        let Comparison { rows, margin, .. } = self.compare(metric);
-        let ratio = rows[row].as_ref()?.ratio.as_ref()?;
-        let RatioToBaseline { estimate, p_adjusted, reads, inconclusive, .. } = *ratio;
-        let (margin, claim) = (*margin, ratio.claim?);
-        Some(PairRatio { estimate, p_adjusted, margin, reads, claim, inconclusive })
+    pub(crate) fn to_baseline(&self, metric: Metric, row: usize) -> Option<JudgedRatio> {
+        let compared = self.compare(metric).rows[row].as_ref()?;
+        compared.ratio.clone().filter(|it| it.claim.is_some())
     }
 
     /// The logarithm of the mean of a program's instances in each block. Empty if a value is not above zero.
@@ -129,7 +85,7 @@ pub(crate) fn compare_workloads(
     sides: [PairSide<'_, '_>; 2],
     metric: Metric,
     comparisons: usize,
-) -> Option<PairRatio> {
+) -> Option<JudgedRatio> {
     let [row, reference] = sides;
     let [own, base] = sides.map(|side| side.by_block(metric));
     let (own, base): (Vec<f64>, Vec<f64>) =
@@ -142,5 +98,5 @@ pub(crate) fn compare_workloads(
         let check = side.rows.compare(metric).baseline_check.state;
         side.rows.withheld([&[side.row], side.relative_to.as_slice()], metric, check)
     });
-    Some(PairRatio::of(&judged, reads, withheld, margin))
+    Some(JudgedRatio::of(&judged, BTreeMap::new(), reads, withheld, margin))
 }

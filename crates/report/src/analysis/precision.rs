@@ -3,7 +3,7 @@
 
 use wirebench_stats::MIN_COHORTS;
 
-use super::{Analysis, Claim, Metric, RatioToBaseline};
+use super::{Analysis, Claim, JudgedRatio, Metric, MetricFacts};
 
 /// A row that misses more than this share of its baseline's blocks fails too often to become
 /// precise, so the run does not wait for it.
@@ -26,8 +26,7 @@ impl Analysis<'_> {
     /// True if every such ratio has a verdict, and there is one.
     #[must_use]
     pub fn is_decided(&self) -> bool {
-        let is_known =
-            |it: &RatioToBaseline| it.claim.is_some_and(|claim| claim != Claim::CannotTell);
+        let is_known = |it: &JudgedRatio| it.claim.is_some_and(|claim| claim != Claim::CannotTell);
         let ratios = self.awaited();
         !ratios.is_empty() && ratios.into_iter().all(|it| it.is_some_and(is_known))
     }
@@ -35,7 +34,7 @@ impl Analysis<'_> {
     /// The ratios for which a run waits; none where there are too few blocks yet.
     ///
     /// The baselines' second instances are not among the rows: both instances are in every ratio.
-    fn awaited(&self) -> Vec<Option<&RatioToBaseline>> {
+    fn awaited(&self) -> Vec<Option<&JudgedRatio>> {
         let mut awaited = Vec::new();
         for workload in &self.workloads {
             let Some(baseline) = workload.baseline else { continue };

@@ -22,7 +22,7 @@ use wirebench_schema::{
 use wirebench_stats::PlannedLook;
 
 use super::{
-    Comparison, Limited, Machine, MachineStates, Margins, Metric, Sort,
+    Comparison, Limited, Machine, MachineStates, Margins, Metric, MetricFacts, Sort,
     looks::looks,
     slices::{self, FromSlices, OF_ONE_STATE},
 };

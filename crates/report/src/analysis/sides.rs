@@ -3,12 +3,12 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use wirebench_stats::{Bounds, Estimate, Interval, Judged, TwoWay, check_baseline, judge_sides};
+use wirebench_stats::{Bounds, Judged, TwoWay, check_baseline, judge_sides};
 
 use super::{
-    BaselineCheck, CheckState, Claim, Inconclusive, Limited, Metric, Reads, WorkloadRows, check,
-    comparison::{self, Values, claim},
+    BaselineCheck, CheckState, Claim, Inconclusive, JudgedRatio, Limited, Metric, Reads,
+    WorkloadRows,
+    comparison::{Values, claim},
     levels::cells,
     looks,
 };
@@ -16,33 +16,13 @@ use super::{
 /// The second program over the first.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct SideRatio {
-    /// The ratio of the fitted levels. Its interval of 95 % confidence holds for all metrics that are
-    /// compared together; absent with fewer than three cohorts.
-    #[serde(skip)]
-    pub estimate: Estimate,
-    /// The interval of 90 % confidence of this metric by itself, which decides on "same".
-    #[serde(skip)]
-    pub plain_interval: Option<Interval>,
+    #[serde(flatten)]
+    pub ratio: JudgedRatio,
     /// The smallest true difference, as a share, that 9 of 10 such runs would call different. Only where a run may
     /// end when its answer is known.
     pub detectable: Option<f64>,
-    /// The ratio in each cohort, of the geometric means of the instances.
-    pub by_block: BTreeMap<u32, f64>,
-    /// The difference below which both count as the same: 0.01 is 1 %.
-    pub margin: f64,
     /// A/A: the two instances of either program compared with each other.
-    #[serde(serialize_with = "check::flat")]
-    #[schemars(with = "[check::FlatCheck; 2]")]
     pub checks: [BaselineCheck; 2],
-    /// How the ratio is to be read.
-    pub reads: Reads,
-    /// The p value of "the ratio is 1", adjusted for all metrics that are compared together.
-    pub p_adjusted: Option<f64>,
-    /// What is claimed of the ratio; nothing when a check is suspicious.
-    #[serde(rename = "outcome")]
-    pub claim: Claim,
-    /// Why the claim is inconclusive, where it is.
-    pub inconclusive: Option<Inconclusive>,
 }
 
 /// Two sides judged together, with the check of the instances of each.
@@ -120,19 +100,12 @@ impl WorkloadRows<'_> {
         let JudgedSides { model, judged, checks, .. } = sides;
         let [of_first, of_second] = [first, second].map(|rows| self.limited(rows));
         let reads = Reads::of(metric, of_second, of_first);
-        let (claim, inconclusive) = claim(&judged, reads, withheld, margin);
+        let by_block = ratios([first, second], &values);
         Some(SideRatio {
-            by_block: ratios([first, second], &values),
-            estimate: comparison::estimate(&judged),
-            plain_interval: judged.plain,
+            ratio: JudgedRatio::of(&judged, by_block, reads, withheld, margin),
             detectable: bounds
                 .and_then(|it| Some(it.detectable(&model.contrast(second, first)?, margin))),
-            p_adjusted: judged.p_adjusted,
-            margin,
-            reads,
             checks,
-            claim,
-            inconclusive,
         })
     }
 

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::journal::{Distances, Slice, logarithms_by_round};
 use wirebench_stats::{InstanceValue, instance_values, median};
 
-use super::{Machine, Metric, Row, states::Filter, waking::waking};
+use super::{Machine, Metric, MetricFacts, Row, states::Filter, waking::waking};
 
 /// The metrics of which each slice has a figure.
 const SLICED: [Metric; 2] = [Metric::Cpu, Metric::Throughput];
 
 /// The metrics that slices of one state alone can give. A tail and switches are those of all slices.
-pub(super) const OF_ONE_STATE: [Metric; 3] = [Metric::Cpu, Metric::Throughput, Metric::LatencyP50];
+pub(super) const OF_ONE_STATE: [Metric; 3] = [Metric::Cpu, Metric::Throughput, Metric::P50];
 
 /// The value of a row in each cohort, by metric. Empty where runs have no slices.
 pub(super) type FromSlices = BTreeMap<Metric, BTreeMap<u32, f64>>;
@@ -54,7 +54,7 @@ fn fill_rest(rows: &mut [Row<'_>], fewest: usize, keep: &impl Fn(&Distances) -> 
             for metric in OF_ONE_STATE {
                 let value = match measured.slices.is_empty() {
                     true => metric.of(&run.outcome).filter(|_| keep(&measured.distances)),
-                    false if metric == Metric::LatencyP50 && p50.len() >= fewest => median(&p50),
+                    false if metric == Metric::P50 && p50.len() >= fewest => median(&p50),
                     false => None,
                 };
                 if let Some(value) = value {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Direction, Metric, Row, WorkloadRows};
+use super::{Metric, MetricFacts, Row, WorkloadRows};
 
 const NAME: &str = "name";
 
@@ -21,7 +21,7 @@ impl FromStr for Sort {
         if text == NAME {
             return Ok(Self::Name);
         }
-        text.parse().map(Self::Metric).map_err(|reason| format!("{reason}, {NAME}"))
+        Metric::read(text).map(Self::Metric).map_err(|reason| format!("{reason}, {NAME}"))
     }
 }
 
@@ -32,9 +32,9 @@ impl WorkloadRows<'_> {
             Sort::Name => return Some((0.0, row.name())),
             Sort::Metric(metric) => metric.in_phase(self.workload.phase)?,
         };
-        let least_first = |value: f64| match metric.direction() {
-            Direction::MoreIsBetter => -value,
-            Direction::LessIsBetter => value,
+        let least_first = |value: f64| match metric.more_is_better() {
+            true => -value,
+            false => value,
         };
         let key = row.median(metric).map_or(f64::INFINITY, least_first);
         Some((key, String::new()))

@@ -12,17 +12,24 @@ use wirebench_schema::{
 };
 use wirebench_stats::Estimate;
 
-use super::{Difference, Gate, Side, json};
+use super::{Difference, Gate, Side};
 use crate::{
-    analysis::{Claim, Direction, Inconclusive, Metric, PairRatio, Reads},
+    analysis::{Claim, JudgedRatio, Metric, MetricFacts, metric},
     notes::Remark,
     origin::Origin,
     table::headline::ended,
 };
 
+/// The version of a comparison. It grows whenever a field changes its meaning or goes away.
+pub(super) const FORMAT: u32 = 4;
+
 /// Two results compared with each other.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Comparison {
+    /// The version of this object.
+    pub format: u32,
+    /// What the changes are claimed of. No variance between sessions is in their intervals.
+    pub scope: &'static str,
     /// The older result.
     pub old: Summary,
     /// The newer one.
@@ -45,8 +52,6 @@ pub struct Comparison {
     /// Cells that were not compared.
     pub left_out: Vec<LeftOut>,
     /// The result of the conditions; null without conditions.
-    #[serde(serialize_with = "json::gate")]
-    #[schemars(with = "Option<json::GateReport<'static>>")]
     pub gate: Option<Gate>,
 }
 
@@ -89,31 +94,19 @@ pub struct Change {
     pub cell: Cell,
     /// The figure with its unit.
     #[schemars(with = "String")]
+    #[serde(serialize_with = "metric::field")]
     pub metric: Metric,
     pub verdict: Movement,
     /// The claim in the words of the figure, such as `slower`.
     pub words: String,
-    /// New over old, with its interval if there are enough cohorts, which holds for all changes of
-    /// the figure in the workload at once. It need not be the quotient of the two medians: a relative
-    /// change is without the machine's drift.
-    #[serde(flatten, serialize_with = "json::ratio")]
-    #[schemars(with = "json::RatioReport")]
-    pub estimate: Estimate,
+    /// New over old. It need not be the quotient of the two medians: a relative change is without the machine's drift.
+    pub ratio: JudgedRatio,
     /// In the older result.
     pub old: Figure,
     /// In the newer one.
     pub new: Figure,
     /// The baseline whose ratios are compared; null if the figures are.
     pub relative_to: Option<VariantId>,
-    /// The p value of "no change", adjusted for all changes of the figure in the workload.
-    pub p_adjusted: Option<f64>,
-    /// The change below which the two count as the same: 0.03 is 3 %.
-    pub margin: f64,
-    /// How the ratio is to be read.
-    pub reads: Reads,
-    pub claim: Claim,
-    /// Why the claim is inconclusive; otherwise null.
-    pub inconclusive: Option<Inconclusive>,
     /// Whether the variant is the same program in both; null if unknown.
     pub same_program: Option<bool>,
 }
@@ -146,13 +139,13 @@ pub enum Movement {
 
 impl Movement {
     fn of(metric: Metric, claim: Claim) -> Self {
-        let better = match claim {
-            Claim::Higher => Direction::MoreIsBetter,
-            Claim::Lower => Direction::LessIsBetter,
-            Claim::Same => return Self::Same,
-            _ => return Self::Inconclusive,
-        };
-        if metric.direction() == better { Self::Better } else { Self::Worse }
+        match claim {
+            Claim::Higher if metric.more_is_better() => Self::Better,
+            Claim::Lower if !metric.more_is_better() => Self::Better,
+            Claim::Higher | Claim::Lower => Self::Worse,
+            Claim::Same => Self::Same,
+            _ => Self::Inconclusive,
+        }
     }
 }
 
@@ -162,25 +155,12 @@ impl Change {
         cell: Cell,
         metric: Metric,
         [old, new]: [Figure; 2],
-        ratio: &PairRatio,
+        ratio: JudgedRatio,
     ) -> Self {
-        let PairRatio { estimate, p_adjusted, margin, reads, claim, inconclusive } = *ratio;
-        Self {
-            cell,
-            metric,
-            verdict: Movement::of(metric, claim),
-            words: claim.words(metric),
-            estimate,
-            old,
-            new,
-            relative_to: None,
-            p_adjusted,
-            margin,
-            reads,
-            claim,
-            inconclusive,
-            same_program: None,
-        }
+        let claim = ratio.claim.unwrap_or(Claim::CannotTell);
+        let (verdict, words) = (Movement::of(metric, claim), claim.words(metric));
+        let (relative_to, same_program) = (None, None);
+        Self { cell, metric, verdict, words, ratio, old, new, relative_to, same_program }
     }
 
     /// In which direction it moved; none without a significant change.
@@ -197,9 +177,9 @@ pub struct Yardstick {
     pub workload: String,
     pub variant: VariantId,
     #[schemars(with = "String")]
+    #[serde(serialize_with = "metric::field")]
     pub metric: Metric,
-    #[serde(flatten, serialize_with = "json::ratio")]
-    #[schemars(with = "json::RatioReport")]
+    #[serde(flatten)]
     pub estimate: Estimate,
 }
 

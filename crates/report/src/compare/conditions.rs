@@ -8,48 +8,49 @@ use super::{
     limits::{self, Subject},
     relative::OnChange,
 };
-use crate::analysis::Metric;
+use crate::analysis::{Metric, MetricFacts};
 
 /// What conditions are compared with.
 #[derive(Default)]
 pub(crate) struct Evidence<'a> {
     pub(crate) changes: &'a [Change],
-    /// Cells that were not compared.
-    pub(crate) left_out: &'a [LeftOut],
-    /// Figures that are in the older result alone.
-    pub(crate) lost_figures: &'a [(Cell, Metric)],
+    /// Cells without figures that they should have.
+    pub(crate) lost: Vec<Lost>,
     pub(crate) subjects: &'a [Subject<'a>],
     /// True if nothing can have changed, so that conditions on changes do not apply.
     pub(crate) nothing_differs: bool,
 }
 
-/// Looks at all conditions; none without conditions. Cells that were not compared and figures that are
-/// in the older result alone count as well.
-pub(crate) fn judge(conditions: &[Condition], evidence: &Evidence<'_>) -> Option<Gate> {
-    if conditions.is_empty() {
-        return None;
+/// Looks at all conditions; none without conditions.
+pub(crate) fn judge(conditions: &[Condition], evidence: Evidence<'_>) -> Option<Gate> {
+    let (mut results, mut warnings) = (Vec::new(), Vec::new());
+    for condition in conditions {
+        let (result, more) = match OnChange::of(condition) {
+            Some(_) if evidence.nothing_differs => continue,
+            Some(it) => it.judge(evidence.changes),
+            None => (limits::judge(condition, evidence.subjects), Vec::new()),
+        };
+        warnings.extend(more);
+        results.push(result);
     }
-    let Evidence { changes, left_out, lost_figures, subjects, .. } = evidence;
-    let lost = left_out.iter().filter(|it| it.presence == Presence::Lost);
-    let lost = lost.map(|it| Lost { cell: it.cell.clone(), reason: it.reason.clone() });
+    (!conditions.is_empty()).then(|| Gate::of(results, evidence.lost, warnings))
+}
+
+/// Cells that broke, and those of which a figure that a condition names is in the older result alone.
+pub(super) fn lost(
+    left_out: &[LeftOut],
+    figures: &[(Cell, Metric)],
+    conditions: &[Condition],
+) -> Vec<Lost> {
+    let broke = left_out.iter().filter(|it| it.presence == Presence::Lost);
+    let broke = broke.map(|it| Lost { cell: it.cell.clone(), reason: it.reason.clone() });
     let is_named = |(cell, metric): &&(Cell, Metric)| {
-        let metrics = conditions.iter().filter_map(OnChange::of);
-        metrics.into_iter().any(|it| it.metric(cell.phase) == Some(*metric))
+        let mut named = conditions.iter().filter_map(OnChange::of);
+        named.any(|it| it.metric(cell.phase) == Some(*metric))
     };
-    let figures = lost_figures.iter().filter(is_named).map(|(cell, metric)| Lost {
+    let figures = figures.iter().filter(is_named).map(|(cell, metric)| Lost {
         cell: cell.clone(),
         reason: format!("{} is missing in the newer result", metric.title()),
     });
-    let mut gate =
-        Gate { conditions: Vec::new(), lost: lost.chain(figures).collect(), warnings: Vec::new() };
-    for condition in conditions {
-        let (result, warnings) = match OnChange::of(condition) {
-            Some(_) if evidence.nothing_differs => continue,
-            Some(it) => it.judge(changes),
-            None => (limits::judge(condition, subjects), Vec::new()),
-        };
-        gate.warnings.extend(warnings);
-        gate.conditions.push(result);
-    }
-    Some(gate)
+    broke.chain(figures).collect()
 }

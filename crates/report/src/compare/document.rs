@@ -8,7 +8,8 @@ use crate::{
     analysis::Inconclusive,
     document::{Block, Cell, Column, Document, Paint, Row, Table},
     flat::Flat,
-    html::ratio::{self, LEGEND, Ratio},
+    html::ratio::{self, LEGEND},
+    json::pretty,
     notes::Remark,
     order::grouped,
     table::headline::labels,
@@ -37,7 +38,7 @@ impl Report for Comparison {
     }
 
     fn json(&self) -> String {
-        super::json(self)
+        pretty(self)
     }
 
     fn flat(&self) -> Flat {
@@ -103,8 +104,8 @@ impl Comparison {
     /// Each metric on an axis of its own: the tail of latency moves by factors where CPU time moves by a few percent.
     fn ratios(&self) -> Markup {
         let name = |it: &Change| format!("{} {}", it.cell.workload, it.cell.entry());
-        let ratio = |it: &Change| (name(it), Ratio::of(&it.estimate, Vec::new()), it.margin);
-        let by_metric = grouped(self.changes.iter().map(|it| (words::title(it.metric), ratio(it))));
+        let changes = self.changes.iter();
+        let by_metric = grouped(changes.map(|it| (words::title(it.metric), (name(it), &it.ratio))));
         html! {
             @if !by_metric.is_empty() { p.legend { (LEGEND) } }
             @for (metric, ratios) in by_metric { (ratio::table(&format!("{metric}, new/old"), &ratios)) }
@@ -136,13 +137,13 @@ fn cells(change: &Change) -> Vec<Cell> {
         words::title(metric).into(),
         words::figure(metric, change.old.median).into(),
         words::figure(metric, change.new.median).into(),
-        words::estimate(change.reads, &change.estimate).into(),
+        words::estimate(change.ratio.reads, &change.ratio.estimate).into(),
         verdict(change).into(),
     ]
 }
 
 fn verdict(change: &Change) -> String {
-    match change.inconclusive {
+    match change.ratio.inconclusive {
         None | Some(Inconclusive::WideInterval) => change.words.clone(),
         Some(reason) => format!("{}: {}", change.words, reason.words()),
     }

@@ -13,27 +13,18 @@ pub(super) fn flat(comparison: &Comparison) -> Flat {
     for change in &comparison.changes {
         cells.entry(&change.cell).or_default().push(change);
     }
-    Flat {
-        suite: comparison.new.suite.clone(),
-        started: comparison.new.started.clone(),
-        rows: cells.into_iter().map(|(cell, changes)| row(cell, &changes)).collect(),
-        ..Flat::default()
-    }
+    let rows = cells.into_iter().map(|(cell, changes)| row(cell, &changes)).collect();
+    Flat::of(&comparison.new.suite, &comparison.new.started, rows)
 }
 
 fn row(cell: &Cell, changes: &[&Change]) -> FlatRow {
-    let is_valid = |it: &Change| it.inconclusive != Some(Inconclusive::NotValid);
+    let is_valid = |it: &Change| it.ratio.inconclusive != Some(Inconclusive::NotValid);
     let figure = |it: &&Change| FlatFigure {
         metric: it.metric,
         value: it.new.median,
         interval: None,
         valid: is_valid(it),
-        ratio: Some(FlatRatio {
-            estimate: it.estimate,
-            valid: is_valid(it),
-            reads: it.reads,
-            claim: Some(it.claim),
-        }),
+        ratio: Some(FlatRatio::of(&it.ratio, is_valid(it))),
     };
     let mut doubts = changes.iter().flat_map(|it| it.old.doubts.iter().chain(&it.new.doubts));
     FlatRow {

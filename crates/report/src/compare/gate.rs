@@ -10,9 +10,11 @@ use wirebench_schema::gate::Condition;
 use wirebench_stats::{Estimate, Interval};
 
 use super::{Cell, Change, words};
+use crate::analysis::{LimitSide, MetricFacts};
 
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Gate {
+    pub verdict: GateVerdict,
     /// In the order in which they were given.
     pub conditions: Vec<ConditionResult>,
     /// Cells that had figures and have none any more, or not one that a condition names. Each fails the
@@ -30,9 +32,7 @@ pub struct ConditionResult {
     /// Cells that have its figure.
     pub looked_at: usize,
     /// Of those, cells that keep it, the nearest to the limit first.
-    #[serde(flatten, serialize_with = "super::json::kept")]
-    #[schemars(with = "super::json::KeptReport<'static>")]
-    pub passed: Vec<Hit>,
+    pub kept: Vec<Hit>,
     /// Cells that violate it, the farthest beyond first.
     pub failed: Vec<Hit>,
     /// All other cells.
@@ -87,22 +87,25 @@ pub struct Hit {
 }
 
 impl Gate {
-    #[must_use]
-    pub fn fails(&self) -> bool {
-        !self.lost.is_empty() || self.conditions.iter().any(|it| !it.failed.is_empty())
-    }
-
-    /// What it says as a whole.
-    #[must_use]
-    pub fn verdict(&self) -> GateVerdict {
-        let is_kept = |it: &ConditionResult| it.looked_at > 0 && it.passed.len() == it.looked_at;
-        if self.fails() {
+    pub(super) fn of(
+        conditions: Vec<ConditionResult>,
+        lost: Vec<Lost>,
+        warnings: Vec<String>,
+    ) -> Self {
+        let is_kept = |it: &ConditionResult| it.looked_at > 0 && it.kept.len() == it.looked_at;
+        let verdict = if !lost.is_empty() || conditions.iter().any(|it| !it.failed.is_empty()) {
             GateVerdict::Failed
-        } else if self.conditions.iter().all(is_kept) {
+        } else if conditions.iter().all(is_kept) {
             GateVerdict::Passed
         } else {
             GateVerdict::Inconclusive
-        }
+        };
+        Self { verdict, conditions, lost, warnings }
+    }
+
+    #[must_use]
+    pub fn fails(&self) -> bool {
+        self.verdict == GateVerdict::Failed
     }
 
     /// Conditions that concern nothing that was measured, each as a sentence. A lost cell fails the gate anyway, and
@@ -126,35 +129,36 @@ impl Gate {
 }
 
 impl ConditionResult {
-    pub(super) fn new(condition: &Condition) -> Self {
-        Self {
+    /// The result in all that a condition concerns, the farthest beyond a limit on this side first.
+    pub(super) fn of(condition: &Condition, side: LimitSide, mut found: Vec<(Hit, State)>) -> Self {
+        side.sort(&mut found, |(hit, _)| hit.value);
+        let mut result = Self {
             condition: condition.clone(),
-            looked_at: 0,
-            passed: Vec::new(),
+            looked_at: found.len(),
+            kept: Vec::new(),
             failed: Vec::new(),
             inconclusive: Vec::new(),
-        }
-    }
-
-    pub(super) fn add(&mut self, hit: Hit, state: &State) {
-        self.looked_at += 1;
-        let hits = match state {
-            State::Violated => &mut self.failed,
-            State::Kept => &mut self.passed,
-            State::Open(_) => &mut self.inconclusive,
         };
-        hits.push(hit);
+        for (hit, state) in found {
+            match state {
+                State::Violated => result.failed.push(hit),
+                State::Kept => result.kept.push(hit),
+                State::Open(doubt) => {
+                    let why = format!("{}: {doubt}", hit.why);
+                    result.inconclusive.push(Hit { why, ..hit });
+                }
+            }
+        }
+        result
     }
 }
 
 impl Hit {
-    /// A cell that is beyond a limit, or may be for the reason `doubt`.
-    pub(crate) fn of(change: &Change, doubt: Option<&str>) -> Self {
-        let doubt = doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
-        let why = format!("{}{doubt}", words::change(change));
-        let Estimate { value, interval, .. } = change.estimate;
+    /// The figure of a change.
+    pub(crate) fn of(change: &Change) -> Self {
+        let Estimate { value, interval, .. } = change.ratio.estimate;
         let (cell, metric) = (Some(change.cell.clone()), change.metric.field().to_owned());
-        Self { cell, metric, value, interval, why }
+        Self { cell, metric, value, interval, why: words::change(change) }
     }
 
     /// The cell and what follows from its figure.

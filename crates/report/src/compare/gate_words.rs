@@ -16,12 +16,12 @@ pub fn gate_lines(gate: &Gate) -> Vec<String> {
         let line = |word: &str, hit: &Hit| format!("{word} '{condition}': {}", hit.sentence());
         lines.extend(it.failed.iter().map(|hit| line("FAILED", hit)));
         lines.extend(it.inconclusive.iter().map(|hit| line("inconclusive", hit)));
-        match it.passed.as_slice() {
+        match it.kept.as_slice() {
             [] => {}
             [hit] => lines.push(line("passed", hit)),
             [nearest, ..] => lines.push(format!(
                 "passed '{condition}' in {}; nearest: {}",
-                count(it.passed.len(), "cell"),
+                count(it.kept.len(), "cell"),
                 nearest.sentence()
             )),
         }
@@ -29,7 +29,7 @@ pub fn gate_lines(gate: &Gate) -> Vec<String> {
     let lost = gate.lost.iter();
     lines.extend(lost.map(|it| format!("FAILED: {} has no figures: {}", it.cell, it.reason)));
     lines.extend(gate.warnings.iter().map(|warning| format!("WARNING: {warning}")));
-    if gate.verdict() == GateVerdict::Inconclusive {
+    if gate.verdict == GateVerdict::Inconclusive {
         lines.push(NOT_PASSED.to_owned());
     }
     lines
@@ -39,7 +39,7 @@ pub fn gate_lines(gate: &Gate) -> Vec<String> {
 /// a document has no standard error.
 pub(crate) fn conditions(gate: Option<&Gate>) -> Block {
     let Some(gate) = gate else { return Block::Lines(Vec::new()) };
-    let (state, heading) = match gate.verdict() {
+    let (state, heading) = match gate.verdict {
         GateVerdict::Failed => ("failed", "Conditions: FAILED"),
         GateVerdict::Inconclusive => ("inconclusive", "Conditions: inconclusive"),
         GateVerdict::Passed if gate.warnings.is_empty() => ("passed", "Conditions: passed"),

@@ -14,7 +14,7 @@ use super::{
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{Claim, Inconclusive, Limited, Metric, PairRatio, Reads, Row},
+    analysis::{Claim, Inconclusive, JudgedRatio, Limited, Metric, MetricFacts, Reads, Row},
     notes::Remark,
 };
 
@@ -105,14 +105,14 @@ fn figures<'a>(
 /// What is looked at in a phase.
 fn metrics(phase: Phase, wishes: &CompareOptions) -> BTreeSet<Metric> {
     let mut wanted: Vec<Metric> = match (wishes.metrics.as_slice(), phase) {
-        ([], Phase::Cost) => vec![Metric::primary(phase), Metric::LatencyP99],
+        ([], Phase::Cost) => vec![Metric::primary(phase), Metric::P99],
         // A server that waits longer, such as for a lock, may use no more CPU time.
         ([], Phase::Saturate) => vec![Metric::primary(phase), Metric::Throughput],
         ([], Phase::Idle) => vec![Metric::primary(phase)],
         (metrics, _) => metrics.to_vec(),
     };
     let of_changes = wishes.conditions.iter().filter(|it| it.change().is_some());
-    wanted.extend(of_changes.filter_map(|it| Metric::of_gate(it.figure)));
+    wanted.extend(of_changes.filter_map(|it| it.figure.compared()));
     wanted.into_iter().filter_map(|metric| looked_at(metric, phase)).collect()
 }
 
@@ -165,12 +165,12 @@ fn settle(
         };
         let is_void = is_void(open.pair) || open.relative_to.is_some_and(is_void);
         let withheld = if is_void { Some(Inconclusive::NotValid) } else { differ };
-        let ratio = PairRatio::of(&judged, reads, withheld, margin);
+        let ratio = JudgedRatio::of(&judged, BTreeMap::new(), reads, withheld, margin);
         let figure = |half: &Half<'_>| Figure::of(&[half.row], metric, doubts(half.row, metric));
         Some(Change {
             relative_to: open.relative_to.map(|pair| pair.cell.variant.clone()),
             same_program: same_program(old_side, new_side, open.pair),
-            ..Change::of(cell.clone(), metric, [figure(old)?, figure(new)?], &ratio)
+            ..Change::of(cell.clone(), metric, [figure(old)?, figure(new)?], ratio)
         })
     };
     judged.filter_map(change).collect()
@@ -195,17 +195,17 @@ fn reads(metric: Metric, pair: &Pair<'_>, baseline: Option<&Pair<'_>>) -> Reads 
 
 /// What counts comes first, what is the same last.
 const fn place(change: &Change) -> u8 {
-    match change.claim {
-        Claim::Higher | Claim::Lower => 0,
-        Claim::CannotTell => 1,
-        Claim::NotHigher | Claim::NotLower => 2,
-        Claim::Same => 3,
+    match change.ratio.claim {
+        Some(Claim::Higher | Claim::Lower) => 0,
+        Some(Claim::CannotTell) | None => 1,
+        Some(Claim::NotHigher | Claim::NotLower) => 2,
+        Some(Claim::Same) => 3,
     }
 }
 
 /// How large a change is, in whichever direction.
 fn size(change: &Change) -> f64 {
-    change.estimate.value.ln().abs()
+    change.ratio.estimate.value.ln().abs()
 }
 
 impl Figure {

@@ -2,7 +2,7 @@
 //! it is beyond the limit. The value is that of the report: a median over cohorts.
 
 use wirebench_schema::{
-    gate::{Condition, GateFigure, Limit},
+    gate::{Condition, Limit},
     load::{LatencyFigure, LatencySummary, LoadReport},
     suite::Phase,
 };
@@ -13,7 +13,7 @@ use super::{
     gate::{ConditionResult, Hit, State},
 };
 use crate::{
-    analysis::{Inconclusive, Limited, Metric, Role, Row, WorkloadRows},
+    analysis::{Inconclusive, Limited, Metric, MetricFacts, Role, Row, WorkloadRows},
     by_name::{RequestFigures, requests},
     table_units::{latency, percent, thousands},
 };
@@ -69,11 +69,11 @@ pub(crate) fn subjects<'a>(workloads: &'a [WorkloadRows<'a>]) -> Vec<Subject<'a>
 }
 
 /// Whether a phase is measured for the value of this figure.
-pub(crate) fn is_of_phase(figure: GateFigure, phase: Phase) -> bool {
+pub(crate) fn is_of_phase(figure: Metric, phase: Phase) -> bool {
     match figure {
-        GateFigure::Throughput => phase == Phase::Saturate,
-        GateFigure::Latency(_) | GateFigure::Achieved | GateFigure::Unsent => phase == Phase::Cost,
-        GateFigure::Cpu | GateFigure::Errors | GateFigure::Memory => phase != Phase::Idle,
+        Metric::Throughput => phase == Phase::Saturate,
+        Metric::Latency(_) | Metric::Achieved | Metric::Unsent => phase == Phase::Cost,
+        _ => phase != Phase::Idle,
     }
 }
 
@@ -82,19 +82,14 @@ pub(super) fn judge(condition: &Condition, subjects: &[Subject<'_>]) -> Conditio
     let figure = condition.figure;
     let request = request(condition, subjects);
     let concerned = subjects.iter().filter(|it| it.is_concerned_by(condition, request));
-    let mut found: Vec<(&Subject<'_>, Found)> =
-        concerned.filter_map(|it| Some((it, it.value(condition, request)?))).collect();
-    figure.worse().sort(&mut found, |(_, it)| it.value);
-    let mut result = ConditionResult::new(condition);
-    for (subject, found) in found {
+    let found = concerned.filter_map(|subject| {
+        let found = subject.value(condition, request)?;
         let state = subject.state(condition, &found);
-        let doubt = if let State::Open(why) = &state { format!(": {why}") } else { String::new() };
-        let why = format!("{}{doubt}", found.shown);
-        let Found { value, interval, .. } = found;
-        let (cell, metric) = (subject.cell.clone(), field(figure));
-        result.add(Hit { cell, metric, value, interval, why }, &state);
-    }
-    result
+        let Found { value, interval, shown: why, .. } = found;
+        let (cell, metric) = (subject.cell.clone(), figure.field().to_owned());
+        Some((Hit { cell, metric, value, interval, why }, state))
+    });
+    ConditionResult::of(condition, figure.worse(), found.collect())
 }
 
 /// The requests that a condition names; none if it names a server, or nothing.
@@ -134,16 +129,16 @@ impl<'a> Subject<'a> {
 
     fn value(&self, condition: &Condition, request: Option<&str>) -> Option<Found> {
         let figure = condition.figure;
-        if figure == GateFigure::Errors {
+        if figure == Metric::Errors {
             return self.errors(condition, request);
         }
         let values = self.values(figure, request)?;
         let value = median(&values)?;
         let limited = self.rows.iter().any(|row| row.limited() == Limited::Yes);
-        let is_bounded = matches!(figure, GateFigure::Throughput | GateFigure::Latency(_));
+        let is_bounded = matches!(figure, Metric::Throughput | Metric::Latency(_));
         let bound = match figure {
-            GateFigure::Latency(it) if self.is_lower_bound(it, request) => Some(Bound::Replies),
-            GateFigure::Throughput if self.is_rate_bound => Some(Bound::Search),
+            Metric::Latency(it) if self.is_lower_bound(it, request) => Some(Bound::Replies),
+            Metric::Throughput if self.is_rate_bound => Some(Bound::Search),
             _ => (limited && is_bounded && self.rate.is_none()).then_some(Bound::Generator),
         };
         let name = figure.name();
@@ -154,33 +149,33 @@ impl<'a> Subject<'a> {
         }
         let interval = geometric_mean_interval(&values);
         let ends =
-            interval.map(|it| format!(" ({}..{})", show(figure, it.low), show(figure, it.high)));
-        let (shown, ends) = (show(figure, value), ends.unwrap_or_default());
+            interval.map(|it| format!(" ({}..{})", figure.show(it.low), figure.show(it.high)));
+        let (shown, ends) = (figure.show(value), ends.unwrap_or_default());
         let shown = format!("{name} {shown}{}{ends}", unit(figure));
         Some(Found { value, interval, shown, bound })
     }
 
     /// Its figure over all requests in each cohort, or of named requests in each load that has them.
-    fn values(&self, figure: GateFigure, request: Option<&str>) -> Option<Vec<f64>> {
+    fn values(&self, figure: Metric, request: Option<&str>) -> Option<Vec<f64>> {
         let is_whole = request.is_none();
-        let metric = Metric::of_gate(figure).filter(|_| is_whole && !self.rows.is_empty());
+        let metric = figure.compared().filter(|_| is_whole && !self.rows.is_empty());
         match (figure, metric, self.rate.filter(|_| is_whole)) {
-            (GateFigure::Throughput, _, Some(rate)) => Some(vec![rate]),
+            (Metric::Throughput, _, Some(rate)) => Some(vec![rate]),
             (_, Some(metric), _) => {
                 let rows = self.rows.iter();
                 Some(rows.flat_map(|row| row.values(metric).into_values()).collect())
             }
-            (GateFigure::Throughput, None, _) => {
+            (Metric::Throughput, None, _) => {
                 let found = self.loads.iter().filter_map(|load| named(load, request));
                 Some(found.map(|it| it.requests_per_second).collect())
             }
-            (GateFigure::Latency(it), None, _) => {
+            (Metric::Latency(it), None, _) => {
                 Some(self.latencies(request).map(|latency| it.of(latency)).collect())
             }
-            (GateFigure::Achieved, ..) if is_whole => {
+            (Metric::Achieved, ..) if is_whole => {
                 Some(self.loads.iter().filter_map(|it| it.achieved_share()).collect())
             }
-            (GateFigure::Unsent, ..) if is_whole => {
+            (Metric::Unsent, ..) if is_whole => {
                 let offered = self.loads.iter().filter_map(|it| it.offered);
                 Some(offered.map(|it| it.owed_at_end as f64).collect())
             }
@@ -226,6 +221,7 @@ impl<'a> Subject<'a> {
 
     fn state(&self, condition: &Condition, found: &Found) -> State {
         let (figure, side) = (condition.figure, condition.figure.worse());
+        let is_count = matches!(figure, Metric::Errors | Metric::Achieved | Metric::Unsent);
         let limit = match condition.limit {
             Limit::Value(limit) => limit as f64,
             Limit::Share(share) => share,
@@ -233,7 +229,7 @@ impl<'a> Subject<'a> {
         };
         let is_beyond = side.is_beyond(found.value, limit);
         match found.bound {
-            _ if !figure.is_count() && self.is_spoiled(figure.is_tail()) => {
+            _ if !is_count && self.is_spoiled(figure.is_tail()) => {
                 State::Open(Inconclusive::NotValid.words().to_owned())
             }
             Some(Bound::Replies) => State::Violated,
@@ -250,7 +246,7 @@ impl<'a> Subject<'a> {
 
     /// True if too few of its cohorts are valid for a figure.
     fn is_spoiled(&self, in_tail: bool) -> bool {
-        let metric = if in_tail { Metric::LatencyP99 } else { Metric::Cpu };
+        let metric = if in_tail { Metric::P99 } else { Metric::Cpu };
         !self.rows.is_empty() && !Row::standing_of(&self.rows, metric).is_compared()
     }
 }
@@ -264,32 +260,11 @@ fn named<'a>(load: &'a LoadReport, name: Option<&str>) -> Option<RequestFigures<
     requests(load).find(|it| it.name == name).or_else(|| is_only().then(|| load.into()))
 }
 
-/// A value without its unit, unless that depends on the value.
-fn show(figure: GateFigure, value: f64) -> String {
-    match (figure, Metric::of_gate(figure)) {
-        (_, Some(metric)) => metric.show(value),
-        (GateFigure::Latency(_), None) => latency(value),
-        (GateFigure::Achieved, None) => percent(value),
-        (_, None) => thousands(value),
-    }
-}
-
-const fn unit(figure: GateFigure) -> &'static str {
+const fn unit(figure: Metric) -> &'static str {
     match figure {
-        GateFigure::Throughput => " requests/s",
-        GateFigure::Cpu => " us/request",
-        GateFigure::Unsent => " requests",
+        Metric::Throughput => " requests/s",
+        Metric::Cpu => " us/request",
+        Metric::Unsent => " requests",
         _ => "",
-    }
-}
-
-/// The name of the figure in files.
-fn field(figure: GateFigure) -> String {
-    match (figure, Metric::of_gate(figure)) {
-        (_, Some(metric)) => metric.field().to_owned(),
-        (GateFigure::Latency(figure), None) => format!("latency_ns_{figure}"),
-        (GateFigure::Achieved, None) => "achieved_share".to_owned(),
-        (GateFigure::Unsent, None) => "unsent_requests".to_owned(),
-        (figure, None) => figure.name().to_owned(),
     }
 }

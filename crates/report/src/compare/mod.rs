@@ -19,7 +19,6 @@ mod flat;
 mod gate;
 mod gate_words;
 mod grounds;
-pub(crate) mod json;
 mod judge;
 pub(crate) mod limits;
 mod names;
@@ -39,7 +38,6 @@ pub(crate) use grounds::{
     ProgramIdentity, differing_replies, differing_requests, doubts_of_pair, fields, other_machine,
     plain,
 };
-pub use json::json;
 
 use wirebench_schema::{environment::Environment, gate::Condition, journal::Journal};
 
@@ -140,6 +138,8 @@ pub fn compare(
         false => judge::judge(old, new, &results, &pairs, wishes),
     };
     Ok(Comparison {
+        format: comparison::FORMAT,
+        scope: "these-two-results",
         old: Summary::of(old),
         new: Summary::of(new),
         forced: differences,
@@ -147,10 +147,9 @@ pub fn compare(
         versions: grounds::versions(old, new),
         gate: conditions::judge(
             &wishes.conditions,
-            &conditions::Evidence {
+            conditions::Evidence {
                 changes: &changes,
-                left_out: &left_out,
-                lost_figures: &lost,
+                lost: conditions::lost(&left_out, &lost, &wishes.conditions),
                 subjects: &limits::subjects(&results[1]),
                 nothing_differs,
             },

@@ -3,7 +3,7 @@
 //! true change may lie on the other one.
 
 use wirebench_schema::{
-    gate::{ChangeLimit, Condition, LimitSide},
+    gate::{ChangeLimit, Condition},
     suite::Phase,
 };
 use wirebench_stats::MIN_COHORTS;
@@ -14,7 +14,7 @@ use super::{
     judge::looked_at,
 };
 use crate::{
-    analysis::{Metric, Reads},
+    analysis::{LimitSide, Metric, MetricFacts, Reads},
     interval,
 };
 
@@ -29,7 +29,7 @@ pub(crate) struct OnChange<'a> {
 impl<'a> OnChange<'a> {
     /// None if the condition is about a value, or about a figure of which no change is computed.
     pub(crate) fn of(condition: &'a Condition) -> Option<Self> {
-        let metric = Metric::of_gate(condition.figure)?;
+        let metric = condition.figure.compared()?;
         Some(Self { condition, limit: condition.change()?, metric })
     }
 
@@ -47,42 +47,38 @@ impl<'a> OnChange<'a> {
 
     /// Its result in the changes that it concerns, and warnings.
     pub(super) fn judge(&self, changes: &[Change]) -> (ConditionResult, Vec<String>) {
-        let mut concerned: Vec<&Change> = changes.iter().filter(|it| self.concerns(it)).collect();
-        self.limit.beyond.sort(&mut concerned, |it| it.estimate.value);
-        let mut result = ConditionResult::new(self.condition);
-        for change in &concerned {
-            let state = self.state(change);
-            let doubt = if let State::Open(why) = &state { Some(why.as_str()) } else { None };
-            result.add(Hit::of(change, doubt), &state);
-        }
+        let concerned: Vec<&Change> = changes.iter().filter(|it| self.concerns(it)).collect();
+        let found = concerned.iter().map(|it| (Hit::of(it), self.state(it))).collect();
+        let result = ConditionResult::of(self.condition, self.limit.beyond, found);
         let warnings = [self.warning(&concerned), self.only_bounds(&concerned)];
         (result, warnings.into_iter().flatten().collect())
     }
 
     fn state(&self, change: &Change) -> State {
-        let Some(interval) = change.estimate.interval else {
-            let cohorts = change.estimate.samples;
+        let Some(interval) = change.ratio.estimate.interval else {
+            let cohorts = change.ratio.estimate.samples;
             return State::Open(format!("too few cohorts for an interval: {cohorts}"));
         };
-        if let Some(why) = change.inconclusive.filter(|it| it.is_withheld()) {
+        if let Some(why) = change.ratio.inconclusive.filter(|it| it.is_withheld()) {
             return State::Open(why.words().to_owned());
         }
         let (low, high) = (interval.low - 1.0, interval.high - 1.0);
         // A bound that supports a violation supports nothing else, and the reverse.
-        let (near, far, for_violated, for_kept) = match self.limit.beyond {
+        let ChangeLimit { beyond, share } = *self.limit;
+        let (near, far, for_violated, for_kept) = match beyond {
             LimitSide::Below => (high, low, Reads::AtMost, Reads::AtLeast),
             LimitSide::Above => (low, high, Reads::AtLeast, Reads::AtMost),
         };
-        let supports = |bound| change.reads == Reads::Exactly || change.reads == bound;
-        if self.limit.is_beyond(near) && supports(for_violated) {
+        let supports = |bound| change.ratio.reads == Reads::Exactly || change.ratio.reads == bound;
+        if beyond.is_beyond(near, share) && supports(for_violated) {
             State::Violated
-        } else if !self.limit.is_beyond(far) && supports(for_kept) {
+        } else if !beyond.is_beyond(far, share) && supports(for_kept) {
             State::Kept
-        } else if change.reads == Reads::Exactly {
+        } else if change.ratio.reads == Reads::Exactly {
             let limit = interval::change(1.0 + self.limit.share, None);
             State::Open(format!("the interval includes {limit}"))
         } else {
-            State::Open(self.open_bound(change.reads))
+            State::Open(self.open_bound(change.ratio.reads))
         }
     }
 
@@ -106,7 +102,8 @@ impl<'a> OnChange<'a> {
     /// In how many cells the generator's limit leaves it open.
     fn only_bounds(&self, concerned: &[&Change]) -> Option<String> {
         let is_open = |change: &&&Change| {
-            let is_bound = change.reads != Reads::Exactly && change.estimate.interval.is_some();
+            let is_bound =
+                change.ratio.reads != Reads::Exactly && change.ratio.estimate.interval.is_some();
             is_bound && matches!(self.state(change), State::Open(_))
         };
         let open = concerned.iter().filter(is_open).count();
@@ -123,13 +120,13 @@ impl<'a> OnChange<'a> {
     fn warning(&self, concerned: &[&Change]) -> Option<String> {
         let (all, condition) = (concerned.len(), self.condition);
         let short: Vec<&&Change> =
-            concerned.iter().filter(|it| it.estimate.interval.is_none()).collect();
+            concerned.iter().filter(|it| it.ratio.estimate.interval.is_none()).collect();
         if all == 0 {
             return Some(format!(
                 "'{condition}' cannot fail: no cell has this metric in both results"
             ));
         }
-        let shortest = short.iter().map(|it| it.estimate.samples).min()?;
+        let shortest = short.iter().map(|it| it.ratio.estimate.samples).min()?;
         let scope = if short.len() == all {
             "cannot fail".to_owned()
         } else {

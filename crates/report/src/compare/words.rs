@@ -7,7 +7,7 @@ use wirebench_stats::Estimate;
 
 use super::{Change, Comparison, Movement, Yardstick};
 use crate::{
-    analysis::{Metric, Reads},
+    analysis::{Metric, MetricFacts, Reads},
     interval,
 };
 
@@ -18,11 +18,11 @@ pub(crate) fn estimate(reads: Reads, estimate: &Estimate) -> String {
 
 /// A change in a sentence, such as `requests/s -5.0 % ±0.6`.
 pub(crate) fn change(change: &Change) -> String {
-    format!("{} {}", title(change.metric), estimate(change.reads, &change.estimate))
+    format!("{} {}", title(change.metric), estimate(change.ratio.reads, &change.ratio.estimate))
 }
 
 /// The name of a metric beside figures that have a unit of their own.
-pub(crate) const fn title(metric: Metric) -> &'static str {
+pub(crate) fn title(metric: Metric) -> &'static str {
     match metric {
         Metric::Cpu => "CPU/request",
         other => other.title(),
@@ -88,7 +88,7 @@ pub(super) fn basis(comparison: &Comparison) -> String {
              figures changed by {drift}"
         )
     };
-    let margins = comparison.changes.iter().map(|it| it.margin);
+    let margins = comparison.changes.iter().map(|it| it.ratio.margin);
     let share = |margin: f64| format!("{:.1} %", margin * 100.0);
     let margins = spread(margins, share).map(|margins| format!("; margin {margins}"));
     format!("{basis}{}", margins.unwrap_or_default())

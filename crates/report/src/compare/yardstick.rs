@@ -11,7 +11,9 @@ use super::{
     cells::{Pair, Results},
     grounds::same_program,
 };
-use crate::analysis::{Inconclusive, Levels, Metric, Row, Values, WorkloadRows, estimate};
+use crate::analysis::{
+    Inconclusive, Levels, Metric, MetricFacts, Row, Values, WorkloadRows, estimate,
+};
 
 /// A baseline that is the same program in both results.
 pub(super) struct Baseline<'a> {

@@ -9,7 +9,8 @@ use wirebench_schema::{
 use super::{Answer, ConclusionReport, PairReport, answer};
 use crate::{
     analysis::{
-        Analysis, Claim, Inconclusive, Metric, PairRatio, PairSide, WorkloadRows, compare_workloads,
+        Analysis, Claim, Inconclusive, JudgedRatio, Metric, PairSide, WorkloadRows,
+        compare_workloads,
     },
     notes::Remark,
     published_rows::{self, name_of},
@@ -87,8 +88,8 @@ impl<'j, 'a> Judge<'j, 'a> {
             reference: pair.reference.to_string(),
             relative_to: pair.relative_to.map(ToString::to_string),
             published: pair.published,
-            measured: ratio.map(|it| it.estimate),
-            reads: ratio.map(|it| it.reads),
+            measured: ratio.as_ref().map(|it| it.estimate),
+            reads: ratio.as_ref().map(|it| it.reads),
             answer,
             why,
         }
@@ -140,17 +141,17 @@ impl<'j, 'a> Judge<'j, 'a> {
 /// The metric of a run that is in a column of a document.
 const fn metric(column: Column) -> Metric {
     match column {
-        Column::LatencyNsP50 | Column::LatencyMsP50 => Metric::LatencyP50,
-        Column::LatencyNsP99 | Column::LatencyMsP99 => Metric::LatencyP99,
-        Column::LatencyNsP999 => Metric::LatencyP999,
+        Column::LatencyNsP50 | Column::LatencyMsP50 => Metric::P50,
+        Column::LatencyNsP99 | Column::LatencyMsP99 => Metric::P99,
+        Column::LatencyNsP999 => Metric::P999,
         // Of messages of one size, bytes are in the proportion of requests.
         _ => Metric::Throughput,
     }
 }
 
 /// What a ratio says of a claim, and why it says nothing.
-fn judged(relation: Relation, ratio: &PairRatio) -> (Answer, Option<Remark>) {
-    let answer = match (relation, ratio.claim) {
+fn judged(relation: Relation, ratio: &JudgedRatio) -> (Answer, Option<Remark>) {
+    let answer = match (relation, ratio.claim.unwrap_or(Claim::CannotTell)) {
         (Relation::More, Claim::Higher)
         | (Relation::Fewer, Claim::Lower)
         | (Relation::Same, Claim::Same) => Answer::Holds,
@@ -159,7 +160,7 @@ fn judged(relation: Relation, ratio: &PairRatio) -> (Answer, Option<Remark>) {
         | (Relation::Same, Claim::Higher | Claim::Lower) => Answer::Reversed,
         _ => Answer::Inconclusive,
     };
-    let why = match ratio.claim {
+    let why = match ratio.claim.unwrap_or(Claim::CannotTell) {
         Claim::Same => "the difference is smaller than the margin",
         Claim::NotHigher | Claim::NotLower => Inconclusive::Bound.words(),
         _ => ratio.inconclusive.map_or("", Inconclusive::words),

@@ -78,7 +78,7 @@ impl Regions {
                 h2 { (title) }
                 @for block in blocks.iter().filter(|it| !it.is_empty()) { (self.block(block, is_folded)) }
             },
-            Block::Origin(_) | Block::Characters(_) => html! {},
+            Block::Origin(_) => html! {},
             Block::Chart(chart) => chart.clone(),
             Block::Details(blocks) | Block::Charted(blocks) => {
                 html! { @for block in blocks { (self.block(block, is_folded)) } }

@@ -56,7 +56,7 @@ impl Block {
                 let head = format!("## {}", markdown(title));
                 [head].into_iter().chain(parts).collect::<Vec<_>>().join("\n\n")
             }
-            Self::Preformatted(text) | Self::Characters(text) => markdown_block(text),
+            Self::Preformatted(text) => markdown_block(text),
             Self::Chart(_) | Self::Origin(_) => String::new(),
             Self::Details(blocks) | Self::Charted(blocks) => {
                 let blocks = blocks.iter().map(|block| block.markdown(is_folded));

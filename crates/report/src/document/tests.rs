@@ -28,7 +28,7 @@ fn document() -> Document {
         Block::list("list", vec!["# one".to_owned(), "[two](x)".to_owned()]),
         Block::list("nothing", Vec::new()),
         Block::Preformatted("  ##\n".to_owned()),
-        Block::Charted(vec![Block::line("charted"), Block::Characters("##\n".to_owned())]),
+        Block::Charted(vec![Block::line("charted")]),
         Block::Chart(maud::html! { svg {} }),
         Block::Headline("a is < 2 us\u{202e}".to_owned(), Some("FAILED")),
         Block::line("its scope"),

@@ -51,7 +51,7 @@ impl Block {
                 let parts = [title.clone()].into_iter().chain(blocks.map(|it| it.text(paint)));
                 parts.collect::<Vec<_>>().join("\n")
             }
-            Self::Preformatted(text) | Self::Characters(text) => text.trim_end().to_owned(),
+            Self::Preformatted(text) => text.trim_end().to_owned(),
             Self::Chart(_) | Self::Origin(_) => String::new(),
             Self::Details(blocks) | Self::Charted(blocks) => {
                 let blocks = blocks.iter().filter(|block| !block.is_empty());

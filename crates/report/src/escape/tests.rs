@@ -3,8 +3,8 @@
 use super::*;
 use crate::{
     exposition::{Exposition, Kind},
+    format::csv::record,
     junit::{self, Case, CaseState},
-    load_csv,
 };
 use quick_xml::{Reader, escape::unescape, events::Event};
 use wirebench_schema::printable::printable_json;
@@ -58,7 +58,7 @@ fn markdown_keeps_a_text_in_its_line_and_a_cell_in_its_column() {
 fn csv_reads_back_and_is_no_formula() {
     for text in texts() {
         for text in [text.clone(), format!("={text}"), format!("-{text}"), format!("\t{text}")] {
-            let line = load_csv::record(["a".to_owned(), text.clone()].into_iter());
+            let line = record(["a".to_owned(), text.clone()].into_iter());
             let mut reader =
                 csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
             let record = reader.records().next().unwrap().unwrap();

@@ -3,29 +3,29 @@
 use wirebench_stats::Interval;
 
 use crate::{
-    analysis::Metric,
+    analysis::{Metric, MetricFacts},
     exposition::{Exposition, Kind},
     flat::{Flat, FlatFigure, FlatRow},
     json::SECOND_OF_BASELINE,
 };
 
 /// The name of a family without its unit, its unit, and the factor from the unit of the metric's field.
-const fn family(metric: Metric) -> (&'static str, &'static str, f64) {
-    const SECONDS: f64 = 1e-9;
-    match metric {
-        Metric::Throughput => ("throughput", "requests_per_second", 1.0),
-        Metric::Cpu => ("server_cpu_per_request", "seconds", SECONDS),
-        Metric::LatencyP50 => ("latency_p50", "seconds", SECONDS),
-        Metric::LatencyP99 => ("latency_p99", "seconds", SECONDS),
-        Metric::LatencyP999 => ("latency_p999", "seconds", SECONDS),
-        Metric::Switches => ("context_switches_per_request", "switches", 1.0),
-        Metric::Memory => ("memory_peak", "bytes", 1.0),
-        Metric::Ready => ("ready", "seconds", SECONDS),
-        Metric::MemoryAtRest => ("memory_at_rest", "bytes", 1.0),
-        Metric::MemoryIdle => ("memory_idle", "bytes", 1.0),
-        Metric::MemoryPerConnection => ("memory_per_connection", "bytes", 1.0),
-        Metric::IdleCpu => ("idle_cpu", "ratio", 1.0),
-    }
+fn family(metric: Metric) -> (String, &'static str, f64) {
+    let (unit, factor) = match metric.unit() {
+        "ns" | "ns/request" => ("seconds", 1e-9),
+        "requests/s" => ("requests_per_second", 1.0),
+        "switches/request" => ("switches", 1.0),
+        "bytes" | "bytes/connection" => ("bytes", 1.0),
+        _ => ("ratio", 1.0),
+    };
+    let name = match metric {
+        Metric::Cpu => "server_cpu_per_request",
+        Metric::Latency(figure) => return (format!("latency_{figure}"), unit, factor),
+        Metric::Switches => "context_switches_per_request",
+        Metric::Memory => "memory_peak",
+        other => other.name(),
+    };
+    (name.replace('-', "_"), unit, factor)
 }
 
 /// One sample: the row, the value, its interval and the factor of all three.
@@ -45,7 +45,7 @@ pub(crate) fn add(exposition: &mut Exposition, flat: &Flat) {
         let found = || flat.tracked().filter(|(_, figure)| figure.metric == metric);
         let help =
             format!("The metric {metric}, with its interval where it is the median of cohorts");
-        gauge(exposition, (name, unit, &help), &found().map(own).collect::<Vec<_>>());
+        gauge(exposition, (&name, unit, &help), &found().map(own).collect::<Vec<_>>());
         let ratio = |(row, it): (_, &FlatFigure)| {
             let ratio = it.ratio.filter(|it| it.valid)?.estimate;
             Some((row, ratio.value, ratio.interval, 1.0))

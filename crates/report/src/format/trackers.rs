@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use wirebench_stats::Interval;
 
 use crate::{
-    analysis::{Direction, Metric},
+    analysis::{Metric, MetricFacts},
     flat::{BOUND, Flat, FlatFigure, FlatRow},
     json::pretty,
     table::count,
@@ -62,7 +62,7 @@ pub(super) fn bencher(flat: &Flat) -> String {
 /// All points of its file have one direction. Figures of which less is better are taken, and others
 /// only where there are no such figures.
 pub(super) fn github_action_benchmark(flat: &Flat) -> String {
-    let is_less = |metric: Metric| metric.direction() == Direction::LessIsBetter;
+    let is_less = |metric: Metric| !metric.more_is_better();
     let less = flat.rows.iter().flat_map(|row| &row.figures).any(|it| is_less(it.metric));
     let tracked = flat.tracked().filter(|(_, figure)| is_less(figure.metric) == less);
     let points = tracked.flat_map(|(row, figure)| {

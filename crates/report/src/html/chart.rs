@@ -150,6 +150,15 @@ pub(crate) fn logarithmic(
     is_drawn.then_some(Chart { words, x, y, lines })
 }
 
+/// A picture below its heading and what its marks mean.
+pub(crate) fn titled(heading: &str, legend: &str, picture: &Markup) -> Markup {
+    html! {
+        h3 { (safe(heading)) }
+        p.legend { (legend) }
+        (picture)
+    }
+}
+
 /// Latencies by percentile; none without points.
 pub(crate) fn by_percentile(words: String, lines: Vec<Line>) -> Option<Chart> {
     let points = || lines.iter().flat_map(|line| &line.points);

@@ -1,13 +1,13 @@
 //! A ratio and its picture: the margin, the interval, the estimate and each cohort.
 
 use maud::{Markup, html};
-use wirebench_stats::{Estimate, Interval};
+use wirebench_stats::Interval;
 
 use super::{
     chart::{number, svg},
     safe,
 };
-use crate::interval::factor;
+use crate::{analysis::JudgedRatio, interval::factor};
 
 pub(crate) const LEGEND: &str = "Each picture has the ratio on a logarithmic axis: the estimate with its interval of \
                                  95 % confidence, and the margin within which servers count as the same as a \
@@ -28,26 +28,10 @@ const TICK_SPACE: f64 = 30.0;
 /// An axis ends at least so far from 1, as a logarithm: small differences must look small.
 const LEAST_REACH: f64 = 0.1;
 
-/// A ratio with everything behind it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ratio {
-    pub(crate) value: f64,
-    /// Its interval of 95 % confidence; absent with fewer than three cohorts.
-    pub(crate) interval: Option<Interval>,
-    pub(crate) cohorts: Vec<f64>,
-}
-
-impl Ratio {
-    /// An estimate and the ratios in cohorts.
-    pub(crate) fn of(estimate: &Estimate, cohorts: Vec<f64>) -> Self {
-        Self { value: estimate.value, interval: estimate.interval, cohorts }
-    }
-
-    /// Everything that is in its picture.
-    fn marks(&self) -> impl Iterator<Item = f64> {
-        let ends = self.interval.into_iter().flat_map(|it| [it.low, it.high]);
-        ends.chain([self.value]).chain(self.cohorts.iter().copied())
-    }
+/// Everything that is in the picture of a ratio.
+fn marks(ratio: &JudgedRatio) -> impl Iterator<Item = f64> {
+    let ends = ratio.estimate.interval.into_iter().flat_map(|it| [it.low, it.high]);
+    ends.chain([ratio.estimate.value]).chain(ratio.by_block.values().copied())
 }
 
 /// A logarithmic axis on which all ratios of a load are.
@@ -60,8 +44,8 @@ pub(crate) struct Axis {
 
 impl Axis {
     /// The axis for these ratios; none without any.
-    pub(crate) fn of<'r>(ratios: impl Iterator<Item = &'r Ratio>) -> Option<Self> {
-        let marks = ratios.flat_map(Ratio::marks).map(f64::ln).filter(|mark| mark.is_finite());
+    pub(crate) fn of<'r>(ratios: impl Iterator<Item = &'r JudgedRatio>) -> Option<Self> {
+        let marks = ratios.flat_map(marks).map(f64::ln).filter(|mark| mark.is_finite());
         let ends = marks.fold(None, |ends: Option<(f64, f64)>, mark| {
             let (low, high) = ends.unwrap_or((-LEAST_REACH, LEAST_REACH));
             Some((low.min(mark), high.max(mark)))
@@ -104,19 +88,20 @@ impl Axis {
 
     /// The picture of one ratio, which `words` describe. A narrow screen shows no heads of columns, so it has the
     /// labels below each picture.
-    pub(crate) fn picture(self, ratio: &Ratio, margin: f64, words: &str) -> Markup {
+    pub(crate) fn picture(self, ratio: &JudgedRatio, words: &str) -> Markup {
+        let JudgedRatio { estimate, margin, .. } = ratio;
         let (from, to) = (self.x(1.0 / (1.0 + margin)), self.x(1.0 + margin));
         let middle = number(HEIGHT / 2.0);
         let marks = html! {
             rect.band x=(number(from)) y="0" width=(number(to - from)) height=(HEIGHT) {}
             line.one x1=(number(self.x(1.0))) x2=(number(self.x(1.0))) y1="0" y2=(HEIGHT) {}
-            @if let Some(Interval { low, high }) = ratio.interval {
+            @if let Some(Interval { low, high }) = estimate.interval {
                 line.interval x1=(number(self.x(low))) x2=(number(self.x(high))) y1=(middle) y2=(middle) {}
             }
-            @for cohort in &ratio.cohorts {
+            @for cohort in ratio.by_block.values() {
                 circle.cohort cx=(number(self.x(*cohort))) cy=(middle) r="3" {}
             }
-            rect.estimate x=(number(self.x(ratio.value) - 1.5)) y="3" width="3" height=(HEIGHT - 6.0) {}
+            rect.estimate x=(number(self.x(estimate.value) - 1.5)) y="3" width="3" height=(HEIGHT - 6.0) {}
         };
         html! {
             (svg("ratio", (self.width, HEIGHT), words, &marks))
@@ -131,8 +116,8 @@ impl Axis {
 
 /// Ratios with their names and margins, one below the other on the same axis; nothing without any. `LEGEND` explains
 /// them.
-pub(crate) fn table(head: &str, rows: &[(String, Ratio, f64)]) -> Markup {
-    let axis = Axis::of(rows.iter().map(|(_, ratio, _)| ratio)).map(Axis::wide);
+pub(crate) fn table(head: &str, rows: &[(String, &JudgedRatio)]) -> Markup {
+    let axis = Axis::of(rows.iter().map(|(_, ratio)| *ratio)).map(Axis::wide);
     html! {
         @if let Some(axis) = axis {
             div.scroll tabindex="0" role="region" aria-label=(safe(head)) {
@@ -145,11 +130,11 @@ pub(crate) fn table(head: &str, rows: &[(String, Ratio, f64)]) -> Markup {
                         }
                     }
                     tbody {
-                        @for (name, ratio, margin) in rows {
+                        @for (name, ratio) in rows {
                             tr {
                                 th scope="row" { bdi { (safe(name)) } }
                                 td.words data-label=(safe(head)) { (text(ratio)) }
-                                td.picture { (axis.picture(ratio, *margin, &format!("ratio {}", text(ratio)))) }
+                                td.picture { (axis.picture(ratio, &format!("ratio {}", text(ratio)))) }
                             }
                         }
                     }
@@ -160,24 +145,29 @@ pub(crate) fn table(head: &str, rows: &[(String, Ratio, f64)]) -> Markup {
 }
 
 /// The ratio with its interval in words.
-pub(crate) fn text(ratio: &Ratio) -> String {
-    let about = || format!("about {:.1}", ratio.value);
-    ratio.interval.map_or_else(about, |interval| factor(ratio.value, Some(interval)))
+pub(crate) fn text(JudgedRatio { estimate, .. }: &JudgedRatio) -> String {
+    let about = || format!("about {:.1}", estimate.value);
+    estimate.interval.map_or_else(about, |interval| factor(estimate.value, Some(interval)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Reads;
+    use wirebench_stats::{Judged, Outcome};
 
-    fn ratio(value: f64, half_width: f64) -> Ratio {
-        let interval = Some(Interval { low: value - half_width, high: value + half_width });
-        Ratio { value, interval, cohorts: vec![value] }
+    fn ratio(value: f64, half_width: f64) -> JudgedRatio {
+        let ends = Interval { low: value - half_width, high: value + half_width };
+        let interval = (half_width > 0.0).then_some(ends);
+        let (plain, p_adjusted, outcome) = (None, None, Outcome::Inconclusive);
+        let judged = Judged { ratio: value, cohorts: 1, interval, plain, p_adjusted, outcome };
+        JudgedRatio::of(&judged, [(0, value)].into(), Reads::Exactly, None, 0.03)
     }
 
     #[test]
     fn a_ratio_without_an_interval_is_about_so_much() {
         assert_eq!(text(&ratio(1.2413, 0.0312)), "1.24 (1.21..1.27)");
-        assert_eq!(text(&Ratio { interval: None, ..ratio(1.3, 0.0) }), "about 1.3");
+        assert_eq!(text(&ratio(1.3, 0.0)), "about 1.3");
     }
 
     #[test]
@@ -188,7 +178,7 @@ mod tests {
         assert!(places.is_sorted() && places[0] >= EDGE - 1e-9, "{places:?}");
         assert!(places[4] <= WIDTH - EDGE + 1e-9, "{places:?}");
         assert!(Axis::of([].iter()).is_none());
-        let page = axis.picture(&ratios[1], 0.03, "3x").into_string();
+        let page = axis.picture(&ratios[1], "3x").into_string();
         assert_eq!((page.matches("<circle").count(), page.matches("<line").count()), (1, 2));
     }
 

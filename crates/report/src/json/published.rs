@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_schema::{
     id::VariantId,
-    journal::Journal,
-    suite::{Document, PublishedRow, RowState},
+    suite::{Document, PublishedRow},
 };
 
 use crate::{
@@ -21,7 +20,7 @@ pub struct PublishedReport<'a> {
     /// Its title, machine and load generator.
     pub document: Document,
     /// Its rows: the most comparable first.
-    pub rows: Vec<PublishedRowReport>,
+    pub rows: Vec<PublishedRowReport<'a>>,
     /// Its tables, in its order.
     pub(crate) tables: Vec<ComparedTable<'a>>,
     /// What it concludes from them, and what became of each conclusion.
@@ -30,26 +29,13 @@ pub struct PublishedReport<'a> {
 
 /// A row of the document, and the variant that is measured for it.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct PublishedRowReport {
-    /// As the document prints it; absent in a journal of an older wirebench.
-    pub name: Option<String>,
+pub struct PublishedRowReport<'a> {
     /// The variant.
-    pub variant: String,
-    /// How the published program and the variant compare.
-    pub state: RowState,
+    pub variant: &'a VariantId,
+    #[serde(flatten)]
+    pub row: &'a PublishedRow,
     /// Whether conclusions use the row.
     pub comparable: bool,
-    /// What produced the published figures, with its version.
-    pub published: Option<String>,
-    /// What is measured here, with its version.
-    pub here: Option<String>,
-    /// Why the row is different or missing, or what is newer.
-    pub clause: Option<String>,
-    /// Why its ratio differs from the published one: what those figures show apart from the program's speed, or
-    /// what has changed since.
-    pub reason: Option<String>,
-    /// What shows the reason; absent of a guess.
-    pub measured: Option<String>,
     /// Why the variant has no figures; absent if it has some.
     pub not_measured: Option<String>,
 }
@@ -59,22 +45,13 @@ pub(super) fn published<'a>(analysis: &'a Analysis<'_>) -> Option<PublishedRepor
     let journal = analysis.journal;
     let published = published_rows::document(journal)?;
     let rows = published_rows::in_order(published).into_iter();
-    let rows = rows.map(|(variant, it)| row(journal, variant, it)).collect();
+    let rows = rows.map(|(variant, row)| PublishedRowReport {
+        variant,
+        row,
+        comparable: row.state.is_comparable(),
+        not_measured: published_rows::reason(journal, variant),
+    });
+    let rows = rows.collect();
     let (document, tables) = (published.document.clone(), tables(analysis));
     Some(PublishedReport { document, rows, tables, conclusions: conclusions::judge(analysis) })
-}
-
-fn row(journal: &Journal, variant: &VariantId, row: &PublishedRow) -> PublishedRowReport {
-    PublishedRowReport {
-        name: row.name.clone(),
-        variant: variant.to_string(),
-        state: row.state,
-        comparable: row.state.is_comparable(),
-        published: row.published.clone(),
-        here: row.here.clone(),
-        clause: row.clause.clone(),
-        reason: row.reason.clone(),
-        measured: row.measured.clone(),
-        not_measured: published_rows::reason(journal, variant),
-    }
 }

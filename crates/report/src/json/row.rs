@@ -12,7 +12,7 @@ use wirebench_schema::{
 use wirebench_stats::{Estimate, Rank};
 
 use crate::{
-    analysis::{self, Compared, Comparison, Limited, Metric, Role, WorkloadRows},
+    analysis::{self, Compared, Comparison, Limited, Metric, MetricFacts, Role, WorkloadRows},
     by_name,
     notes::Notes,
     remarks::remarks,
@@ -142,7 +142,7 @@ pub(super) fn row<'a>(
         },
         class: row.class,
         valid: row.standing(Metric::Cpu).is_compared(),
-        tail_valid: row.standing(Metric::LatencyP99).is_compared(),
+        tail_valid: row.standing(Metric::P99).is_compared(),
         runs,
         errors: row.errors(),
         bound_by: row.bound().into_iter().collect(),

@@ -24,7 +24,7 @@ fn row_of<'a>(report: &'a Value, variant: &str, copy: u32) -> &'a Value {
 #[test]
 fn every_ratio_is_there_by_block_with_what_follows_from_it() {
     let report = parsed(&pair(0.9));
-    assert_eq!((&report["format"], &report["blocks_needed"]), (&json!(3), &json!(3)));
+    assert_eq!((&report["format"], &report["blocks_needed"]), (&json!(4), &json!(3)));
     let workload = &report["workloads"][0];
     assert_eq!(workload["primary_metric"], "server_cpu_ns_per_request");
     assert_eq!(workload["baseline"], "c/epoll");
@@ -33,7 +33,7 @@ fn every_ratio_is_there_by_block_with_what_follows_from_it() {
     assert_eq!(workload["rows"][0]["saturated"], true);
     let figure = &row_of(&report, "go/net", 0)["figures"]["requests_per_second"];
     let ratio = &figure["ratio"];
-    assert_eq!((&ratio["claim"], &ratio["verdict"]), (&json!("lower"), &json!("slower")));
+    assert_eq!((&ratio["claim"], &ratio["margin"]), (&json!("lower"), &json!(0.03)));
     assert_eq!(ratio["by_block"].as_object().unwrap().len(), 6);
     assert_eq!(figure["by_block"].as_object().unwrap().len(), 6);
     assert_eq!(ratio["inconclusive"], Value::Null);
@@ -43,7 +43,7 @@ fn every_ratio_is_there_by_block_with_what_follows_from_it() {
     assert!(ratio["interval"]["low"].as_f64().unwrap() < ratio["value"].as_f64().unwrap());
     assert_eq!(figure["rank"], json!({"first": 2, "last": 2, "group": 2}));
     let cpu = &row_of(&report, "go/net", 0)["figures"]["server_cpu_ns_per_request"];
-    assert_eq!((&cpu["median"], &cpu["ratio"]["verdict"]), (&json!(4250.0), &json!("same")));
+    assert_eq!((&cpu["median"], &cpu["ratio"]["claim"]), (&json!(4250.0), &json!("same")));
     let second = row_of(&report, "c/epoll", 1);
     assert_eq!(second["role"], "second-of-baseline");
     assert_eq!(second["figures"]["requests_per_second"]["ratio"]["claim"], Value::Null);

@@ -13,9 +13,9 @@ use wirebench_schema::{
 };
 
 use crate::{
-    analysis::Reads,
+    analysis::{Metric, Reads, metric},
     by_name::{RequestFigures, requests},
-    compare::{self, Difference, Differences, Gate, NotComparable, json::GateReport},
+    compare::{Difference, Differences, Gate, NotComparable},
     flat::Flat,
     origin::Origin,
 };
@@ -23,13 +23,15 @@ use crate::{
 /// The version of the JSON of a comparison.
 const COMPARISON_FORMAT: u32 = 1;
 
-const LATENCIES: [LatencyFigure; 6] = [
-    LatencyFigure::Mean,
-    LatencyFigure::P50,
-    LatencyFigure::P90,
-    LatencyFigure::P99,
-    LatencyFigure::P999,
-    LatencyFigure::Max,
+const METRICS: [Metric; 8] = [
+    Metric::Throughput,
+    Metric::Latency(LatencyFigure::Mean),
+    Metric::P50,
+    Metric::Latency(LatencyFigure::P90),
+    Metric::P99,
+    Metric::P999,
+    Metric::Latency(LatencyFigure::Max),
+    Metric::Errors,
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +59,6 @@ pub struct LoadComparison {
     /// All requests together, and then the requests of each name that both have.
     figures: Vec<LoadChange>,
     /// The result of the conditions on the newer load; null without conditions.
-    #[serde(serialize_with = "compare::json::gate")]
-    #[schemars(with = "Option<GateReport<'static>>")]
     pub gate: Option<Gate>,
     #[serde(skip)]
     flat: Flat,
@@ -82,7 +82,9 @@ struct LoadChange {
     /// The name of the requests; null for all of them.
     request: Option<String>,
     /// `requests_per_second`, `errors`, or one of a latency, such as `latency_ns_p99`.
-    figure: String,
+    #[serde(rename = "figure", serialize_with = "metric::field")]
+    #[schemars(with = "String")]
+    metric: Metric,
     /// In the older load; null if unknown.
     old: Option<f64>,
     /// In the newer one.
@@ -91,15 +93,6 @@ struct LoadChange {
     ratio: Option<f64>,
     /// How the ratio is to be read where a figure is only a bound.
     reads: Reads,
-    #[serde(skip)]
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Kind {
-    Rate,
-    Errors,
-    Latency(LatencyFigure),
 }
 
 /// A figure, and in which direction the true one may differ from it.
@@ -149,50 +142,39 @@ fn is_limited(report: &LoadReport) -> bool {
     verdict(report).limit == Bound::Generator
 }
 
-impl Kind {
-    fn name(self) -> String {
-        match self {
-            Self::Rate => "requests_per_second".to_owned(),
-            Self::Errors => "errors".to_owned(),
-            Self::Latency(figure) => format!("latency_ns_{figure}"),
-        }
-    }
-
-    fn of(self, requests: &RequestFigures<'_>, limited: bool) -> Value {
-        match (self, requests.latency) {
-            (Self::Rate, _) => Value {
-                value: Some(requests.requests_per_second),
-                may_be_higher: limited,
-                ..Value::default()
-            },
-            (Self::Errors, _) => Value { value: Some(requests.errors as f64), ..Value::default() },
-            (Self::Latency(_), None) => Value::default(),
-            (Self::Latency(figure), Some(latency)) => Value {
+impl Value {
+    fn of(metric: Metric, requests: &RequestFigures<'_>, limited: bool) -> Self {
+        match (metric, requests.latency) {
+            (Metric::Latency(_), None) => Self::default(),
+            (Metric::Latency(figure), Some(latency)) => Self {
                 value: Some(figure.of(latency)),
                 may_be_higher: figure.is_lower_bound(latency),
                 may_be_lower: limited,
+            },
+            (Metric::Errors, _) => Self { value: Some(requests.errors as f64), ..Self::default() },
+            _ => Self {
+                value: Some(requests.requests_per_second),
+                may_be_higher: limited,
+                ..Self::default()
             },
         }
     }
 }
 
 fn changes(sides: [(RequestFigures<'_>, bool); 2]) -> Vec<LoadChange> {
-    let latencies = LATENCIES.map(Kind::Latency);
-    let kinds = [Kind::Rate].into_iter().chain(latencies).chain([Kind::Errors]);
-    let change = |kind: Kind| {
-        let [old, new] = sides.map(|(side, limited)| kind.of(&side, limited));
+    let change = |metric: Metric| {
+        let [old, new] = sides.map(|(side, limited)| Value::of(metric, &side, limited));
         let quotient = |(old, new): (f64, f64)| (old > 0.0 && new > 0.0).then(|| new / old);
         LoadChange {
             request: sides[0].0.name.map(str::to_owned),
-            figure: kind.name(),
+            metric,
             old: old.value,
             new: new.value,
             ratio: old.value.zip(new.value).and_then(quotient),
             reads: reads(old, new),
-            kind,
         }
     };
-    kinds.map(change).collect()
+    METRICS.map(change).into()
 }
 
 const fn reads(old: Value, new: Value) -> Reads {

@@ -18,7 +18,7 @@ const LOAD: &str = "load";
 pub(super) fn flat(result: &LoadResult) -> Flat {
     let report = &result.report;
     let rows = requests(report).map(|it| row(report, &it)).collect();
-    Flat { suite: LOAD.to_owned(), started: result.started.clone(), rows, ..Flat::default() }
+    Flat::of(LOAD, &result.started, rows)
 }
 
 fn row(report: &LoadReport, requests: &RequestFigures<'_>) -> FlatRow {

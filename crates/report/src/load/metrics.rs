@@ -49,11 +49,11 @@ impl LoadMetrics {
     pub fn add(&mut self, interval: &Interval) {
         let is_known = |figure| !interval.lower_bounds.contains(&figure);
         let latencies = [
-            (Metric::LatencyP50, LatencyFigure::P50, interval.latency_ns_p50),
-            (Metric::LatencyP99, LatencyFigure::P99, interval.latency_ns_p99),
+            (LatencyFigure::P50, interval.latency_ns_p50),
+            (LatencyFigure::P99, interval.latency_ns_p99),
         ];
-        let latencies = latencies.into_iter().filter(|(_, figure, _)| is_known(*figure));
-        let latencies = latencies.filter_map(|(metric, _, ns)| Some((metric, ns? as f64)));
+        let latencies = latencies.into_iter().filter(|(figure, _)| is_known(*figure));
+        let latencies = latencies.filter_map(|(it, ns)| Some((Metric::Latency(it), ns? as f64)));
         let throughput = (Metric::Throughput, interval.requests_per_second);
         let figure = |(metric, value)| FlatFigure::of(metric, value, true);
         self.row.figures = [throughput].into_iter().chain(latencies).map(figure).collect();

@@ -15,8 +15,10 @@ use super::{
     row::{is_listed, name},
 };
 use crate::{
-    analysis::{Analysis, Claim, Compared, Inconclusive, Limited, Metric, Role, Row, WorkloadRows},
-    html::ratio::Ratio,
+    analysis::{
+        Analysis, Claim, Compared, Inconclusive, JudgedRatio, Limited, Metric, MetricFacts, Role,
+        Row, WorkloadRows,
+    },
     load_words::{describe_model, describe_payload, describe_shape},
     order::grouped,
     published_rows,
@@ -136,13 +138,13 @@ fn order(members: &[&WorkloadRows<'_>]) -> Vec<String> {
 }
 
 fn columns(workload: &Workload) -> Vec<Column> {
-    use Metric::{LatencyP50, LatencyP99, MemoryAtRest, Throughput};
+    use Metric::{MemoryAtRest, Throughput};
     let others: &[Metric] = match (workload.phase, &workload.model) {
         (Phase::Idle, _) => &[MemoryAtRest],
         (Phase::Saturate, LoadModel::Closed | LoadModel::Think { .. }) => {
-            &[Throughput, LatencyP50, LatencyP99]
+            &[Throughput, Metric::P50, Metric::P99]
         }
-        _ => &[LatencyP50, LatencyP99],
+        _ => &[Metric::P50, Metric::P99],
     };
     let main = Column::Figure(Metric::primary(workload.phase));
     let others = others.iter().copied().map(Column::Figure);
@@ -170,7 +172,7 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     let columns = columns(&rows.workload);
     let baseline = rows.baseline.map(|index| &rows.rows[index]);
     let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    let mut ratios: BTreeMap<String, Ratio> = BTreeMap::new();
+    let mut ratios: BTreeMap<String, JudgedRatio> = BTreeMap::new();
     for (index, row) in rows.rows.iter().enumerate().filter(|(_, row)| is_listed(row)) {
         let outcome = outcome(row, comparison.rows[index].as_ref());
         let cell = |column: &Column| match column {
@@ -183,8 +185,8 @@ fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
         };
         found.insert(name(row), columns.iter().map(cell).collect());
         if !matches!(outcome, None | Some(Outcome::Withheld)) {
-            ratios
-                .extend(comparison.rows[index].as_ref().and_then(ratio).map(|it| (name(row), it)));
+            let ratio = comparison.rows[index].as_ref().and_then(|it| it.ratio.clone());
+            ratios.extend(ratio.map(|it| (name(row), it)));
         }
     }
     let mut group = Group {
@@ -225,11 +227,6 @@ fn outcome(row: &Row<'_>, compared: Option<&Compared>) -> Option<Outcome> {
         (Some(Claim::Same), _) => Outcome::Same,
         _ => Outcome::Inconclusive,
     })
-}
-
-fn ratio(compared: &Compared) -> Option<Ratio> {
-    let ratio = compared.ratio.as_ref()?;
-    Some(Ratio::of(&ratio.estimate, ratio.by_block.values().copied().collect()))
 }
 
 fn figure(row: &Row<'_>, metric: Metric) -> Value {

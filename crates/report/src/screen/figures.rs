@@ -3,7 +3,7 @@
 
 use super::model::{Column, Outcome, Value};
 use crate::{
-    analysis::{Direction, Metric},
+    analysis::{Metric, MetricFacts},
     interval,
 };
 
@@ -24,7 +24,7 @@ pub(super) fn cell(column: Column, value: Value) -> String {
         (_, Value::Compared(outcome)) => self::outcome(outcome),
         (Column::Figure(metric), Value::Exact(figure)) => self::figure(metric, figure),
         (Column::Figure(metric), Value::Bound(figure)) => {
-            let is_lower = metric.direction() == Direction::MoreIsBetter;
+            let is_lower = metric.more_is_better();
             let sign = if is_lower { BOUND } else { "<=" };
             format!("{sign}{}", self::figure(metric, figure))
         }
@@ -55,7 +55,7 @@ fn figure(metric: Metric, value: f64) -> String {
             let digits = usize::from(microseconds < 99.95);
             format!("{microseconds:.digits$}")
         }
-        Metric::LatencyP50 | Metric::LatencyP99 => short(value, [" ns", " us", " ms", " s"]),
+        Metric::P50 | Metric::P99 => short(value, [" ns", " us", " ms", " s"]),
         other => other.show(value),
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn head(column: Column, baseline: Option<&str>, most: usize) -> Strin
 }
 
 /// What a group compares, in words.
-pub(super) const fn subject(metric: Metric) -> &'static str {
+pub(super) fn subject(metric: Metric) -> &'static str {
     match metric {
         Metric::Cpu => "CPU per request",
         Metric::MemoryPerConnection => "memory per connection",

@@ -42,7 +42,7 @@ fn title_of(group: &Group, is_first: bool) -> String {
 }
 
 fn of_column(column: Column, group: &Group, title: Option<String>) -> document::Column {
-    let is_latency = [Metric::LatencyP50, Metric::LatencyP99].map(Column::Figure).contains(&column);
+    let is_latency = [Metric::P50, Metric::P99].map(Column::Figure).contains(&column);
     document::Column {
         head: head(column, group.baseline.as_deref(), OUTCOME_WIDTH),
         align: if column == Column::Outcome { Align::Left } else { Align::Right },

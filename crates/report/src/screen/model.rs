@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use wirebench_schema::journal::Start;
 use wirebench_stats::Interval;
 
-use crate::{analysis::Metric, html::ratio::Ratio};
+use crate::analysis::{JudgedRatio, Metric};
 
 /// A result, as far as the first screen shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ pub(super) struct Group {
     /// For each row of the block its cells; none where the variant does not take part.
     pub(super) cells: Vec<Option<Vec<Value>>>,
     /// For each row of the block its ratio to the baseline, where the two may be compared.
-    pub(super) ratios: Vec<Option<Ratio>>,
+    pub(super) ratios: Vec<Option<JudgedRatio>>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

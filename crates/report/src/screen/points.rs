@@ -6,7 +6,11 @@ use super::{
     Stage, adapter, figures, headline,
     model::{Column, Value},
 };
-use crate::{analysis::Analysis, compare::words, origin::describe_versions};
+use crate::{
+    analysis::{Analysis, JudgedRatio},
+    compare::words,
+    origin::describe_versions,
+};
 
 /// The figures of a server under a load.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -53,9 +57,9 @@ pub(crate) fn summary(analysis: &Analysis<'_>) -> (String, Vec<Point>) {
                 versions: described.map(describe_versions).unwrap_or_default().join(", "),
                 load: format!("{}, {}", block.title, group.title),
                 figure,
-                ratio: group.ratios[row]
-                    .as_ref()
-                    .map(|it| (it.value, it.interval.map(|it| (it.low, it.high)))),
+                ratio: group.ratios[row].as_ref().map(|JudgedRatio { estimate: it, .. }| {
+                    (it.value, it.interval.map(|it| (it.low, it.high)))
+                }),
                 outcome,
             });
         }

@@ -68,7 +68,7 @@ fn saturated() -> Group {
         };
         Some(vec![Value::Exact(cpu), Value::Compared(outcome), rate, latency(64.0), latency(200.0)])
     });
-    let columns = columns(&[Metric::Throughput, Metric::LatencyP50, Metric::LatencyP99]);
+    let columns = columns(&[Metric::Throughput, Metric::P50, Metric::P99]);
     group("saturated", 0.03, columns, cells.to_vec())
 }
 
@@ -77,7 +77,7 @@ fn at(rate: &str) -> Group {
         let tail = if cpu > 14_000.0 { Value::Hidden } else { Value::Exact(cpu * 12.0) };
         Some(vec![Value::Exact(cpu), Value::Compared(outcome), Value::Exact(cpu * 5.0), tail])
     });
-    let columns = columns(&[Metric::LatencyP50, Metric::LatencyP99]);
+    let columns = columns(&[Metric::P50, Metric::P99]);
     group(&format!("at {rate}/s"), 0.05, columns, cells.to_vec())
 }
 

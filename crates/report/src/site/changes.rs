@@ -47,7 +47,7 @@ fn significant(change: &compare::Change) -> Option<Change> {
         server: change.cell.entry(),
         workload: change.cell.workload.clone(),
         change: words::change(change),
-        margin: percent(change.margin),
+        margin: percent(change.ratio.margin),
         is_better: movement == Movement::Better,
     })
 }

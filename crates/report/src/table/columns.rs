@@ -5,7 +5,7 @@ use wirebench_schema::suite::Phase;
 use wirebench_stats::Rank;
 
 use crate::{
-    analysis::{Inconclusive, Metric, RatioToBaseline, Role, WorkloadRows},
+    analysis::{Inconclusive, JudgedRatio, Metric, MetricFacts, Role, WorkloadRows},
     document::{self, Align},
     interval::factor,
     shown::sign,
@@ -17,10 +17,10 @@ const MOST: usize = 10;
 /// Columns that narrow forms drop, in this order.
 const DISPENSABLE: [Column; 7] = [
     Column::Class,
-    Column::Value(Metric::LatencyP50),
+    Column::Value(Metric::P50),
     Column::Bound,
     Column::Value(Metric::Switches),
-    Column::Value(Metric::LatencyP999),
+    Column::Value(Metric::P999),
     Column::Value(Metric::MemoryIdle),
     Column::Rank,
 ];
@@ -46,14 +46,14 @@ pub(super) enum Column {
 /// The columns of a table whose rows are compared by `metric`.
 pub(super) fn columns(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<Column> {
     use Column::{Bound, Class, Entry, Errors, Rank, Ratio, Value, Verdict};
-    use Metric::{Cpu, LatencyP50, LatencyP99, LatencyP999, Switches, Throughput};
+    use Metric::{Cpu, Switches, Throughput};
     let mut columns = vec![Rank, Entry, Class, Value(metric), Ratio, Verdict];
     let errors = rows.rows.iter().any(|row| row.errors() > 0);
     let values: &[Metric] = match rows.workload.phase {
         // In a closed loop the median follows from the rate; it goes first where room is short.
-        Phase::Saturate if errors => &[Cpu, Throughput, LatencyP99],
-        Phase::Saturate => &[Cpu, Throughput, LatencyP50, LatencyP99],
-        Phase::Cost => &[Cpu, LatencyP50, LatencyP99, LatencyP999, Switches],
+        Phase::Saturate if errors => &[Cpu, Throughput, Metric::P99],
+        Phase::Saturate => &[Cpu, Throughput, Metric::P50, Metric::P99],
+        Phase::Cost => &[Cpu, Metric::P50, Metric::P99, Metric::P999, Switches],
         Phase::Idle => Metric::of_phase(Phase::Idle),
     };
     columns.extend(values.iter().filter(|it| **it != metric).map(|it| Value(*it)));
@@ -120,7 +120,7 @@ impl Column {
             // The mark in front of the row says that its figures are void.
             Self::Verdict => ratio
                 .filter(|it| it.inconclusive != Some(Inconclusive::NotValid))
-                .and_then(|it| it.verdict.clone()),
+                .and_then(|it| Some(it.claim?.words(metric))),
             Self::Bound => {
                 let bound: Vec<String> = row.bound().iter().map(ToString::to_string).collect();
                 Some(bound.join("/")).filter(|it| !it.is_empty())
@@ -140,10 +140,10 @@ fn rank(rank: Rank) -> String {
 }
 
 /// A ratio with its sign, and with its interval in round brackets or its range in square ones.
-pub(super) fn show_ratio(ratio: &RatioToBaseline) -> String {
+pub(super) fn show_ratio(ratio: &JudgedRatio) -> String {
     let (sign, value) = (ratio.reads.sign(), ratio.estimate.value);
-    match ratio.estimate.interval {
-        Some(interval) => format!("{sign}{}", factor(value, Some(interval))),
-        None => format!("{sign}{value:.2} [{:.2}..{:.2}]", ratio.least, ratio.most),
+    match (ratio.estimate.interval, ratio.range()) {
+        (None, Some((least, most))) => format!("{sign}{value:.2} [{least:.2}..{most:.2}]"),
+        (interval, _) => format!("{sign}{}", factor(value, interval)),
     }
 }

@@ -8,7 +8,6 @@ use wirebench_schema::{
 use crate::{
     analysis::WorkloadRows,
     document::{Block, Cell},
-    origin::describe_versions,
     shown::SIGNS,
 };
 
@@ -18,12 +17,6 @@ pub(crate) fn unavailable(journal: &Journal, is_listed: impl Fn(&str) -> bool) -
     let left_out = left_out.map(|it| format!("{}: {}", it.what, it.reason));
     let unavailable = journal.unavailable.iter();
     left_out.chain(unavailable.map(|it| format!("{}: {}", it.variant, it.reason))).collect()
-}
-
-/// The versions of what each entry is made of, as far as they are known.
-pub(super) fn versions(journal: &Journal) -> Vec<String> {
-    let known = journal.start.variants.iter().filter(|described| !described.versions.is_empty());
-    known.map(|it| format!("{}: {}", it.variant, describe_versions(it).join(", "))).collect()
 }
 
 /// What each measured entry skips, according to its own description.

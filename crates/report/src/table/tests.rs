@@ -3,6 +3,7 @@
 use super::{Metric, *};
 use crate::{
     Details, Report as _,
+    analysis::MetricFacts,
     fixtures::{
         COST, NOISE, add, alter, alter_last, assert_golden, assert_golden_cases, cost, cost_pair,
         failed, fixed_rate, journal, journal_of, limited, measured, noisy, pair, rate, reason, run,
@@ -183,7 +184,7 @@ fn another_metric_is_compared_where_it_is_asked_for() {
     alter(&mut journal, "go/net", |it| {
         it.load.latency.as_mut().unwrap().latency_ns_p99 = 3_000_000;
     });
-    let text = report_by(&journal, Style::Text, Some(Metric::LatencyP99));
+    let text = report_by(&journal, Style::Text, Some(Metric::P99));
     assert_golden("details/another-metric-is-compared-where-it-is-asked-for.txt", &text);
 }
 
@@ -289,8 +290,7 @@ fn a_table_of_silence_has_memory_and_cpu_time() {
     add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
     add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
     let name = "a-table-of-silence-has-memory-and-cpu-time";
-    for (place, metric) in [("", None), ("-2", Some(Metric::LatencyP99)), ("-3", Some(Metric::Cpu))]
-    {
+    for (place, metric) in [("", None), ("-2", Some(Metric::P99)), ("-3", Some(Metric::Cpu))] {
         let text = report_by(&journal, Style::Text, metric);
         assert_golden(&format!("details/{name}{place}.txt"), &text);
     }

@@ -7,7 +7,9 @@ use wirebench_stats::{Estimate, MIN_COHORTS};
 
 use super::columns::{Column, columns};
 use crate::{
-    analysis::{BaselineCheck, CheckState, Comparison, Metric, Role, Row, WorkloadRows, absent},
+    analysis::{
+        BaselineCheck, CheckState, Comparison, Metric, MetricFacts, Role, Row, WorkloadRows, metric,
+    },
     document::{Block, Cell, Table},
     idle_words, interval,
     load_words::describe,
@@ -28,7 +30,7 @@ pub(super) fn section(journal: &Journal, rows: &WorkloadRows<'_>, wanted: Option
         lines.push("no measurements".to_owned());
     } else {
         if let (None, Some(wanted)) = (metric, wanted) {
-            lines.push(absent(phase, wanted, Metric::of_phase(phase), primary));
+            lines.push(metric::absent(phase, wanted, Metric::of_phase(phase), primary));
         }
         let metric = metric.unwrap_or(primary);
         lines.extend(about_check(rows, rows.compare(metric)));

@@ -6,10 +6,7 @@ use wirebench_schema::objective::Objective;
 
 use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell};
 use crate::{
-    html::{
-        chart::{Line, Mark, Point, logarithmic, number, plot, svg},
-        safe,
-    },
+    html::chart::{Line, Mark, Point, logarithmic, number, plot, svg, titled},
     table::count,
     table_units::{latency, thousands},
 };
@@ -20,6 +17,9 @@ const LEFT: f64 = 90.0;
 const TOP: f64 = 40.0;
 /// The colour of the fastest cell, as a share of the full one: text on it stays readable.
 const STRONGEST: f64 = 0.45;
+
+const OF_LATENCY: &str = "Medians over the runs at each rate. A hollow mark is a rate at which a run missed an \
+                          objective. Grey lines are the limits. Both axes are logarithmic.";
 
 /// The requests per second of each combination, and figures over the connections.
 pub(super) fn of_sweep(sweep: &Sweep) -> Markup {
@@ -120,11 +120,9 @@ fn over_connections(
     let words = format!("{}: {name} over connections", sweep.variant);
     let x = |value: f64| value.to_string();
     let chart = logarithmic(words, lines, ("connections", x), (name, show))?;
-    Some(html! {
-        h3 { (safe(name)) " over connections" }
-        p.legend { "Medians. A hollow mark is a lower bound, or not valid. Both axes are logarithmic." }
-        (chart.draw())
-    })
+    let legend =
+        "Medians. A hollow mark is a lower bound, or not valid. Both axes are logarithmic.";
+    Some(titled(&format!("{name} over connections"), legend, &chart.draw()))
 }
 
 /// The latency figures of the objectives at each rate with their limits, and the CPU time.
@@ -135,26 +133,19 @@ pub(super) fn of_search(search: &SearchReport) -> Markup {
     let cpu = search.rates.iter().filter_map(|rate| at(rate, rate.server_cpu_ns_per_request?));
     let cpu = Line { name: "server".to_owned(), place: 0, points: cpu.collect() };
     let cpu = logarithmic(words("CPU"), vec![cpu], x, ("CPU per request", microseconds));
-    let has_charts = latencies.is_some() || cpu.is_some();
+    let charts = [
+        ("Latency over the rate", OF_LATENCY, latencies),
+        (
+            "CPU per request over the rate",
+            "At a low rate a request also pays for waking the server.",
+            cpu,
+        ),
+    ];
     html! {
-        @if has_charts { h2 { "Rates in pictures" } }
+        @if charts.iter().any(|(.., chart)| chart.is_some()) { h2 { "Rates in pictures" } }
         div.pictures {
-            @if let Some(chart) = latencies {
-                div {
-                    h3 { "Latency over the rate" }
-                    p.legend {
-                        "Medians over the runs at each rate. A hollow mark is a rate at which a run missed an "
-                        "objective. Grey lines are the limits. Both axes are logarithmic."
-                    }
-                    (chart.draw())
-                }
-            }
-            @if let Some(chart) = cpu {
-                div {
-                    h3 { "CPU per request over the rate" }
-                    p.legend { "At a low rate a request also pays for waking the server." }
-                    (chart.draw())
-                }
+            @for (heading, legend, chart) in &charts {
+                @if let Some(chart) = chart { div { (titled(heading, legend, &chart.draw())) } }
             }
         }
     }

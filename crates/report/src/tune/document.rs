@@ -3,19 +3,15 @@
 use maud::PreEscaped;
 use wirebench_schema::objective::LatencyFigure;
 
-use super::{
-    CellRank, ProbedRate, SearchReport, Sweep, SweepCell, charts,
-    picture::{bars, heat_map},
-    words::findings,
-};
+use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell, charts, words::findings};
 use crate::{
-    document::{Block, Cell, Column, Document, Look, Table},
+    document::{Block, Cell, Column, Document, Table},
     table_units::{latency, thousands},
 };
 
 const TITLE: &str = "wirebench tune";
 
-pub(super) fn of_sweep(sweep: &Sweep, look: Look) -> Document {
+pub(super) fn of_sweep(sweep: &Sweep) -> Document {
     let title = format!("tune {}: {} over workers and connections", sweep.variant, sweep.scenario);
     let origin = Block::Origin(vec![sweep.origin.clone()]);
     let mut blocks = vec![Block::Title(title), origin, Block::line(&sweep.headline)];
@@ -24,8 +20,6 @@ pub(super) fn of_sweep(sweep: &Sweep, look: Look) -> Document {
             Block::line("requests/s (median)"),
             Block::Table(grid(sweep)),
             Block::line(key(sweep)),
-            Block::Characters(heat_map(sweep, look)),
-            Block::Characters(bars(sweep, look)),
         ]));
     }
     let mut findings = findings(sweep).into_iter();

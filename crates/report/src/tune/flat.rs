@@ -11,19 +11,15 @@ use crate::{
 };
 
 pub(super) fn of_sweep(sweep: &Sweep) -> Flat {
-    Flat {
-        suite: super::SUITE.to_owned(),
-        started: sweep.started.clone(),
-        rows: sweep.cells.iter().map(|cell| of_cell(sweep, cell)).collect(),
-        ..Flat::default()
-    }
+    let rows = sweep.cells.iter().map(|cell| of_cell(sweep, cell)).collect();
+    Flat::of(super::SUITE, &sweep.started, rows)
 }
 
 fn of_cell(sweep: &Sweep, cell: &SweepCell) -> FlatRow {
     let figures = [
         (Metric::Throughput, cell.requests_per_second),
         (Metric::Cpu, cell.server_cpu_ns_per_request),
-        (Metric::LatencyP99, cell.latency_ns_p99),
+        (Metric::P99, cell.latency_ns_p99),
     ];
     let workers = count(cell.workers, "worker");
     let connections = count(cell.connections, "connection");
@@ -65,10 +61,5 @@ pub(super) fn of_search(search: &SearchReport) -> Flat {
         figures: rate.into_iter().collect(),
         ..FlatRow::default()
     };
-    Flat {
-        suite: super::SUITE.to_owned(),
-        started: search.started.clone(),
-        rows: vec![row],
-        ..Flat::default()
-    }
+    Flat::of(super::SUITE, &search.started, vec![row])
 }

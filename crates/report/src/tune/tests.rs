@@ -61,7 +61,7 @@ const fn shown(tuned: &Tuned) -> TuneReport<'_> {
 }
 
 fn text(journal: &Journal) -> String {
-    shown(&Tuned::of(journal).unwrap()).text(Look::Plain)
+    shown(&Tuned::of(journal).unwrap()).details()
 }
 
 fn conclusion(journal: &Journal) -> String {
@@ -152,20 +152,12 @@ fn what_speaks_against_figures_and_what_failed_is_shown() {
 }
 
 #[test]
-fn a_sweep_without_a_run_says_so_and_shows_no_picture() {
+fn a_sweep_without_a_run_says_so_and_shows_no_table() {
     let mut journal = sweep(6);
     journal.runs.clear();
     assert_golden("tune/sweep-empty.txt", &text(&journal));
     journal.start.suite = "quick".to_owned();
     assert_eq!(Tuned::of(&journal), None);
-}
-
-#[test]
-fn only_a_look_with_colours_has_colours_and_more_is_lighter() {
-    let tuned = Tuned::of(&sweep(6)).unwrap();
-    let tuned = shown(&tuned);
-    assert!(tuned.text(Look::Plain).is_ascii());
-    assert_golden("tune/sweep-colours.txt", &tuned.text(Look::Colours));
 }
 
 /// A run at a rate that answers all after `latency_ns`.

@@ -2,8 +2,10 @@
 
 use std::str::FromStr;
 
-use super::{ChangeLimit, Condition, GateFigure, Limit, LimitSide};
+use super::{ChangeLimit, Condition, Limit};
 use crate::{
+    load::LatencyFigure,
+    metric::{LimitSide, Metric},
     suggest::unknown,
     units::{parse_count, parse_duration, parse_size},
 };
@@ -33,8 +35,8 @@ fn read(text: &str) -> Result<Condition, String> {
         return Err(format!("write `{sign}` instead of `{sign}=`"));
     }
     let (name, of) = split(subject.trim())?;
-    let figure = GateFigure::named(name)
-        .ok_or_else(|| unknown("figure", name, GateFigure::ALL.map(GateFigure::name)))?;
+    let figure = named(name)
+        .ok_or_else(|| unknown("figure", name, Metric::limitable().map(Metric::name)))?;
     let side = if sign == "<" { LimitSide::Below } else { LimitSide::Above };
     let limit = limit_of(figure, side, limit)?;
     if !matches!(limit, Limit::Change(_)) && side != figure.worse() {
@@ -44,6 +46,14 @@ fn read(text: &str) -> Result<Condition, String> {
         ));
     }
     Ok(Condition { figure, of: of.map(str::to_owned), limit })
+}
+
+fn named(name: &str) -> Option<Metric> {
+    if name == "req/s" {
+        return Some(Metric::Throughput);
+    }
+    let latency = LatencyFigure::named(name).map(Metric::Latency);
+    latency.or_else(|| Metric::limitable().find(|it| it.name() == name))
 }
 
 /// The figure's name and that of the server or the requests.
@@ -58,7 +68,7 @@ fn split(subject: &str) -> Result<(&str, Option<&str>), String> {
     }
 }
 
-fn limit_of(figure: GateFigure, side: LimitSide, text: &str) -> Result<Limit, String> {
+fn limit_of(figure: Metric, side: LimitSide, text: &str) -> Result<Limit, String> {
     let Some(number) = text.strip_suffix('%') else {
         return value(figure, text).map(Limit::Value);
     };
@@ -67,11 +77,11 @@ fn limit_of(figure: GateFigure, side: LimitSide, text: &str) -> Result<Limit, St
     if !percent.is_finite() || percent.abs() > PERCENT_LIMIT {
         return Err(format!("`{text}` is not a percentage"));
     }
-    if let GateFigure::Errors | GateFigure::Achieved = figure {
+    if let Metric::Errors | Metric::Achieved = figure {
         let is_signed = number.trim_start().starts_with(['+', '-']);
         return match percent {
             _ if is_signed => Err("this figure has no change: omit the sign".to_owned()),
-            100.0.. if figure == GateFigure::Errors => {
+            100.0.. if figure == Metric::Errors => {
                 Err("at most all requests fail: write less than 100 %".to_owned())
             }
             _ if percent > 100.0 => Err("at most all is achieved: write 100 % or less".to_owned()),
@@ -100,20 +110,18 @@ fn check_change(side: LimitSide, number: &str, percent: f64) -> Result<(), Strin
     }
 }
 
-fn value(figure: GateFigure, text: &str) -> Result<u64, String> {
+fn value(figure: Metric, text: &str) -> Result<u64, String> {
     let example = match figure {
-        GateFigure::Throughput | GateFigure::Errors | GateFigure::Unsent => {
-            return parse_count(text);
-        }
-        GateFigure::Achieved => return Err("the limit is a share: write it like `99%`".to_owned()),
-        GateFigure::Memory => "64MiB",
-        GateFigure::Cpu => "8us",
-        GateFigure::Latency(_) => "5ms",
+        Metric::Achieved => return Err("the limit is a share: write it like `99%`".to_owned()),
+        Metric::Memory => "64MiB",
+        Metric::Cpu => "8us",
+        Metric::Latency(_) => "5ms",
+        _ => return parse_count(text),
     };
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return Err(format!("the limit has no unit: write it like `{example}`"));
     }
-    if figure == GateFigure::Memory {
+    if figure == Metric::Memory {
         return parse_size(text);
     }
     let limit = parse_duration(text)?;

@@ -1,6 +1,6 @@
 //! What a verb can compare with limits: conditions beyond it are refused before anything is measured.
 
-use super::{Condition, GateFigure};
+use super::{Condition, Metric};
 use crate::{id::VariantId, suggest::unknown};
 
 /// What a verb measures and compares.
@@ -9,9 +9,9 @@ pub struct GateScope<'a> {
     /// The verb, as in `load`.
     pub verb: &'a str,
     /// The figures whose values it has.
-    pub values: Vec<GateFigure>,
+    pub values: Vec<Metric>,
     /// The figures whose changes it has; none if there is nothing to compare with.
-    pub changes: Vec<GateFigure>,
+    pub changes: Vec<Metric>,
     /// Which option adds figures, as a sentence; empty if none does.
     pub hint: &'a str,
     /// The servers.

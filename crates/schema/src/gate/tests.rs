@@ -29,19 +29,19 @@ fn conditions_read_with_and_without_spaces_and_show_themselves_again() {
         assert_eq!(read(text).to_string(), shown);
         assert_eq!(read(shown), read(text));
     }
-    for figure in GateFigure::ALL {
+    for figure in Metric::limitable() {
         let limit = match figure {
-            GateFigure::Errors => "> 1%",
-            GateFigure::Throughput => "< -1%",
-            GateFigure::Achieved => "< 99%",
+            Metric::Errors => "> 1%",
+            Metric::Throughput => "< -1%",
+            Metric::Achieved => "< 99%",
             _ => "> +1%",
         };
         assert_eq!(read(&format!("{} {limit}", figure.name())).figure, figure);
     }
     let three = read("throughput < -3%");
     let three = three.change().unwrap();
-    assert!(three.is_beyond(-0.031) && !three.is_beyond(-0.029) && !three.is_beyond(0.2));
-    assert!(!three.is_beyond(f64::NAN));
+    let is_beyond = |share| three.beyond.is_beyond(share, three.share);
+    assert_eq!([-0.031, -0.029, 0.2, f64::NAN].map(is_beyond), [true, false, false, false]);
 }
 
 #[test]
@@ -83,14 +83,14 @@ fn each_mistake_gets_its_reason_and_the_grammar() {
 
 #[test]
 fn a_scope_refuses_what_it_does_not_have_and_names_what_it_has() {
-    let values = vec![GateFigure::Latency(LatencyFigure::P99), GateFigure::Errors];
+    let values = vec![Metric::P99, Metric::Errors];
     let names = ["GET /", "GET /users"].map(str::to_owned).to_vec();
     let load = GateScope { verb: "load", values, names, ..GateScope::default() };
     let none = GateScope { names: Vec::new(), ..load.clone() };
     let ab = GateScope {
         names: vec!["GET /".to_owned()],
         verb: "ab",
-        changes: vec![GateFigure::Cpu],
+        changes: vec![Metric::Cpu],
         hint: "add --rate",
         servers: vec!["own/head".parse().unwrap()],
         ..none.clone()

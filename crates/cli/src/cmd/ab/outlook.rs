@@ -8,7 +8,7 @@ use wirebench_experiment::{
 };
 use wirebench_report::{
     ab::{SUITE, outlook},
-    analysis::Metric,
+    analysis::{Metric, MetricFacts},
     table_units::percent,
 };
 use wirebench_schema::{environment::Weight, journal::Journal};
@@ -23,7 +23,7 @@ pub(super) fn line(experiment: &Experiment, prepared: &Prepared) -> Option<Strin
     let Experiment { goal, suite, metric, margin, project, .. } = experiment;
     let budget = goal.budget.filter(|_| goal.until_decided)?;
     let phase = suite.workloads.first()?.phase;
-    let metric = metric.as_deref().and_then(|name| name.parse().ok());
+    let metric = metric.as_deref().and_then(|name| Metric::read(name).ok());
     let metric = metric.unwrap_or(Metric::primary(phase));
     let block_time = experiment.forecast(&prepared.subjects()).block_time;
     let cohorts = (budget.as_secs_f64() / block_time.as_secs_f64()) as u32;

@@ -10,11 +10,11 @@ use wirebench_experiment::{
 };
 use wirebench_report::{
     ab::{Ab, INSTANCES, METRICS, SUITE, half_width, has},
-    analysis::Metric,
+    analysis::{Metric, MetricFacts},
     gates,
 };
 use wirebench_schema::{
-    gate::{GateFigure, GateScope},
+    gate::GateScope,
     journal::{Goal, Procedure},
     load::Stop,
     suite::{Phase, Scale, Suite, Workload},
@@ -77,11 +77,11 @@ fn check_starts(procedure: Procedure, services: &[Subject]) -> anyhow::Result<()
 fn scope(workload: &Workload, sides: &[Subject; 2]) -> GateScope<'static> {
     let phase = workload.phase;
     let is_compared =
-        |it: &GateFigure| Metric::of_gate(*it).is_some_and(|metric| has(phase, metric).is_some());
+        |it: &Metric| it.compared().is_some_and(|metric| has(phase, metric).is_some());
     GateScope {
         verb: "ab",
-        values: GateFigure::ALL.to_vec(),
-        changes: GateFigure::ALL.into_iter().filter(is_compared).collect(),
+        values: Metric::limitable().collect(),
+        changes: Metric::limitable().filter(is_compared).collect(),
         servers: sides.iter().map(|it| it.variant.id.clone()).collect(),
         names: gates::requests([workload]),
         ..GateScope::default()
@@ -146,10 +146,7 @@ impl Arguments {
     }
 
     fn phase(&self) -> anyhow::Result<Phase> {
-        let is_latency = matches!(
-            self.metric,
-            Some(Metric::LatencyP50 | Metric::LatencyP99 | Metric::LatencyP999)
-        );
+        let is_latency = matches!(self.metric, Some(Metric::Latency(_)));
         let usual = if self.rate.is_some() || is_latency { Phase::Cost } else { Phase::Saturate };
         match self.phase.unwrap_or(usual) {
             Phase::Idle => Err(usage(
@@ -164,7 +161,7 @@ impl Arguments {
 
     /// Rare latencies need one long window, and the peak of the memory a whole life.
     fn procedure(&self, metric: Metric) -> Procedure {
-        let is_whole = matches!(metric, Metric::LatencyP999 | Metric::Memory);
+        let is_whole = matches!(metric, Metric::P999 | Metric::Memory);
         let usual = if is_whole { Procedure::Process } else { Procedure::Cohorts };
         self.cohorts.procedure.unwrap_or(usual)
     }
@@ -173,7 +170,7 @@ impl Arguments {
     fn metric(&self, phase: Phase, usual: Option<Metric>) -> anyhow::Result<Metric> {
         let wanted = self.metric.or(usual).unwrap_or(Metric::Cpu);
         let changes = self.gate.conditions().iter().filter(|it| it.change().is_some());
-        let of_conditions = changes.filter_map(|it| Metric::of_gate(it.figure));
+        let of_conditions = changes.filter_map(|it| it.figure.compared());
         for metric in std::iter::once(wanted).chain(of_conditions) {
             if has(phase, metric).is_some() {
                 continue;
@@ -257,7 +254,7 @@ impl Arguments {
 
 /// The metric of the verdict, unless CPU time is known: what the client sees.
 fn usual_metric(phase: Phase, services: &[Subject]) -> Option<Metric> {
-    let client = if phase == Phase::Saturate { Metric::Throughput } else { Metric::LatencyP50 };
+    let client = if phase == Phase::Saturate { Metric::Throughput } else { Metric::P50 };
     (!have_processes(services)).then_some(client)
 }
 

@@ -137,7 +137,7 @@ fn calibrated(journal: &Journal) -> anyhow::Result<(f64, TryTime)> {
         return Err(incomparable(format!("the extra work cannot be calibrated: {reason}")));
     };
     let cohort = budget.mul_f64(look.share / f64::from(look.cohorts));
-    Ok((ratio.estimate.value, TryTime { cohort, budget }))
+    Ok((ratio.ratio.estimate.value, TryTime { cohort, budget }))
 }
 
 /// Makes a comparison a run of `servers` that ends with its budget.

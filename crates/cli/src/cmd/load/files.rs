@@ -213,7 +213,7 @@ fn unwritable(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// A table to which a row is added.
+/// A table to which lines are added.
 #[derive(Debug)]
 struct Table {
     sink: Sink,
@@ -242,8 +242,8 @@ impl Table {
         Ok(Self { sink, missing: if last == b'\n' { "" } else { "\n" } })
     }
 
-    fn add(&mut self, row: &str) {
-        self.sink.write(&format!("{}{row}", self.missing));
+    fn add(&mut self, rows: &str) {
+        self.sink.write(&format!("{}{rows}", self.missing));
         self.missing = "";
     }
 }

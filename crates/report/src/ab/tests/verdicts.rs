@@ -119,7 +119,7 @@ fn two_instances_of_a_side_that_differ_withhold_the_verdict() {
         let ratio = &json["figures"]["server_cpu_ns_per_request"]["ratio"];
         assert_eq!(ratio["inconclusive"], "baseline-check-failed");
         // Another figure has a check of its own.
-        assert_eq!(by(&journal, Some(Metric::LatencyP99), &[]).verdict.name(), "same");
+        assert_eq!(by(&journal, Some(Metric::P99), &[]).verdict.name(), "same");
     }
 }
 
@@ -151,8 +151,8 @@ fn further_figures_are_one_family() {
     let journal = costs(1.0, 1.0);
     let ab = of(&journal, &[]);
     let reach = |metric: Metric| {
-        let ratio =
-            ab.figures.iter().find(|it| it.metric == metric).unwrap().ratio.clone().unwrap();
+        let figure = ab.figures.iter().find(|it| it.metric == metric).unwrap();
+        let ratio = &figure.ratio.as_ref().unwrap().ratio;
         ratio.estimate.interval.unwrap().width() / ratio.plain_interval.unwrap().width()
     };
     assert!(reach(Metric::Switches) > 1.2 * reach(Metric::Cpu));

@@ -61,7 +61,7 @@ fn far_in(is_far: impl Fn(u32, u32) -> bool) -> Journal {
 fn only_slices_of_the_state_that_most_share_are_compared() {
     let near = far_in(|block, round| (block + round) % 3 == 0);
     assert!((ratio(&near, Metric::Cpu) - 2.0).abs() < 0.01);
-    assert!((ratio(&near, Metric::LatencyP50) - 2.0).abs() < 0.01);
+    assert!((ratio(&near, Metric::P50) - 2.0).abs() < 0.01);
     let far = far_in(|block, round| (block + round) % 3 != 0);
     assert!((ratio(&far, Metric::Cpu) - 1.8).abs() < 0.01);
     let states = &rows(&far)[0].states;
@@ -104,7 +104,7 @@ fn the_page_says_in_which_state_ratios_hold() {
 #[test]
 fn on_a_machine_with_one_state_nothing_differs_from_a_run_without_a_probe() {
     let (one, none) = (journal_with(|_, _| (80, 84)), journal_with(|_, _| (0, 0)));
-    for metric in [Metric::Cpu, Metric::Throughput, Metric::LatencyP50] {
+    for metric in [Metric::Cpu, Metric::Throughput, Metric::P50] {
         let [one, none] = [&one, &none].map(|it| rows(it).remove(0).compare(metric).rows.clone());
         assert_eq!(one, none);
     }

@@ -61,11 +61,12 @@ fn two_instances_of_the_baseline_that_differ_withhold_every_verdict() {
     for (old, new) in [(1.08, 1.0), (1.0, 1.08)] {
         let comparison = compared(&apart(1, old), &apart(2, new), &wishes);
         let change = go(&comparison, "hello", Metric::Throughput);
-        assert_eq!(change.inconclusive, Some(Inconclusive::BaselineCheckFailed), "{change:#?}");
+        let why = change.ratio.inconclusive;
+        assert_eq!(why, Some(Inconclusive::BaselineCheckFailed), "{change:#?}");
         assert!(change.movement().is_none());
         let gate = comparison.gate.clone().unwrap();
         assert_eq!(
-            (gate.verdict(), gate.conditions[0].inconclusive.len()),
+            (gate.verdict, gate.conditions[0].inconclusive.len()),
             (GateVerdict::Inconclusive, 2)
         );
         let shown = comparison.text(Rows::All);
@@ -97,13 +98,14 @@ fn fewer_than_three_cohorts_show_nothing_and_a_gate_that_cannot_fail_says_so() {
     let (old, new) = (with_go(2, 1, (1.0, 1.0)), with_go(10, 2, (0.5, 2.0)));
     let comparison = compared(&old, &new, &conditions(&["throughput < -3%"]));
     let change = go(&comparison, "hello", Metric::Throughput);
-    assert_eq!((change.estimate.interval, change.claim), (None, Claim::CannotTell));
+    let ratio = &change.ratio;
+    assert_eq!((ratio.estimate.interval, ratio.claim), (None, Some(Claim::CannotTell)));
     let gate = comparison.gate.clone().unwrap();
     assert!(!gate.fails());
     let expected = "'throughput < -3%' cannot fail: it needs 3 cohorts with figures on each side";
     assert!(gate.warnings[0].starts_with(expected), "{gate:#?}");
     assert!(gate.conditions[0].inconclusive[0].why.contains("too few cohorts"), "{gate:#?}");
-    assert_eq!((gate.conditions[0].looked_at, gate.conditions[0].passed.len()), (2, 0));
+    assert_eq!((gate.conditions[0].looked_at, gate.conditions[0].kept.len()), (2, 0));
     assert!(comparison.markdown().contains("**Conditions: inconclusive**"));
     assert!(comparison.warnings.iter().any(|it| it.starts_with("old has 2 cohorts")));
 }

@@ -3,16 +3,15 @@
 use wirebench_schema::load::LoadResult;
 use wirebench_stats::Estimate;
 
-use super::{Kind, LoadChange, LoadComparison, LoadSummary};
+use super::{LoadChange, LoadComparison, LoadSummary};
 use crate::{
     Report,
-    analysis::Reads,
+    analysis::{Metric, MetricFacts, Reads},
     compare::conditions_block,
     document::{Block, Cell, Column, Document, Paint, Table},
     flat::{Flat, FlatRatio},
     interval,
     load::flat::flat as flat_load,
-    table_units::{latency, thousands},
 };
 
 /// What two loads do not say.
@@ -60,11 +59,10 @@ impl LoadComparison {
 
     /// `requests/s -5.0 %, p50 +1.0 %, p99 +12 %`
     fn sentence(&self) -> String {
-        let shown = ["requests_per_second", "latency_ns_p50", "latency_ns_p99"];
-        let is_shown =
-            |it: &&LoadChange| it.request.is_none() && shown.contains(&it.figure.as_str());
+        let shown = [Metric::Throughput, Metric::P50, Metric::P99];
+        let is_shown = |it: &&LoadChange| it.request.is_none() && shown.contains(&it.metric);
         let parts = self.figures.iter().filter(is_shown);
-        let parts = parts.map(|it| format!("{} {}", it.kind.title(), it.change()));
+        let parts = parts.map(|it| format!("{} {}", it.metric.title(), it.change()));
         parts.collect::<Vec<_>>().join(", ")
     }
 
@@ -75,10 +73,11 @@ impl LoadComparison {
         let columns = request.into_iter().chain([Column::left("figure")]).chain(figures);
         let row = |it: &LoadChange| -> Vec<Cell> {
             let request = it.request.as_ref().map_or("all", |it| it.as_str());
-            let shown = |value: Option<f64>| value.map_or("-".to_owned(), |it_| it.kind.show(it_));
+            let shown =
+                |value: Option<f64>| value.map_or("-".to_owned(), |it_| it.metric.show(it_));
             let ratio = it.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
             let cells =
-                [it.kind.title().to_owned(), shown(it.old), shown(it.new), ratio, it.change()];
+                [it.metric.title().to_owned(), shown(it.old), shown(it.new), ratio, it.change()];
             let request = named.then(|| request.to_owned());
             request.into_iter().chain(cells).map(Into::into).collect()
         };
@@ -99,33 +98,14 @@ impl LoadChange {
     }
 }
 
-impl Kind {
-    const fn title(self) -> &'static str {
-        use wirebench_schema::load::LatencyFigure;
-        match self {
-            Self::Rate => "requests/s",
-            Self::Errors => "errors",
-            Self::Latency(LatencyFigure::P999) => "p99.9",
-            Self::Latency(figure) => figure.name(),
-        }
-    }
-
-    fn show(self, value: f64) -> String {
-        match self {
-            Self::Latency(_) => latency(value),
-            Self::Rate | Self::Errors => thousands(value),
-        }
-    }
-}
-
 /// The rows of the newer load, with ratios to the older one.
 pub(super) fn flat(new: &LoadResult, changes: &[LoadChange]) -> Flat {
     let mut flat = flat_load(new);
     let names = [None].into_iter().chain(new.report.by_name.iter().map(|it| Some(&it.name)));
     for (row, name) in flat.rows.iter_mut().zip(names) {
         for figure in &mut row.figures {
-            let field = figure.metric.field();
-            let is_it = |it: &&LoadChange| it.request.as_ref() == name && it.figure == field;
+            let is_it =
+                |it: &&LoadChange| it.request.as_ref() == name && it.metric == figure.metric;
             let change = changes.iter().find(is_it);
             figure.ratio = change.and_then(|it| {
                 let estimate = Estimate { value: it.ratio?, interval: None, samples: 1 };

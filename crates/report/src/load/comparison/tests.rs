@@ -48,7 +48,7 @@ fn figures_stand_side_by_side_without_a_verdict() {
     let value = valid("compare-loads", &json);
     assert_eq!(value["figures"][0]["ratio"], 18_000.0 / 19_995.0);
     let csv = Format::Csv.write(&comparison, None).text;
-    assert!(csv.contains("latency_ns_p99_ratio"), "{csv}");
+    assert!(csv.contains(",latency_ns_p99,ns,19693566,,,true,2,"), "{csv}");
 }
 
 #[test]

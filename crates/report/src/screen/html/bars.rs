@@ -8,7 +8,7 @@ use super::super::{
     model::{Block, Column, Group, Outcome, Value},
 };
 use crate::{
-    analysis::{Direction, Metric},
+    analysis::{Metric, MetricFacts},
     html::{
         chart::{number, plot, svg},
         safe,
@@ -59,9 +59,9 @@ fn picture(block: &Block, group: &Group, metric: Metric) -> Option<Markup> {
     if bars.len() < 2 {
         return None;
     }
-    let better = match metric.direction() {
-        Direction::MoreIsBetter => "more is better",
-        Direction::LessIsBetter => "less is better",
+    let better = match metric.more_is_better() {
+        true => "more is better",
+        false => "less is better",
     };
     let words = format!("{}, {}: {}, {better}", block.title, group.title, subject(metric));
     // A name in a line of its own is whole: names that are cut could be the same.

@@ -1,6 +1,6 @@
 //! Figures over the rate: the fixed rates of a scenario, and the saturated server at the end.
 
-use maud::{Markup, html};
+use maud::Markup;
 use wirebench_schema::{
     journal::Journal,
     load::{LoadModel, RateCurve},
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
-    html::chart::{Chart, Mark, Point, logarithmic},
+    html::chart::{Chart, Mark, Point, logarithmic, titled},
     shown::{Shown, shown},
     table_units::latency,
 };
@@ -35,7 +35,7 @@ pub(super) fn pictures(
             "At a low rate a request also pays for waking the server.",
         ),
         (
-            (Metric::LatencyP99, "p99 latency", "p99 latency", latency),
+            (Metric::P99, "p99 latency", "p99 latency", latency),
             "Latency over throughput",
             "The latency of a saturated server is mostly the number of connections over its throughput.",
         ),
@@ -43,11 +43,8 @@ pub(super) fn pictures(
     let picture = move |((metric, what, axis, show), head, meaning): (_, &str, &str)| {
         let words = format!("{title}: {what} over the rate of requests");
         let chart = chart(journal, words, loads, metric, (axis, show))?;
-        Some(html! {
-            h3 { (head) }
-            p.legend { (MARKS) (meaning) }
-            (chart.draw_against(baseline(journal).as_deref()))
-        })
+        let chart = chart.draw_against(baseline(journal).as_deref());
+        Some(titled(head, &format!("{MARKS}{meaning}"), &chart))
     };
     kinds.into_iter().filter_map(picture)
 }

@@ -12,7 +12,7 @@ use super::{
     lines::{self, baseline},
 };
 use crate::{
-    analysis::{Limited, Metric, WorkloadRows},
+    analysis::{Limited, Metric, MetricFacts, WorkloadRows},
     html::{
         chart::{Chart, Mark, Point, logarithmic},
         safe,

@@ -14,9 +14,9 @@ use super::super::{
     row::{is_listed, name},
 };
 use crate::{
-    analysis::{Row, WorkloadRows},
+    analysis::{JudgedRatio, Row, WorkloadRows},
     html::{
-        ratio::{self, Axis, Ratio},
+        ratio::{self, Axis},
         safe,
     },
     shown::shown,
@@ -183,7 +183,7 @@ fn cells(group: &Group, axis: Option<Axis>, row: usize, pair: Option<PairLevel>)
             @if let (Column::Outcome, Some(axis)) = (column, axis) {
                 td.picture {
                     @if let Some(ratio) = ratio {
-                        (axis.picture(ratio, group.margin, &format!("ratio {}", ratio::text(ratio))))
+                        (axis.picture(ratio, &format!("ratio {}", ratio::text(ratio))))
                     }
                 }
             }
@@ -206,11 +206,11 @@ fn text_of(column: Column, value: Value, group: &Group, row: usize) -> String {
 }
 
 /// What its column is sorted by, if it shows a figure.
-fn sorted_by(value: Value, ratio: Option<&Ratio>) -> Option<f64> {
+fn sorted_by(value: Value, ratio: Option<&JudgedRatio>) -> Option<f64> {
     match value {
         Value::Exact(figure) | Value::Bound(figure) => Some(figure),
         Value::Compared(Outcome::Reference) => Some(1.0),
-        Value::Compared(_) => Some(ratio?.value),
+        Value::Compared(_) => Some(ratio?.estimate.value),
         Value::Empty | Value::Hidden => None,
     }
 }

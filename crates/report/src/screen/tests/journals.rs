@@ -1,6 +1,7 @@
 //! From fixture journals to models: rows, loads next to each other, what is hidden and why.
 
 use super::*;
+use crate::analysis::MetricFacts;
 use crate::fixtures::{
     add, alter_last, alter_runs, cost, failed, noisy, pair, rate, reason, silence, silent, trio,
     verified,

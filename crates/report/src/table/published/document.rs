@@ -6,7 +6,7 @@ use wirebench_stats::Interval;
 
 use super::super::columns::show_ratio;
 use crate::{
-    analysis::{Analysis, RatioToBaseline},
+    analysis::{Analysis, JudgedRatio},
     document::{self, Align, Block, Table},
     published_rows,
     published_table::{
@@ -119,7 +119,7 @@ fn of_this_run(column: &ComparedColumn<'_>, cell: &ComparedCell) -> String {
 }
 
 /// A measured ratio in the unit of a column of ratios, with its interval.
-fn relative(column: Column, ratio: &RatioToBaseline, scale: f64) -> String {
+fn relative(column: Column, ratio: &JudgedRatio, scale: f64) -> String {
     let show = |value: f64| measured(column, value * scale);
     let ends = |it: Interval| format!(" ({}..{})", show(it.low), show(it.high));
     let interval = ratio.estimate.interval.map_or_else(String::new, ends);

@@ -24,16 +24,16 @@ fn csv(path: &Path) -> anyhow::Result<Files> {
 }
 
 #[test]
-fn a_table_gets_one_header_and_a_row_for_each_load() {
+fn a_table_gets_one_header_and_the_lines_of_each_load() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("loads.csv");
     for _ in 0..3 {
         csv(&path).unwrap().report(&result());
     }
     let text = fs::read_to_string(path).unwrap();
-    assert_eq!(text.lines().count(), 4);
-    assert_eq!(text.matches("started").count(), 1);
-    assert_eq!(text.matches("2026-01-02T03:04:05Z,").count(), 3);
+    assert_eq!(text.matches("started,").count(), 1);
+    assert_eq!(text.matches(",requests_per_second,").count(), 3);
+    assert!(text.lines().skip(1).all(|it| it.starts_with("2026-01-02T03:04:05Z,")), "{text}");
 }
 
 #[test]

@@ -1,0 +1,134 @@
+//! The figures by which results are compared and which conditions limit: their names, and which side of a limit is the
+//! worse one.
+
+use std::{cmp::Ordering, fmt};
+
+use crate::load::LatencyFigure;
+
+/// A figure of a run or of a load. Its order is that in which reports show them.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Metric {
+    /// Correct replies per second.
+    Throughput,
+    /// CPU time of the server's whole process tree per request, in nanoseconds.
+    Cpu,
+    /// A figure of latency, in nanoseconds.
+    Latency(LatencyFigure),
+    /// Context switches of the server's process tree per request, voluntary or not.
+    Switches,
+    /// The most memory that the server has held, in bytes.
+    Memory,
+    /// Time from the start of the server until it accepts connections, in nanoseconds.
+    Ready,
+    /// Memory of the server before the first connection, in bytes.
+    MemoryAtRest,
+    /// Memory of the server with all connections open and silent, in bytes.
+    MemoryIdle,
+    /// What the server's memory grows by for each silent connection, in bytes.
+    MemoryPerConnection,
+    /// CPU time of the server over the time, while all connections are silent. 1 is one CPU.
+    IdleCpu,
+    /// Requests that failed.
+    Errors,
+    /// Replies in the window over requests that were due in it.
+    Achieved,
+    /// Requests that were due and could not be sent.
+    Unsent,
+}
+
+/// The side of its limit on which a condition is violated.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum LimitSide {
+    /// Below the limit.
+    Below,
+    /// Above it.
+    Above,
+}
+
+impl Metric {
+    /// The median latency.
+    pub const P50: Self = Self::Latency(LatencyFigure::P50);
+    /// The 99th percentile of latency.
+    pub const P99: Self = Self::Latency(LatencyFigure::P99);
+    /// The 99.9th percentile of latency.
+    pub const P999: Self = Self::Latency(LatencyFigure::P999);
+
+    /// Those that a condition may limit, in the order in which messages list them.
+    pub fn limitable() -> impl Iterator<Item = Self> {
+        // The mean precedes the percentiles.
+        let latencies = [LatencyFigure::Mean].into_iter().chain(LatencyFigure::ALL);
+        let latencies = latencies.take(LatencyFigure::ALL.len()).map(Self::Latency);
+        let last = [Self::Errors, Self::Achieved, Self::Unsent, Self::Memory];
+        [Self::Throughput, Self::Cpu].into_iter().chain(latencies).chain(last)
+    }
+
+    /// The name on command lines and in conditions.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput",
+            Self::Cpu => "cpu",
+            Self::Latency(figure) => figure.name(),
+            Self::Switches => "switches",
+            Self::Memory => "memory",
+            Self::Ready => "ready",
+            Self::MemoryAtRest => "memory-at-rest",
+            Self::MemoryIdle => "memory-idle",
+            Self::MemoryPerConnection => "memory-per-connection",
+            Self::IdleCpu => "idle-cpu",
+            Self::Errors => "errors",
+            Self::Achieved => "achieved",
+            Self::Unsent => "unsent",
+        }
+    }
+
+    /// The side on which a figure is worse than another one.
+    #[must_use]
+    pub const fn worse(self) -> LimitSide {
+        match self {
+            Self::Throughput | Self::Achieved => LimitSide::Below,
+            _ => LimitSide::Above,
+        }
+    }
+
+    /// Whether it is decided by few requests.
+    #[must_use]
+    pub const fn is_tail(self) -> bool {
+        matches!(self, Self::P99 | Self::P999 | Self::Latency(LatencyFigure::Max))
+    }
+}
+
+impl LimitSide {
+    /// Whether a value is on this side of a limit. What is not a number is on neither.
+    #[must_use]
+    pub fn is_beyond(self, value: f64, limit: f64) -> bool {
+        let order = value.partial_cmp(&limit);
+        match self {
+            Self::Below => order == Some(Ordering::Less),
+            Self::Above => order == Some(Ordering::Greater),
+        }
+    }
+
+    /// Sorts by these values: the farthest beyond a limit first, or the nearest to it.
+    pub fn sort<T>(self, items: &mut [T], value: impl Fn(&T) -> f64) {
+        items.sort_by(|one, other| {
+            let order = value(one).total_cmp(&value(other));
+            if self == Self::Below { order } else { order.reverse() }
+        });
+    }
+
+    /// The sign in conditions.
+    #[must_use]
+    pub const fn sign(self) -> char {
+        match self {
+            Self::Below => '<',
+            Self::Above => '>',
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
