@@ -263,6 +263,6 @@ fn a_rate_that_was_not_confirmed_passes_no_gate() {
     {
         let journal = search(Some(SearchResult { held, disturbed, ..FOUND }));
         let gate = of_tune(&journal, &Tuned::of(&journal).unwrap(), &conditions(&["req/s < 1"]));
-        assert_eq!(gate.unwrap().verdict(), expected);
+        assert_eq!(gate.unwrap().verdict, expected);
     }
 }

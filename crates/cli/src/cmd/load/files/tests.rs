@@ -31,7 +31,7 @@ fn a_table_gets_one_header_and_the_lines_of_each_load() {
         csv(&path).unwrap().report(&result());
     }
     let text = fs::read_to_string(path).unwrap();
-    assert_eq!(text.matches("started,").count(), 1);
+    assert_eq!(text.matches("started,target,").count(), 1);
     assert_eq!(text.matches(",requests_per_second,").count(), 3);
     assert!(text.lines().skip(1).all(|it| it.starts_with("2026-01-02T03:04:05Z,")), "{text}");
 }
