@@ -26,7 +26,7 @@ mod states;
 mod waking;
 
 pub use check::{BaselineCheck, CheckState};
-pub use claim::{Claim, Limited, Reads};
+pub use claim::{Claim, Reads};
 pub use comparison::{Compared, Comparison, Inconclusive};
 pub(crate) use comparison::{Values, estimate};
 pub(crate) use levels::Levels;

@@ -13,48 +13,29 @@ const CURVE: [f64; 18] = [
     99.995, 99.999, 99.9995,
 ];
 
-/// How many samples support a percentile.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Support {
-    /// At least [`ENOUGH_BEYOND`] samples lie beyond it.
-    Enough,
-    Few,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Bound {
-    Measured,
-    /// It lies among samples that had not ended when they were given up: it is at least this.
-    AtLeast,
-}
-
 /// One percentile.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Percentile {
     pub nanoseconds: u64,
-    pub support: Support,
-    pub bound: Bound,
+    /// Fewer than [`ENOUGH_BEYOND`] samples lie beyond it.
+    pub is_uncertain: bool,
+    /// It lies among samples that had not ended when they were given up: it is at least this.
+    pub is_lower_bound: bool,
 }
 
 impl Percentile {
     /// Its value with the signs that [`legend`] explains.
     pub(crate) fn show(&self, unit: fn(f64) -> String) -> String {
-        let value = unit(self.nanoseconds as f64);
-        let value = match self.bound {
-            Bound::Measured => value,
-            Bound::AtLeast => format!(">{value}"),
-        };
-        match self.support {
-            Support::Enough => value,
-            Support::Few => format!("[{value}]"),
-        }
+        let sign = if self.is_lower_bound { ">" } else { "" };
+        let value = format!("{sign}{}", unit(self.nanoseconds as f64));
+        if self.is_uncertain { format!("[{value}]") } else { value }
     }
 }
 
 /// Explains the signs of these.
 pub(crate) fn legend(found: &[Percentile]) -> Vec<String> {
-    let few = found.iter().any(|it| it.support == Support::Few);
-    let bound = found.iter().any(|it| it.bound == Bound::AtLeast);
+    let few = found.iter().any(|it| it.is_uncertain);
+    let bound = found.iter().any(|it| it.is_lower_bound);
     let few = few.then(|| format!("[ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
     let bound = bound.then(|| ">   lower bound: no reply took as long".to_owned());
     few.into_iter().chain(bound).collect()
@@ -78,18 +59,11 @@ impl<'a> Distribution<'a> {
     pub fn at(&self, percent: f64) -> Option<Percentile> {
         let nanoseconds = self.value(percent)?;
         let beyond = self.summary.count - self.summary.rank(percent);
-        let largest = percent >= 100.0;
         Some(Percentile {
             nanoseconds,
             // The largest sample is no estimate: nothing lies beyond it.
-            support: match largest || beyond >= ENOUGH_BEYOND {
-                true => Support::Enough,
-                false => Support::Few,
-            },
-            bound: match self.summary.is_lower_bound(percent) {
-                true => Bound::AtLeast,
-                false => Bound::Measured,
-            },
+            is_uncertain: percent < 100.0 && beyond < ENOUGH_BEYOND,
+            is_lower_bound: self.summary.is_lower_bound(percent),
         })
     }
 
@@ -98,7 +72,7 @@ impl<'a> Distribution<'a> {
     pub(crate) fn curve(&self) -> impl Iterator<Item = (f64, f64)> {
         let known = |percent: f64| {
             let found = self.at(percent)?;
-            let is_known = found.support == Support::Enough && found.bound == Bound::Measured;
+            let is_known = !found.is_uncertain && !found.is_lower_bound;
             is_known.then_some((percent / 100.0, found.nanoseconds as f64))
         };
         CURVE.into_iter().map_while(known)
@@ -132,7 +106,7 @@ pub(crate) mod tests {
         for (percent, nanoseconds) in [(50.0, 500), (12.5, 125), (99.9, 999), (100.0, 1000)] {
             let found = distribution.at(percent).unwrap();
             assert_eq!(found.nanoseconds, nanoseconds, "{percent}");
-            assert_eq!(found.bound, Bound::Measured);
+            assert!(!found.is_lower_bound);
         }
     }
 
@@ -140,19 +114,17 @@ pub(crate) mod tests {
     fn a_percentile_needs_ten_samples_beyond_it() {
         let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 0);
         let distribution = Distribution::new(&summary);
-        let support = |percent| distribution.at(percent).unwrap().support;
-        assert_eq!(support(99.0), Support::Enough);
-        assert_eq!(support(99.1), Support::Few);
-        assert_eq!(support(100.0), Support::Enough);
+        let is_uncertain = |percent| distribution.at(percent).unwrap().is_uncertain;
+        assert_eq!([99.0, 99.1, 100.0].map(is_uncertain), [false, true, false]);
     }
 
     #[test]
     fn what_lies_among_censored_samples_is_a_lower_bound() {
         let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 50);
         let distribution = Distribution::new(&summary);
-        let bound = |percent| distribution.at(percent).unwrap().bound;
-        assert_eq!((bound(50.0), bound(95.0)), (Bound::Measured, Bound::Measured));
-        assert_eq!((bound(95.1), bound(100.0)), (Bound::AtLeast, Bound::AtLeast));
+        let bound = |percent| distribution.at(percent).unwrap().is_lower_bound;
+        assert_eq!((bound(50.0), bound(95.0)), (false, false));
+        assert_eq!((bound(95.1), bound(100.0)), (true, true));
     }
 
     #[test]
@@ -160,8 +132,8 @@ pub(crate) mod tests {
         let samples: Vec<u64> = (1..=100).collect();
         let mut summary = summary_of(&samples, 20);
         summary.lower_bounds = Some(3);
-        let bounds = |percent| Distribution::new(&summary).at(percent).unwrap().bound;
-        assert_eq!([bounds(97.0), bounds(98.0)], [Bound::Measured, Bound::AtLeast]);
+        let bounds = |percent| Distribution::new(&summary).at(percent).unwrap().is_lower_bound;
+        assert_eq!([bounds(97.0), bounds(98.0)], [false, true]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use wirebench_schema::{
 use wirebench_stats::Estimate;
 
 use crate::{
-    analysis::{Analysis, Inconclusive, JudgedRatio, Limited, Metric, Role, WorkloadRows, metric},
+    analysis::{Analysis, Inconclusive, JudgedRatio, Metric, Role, WorkloadRows, metric},
     published_rows::{self, name_of},
     shown::{Shown, shown},
 };
@@ -227,7 +227,7 @@ fn fill(
         cell.is_valid = shown(row).is_compared();
         cell.sign = match of.column {
             column if is_lower_bound(column, row) => ">",
-            Column::RequestsPerSecond if row.limited() == Limited::Yes => ">=",
+            Column::RequestsPerSecond if row.is_limited() => ">=",
             _ => "",
         };
     }

@@ -4,7 +4,7 @@ use wirebench_judge::standing::{Standing, is_disturbed, standing, voids};
 use wirebench_schema::journal::{Bound, Reason, ReasonKind, Run, Weight};
 
 use crate::{
-    analysis::{Analysis, Limited, Metric, Role, Row},
+    analysis::{Analysis, Metric, Role, Row},
     distribution::ENOUGH_BEYOND,
     notes::Remark,
 };
@@ -73,7 +73,7 @@ pub fn refused(analysis: &Analysis<'_>) -> Vec<String> {
         let is_compared = |in_tail| standing(&row.runs, in_tail, &[]).is_compared();
         let (what, is_cause): (_, fn(&Reason) -> bool) = if !is_compared(false) {
             ("not valid", |it| voids(it, false, &[]))
-        } else if row.limited() == Limited::Yes {
+        } else if row.is_limited() {
             ("only a bound", |it| it.weight == Weight::Limit)
         } else if !is_compared(true) {
             ("p99 and above not valid", |it| voids(it, true, &[]))
@@ -106,15 +106,12 @@ pub(crate) fn not_compared(row: &Row<'_>, metric: Metric) -> Option<Remark> {
 
 /// Whether so few samples lie beyond a percentile in a run of `row` that single ones decide it.
 fn has_few_samples(row: &Row<'_>, metric: Metric) -> bool {
-    let share = match metric {
-        Metric::P99 => 0.01,
-        Metric::P999 => 0.001,
-        _ => return false,
-    };
+    let Metric::Latency(figure) = metric else { return false };
+    let share = figure.tail_share();
     let counts = row.measurements().filter_map(|it| it.load.latency.as_ref()).map(|it| it.count);
     // More by a trace, because a hundredth is none in binary.
     let beyond = |count: u64| (count as f64 * share + 1e-6).floor();
-    counts.min().is_some_and(|count| beyond(count) < ENOUGH_BEYOND as f64)
+    metric.is_tail() && counts.min().is_some_and(|count| beyond(count) < ENOUGH_BEYOND as f64)
 }
 
 /// The sign behind a value of `row`: `!` where a run spoils the tail, `?` where single samples decide it. The graver

@@ -14,8 +14,8 @@ use crate::{
 const VOLATILE: [&str; 3] = ["/memfd:", "/dev/", "/anon_hugepage"];
 
 /// A digest of the contents of all files that the processes have mapped, in any order. A file that is shared and not
-/// executed is data. None if a file cannot be read, such as one that was replaced, and if a process is an interpreter or
-/// a program of the system: it may have read programs from anywhere.
+/// executed is data. None if a file cannot be read, such as one that was replaced, and if a process is an interpreter
+/// or a program of the system: it may have read programs from anywhere.
 #[must_use]
 pub fn digest(pids: &[Pid]) -> Option<String> {
     let mut digests = BTreeSet::new();

@@ -13,10 +13,10 @@ const INTERPRETERS: &str = " ash bash beam.smp bun busybox dash deno dotnet guil
                             nodejs perl php pypy python R racket ruby sbcl sh tclsh wasmtime zsh ";
 /// Folders of the distribution. What its packages start may read files that no command names.
 const SYSTEM: [&str; 5] = ["/bin", "/lib", "/nix/store", "/sbin", "/usr"];
-/// What users install there are products.
+/// The exception, where users install products.
 const LOCAL: &str = "/usr/local";
 
-/// Whether a program is an interpreter or belongs to the system, so that it may read programs that no command names.
+/// True of interpreters and programs of the system, which may read programs that no command names.
 #[must_use]
 pub fn is_shared(program: &Path) -> bool {
     let name = program.file_name().unwrap_or_default().to_string_lossy();

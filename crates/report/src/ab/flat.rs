@@ -5,7 +5,7 @@ use wirebench_schema::journal::Bound;
 
 use super::{Ab, Figure};
 use crate::{
-    analysis::{Limited, Metric, Row},
+    analysis::{Metric, Row},
     flat::{Flat, FlatFigure, FlatRatio, FlatRow},
     json,
 };
@@ -44,7 +44,7 @@ fn row(ab: &Ab<'_>, role: &'static str, index: usize) -> FlatRow {
         invalid: side.invalid,
         tail_invalid: instances.iter().map(|row| row.tail_invalid()).sum(),
         trouble: side.trouble(),
-        generator_limited: instances.iter().any(|row| row.limited() == Limited::Yes),
+        generator_limited: instances.iter().any(|row| row.is_limited()),
         errors: instances.iter().map(|row| row.errors()).sum(),
         bound_by: bound.into_iter().collect(),
         figures: ab.figures.iter().filter_map(figure).collect(),

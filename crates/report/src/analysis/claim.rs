@@ -21,15 +21,6 @@ pub enum Reads {
     Either,
 }
 
-/// Whether the load generator was at its limit in a run of a row.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Limited {
-    /// It was: the row may be better than its figures.
-    Yes,
-    /// It was not.
-    No,
-}
-
 names! {
     /// The name in texts and files.
     pub name of Reads: Exactly = "exactly", AtLeast = "at-least", AtMost = "at-most", Either = "either";
@@ -43,21 +34,17 @@ names! {
 impl Reads {
     /// Of the ratio of `metric`, of a row to its baseline.
     ///
-    /// A limited server may do more requests, and may answer sooner. So a limited row bounds a ratio of
-    /// throughput from below, and one of latency from above; a limited baseline does the reverse.
+    /// A server may do more requests, and may answer sooner, if the load generator was at its limit with it. So such a
+    /// row bounds a ratio of throughput from below, and one of latency from above; such a baseline does the reverse.
     #[must_use]
-    pub fn of(metric: Metric, row: Limited, baseline: Limited) -> Self {
-        if !metric.is_bounded_by_generator() {
-            return Self::Exactly;
-        }
-        let more_is_better = metric.more_is_better();
-        match (row, baseline) {
-            (Limited::No, Limited::No) => Self::Exactly,
-            (Limited::Yes, Limited::Yes) => Self::Either,
-            (Limited::Yes, Limited::No) if more_is_better => Self::AtLeast,
-            (Limited::Yes, Limited::No) => Self::AtMost,
-            (Limited::No, Limited::Yes) if more_is_better => Self::AtMost,
-            (Limited::No, Limited::Yes) => Self::AtLeast,
+    pub fn of(metric: Metric, row_is_limited: bool, baseline_is_limited: bool) -> Self {
+        let of_row = if metric.more_is_better() { Self::AtLeast } else { Self::AtMost };
+        match (row_is_limited, baseline_is_limited) {
+            _ if !metric.is_bounded_by_generator() => Self::Exactly,
+            (false, false) => Self::Exactly,
+            (true, true) => Self::Either,
+            (true, false) => of_row,
+            (false, true) => of_row.inverse(),
         }
     }
 }
@@ -195,14 +182,14 @@ mod tests {
 
     #[test]
     fn a_limited_side_bounds_throughput_and_latency_in_opposite_directions_and_cost_not_at_all() {
-        let row = |metric| Reads::of(metric, Limited::Yes, Limited::No);
-        let baseline = |metric| Reads::of(metric, Limited::No, Limited::Yes);
+        let row = |metric| Reads::of(metric, true, false);
+        let baseline = |metric| Reads::of(metric, false, true);
         assert_eq!(row(Metric::Throughput), Reads::AtLeast);
         assert_eq!(row(Metric::P99), Reads::AtMost);
         assert_eq!(baseline(Metric::Throughput), Reads::AtMost);
         assert_eq!(baseline(Metric::P99), Reads::AtLeast);
         assert_eq!(row(Metric::Cpu), Reads::Exactly);
-        assert_eq!(Reads::of(Metric::P50, Limited::Yes, Limited::Yes), Reads::Either);
+        assert_eq!(Reads::of(Metric::P50, true, true), Reads::Either);
     }
 
     #[test]

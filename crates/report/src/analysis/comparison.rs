@@ -10,7 +10,7 @@ use wirebench_stats::{
 };
 
 use super::{
-    BaselineCheck, CheckState, Claim, JudgedRatio, Limited, Metric, MetricFacts, Reads, Role, Row,
+    BaselineCheck, CheckState, Claim, JudgedRatio, Metric, MetricFacts, Reads, Role, Row,
     WorkloadRows, levels::Levels,
 };
 use crate::names::names;
@@ -166,7 +166,7 @@ impl WorkloadRows<'_> {
         match row.role {
             Role::Baseline | Role::SecondOfBaseline => Reads::Exactly,
             Role::Entrant | Role::SecondWithoutFirst => {
-                Reads::of(metric, row.limited(), baseline.limited())
+                Reads::of(metric, row.is_limited(), baseline.is_limited())
             }
         }
     }
@@ -213,8 +213,8 @@ impl WorkloadRows<'_> {
             .collect();
         let mut found = levels.ranks(&ranked, metric);
         if metric.is_bounded_by_generator() {
-            let limited: Vec<Limited> =
-                ranked.iter().map(|index| self.rows[*index].limited()).collect();
+            let limited: Vec<bool> =
+                ranked.iter().map(|index| self.rows[*index].is_limited()).collect();
             loosen(&mut found, &limited);
         }
         let mut ranks = vec![None; self.rows.len()];
@@ -251,14 +251,13 @@ pub(crate) fn estimate(judged: &Judged) -> Estimate {
 /// Widens ranks where the limit of the generator hides the true figure. A limited row may be better
 /// than its figure, so no row is claimed to be better: the limited row may be the first of all, and
 /// the rows ranked ahead of it may be behind it.
-fn loosen(ranks: &mut [Option<Rank>], limited: &[Limited]) {
-    let before: Vec<(Rank, Limited)> = ranks
+fn loosen(ranks: &mut [Option<Rank>], limited: &[bool]) {
+    let before: Vec<(Rank, bool)> = ranks
         .iter()
         .zip(limited)
         .filter_map(|(rank, limited)| Some(((*rank)?, *limited)))
         .collect();
-    let of_limited =
-        || before.iter().filter(|(_, limited)| *limited == Limited::Yes).map(|(rank, _)| rank);
+    let of_limited = || before.iter().filter(|(_, limited)| *limited).map(|(rank, _)| rank);
     // No line between groups can be drawn above a limited row.
     let lowest = of_limited().map(|rank| rank.group).max().unwrap_or(1);
     for (rank, limited) in ranks.iter_mut().zip(limited) {
@@ -266,7 +265,7 @@ fn loosen(ranks: &mut [Option<Rank>], limited: &[Limited]) {
         // A row claimed to be behind has both ends of its ranks behind.
         let behind = of_limited().filter(|it| it.first > rank.first && it.last > rank.last).count();
         rank.last = (rank.last + behind).min(before.len());
-        if *limited == Limited::Yes {
+        if *limited {
             rank.first = 1;
         }
         rank.group = rank.group.saturating_sub(lowest - 1).max(1);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wirebench_schema::journal::block_of_cohort;
 use wirebench_stats::{TwoWay, judge_sides};
 
-use super::{JudgedRatio, Limited, Metric, Reads, Role, WorkloadRows};
+use super::{JudgedRatio, Metric, Reads, Role, WorkloadRows};
 
 /// A row in its workload, by itself or relative to another one of it.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl WorkloadRows<'_> {
         let judged = comparison.levels.judge_pair(&ranked, [row, reference])?;
         let (check, margin) = (comparison.baseline_check.state, comparison.margin);
         let withheld = self.withheld([&[row], &[reference]], metric, check);
-        let [row, reference] = [row, reference].map(|index| self.rows[index].limited());
+        let [row, reference] = [row, reference].map(|index| self.rows[index].is_limited());
         let reads = Reads::of(metric, row, reference);
         Some(JudgedRatio::of(&judged, BTreeMap::new(), reads, withheld, margin))
     }
@@ -74,8 +74,8 @@ impl PairSide<'_, '_> {
     }
 
     fn reads(&self, metric: Metric) -> Reads {
-        let limited = |row: usize| self.rows.rows[row].limited();
-        Reads::of(metric, limited(self.row), self.relative_to.map_or(Limited::No, limited))
+        let limited = |row: usize| self.rows.rows[row].is_limited();
+        Reads::of(metric, limited(self.row), self.relative_to.is_some_and(limited))
     }
 }
 

@@ -22,7 +22,7 @@ use wirebench_schema::{
 use wirebench_stats::PlannedLook;
 
 use super::{
-    Comparison, Limited, Machine, MachineStates, Margins, Metric, MetricFacts, Sort,
+    Comparison, Machine, MachineStates, Margins, Metric, MetricFacts, Sort,
     looks::looks,
     slices::{self, FromSlices, OF_ONE_STATE},
 };
@@ -321,14 +321,13 @@ impl Row<'_> {
     /// Whether the load generator was at its limit in at least half of the runs with figures. One
     /// run of several is an exception and leaves the ratio as it is.
     #[must_use]
-    pub fn limited(&self) -> Limited {
+    pub fn is_limited(&self) -> bool {
         let is_limited = |measurement: &&Measurement| {
             measurement.bound == Bound::Generator
                 || measurement.reasons.iter().any(|reason| reason.weight == Weight::Limit)
         };
         let limited = self.measurements().filter(is_limited).count();
-        let is_most = limited > 0 && 2 * limited >= self.measurements().count();
-        if is_most { Limited::Yes } else { Limited::No }
+        limited > 0 && 2 * limited >= self.measurements().count()
     }
 
     /// Whether the server was busy for at least 95 % of the time in most runs. Otherwise something

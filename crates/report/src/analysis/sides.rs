@@ -6,8 +6,7 @@ use serde::Serialize;
 use wirebench_stats::{Bounds, Judged, TwoWay, check_baseline, judge_sides};
 
 use super::{
-    BaselineCheck, CheckState, Claim, Inconclusive, JudgedRatio, Limited, Metric, Reads,
-    WorkloadRows,
+    BaselineCheck, CheckState, Claim, Inconclusive, JudgedRatio, Metric, Reads, WorkloadRows,
     comparison::{Values, claim},
     levels::cells,
     looks,
@@ -98,7 +97,7 @@ impl WorkloadRows<'_> {
         let sides = JudgedSides::of(&cells, [first, second], bounds, comparisons, margin)?;
         let withheld = self.withheld([first, second], metric, sides.check());
         let JudgedSides { model, judged, checks, .. } = sides;
-        let [of_first, of_second] = [first, second].map(|rows| self.limited(rows));
+        let [of_first, of_second] = [first, second].map(|rows| self.is_limited(rows));
         let reads = Reads::of(metric, of_second, of_first);
         let by_block = ratios([first, second], &values);
         Some(SideRatio {
@@ -109,9 +108,8 @@ impl WorkloadRows<'_> {
         })
     }
 
-    fn limited(&self, rows: &[usize]) -> Limited {
-        let is_limited = rows.iter().any(|row| self.rows[*row].limited() == Limited::Yes);
-        if is_limited { Limited::Yes } else { Limited::No }
+    fn is_limited(&self, rows: &[usize]) -> bool {
+        rows.iter().any(|row| self.rows[*row].is_limited())
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{Claim, Inconclusive, JudgedRatio, Limited, Metric, MetricFacts, Reads, Row},
+    analysis::{Claim, Inconclusive, JudgedRatio, Metric, MetricFacts, Reads, Row},
     notes::Remark,
 };
 
@@ -183,12 +183,12 @@ fn settle(
 /// older figure above it. Where the generator was at its limit with the baseline in both results,
 /// it bounds both alike, and so does not bound the change.
 fn reads(metric: Metric, pair: &Pair<'_>, baseline: Option<&Pair<'_>>) -> Reads {
-    let (mut above, mut below) = (pair.new.row.limited(), pair.old.row.limited());
-    let of_baseline = baseline.map(|it| (it.old.row.limited(), it.new.row.limited()));
+    let (mut above, mut below) = (pair.new.row.is_limited(), pair.old.row.is_limited());
+    let of_baseline = baseline.map(|it| (it.old.row.is_limited(), it.new.row.is_limited()));
     match of_baseline {
-        Some((Limited::Yes, Limited::No)) => above = Limited::Yes,
-        Some((Limited::No, Limited::Yes)) => below = Limited::Yes,
-        Some((Limited::Yes, Limited::Yes) | (Limited::No, Limited::No)) | None => {}
+        Some((true, false)) => above = true,
+        Some((false, true)) => below = true,
+        _ => {}
     }
     Reads::of(metric, above, below)
 }

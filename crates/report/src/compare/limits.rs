@@ -13,7 +13,7 @@ use super::{
     gate::{ConditionResult, Hit, State},
 };
 use crate::{
-    analysis::{Inconclusive, Limited, Metric, MetricFacts, Role, Row, WorkloadRows},
+    analysis::{Inconclusive, Metric, MetricFacts, Role, Row, WorkloadRows},
     by_name::{RequestFigures, requests},
     table_units::{latency, percent, thousands},
 };
@@ -134,7 +134,7 @@ impl<'a> Subject<'a> {
         }
         let values = self.values(figure, request)?;
         let value = median(&values)?;
-        let limited = self.rows.iter().any(|row| row.limited() == Limited::Yes);
+        let limited = self.rows.iter().any(|row| row.is_limited());
         let is_bounded = matches!(figure, Metric::Throughput | Metric::Latency(_));
         let bound = match figure {
             Metric::Latency(it) if self.is_lower_bound(it, request) => Some(Bound::Replies),

@@ -12,7 +12,7 @@ use wirebench_schema::{
 use wirebench_stats::{Estimate, Rank};
 
 use crate::{
-    analysis::{self, Compared, Comparison, Limited, Metric, MetricFacts, Role, WorkloadRows},
+    analysis::{self, Compared, Comparison, Metric, MetricFacts, Role, WorkloadRows},
     by_name,
     notes::Notes,
     remarks::remarks,
@@ -146,7 +146,7 @@ pub(super) fn row<'a>(
         runs,
         errors: row.errors(),
         bound_by: row.bound().into_iter().collect(),
-        generator_limited: row.limited() == Limited::Yes,
+        generator_limited: row.is_limited(),
         saturated: row.saturated().filter(|_| rows.workload.phase == Phase::Saturate),
         figures: figures.collect(),
         wake_up: row.waking,

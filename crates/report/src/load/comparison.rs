@@ -95,14 +95,6 @@ struct LoadChange {
     reads: Reads,
 }
 
-/// A figure, and in which direction the true one may differ from it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Value {
-    value: Option<f64>,
-    may_be_higher: bool,
-    may_be_lower: bool,
-}
-
 /// Compares two loads. Those of different experiments are refused, or compared anyway.
 pub fn compare_loads(
     old: &LoadSide<'_>,
@@ -142,50 +134,31 @@ fn is_limited(report: &LoadReport) -> bool {
     verdict(report).limit == Bound::Generator
 }
 
-impl Value {
-    fn of(metric: Metric, requests: &RequestFigures<'_>, limited: bool) -> Self {
-        match (metric, requests.latency) {
-            (Metric::Latency(_), None) => Self::default(),
-            (Metric::Latency(figure), Some(latency)) => Self {
-                value: Some(figure.of(latency)),
-                may_be_higher: figure.is_lower_bound(latency),
-                may_be_lower: limited,
-            },
-            (Metric::Errors, _) => Self { value: Some(requests.errors as f64), ..Self::default() },
-            _ => Self {
-                value: Some(requests.requests_per_second),
-                may_be_higher: limited,
-                ..Self::default()
-            },
+/// A figure of some requests, if they have it, and how it is to be read.
+fn value(metric: Metric, requests: &RequestFigures<'_>, is_limited: bool) -> (Option<f64>, Reads) {
+    let of_generator = Reads::of(metric, is_limited, false);
+    match (metric, requests.latency) {
+        (Metric::Latency(_), None) => (None, Reads::Exactly),
+        (Metric::Latency(figure), Some(latency)) => {
+            let is_bound = figure.is_lower_bound(latency);
+            let of_replies = if is_bound { Reads::AtLeast } else { Reads::Exactly };
+            (Some(figure.of(latency)), of_replies.with(of_generator))
         }
+        (Metric::Errors, _) => (Some(requests.errors as f64), of_generator),
+        _ => (Some(requests.requests_per_second), of_generator),
     }
 }
 
 fn changes(sides: [(RequestFigures<'_>, bool); 2]) -> Vec<LoadChange> {
     let change = |metric: Metric| {
-        let [old, new] = sides.map(|(side, limited)| Value::of(metric, &side, limited));
+        let [(old, of_old), (new, of_new)] =
+            sides.map(|(side, limited)| value(metric, &side, limited));
         let quotient = |(old, new): (f64, f64)| (old > 0.0 && new > 0.0).then(|| new / old);
-        LoadChange {
-            request: sides[0].0.name.map(str::to_owned),
-            metric,
-            old: old.value,
-            new: new.value,
-            ratio: old.value.zip(new.value).and_then(quotient),
-            reads: reads(old, new),
-        }
+        let (ratio, reads) = (old.zip(new).and_then(quotient), of_new.with(of_old.inverse()));
+        let request = sides[0].0.name.map(str::to_owned);
+        LoadChange { request, metric, old, new, ratio, reads }
     };
     METRICS.map(change).into()
-}
-
-const fn reads(old: Value, new: Value) -> Reads {
-    let may_be_higher = new.may_be_higher || old.may_be_lower;
-    let may_be_lower = new.may_be_lower || old.may_be_higher;
-    match (may_be_higher, may_be_lower) {
-        (false, false) => Reads::Exactly,
-        (true, false) => Reads::AtLeast,
-        (false, true) => Reads::AtMost,
-        (true, true) => Reads::Either,
-    }
 }
 
 #[cfg(test)]

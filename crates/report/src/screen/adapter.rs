@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     analysis::{
-        Analysis, Claim, Compared, Inconclusive, JudgedRatio, Limited, Metric, MetricFacts, Role,
-        Row, WorkloadRows,
+        Analysis, Claim, Compared, Inconclusive, JudgedRatio, Metric, MetricFacts, Role, Row,
+        WorkloadRows,
     },
     load_words::{describe_model, describe_payload, describe_shape},
     order::grouped,
@@ -234,9 +234,7 @@ fn figure(row: &Row<'_>, metric: Metric) -> Value {
     match shown(row) {
         Shown::Nothing => Value::Hidden,
         Shown::NoTail | Shown::NotCompared if metric.is_tail() => Value::Hidden,
-        _ if metric.is_bounded_by_generator() && row.limited() == Limited::Yes => {
-            Value::Bound(median)
-        }
+        _ if metric.is_bounded_by_generator() && row.is_limited() => Value::Bound(median),
         _ => Value::Exact(median),
     }
 }

@@ -151,8 +151,8 @@ pub enum LaunchError {
     )]
     Foreign { address: SocketAddr, holder: String },
     #[error(
-        "the server runs {}, which is outside of its tree: both sides would run it; have --build write below the current \
-         folder and start that file", .0.display()
+        "the server runs {}, which is outside of its tree: both sides would run it; have --build write below the \
+         current folder and start that file", .0.display()
     )]
     Outside(PathBuf),
     #[error("no connection to {url}: {reason}; start the service, or correct the URL")]
@@ -186,7 +186,10 @@ impl Launcher {
         }
         let server = ready::start(self, request, stop)?;
         if let Some(tree) = &request.tree {
-            let found = provenance::outside(&server.serving(), &[tree, &request.build]);
+            let takers = listeners::holders(&listeners::taking(server.address));
+            // Nothing takes connections to the address of one that listens on a Unix socket.
+            let processes = if takers.is_empty() { server.tree() } else { takers };
+            let found = provenance::outside(&processes, &[tree, &request.build]);
             found.map_or(Ok(()), |path| Err(LaunchError::Outside(path)))?;
         }
         Ok(Server(ServerKind::Started(Box::new(server))))

@@ -91,15 +91,6 @@ impl Started {
         tree::descendants(self.guard())
     }
 
-    /// Its processes that take connections.
-    pub(super) fn serving(&self) -> Vec<Pid> {
-        let (mut processes, sockets) = (self.tree(), listeners::taking(self.address));
-        if self.socket.is_none() {
-            processes.retain(|it| listeners::foreign(sockets.clone(), &[*it]) != sockets);
-        }
-        processes
-    }
-
     /// Why its figures are not its own, if another process has joined it on its address since it was ready. A
     /// socket without a holder belonged to a process that has just ended: only processes of the same user
     /// can listen on one port, and those hide none.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     analysis::{Row, WorkloadRows},
-    distribution::{Bound, Distribution, Support},
+    distribution::Distribution,
     html::{
         self, Cells,
         chart::{Line, Mark, Point, by_percentile},
@@ -90,9 +90,9 @@ fn table(words: &str, rows: &[(&Row<'_>, LatencySummary)]) -> Markup {
 
 fn cell(row: &Row<'_>, distribution: &Distribution<'_>, percent: f64) -> String {
     let is_valid = percent < TAIL || shown(row) == Shown::All;
-    match distribution.at(percent).filter(|it| it.support == Support::Enough) {
+    match distribution.at(percent).filter(|it| !it.is_uncertain) {
         Some(found) if is_valid => {
-            let sign = if found.bound == Bound::AtLeast { ">" } else { "" };
+            let sign = if found.is_lower_bound { ">" } else { "" };
             format!("{sign}{}", latency(found.nanoseconds as f64))
         }
         Some(_) => "!".to_owned(),

@@ -12,7 +12,7 @@ use super::{
     lines::{self, baseline},
 };
 use crate::{
-    analysis::{Limited, Metric, MetricFacts, WorkloadRows},
+    analysis::{Metric, MetricFacts, WorkloadRows},
     html::{
         chart::{Chart, Mark, Point, logarithmic},
         safe,
@@ -128,7 +128,7 @@ fn chart(journal: &Journal, dimension: Dimension, members: &[&WorkloadRows<'_>])
         phase => Metric::primary(phase),
     };
     let lines = lines::lines(journal, members, |load, row| {
-        let is_bound = metric == Metric::Throughput && row.limited() == Limited::Yes;
+        let is_bound = metric == Metric::Throughput && row.is_limited();
         Some(Point {
             at: (dimension.of(&load.workload) as f64, row.median(metric)?),
             mark: if is_bound { Mark::Ring } else { Mark::Dot },
