@@ -50,7 +50,7 @@ pub(crate) fn outside(processes: &[Pid], folders: &[&Path]) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn interpreters_and_programs_of_the_system_are_shared_and_products_are_not() {
@@ -67,7 +67,7 @@ mod tests {
         let [folder, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let [own, product] = [&folder, &other].map(|it| it.path().join("product"));
         for path in [&own, &product] {
-            fs::copy("/bin/sleep", path).unwrap();
+            fs::copy("/bin/cat", path).unwrap();
         }
         let [script, elsewhere] = [&folder, &other].map(|it| it.path().join("script"));
         for path in [&script, &elsewhere] {
@@ -75,7 +75,8 @@ mod tests {
         }
         let found = |program: &Path, word: &Path| {
             let mut command = Command::new(program);
-            command.arg(word).stdin(std::process::Stdio::piped());
+            // Both wait for their input.
+            command.arg(word).arg("-").stdin(Stdio::piped()).stdout(Stdio::null());
             let mut child = command.spawn().unwrap();
             let pid = Pid::from_child(&child);
             // The kernel sets the words up after the program has begun to run.
@@ -86,7 +87,7 @@ mod tests {
             child.wait().unwrap();
             found
         };
-        let (shell, word) = (Path::new("/bin/sh"), Path::new("60"));
+        let (shell, word) = (Path::new("/bin/sh"), Path::new("-"));
         assert_eq!(found(&own, word), None);
         assert_eq!(found(&product, word), Some(product.clone()));
         assert_eq!(found(shell, &script), None);
