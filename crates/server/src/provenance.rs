@@ -80,8 +80,7 @@ mod tests {
             let mut child = command.spawn().unwrap();
             let pid = Pid::from_child(&child);
             // The kernel sets the words up after the program has begun to run.
-            let has_words = || tree::process(pid).unwrap().cmdline().is_ok_and(|it| it.len() > 1);
-            while !has_words() {}
+            while tree::process(pid).unwrap().cmdline().is_ok_and(|it| it.len() < 2) {}
             let found = outside(&[pid], &[folder.path()]);
             child.kill().unwrap();
             child.wait().unwrap();
