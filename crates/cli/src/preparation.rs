@@ -59,8 +59,7 @@ pub(crate) fn bind(
     idle: IdleOption,
     reporter: &Reporter,
 ) -> anyhow::Result<Option<AwakeCpus>> {
-    let requests = experiment.suite.workloads.iter().filter_map(|it| it.requests.as_ref());
-    requests.for_each(learn_files);
+    experiment.suite.workloads.iter().for_each(|it| learn_files(it, it.requests.as_ref()));
     let is_checked = experiment.verification.is_done();
     if !is_checked && experiment.suite.workloads.iter().any(Workload::expects_bodies) {
         reporter.note(UNCHECKED);

@@ -1,6 +1,7 @@
 //! What is requested and what a correct reply is: the same options in every verb.
 
 use jiff::Timestamp;
+use serde::Serialize;
 use std::{collections::BTreeSet, fs::File, io::Read, path::Path};
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::plan::Asked;
@@ -114,16 +115,18 @@ impl TrustOptions {
 pub(crate) const CONTRADICTION: &str = "--scenario says what is requested, and so do --method, --path, \
                                         --requests and the like: omit one of them";
 
-/// Hides what the files of a set have of secrets: bodies, and lines from which a secret is chosen.
-pub(crate) fn learn_files(set: &RequestSet) {
-    let folder = set.file.as_deref().and_then(|it| Path::new(it).parent()).unwrap_or(Path::new(""));
+/// Hides what the files of `sent` have of secrets: bodies, and lines from which a secret is chosen. Those of a set are
+/// beside its file.
+pub(crate) fn learn_files(sent: &impl Serialize, set: Option<&RequestSet>) {
+    let file = set.and_then(|set| set.file.as_deref());
+    let folder = file.and_then(|it| Path::new(it).parent()).unwrap_or(Path::new(""));
     let read = |path: &str| read_requests(&folder.join(path).display().to_string());
-    for body in set.requests.iter().filter_map(|it| it.body.as_ref()) {
+    for body in set.iter().flat_map(|it| &it.requests).filter_map(|it| it.body.as_ref()) {
         if let Body::File(path) = body {
             let _ = read(path);
         }
     }
-    let plain = serde_json::to_string(set).unwrap_or_default();
+    let plain = serde_json::to_string(sent).unwrap_or_default();
     let hidden = hidden_json(&plain);
     let chosen = plain.split("{choose:").skip(1).filter_map(|it| Some(it.split_once('}')?.0));
     let of_secret = chosen.filter(|path| !hidden.contains(&format!("{{choose:{path}}}")));

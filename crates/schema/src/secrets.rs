@@ -76,6 +76,10 @@ impl Secrets {
         match word.split_once('=').filter(|(name, _)| text::is_name(name)) {
             _ if is_field || text::takes_value(before, word) => self.value(before, word),
             Some((name, value)) => format!("{name}={}", self.value(name, value)),
+            None if text::USERS.contains(&before) && !word.contains(' ') => {
+                let option = format!("{before} ");
+                self.text(&(option.clone() + word)).trim_start_matches(&option).to_owned()
+            }
             None => self.text(word),
         }
     }

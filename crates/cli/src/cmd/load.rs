@@ -39,7 +39,7 @@ use crate::{
 
 /// Hides the secrets of the files that this load sends.
 fn learn_secrets(config: &LoadConfig) {
-    config.requests.iter().for_each(learn_files);
+    learn_files(config, config.requests.as_ref());
     if let Some(Body::File(path)) = config.body.as_ref().filter(|it| **it != Body::File("-".into()))
     {
         let _ = read_requests(path);

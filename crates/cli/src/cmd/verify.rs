@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let launcher = arguments.ready.launcher(Ipv4Addr::LOCALHOST.into(), context.launcher(None))?;
     let services = arguments.services(&context)?;
     let workload = arguments.workload(&services)?;
-    workload.requests.iter().for_each(learn_files);
+    learn_files(&workload, workload.requests.as_ref());
     let subjects = arguments.subjects(&context, services, &workload)?;
     let asking = Asking { workload, is_of_options: arguments.own.is_given() };
     let of = |subject: &Subject| scenarios(subject, arguments, &asking);

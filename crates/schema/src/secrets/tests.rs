@@ -39,6 +39,7 @@ fn secrets_of_a_text_are_hidden_in_whatever_form_it_has_them() {
         "user=ann&passwd=p q&n=5 /users?key={seq}&token=[redacted] /keyboard?monkey=1",
         "a[token]=b&user%5Bpass%5D=c&tok%65n=d&n=100% http://h/#token=e",
         "{\"query\":\"login(name: \\\"f\\\", password: \\\"g h\\\")\"}",
+        "srv --user bob:pw -u 'ann:p w' -u 1000:1000 [\"--user\",\"bob:pw\"] <user><password>p w</password></user>",
         "error: '{\\\"token\\\": \\\"a b\\\", \\\"n\\\": 1}' is wrong",
     ];
     let shown = lines
@@ -65,13 +66,13 @@ fn what_is_hidden_stays_different_and_is_not_hidden_again() {
 fn commands_header_lines_and_texts_of_a_document_are_hidden() {
     let document = json!({
         "command": ["srv", "--token", "a b", "--key=c d", "TOKEN=e f", "env TOKEN=g srv", "-H", "session: h",
-                    "--port", "1", "--key", "abc"],
+                    "--port", "1", "--key", "abc", "-u", "ann:pw"],
         "headers": [["Cookie", "a=\"b\"; c=d"], ["x-auth", "1"], ["x-auth", "2"], ["Accept", "x"]],
         "versions": {"cookie": "1.2"}, "token": 3, "body": {"text": "{\"token\":\"i\"}"}
     });
     let expected = json!({
         "command": ["srv", "--token", "[redacted]", "--key=[redacted]", "TOKEN=[redacted]", "env TOKEN=[redacted] srv",
-                    "-H", "session: [redacted]", "--port", "1", "--key", "[redacted-2]"],
+                    "-H", "session: [redacted]", "--port", "1", "--key", "[redacted-2]", "-u", "ann:[redacted]"],
         "headers": [["Cookie", "[redacted]"], ["x-auth", "[redacted]"], ["x-auth", "[redacted-2]"], ["Accept", "x"]],
         "versions": {"cookie": "1.2"}, "token": 3, "body": {"text": "{\"token\":\"[redacted]\"}"}
     });

@@ -8,6 +8,9 @@ use crate::environment::changes_servers;
 
 const QUOTES: [&str; 5] = ["&quot;", "\\\"", "\"", "'", "`"];
 
+/// Options whose value is a name and a password, with a colon between them.
+pub(super) const USERS: [&str; 2] = ["-u", "--user"];
+
 /// Decides if the value of a word is hidden.
 type IsHidden = fn(&str) -> bool;
 
@@ -47,7 +50,11 @@ pub(super) fn search(
         let (before, word, after) = (&text[..start], &text[start..at], &text[at..]);
         let begins = before.chars().next_back();
         let begins = begins.is_none_or(|it| it.is_whitespace() || "\"'`=(,[{<>?&;:#".contains(it));
-        let value = if begins && is_hidden(word) { value(before, word, after) } else { None };
+        let value = match begins {
+            true if is_hidden(word) => value(before, word, after),
+            true if USERS.contains(&word) => of_user(after),
+            _ => None,
+        };
         if let Some((from, length)) =
             value.filter(|(from, _)| !unquoted(&after[*from..]).starts_with(MARK))
         {
@@ -89,6 +96,15 @@ pub(super) fn takes_value(option: &str, word: &str) -> bool {
         && is_name(option)
         && !word.starts_with(['-', ']', ')', '}', ':', '{'])
         && !(option == "--key" && is_file)
+}
+
+/// Where the password in the value of such an option is, and how long it is. Numbers are those of a group.
+fn of_user(after: &str) -> Option<(usize, usize)> {
+    let rest = unquoted(unquoted(after).trim_start_matches([',', ' ', '=', '\n']));
+    let word = &rest[..length(rest, "")];
+    let (name, password) = word.split_once(':')?;
+    let is_secret = !password.chars().all(|it| it.is_ascii_digit());
+    is_secret.then_some((after.len() - rest.len() + name.len() + 1, password.len()))
 }
 
 /// Where the value of `word` begins in the text `after` it, and how long it is; none if it has none.

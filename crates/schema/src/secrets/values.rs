@@ -133,7 +133,7 @@ fn collect(value: &Value, name: Option<&str>, found: &mut BTreeSet<String>) {
 
 /// The name and the value in a word of a command, or in one of the two texts of a header line.
 fn named<'a>(before: &'a str, word: &'a str, is_field: bool) -> (Option<&'a str>, Option<&'a str>) {
-    let of_user = word.split_once(':').filter(|_| ["-u", "--user"].contains(&before));
+    let of_user = word.split_once(':').filter(|_| text::USERS.contains(&before));
     let of_header = word.split_once(' ').filter(|_| ["-H", "--header"].contains(&before));
     let pair = word.split_once('=').or(of_header).filter(|(name, _)| text::is_name(name));
     match (pair, of_user) {
