@@ -15,7 +15,7 @@ use std::{
 use walkdir::DirEntry;
 use wirebench_server::{
     digest::{add_content, hexadecimal},
-    provenance::is_shared,
+    executable::is_shared,
 };
 
 use crate::{

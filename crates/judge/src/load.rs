@@ -37,6 +37,8 @@ const LONG_SILENCE_NS: u64 = 1_000_000_000;
 const NEAR_THE_CEILING: f64 = 0.9;
 /// So much above the ceiling, and it was none.
 const NO_CEILING: f64 = 1.1;
+/// More unrequested bytes than on this share of the replies spoil a load.
+const SURPLUS_SHARE: f64 = 0.01;
 
 /// Which side set the rate, and what speaks against the figures.
 #[must_use]
@@ -80,16 +82,19 @@ pub fn failures(load: &LoadReport) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-/// Fewer requests were answered correctly, and once, than failed.
+/// Fewer requests were answered correctly than failed, or replies may be those of other requests.
 fn mostly_failed(load: &LoadReport) -> Option<String> {
-    let surplus = load.errors.surplus.min(load.requests);
-    let (failed, good) = (load.errors.requests() + surplus, load.requests - surplus);
-    let all = failed + good;
-    let how = if surplus > 0 { "failed or got unrequested bytes" } else { "failed" };
-    (load.requests > 0 && failed > good).then(|| {
+    let (failed, good, surplus) = (load.errors.requests(), load.requests, load.errors.surplus);
+    if good > 0 && surplus as f64 > SURPLUS_SHARE * good as f64 {
+        return Some(format!(
+            "unrequested bytes arrived {surplus} times, so replies may be those of earlier requests; correct the server"
+        ));
+    }
+    (good > 0 && failed > good).then(|| {
         format!(
-            "{failed} of {all} requests {how}, so rate and latency are those of a minority; correct the \
-             server or the request"
+            "{failed} of {} requests failed, so rate and latency are those of a minority; correct the server or the \
+             request",
+            failed + good
         )
     })
 }

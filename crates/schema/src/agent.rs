@@ -115,7 +115,8 @@ impl WindowOrder {
             return discard.into_iter().chain([length]).collect();
         }
         let mut begins = Duration::ZERO;
-        let parts = series().map(Duration::from_nanos).take_while(|part| {
+        let whole = |ns| self.model.whole_intervals(Duration::from_nanos(ns));
+        let parts = series().map(whole).take_while(|part| {
             let is_needed = begins < length;
             begins += *part;
             is_needed

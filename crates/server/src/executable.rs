@@ -3,6 +3,7 @@
 
 use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use std::{
+    env,
     fs::{self, File},
     io::{self, Read},
     os::unix::fs::PermissionsExt,
@@ -10,6 +11,28 @@ use std::{
 };
 
 use crate::parallel;
+
+/// Programs that run what they read, by their names without a version.
+const INTERPRETERS: &str = " ash bash beam.smp bun busybox dash deno dotnet guile java julia ksh lua luajit mono node \
+                            nodejs perl php pypy python R racket ruby sbcl sh tclsh wasmtime zsh ";
+/// Folders of the distribution. What its packages start may read files that no command names.
+const SYSTEM: [&str; 5] = ["/bin", "/lib", "/nix/store", "/sbin", "/usr"];
+/// The exception, where users install products.
+const LOCAL: &str = "/usr/local";
+
+/// True of interpreters and programs of the system, which may read programs that no command names.
+#[must_use]
+pub fn is_shared(program: &Path) -> bool {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.trim_end_matches(|it: char| it.is_ascii_digit() || ".-".contains(it));
+    let is_of_system =
+        SYSTEM.iter().any(|it| program.starts_with(it)) && !program.starts_with(LOCAL);
+    INTERPRETERS.contains(&format!(" {name} ")) || is_of_system && !is_own(program)
+}
+
+pub(crate) fn is_own(program: &Path) -> bool {
+    env::current_exe().is_ok_and(|own| own == program)
+}
 
 /// Whether `program` is on the search path, or exists when it has a slash.
 #[must_use]
@@ -27,8 +50,8 @@ fn find(program: &str, folder: &Path) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(folder.join(program)).filter(|path| path.exists());
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut places = env::split_paths(&path).map(|folder| folder.join(program));
     places.find(|place| may_be_executed(place))
 }
 
@@ -133,7 +156,7 @@ mod tests {
             let found = obstacle_of(text, mode).unwrap();
             assert!(found.contains(expected), "{found}");
         }
-        let folder = obstacle("./", &std::env::temp_dir()).unwrap();
+        let folder = obstacle("./", &env::temp_dir()).unwrap();
         assert!(folder.contains("is a folder"), "{folder}");
     }
 
@@ -153,5 +176,15 @@ mod tests {
         assert!(error("sh", 11).contains("raise `ulimit -u`"));
         assert!(error("sh", 2).contains("the dynamic loader of `sh` is missing"));
         assert_eq!(error("no-such-program", 2), "there is no program `no-such-program`");
+    }
+
+    #[test]
+    fn interpreters_and_programs_of_the_system_are_shared_and_products_are_not() {
+        for shared in ["/usr/sbin/nginx", "/home/a/.pyenv/bin/python3.12", "/opt/jdk-17/bin/java"] {
+            assert!(is_shared(Path::new(shared)), "{shared}");
+        }
+        for product in ["/usr/local/bin/server", "/home/a/javac/server", "/opt/server"] {
+            assert!(!is_shared(Path::new(product)), "{product}");
+        }
     }
 }

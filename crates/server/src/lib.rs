@@ -17,7 +17,7 @@ pub mod parallel;
 pub mod perf;
 pub mod pipe;
 pub mod process_clocks;
-pub mod provenance;
+mod provenance;
 pub mod threads;
 pub mod tree;
 pub mod visit;

@@ -1,12 +1,15 @@
 //! Which files the processes of a server run, whatever their command names: programs, interpreters and libraries.
 
-use procfs::process::{MMPermissions, MMapPath};
+use procfs::process::{MMPermissions, MMapPath, Process};
 use rustix::process::Pid;
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     digest::{of_file, of_text},
-    provenance::is_shared,
+    executable::is_shared,
     tree,
 };
 
@@ -23,23 +26,28 @@ pub fn digest(pids: &[Pid]) -> Option<String> {
         if is_shared(&process.exe().ok()?) {
             return None;
         }
-        let mut paths = BTreeSet::new();
-        for map in process.maps().ok()? {
-            let is_run = map.perms.intersects(MMPermissions::PRIVATE | MMPermissions::EXECUTE);
-            match map.pathname {
-                MMapPath::Path(path) if is_run => _ = paths.insert(path),
-                _ => {}
-            }
-        }
-        paths.retain(|path| !VOLATILE.iter().any(|it| path.to_string_lossy().starts_with(it)));
         // As the process sees them, which may be in a container.
         let root = Path::new("/proc").join(process.pid.to_string()).join("root");
-        for path in paths {
+        for path in files(&process)? {
             digests.insert(of_file(&root.join(path.strip_prefix("/").ok()?))?);
         }
     }
     let all: Vec<String> = digests.into_iter().collect();
     (!all.is_empty()).then(|| of_text(&all.join(" ")))
+}
+
+/// The files with a content that a process has mapped and runs.
+pub(crate) fn files(process: &Process) -> Option<BTreeSet<PathBuf>> {
+    let mut paths = BTreeSet::new();
+    for map in process.maps().ok()? {
+        let is_run = map.perms.intersects(MMPermissions::PRIVATE | MMPermissions::EXECUTE);
+        match map.pathname {
+            MMapPath::Path(path) if is_run => _ = paths.insert(path),
+            _ => {}
+        }
+    }
+    paths.retain(|path| !VOLATILE.iter().any(|it| path.to_string_lossy().starts_with(it)));
+    Some(paths)
 }
 
 #[cfg(test)]

@@ -1,37 +1,21 @@
 //! Where the programs of a server come from: from a tree of the user's, from the system, or from elsewhere.
 
+use procfs::process::Process;
 use rustix::process::Pid;
 use std::{
-    env, fs,
+    fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
-use crate::tree;
-
-/// Programs that run what they read, by their names without a version.
-const INTERPRETERS: &str = " ash bash beam.smp bun busybox dash deno dotnet guile java julia ksh lua luajit mono node \
-                            nodejs perl php pypy python R racket ruby sbcl sh tclsh wasmtime zsh ";
-/// Folders of the distribution. What its packages start may read files that no command names.
-const SYSTEM: [&str; 5] = ["/bin", "/lib", "/nix/store", "/sbin", "/usr"];
-/// The exception, where users install products.
-const LOCAL: &str = "/usr/local";
-
-/// True of interpreters and programs of the system, which may read programs that no command names.
-#[must_use]
-pub fn is_shared(program: &Path) -> bool {
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.trim_end_matches(|it: char| it.is_ascii_digit() || ".-".contains(it));
-    let is_of_system =
-        SYSTEM.iter().any(|it| program.starts_with(it)) && !program.starts_with(LOCAL);
-    INTERPRETERS.contains(&format!(" {name} ")) || is_of_system && !is_own(program)
-}
-
-fn is_own(program: &Path) -> bool {
-    env::current_exe().is_ok_and(|own| own == program)
-}
+use crate::{
+    executable::{is_own, is_shared},
+    mapped::files as mapped_files,
+    tree,
+};
 
 /// The first program or script of `processes` that is neither in one of `folders` nor shared, where the process has no
-/// argument from them either.
+/// argument from them either; or a library from elsewhere that a build has just written.
 pub(crate) fn outside(processes: &[Pid], folders: &[&Path]) -> Option<PathBuf> {
     let folders: Vec<PathBuf> = folders.iter().flat_map(|it| it.canonicalize()).collect();
     processes.iter().filter_map(|pid| tree::process(*pid)).find_map(|process| {
@@ -43,24 +27,25 @@ pub(crate) fn outside(processes: &[Pid], folders: &[&Path]) -> Option<PathBuf> {
         let program = (!is_shared(&program)).then_some(program);
         let files: Vec<PathBuf> = program.into_iter().chain(named).collect();
         let is_in = |path: &PathBuf| folders.iter().any(|it| path.starts_with(it));
-        files.iter().find(|_| !files.iter().any(is_in)).cloned()
+        let only = files.iter().find(|_| !files.iter().any(is_in)).cloned();
+        only.or_else(|| mapped_files(&process)?.into_iter().find(|it| !is_in(it) && is_new(it)))
     })
+}
+
+/// True of a file that was written since this process began, as by a build.
+fn is_new(file: &Path) -> bool {
+    let began_s = Process::myself().and_then(|it| it.stat()).map(|stat| {
+        let since_boot_s = stat.starttime / procfs::ticks_per_second();
+        procfs::boot_time_secs().map_or(u64::MAX, |boot_s| boot_s + since_boot_s)
+    });
+    let written_s = fs::metadata(file).map_or(0, |it| it.ctime());
+    written_s.unsigned_abs() > began_s.unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::process::{Command, Stdio};
-
-    #[test]
-    fn interpreters_and_programs_of_the_system_are_shared_and_products_are_not() {
-        for shared in ["/usr/sbin/nginx", "/home/a/.pyenv/bin/python3.12", "/opt/jdk-17/bin/java"] {
-            assert!(is_shared(Path::new(shared)), "{shared}");
-        }
-        for product in ["/usr/local/bin/server", "/home/a/javac/server", "/opt/server"] {
-            assert!(!is_shared(Path::new(product)), "{product}");
-        }
-    }
 
     #[test]
     fn programs_and_scripts_from_elsewhere_are_named_unless_an_argument_is_of_the_tree() {
@@ -91,6 +76,11 @@ mod tests {
         assert_eq!(found(&product, word), Some(product.clone()));
         assert_eq!(found(shell, &script), None);
         assert_eq!(found(shell, &elsewhere), Some(elsewhere.clone()));
-        assert_eq!(found(&product, &script), None);
+        // Times are in seconds.
+        while !is_new(&product) {
+            fs::copy("/bin/cat", &product).unwrap();
+        }
+        assert_eq!(found(&product, &script), Some(product.clone()));
+        assert!(!is_new(shell));
     }
 }

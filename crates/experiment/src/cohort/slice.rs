@@ -42,8 +42,9 @@ impl Shape {
         round: u32,
         (discard, length): (Duration, Duration),
     ) -> Self {
+        let whole = |it| model.whole_intervals(it).as_nanos();
         let [discard_ns, length_ns] =
-            [discard, length].map(|it| u64::try_from(it.as_nanos()).unwrap_or(u64::MAX));
+            [discard, length].map(|it| u64::try_from(whole(it)).unwrap_or(u64::MAX));
         let recording = Recording::Silent;
         Self { round, model: model.clone(), discard_ns, length_ns, recording }
     }

@@ -130,13 +130,18 @@ pub fn compare(
         let why = left_out.iter().map(ToString::to_string).collect();
         return Err(NotComparable::NothingInCommon(why));
     }
+    let judged = judge::judge(old, new, &results, &pairs, wishes);
+    // One program may read other files, which only its figures show.
+    let is_far = |it: &Change| {
+        [Metric::Cpu, Metric::Throughput].contains(&it.metric)
+            && yardstick::is_far(it.ratio.estimate.value)
+    };
     let nothing_differs = wishes.differences == Differences::Refuse
         && left_out.is_empty()
-        && grounds::nothing_differs(old, new, &pairs);
-    let judge::Judged { changes, yardsticks, warnings, lost } = match nothing_differs {
-        true => judge::Judged::default(),
-        false => judge::judge(old, new, &results, &pairs, wishes),
-    };
+        && grounds::nothing_differs(old, new, &pairs)
+        && !judged.changes.iter().any(is_far);
+    let judged = if nothing_differs { judge::Judged::default() } else { judged };
+    let judge::Judged { changes, yardsticks, warnings, lost } = judged;
     Ok(Comparison {
         format: comparison::FORMAT,
         scope: "these-two-results",

@@ -15,6 +15,14 @@ use crate::analysis::{
     Inconclusive, Levels, Metric, MetricFacts, Row, Values, WorkloadRows, estimate,
 };
 
+/// A ratio beyond which machines of one kind do not change the figures of one program.
+const FAR: f64 = 1.5;
+
+/// True of a change that is none of the machine.
+pub(super) fn is_far(ratio: f64) -> bool {
+    ratio.max(ratio.recip()) > FAR
+}
+
 /// A baseline that is the same program in both results.
 pub(super) struct Baseline<'a> {
     pub(super) pair: &'a Pair<'a>,
@@ -75,6 +83,13 @@ impl<'a> Baseline<'a> {
         })?;
         // The margin decides on outcomes, and an estimate has none.
         let drift = judge_changes(&[change], 0.0).first().map(estimate).ok_or_else(without)?;
+        if is_far(drift.value) {
+            let title = metric.title();
+            return Err(format!(
+                "their baseline {variant} is the same program in both, but its {title} changed by more than half: \
+                 what it reads may differ"
+            ));
+        }
         Ok(Self { pair, metric, drift })
     }
 

@@ -140,15 +140,22 @@ pub(super) fn sentence(
         SearchLimit::Budget => format!("; stopped after the budget{misses}"),
         SearchLimit::Interrupted => format!("; the search was interrupted{misses}"),
     };
+    // It may have been that of a burst.
+    if known.ends_with(NOT_CONFIRMED) {
+        let held = format!("{variant} held {objectives} at {rate} requests/s");
+        return format!("inconclusive: {held} ({known}; {shape}){beyond}");
+    }
     format!("{variant} holds {objectives} {up_to} {rate} requests/s ({known}; {shape}){beyond}")
 }
+
+const NOT_CONFIRMED: &str = "not confirmed";
 
 /// How well the rate is known.
 fn known(found: SearchResult) -> String {
     let is_confirmed = match found.disturbed {
         Some(_) => "no confirmation was undisturbed: repeat on a quiet machine",
         None if found.held > 0 => "confirmed",
-        None => "not confirmed",
+        None => NOT_CONFIRMED,
     };
     let runs = format!("{}, {is_confirmed}", count(found.runs, "run"));
     let shown = |rate: u64| thousands(rate as f64);
@@ -161,7 +168,7 @@ fn known(found: SearchResult) -> String {
         (None, _, 0) if found.confirmations > 0 => {
             format!("confirmed in {} of {} runs", found.held, found.confirmations)
         }
-        (None, _, 0) => "not confirmed".to_owned(),
+        (None, _, 0) => NOT_CONFIRMED.to_owned(),
         (None, ..) => runs,
     }
 }

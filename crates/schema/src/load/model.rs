@@ -41,6 +41,17 @@ impl LoadModel {
     pub const fn slipping(curve: RateCurve) -> Self {
         Self::Rate { curve, arrivals: Arrivals::Even, latency_from: LatencyOrigin::Sent }
     }
+
+    /// The length of a part of a load that shall last so long: at rates below 1000/s a whole number of the distances
+    /// between requests, because each part begins with one.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are checked")]
+    pub fn whole_intervals(&self, length: Duration) -> Duration {
+        let Self::Rate { curve, .. } = self else { return length };
+        let interval_ns = (1e9 / curve.first()) as u64;
+        let whole_ns = (length.as_nanos() as u64).next_multiple_of(interval_ns.max(1));
+        if interval_ns < 1_000_000 { length } else { Duration::from_nanos(whole_ns) }
+    }
 }
 
 /// A rate in requests per second over the time of the window. The warm-up has the rate at which the
@@ -116,4 +127,18 @@ pub enum LatencyOrigin {
     /// The time of sending; requests due in the meantime are skipped. Paced closed loops measure
     /// like this, which hides the effect of a server's stall on its users: coordinated omission.
     Sent,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_at_a_low_rate_last_whole_distances_between_requests() {
+        let ms = Duration::from_millis;
+        let slow = LoadModel::rate(RateCurve::Constant(20));
+        assert_eq!([0, 5, 50, 51].map(|it| slow.whole_intervals(ms(it))), [0, 50, 50, 100].map(ms));
+        let fast = LoadModel::rate(RateCurve::Constant(30_000));
+        assert_eq!([&fast, &LoadModel::Closed].map(|it| it.whole_intervals(ms(7))), [ms(7); 2]);
+    }
 }

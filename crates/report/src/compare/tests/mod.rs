@@ -123,6 +123,15 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
     assert_eq!((gate.verdict, gate.conditions.len()), (GateVerdict::Passed, 1));
     let forced = CompareOptions { differences: Differences::Force, ..wishes.clone() };
     assert!(!compared(&old, &new, &forced).changes.is_empty());
+    let mut slow = new.clone();
+    for run in &mut slow.runs {
+        if let Outcome::Measured(it) = &mut run.outcome {
+            it.load.requests_per_second *= 0.1;
+        }
+    }
+    let far = compared(&old, &slow, &wishes);
+    assert!(!far.nothing_differs && far.gate.as_ref().unwrap().fails(), "{far:#?}");
+    assert!(far.warnings.iter().any(|it| it.contains("what it reads may differ")), "{far:#?}");
     let environment = [machine(), Environment { kernel: "6.2.0".into(), ..machine() }];
     let [was, is] = environment.each_ref().map(Some);
     let side = |journal, environment| Side { name: "one", journal, environment };
