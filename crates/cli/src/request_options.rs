@@ -126,10 +126,11 @@ pub(crate) fn learn_files(sent: &impl Serialize, set: Option<&RequestSet>) {
             let _ = read(path);
         }
     }
-    let plain = serde_json::to_string(sent).unwrap_or_default();
+    // Without its brace it is no placeholder, and hidden as a value.
+    let plain = serde_json::to_string(sent).unwrap_or_default().replace("{choose:", "choose:");
     let hidden = hidden_json(&plain);
-    let chosen = plain.split("{choose:").skip(1).filter_map(|it| Some(it.split_once('}')?.0));
-    let of_secret = chosen.filter(|path| !hidden.contains(&format!("{{choose:{path}}}")));
+    let chosen = plain.split("choose:").skip(1).filter_map(|it| Some(it.split_once('}')?.0));
+    let of_secret = chosen.filter(|path| !hidden.contains(&format!("choose:{path}}}")));
     for text in of_secret.collect::<BTreeSet<_>>().into_iter().flat_map(read) {
         learn(&text.lines().map(|line| ["secret", line]).collect::<Vec<_>>());
     }

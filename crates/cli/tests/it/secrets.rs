@@ -89,7 +89,12 @@ fn search_loads(world: &World, address: &str, code: Option<i32>) {
     let archive = write(world, "archive.har", &here(ARCHIVE));
     let body = write(world, "body.json", "{\"token\": \"hush25\"}");
     let path = format!("{url}users/7?session_token=hush26");
-    let loads: [&[&str]; 6] = [
+    let words = write(world, "words.txt", "hush49\nhush51\n");
+    let (chosen, header) = (
+        format!("{url}users/8?token={{choose:{words}}}"),
+        format!("X-Auth-Token: {{choose:{words}}}"),
+    );
+    let loads: [&[&str]; 7] = [
         &["--requests", &lines, &url],
         &["--requests", &targets],
         &["--requests", &archive],
@@ -101,6 +106,7 @@ fn search_loads(world: &World, address: &str, code: Option<i32>) {
             &path,
         ],
         &["--method", "POST", "-H", "token: hush30", "--body", "pin=1&secret=hush31 hush32", &url],
+        &["-H", &header, &chosen],
     ];
     let mut shown = Vec::new();
     for (number, load) in loads.iter().enumerate() {
@@ -123,7 +129,11 @@ fn search_loads(world: &World, address: &str, code: Option<i32>) {
     for words in [["load", "http://ann:hush33@127.0.0.1/"], ["load", "--password=hush33"]] {
         shown.push(world.wirebench(&words).ended(2));
     }
-    assert_hidden(world, &shown, &["api.jsonl", "targets.txt", "archive.har", "body.json"]);
+    assert_hidden(
+        world,
+        &shown,
+        &["api.jsonl", "targets.txt", "archive.har", "body.json", "words.txt"],
+    );
     if code != Some(0) {
         return;
     }
@@ -147,7 +157,7 @@ fn no_output_of_a_run_has_a_secret() {
     write(&world, "api.jsonl", LINES.lines().next().unwrap());
     let server = |words: &str| format!("env {words} --listen redis://ann:hush41@h/0");
     let a = server(
-        "TOKEN=hush34 'DB_PASSWORD=hush35 hush36' sh srv.sh {port} --api-key hush37 --auth=hush38",
+        "TOKEN=hush34 'DB_PASSWORD=hush35 hush36' sh srv.sh {port} --api-key hush37 --auth=hush38 --user bob:hush48",
     );
     let b = server("TOKEN=hush39 sh srv.sh {port} --password 'hush40 x'");
     let run = ["run", "--server", &a, "--server", &b, "--phase", "saturate", "--steady", "0s"];
