@@ -34,7 +34,7 @@ pub fn at_limit(error: io::Error) -> io::Error {
 
 /// How many servers are checked at the same time: a check waits more than it works.
 pub fn checks() -> usize {
-    thread::available_parallelism().map_or(2, |cpus| 2 * usize::from(cpus)).min(8)
+    thread::available_parallelism().map_or(4, |cpus| 4 * usize::from(cpus)).min(8)
 }
 
 /// Calls `work` with each of `items`, up to `most` of them at the same time. The results are in the
