@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     /// Show only failed checks
     #[arg(short, long)]
     quiet: bool,
-    /// Servers to check in parallel [default: two per CPU, at most 8]
+    /// Servers to check in parallel [default: four per CPU, at most 8]
     #[arg(short, long, value_name = "N", value_parser = value::positive_count::<usize>)]
     jobs: Option<usize>,
     /// Repeat all checks this many times and count the failures of each [default: 1]
