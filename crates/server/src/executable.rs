@@ -1,5 +1,6 @@
-//! Why a program cannot be executed. The kernel's error alone leaves it open: it says "no such file"
-//! of a script whose interpreter is missing, and "permission denied" of a folder.
+//! Files of programs: if one is shared by servers that have nothing else in common, and why one cannot be executed.
+//! The kernel's error alone leaves that open: it says "no such file" of a script whose interpreter is missing, and
+//! "permission denied" of a folder. Which program a server runs is not here.
 
 use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use std::{

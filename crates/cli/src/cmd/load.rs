@@ -40,8 +40,8 @@ use crate::{
 /// Hides the secrets of the files that this load sends.
 fn learn_secrets(config: &LoadConfig) {
     learn_files(config, config.requests.as_ref());
-    if let Some(Body::File(path)) = config.body.as_ref().filter(|it| **it != Body::File("-".into()))
-    {
+    // Standard input is read by the load alone.
+    if let Some(Body::File(path)) = &config.body {
         let _ = read_requests(path);
     }
 }

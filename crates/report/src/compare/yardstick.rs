@@ -86,8 +86,8 @@ impl<'a> Baseline<'a> {
         if is_far(drift.value) {
             let title = metric.title();
             return Err(format!(
-                "their baseline {variant} is the same program in both, but its {title} changed by more than half: \
-                 what it reads may differ"
+                "their baseline {variant} is the same program in both, but its {title} changed by more than a \
+                 factor of 1.5: what it reads may differ"
             ));
         }
         Ok(Self { pair, metric, drift })

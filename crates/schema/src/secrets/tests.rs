@@ -115,6 +115,12 @@ fn values_that_were_given_are_hidden_without_their_names_and_short_ones_are_not(
 }
 
 #[test]
+fn the_file_of_a_key_is_no_secret() {
+    learn(&json!({"certificate": {"key": "./client.pem"}}));
+    assert_eq!(hidden_text("cannot read ./client.pem"), "cannot read ./client.pem");
+}
+
+#[test]
 fn a_stored_document_is_searched_for_its_own_values_and_an_id_that_is_one_stays() {
     let journal =
         "{\"command\": [\"env\", \"TOKEN=Stored01\"]}\n{\"stderr\": \"no Stored01 here\"}\n";

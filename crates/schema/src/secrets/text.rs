@@ -90,12 +90,15 @@ fn without_users(text: &str, mark: &str, found: &mut dyn FnMut(&str)) -> String 
 
 /// Tells if `word` may be the secret after `option`, and not another option, a place for a port, or a file.
 pub(super) fn takes_value(option: &str, word: &str) -> bool {
-    let is_file = word.starts_with(['/', '.', '~'])
-        || [".pem", ".key", ".crt"].iter().any(|it| word.ends_with(it));
     option.starts_with('-')
         && is_name(option)
         && !word.starts_with(['-', ']', ')', '}', ':', '{'])
-        && !(option == "--key" && is_file)
+        && !(option == "--key" && is_file(word))
+}
+
+pub(super) fn is_file(word: &str) -> bool {
+    let endings = [".pem", ".key", ".crt"];
+    word.starts_with(['/', '.', '~']) || endings.iter().any(|it| word.ends_with(it))
 }
 
 /// Where the password in the value of such an option is, and how long it is. Numbers are those of a group.

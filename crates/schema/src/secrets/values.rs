@@ -24,7 +24,7 @@ const LONGEST: usize = 128;
 /// The end of an excerpt.
 const CUT: &str = "…";
 
-/// SecretValues that are looked for in texts.
+/// Values that are looked for in texts.
 #[derive(Debug, Default)]
 pub(super) struct SecretValues {
     all: BTreeSet<String>,
@@ -101,6 +101,8 @@ fn secrets_of(document: &Value) -> BTreeSet<String> {
 /// header line, and a text may hold JSON.
 fn collect(value: &Value, name: Option<&str>, found: &mut BTreeSet<String>) {
     match value {
+        // The key of a certificate is a file.
+        Value::String(text) if name == Some("key") && text::is_file(text) => {}
         Value::String(text) if name.is_some_and(text::is_name) => add_forms(text, found),
         Value::String(text) => {
             text::search(text, REDACTED, is_secret, &mut |it| add_forms(it, found));

@@ -79,8 +79,10 @@ impl Sink {
         if self.failure.is_some() || !self.file.metadata().is_ok_and(|it| it.is_file()) {
             return self.write(text);
         }
-        let new = self.path.with_added_extension("new");
-        let replaced = fs::write(&new, text).and_then(|()| fs::rename(&new, &self.path));
+        // A link stays one.
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let new = path.with_added_extension("new");
+        let replaced = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
         self.failure = replaced.inspect_err(|_| _ = fs::remove_file(&new)).err();
     }
 

@@ -98,7 +98,11 @@ fn old_results_are_lost_only_when_new_ones_take_their_place() {
         running.iter().all(|part| metrics.contains(part)) && line.ends_with("}\n"),
         "{metrics}"
     );
+    std::os::unix::fs::symlink(&openmetrics, folder.path().join("link")).unwrap();
+    files.openmetrics.as_mut().unwrap().0.path = folder.path().join("link");
     files.report(&result());
+    assert!(folder.path().join("link").is_symlink());
+    fs::remove_file(folder.path().join("link")).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left beside the files");
     let [table, metrics, _] = read();
     assert!(!metrics.contains("wirebench_load_connections"), "{metrics}");
