@@ -4,7 +4,7 @@
 use anyhow::{Context as _, bail};
 use std::{ffi::OsStr, path::PathBuf, time::Duration};
 use wirebench_host::{neighbours::Programs, place::PlacementRequest, place_here};
-use wirebench_schema::load::LoadReport;
+use wirebench_schema::load::{LoadReport, LoadResult};
 
 use crate::process::{self, Finished, PATIENCE, Server, command, finish, on};
 
@@ -91,8 +91,8 @@ impl Bench {
         if !status.success() {
             print!("{stderr}");
         }
-        serde_json::from_str(&stdout)
-            .with_context(|| format!("`wirebench {line}` printed no report:\n{stdout}"))
+        let report = LoadResult::parse(&stdout).and_then(Result::ok).map(|it| it.report);
+        report.with_context(|| format!("`wirebench {line}` printed no report:\n{stdout}"))
     }
 
     /// Prints a warning if programs other than this one and its descendants used the CPUs meanwhile.

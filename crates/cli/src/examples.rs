@@ -34,7 +34,7 @@ const ALL: [(&str, &str); 34] = [
     ("wirebench doctor", "problems, and how to undo each remedy"),
     ("wirebench doctor --strict", "exit code 1 unless every check is fine"),
     ("wirebench doctor --detect", "which differences `ab` finds here"),
-    ("wirebench schema report > schema.json", "for any validator"),
+    ("wirebench schema result > schema.json", "for any validator"),
     ("wirebench completions bash > ~/.local/share/bash-completion/completions/wirebench", ""),
     ("wirebench completions fish > ~/.config/fish/completions/wirebench.fish", ""),
     ("wirebench man ~/.local/share/man/man1", "then `man wirebench-run`"),

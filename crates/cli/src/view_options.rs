@@ -2,7 +2,7 @@
 
 use wirebench_report::{
     analysis::{Analysis, Sort},
-    view::View,
+    filter::JournalFilter,
 };
 use wirebench_schema::journal::Journal;
 
@@ -34,8 +34,8 @@ impl ViewOptions {
 
     /// A stored run as it is to be shown.
     pub(crate) fn of(&self, journal: Journal) -> anyhow::Result<Journal> {
-        let view = View { baseline: self.baseline.as_deref(), exclude: &self.exclude };
-        view.of(journal).map_err(usage)
+        let filter = JournalFilter { baseline: self.baseline.as_deref(), exclude: &self.exclude };
+        filter.of(journal).map_err(usage)
     }
 
     /// Its analysis, with the rows in order.

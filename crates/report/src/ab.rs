@@ -9,13 +9,12 @@
 pub mod detect;
 mod document;
 mod figure;
-mod flat;
 mod gate;
-pub(crate) mod json;
 mod outlook;
 mod sentence;
 mod side;
 mod verdict;
+mod view;
 
 use wirebench_schema::{
     gate::Condition,
@@ -27,7 +26,7 @@ use wirebench_stats::MIN_COHORTS;
 
 pub use self::{figure::Figure, outlook::outlook, side::Side, verdict::Verdict};
 use crate::{
-    analysis::{Claim, Metric, MetricFacts, Reads, SideRatio, WorkloadRows, rows},
+    analysis::{Claim, Metric, MetricFacts, Reads, Row, SideRatio, WorkloadRows, rows},
     compare::{ConditionResult, Gate},
 };
 
@@ -127,6 +126,16 @@ impl<'a> Ab<'a> {
 
     fn main(&self) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.metric == self.metric)
+    }
+
+    /// The instances of a side.
+    fn instances(&self, side: usize) -> Vec<&Row<'a>> {
+        self.sides[side].instances.iter().map(|row| &self.rows.rows[*row]).collect()
+    }
+
+    /// Whether a figure of a side is what it claims to be.
+    fn is_side_valid(&self, side: usize, metric: Metric) -> bool {
+        Row::standing_of(&self.instances(side), metric).is_compared()
     }
 
     /// A unit of repetition.

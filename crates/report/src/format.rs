@@ -1,11 +1,11 @@
 //! The forms in which every result can be printed for documents and for other programs. One row of a
 //! table for each; the option on command lines has the form's name.
 
-pub(crate) mod csv;
+pub mod csv;
 pub(crate) mod openmetrics;
 mod trackers;
 
-use crate::{Report, analysis::Metric, flat::Flat, names::names};
+use crate::{Report, analysis::Metric, names::names, view::ResultView};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
@@ -54,19 +54,19 @@ impl Format {
     /// A result in this form; forms of rows and figures are limited to `metric`, if there is one.
     #[must_use]
     pub fn write(self, report: &dyn Report, metric: Option<Metric>) -> Written {
-        let flat = || report.flat().only(metric);
+        let view = || report.view().only(metric);
         let whole = |text| Written { text, skipped: 0, remarks: Vec::new() };
         // Without figures that are not valid, because the form has no mark for them.
-        let valid = |write: fn(&Flat) -> String| {
-            let flat = flat();
-            Written { text: write(&flat), skipped: flat.not_valid(), remarks: flat.remarks() }
+        let valid = |write: fn(&ResultView<'_>) -> String| {
+            let view = view();
+            Written { text: write(&view), skipped: view.not_valid(), remarks: view.remarks() }
         };
         match self {
             Self::Markdown => whole(report.markdown()),
             Self::Html => whole(report.html()),
             Self::Csv => {
-                let flat = flat();
-                Written { remarks: flat.absent(), ..whole(csv::text(&flat)) }
+                let view = view();
+                Written { remarks: view.absent(), ..whole(csv::text(&view)) }
             }
             Self::Json => whole(report.json()),
             Self::Bencher => valid(trackers::bencher),

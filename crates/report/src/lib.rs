@@ -7,6 +7,7 @@
 
 pub mod ab;
 pub mod analysis;
+mod build;
 mod by_name;
 pub mod commands;
 pub mod compare;
@@ -15,9 +16,9 @@ pub mod distribution;
 pub mod document;
 mod escape;
 pub mod exposition;
+pub mod filter;
 #[cfg(test)]
 mod fixtures;
-pub mod flat;
 pub mod format;
 pub mod gates;
 mod generators;
@@ -25,10 +26,8 @@ pub mod hgrm;
 mod html;
 mod idle_words;
 mod interval;
-pub mod json;
 pub mod junit;
 pub mod load;
-pub mod load_csv;
 pub mod load_text;
 mod load_words;
 mod names;
@@ -63,6 +62,7 @@ pub use shown::refused;
 use self::{
     analysis::Analysis,
     document::{Document, Paint},
+    view::ResultView,
 };
 
 /// A result in the forms that its folder has.
@@ -79,9 +79,11 @@ pub trait Report {
     fn html(&self) -> String {
         self.document().html()
     }
-    fn json(&self) -> String;
-    /// Rows and figures, for forms of other programs.
-    fn flat(&self) -> flat::Flat;
+    /// Its facts, for forms of other programs.
+    fn view(&self) -> ResultView<'_>;
+    fn json(&self) -> String {
+        self.view().json()
+    }
     /// The name of the file with the JSON.
     fn json_file(&self) -> &'static str {
         "report.json"
@@ -115,12 +117,7 @@ impl Report for Details<'_> {
         screen::html::page(self.analysis, &self.facts)
     }
 
-    fn json(&self) -> String {
-        let (result, gate) = (json::report(self.analysis), self.facts.gate);
-        json::pretty(&json::WithGate { result, gate })
-    }
-
-    fn flat(&self) -> flat::Flat {
-        flat::of_run(&json::report(self.analysis))
+    fn view(&self) -> ResultView<'_> {
+        build::run(self.analysis, self.facts.gate)
     }
 }

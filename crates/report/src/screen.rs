@@ -103,6 +103,11 @@ fn text(model: &Model<'_>, document: Option<(String, Vec<Block>)>, facts: &Facts
     lines.join("\n") + "\n"
 }
 
+/// The result in words.
+pub(crate) fn sentence(analysis: &Analysis<'_>) -> String {
+    headline::result(&adapter::model(analysis, Stage::Final))
+}
+
 /// The table of a run that goes on, with its head.
 #[must_use]
 pub fn live_page(journal: &Journal, facts: &Facts<'_>) -> String {

@@ -10,9 +10,9 @@ use wirebench_stats::{median, range};
 
 use crate::{
     analysis::{Analysis, Metric, StateShare, WorkloadRows},
+    filter::meant,
     html::chart::Axis,
     table::{count, states::distance},
-    view::meant,
 };
 
 /// How to read a drawing of slices.

@@ -4,16 +4,14 @@
 
 mod charts;
 mod document;
-mod flat;
 mod search;
 mod sweep;
+mod view;
 mod words;
 
 pub use search::{ProbedRate, SearchReport};
 pub use sweep::{CellRank, Sweep, SweepCell};
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use wirebench_schema::{
     journal::{EndReason, Journal, Reason, ReasonKind, Weight},
     suite::Workload,
@@ -23,22 +21,20 @@ use crate::{
     Report,
     compare::{Gate, conditions_block},
     document::Document,
-    flat::Flat,
     idle_words,
-    json::{WithGate, pretty},
     load_words::describe_payload,
     table::{
         count,
         headline::{labels, sides},
     },
+    view::ResultView,
 };
 
 /// The name of the suites of `wirebench tune`.
 pub const SUITE: &str = "tune";
 
 /// What a journal of `wirebench tune` says.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Tuned {
     /// A sweep over workers and connections.
     Sweep(Box<Sweep>),
@@ -63,6 +59,7 @@ impl Tuned {
 /// The result of a sweep or a search, and that of the conditions that the user set.
 #[derive(Clone, Copy, Debug)]
 pub struct TuneReport<'a> {
+    pub journal: &'a Journal,
     pub tuned: &'a Tuned,
     pub gate: Option<&'a Gate>,
 }
@@ -77,18 +74,8 @@ impl Report for TuneReport<'_> {
         document
     }
 
-    /// # Panics
-    ///
-    /// Never: all keys are words or numbers.
-    fn json(&self) -> String {
-        pretty(&WithGate { result: self.tuned, gate: self.gate })
-    }
-
-    fn flat(&self) -> Flat {
-        match self.tuned {
-            Tuned::Sweep(sweep) => flat::of_sweep(sweep),
-            Tuned::Search(search) => flat::of_search(search),
-        }
+    fn view(&self) -> ResultView<'_> {
+        view::view(self)
     }
 
     fn json_file(&self) -> &'static str {

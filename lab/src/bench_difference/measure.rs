@@ -45,7 +45,7 @@ impl Subject {
     /// CPU time per request of a suite's servers, in nanoseconds: the median of their medians.
     pub(super) fn cost_ns(&self, wirebench: &Path) -> anyhow::Result<f64> {
         let report = self.run(wirebench)?;
-        let medians = rows(&report).filter_map(|row| row["figures"][FIGURE]["median"].as_f64());
+        let medians = cells(&report).filter_map(|cell| figure(cell)["value"].as_f64());
         wirebench_stats::median(&medians.collect::<Vec<_>>())
             .context("the report has no CPU time per request")
     }
@@ -74,10 +74,10 @@ impl Subject {
 fn verdicts(report: &Value) -> anyhow::Result<Vec<Judged>> {
     let mut judged = Vec::new();
     // The baseline's second instance is a check of the machine, not a row.
-    for row in rows(report).filter(|row| row["role"] == "entrant") {
-        let ratio = &row["figures"][FIGURE]["ratio"];
-        let copy = row["copy"].as_u64().context("a row has no number of its copy")?;
-        let name = format!("{} #{}", text(&row["variant"]), copy + 1);
+    for cell in cells(report).filter(|cell| cell["role"] == "entrant") {
+        let ratio = &figure(cell)["ratios"][0];
+        let copy = cell["copy"].as_u64().context("a cell has no number of its copy")?;
+        let name = format!("{} #{}", text(&cell["server"]), copy + 1);
         judged.extend(Judged::read(name, text(&ratio["claim"]), ratio));
     }
     ensure!(!judged.is_empty(), "no row was judged: the report has no claims");
@@ -92,7 +92,7 @@ fn compare(wirebench: &Path, a: &Path, b: &Path, budget: Duration) -> anyhow::Re
     let output = finish(command, LIMIT)?.output()?;
     let output: Value = serde_json::from_str(&output).context("`wirebench ab --json`")?;
     println!("{}", text(&output["sentence"]));
-    let ratio = &output["figures"][FIGURE]["ratio"];
+    let ratio = &figure(&output["cells"][1])["ratios"][0];
     let judged = Judged::read(b.display().to_string(), text(&output["verdict"]), ratio);
     judged.context("`wirebench ab --json` has no ratio")
 }
@@ -119,9 +119,14 @@ fn slower_percent(name: &str) -> f64 {
     program.rsplit('-').next().and_then(|it| it.parse().ok()).unwrap_or(0.0)
 }
 
-fn rows(report: &Value) -> impl Iterator<Item = &Value> {
-    let workloads = report["workloads"].as_array().into_iter().flatten();
-    workloads.flat_map(|workload| workload["rows"].as_array().into_iter().flatten())
+fn cells(report: &Value) -> impl Iterator<Item = &Value> {
+    report["cells"].as_array().into_iter().flatten()
+}
+
+/// CPU time per request of a cell.
+fn figure(cell: &Value) -> &Value {
+    let mut figures = cell["figures"].as_array().into_iter().flatten();
+    figures.find(|it| it["metric"] == FIGURE).unwrap_or(&Value::Null)
 }
 
 fn text(value: &Value) -> String {

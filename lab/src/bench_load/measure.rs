@@ -5,7 +5,7 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 use wirebench_experiment::tool;
-use wirebench_schema::load::LoadReport;
+use wirebench_schema::load::LoadResult;
 
 use super::contestant::{Contestant, Shape};
 use crate::{
@@ -81,10 +81,10 @@ fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Counted> {
             serde_json::from_str(output).map_err(Into::into)
         }
         _ if contestant.is_ours() => {
-            serde_json::from_str(output).map_err(Into::into).map(|it: LoadReport| {
-                let (requests_per_second, errors) = (it.requests_per_second, it.errors.total());
-                Counted { requests: it.requests, requests_per_second, errors }
-            })
+            let result = LoadResult::parse(output).and_then(Result::ok).map(|it| it.report);
+            result
+                .context("no report of a load")
+                .map(|it| Counted::of(it.requests, it.errors.total(), it.window_ns as f64 / 1e9))
         }
         // `wirebench load --generator` reads the reports of the others too.
         _ => {

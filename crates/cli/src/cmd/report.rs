@@ -199,7 +199,7 @@ impl Arguments {
             return Ok(self.format.text(ab, metric, shown));
         }
         if let Some(tuned) = Tuned::of(journal).filter(|_| metric.is_none()) {
-            let report = TuneReport { tuned: &tuned, gate };
+            let report = TuneReport { journal, tuned: &tuned, gate };
             return Ok(self.format.text(&report, None, || report.details()));
         }
         let known = Known::of(journal, results::folder(&self.run))?;

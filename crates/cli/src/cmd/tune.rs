@@ -241,7 +241,7 @@ fn show(
     let format = arguments.format;
     let place = format!("results: {}", finished.folder.display());
     let gate = gates::of_tune(&finished.journal, tuned, arguments.gate.conditions());
-    let report = TuneReport { tuned, gate: gate.as_ref() };
+    let report = TuneReport { journal: &finished.journal, tuned, gate: gate.as_ref() };
     format.print(&report, place, |place| format!("{}{place}", report.details()));
     results::write(finished, &report)?;
     let shown = if format.format.is_none() { Shown::There } else { Shown::Aside };

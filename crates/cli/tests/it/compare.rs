@@ -210,8 +210,8 @@ fn every_form_says_the_same() {
     let json = compare(MADE, SLOWER, &[&options[..], &["--json"]].concat());
     assert_eq!(json.code, Some(4));
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(value["changes"][0]["verdict"], "worse");
-    let drift = &value["baseline_drift"][0];
+    assert_eq!(value["cells"][0]["figures"][0]["ratios"][0]["claim"], "lower");
+    let drift = &value["comparison"]["baseline_drift"][0];
     assert!((drift["value"].as_f64().unwrap() - 1.0).abs() < 0.01, "{drift}");
 }
 

@@ -29,22 +29,21 @@ fn the_script_of_the_manual_prints_the_figures_of_a_result_with_pandas() {
     assert!(output.status.success() && stderr.is_empty(), "{stderr}");
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<Vec<&str>> = text.lines().map(|it| it.split_whitespace().collect()).collect();
-    assert_eq!(lines[0], ["workload", "entry", "us", "ratio", "claim"]);
+    assert_eq!(lines[0], ["load", "server", "us", "ratio", "claim"]);
     let report = world.stdout(&["report", &result, "--json"]);
     let report: Value = serde_json::from_str(&report).unwrap();
     let mut expected = 0;
-    for workload in report["workloads"].as_array().unwrap() {
-        let rows = workload["rows"].as_array().unwrap().iter();
-        for row in rows.filter(|row| row["valid"] == true && row["role"] != "second-of-baseline") {
-            let figure = &row["figures"]["server_cpu_ns_per_request"];
-            let us = format!("{:.2}", figure["median"].as_f64().unwrap() / 1000.0);
-            let claim = figure["ratio"]["claim"].as_str().unwrap_or("baseline");
-            let names = [&workload["name"], &row["variant"]].map(|it| it.as_str().unwrap());
-            let is_it = |line: &&Vec<&str>| line[..3] == [names[0], names[1], &us];
-            let line = lines.iter().find(is_it).unwrap_or_else(|| panic!("{names:?} {us}: {text}"));
-            assert_eq!(line.last(), Some(&claim), "{text}");
-            expected += 1;
-        }
+    let cells = report["cells"].as_array().unwrap().iter();
+    for cell in cells.filter(|it| it["valid"] == true && it["role"] != "second-of-baseline") {
+        let mut figures = cell["figures"].as_array().unwrap().iter();
+        let figure = figures.find(|it| it["metric"] == "server_cpu_ns_per_request").unwrap();
+        let us = format!("{:.2}", figure["value"].as_f64().unwrap() / 1000.0);
+        let claim = figure["ratios"][0]["claim"].as_str().unwrap_or("baseline");
+        let names = ["load", "server"].map(|it| cell[it].as_str().unwrap());
+        let is_it = |line: &&Vec<&str>| line[..3] == [names[0], names[1], &us];
+        let line = lines.iter().find(is_it).unwrap_or_else(|| panic!("{names:?} {us}: {text}"));
+        assert_eq!(line.last(), Some(&claim), "{text}");
+        expected += 1;
     }
     assert!(expected > 10 && lines.len() == expected + 1, "{text}");
 }

@@ -3,10 +3,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::Instant;
-use wirebench_schema::{
-    journal::{EndReason, Outcome},
-    load::LoadReport,
-};
+use wirebench_schema::journal::{EndReason, Outcome};
 
 use crate::world::{World, entries, read, records, result_in};
 
@@ -40,7 +37,7 @@ fn two_generators_make_one_load_and_are_copied_once() {
         let first = ["load", "--from", "a,b", "--carrier", &carrier, "-t1", "-c6", "-d1s"];
         loaded(&world, &[&first[..], options, &[&url]].concat())
     };
-    let report: LoadReport = serde_json::from_str(&load(&["-R", "500", "--json"])).unwrap();
+    let report = crate::load::read(&load(&["-R", "500", "--json"]));
     let hosts: Vec<_> = report.generators.iter().map(|it| (&*it.host, it.connections)).collect();
     assert_eq!(hosts, [("a", 3), ("b", 3)]);
     assert_eq!((report.connections_made, report.config.connections), (6, 6));
@@ -134,7 +131,7 @@ fn clocks_that_differ_by_hours_start_a_load_together_with_hosts() {
     );
     let first = ["load", "--from", "100000,5000", "--carrier", &carrier, "-t1", "-c2", "-d1s"];
     let text = loaded(&world, &[&first[..], &["--json", &url()]].concat());
-    let report: LoadReport = serde_json::from_str(&text).unwrap();
+    let report = crate::load::read(&text);
     let delays = report.generators.iter().map(|it| it.start_delay_ns + it.clock_error_ns);
     assert!(delays.max().unwrap() < 1_000_000_000, "{:?}", report.generators);
     world.wait_for_silence();

@@ -10,10 +10,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use wirebench_schema::{
-    journal::{EndReason, Journal, Outcome},
-    load::LoadReport,
-};
+use wirebench_schema::journal::{EndReason, Journal, Outcome};
 
 use crate::{
     from::loaded,
@@ -211,7 +208,7 @@ fn generators_on_two_hosts_load_a_server_on_a_third_over_ssh_with_hosts() {
     let url = format!("http://{SERVER}/");
     let words = ["load", "--from", "g1,g2", "--carrier", &carrier, "-t1", "-c8", "-d1s"];
     let text = loaded(&world, &[&words[..], &["-R", "2000", "--json", &url]].concat());
-    let report: LoadReport = serde_json::from_str(&text).unwrap();
+    let report = crate::load::read(&text);
     let shares = report.generators.iter().map(|it| (&*it.host, it.connections));
     assert_eq!(shares.collect::<Vec<_>>(), [("g1", 4), ("g2", 4)]);
     let due = report.offered.unwrap().due;

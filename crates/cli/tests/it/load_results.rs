@@ -143,7 +143,7 @@ fn two_loads_are_compared_and_other_pairs_are_refused() {
     let json = format!("{new}/load.json");
     world
         .wirebench(&["compare", &old, &json, "--json"])
-        .assert_prints(0, &["\"figure\": \"latency_ns_p99\""]);
+        .assert_prints(0, &["\"metric\": \"latency_ns_p99\""]);
     world
         .wirebench(&["compare", &old, &json, "--html"])
         .assert_prints(0, &["<title>wirebench compare"]);

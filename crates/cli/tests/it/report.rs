@@ -58,9 +58,11 @@ fn a_journal_is_shown_as_text_markdown_and_json() {
     }
     let json = world.wirebench(&["report", path, "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
-    let row = &json["workloads"][0]["rows"][2];
-    let ratio = &row["figures"]["memory_bytes_per_connection"]["ratio"];
-    assert_eq!((&row["variant"], &ratio["claim"]), (&"go/net".into(), &"higher".into()));
+    let cell = &json["cells"][2];
+    let mut figures = cell["figures"].as_array().unwrap().iter();
+    let figure = figures.find(|it| it["metric"] == "memory_bytes_per_connection").unwrap();
+    let claim = &figure["ratios"][0]["claim"];
+    assert_eq!((&cell["server"], claim), (&"go/net".into(), &"higher".into()));
 }
 
 #[test]
@@ -69,7 +71,9 @@ fn figures_are_printed_for_spreadsheets_and_trackers_and_at_most_one_form_is_cho
     let path = written(&world);
     let path = path.to_str().unwrap();
     let csv = world.stdout(&["report", path, "--csv"]);
-    assert!(csv.starts_with("suite,started,workload,request,phase,") && csv.lines().count() > 4);
+    assert!(
+        csv.starts_with("suite,started,label,revision,load,request,") && csv.lines().count() > 4
+    );
     let bencher = world.stdout(&["report", path, "--bencher", "--metric", "memory"]);
     let bencher: serde_json::Value = serde_json::from_str(&bencher).unwrap();
     let measures = bencher["silence go/net"].as_object().unwrap();
@@ -109,10 +113,10 @@ fn a_result_is_shown_with_another_baseline_another_order_and_fewer_rows() {
     let entries = |options: &[&str]| -> Vec<String> {
         let text = world.stdout(&[&["report", path, "--json"], options].concat());
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let workload = &json["workloads"][0];
-        let rows = workload["rows"].as_array().unwrap().iter();
-        let names = rows.map(|row| row["variant"].as_str().unwrap().to_owned());
-        [workload["baseline"].as_str().unwrap().to_owned()].into_iter().chain(names).collect()
+        let cells = || json["cells"].as_array().unwrap().iter();
+        let baseline = cells().filter(|it| it["role"] == "baseline");
+        let name = |it: &serde_json::Value| it["server"].as_str().unwrap().to_owned();
+        baseline.chain(cells()).map(name).collect()
     };
     assert_eq!(entries(&[]), ["c/epoll", "c/epoll", "c/epoll", "go/net"]);
     assert_eq!(entries(&["--baseline", "net"]), ["go/net", "c/epoll", "go/net"]);
@@ -289,7 +293,7 @@ fn foreign_text_in_a_journal_stays_text_in_every_form() {
         assert!(!(is_marked && text.contains("<script>\n## H")), "{words:?}: {text}");
     }
     let json: serde_json::Value = serde_json::from_str(&shown(&["--json"])).unwrap();
-    assert_eq!(json["suite"], name);
+    assert_eq!(json["results"][0]["start"]["suite"], name);
     let text = shown(&["--markdown"]);
     assert!(!text.contains("<script") && !text.contains("\n## H"), "{text}");
     let pipes = |line: &str| line.replace("\\|", "").matches('|').count();

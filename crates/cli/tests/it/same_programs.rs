@@ -28,7 +28,7 @@ fn compared(libraries: [&str; 2]) -> (serde_json::Value, Vec<Option<String>>) {
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     let mapped =
         world.journal().runs.into_iter().map(|run| run.outcome.mapped().map(str::to_owned));
-    (json["same_program"].clone(), mapped.collect())
+    (json["cells"][1]["same_program"].clone(), mapped.collect())
 }
 
 #[test]

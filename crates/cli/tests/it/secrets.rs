@@ -16,7 +16,6 @@ use std::{
     thread,
 };
 use wirebench_experiment::journal::unpacked;
-use wirebench_schema::load::LoadReport;
 
 /// The beginning of all secrets.
 const MARK: &str = "hush";
@@ -137,7 +136,7 @@ fn search_loads(world: &World, address: &str, code: Option<i32>) {
     if code != Some(0) {
         return;
     }
-    let report: LoadReport = serde_json::from_str(&shown[1].stdout).unwrap();
+    let report = crate::load::read(&shown[1].stdout);
     let names: BTreeSet<&str> = report.by_name.iter().map(|it| it.name.as_str()).collect();
     let requests = report.config.requests.as_ref().unwrap();
     let paths: BTreeSet<&str> = requests.requests.iter().map(|it| it.path.as_str()).collect();

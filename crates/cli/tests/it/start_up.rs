@@ -29,18 +29,18 @@ fn a_server_that_waits_before_it_listens_takes_at_least_as_long_in_every_cohort(
     let outcome = world.wirebench(&[&SHORT[..], &wanted].concat());
     assert_fine(&outcome);
     let ab: Value = serde_json::from_str(&outcome.stdout).unwrap();
-    assert_eq!(ab["metric"], "ready_ns", "{ab:#}");
+    assert_eq!(ab["loads"][0]["primary_metric"], "ready_ns", "{ab:#}");
     let sentence = ab["sentence"].as_str().unwrap();
     let is_known =
         ["time to start", "not ", "inconclusive: "].iter().any(|it| sentence.contains(it));
     assert!(is_known, "{sentence}");
-    let rows = ab["report"]["workloads"][0]["rows"].as_array().unwrap();
-    let times = |name: &str| -> Vec<f64> {
-        let of_side = rows.iter().filter(|row| row["variant"] == name);
-        let blocks = of_side.filter_map(|row| row["figures"]["ready_ns"]["by_block"].as_object());
-        blocks.flat_map(|blocks| blocks.values().filter_map(Value::as_f64)).collect()
+    let times = |side: usize| -> Vec<f64> {
+        let figures = ab["cells"][side]["figures"].as_array().unwrap().iter();
+        let figures = figures.filter(|it| it["metric"] == "ready_ns");
+        let samples = figures.flat_map(|it| it["samples"].as_array().unwrap());
+        samples.filter_map(|it| it["value"].as_f64()).collect()
     };
-    let [a, b] = ["ab/A", "ab/B"].map(times);
+    let [a, b] = [0, 1].map(times);
     assert!(!a.is_empty() && a.iter().all(|ns| *ns > 0.0), "{ab:#}");
     assert!(!b.is_empty() && b.iter().all(|ns| *ns >= WAIT_NS), "{ab:#}");
 }

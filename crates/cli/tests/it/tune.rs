@@ -56,7 +56,7 @@ fn a_sweep_measures_every_cell() {
     let again = world.wirebench(&["report", folder.to_str().unwrap()]);
     assert!(outcome.stdout.starts_with(&again.stdout), "{again:#?}");
     let again = json(&world.wirebench(&["report", "--json", folder.to_str().unwrap()]));
-    assert_eq!(again["sweep"]["cells"].as_array().unwrap().len(), 4);
+    assert_eq!(again["cells"].as_array().unwrap().len(), 4);
     let kept: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(folder.join("tune.json")).unwrap()).unwrap();
     assert_eq!(kept, again);
@@ -103,10 +103,11 @@ fn a_search_finds_the_highest_rate_and_journals_every_run() {
     // With more connections than requests no pause of a busy machine leaves one without.
     let rest = ["--rates", "100-200", "-c128", "-d", "300ms", "--warmup", "20ms", "--json"];
     let outcome = world.wirebench(&[&arguments[..], &rest].concat());
-    let search = &json(&outcome)["search"];
+    let result = &json(&outcome);
+    let search = &result["results"][0];
     assert_eq!(search["found"]["limit"], "highest-rate", "{outcome:#?}");
     assert_eq!(search["found"]["requests_per_second"], 200, "{outcome:#?}");
-    let sentence = search["sentence"].as_str().unwrap();
+    let sentence = result["sentence"].as_str().unwrap();
     let expected = "builtin/epoll holds p50 < 1 s and max < 9 s at least up to 200 requests/s (";
     assert!(sentence.starts_with(expected), "{sentence}");
     assert!(outcome.stderr.contains("\n200 requests/s: "), "{outcome:#?}");

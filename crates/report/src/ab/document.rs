@@ -5,14 +5,13 @@
 use maud::{Markup, html};
 use wirebench_schema::suite::Phase;
 
-use super::{Ab, Figure, METRICS, Side, Verdict, flat::is_valid, has};
+use super::{Ab, Figure, METRICS, Side, Verdict, has};
 use crate::{
     Report,
     analysis::{Analysis, Claim, Metric, MetricFacts, SideRatio, conditions, metric},
     by_name,
     compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
-    flat::Flat,
     html::ratio::{self, LEGEND, RINGS},
     idle_words,
     load_words::describe,
@@ -27,6 +26,7 @@ use crate::{
         workload::{about_rate, instances_differ},
     },
     table_units::percent,
+    view::ResultView,
     why,
     wrap::{WIDTH, shorten, wrap},
 };
@@ -68,12 +68,8 @@ impl Report for Ab<'_> {
         Document { title: "wirebench ab".to_owned(), blocks }
     }
 
-    fn json(&self) -> String {
-        Ab::json(self)
-    }
-
-    fn flat(&self) -> Flat {
-        super::flat::flat(self)
+    fn view(&self) -> ResultView<'_> {
+        super::view::view(self)
     }
 }
 
@@ -193,7 +189,7 @@ impl Ab<'_> {
     fn figures_shown(&self) -> impl Iterator<Item = &Figure> {
         let has_figures = |figure: &&Figure| figure.values.iter().all(Option::is_some);
         let is_shown = |figure: &&Figure| {
-            let valid = [0, 1].map(|index| is_valid(self, index, figure.metric));
+            let valid = [0, 1].map(|index| self.is_side_valid(index, figure.metric));
             FIGURES.contains(&figure.metric) && figure.ratio.is_some() && valid == [true; 2]
         };
         let is_void = self.verdict == Verdict::NotValid;

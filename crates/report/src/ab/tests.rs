@@ -6,12 +6,13 @@ use crate::{
     Report as _,
     analysis::Claim,
     compare::GateVerdict,
+    filter::meant,
     fixtures::{
         add, add_reason, alter, alter_runs, assert_golden, assert_golden_cases, assert_golden_page,
         cost, failed, fixed_rate, journal_of, limited, rate, reason, verified, with_reason,
     },
     format::Format,
-    view::meant,
+    view::tests::{cell_of, figure_of},
 };
 use expect_test::expect;
 use std::time::Duration;
@@ -171,7 +172,9 @@ fn other_work_on_the_machine_hides_differences_and_causes_none() {
     assert_eq!(ab.gate.as_ref().map(|it| it.verdict), Some(GateVerdict::Failed));
     assert_golden("ab/disturbed.txt", &ab.page(None));
     let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
-    assert_eq!((&json["a"]["state"], &json["verdict"]), (&"disturbed".into(), &"higher".into()));
+    let trouble = json["cells"][0]["trouble"].as_str().unwrap();
+    assert!(trouble.starts_with("was disturbed in "), "{trouble}");
+    assert_eq!(json["verdict"], "higher");
     let passes = of(&journal, &["cpu > +900%"]).gate.unwrap();
     assert_eq!(passes.verdict, GateVerdict::Passed, "{passes:?}");
     for (ratio, loudness, kind, expected) in [
@@ -281,16 +284,17 @@ fn the_verdict_is_last_in_text_and_first_in_markdown_and_json() {
     assert!(markdown.starts_with(&format!("**{sentence}**\n")), "{markdown}");
     let json = ab.json();
     assert!(json.starts_with(&format!("{{\n  \"sentence\": \"{sentence}\"")), "{json}");
-    let json = crate::schemas::tests::valid("ab", &json);
+    let json = crate::schemas::tests::valid("result", &json);
     assert_eq!(json["sentence"], sentence);
-    assert_eq!((&json["verdict"], &json["cohorts"]), (&"higher".into(), &14.into()));
-    assert_eq!((&json["format"], &json["procedure"]), (&4.into(), &"cohorts".into()));
+    assert_eq!((&json["verdict"], &json["loads"][0]["cohorts"]), (&"higher".into(), &14.into()));
+    let start = &json["results"][0]["start"];
+    assert_eq!((&start["suite"], &start["procedure"]), (&"ab".into(), &"cohorts".into()));
     assert_eq!(json["gate"]["verdict"], "failed");
-    let cpu = &json["figures"]["server_cpu_ns_per_request"]["ratio"];
+    let b = cell_of(&json, "B", 0);
+    let cpu = &figure_of(b, "server_cpu_ns_per_request")["ratios"][0];
     assert!(cpu["interval"]["low"].as_f64() > Some(1.04), "{cpu:#}");
     assert_eq!((&cpu["claim"], &cpu["checks"][1]["state"]), (&"higher".into(), &"passed".into()));
-    assert_eq!(json["figures"]["requests_per_second"]["ratio"], serde_json::Value::Null);
-    assert_eq!(json["report"]["suite"], "ab");
+    assert_eq!(figure_of(b, "requests_per_second")["ratios"], serde_json::json!([]));
 }
 
 #[test]
@@ -317,7 +321,6 @@ fn the_result_in_all_forms() {
     assert_golden("ab/details.md", &ab.markdown());
     assert_golden_page("ab.html", &Format::Html.write(&ab, None).text);
     assert_golden("ab/figures.csv", &Format::Csv.write(&ab, None).text);
-    assert_golden("ab/bencher.json", &Format::Bencher.write(&ab, None).text);
 }
 
 #[test]

@@ -56,6 +56,20 @@ impl JudgedRatio {
         }
     }
 
+    /// Of two values of which nothing more is known, so that nothing is claimed.
+    pub(crate) const fn unjudged(estimate: Estimate, reads: Reads) -> Self {
+        Self {
+            estimate,
+            plain_interval: None,
+            by_block: Values::new(),
+            margin: 0.0,
+            reads,
+            p_adjusted: None,
+            claim: None,
+            inconclusive: None,
+        }
+    }
+
     /// The smallest and the largest of a cohort.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
         range(&self.by_block.values().copied().collect::<Vec<_>>())

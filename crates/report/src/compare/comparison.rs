@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_schema::{
     id::VariantId,
-    journal::{Counts, Journal},
-    labels::Labels,
+    journal::{Counts, EndReason, Journal, Start},
     suite::Phase,
 };
 use wirebench_stats::Estimate;
@@ -18,18 +17,12 @@ use crate::{
     notes::Remark,
     origin::Origin,
     table::headline::ended,
+    view::Source,
 };
 
-/// The version of a comparison. It grows whenever a field changes its meaning or goes away.
-pub(super) const FORMAT: u32 = 4;
-
 /// Two results compared with each other.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The version of this object.
-    pub format: u32,
-    /// What the changes are claimed of. No variance between sessions is in their intervals.
-    pub scope: &'static str,
     /// The older result.
     pub old: Summary,
     /// The newer one.
@@ -44,7 +37,6 @@ pub struct Comparison {
     /// is compared.
     pub nothing_differs: bool,
     /// How much the baselines themselves changed that are the same program in both results.
-    #[serde(rename = "baseline_drift")]
     pub yardsticks: Vec<Yardstick>,
     /// All changes that were looked at: first those that count, the largest first; then what is
     /// inconclusive, and last what is the same.
@@ -56,21 +48,17 @@ pub struct Comparison {
 }
 
 /// What a reader must know of a result.
-#[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// What it is called.
     pub name: String,
-    /// The suite.
-    pub suite: String,
-    /// When it began, as RFC 3339 in UTC.
-    pub started: String,
+    pub start: Start,
     /// Blocks with a run that counts.
     pub blocks: usize,
-    /// How it ended, in a word or two.
+    /// How it ended; none if it was cut off.
+    ended: Option<EndReason>,
+    /// That in a word or two.
     pub end: &'static str,
-    #[serde(flatten)]
-    pub labels: Labels,
-    #[serde(skip)]
     pub(super) origin: Origin,
 }
 
@@ -88,13 +76,9 @@ pub struct Cell {
 }
 
 /// One figure of one cell in both results.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    #[serde(flatten)]
     pub cell: Cell,
-    /// The figure with its unit.
-    #[schemars(with = "String")]
-    #[serde(serialize_with = "metric::field")]
     pub metric: Metric,
     pub verdict: Movement,
     /// The claim in the words of the figure, such as `slower`.
@@ -112,7 +96,7 @@ pub struct Change {
 }
 
 /// A figure of one cell in one result.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Over its blocks.
     pub median: f64,
@@ -123,13 +107,11 @@ pub struct Figure {
     /// Blocks that have it.
     pub blocks: usize,
     /// Why runs of the cell failed or are not what they claim to be, each sentence once.
-    #[schemars(with = "Vec<String>")]
     pub(crate) doubts: Vec<Remark>,
 }
 
 /// In which direction something moved.
-#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Movement {
     Worse,
     Better,
@@ -215,13 +197,17 @@ impl Summary {
         let journal = side.journal;
         Self {
             name: side.name.to_owned(),
-            suite: journal.start.suite.clone(),
-            started: journal.start.started.clone(),
+            start: journal.start.clone(),
             blocks: blocks(journal),
+            ended: journal.end.as_ref().map(|end| end.reason),
             end: ended(journal),
-            labels: journal.start.labels.clone(),
             origin: Origin::of(journal),
         }
+    }
+
+    pub(super) fn source(&self) -> Source<'_> {
+        let (name, start, ended) = (Some(self.name.clone()), Some(&self.start), self.ended);
+        Source { name, start, ended, ..Source::default() }
     }
 }
 

@@ -7,13 +7,12 @@ use crate::{
     Report,
     analysis::Inconclusive,
     document::{Block, Cell, Column, Document, Paint, Row, Table},
-    flat::Flat,
     html::ratio::{self, LEGEND},
-    json::pretty,
     notes::Remark,
     order::grouped,
     table::headline::labels,
     table_units::count,
+    view::ResultView,
 };
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,12 +36,8 @@ impl Report for Comparison {
         self.shown(Rows::ThatCount)
     }
 
-    fn json(&self) -> String {
-        pretty(self)
-    }
-
-    fn flat(&self) -> Flat {
-        super::flat::flat(self)
+    fn view(&self) -> ResultView<'_> {
+        super::view::view(self)
     }
 }
 
@@ -114,8 +109,8 @@ impl Comparison {
 }
 
 fn heading(side: &Summary) -> String {
-    let Summary { name, suite, started, blocks, end, .. } = side;
-    let labels = labels(&side.labels);
+    let Summary { name, start, blocks, end, .. } = side;
+    let (suite, started, labels) = (&start.suite, &start.started, labels(&start.labels));
     format!("{name}, suite {suite}{labels}, {started}, {}, {end}", count(*blocks, "cohort"))
 }
 

@@ -15,7 +15,6 @@ mod cells;
 mod comparison;
 pub(crate) mod conditions;
 mod document;
-mod flat;
 mod gate;
 mod gate_words;
 mod grounds;
@@ -23,6 +22,7 @@ mod judge;
 pub(crate) mod limits;
 mod names;
 pub(crate) mod relative;
+mod view;
 pub(crate) mod words;
 mod yardstick;
 
@@ -143,8 +143,6 @@ pub fn compare(
     let judged = if nothing_differs { judge::Judged::default() } else { judged };
     let judge::Judged { changes, yardsticks, warnings, lost } = judged;
     Ok(Comparison {
-        format: comparison::FORMAT,
-        scope: "these-two-results",
         old: Summary::of(old),
         new: Summary::of(new),
         forced: differences,

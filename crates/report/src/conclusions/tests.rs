@@ -241,7 +241,7 @@ fn every_form_has_the_conclusions_their_sizes_and_their_reasons() {
     );
     assert_golden("conclusions/tables.md", &document.markdown());
     assert_golden("conclusions/tables.html", &document.body().into_string());
-    let report = crate::json::report(&analysis).published.unwrap().conclusions;
+    let report = crate::view::published(&analysis).unwrap().conclusions;
     assert_golden(
         "conclusions/report.json",
         &(serde_json::to_string_pretty(&report).unwrap() + "\n"),

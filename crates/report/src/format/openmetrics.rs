@@ -5,8 +5,7 @@ use wirebench_stats::Interval;
 use crate::{
     analysis::{Metric, MetricFacts},
     exposition::{Exposition, Kind},
-    flat::{Flat, FlatFigure, FlatRow},
-    json::SECOND_OF_BASELINE,
+    view::{Cell, CellId, Figure, ResultView},
 };
 
 /// The name of a family without its unit, its unit, and the factor from the unit of the metric's field.
@@ -29,25 +28,25 @@ fn family(metric: Metric) -> (String, &'static str, f64) {
 }
 
 /// One sample: the row, the value, its interval and the factor of all three.
-type Point<'a> = (&'a FlatRow, f64, Option<Interval>, f64);
+type Point<'a> = (&'a Cell, f64, Option<Interval>, f64);
 
-pub(super) fn text(flat: &Flat) -> String {
+pub(super) fn text(view: &ResultView<'_>) -> String {
     let mut exposition = Exposition::new();
-    add(&mut exposition, flat);
+    add(&mut exposition, view);
     exposition.end()
 }
 
 /// Adds the families of a result.
-pub(crate) fn add(exposition: &mut Exposition, flat: &Flat) {
+pub(crate) fn add(exposition: &mut Exposition, view: &ResultView<'_>) {
     for metric in Metric::ALL {
         let (name, unit, factor) = family(metric);
-        let own = |(row, it): (_, &FlatFigure)| (row, it.value, it.interval, factor);
-        let found = || flat.tracked().filter(|(_, figure)| figure.metric == metric);
+        let own = |(row, it): (_, &Figure)| (row, it.value, it.interval, factor);
+        let found = || view.tracked().filter(|(_, figure)| figure.metric == metric);
         let help =
             format!("The metric {metric}, with its interval where it is the median of cohorts");
         gauge(exposition, (&name, unit, &help), &found().map(own).collect::<Vec<_>>());
-        let ratio = |(row, it): (_, &FlatFigure)| {
-            let ratio = it.ratio.filter(|it| it.valid)?.estimate;
+        let ratio = |(row, it): (_, &Figure)| {
+            let ratio = it.ratio().filter(|it| it.valid)?.judged.estimate;
             Some((row, ratio.value, ratio.interval, 1.0))
         };
         let ratios: Vec<Point<'_>> = found().filter_map(ratio).collect();
@@ -55,8 +54,7 @@ pub(crate) fn add(exposition: &mut Exposition, flat: &Flat) {
         gauge(exposition, (&format!("{name}_over_reference"), "ratio", &help), &ratios);
     }
     // Not every kind of result counts errors, so that none is no figure.
-    let is_counted = |row: &&FlatRow| row.role != SECOND_OF_BASELINE && row.errors > 0;
-    let rows = || flat.rows.iter().filter(is_counted);
+    let rows = || view.tracked_cells().filter(|row| row.errors > 0);
     if rows().next().is_some() {
         let help = "Requests and connections that failed";
         exposition.family(Kind::Counter, "wirebench_errors", "", help);
@@ -85,13 +83,13 @@ fn gauge(
 }
 
 /// What names a row. Rows of named requests have one label more than the row of all of them.
-fn labels(row: &FlatRow) -> Vec<(&'static str, String)> {
-    let FlatRow { entry, copy, workload, request, phase, .. } = row;
+fn labels(row: &Cell) -> Vec<(&'static str, String)> {
+    let CellId { server, copy, load, request, phase } = &row.id;
     let request = request.iter().map(|name| ("request", name.clone()));
     let whole = [
-        ("server", entry.clone()),
+        ("server", server.clone()),
         ("copy", copy.to_string()),
-        ("workload", workload.clone()),
+        ("workload", load.clone()),
         ("phase", phase.to_string()),
     ];
     whole.into_iter().chain(request).collect()

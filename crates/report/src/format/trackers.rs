@@ -7,9 +7,8 @@ use wirebench_stats::Interval;
 
 use crate::{
     analysis::{Metric, MetricFacts},
-    flat::{BOUND, Flat, FlatFigure, FlatRow},
-    json::pretty,
     table::count,
+    view::{BOUND, Cell, Figure, ResultView, pretty},
 };
 
 /// A measure in Bencher Metric Format.
@@ -42,16 +41,16 @@ struct Value {
 }
 
 /// Bencher Metric Format: an object of benchmarks, each an object of measures.
-pub(super) fn bencher(flat: &Flat) -> String {
+pub(super) fn bencher(view: &ResultView<'_>) -> String {
     let mut benchmarks: BTreeMap<String, BTreeMap<String, Measure>> = BTreeMap::new();
-    for (row, figure) in flat.tracked() {
+    for (row, figure) in view.tracked() {
         for it in values(figure) {
             let measure = Measure {
                 value: it.value,
                 lower_value: it.interval.map(|it| it.low),
                 upper_value: it.interval.map(|it| it.high),
             };
-            benchmarks.entry(row.benchmark()).or_default().insert(it.measure, measure);
+            benchmarks.entry(row.id.benchmark()).or_default().insert(it.measure, measure);
         }
     }
     pretty(&benchmarks)
@@ -61,39 +60,39 @@ pub(super) fn bencher(flat: &Flat) -> String {
 ///
 /// All points of its file have one direction. Figures of which less is better are taken, and others
 /// only where there are no such figures.
-pub(super) fn github_action_benchmark(flat: &Flat) -> String {
+pub(super) fn github_action_benchmark(view: &ResultView<'_>) -> String {
     let is_less = |metric: Metric| !metric.more_is_better();
-    let less = flat.rows.iter().flat_map(|row| &row.figures).any(|it| is_less(it.metric));
-    let tracked = flat.tracked().filter(|(_, figure)| is_less(figure.metric) == less);
+    let less = view.cells.iter().flat_map(|row| &row.figures).any(|it| is_less(it.metric));
+    let tracked = view.tracked().filter(|(_, figure)| is_less(figure.metric) == less);
     let points = tracked.flat_map(|(row, figure)| {
         values(figure).into_iter().map(move |it| Point {
-            name: format!("{} {}", row.benchmark(), it.measure),
+            name: format!("{} {}", row.id.benchmark(), it.measure),
             unit: it.unit,
             value: it.value,
             range: it.interval.map(|it| format!("{}..{}", it.low, it.high)),
-            extra: extra(flat, row, figure),
+            extra: extra(view, row, figure),
         })
     });
     pretty(&points.collect::<Vec<_>>())
 }
 
-fn values(figure: &FlatFigure) -> Vec<Value> {
+fn values(figure: &Figure) -> Vec<Value> {
     let field = figure.metric.field();
     let of = |measure, unit, value, interval| Value { measure, unit, value, interval };
     let own = of(field.to_owned(), figure.metric.unit(), figure.value, figure.interval);
-    let ratio = figure.ratio.filter(|it| it.valid).map(|it| it.estimate);
+    let ratio = figure.ratio().filter(|it| it.valid).map(|it| it.judged.estimate);
     let ratio = ratio.map(|it| of(format!("{field}_ratio"), "ratio", it.value, it.interval));
     std::iter::once(own).chain(ratio).collect()
 }
 
 /// What a reader of a point should know of it.
-fn extra(flat: &Flat, row: &FlatRow, figure: &FlatFigure) -> String {
-    let runs = count(row.runs, "run");
-    let mut text = format!("suite {}, {}, {runs}", flat.suite, flat.started);
+fn extra(view: &ResultView<'_>, row: &Cell, figure: &Figure) -> String {
+    let (runs, (suite, started)) = (count(row.runs.measured, "run"), view.origin());
+    let mut text = format!("suite {suite}, {started}, {runs}");
     if row.is_bound(figure) {
         text += &format!("\n{BOUND}");
     }
-    if let Some(ratio) = figure.ratio {
+    if let Some(ratio) = figure.ratio().map(|it| &it.judged) {
         let claim = ratio.claim.map_or_else(String::new, |it| format!(", {}", it.name()));
         let (value, reads) = (ratio.estimate.value, ratio.reads.name());
         text += &format!("\nratio {value:.3} ({reads}){claim}");

@@ -3,36 +3,17 @@
 mod grounds;
 mod shown;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-use wirebench_judge::load::verdict;
-use wirebench_schema::{
-    environment::Environment,
-    journal::Bound,
-    load::{LatencyFigure, LoadReport, LoadResult},
-};
+use wirebench_schema::{environment::Environment, load::LoadResult};
+use wirebench_stats::Estimate;
 
+use super::view::cell;
 use crate::{
-    analysis::{Metric, Reads, metric},
+    analysis::JudgedRatio,
     by_name::{RequestFigures, requests},
     compare::{Difference, Differences, Gate, NotComparable},
-    flat::Flat,
     origin::Origin,
+    view::{Cell, Ratio, Reference},
 };
-
-/// The version of the JSON of a comparison.
-const COMPARISON_FORMAT: u32 = 1;
-
-const METRICS: [Metric; 8] = [
-    Metric::Throughput,
-    Metric::Latency(LatencyFigure::Mean),
-    Metric::P50,
-    Metric::Latency(LatencyFigure::P90),
-    Metric::P99,
-    Metric::P999,
-    Metric::Latency(LatencyFigure::Max),
-    Metric::Errors,
-];
 
 #[derive(Clone, Copy, Debug)]
 pub struct LoadSide<'a> {
@@ -44,55 +25,27 @@ pub struct LoadSide<'a> {
 }
 
 /// Two loads compared.
-#[derive(Debug, JsonSchema, Serialize)]
+#[derive(Debug)]
 pub struct LoadComparison {
-    /// The version of this object.
-    format: u32,
-    /// The older load.
-    old: LoadSummary,
-    /// The newer one.
-    new: LoadSummary,
+    /// The older load and the newer one.
+    sides: [LoadSummary; 2],
     /// Differences that `--force` has overruled.
     forced: Vec<Difference>,
     /// What may be the cause of changes.
     warnings: Vec<String>,
-    /// All requests together, and then the requests of each name that both have.
-    figures: Vec<LoadChange>,
-    /// The result of the conditions on the newer load; null without conditions.
+    /// All requests of the newer load, and then the requests of each name that both have, with their ratios to the
+    /// older one.
+    cells: Vec<Cell>,
+    /// The result of the conditions on the newer load; none without conditions.
     pub gate: Option<Gate>,
-    #[serde(skip)]
-    flat: Flat,
 }
 
-#[derive(Debug, JsonSchema, Serialize)]
+#[derive(Debug)]
 struct LoadSummary {
     /// Its folder or file.
     name: String,
-    /// Its target.
-    target: String,
-    /// When it began; empty if unknown.
-    started: String,
-    #[serde(skip)]
+    result: LoadResult,
     origin: Origin,
-}
-
-/// One figure of both loads.
-#[derive(Debug, JsonSchema, Serialize)]
-struct LoadChange {
-    /// The name of the requests; null for all of them.
-    request: Option<String>,
-    /// `requests_per_second`, `errors`, or one of a latency, such as `latency_ns_p99`.
-    #[serde(rename = "figure", serialize_with = "metric::field")]
-    #[schemars(with = "String")]
-    metric: Metric,
-    /// In the older load; null if unknown.
-    old: Option<f64>,
-    /// In the newer one.
-    new: Option<f64>,
-    /// New over old; null if one is unknown or not above zero.
-    ratio: Option<f64>,
-    /// How the ratio is to be read where a figure is only a bound.
-    reads: Reads,
 }
 
 /// Compares two loads. Those of different experiments are refused, or compared anyway.
@@ -105,60 +58,40 @@ pub fn compare_loads(
     if !found.is_empty() && differences == Differences::Refuse {
         return Err(NotComparable::Differ(found));
     }
-    let (before, after) = (&old.result.report, &new.result.report);
+    let [before, after] = [old, new].map(|side| &side.result.report);
     let of_name = |it: RequestFigures<'_>| {
         let same = requests(after).find(|other| other.name == it.name)?;
-        Some(changes([(it, is_limited(before)), (same, is_limited(after))]))
+        Some(against(cell(after, &same), &cell(before, &it)))
     };
-    let figures: Vec<LoadChange> = requests(before).filter_map(of_name).flatten().collect();
     let summary = |side: &LoadSide<'_>| LoadSummary {
         name: side.name.to_owned(),
-        target: side.result.report.config.target.to_string(),
-        started: side.result.started.clone(),
+        result: side.result.clone(),
         origin: Origin::of_load(side.result, None),
     };
     Ok(LoadComparison {
-        format: COMPARISON_FORMAT,
-        old: summary(old),
-        new: summary(new),
+        sides: [old, new].map(summary),
         forced: found,
         warnings: grounds::warnings(old, new),
-        flat: shown::flat(new.result, &figures),
-        figures,
+        cells: requests(before).filter_map(of_name).collect(),
         gate: None,
     })
 }
 
-/// Whether the generator was the limit, so that the server may be better.
-fn is_limited(report: &LoadReport) -> bool {
-    verdict(report).limit == Bound::Generator
-}
-
-/// A figure of some requests, if they have it, and how it is to be read.
-fn value(metric: Metric, requests: &RequestFigures<'_>, is_limited: bool) -> (Option<f64>, Reads) {
-    let of_generator = Reads::of(metric, is_limited, false);
-    match (metric, requests.latency) {
-        (Metric::Latency(_), None) => (None, Reads::Exactly),
-        (Metric::Latency(figure), Some(latency)) => {
-            let is_bound = figure.is_lower_bound(latency);
-            let of_replies = if is_bound { Reads::AtLeast } else { Reads::Exactly };
-            (Some(figure.of(latency)), of_replies.with(of_generator))
-        }
-        (Metric::Errors, _) => (Some(requests.errors as f64), of_generator),
-        _ => (Some(requests.requests_per_second), of_generator),
+/// The newer figures with their ratios to the older ones; those that only the older load has are gone.
+fn against(mut cell: Cell, old: &Cell) -> Cell {
+    for figure in &mut cell.figures {
+        let Some(before) = old.figure(figure.metric) else { continue };
+        let estimate = Estimate { value: figure.value / before.value, interval: None, samples: 1 };
+        let reads = figure.reads.with(before.reads.inverse());
+        let ratio = JudgedRatio::unjudged(estimate, reads);
+        let is_known = figure.value > 0.0 && before.value > 0.0;
+        let ratio = Ratio {
+            reference: Some(before.value),
+            ..Ratio::of(Reference::Older, ratio, figure.valid && before.valid)
+        };
+        figure.ratios.extend(is_known.then_some(ratio));
     }
-}
-
-fn changes(sides: [(RequestFigures<'_>, bool); 2]) -> Vec<LoadChange> {
-    let change = |metric: Metric| {
-        let [(old, of_old), (new, of_new)] =
-            sides.map(|(side, limited)| value(metric, &side, limited));
-        let quotient = |(old, new): (f64, f64)| (old > 0.0 && new > 0.0).then(|| new / old);
-        let (ratio, reads) = (old.zip(new).and_then(quotient), of_new.with(of_old.inverse()));
-        let request = sides[0].0.name.map(str::to_owned);
-        LoadChange { request, metric, old, new, ratio, reads }
-    };
-    METRICS.map(change).into()
+    cell
 }
 
 #[cfg(test)]

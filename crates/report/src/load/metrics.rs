@@ -4,19 +4,19 @@ use wirebench_schema::load::{
     ErrorCounts, Interval, LATENCY_BINS, LatencyFigure, LoadConfig, Phase, latency_bin_us,
 };
 
-use super::flat::row_of;
+use super::view::cell_of;
 use crate::{
     analysis::Metric,
     exposition::{Exposition, Kind},
-    flat::{Flat, FlatFigure, FlatRow},
     format::openmetrics,
+    view::{Cell, Figure, ResultView},
 };
 
 /// What has been seen of a load.
 #[derive(Debug)]
 pub struct LoadMetrics {
     /// Its names, and the figures of the last interval.
-    row: FlatRow,
+    cell: Cell,
     connections: usize,
     /// The warm-up, if there is one, and the window.
     parts: Vec<Part>,
@@ -39,7 +39,7 @@ impl LoadMetrics {
         let phases = [Phase::Warmup, Phase::Window];
         let phases = phases.into_iter().skip(usize::from(config.warmup.is_zero()));
         let parts = phases.map(|phase| Part { phase, ..Part::default() }).collect();
-        Self { row: FlatRow { valid: true, ..row_of(config) }, connections: 0, parts }
+        Self { cell: Cell { valid: true, ..cell_of(config) }, connections: 0, parts }
     }
 
     pub const fn connected(&mut self, connections: usize) {
@@ -55,8 +55,8 @@ impl LoadMetrics {
         let latencies = latencies.into_iter().filter(|(figure, _)| is_known(*figure));
         let latencies = latencies.filter_map(|(it, ns)| Some((Metric::Latency(it), ns? as f64)));
         let throughput = (Metric::Throughput, interval.requests_per_second);
-        let figure = |(metric, value)| FlatFigure::of(metric, value, true);
-        self.row.figures = [throughput].into_iter().chain(latencies).map(figure).collect();
+        let figure = |(metric, value)| Figure::of(metric, value, true);
+        self.cell.figures = [throughput].into_iter().chain(latencies).map(figure).collect();
         if let Some(part) = self.parts.iter_mut().find(|part| part.phase == interval.phase) {
             part.add(interval);
         }
@@ -69,8 +69,8 @@ impl LoadMetrics {
         self.connections(&mut to);
         self.counters(&mut to);
         self.latencies(&mut to);
-        let flat = Flat { rows: vec![self.row.clone()], ..Flat::default() };
-        openmetrics::add(&mut to, &flat);
+        let view = ResultView { cells: vec![self.cell.clone()], ..ResultView::default() };
+        openmetrics::add(&mut to, &view);
         to.end()
     }
 
@@ -122,7 +122,7 @@ impl LoadMetrics {
     }
 
     fn server(&self) -> (&'static str, String) {
-        ("server", self.row.entry.clone())
+        ("server", self.cell.id.server.clone())
     }
 
     fn labels(&self, part: &Part) -> [(&'static str, String); 2] {

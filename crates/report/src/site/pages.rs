@@ -33,7 +33,7 @@ pub fn run_page(analysis: &Analysis<'_>, facts: Facts<'_>) -> String {
         return ab.html();
     }
     match Tuned::of(journal) {
-        Some(tuned) => TuneReport { tuned: &tuned, gate: None }.html(),
+        Some(tuned) => TuneReport { journal, tuned: &tuned, gate: None }.html(),
         None => Details { analysis, metric: None, facts }.html(),
     }
 }

@@ -97,7 +97,7 @@ pub fn summary(
 fn headline(journal: &Journal) -> Option<String> {
     let document = match Ab::of(journal, &AbOptions::default()) {
         Some(ab) => ab.document(),
-        None => TuneReport { tuned: &Tuned::of(journal)?, gate: None }.document(),
+        None => TuneReport { journal, tuned: &Tuned::of(journal)?, gate: None }.document(),
     };
     document.blocks.into_iter().find_map(|block| match block {
         Block::Headline(text, _) => Some(text),

@@ -26,7 +26,7 @@ use crate::{
 const TIME_TO_SPARE: f64 = 0.8;
 
 /// What a search has found.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SearchReport {
     /// The server.
     pub variant: VariantId,
@@ -34,7 +34,6 @@ pub struct SearchReport {
     pub scenario: Scenario,
     /// When the runs began, as RFC 3339 in UTC.
     pub started: String,
-    #[serde(flatten)]
     pub labels: Labels,
     /// Connections in total.
     pub connections: usize,
@@ -54,10 +53,8 @@ pub struct SearchReport {
     pub rates: Vec<ProbedRate>,
     /// What must be known besides.
     pub notes: Vec<String>,
-    #[serde(skip)]
     pub(super) origin: Origin,
     /// Its server as HTML, which only pages have.
-    #[serde(skip)]
     pub(super) server: String,
 }
 

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// What a sweep has found.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
     /// The server.
     pub variant: VariantId,
@@ -33,7 +33,6 @@ pub struct Sweep {
     pub scenario: Scenario,
     /// When the runs began, as RFC 3339 in UTC.
     pub started: String,
-    #[serde(flatten)]
     pub labels: Labels,
     /// Runs, seed and placement in one line.
     pub headline: String,
@@ -49,15 +48,13 @@ pub struct Sweep {
     pub cells: Vec<SweepCell>,
     /// Why cells have no figures, or figures that are not what they claim to be.
     pub notes: Vec<String>,
-    #[serde(skip)]
     pub(super) origin: Origin,
     /// Its server as HTML, which only pages have.
-    #[serde(skip)]
     pub(super) server: String,
 }
 
 /// What the runs of one cell say together.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SweepCell {
     /// Workers asked for.
     pub workers: u32,

@@ -84,11 +84,6 @@ impl LatencyFigure {
         latency.is_lower_bound(self.percent())
     }
 
-    /// Those of `latency` that are lower bounds.
-    pub fn lower_bounds(latency: &LatencySummary) -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|figure| figure.is_lower_bound(latency))
-    }
-
     /// Samples that a distribution needs before ten of them lie beyond the figure; fewer, and a
     /// single one decides what it is. Neither a mean nor the largest improves with samples beyond it.
     #[must_use]

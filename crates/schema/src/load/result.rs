@@ -34,7 +34,11 @@ impl LoadResult {
     /// Reads the JSON of a load; none if the text is something else. An error says why it cannot be used.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
-        let value = values.next()?.ok()?;
+        let mut value = values.next()?.ok()?;
+        // Older versions wrote the record by itself.
+        if value.get("verb").is_some_and(|verb| verb == "load") {
+            value = value.pointer_mut("/results/0/load")?.take();
+        }
         let format = value.get("format")?.as_u64()?;
         if value.get("config").is_none() || value.get("requests_per_second").is_none() {
             return None;

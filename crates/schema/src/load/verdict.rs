@@ -1,12 +1,9 @@
 //! What a load says of itself, as types; how it is found is not decided here.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::Bound;
 
 /// What a load says of itself.
-#[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Verdict {
     /// What set the rate.
     pub limit: Bound,

@@ -12,10 +12,10 @@ use std::{
     path::{Path, PathBuf},
 };
 use wirebench_report::{
-    format::Format,
+    Report as _,
+    format::{Format, csv},
     hgrm,
     load::{Load, LoadMetrics},
-    load_csv,
 };
 use wirebench_schema::load::{Interval, LoadConfig, LoadResult};
 
@@ -173,8 +173,9 @@ impl Files {
     /// The load is over.
     pub(crate) fn report(&mut self, result: &LoadResult) {
         let report = &result.report;
+        let load = Load { result, machine: None, gate: None };
         if let Some(table) = &mut self.csv {
-            table.add(&load_csv::rows(result));
+            table.add(&csv::lines(&load.view()));
         }
         if let Some(sink) = &mut self.hgrm {
             if sink.before == Before::Something {
@@ -184,7 +185,6 @@ impl Files {
             sink.write(&hgrm::table(report.latency.as_ref()));
         }
         if let Some((sink, _)) = &mut self.openmetrics {
-            let load = Load { result, machine: None, gate: None };
             sink.replace(&Format::Openmetrics.write(&load, None).text);
         }
     }
@@ -227,7 +227,7 @@ impl Table {
     /// A new one gets its first line now.
     fn open(option: &'static str, path: &Path) -> anyhow::Result<Self> {
         let mut sink = Sink::open(option, path, OpenOptions::new().append(true))?;
-        let header = load_csv::header();
+        let header = csv::header();
         if sink.before == Before::Nothing {
             sink.write(&header);
             return Ok(Self { sink, missing: "" });

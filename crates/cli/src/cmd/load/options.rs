@@ -176,7 +176,7 @@ pub(crate) struct OutputOptions {
     /// Create a folder in this folder with the result: load.json, and report.html for a browser
     #[arg(short, long, value_name = "FOLDER", value_parser = value::result_folder)]
     pub(crate) output: Option<PathBuf>,
-    /// Append a line per figure and setting to this file; a new file gets a header
+    /// Append a line per figure to this file; a new file gets a header
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the latency distribution to this file, for HdrHistogram plotters

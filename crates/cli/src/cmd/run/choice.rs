@@ -12,7 +12,7 @@ use wirebench_catalogue::{
     subject::Subject,
 };
 use wirebench_experiment::plan::FALLBACK_BASELINE;
-use wirebench_report::view;
+use wirebench_report::filter;
 use wirebench_schema::{
     id::VariantId,
     journal::{Cause, LeftOut, Unavailable},
@@ -204,13 +204,13 @@ fn exclude(
 ) -> anyhow::Result<()> {
     for pattern in patterns {
         let before = subjects.len() + missing.len();
-        let is_out = |id: &VariantId| view::is_meant(id, pattern);
+        let is_out = |id: &VariantId| filter::is_meant(id, pattern);
         let named = |name: &str| subjects.iter().find(|it| it.variant.id.matches(name));
         let names = suite.baselines.iter().map(String::as_str).chain([FALLBACK_BASELINE]);
         let mut found = names.filter_map(named).map(|it| &it.variant.id);
         let baseline = found.next();
         if let Some(baseline) = baseline.filter(|it| is_out(it)) {
-            return Err(usage(view::excludes_baseline(baseline)));
+            return Err(usage(filter::excludes_baseline(baseline)));
         }
         subjects.retain(|it| !is_out(&it.variant.id));
         missing.retain(|it| !is_out(&it.variant));

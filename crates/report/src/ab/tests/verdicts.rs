@@ -116,7 +116,8 @@ fn two_instances_of_a_side_that_differ_withhold_the_verdict() {
         assert_golden(&format!("ab/withheld-{side}.txt"), &ab.details());
         assert!(!ab.gate.as_ref().unwrap().fails(), "{:?}", ab.gate);
         let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
-        let ratio = &json["figures"]["server_cpu_ns_per_request"]["ratio"];
+        let figure = figure_of(cell_of(&json, "B", 0), "server_cpu_ns_per_request");
+        let ratio = &figure["ratios"][0];
         assert_eq!(ratio["inconclusive"], "baseline-check-failed");
         // Another figure has a check of its own.
         assert_eq!(by(&journal, Some(Metric::P99), &[]).verdict.name(), "same");

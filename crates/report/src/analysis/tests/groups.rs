@@ -1,7 +1,7 @@
 //! Cohorts that were measured in groups of instances, each with the baseline.
 
 use super::*;
-use crate::view::View;
+use crate::filter::JournalFilter;
 
 /// Six blocks of two groups: `go/net` in the first, and `own/server` in the second, which a machine
 /// that was `speed` times as fast measured. Both servers are `ratio` times the baseline.
@@ -47,7 +47,7 @@ fn the_baseline_has_a_value_in_every_group_and_counts_blocks_once() {
 #[test]
 fn another_baseline_is_compared_with_the_rows_of_its_own_group_only() {
     for speed in [0.8, 1.0, 1.25] {
-        let view = View { baseline: Some("go/net"), exclude: &[] };
+        let view = JournalFilter { baseline: Some("go/net"), exclude: &[] };
         let journal = view.of(in_groups(0.9, speed)).unwrap();
         let ratio = compared(&journal, "c/epoll").ratio.unwrap();
         assert!((ratio.estimate.value * 0.9 - 1.0).abs() < 0.01, "{speed}: {ratio:?}");

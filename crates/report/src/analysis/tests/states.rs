@@ -69,9 +69,10 @@ fn only_slices_of_the_state_that_most_share_are_compared() {
     assert_eq!((shares, states.mixed, states.cohorts_complete), (vec![72, 36], 0, 6));
     assert_eq!(complete_cohorts(&far), Some(6));
     let analysis = Analysis::of(&far);
-    let report = crate::json::report(&analysis);
-    let row = report.workloads[0].rows.iter().find(|it| it.variant == "go/net").unwrap();
-    assert_eq!(row.other_states.len(), 1);
+    let view = crate::build::run(&analysis, None);
+    let cell = view.cells.iter().find(|it| it.id.server == "go/net").unwrap();
+    let states = cell.figure(Metric::Cpu).unwrap().ratios.iter().map(|it| it.state);
+    assert_eq!(states.collect::<Vec<_>>(), [None, Some(0)]);
 }
 
 #[test]

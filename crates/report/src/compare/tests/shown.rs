@@ -5,6 +5,8 @@ use crate::{
     fixtures::{assert_golden, assert_golden_page},
     format::Format,
     junit,
+    schemas::tests::valid,
+    view::tests::{cell_of, figure_of},
 };
 use wirebench_schema::journal::{ReasonKind, Weight};
 
@@ -71,11 +73,10 @@ fn the_markdown_begins_with_the_sentence_and_folds_the_rest_away() {
 #[test]
 fn every_form_of_a_comparison() {
     let comparison = slower();
-    let short = Comparison { changes: comparison.changes[..3].to_vec(), ..comparison.clone() };
-    assert_golden("compare/comparison.json", &short.json());
-    for (format, name) in [(Format::Csv, "figures.csv"), (Format::Bencher, "bencher.json")] {
-        assert_golden(&format!("compare/{name}"), &format.write(&comparison, None).text);
-    }
+    let json = valid("result", &comparison.json());
+    let ratio = &figure_of(cell_of(&json, "go/net", 0), "requests_per_second")["ratios"][0];
+    assert_eq!((&ratio["to"], &ratio["claim"]), (&"older-ratio".into(), &"lower".into()));
+    assert_golden("compare/figures.csv", &Format::Csv.write(&comparison, None).text);
     assert_golden_page("compare.html", &Format::Html.write(&comparison, None).text);
     let gate = comparison.gate.as_ref().unwrap();
     let cases = junit::text("wirebench compare", &junit::of_gate(gate));

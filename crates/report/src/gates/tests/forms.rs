@@ -5,7 +5,7 @@ use super::*;
 /// The JSON and the documents of a result have its conditions, each with the sentence of the text.
 #[track_caller]
 fn assert_has_conditions(kind: &str, report: &dyn Report, gate: &Gate) {
-    let value = valid(kind, &report.json());
+    let value = valid("result", &report.json());
     assert_eq!(value["gate"]["verdict"], "failed");
     let conditions = value["gate"]["conditions"].as_array().unwrap();
     assert_eq!(conditions.len(), gate.conditions.len(), "{kind}");
@@ -48,5 +48,9 @@ fn every_verb_has_its_conditions_in_json_and_documents() {
     let swept = swept();
     let tuned = Tuned::of(&swept).unwrap();
     let gate = of_tune(&swept, &tuned, &conditions(&["req/s < 110k", "req/s < 1k"])).unwrap();
-    assert_has_conditions("tune", &TuneReport { tuned: &tuned, gate: Some(&gate) }, &gate);
+    assert_has_conditions(
+        "tune",
+        &TuneReport { journal: &swept, tuned: &tuned, gate: Some(&gate) },
+        &gate,
+    );
 }

@@ -1,17 +1,13 @@
 //! Two loads as a document and as rows.
 
-use wirebench_schema::load::LoadResult;
-use wirebench_stats::Estimate;
-
-use super::{LoadChange, LoadComparison, LoadSummary};
+use super::{LoadComparison, LoadSummary};
 use crate::{
     Report,
-    analysis::{Metric, MetricFacts, Reads},
+    analysis::{JudgedRatio, Metric, MetricFacts, Reads},
     compare::conditions_block,
-    document::{Block, Cell, Column, Document, Paint, Table},
-    flat::{Flat, FlatRatio},
+    document::{self, Block, Column, Document, Paint, Table},
     interval,
-    load::flat::flat as flat_load,
+    view::{Cell, ComparisonFacts, FORMAT, Figure, ResultView, Source, Verb},
 };
 
 /// What two loads do not say.
@@ -21,12 +17,13 @@ const BOUNDS: &str = ">=, <=, ~: a figure is only a bound, because the load gene
 
 impl Report for LoadComparison {
     fn document(&self) -> Document {
-        let origins = [("old", &self.old), ("new", &self.new)];
-        let origins = origins.map(|(side, it)| it.origin.titled(side, &it.name)).to_vec();
-        let [old, new] = [&self.old, &self.new].map(heading);
+        let names = ["old", "new"].into_iter().zip(&self.sides);
+        let origins = names.map(|(side, it)| it.origin.titled(side, &it.name)).collect();
+        let [old, new] = self.sides.each_ref().map(heading);
         let setting = vec![format!("old: {old}"), format!("new: {new}")];
         let forced = self.forced.iter().map(ToString::to_string).collect();
-        let has_bounds = self.figures.iter().any(|it| it.reads != Reads::Exactly);
+        let mut ratios = self.figures().filter_map(|(_, figure)| figure.ratio());
+        let has_bounds = ratios.any(|it| it.judged.reads != Reads::Exactly);
         let blocks = vec![
             Block::Origin(origins),
             Block::Lines(setting),
@@ -41,12 +38,21 @@ impl Report for LoadComparison {
         Document { title: "wirebench compare".to_owned(), blocks }
     }
 
-    fn json(&self) -> String {
-        crate::json::pretty(self)
-    }
-
-    fn flat(&self) -> Flat {
-        self.flat.clone()
+    fn view(&self) -> ResultView<'_> {
+        ResultView {
+            sentence: self.sentence(),
+            format: FORMAT,
+            verb: Verb::CompareLoads,
+            results: self.sides.iter().map(LoadSummary::source).collect(),
+            cells: self.cells.clone(),
+            comparison: Some(ComparisonFacts {
+                forced: &self.forced,
+                warnings: &self.warnings,
+                ..ComparisonFacts::default()
+            }),
+            gate: self.gate.as_ref(),
+            ..ResultView::default()
+        }
     }
 }
 
@@ -57,61 +63,58 @@ impl LoadComparison {
         self.document().text(Paint::FILE)
     }
 
+    /// All figures, with the requests that they are of.
+    fn figures(&self) -> impl Iterator<Item = (&Cell, &Figure)> {
+        self.cells.iter().flat_map(|cell| cell.figures.iter().map(move |it| (cell, it)))
+    }
+
     /// `requests/s -5.0 %, p50 +1.0 %, p99 +12 %`
     fn sentence(&self) -> String {
         let shown = [Metric::Throughput, Metric::P50, Metric::P99];
-        let is_shown = |it: &&LoadChange| it.request.is_none() && shown.contains(&it.metric);
-        let parts = self.figures.iter().filter(is_shown);
-        let parts = parts.map(|it| format!("{} {}", it.metric.title(), it.change()));
+        let figures = self
+            .figures()
+            .filter(|(cell, it)| cell.id.request.is_none() && shown.contains(&it.metric));
+        let parts = figures.map(|(_, it)| format!("{} {}", it.metric.title(), change(it)));
         parts.collect::<Vec<_>>().join(", ")
     }
 
     fn table(&self) -> Table {
-        let named = self.figures.iter().any(|it| it.request.is_some());
+        let named = self.cells.iter().any(|it| it.id.request.is_some());
         let request = named.then(|| Column::left("request"));
         let figures = ["old", "new", "new/old", "change"].map(Column::right);
         let columns = request.into_iter().chain([Column::left("figure")]).chain(figures);
-        let row = |it: &LoadChange| -> Vec<Cell> {
-            let request = it.request.as_ref().map_or("all", |it| it.as_str());
-            let shown =
-                |value: Option<f64>| value.map_or("-".to_owned(), |it_| it.metric.show(it_));
-            let ratio = it.ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
-            let cells =
-                [it.metric.title().to_owned(), shown(it.old), shown(it.new), ratio, it.change()];
+        let row = |(cell, it): (&Cell, &Figure)| -> Vec<document::Cell> {
+            let request = cell.id.request.as_ref().map_or("all", |it| it.as_str());
+            let ratio = it.ratio();
+            let old = ratio.and_then(|it| it.reference);
+            let old = old.map_or_else(|| "-".to_owned(), |old| it.metric.show(old));
+            let quotient = ratio.map(|it| format!("{:.3}", it.judged.estimate.value));
+            let quotient = quotient.unwrap_or_else(|| "-".to_owned());
+            let (title, new) = (it.metric.title().to_owned(), it.metric.show(it.value));
             let request = named.then(|| request.to_owned());
+            let cells = [title, old, new, quotient, change(it)];
             request.into_iter().chain(cells).map(Into::into).collect()
         };
-        Table::new(columns.collect(), self.figures.iter().map(row))
+        Table::new(columns.collect(), self.figures().map(row))
+    }
+}
+
+impl LoadSummary {
+    fn source(&self) -> Source<'_> {
+        Source::of_load(&self.result, Some(self.name.clone()))
     }
 }
 
 fn heading(side: &LoadSummary) -> String {
-    let LoadSummary { name, target, started, .. } = side;
+    let LoadSummary { name, result, .. } = side;
+    let (target, started) = (&result.report.config.target, &result.started);
     let started = if started.is_empty() { String::new() } else { format!(", {started}") };
     format!("{name}, {target}{started}")
 }
 
-impl LoadChange {
-    fn change(&self) -> String {
-        let change = |ratio| format!("{}{}", self.reads.sign(), interval::change(ratio, None));
-        self.ratio.map_or("-".to_owned(), change)
-    }
-}
-
-/// The rows of the newer load, with ratios to the older one.
-pub(super) fn flat(new: &LoadResult, changes: &[LoadChange]) -> Flat {
-    let mut flat = flat_load(new);
-    let names = [None].into_iter().chain(new.report.by_name.iter().map(|it| Some(&it.name)));
-    for (row, name) in flat.rows.iter_mut().zip(names) {
-        for figure in &mut row.figures {
-            let is_it =
-                |it: &&LoadChange| it.request.as_ref() == name && it.metric == figure.metric;
-            let change = changes.iter().find(is_it);
-            figure.ratio = change.and_then(|it| {
-                let estimate = Estimate { value: it.ratio?, interval: None, samples: 1 };
-                Some(FlatRatio { estimate, valid: figure.valid, reads: it.reads, claim: None })
-            });
-        }
-    }
-    flat
+fn change(figure: &Figure) -> String {
+    let of = |judged: &JudgedRatio| {
+        format!("{}{}", judged.reads.sign(), interval::change(judged.estimate.value, None))
+    };
+    figure.ratio().map_or_else(|| "-".to_owned(), |it| of(&it.judged))
 }

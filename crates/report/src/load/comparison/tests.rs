@@ -45,8 +45,8 @@ fn figures_stand_side_by_side_without_a_verdict() {
     assert_golden("load/compared.txt", &comparison.text());
     assert_golden_page("compare-loads.html", &comparison.html());
     let json = comparison.json();
-    let value = valid("compare-loads", &json);
-    assert_eq!(value["figures"][0]["ratio"], 18_000.0 / 19_995.0);
+    let value = valid("result", &json);
+    assert_eq!(value["cells"][0]["figures"][0]["ratios"][0]["value"], 18_000.0 / 19_995.0);
     let csv = Format::Csv.write(&comparison, None).text;
     assert!(csv.contains(",latency_ns_p99,ns,19693566,,,true,2,"), "{csv}");
 }
@@ -130,7 +130,7 @@ fn another_machine_is_refused_and_an_unknown_one_is_a_warning() {
 
 #[test]
 fn a_ratio_of_bounds_is_one() {
-    use Reads::{AtLeast, AtMost, Either, Exactly};
+    use crate::analysis::Reads::{self, AtLeast, AtMost, Either, Exactly};
     let read = |(old, new): (Reads, Reads)| new.with(old.inverse());
     let cases = [(Exactly, Exactly), (Exactly, AtLeast), (AtLeast, Exactly), (AtMost, Exactly)];
     assert_eq!(cases.map(read), [Exactly, AtLeast, AtMost, AtLeast]);

@@ -77,9 +77,9 @@ fn a_load_has_one_headline_figure_in_every_form() {
     let journal = two_rates();
     let model = model(&journal, Stage::Final);
     let analysis = Analysis::of(&journal);
-    let report = crate::json::report(&analysis);
+    let report = crate::build::run(&analysis, None);
     let details = crate::table::document(&analysis, None, None).text(Paint::FILE);
-    for (group, load) in model.blocks[0].groups.iter().zip(&report.workloads) {
+    for (group, load) in model.blocks[0].groups.iter().zip(&report.loads) {
         assert_eq!((group.metric, group.metric.field()), (Metric::Cpu, load.primary_metric));
         assert_eq!(group.columns[0], Column::Figure(group.metric));
     }

@@ -31,16 +31,16 @@ fn a_table_gets_one_header_and_the_lines_of_each_load() {
         csv(&path).unwrap().report(&result());
     }
     let text = fs::read_to_string(path).unwrap();
-    assert_eq!(text.matches("started,target,").count(), 1);
+    assert_eq!(text.matches("suite,started,").count(), 1);
     assert_eq!(text.matches(",requests_per_second,").count(), 3);
-    assert!(text.lines().skip(1).all(|it| it.starts_with("2026-01-02T03:04:05Z,")), "{text}");
+    assert!(text.lines().skip(1).all(|it| it.starts_with("load,2026-01-02T03:04:05Z,")), "{text}");
 }
 
 #[test]
 fn a_table_with_other_columns_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("loads.csv");
-    let longer = load_csv::header().replace('\n', ",x\n");
+    let longer = csv::header().replace('\n', ",x\n");
     for before in ["a,b\n1,2\n", "\n", &longer] {
         fs::write(&path, before).unwrap();
         let message = csv(&path).unwrap_err().to_string();
@@ -57,14 +57,14 @@ fn a_table_with_other_columns_is_left_alone() {
 fn a_last_line_without_its_end_gets_it_when_a_row_follows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("loads.csv");
-    let header = load_csv::header();
+    let header = csv::header();
     for before in [header.trim_end().to_owned(), format!("{header}half a row")] {
         fs::write(&path, &before).unwrap();
         let mut files = csv(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), before);
         files.report(&result());
         let text = fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with(&format!("{before}\n2026-01-02T03:04:05Z,")), "{text}");
+        assert!(text.starts_with(&format!("{before}\nload,2026-01-02T03:04:05Z,")), "{text}");
         assert!(text.ends_with('\n'));
     }
 }

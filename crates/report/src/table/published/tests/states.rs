@@ -105,12 +105,11 @@ fn tables(journal: &Journal) -> String {
 fn json_has_the_state_of_each_row_and_both_ratios() {
     let journal = apart();
     let analysis = Analysis::of(&journal);
-    let report = crate::json::report(&analysis);
-    let text = serde_json::to_string_pretty(&report.published).unwrap();
+    let text = serde_json::to_string_pretty(&crate::view::published(&analysis)).unwrap();
     assert_golden("published/report.json", &(text + "\n"));
     let mut smoke = apart();
     smoke.start.scale = Scale::Smoke;
-    assert!(crate::json::report(&Analysis::of(&smoke)).published.is_none());
+    assert!(crate::view::published(&Analysis::of(&smoke)).is_none());
 }
 
 #[test]

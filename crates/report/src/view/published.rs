@@ -1,4 +1,4 @@
-//! The rows and the tables of a suite's document in `report.json`.
+//! The rows and the tables of the document that a suite repeats.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub struct PublishedRowReport<'a> {
 }
 
 /// The document of `journal` with all of its rows that have a state.
-pub(super) fn published<'a>(analysis: &'a Analysis<'_>) -> Option<PublishedReport<'a>> {
+pub(crate) fn published<'a>(analysis: &'a Analysis<'_>) -> Option<PublishedReport<'a>> {
     let journal = analysis.journal;
     let published = published_rows::document(journal)?;
     let rows = published_rows::in_order(published).into_iter();

@@ -1,52 +1,63 @@
-//! `report.json` of fixture journals, read as another program would read it.
+//! The JSON of fixture journals, read as another program would read it.
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-use super::*;
 use crate::fixtures::{
     add_reason, alter, alter_last, assert_golden, failed, journal, pair, reason, run,
 };
-use crate::{Details, Report as _, schemas::tests::valid, screen::Facts};
+use crate::{
+    Details, Report as _,
+    analysis::{Analysis, Metric, MetricFacts},
+    schemas::tests::valid,
+    screen::Facts,
+};
 use wirebench_schema::journal::{Bound, Journal, ReasonKind, Run, Weight};
 
 fn parsed(journal: &Journal) -> Value {
     let (analysis, facts) = (&Analysis::of(journal), Facts::default());
-    valid("report", &Details { analysis, metric: None, facts }.json())
+    valid("result", &Details { analysis, metric: None, facts }.json())
 }
 
-fn row_of<'a>(report: &'a Value, variant: &str, copy: u32) -> &'a Value {
-    let rows = report["workloads"][0]["rows"].as_array().unwrap();
-    let mine = |row: &&Value| row["variant"] == variant && row["copy"] == copy;
-    rows.iter().find(mine).unwrap_or_else(|| panic!("no row {variant} in {report:#}"))
+/// The cell of all requests of a server.
+pub(crate) fn cell_of<'a>(result: &'a Value, server: &str, copy: u32) -> &'a Value {
+    let cells = result["cells"].as_array().unwrap();
+    let mine = |it: &&Value| it["server"] == server && it["copy"] == copy;
+    cells.iter().find(mine).unwrap_or_else(|| panic!("no cell {server} in {result:#}"))
+}
+
+pub(crate) fn figure_of<'a>(cell: &'a Value, metric: &str) -> &'a Value {
+    let figures = cell["figures"].as_array().unwrap();
+    figures.iter().find(|it| it["metric"] == metric).unwrap_or_else(|| panic!("{metric}: {cell:#}"))
 }
 
 #[test]
 fn every_ratio_is_there_by_block_with_what_follows_from_it() {
     let report = parsed(&pair(0.9));
-    assert_eq!((&report["format"], &report["blocks_needed"]), (&json!(4), &json!(3)));
-    let workload = &report["workloads"][0];
-    assert_eq!(workload["primary_metric"], "server_cpu_ns_per_request");
-    assert_eq!(workload["baseline"], "c/epoll");
-    assert_eq!(workload["baseline_check"]["requests_per_second"]["state"], "passed");
-    assert_eq!(workload["margins"]["latency_ns_p99"], 0.10);
-    assert_eq!(workload["rows"][0]["saturated"], true);
-    let figure = &row_of(&report, "go/net", 0)["figures"]["requests_per_second"];
-    let ratio = &figure["ratio"];
+    assert_eq!((&report["format"], &report["verb"]), (&json!(4), &json!("run")));
+    let load = &report["loads"][0];
+    assert_eq!(load["primary_metric"], "server_cpu_ns_per_request");
+    assert_eq!(load["baseline_check"]["requests_per_second"]["state"], "passed");
+    assert_eq!(report["cells"][0]["saturated"], true);
+    let go = cell_of(&report, "go/net", 0);
+    assert_eq!(figure_of(go, "latency_ns_p99")["ratios"][0]["margin"], 0.10);
+    let figure = figure_of(go, "requests_per_second");
+    let ratio = &figure["ratios"][0];
     assert_eq!((&ratio["claim"], &ratio["margin"]), (&json!("lower"), &json!(0.03)));
+    assert_eq!((&ratio["to"], &ratio["valid"]), (&json!("baseline"), &json!(true)));
     assert_eq!(ratio["by_block"].as_object().unwrap().len(), 6);
-    assert_eq!(figure["by_block"].as_object().unwrap().len(), 6);
+    assert_eq!(figure["samples"].as_array().unwrap().len(), 6);
     assert_eq!(ratio["inconclusive"], Value::Null);
     let width =
         |name: &str| ratio[name]["high"].as_f64().unwrap() - ratio[name]["low"].as_f64().unwrap();
     assert!(width("plain_interval") < width("interval"));
     assert!(ratio["interval"]["low"].as_f64().unwrap() < ratio["value"].as_f64().unwrap());
     assert_eq!(figure["rank"], json!({"first": 2, "last": 2, "group": 2}));
-    let cpu = &row_of(&report, "go/net", 0)["figures"]["server_cpu_ns_per_request"];
-    assert_eq!((&cpu["median"], &cpu["ratio"]["claim"]), (&json!(4250.0), &json!("same")));
-    let second = row_of(&report, "c/epoll", 1);
+    let cpu = figure_of(go, "server_cpu_ns_per_request");
+    assert_eq!((&cpu["value"], &cpu["ratios"][0]["claim"]), (&json!(4250.0), &json!("same")));
+    let second = cell_of(&report, "c/epoll", 1);
     assert_eq!(second["role"], "second-of-baseline");
-    assert_eq!(second["figures"]["requests_per_second"]["ratio"]["claim"], Value::Null);
+    assert_eq!(figure_of(second, "requests_per_second")["ratios"][0]["claim"], Value::Null);
 }
 
 /// The names of all values, without numbers in lists and without the names of metrics.
@@ -76,8 +87,8 @@ fn the_order_is_that_of_the_tables() {
     let mut journal = pair(1.0);
     alter(&mut journal, "go/net", |it| it.cost.cpu_ns_per_request = Some(3900.0));
     let report = parsed(&journal);
-    let rows = report["workloads"][0]["rows"].as_array().unwrap();
-    let names: Vec<_> = rows.iter().map(|row| (&row["variant"], &row["copy"])).collect();
+    let cells = report["cells"].as_array().unwrap();
+    let names: Vec<_> = cells.iter().map(|it| (&it["server"], &it["copy"])).collect();
     let expected =
         [("go/net", 0), ("c/epoll", 0), ("c/epoll", 1)].map(|(n, c)| (json!(n), json!(c)));
     assert!(names.into_iter().eq(expected.iter().map(|(name, copy)| (name, copy))));
@@ -98,7 +109,7 @@ fn what_is_not_valid_and_what_is_a_bound_is_said_of_the_row() {
     });
     journal.runs.push(run(6, "go/net", failed("it ended")));
     let report = parsed(&journal);
-    let row = row_of(&report, "go/net", 0);
+    let row = cell_of(&report, "go/net", 0);
     assert_eq!((&row["valid"], &row["generator_limited"]), (&json!(false), &json!(false)));
     let runs = json!({"measured": 6, "failed": 1, "invalid": 6, "tail_invalid": 0});
     assert_eq!(row["runs"], runs);
@@ -108,12 +119,11 @@ fn what_is_not_valid_and_what_is_a_bound_is_said_of_the_row() {
     let text = "1..6 requests failed (late); check the server's log";
     assert_eq!((&reason["times"], &reason["texts"][0]), (&json!(6), &json!(text)));
     assert!(row["notes"].as_array().unwrap().contains(&json!("! failed: it ended")), "{row:#}");
-    assert_eq!(row_of(&report, "c/epoll", 0)["valid"], true);
+    assert_eq!(cell_of(&report, "c/epoll", 0)["valid"], true);
 }
 
 #[test]
 fn a_journal_without_runs_is_a_report_without_rows() {
     let report = parsed(&journal());
-    assert_eq!(report["workloads"][0]["rows"], json!([]));
-    assert_eq!((&report["ended"], &report["widest_interval"]), (&Value::Null, &Value::Null));
+    assert_eq!((&report["cells"], &report["results"][0]["ended"]), (&json!([]), &Value::Null));
 }

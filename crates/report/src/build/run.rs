@@ -1,0 +1,91 @@
+//! The view of a run: rows against the baseline of their load.
+
+use std::collections::BTreeMap;
+
+use super::cell;
+use crate::{
+    analysis::{Analysis, Metric, MetricFacts, WorkloadRows},
+    compare::Gate,
+    order::in_order,
+    screen,
+    view::{Cell, FORMAT, LoadFacts, Ratio, Reference, ResultView, Source, Verb, published},
+    why::whys,
+};
+
+pub(crate) fn run<'a>(analysis: &'a Analysis<'_>, gate: Option<&'a Gate>) -> ResultView<'a> {
+    let Analysis { journal, workloads, .. } = analysis;
+    ResultView {
+        sentence: screen::sentence(analysis),
+        format: FORMAT,
+        verb: Verb::Run,
+        results: vec![Source::of(journal)],
+        loads: loads(workloads),
+        cells: workloads.iter().flat_map(|rows| cells(analysis, rows)).collect(),
+        published: published(analysis),
+        why: whys(journal, workloads),
+        gate,
+        ..ResultView::default()
+    }
+}
+
+/// What is known of each load besides its cells.
+pub(crate) fn loads<'a>(workloads: &[WorkloadRows<'a>]) -> Vec<LoadFacts<'a>> {
+    let of = |rows: &WorkloadRows<'a>| {
+        let phase = rows.workload.phase;
+        let check = |metric: &Metric| (metric.field(), rows.compare(*metric).baseline_check);
+        LoadFacts {
+            name: rows.workload.name.clone(),
+            rate: rows.rate,
+            cohorts: rows.blocks,
+            primary_metric: Metric::primary(phase).field(),
+            baseline_check: Metric::of_phase(phase).iter().map(check).collect(),
+            machine_states: rows.states.clone(),
+        }
+    };
+    workloads.iter().map(of).collect()
+}
+
+/// The cells of a workload, the best first by the primary metric.
+fn cells(analysis: &Analysis<'_>, rows: &WorkloadRows<'_>) -> Vec<Cell> {
+    let primary = Metric::primary(rows.workload.phase);
+    let mut others = others(analysis, rows, primary);
+    let of_row = |index: usize| {
+        let mut cells = cell(analysis.journal, rows, &[index]);
+        for figure in &mut cells[0].figures {
+            let metric = figure.metric;
+            let compared = rows.compare(metric).rows[index].as_ref();
+            let baseline = rows.baseline.map(|it| rows.rows[it].standing(metric).is_compared());
+            let ratio = compared.and_then(|it| it.ratio.clone());
+            let valid = figure.valid && baseline == Some(true);
+            figure.rank = rows.ranks(metric)[index];
+            figure.ratios.extend(ratio.map(|it| Ratio::of(Reference::Baseline, it, valid)));
+            if metric == primary {
+                figure.ratios.append(others.entry(index).or_default());
+            }
+        }
+        cells
+    };
+    in_order(rows, primary).into_iter().flat_map(of_row).collect()
+}
+
+/// The ratios of each row in each other state of the machine of which there are enough cohorts.
+fn others(
+    analysis: &Analysis<'_>,
+    rows: &WorkloadRows<'_>,
+    metric: Metric,
+) -> BTreeMap<usize, Vec<Ratio>> {
+    let mut found: BTreeMap<usize, Vec<Ratio>> = BTreeMap::new();
+    for state in rows.states.others.iter().map(|it| it.state) {
+        let Some(there) = analysis.in_state(rows, state) else { continue };
+        for (index, row) in there.compare(metric).rows.iter().enumerate() {
+            let ratio = row.as_ref().and_then(|it| it.ratio.clone());
+            let valid = there.rows[index].standing(metric).is_compared();
+            let ratio = ratio.map(|it| Ratio::of(Reference::Baseline, it, valid));
+            found
+                .entry(index)
+                .or_default()
+                .extend(ratio.map(|it| Ratio { state: Some(state), ..it }));
+        }
+    }
+    found
+}
