@@ -8,6 +8,7 @@
 pub mod ab;
 pub mod analysis;
 mod by_name;
+mod chart;
 pub mod commands;
 pub mod compare;
 mod conclusions;
@@ -47,7 +48,6 @@ mod services;
 mod shown;
 pub mod site;
 pub mod slices;
-pub mod svg;
 pub mod table;
 pub mod table_units;
 pub mod tune;
@@ -56,6 +56,7 @@ pub mod why;
 pub mod wrap;
 pub mod wrk_units;
 
+pub use chart::svg;
 pub use idle_words::wake_up;
 pub use not_measured::is_named;
 pub use shown::refused;
@@ -75,9 +76,13 @@ pub trait Report {
     fn markdown(&self) -> String {
         self.document().markdown()
     }
-    /// A document for a browser, in one file.
+    /// What a browser shows of it.
+    fn page(&self) -> Document {
+        self.document()
+    }
+    /// The page in one file.
     fn html(&self) -> String {
-        self.document().html()
+        self.page().html()
     }
     fn json(&self) -> String;
     /// Rows and figures, for forms of other programs.
@@ -111,7 +116,7 @@ impl Report for Details<'_> {
         format!("# wirebench {}\n\n{}", escape::markdown(&document.title), document.markdown())
     }
 
-    fn html(&self) -> String {
+    fn page(&self) -> Document {
         screen::html::page(self.analysis, &self.facts)
     }
 

@@ -10,7 +10,7 @@ use wirebench_stats::{median, range};
 
 use crate::{
     analysis::{Analysis, Metric, StateShare, WorkloadRows},
-    html::chart::Axis,
+    chart::Axis,
     table::{count, states::distance},
     view::meant,
 };

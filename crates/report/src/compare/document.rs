@@ -1,14 +1,12 @@
 //! A comparison as a document: what changed first, and what else a reader must know below it.
 
-use maud::{Markup, html};
-
 use super::{Change, Comparison, Summary, gate_words::conditions, words};
 use crate::{
     Report,
     analysis::Inconclusive,
+    chart::{Chart, ChartKind, ratio::LEGEND},
     document::{Block, Cell, Column, Document, Paint, Row, Table},
     flat::Flat,
-    html::ratio::{self, LEGEND},
     json::pretty,
     notes::Remark,
     order::grouped,
@@ -80,7 +78,7 @@ impl Comparison {
             Block::Headline(words::summary(self), None),
             Block::Lines(scope.into_iter().collect()),
             Block::Table(self.table(rows)),
-            Block::Chart(self.ratios()),
+            Block::Charts(self.ratios()),
             conditions(self.gate.as_ref()),
             Block::Details(more),
             Block::Details(vec![Block::list("legend", READING_AID.map(str::to_owned).to_vec())]),
@@ -102,14 +100,14 @@ impl Comparison {
     }
 
     /// Each metric on an axis of its own: the tail of latency moves by factors where CPU time moves by a few percent.
-    fn ratios(&self) -> Markup {
+    fn ratios(&self) -> Vec<Chart> {
         let name = |it: &Change| format!("{} {}", it.cell.workload, it.cell.entry());
-        let changes = self.changes.iter();
-        let by_metric = grouped(changes.map(|it| (words::title(it.metric), (name(it), &it.ratio))));
-        html! {
-            @if !by_metric.is_empty() { p.legend { (LEGEND) } }
-            @for (metric, ratios) in by_metric { (ratio::table(&format!("{metric}, new/old"), &ratios)) }
-        }
+        let ratio = |it: &Change| (words::title(it.metric), (name(it), it.ratio.clone()));
+        let chart = |(metric, ratios)| {
+            let chart = Chart::new(format!("{metric}, new/old"), ChartKind::Forest(ratios));
+            chart.explained(LEGEND)
+        };
+        grouped(self.changes.iter().map(ratio)).into_iter().map(chart).collect()
     }
 }
 

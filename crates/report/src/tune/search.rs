@@ -18,8 +18,8 @@ use wirebench_stats::median;
 
 use super::{add_invalid, headline, refusals, words::sentence};
 use crate::{
-    analysis::Analysis, origin::Origin, screen::html::servers, services, table::count,
-    table_units::thousands,
+    analysis::Analysis, document::Block, origin::Origin, screen::html::servers, services,
+    table::count, table_units::thousands,
 };
 
 /// A server that uses less than this share of its CPU time is not at its limit.
@@ -56,9 +56,9 @@ pub struct SearchReport {
     pub notes: Vec<String>,
     #[serde(skip)]
     pub(super) origin: Origin,
-    /// Its server as HTML, which only pages have.
+    /// Its server, which only pages have.
     #[serde(skip)]
-    pub(super) server: String,
+    pub(super) server: Option<Block>,
 }
 
 /// What the runs at one rate say together.
@@ -112,7 +112,7 @@ impl SearchReport {
             notes: notes(journal, &sought, found, &runs),
             found,
             origin: Origin::of(journal),
-            server: servers(&Analysis::of(journal)).into_string(),
+            server: Some(servers(&Analysis::of(journal))),
             rates,
             sought,
         })

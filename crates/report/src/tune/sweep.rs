@@ -18,6 +18,7 @@ use wirebench_stats::{Better, Rank, TwoWay, geometric_mean_interval, median, ran
 use super::{add_invalid, headline, place, refusals};
 use crate::{
     analysis::{Analysis, Margins, Metric, asked_for},
+    document::Block,
     origin::Origin,
     screen::html::servers,
     services,
@@ -51,9 +52,9 @@ pub struct Sweep {
     pub notes: Vec<String>,
     #[serde(skip)]
     pub(super) origin: Origin,
-    /// Its server as HTML, which only pages have.
+    /// Its server, which only pages have.
     #[serde(skip)]
-    pub(super) server: String,
+    pub(super) server: Option<Block>,
 }
 
 /// What the runs of one cell say together.
@@ -159,7 +160,7 @@ impl Sweep {
             cells,
             notes: lines,
             origin: Origin::of(journal),
-            server: servers(&Analysis::of(journal)).into_string(),
+            server: Some(servers(&Analysis::of(journal))),
         })
     }
 

@@ -5,13 +5,8 @@ use wirebench_schema::journal::Journal;
 use super::super::row::{name, place, with_figures};
 use crate::{
     analysis::{Row, WorkloadRows},
-    html::chart::{Line, Point},
+    chart::{Line, Point},
 };
-
-/// The name of the line that others are compared with.
-pub(super) fn baseline(journal: &Journal) -> Option<String> {
-    journal.start.baselines.first().map(ToString::to_string)
-}
 
 /// The points of each server in the order of the loads. Rows that had another load have none.
 pub(super) fn lines<'a>(

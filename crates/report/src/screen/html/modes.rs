@@ -1,24 +1,17 @@
 //! Where the CPU time of each server goes: user and kernel mode, and how often its threads wait.
 
-use maud::{Markup, html};
-
 use super::super::{
-    model::Block,
+    model,
     row::{name, with_figures},
 };
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
-    html::{
-        self, Cells,
-        chart::{number, svg},
-        text,
-    },
+    document::{Block, Column, Table},
     order::grouped,
 };
 
-/// The longest bar, in CSS pixels, and the height of all.
-const WIDTH: f64 = 220.0;
-const HEIGHT: f64 = 14.0;
+const LEGEND: &str = "User and kernel mode: shares of the CPU time of all instances over their lives, in ticks of \
+                      10 ms, and context switches per request.";
 
 /// A server's CPU time over the lives of its instances, and its context switches in each load.
 #[derive(Debug, Default)]
@@ -28,52 +21,24 @@ struct Modes {
     switches: Vec<Option<f64>>,
 }
 
-/// The table of one scenario, of which the loads share instances; none if nothing is known.
-pub(super) fn section(block: &Block, members: &[(String, &WorkloadRows<'_>)]) -> Option<Markup> {
+/// The table of one scenario, of which the loads share instances; nothing if nothing is known.
+pub(super) fn section(block: &model::Block, members: &[(String, &WorkloadRows<'_>)]) -> Vec<Block> {
     let mut rows = rows(members);
     rows.sort_by_key(|(name, _)| block.place(name));
     if rows.is_empty() {
-        return None;
+        return Vec::new();
     }
-    let fixed = [
-        (Cells::Names, "server".to_owned()),
-        (Cells::Pictures, "user | kernel".to_owned()),
-        (Cells::Figures, "kernel".to_owned()),
-    ];
-    let switches = members.iter().map(|(title, _)| (Cells::Figures, format!("switches, {title}")));
-    let heads: Vec<_> = fixed.into_iter().chain(switches).collect();
+    let heads = ["user mode", "kernel mode"].map(Column::right);
+    let switches = members.iter().map(|(title, _)| Column::right(format!("switches, {title}")));
+    let columns = [Column::left("server")].into_iter().chain(heads).chain(switches).collect();
     let of_row = |(name, modes): &(String, Modes)| {
-        let share = format!("{:.0} %", modes.kernel_share() * 100.0);
+        let share = modes.kernel_ns / (modes.user_ns + modes.kernel_ns) * 100.0;
+        let shares = [100.0 - share, share].map(|percent| format!("{percent:.0} %"));
         let switches = modes.switches.iter();
         let switches = switches.map(|it| it.map_or("-".to_owned(), |it| format!("{it:.2}")));
-        let cells = [text(name), bar(modes), text(share)];
-        cells.into_iter().chain(switches.map(text)).collect()
+        [name.clone()].into_iter().chain(shares).chain(switches).map(Into::into).collect()
     };
-    let cells: Vec<Vec<Markup>> = rows.iter().map(of_row).collect();
-    Some(html! {
-        h3 { "User and kernel mode" }
-        p.legend {
-            "Shares of the CPU time of all instances over their lives, in ticks of 10 ms, and context switches "
-            "per request."
-        }
-        (html::table(&format!("{}: user and kernel mode", block.title), &heads, &cells))
-    })
-}
-
-impl Modes {
-    fn kernel_share(&self) -> f64 {
-        self.kernel_ns / (self.user_ns + self.kernel_ns)
-    }
-}
-
-fn bar(modes: &Modes) -> Markup {
-    let user = (1.0 - modes.kernel_share()) * WIDTH;
-    let words = format!("{:.0} % in kernel mode", modes.kernel_share() * 100.0);
-    let bars = html! {
-        rect.estimate.user x="0" y="0" width=(number(user)) height=(HEIGHT) {}
-        rect.kernel x=(number(user)) y="0" width=(number(WIDTH - user)) height=(HEIGHT) {}
-    };
-    svg("bar", (WIDTH, HEIGHT), &words, &bars)
+    vec![Block::line(LEGEND), Block::Table(Table::new(columns, rows.iter().map(of_row)))]
 }
 
 fn rows(members: &[(String, &WorkloadRows<'_>)]) -> Vec<(String, Modes)> {

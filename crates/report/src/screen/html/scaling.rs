@@ -1,22 +1,16 @@
 //! Figures over what a suite varies: connections, the size of messages, idle connections or workers.
 
-use maud::{Markup, html};
 use std::{collections::BTreeSet, time::Duration};
 use wirebench_schema::{
     journal::Journal,
     suite::{Phase, Workload},
 };
 
-use super::{
-    super::adapter::title,
-    lines::{self, baseline},
-};
+use super::{super::adapter::title, lines};
 use crate::{
     analysis::{Metric, MetricFacts, WorkloadRows},
-    html::{
-        chart::{Chart, Mark, Point, logarithmic},
-        safe,
-    },
+    chart::{Chart, ChartKind, Point},
+    document::Block,
     load_words::{describe_payload, describe_shape},
     names::names,
     order::grouped,
@@ -24,6 +18,8 @@ use crate::{
     table_units::bytes,
 };
 
+const LEGEND: &str = "Both axes are logarithmic. Small dots are single cohorts, grey lines are not valid. A hollow \
+                      mark is a lower bound: the load generator was saturated.";
 /// Fewer values do not show a trend.
 const LEAST_VALUES: usize = 3;
 
@@ -74,35 +70,15 @@ impl Dimension {
     }
 }
 
-/// A picture for each family of at least three workloads; none without such a family.
-pub(super) fn section(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Option<Markup> {
-    let charts: Vec<Chart> = Dimension::ALL
-        .into_iter()
-        .flat_map(|dimension| {
-            let families = families(workloads, dimension).into_iter();
-            families.filter_map(move |members| chart(journal, dimension, &members))
-        })
-        .collect();
-    if charts.is_empty() {
-        return None;
-    }
-    Some(html! {
-        section {
-            h2 { "Scaling" }
-            p.legend {
-                "Both axes are logarithmic. Small dots are single cohorts, grey lines are not valid. A hollow mark is "
-                "a lower bound: the load generator was saturated."
-            }
-            div.pictures {
-                @for chart in charts {
-                    div {
-                        h3 { (safe(&chart.words)) }
-                        (chart.draw_against(baseline(journal).as_deref()))
-                    }
-                }
-            }
-        }
-    })
+/// A chart for each family of at least three workloads; nothing without such a family.
+pub(super) fn section(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Block {
+    let of_dimension = |dimension: Dimension| {
+        let families = families(workloads, dimension).into_iter();
+        families.filter_map(move |members| chart(journal, dimension, &members))
+    };
+    let charts: Vec<Chart> = Dimension::ALL.into_iter().flat_map(of_dimension).collect();
+    let legend = charts.first().map(|_| LEGEND.to_owned()).into_iter().collect();
+    Block::Section("Scaling".to_owned(), vec![Block::Lines(legend), Block::Charts(charts)])
 }
 
 /// Workloads that differ in nothing else, in order.
@@ -128,17 +104,18 @@ fn chart(journal: &Journal, dimension: Dimension, members: &[&WorkloadRows<'_>])
         phase => Metric::primary(phase),
     };
     let lines = lines::lines(journal, members, |load, row| {
-        let is_bound = metric == Metric::Throughput && row.is_limited();
         Some(Point {
             at: (dimension.of(&load.workload) as f64, row.median(metric)?),
-            mark: if is_bound { Mark::Ring } else { Mark::Dot },
+            is_hollow: metric == Metric::Throughput && row.is_limited(),
             is_grey: shown(row) == Shown::NotCompared,
             raw: row.values(metric).into_values().collect(),
         })
     });
     let x = (dimension.name(), |value| dimension.show(value));
     let y = (metric.title(), |value| metric.show(value));
-    logarithmic(words(dimension, members[0], metric), lines, x, y)
+    let chart =
+        Chart::new(words(dimension, members[0], metric), ChartKind::logarithmic(lines, x, y)?);
+    Some(Chart { heading: chart.title.clone(), ..chart })
 }
 
 /// What the picture shows, with everything that its loads have in common.
