@@ -19,31 +19,24 @@ pub fn files(journal: &Journal) -> Vec<(String, String)> {
         let folded: String =
             profile(why)?.stacks.iter().map(|(stack, ns)| format!("{stack} {ns}\n")).collect();
         let name = format!("{}.{}", why.variant, why.workload).replace(['/', ':'], "-");
-        let picture = (format!("{name}.svg"), file(&chart(why)?)?);
+        let picture = (format!("{name}.svg"), file(&chart(why, None)?)?);
         Some([(format!("{name}.folded"), folded), picture])
     };
     journal.whys.iter().filter_map(of_one).flatten().collect()
 }
 
-/// The flame graph of a profile.
-pub(super) fn chart(why: &Why) -> Option<Chart> {
-    let stacks = stacks(profile(why)?).into_iter().map(|(stack, ns)| (stack, [ns, 0.0]));
-    let flame = Flame { stacks: stacks.collect(), is_difference: false };
-    let title = format!("flame graph of {} under {}", name(&why.variant.to_string()), why.workload);
-    Some(Chart::new(title, ChartKind::Flame(flame)))
-}
-
-/// The flame graph of `why`, where frames that take more time than in `other` are red, and blue those that take
-/// less.
-pub(super) fn difference(why: &Why, other: &Why) -> Option<Chart> {
-    let stacks = both([profile(why)?, profile(other)?]);
-    let flame = Flame { stacks: stacks.into_iter().collect(), is_difference: true };
-    let [own, others] = [why, other].map(|it| it.variant.to_string());
-    let title = format!(
-        "flame graph of {} compared with {} under {}",
-        name(&own),
-        name(&others),
-        why.workload
-    );
-    Some(Chart::new(title, ChartKind::Flame(flame)).explained(OF_DIFFERENCE))
+/// The flame graph of a profile. With another one, frames that take more time than in that are red, and blue those that
+/// take less.
+pub(super) fn chart(why: &Why, other: Option<&Why>) -> Option<Chart> {
+    let own = profile(why)?;
+    let stacks = match other {
+        Some(other) => both([own, profile(other)?]).into_iter().collect(),
+        None => stacks(own).into_iter().map(|(stack, ns)| (stack, [ns, 0.0])).collect(),
+    };
+    let flame = Flame { stacks, is_difference: other.is_some() };
+    let legend = if other.is_some() { OF_DIFFERENCE } else { "" };
+    let shown = |why: &Why| name(&why.variant.to_string()).to_owned();
+    let other = other.map(|it| format!(" compared with {}", shown(it))).unwrap_or_default();
+    let title = format!("flame graph of {}{other} under {}", shown(why), why.workload);
+    Some(Chart::new(title, ChartKind::Flame(flame)).explained(legend))
 }

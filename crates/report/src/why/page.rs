@@ -114,10 +114,10 @@ fn pictures(journal: &Journal, whys: &[Why<'_>]) -> Vec<Block> {
         journal.whys.iter().find(is_it)
     };
     let difference = match whys {
-        [a, b] => own(a).zip(own(b)).and_then(|(a, b)| flame::difference(b, a)),
+        [a, b] => own(b).and_then(|b| flame::chart(b, Some(own(a)?))),
         _ => None,
     };
-    let charts = whys.iter().filter_map(|why| flame::chart(own(why)?));
+    let charts = whys.iter().filter_map(|why| flame::chart(own(why)?, None));
     let folded =
         charts.map(|chart| Block::Folded(chart.title.clone(), vec![Block::Charts(vec![chart])]));
     [Block::Charts(difference.into_iter().collect())].into_iter().chain(folded).collect()

@@ -6,60 +6,42 @@ use super::super::{
 };
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
-    document::{Block, Column, Table},
+    document::{Block, Cell, Column, Table},
     order::grouped,
 };
 
 const LEGEND: &str = "User and kernel mode: shares of the CPU time of all instances over their lives, in ticks of \
                       10 ms, and context switches per request.";
 
-/// A server's CPU time over the lives of its instances, and its context switches in each load.
-#[derive(Debug, Default)]
-struct Modes {
-    user_ns: f64,
-    kernel_ns: f64,
-    switches: Vec<Option<f64>>,
-}
-
 /// The table of one scenario, of which the loads share instances; nothing if nothing is known.
 pub(super) fn section(block: &model::Block, members: &[(String, &WorkloadRows<'_>)]) -> Vec<Block> {
-    let mut rows = rows(members);
-    rows.sort_by_key(|(name, _)| block.place(name));
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let heads = ["user mode", "kernel mode"].map(Column::right);
-    let switches = members.iter().map(|(title, _)| Column::right(format!("switches, {title}")));
-    let columns = [Column::left("server")].into_iter().chain(heads).chain(switches).collect();
-    let of_row = |(name, modes): &(String, Modes)| {
-        let share = modes.kernel_ns / (modes.user_ns + modes.kernel_ns) * 100.0;
-        let shares = [100.0 - share, share].map(|percent| format!("{percent:.0} %"));
-        let switches = modes.switches.iter();
-        let switches = switches.map(|it| it.map_or("-".to_owned(), |it| format!("{it:.2}")));
-        [name.clone()].into_iter().chain(shares).chain(switches).map(Into::into).collect()
+    let listed = members.iter().enumerate().flat_map(|(place, (_, member))| {
+        with_figures(member).map(move |row| (name(row), (place, row)))
+    });
+    let mut servers = grouped(listed);
+    servers.sort_by_key(|(name, _)| block.place(name));
+    let cells = |(name, rows): (String, Vec<(usize, &Row<'_>)>)| {
+        let lives = rows.iter().map(|(_, row)| lives(row));
+        let [user, kernel] = lives.max_by(|a, b| (a[0] + a[1]).total_cmp(&(b[0] + b[1])))?;
+        let mut cells = vec![name];
+        cells.extend([user, kernel].map(|ns| format!("{:.0} %", ns / (user + kernel) * 100.0)));
+        cells.extend((0..members.len()).map(|place| {
+            let row = rows.iter().find(|(of, _)| *of == place);
+            let switches = row.and_then(|(_, row)| row.median(Metric::Switches));
+            switches.map_or_else(|| "-".to_owned(), |it| format!("{it:.2}"))
+        }));
+        (user + kernel > 0.0).then(|| cells.into_iter().map(Into::into).collect())
     };
-    vec![Block::line(LEGEND), Block::Table(Table::new(columns, rows.iter().map(of_row)))]
+    let rows: Vec<Vec<Cell>> = servers.into_iter().filter_map(cells).collect();
+    let switches = members.iter().map(|(title, _)| Column::right(format!("switches, {title}")));
+    let columns = [Column::left("server")].into_iter();
+    let columns = columns.chain(["user mode", "kernel mode"].map(Column::right)).chain(switches);
+    let legend = rows.first().map(|_| LEGEND.to_owned()).into_iter().collect();
+    vec![Block::Lines(legend), Block::Table(Table::new(columns.collect(), rows))]
 }
 
-fn rows(members: &[(String, &WorkloadRows<'_>)]) -> Vec<(String, Modes)> {
-    let listed = members.iter().enumerate().flat_map(|(index, (_, member))| {
-        with_figures(member).map(move |row| (name(row), (index, row)))
-    });
-    let modes = |(name, rows): (String, Vec<(usize, &Row<'_>)>)| {
-        let mut modes = Modes { switches: vec![None; members.len()], ..Modes::default() };
-        for (index, row) in rows {
-            modes.switches[index] = row.median(Metric::Switches);
-            // The loads share their instances.
-            let lives = row.measurements().filter_map(|it| it.instance);
-            let sum = lives.fold((0.0, 0.0), |sum, life| {
-                (sum.0 + life.user_ns as f64, sum.1 + life.kernel_ns as f64)
-            });
-            if sum.0 + sum.1 > modes.user_ns + modes.kernel_ns {
-                (modes.user_ns, modes.kernel_ns) = sum;
-            }
-        }
-        (name, modes)
-    };
-    let all = grouped(listed).into_iter().map(modes);
-    all.filter(|(_, modes)| modes.user_ns + modes.kernel_ns > 0.0).collect()
+/// CPU time in user and in kernel mode over the lives of the instances of a row; loads share them.
+fn lives(row: &Row<'_>) -> [f64; 2] {
+    let lives = row.measurements().filter_map(|it| it.instance);
+    lives.fold([0.0; 2], |sum, it| [sum[0] + it.user_ns as f64, sum[1] + it.kernel_ns as f64])
 }
