@@ -78,7 +78,7 @@ impl Comparison {
             Block::Headline(words::summary(self), None),
             Block::Lines(scope.into_iter().collect()),
             Block::Table(self.table(rows)),
-            Block::Charts(self.ratios()),
+            self.ratios(),
             conditions(self.gate.as_ref()),
             Block::Details(more),
             Block::Details(vec![Block::list("legend", READING_AID.map(str::to_owned).to_vec())]),
@@ -100,14 +100,15 @@ impl Comparison {
     }
 
     /// Each metric on an axis of its own: the tail of latency moves by factors where CPU time moves by a few percent.
-    fn ratios(&self) -> Vec<Chart> {
+    fn ratios(&self) -> Block {
         let name = |it: &Change| format!("{} {}", it.cell.workload, it.cell.entry());
         let ratio = |it: &Change| (words::title(it.metric), (name(it), it.ratio.clone()));
-        let chart = |(metric, ratios)| {
-            let chart = Chart::new(format!("{metric}, new/old"), ChartKind::Forest(ratios));
-            chart.explained(LEGEND)
-        };
-        grouped(self.changes.iter().map(ratio)).into_iter().map(chart).collect()
+        let chart =
+            |(metric, ratios)| Chart::new(format!("{metric}, new/old"), ChartKind::Forest(ratios));
+        let metrics = grouped(self.changes.iter().map(ratio));
+        let legend = metrics.first().map(|_| LEGEND.to_owned()).into_iter().collect();
+        let charts = metrics.into_iter().map(chart).collect();
+        Block::Page(vec![Block::Lines(legend), Block::Charts(charts)])
     }
 }
 

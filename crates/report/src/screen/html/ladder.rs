@@ -7,7 +7,7 @@ use wirebench_schema::{
 
 use super::{super::figures::rate, lines};
 use crate::{
-    analysis::{Metric, Row, WorkloadRows},
+    analysis::{Metric, WorkloadRows},
     chart::{Chart, ChartKind, Point},
     shown::{Shown, shown},
     table_units::latency,
@@ -50,25 +50,22 @@ fn kind(
     metric: Metric,
     y: (&str, impl Fn(f64) -> String),
 ) -> Option<ChartKind> {
-    let mut lines = lines::lines(journal, loads, |load, row| match &load.workload.model {
-        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => {
-            point(row, *rate as f64, false, metric)
-        }
-        LoadModel::Closed => point(row, row.median(Metric::Throughput)?, true, metric),
-        _ => None,
+    let mut lines = lines::lines(journal, loads, |load, row| {
+        let (rate, is_hollow) = match &load.workload.model {
+            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => (*rate as f64, false),
+            LoadModel::Closed => (row.median(Metric::Throughput)?, true),
+            _ => return None,
+        };
+        let is_grey = match shown(row) {
+            Shown::All => false,
+            Shown::NoTail | Shown::Shifted => metric.is_tail(),
+            Shown::NotCompared | Shown::Nothing => true,
+        };
+        let raw = row.values(metric).into_values().collect();
+        Some(Point { at: (rate, row.median(metric)?), is_hollow, is_grey, raw })
     });
     for line in &mut lines {
         line.points.sort_by(|a, b| a.is_hollow.cmp(&b.is_hollow).then(a.at.0.total_cmp(&b.at.0)));
     }
     ChartKind::logarithmic(lines, ("requests/s", rate), y)
-}
-
-fn point(row: &Row<'_>, rate: f64, is_hollow: bool, metric: Metric) -> Option<Point> {
-    let is_grey = match shown(row) {
-        Shown::All => false,
-        Shown::NoTail | Shown::Shifted => metric.is_tail(),
-        Shown::NotCompared | Shown::Nothing => true,
-    };
-    let raw = row.values(metric).into_values().collect();
-    Some(Point { at: (rate, row.median(metric)?), is_hollow, is_grey, raw })
 }

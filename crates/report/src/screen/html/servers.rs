@@ -36,21 +36,18 @@ fn overview(journal: &Journal) -> Table {
     let columns = words.into_iter().chain(["ready after", "peak memory"].map(Column::right));
     let row = |described: &Described| {
         let (ready, peak) = medians(&of(journal, &described.variant).collect::<Vec<_>>());
-        let [class, model, mechanism] = kind(described);
-        let (ready, peak) = (ready.map(latency), peak.map(|it| bytes(it.round() as u64)));
-        let cells = [Some(described.variant.to_string()), class, model, mechanism, ready, peak];
+        let sharing = described.sharing.map(|it| format!(", {it}")).unwrap_or_default();
+        let cells = [
+            Some(described.variant.to_string()),
+            described.class.map(|it| it.to_string()),
+            described.model.map(|it| it.to_string()),
+            described.mechanism.map(|it| format!("{it}{sharing}")),
+            ready.map(latency),
+            peak.map(|it| bytes(it.round() as u64)),
+        ];
         cells.map(|it| it.unwrap_or_else(|| "-".to_owned()).into()).to_vec()
     };
     Table::new(columns.collect(), journal.start.variants.iter().map(row))
-}
-
-/// Its class, its model, and its mechanism with how workers share connections.
-fn kind(described: &Described) -> [Option<String>; 3] {
-    let mechanism = described.mechanism.map(|it| match described.sharing {
-        Some(sharing) => format!("{it}, {sharing}"),
-        None => it.to_string(),
-    });
-    [described.class.map(|it| it.to_string()), described.model.map(|it| it.to_string()), mechanism]
 }
 
 /// The time from the start of an instance until it accepts, in nanoseconds, and its peak memory in bytes.
