@@ -9,8 +9,7 @@ use super::{
 };
 use crate::chart::{Chart, ChartKind, Flame, svg::file};
 
-const OF_DIFFERENCE: &str =
-    "Red frames use more CPU time than in the other server, blue ones less.";
+const COLOURS: &str = "Red frames use more CPU time than in the other server, blue ones less.";
 
 /// The files of the profiles of a journal: a picture and its stacks of each, by their names.
 #[must_use]
@@ -34,9 +33,9 @@ pub(super) fn chart(why: &Why, other: Option<&Why>) -> Option<Chart> {
         None => stacks(own).into_iter().map(|(stack, ns)| (stack, [ns, 0.0])).collect(),
     };
     let flame = Flame { stacks, is_difference: other.is_some() };
-    let legend = if other.is_some() { OF_DIFFERENCE } else { "" };
     let shown = |why: &Why| name(&why.variant.to_string()).to_owned();
+    let (what, legend) = if other.is_some() { ("the difference: ", COLOURS) } else { ("", "") };
     let other = other.map(|it| format!(" compared with {}", shown(it))).unwrap_or_default();
-    let title = format!("flame graph of {}{other} under {}", shown(why), why.workload);
+    let title = format!("Flame graph of {what}{}{other} under {}", shown(why), why.workload);
     Some(Chart::new(title, ChartKind::Flame(flame)).explained(legend))
 }

@@ -111,7 +111,7 @@ fn of_two_servers_the_difference_is_a_picture() {
     let mut lines = details.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     assert!(lines.any(|it| it == ["read", "2.00", "1.00", "+1.00"]), "{details}");
     let page = ab.html();
-    assert!(page.contains(sentence) && page.contains("flame graph of B compared with A"), "{page}");
+    assert!(page.contains(sentence) && page.contains("Flame graph of the difference"), "{page}");
     assert_eq!(page.matches("data-frames").count(), 3);
     let without = Journal { whys: Vec::new(), ..journal.clone() };
     let without = crate::ab::Ab::of(&without, &crate::ab::AbOptions::default()).unwrap().sentence();
