@@ -10,7 +10,7 @@ use wirebench_report::{
     ab::{Ab, AbOptions},
     analysis::{Analysis, Metric, MetricFacts},
     compare::Gate,
-    document::Look,
+    document::{Document, Look},
     format::Format,
     gates,
     load_text::{Detail, Wanted, load_text},
@@ -138,7 +138,7 @@ impl Arguments {
         let gate = gates::of_load(report, self.gate.conditions());
         let load = stored.load(gate.as_ref());
         if let Some(folder) = &self.svg {
-            return self.pictures(&load.html(), folder);
+            return self.pictures(&load.page(), folder);
         }
         let detail = if self.explain.is_some() { Detail::Everything } else { Detail::Needed };
         let shown = || {
@@ -167,8 +167,8 @@ impl Arguments {
     }
 
     /// Writes the pictures of an HTML report.
-    fn pictures(&self, page: &str, folder: &Path) -> anyhow::Result<Exit> {
-        let pictures = svg::pictures(&self.format.shared(page));
+    fn pictures(&self, page: &Document, folder: &Path) -> anyhow::Result<Exit> {
+        let pictures = svg::pictures(page, |text| self.format.shared(text));
         if pictures.is_empty() {
             return Err(usage(format!(
                 "{} has no pictures: they are made of rates and cohorts of `wirebench run`, and of `load`",

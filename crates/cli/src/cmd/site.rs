@@ -129,7 +129,7 @@ impl Arguments {
         }
         let known = Known::of(&journal, folder)?;
         let analysis = Analysis::of(&journal);
-        let page = site::run_page(&analysis, known.facts(Look::Plain, None));
+        let page = site::run_page(&analysis, known.facts(Look::Plain, None)).html();
         write(&own.join(PAGE_FILE), &self.shared(&page))?;
         let environment = journal::environment(folder).map_err(usage)?;
         let id = own.file_name().unwrap_or_default().to_string_lossy();

@@ -1,6 +1,5 @@
 //! A sweep and a search as documents: a table, pictures, and the result in sentences.
 
-use maud::PreEscaped;
 use wirebench_schema::objective::LatencyFigure;
 
 use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell, charts, words::findings};
@@ -25,8 +24,8 @@ pub(super) fn of_sweep(sweep: &Sweep) -> Document {
     let mut findings = findings(sweep).into_iter();
     blocks.extend(findings.next().map(|first| Block::Headline(first, None)));
     blocks.push(Block::Lines(findings.chain(sweep.notes.iter().cloned()).collect()));
-    blocks.push(Block::Chart(charts::of_sweep(sweep)));
-    blocks.push(Block::Chart(PreEscaped(sweep.server.clone())));
+    blocks.push(Block::Page(charts::of_sweep(sweep)));
+    blocks.push(Block::Page(sweep.server.iter().cloned().collect()));
     Document { title: TITLE.to_owned(), blocks }
 }
 
@@ -81,8 +80,8 @@ pub(super) fn of_search(search: &SearchReport) -> Document {
         Block::Lines(closed_loop.into_iter().collect()),
         Block::Headline(search.sentence.clone(), None),
         Block::List(None, search.notes.clone()),
-        Block::Chart(charts::of_search(search)),
-        Block::Chart(PreEscaped(search.server.clone())),
+        Block::Page(charts::of_search(search)),
+        Block::Page(search.server.iter().cloned().collect()),
     ];
     Document { title: TITLE.to_owned(), blocks }
 }

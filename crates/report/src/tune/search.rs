@@ -18,8 +18,8 @@ use wirebench_stats::median;
 
 use super::{add_invalid, headline, refusals, words::sentence};
 use crate::{
-    analysis::Analysis, origin::Origin, screen::html::servers, services, table::count,
-    table_units::thousands,
+    analysis::Analysis, document::Block, origin::Origin, screen::html::servers, services,
+    table::count, table_units::thousands,
 };
 
 /// A server that uses less than this share of its CPU time is not at its limit.
@@ -54,8 +54,8 @@ pub struct SearchReport {
     /// What must be known besides.
     pub notes: Vec<String>,
     pub(super) origin: Origin,
-    /// Its server as HTML, which only pages have.
-    pub(super) server: String,
+    /// Its server, which only pages have.
+    pub(super) server: Option<Block>,
 }
 
 /// What the runs at one rate say together.
@@ -109,7 +109,7 @@ impl SearchReport {
             notes: notes(journal, &sought, found, &runs),
             found,
             origin: Origin::of(journal),
-            server: servers(&Analysis::of(journal)).into_string(),
+            server: Some(servers(&Analysis::of(journal))),
             rates,
             sought,
         })

@@ -18,6 +18,7 @@ use wirebench_stats::{Better, Rank, TwoWay, geometric_mean_interval, median, ran
 use super::{add_invalid, headline, place, refusals};
 use crate::{
     analysis::{Analysis, Margins, Metric, asked_for},
+    document::Block,
     origin::Origin,
     screen::html::servers,
     services,
@@ -49,8 +50,8 @@ pub struct Sweep {
     /// Why cells have no figures, or figures that are not what they claim to be.
     pub notes: Vec<String>,
     pub(super) origin: Origin,
-    /// Its server as HTML, which only pages have.
-    pub(super) server: String,
+    /// Its server, which only pages have.
+    pub(super) server: Option<Block>,
 }
 
 /// What the runs of one cell say together.
@@ -156,7 +157,7 @@ impl Sweep {
             cells,
             notes: lines,
             origin: Origin::of(journal),
-            server: servers(&Analysis::of(journal)).into_string(),
+            server: Some(servers(&Analysis::of(journal))),
         })
     }
 
