@@ -122,7 +122,7 @@ fn slice(
             stop: Stop::After(length),
             ..open.config.clone()
         };
-        // Nobody asks for how long the generator waited in what is discarded.
+        // How long the generator waited in what is discarded is in no figure.
         let before = counts.then(own);
         let measured = match counts {
             false => open.load.discard(&config, stop),
