@@ -44,7 +44,7 @@ pub(crate) fn incomparable(message: impl fmt::Display) -> anyhow::Error {
     Ended(Exit::NotValid, message.to_string()).into()
 }
 
-/// An error with the exit code that goes with it.
+/// An error with the exit code that goes with it, and without a text after a signal.
 #[derive(Debug)]
 pub(crate) struct Ended(pub(crate) Exit, pub(crate) String);
 
@@ -61,7 +61,10 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {
-            crate::out::error(&format!("{error:#}"));
+            let text = format!("{error:#}");
+            if !text.is_empty() {
+                crate::out::error(&text);
+            }
             let exit = match error.downcast_ref() {
                 Some(ExperimentError::OtherParts(_)) => Exit::NotValid,
                 _ => error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.0),

@@ -74,6 +74,11 @@ impl Interrupt {
         }
     }
 
+    /// Ends a verb that has nothing to show after a signal.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.exit().map_or(Ok(()), |exit| Err(Ended(exit, String::new()).into()))
+    }
+
     /// The exit code after a signal; none without one.
     pub(crate) fn exit(&self) -> Option<Exit> {
         if !self.asked.load(Ordering::Relaxed) {

@@ -15,8 +15,8 @@ use wirebench_report::{
 use wirebench_schema::{environment::Environment, load::LoadResult, printable::printable, secrets};
 
 use crate::{
+    args::format::redacted,
     exit::usage,
-    format::redacted,
     out,
     results::{self, HTML_FILE},
 };

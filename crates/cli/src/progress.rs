@@ -62,18 +62,9 @@ impl Reporter {
     }
 
     /// Shows this of the journal below the bar, after each run.
-    pub(crate) fn with_view(self, view: fn(&Journal) -> String) -> Self {
-        Self { view: Some(view), ..self }
-    }
-
-    /// Takes the bar away, so that results begin on a clean line.
-    pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-
-    /// A skipped part of the suite.
-    pub(crate) fn skipped(&self, what: &str, reason: &str) {
-        self.note(&format!("skipped {what}: {reason}"));
+    pub(crate) fn with_view(mut self, view: fn(&Journal) -> String) -> Self {
+        self.view = Some(view);
+        self
     }
 
     /// A line that stays, above the bar if there is one.
@@ -166,6 +157,13 @@ impl Reporter {
             self.conforming += 1;
         }
         self.beat(&format!("conformance checks: {} scenarios passed so far", self.conforming));
+    }
+}
+
+impl Drop for Reporter {
+    /// Takes the bar away, so that results and errors begin on a clean line.
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 

@@ -9,10 +9,10 @@ use wirebench_schema::{
 };
 
 use crate::{
+    args::project::ProjectOption,
     context::Context,
     exit::{Exit, incomparable},
     interrupt::Interrupt,
-    options::ProjectOption,
 };
 
 #[derive(Debug)]

@@ -18,37 +18,24 @@ use wirebench_schema::{
 };
 
 use crate::{
-    block_options::BlockOptions,
+    args::{
+        cohorts::CohortArgs, filter::ViewOptions, format::GROUP, gate::STRICT, machine::Conditions,
+        output::ResultOptions, project::ProjectOption, services::ServiceOptions, why::WhyOption,
+    },
     context::Context,
     embedded,
     exit::Exit,
-    format::{FormatOption, GROUP},
-    gate::GateOptions,
     interrupt::Interrupt,
-    options::{Cohorts, Conditions, PayloadOption, ProjectOption, ResultOptions, RunOptions},
+    options::{PayloadOption, RunOptions},
     out,
     request_options::OwnOptions,
-    service_options::ServiceOptions,
     session::{Original, Resumable, Setting},
     value,
-    view_options::ViewOptions,
-    why_option::WhyOption,
 };
 
 use machine::Machine;
 
 const DEFAULT_SUITE: &str = "quick";
-
-const COUNT: &str = "Cohorts of fresh server instances, or blocks of runs; a minimum with --precision \
-                     [default: from the suite]";
-const PROCEDURE: &str = "Keep all servers of a cohort running (cohorts), or start one process per run \
-                         (process) [default: cohorts; process with --scale paper]";
-const MARGIN: &str = "Margin within which servers count as equal, such as 2% [default: 3% saturated, 5% \
-                      at a rate]";
-
-const PAYLOAD: &str = "Message size of all echo loads, up to 1GiB [default: from the suite; 64]";
-const STRICT: &str =
-    "Exit with 3 if a row is not valid or only a bound, or a condition is inconclusive";
 
 /// Options that `--resume` accepts. All others would change the run.
 const BESIDE_RESUME: [&str; 5] = ["resume", "budget", "quiet", "strict", "show_secrets"];
@@ -58,13 +45,9 @@ const ELSEWHERE: [&str; 4] = ["from", "generator", "idle", "why"];
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    mut_arg("count", |it| it.help(COUNT)),
-    mut_arg("procedure", |it| it.help(PROCEDURE)),
-    mut_arg("margin", |it| it.help(MARGIN)),
     mut_arg("strict", |it| it.help(STRICT)),
     mut_arg("block", |it| it.conflicts_with("dry_run")),
     mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
-    mut_arg("payload", |it| it.help(PAYLOAD)),
     mut_arg("machine", |it| it.conflicts_with_all(ELSEWHERE)),
     mut_arg("why", |it| it.conflicts_with("generator")),
     mut_args(|argument| alone_with_resume(argument))
@@ -79,14 +62,20 @@ pub(crate) struct Arguments {
     servers: Vec<String>,
     /// Name of a URL's service or a --server in the output, URLs first; repeatable [default: host and port;
     /// its program, and the words in which commands of one program differ]
-    #[arg(long = "name", value_name = "NAME")]
+    #[arg(long = "name", value_name = "NAME", hide_short_help = true)]
     server_names: Vec<String>,
     /// Scale of the suite: paper (as published), machine (reduced to fit this machine) or smoke
     /// (each load once, to test that it works)
     #[arg(long, value_name = "NAME", default_value_t)]
     scale: Scale,
     /// Load generator: wirebench, wrk, hey or h2load; third-party tools run closed loops over HTTP only
-    #[arg(long, value_name = "PROGRAM", default_value_t, conflicts_with = "from")]
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        default_value_t,
+        conflicts_with = "from",
+        hide_short_help = true
+    )]
     generator: Generator,
     /// Measure only this scenario; repeatable [default: all of the suite; hello with --server]
     #[arg(long = "scenario", value_name = "NAME")]
@@ -102,37 +91,29 @@ pub(crate) struct Arguments {
     /// [default: all of the suite]
     #[arg(long = "phase", value_name = "NAME")]
     phases: Vec<Phase>,
-    #[command(flatten)]
-    cohorts: Cohorts,
     /// Maximum number of servers running at once in a cohort, at least 3; larger cohorts are split
     /// into groups that each contain the baseline [default: 16]
-    #[arg(long, value_name = "N", value_parser = value::instances)]
+    #[arg(long, value_name = "N", value_parser = value::instances, hide_short_help = true)]
     instances: Option<usize>,
-    /// Add pairs of cohorts until the interval of every ratio is within this, such as 1%
-    #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
-    precision: Option<f64>,
-    /// Start no cohort that would end later than this after the first run; at least one is measured
-    #[arg(long, value_name = "DURATION", value_parser = value::budget)]
-    budget: Option<Duration>,
     /// End at a look at which every server has a verdict in every load, within --budget, after at least
     /// three cohorts; see docs/ab.md
-    #[arg(long, requires = "budget", conflicts_with_all = ["count", "precision", "copies"])]
+    #[arg(long, requires = "budget", conflicts_with_all = ["count", "precision", "copies"], hide_short_help = true)]
     until_decided: bool,
     /// Run N copies of each variant; differences between copies are noise
-    #[arg(long, value_name = "N", value_parser = value::small_count)]
+    #[arg(long, value_name = "N", value_parser = value::small_count, hide_short_help = true)]
     copies: Option<u32>,
     #[command(flatten)]
     view: ViewOptions,
     #[command(flatten)]
     each_run: RunOptions,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: from the suite]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
     steady: Option<Duration>,
     /// Connections in total [default: from the suite]
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     connections: Option<usize>,
     /// Idle connections in idle phases [default: from the suite]
-    #[arg(long, alias = "silent", value_name = "N", value_parser = value::connections)]
+    #[arg(long, alias = "silent", value_name = "N", value_parser = value::connections, hide_short_help = true)]
     idle_connections: Option<usize>,
     /// Requests per second in cost phases [default: from the suite, or half the throughput of the
     /// slowest server]
@@ -140,30 +121,24 @@ pub(crate) struct Arguments {
     rate: Option<u64>,
     #[command(flatten)]
     why: WhyOption,
-    #[command(flatten)]
-    conditions: Conditions,
-    #[command(flatten)]
-    gate: GateOptions,
     /// Print the plan without measuring: placement, workers, connections, time, memory and open files
     #[arg(long)]
     dry_run: bool,
     /// With --dry-run: plan for the machine of this result or environment.json [default: this machine]
-    #[arg(long, value_name = "FILE", requires = "dry_run")]
+    #[arg(long, value_name = "FILE", requires = "dry_run", hide_short_help = true)]
     machine: Option<PathBuf>,
     /// With --dry-run: list all runs in their order, even if they are many
-    #[arg(long, requires = "dry_run")]
+    #[arg(long, requires = "dry_run", hide_short_help = true)]
     details: bool,
-    #[command(flatten)]
-    block: BlockOptions,
     /// Continue the interrupted run in this folder
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
     #[command(flatten)]
-    format: FormatOption,
+    cohorts: CohortArgs,
+    #[command(flatten)]
+    conditions: Conditions,
     #[command(flatten)]
     telling: ResultOptions,
-    #[command(flatten)]
-    pub(crate) project: ProjectOption,
 }
 
 impl Arguments {
@@ -191,8 +166,8 @@ impl Resumable for Arguments {
     fn resume(&mut self, seed: u64, strict: bool) {
         self.conditions.seed = Some(seed);
         self.telling.quiet = true;
-        self.block.know_rates();
-        self.gate.strict |= strict;
+        self.cohorts.know_rates();
+        self.telling.delivery.gate.strict |= strict;
     }
 
     fn has_fixed_plan(&self) -> bool {
@@ -200,11 +175,11 @@ impl Resumable for Arguments {
     }
 
     fn project(&self) -> &ProjectOption {
-        &self.project
+        &self.telling.project
     }
 
     fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
-        self.gate.create_file()?;
+        self.telling.delivery.gate.create_file()?;
         self.experiment(context, &Machine::Here)
     }
 
@@ -218,17 +193,15 @@ pub(crate) fn run(arguments: &Arguments, original: Original) -> anyhow::Result<E
     if let Some(folder) = &arguments.resume {
         return resume::run(folder, arguments, original);
     }
-    arguments.gate.create_file()?;
+    arguments.telling.delivery.gate.create_file()?;
     let machine = arguments.machine()?;
-    let mut context = Context::new(&arguments.project)?;
+    let mut context = Context::new(&arguments.telling.project)?;
     if let Machine::Recorded { .. } = machine {
         context = context.elsewhere();
     }
-    let setting = match arguments.experiment(&context, &machine) {
-        Ok(setting) => setting,
-        // Looking for another generator takes a moment.
-        Err(error) => return context.interrupt.exit().ok_or(error),
-    };
+    // Looking for another generator takes a moment.
+    let setting = arguments.experiment(&context, &machine);
+    let setting = setting.or_else(|error| context.interrupt.check().and(Err(error)))?;
     if !arguments.telling.quiet {
         out::note(&embedded::headline(&context.project));
     }

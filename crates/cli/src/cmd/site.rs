@@ -25,10 +25,9 @@ use wirebench_schema::{journal::Journal, secrets};
 use wirebench_server::{digest, parallel};
 
 use crate::{
+    args::format::{SecretsOption, redacted},
     exit::{Exit, usage},
-    format::redacted,
     loads::is_in as is_load,
-    options::SecretsOption,
     out,
     plan::count,
     results::{Known, Stored},

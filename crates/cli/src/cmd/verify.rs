@@ -15,14 +15,17 @@ use wirebench_server::parallel;
 use wirebench_verify::Verdict;
 
 use crate::{
+    args::{
+        format::SecretsOption,
+        machine::ReadyOptions,
+        project::ProjectOption,
+        services::{Consent, ServiceOptions, is_url},
+    },
     building::{BuildOptions, build_all},
     context::Context,
     exit::{Exit, usage},
-    junit,
-    options::{ProjectOption, ReadyOptions, SecretsOption},
-    out,
+    junit, out,
     request_options::{CONTRADICTION, OwnOptions, learn_files},
-    service_options::{Consent, ServiceOptions, is_url},
     value,
 };
 use course::{Again, Asking, Done, Pair, Shown, Starter, check_all};
@@ -46,8 +49,6 @@ pub(crate) struct Arguments {
     /// Maximum requests per second to services
     #[arg(long, value_name = "N", value_parser = value::count, help_heading = "Services")]
     rate: Option<u64>,
-    #[command(flatten)]
-    ready: ReadyOptions,
     /// Show only failed checks
     #[arg(short, long)]
     quiet: bool,
@@ -70,6 +71,8 @@ pub(crate) struct Arguments {
     secrets: SecretsOption,
     #[command(flatten)]
     project: ProjectOption,
+    #[command(flatten)]
+    ready: ReadyOptions,
 }
 
 /// The load whose requests are asked.

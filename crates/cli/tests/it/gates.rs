@@ -120,7 +120,7 @@ fn a_saved_result_of_run_is_judged_again() {
     let json = report(&["--json", "--fail-if=req/s < 90k"]).ended(4);
     assert_eq!(verdict(&json.stdout), "failed");
     assert_has(&json.stderr, &["FAILED 'throughput < 90000'"]);
-    let page = report(&["--html", "--fail-if=req/s < 90k"]).ended(4).stdout;
+    let page = report(&["--format=html", "--fail-if=req/s < 90k"]).ended(4).stdout;
     assert_has(&page, &["Conditions: FAILED", "throughput 80 00"]);
     let without = report(&["--json"]).ended(0).stdout;
     assert_has(&without, &["\"gate\": null"]);

@@ -15,7 +15,7 @@ use wirebench_schema::{
     journal::Placement,
 };
 
-use crate::{exit::usage, options, plan::count, results};
+use crate::{args::machine::placement, exit::usage, plan::count, results};
 
 #[derive(Debug)]
 pub(super) enum Machine {
@@ -48,7 +48,7 @@ impl Machine {
 
     pub(super) fn place(&self, wish: &PlacementRequest) -> anyhow::Result<Placement> {
         match self {
-            Self::Here => options::placement(wish),
+            Self::Here => placement(wish),
             Self::Recorded { environment, .. } => {
                 place(&Topology::of(environment), wish).map_err(usage)
             }

@@ -17,9 +17,9 @@ use wirebench_schema::{
 
 use super::Arguments;
 use crate::{
+    args::idle::IdleOption,
     context::Context,
     exit::{Exit, usage},
-    idle_option::IdleOption,
     interrupt::Interrupt,
     out, preparation, results,
     session::{Original, Resumable, Setting, refusal},
@@ -50,12 +50,12 @@ pub(super) fn run(
     })?;
     let start = taken_up.journal().start.clone();
     let mut original = original(&start)?;
-    original.resume(start.seed, arguments.gate.strict);
-    if arguments.budget.is_some() && original.has_fixed_plan() {
+    original.resume(start.seed, arguments.telling.delivery.gate.strict);
+    if arguments.cohorts.budget.is_some() && original.has_fixed_plan() {
         return Err(fixed_plan(&start));
     }
     if let Some(reason) = taken_up.ended()
-        && !(reason == EndReason::Budget && arguments.budget.is_some())
+        && !(reason == EndReason::Budget && arguments.cohorts.budget.is_some())
     {
         return show_again(taken_up, reason, original.as_ref(), arguments);
     }
@@ -66,7 +66,7 @@ pub(super) fn run(
     let context = Context::new(original.project())?;
     let mut setting =
         original.setting(&context).map_err(|error| refusal(&start, &[format!("{error:#}")]))?;
-    setting.experiment.goal.budget = arguments.budget.or(setting.experiment.goal.budget);
+    setting.experiment.goal.budget = arguments.cohorts.budget.or(setting.experiment.goal.budget);
     // Earlier runs had the mode that was possible then.
     let idle = IdleOption::from(start.idle);
     let settings = &mut setting.experiment.settings;
@@ -76,13 +76,8 @@ pub(super) fn run(
     let subjects = taken_up.part_of_it(setting.subjects);
     let suite = &setting.experiment.suite;
     let prepared = preparation::prepare_with_baseline(&context, suite, subjects, &mut reporter)?;
-    if let Some(exit) = context.interrupt.exit() {
-        reporter.finish();
-        return Ok(exit);
-    }
     let Differences { refusing, mut noted } = taken_up.differences(&setting.experiment, &prepared);
     if !refusing.is_empty() {
-        reporter.finish();
         return Err(refusal(&start, &refusing));
     }
     noted.extend(added);
@@ -93,7 +88,7 @@ pub(super) fn run(
     let _awake = preparation::bind(&context, &mut setting.experiment, idle, &reporter)?;
     let stop = context.interrupt.flag();
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
-    reporter.finish();
+    drop(reporter);
     original.conclude(&context.interrupt, &finished?)
 }
 
@@ -129,7 +124,7 @@ fn show_again(
         EndReason::Budget => "the budget is used up (a larger --budget continues it)",
         EndReason::Interrupted => "it was interrupted",
     };
-    if arguments.budget.is_some() {
+    if arguments.cohorts.budget.is_some() {
         return Err(usage(format!(
             "this run is finished: {how}; --budget cannot extend it; start a new run with: {}",
             argv::display(&taken_up.journal().start.command)
@@ -155,7 +150,7 @@ fn fixed_plan(start: &Start) -> anyhow::Error {
 
 /// That a run goes on whose result has been shown. Whether it does may depend on that.
 fn extended(ended: Option<EndReason>, arguments: &Arguments) -> Option<String> {
-    let budget = write_duration(arguments.budget.filter(|_| ended.is_some())?);
+    let budget = write_duration(arguments.cohorts.budget.filter(|_| ended.is_some())?);
     Some(format!(
         "budget extended to {budget} after a result was shown: if the result was the reason, intervals \
          are too narrow"
