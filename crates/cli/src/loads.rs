@@ -86,7 +86,7 @@ fn found(path: &Path) -> anyhow::Result<Option<(String, LoadResult)>> {
 /// A folder that a load is written to when it is over.
 #[derive(Debug)]
 pub(crate) struct LoadFolder {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     environment: Option<Environment>,
 }
 
@@ -97,10 +97,6 @@ impl LoadFolder {
         let path = journal::new_run_folder(&parent, "load")?;
         let environment = is_here.then(wirebench_host::environment::here);
         Ok(Self { path, environment })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Takes it away again, because there is no result.

@@ -65,8 +65,8 @@ pub(crate) fn bind(
         reporter.note(UNCHECKED);
     }
     if let Some(fleet) = &experiment.settings.fleet {
-        let interrupt = &context.interrupt;
-        fleet.provide(interrupt.flag()).map_err(|reason| interrupt.error(reason))?;
+        let provided = fleet.provide(context.interrupt.flag());
+        context.interrupt.check().and(provided.map_err(anyhow::Error::msg))?;
     }
     let placement = &experiment.settings.placement;
     if placement.pinned {

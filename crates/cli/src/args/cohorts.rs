@@ -7,7 +7,7 @@ use wirebench_experiment::{
 };
 use wirebench_schema::journal::Procedure;
 
-use super::fleet::HEADING;
+use super::{fleet::HEADING, why::WhyOption};
 use crate::{exit::usage, value};
 
 /// How many cohorts there are, how each is measured, and what counts as the same.
@@ -39,13 +39,15 @@ pub(crate) struct CohortArgs {
     /// --procedure process, 10m with --precision, none with --cohorts]
     #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     pub(crate) budget: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) why: WhyOption,
     /// Measure only cohort K of a plan with N, such as 1/8; `wirebench join` puts the results together
     #[arg(long, value_name = "K/N", value_parser = block, requires = "seed",
           conflicts_with_all = ["count", "precision", "budget", "why"], help_heading = HEADING)]
     block: Option<Block>,
     /// With --block: take the rates from this result of block 1, instead of finding them
     #[arg(long, value_name = "FOLDER", requires = "block", help_heading = HEADING)]
-    rates: Option<PathBuf>,
+    pub(crate) rates: Option<PathBuf>,
 }
 
 /// One block of several.
@@ -64,11 +66,6 @@ impl CohortArgs {
     /// The cohorts of the plan, if their number was asked for.
     pub(crate) fn planned(&self) -> Option<u32> {
         self.count.or(self.block.map(|block| block.of))
-    }
-
-    /// Takes no rates from elsewhere, because the journal has them.
-    pub(crate) fn know_rates(&mut self) {
-        self.rates = None;
     }
 
     /// What is measured here; none if it is everything.

@@ -81,13 +81,10 @@ impl FailIf {
         &self.fail_if
     }
 
-    /// Refuses conditions that could never be violated.
+    /// Refuses conditions that could never be violated. Creates the file, so that a wrong path is reported before
+    /// anything is measured.
     pub(crate) fn check(&self, scope: &GateScope<'_>) -> anyhow::Result<()> {
-        self.fail_if.iter().try_for_each(|it| scope.check(it)).map_err(usage)
-    }
-
-    /// Creates the file, so that a wrong path is reported before anything is measured.
-    pub(crate) fn create_file(&self) -> anyhow::Result<()> {
+        self.fail_if.iter().try_for_each(|it| scope.check(it)).map_err(usage)?;
         junit::create(self.junit.as_deref())
     }
 

@@ -19,7 +19,7 @@ use wirebench_schema::{scenario::Scenario, suite::Phase};
 use crate::{
     args::{
         cohorts::CohortArgs, gate::STRICT, machine::Conditions, output::ResultOptions,
-        project::ProjectOption, services::ServiceOptions, why::WhyOption,
+        services::ServiceOptions,
     },
     context::Context,
     exit::Exit,
@@ -130,8 +130,6 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     connections: Option<usize>,
     #[command(flatten)]
-    why: WhyOption,
-    #[command(flatten)]
     cohorts: CohortArgs,
     #[command(flatten)]
     conditions: Conditions,
@@ -140,23 +138,15 @@ pub(crate) struct Arguments {
 }
 
 impl Resumable for Arguments {
-    fn resume(&mut self, seed: u64, strict: bool) {
-        self.conditions.seed = Some(seed);
-        self.telling.quiet = true;
-        self.cohorts.know_rates();
-        self.telling.delivery.gate.strict |= strict;
+    fn shared(&mut self) -> (&mut Conditions, &mut CohortArgs, &mut ResultOptions) {
+        (&mut self.conditions, &mut self.cohorts, &mut self.telling)
     }
 
     fn has_fixed_plan(&self) -> bool {
         true
     }
 
-    fn project(&self) -> &ProjectOption {
-        &self.telling.project
-    }
-
     fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
-        self.telling.delivery.gate.create_file()?;
         self.experiment(context)
     }
 
@@ -182,7 +172,6 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    arguments.telling.delivery.gate.create_file()?;
     let context = Context::new(&arguments.telling.project)?;
     // Trying perf out takes a moment.
     let setting =

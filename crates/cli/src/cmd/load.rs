@@ -51,7 +51,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     learn_secrets(&config);
     let output = &arguments.output;
     arguments.gate.check(&gates::scope_of_load("load", &config))?;
-    arguments.gate.create_file()?;
     let fleet = arguments.fleet.fleet()?;
     let files = Files::open(output, &out::hide_in(config.clone())?)?;
     let create = |parent: &PathBuf| LoadFolder::create(parent, fleet.is_none());
@@ -174,7 +173,7 @@ fn conclude(
     print(output, result, gate.as_ref());
     if let Some(folder) = folder {
         folder.write(result, gate.as_ref())?;
-        let place = results::place(folder.path());
+        let place = results::place(&folder.path);
         match output.json || output.events {
             true => out::note(&place),
             false => out::result(&format!("{place}\n")),

@@ -137,7 +137,6 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    arguments.telling.delivery.gate.create_file()?;
     let context = Context::new(&arguments.telling.project)?;
     arguments.conditions.require_files(&context)?;
     let limit = ("--objective with --rates LOW-HIGH", arguments.rates.is_some());

@@ -107,7 +107,8 @@ impl Arguments {
 
     fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
         let limit = ("--rate N", self.rate.is_some());
-        let services = ServiceOptions::from(self.consent).find(context, &self.names, limit)?;
+        let services = ServiceOptions { pids: Vec::new(), consent: self.consent };
+        let services = services.find(context, &self.names, limit)?;
         if services.is_empty() && self.rate.is_some() {
             return Err(usage("--rate limits the checks of services: add a URL, or omit --rate"));
         }

@@ -234,8 +234,7 @@ fn junit_has_a_case_for_each_condition_and_cell() {
     );
     compared(&world, &["--junit", "x.xml"]).assert_refused(2, &["--fail-if"]);
     let unwritable = [&options[..5], &["no/folder.xml"]].concat();
-    compared(&world, &unwritable)
-        .assert_refused(1, &["cannot write the file of --junit, no/folder"]);
+    compared(&world, &unwritable).assert_refused(2, &["--junit `no/folder.xml` cannot be written"]);
 }
 
 #[test]

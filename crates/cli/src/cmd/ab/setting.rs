@@ -117,7 +117,7 @@ impl Arguments {
         suite.blocks = self.blocks(&goal, block_time(procedure, &workload, &settings.cut));
         suite.workloads = vec![workload];
         check_files(&sides, &suite, procedure, &settings)?;
-        let why = self.why.perf(context, &suite, &sides)?;
+        let why = self.cohorts.why.perf(context, &suite, &sides)?;
         let verification = self.conditions.verification(Verification::AllOrNothing);
         let (measured, plan) = ((suite, settings), (procedure, goal));
         // A budget or a number ends it, whatever the state of the machine.

@@ -8,7 +8,7 @@ use wirebench_experiment::{
 use wirebench_report::{Details, gates, is_named, refused, screen};
 use wirebench_schema::journal::{Cause, Unavailable};
 
-use super::Arguments;
+use super::options::Arguments;
 use crate::{
     context::Context,
     exit::Exit,

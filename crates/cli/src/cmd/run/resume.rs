@@ -15,7 +15,7 @@ use wirebench_schema::{
     units::write_duration,
 };
 
-use super::Arguments;
+use super::options::Arguments;
 use crate::{
     args::idle::IdleOption,
     context::Context,
@@ -63,12 +63,12 @@ pub(super) fn run(
     std::env::set_current_dir(&start.folder).map_err(|error| {
         refusal(&start, &[format!("cannot enter its folder {}: {error}", start.folder)])
     })?;
-    let context = Context::new(original.project())?;
+    let context = Context::new(&original.shared().2.project)?;
     let mut setting =
         original.setting(&context).map_err(|error| refusal(&start, &[format!("{error:#}")]))?;
     setting.experiment.goal.budget = arguments.cohorts.budget.or(setting.experiment.goal.budget);
     // Earlier runs had the mode that was possible then.
-    let idle = IdleOption::from(start.idle);
+    let idle = IdleOption { idle: Some(start.idle) };
     let settings = &mut setting.experiment.settings;
     (settings.idle, settings.wake_up) = (start.idle, start.wake_up);
     let mut reporter = arguments.telling.reporter().with_view(view(&start));

@@ -23,7 +23,7 @@ use wirebench_schema::{
     verification::Verification,
 };
 
-use super::{Arguments, choice, machine::Machine, scale};
+use super::{choice, machine::Machine, options::Arguments, scale};
 use crate::{
     args::{idle::check_both, services::are_limited},
     context::Context,
@@ -167,7 +167,7 @@ impl Arguments {
             let most = self.instances.unwrap_or(MOST_INSTANCES);
             settings.most_instances = most.min(fitting.map_err(usage)?);
         }
-        let why = self.why.perf(context, &suite, &chosen.subjects)?;
+        let why = self.cohorts.why.perf(context, &suite, &chosen.subjects)?;
         let (cut, exact) = (self.cohorts.cut(), self.cohorts.count.is_some());
         let settings =
             RunSettings { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..settings };

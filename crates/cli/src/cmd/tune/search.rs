@@ -3,13 +3,13 @@
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
-    experiment::{Finished, Observer, Progress},
+    experiment::{Observer, Progress},
     tune::{SearchGoal, Watcher, seek, workloads},
 };
 use wirebench_judge::objectives::{ObjectiveResult, Side};
 use wirebench_report::table_units::{latency, thousands};
 use wirebench_schema::{
-    journal::{Measurement, SearchResult, SearchSpec},
+    journal::{Measurement, SearchSpec},
     load::Stop,
     objective::Objective,
     suite::Workload,
@@ -73,14 +73,10 @@ pub(super) fn run(
     let finished = seek(&experiment, &quest, &prepared, stop, &mut progress_shown);
     drop(progress_shown);
     let finished = finished?;
-    let exit = if has_found(&finished) { Exit::Fine } else { Exit::Failed };
+    // A search that found no rate has failed, and so has one whose server failed its checks.
+    let found = finished.journal.found.and_then(|it| it.requests_per_second);
+    let exit = if found.is_some() { Exit::Fine } else { Exit::Failed };
     show((&finished, &context.interrupt), &arguments.telling.delivery, exit)
-}
-
-/// A search that found no rate has failed, and so has one whose server failed its checks.
-fn has_found(finished: &Finished) -> bool {
-    let found: Option<SearchResult> = finished.journal.found;
-    found.is_some_and(|found| found.requests_per_second.is_some())
 }
 
 /// Workers and connections, which a search does not vary.
