@@ -9,8 +9,9 @@ use crate::{
         gate::{GateArgs, Shown},
     },
     exit::Exit,
-    interrupt::Interrupt,
-    out, results,
+    live::interrupt::Interrupt,
+    out,
+    results::stored,
 };
 
 /// The form of a result, and its conditions.
@@ -47,7 +48,7 @@ impl DeliveryArgs {
         of_result: impl FnOnce() -> Exit,
     ) -> anyhow::Result<Exit> {
         let exit = interrupt.exit();
-        let mut place = results::place(&finished.folder);
+        let mut place = stored::place(&finished.folder);
         // A sweep or a search starts anew.
         if exit.is_some() && verb != "tune" {
             place += &format!("\n{}", finished.next_step());
@@ -56,7 +57,7 @@ impl DeliveryArgs {
             out::note(&place);
         }
         out::result(&self.format.text(report, None, || page(place)));
-        results::write(finished, report)?;
+        stored::write(finished, report)?;
         let judged = (verb, gate, Shown::There);
         let judged = self.judge(judged, || exit.unwrap_or_else(of_result))?;
         Ok(exit.unwrap_or(judged))

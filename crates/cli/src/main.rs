@@ -1,7 +1,6 @@
 //! The program `wirebench`. This file is its table of contents: one verb, one file in `cmd/`.
 #![forbid(unsafe_code)]
 
-mod archive;
 mod args;
 mod building;
 mod cmd;
@@ -13,21 +12,17 @@ mod exit;
 mod experiment_of;
 mod files;
 mod foreign;
-mod interrupt;
 mod junit;
-mod latest;
-mod loads;
+mod live;
 mod options;
 mod out;
 mod plan;
 mod preparation;
-mod progress;
 mod request_options;
 mod results;
 mod scenarios;
 mod session;
 mod short_help;
-mod splice;
 mod suites;
 mod value;
 

@@ -14,7 +14,8 @@ use wirebench_schema::{
 use wirebench_sys::awake::AwakeCpus;
 
 use crate::{
-    args::idle::IdleOption, context::Context, progress::Reporter, request_options::learn_files,
+    args::idle::IdleOption, context::Context, live::progress::Reporter,
+    request_options::learn_files,
 };
 
 /// What becomes of expectations without checks.

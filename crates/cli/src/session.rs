@@ -12,7 +12,7 @@ use crate::{
     args::{cohorts::CohortArgs, machine::Conditions, output::ResultOptions},
     context::Context,
     exit::{Exit, incomparable},
-    interrupt::Interrupt,
+    live::interrupt::Interrupt,
 };
 
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use wirebench_catalogue::project::Project;
 use wirebench_schema::labels::{Labels, parse_label};
 
 use super::project::ProjectOption;
-use crate::{context::Context, deliver::DeliveryArgs, embedded, progress::Reporter};
+use crate::{context::Context, deliver::DeliveryArgs, embedded, live::progress::Reporter};
 
 /// Project, result folder and progress output.
 #[derive(Clone, Debug, clap::Args)]

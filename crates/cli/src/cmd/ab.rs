@@ -23,7 +23,7 @@ use crate::{
     },
     context::Context,
     exit::Exit,
-    interrupt::Interrupt,
+    live::interrupt::Interrupt,
     options::{PayloadOption, RunOptions},
     preparation::ready,
     request_options::OwnOptions,
@@ -43,6 +43,7 @@ a bound, or a condition is inconclusive; 4 --fail-if found a regression; 129/130
 
 Manual, with an example for continuous integration: docs/ab.md";
 
+const SIDE: &str = "COMMAND | ENTRY | URL";
 const DURATION: &str = "Length of the measurement window, filled by slices [default: 240ms]";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -67,20 +68,10 @@ pub(crate) struct Arguments {
     build: Option<String>,
     /// Server A, the reference: a command, such as './my-server {port}', an entry, or the URL of a service that
     /// runs already
-    #[arg(
-        long,
-        value_name = "COMMAND | ENTRY | URL",
-        required_unless_present = "revised",
-        requires = "b"
-    )]
+    #[arg(long, value_name = SIDE, required_unless_present = "revised", requires = "b")]
     a: Option<String>,
     /// Server B, compared with A: a command, an entry or a URL
-    #[arg(
-        long,
-        value_name = "COMMAND | ENTRY | URL",
-        required_unless_present = "revised",
-        requires = "a"
-    )]
+    #[arg(long, value_name = SIDE, required_unless_present = "revised", requires = "a")]
     b: Option<String>,
     /// Working folder of A's command; its program path is relative to it [default: current folder]
     #[arg(long, value_name = "FOLDER", requires = "a", hide_short_help = true)]

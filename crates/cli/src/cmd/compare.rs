@@ -15,8 +15,8 @@ use crate::{
     args::format::GROUP,
     deliver::DeliveryArgs,
     exit::{Exit, incomparable, usage},
-    latest, out,
-    results::Stored,
+    out,
+    results::{latest, stored::Stored},
 };
 
 const AFTER_HELP: &str = "\

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use wirebench_schema::argv;
 
 use crate::{
-    args::project::ProjectOption, embedded, exit::Exit, interrupt::Interrupt, out,
+    args::project::ProjectOption, embedded, exit::Exit, live::interrupt::Interrupt, out,
     session::Original,
 };
 

@@ -30,11 +30,10 @@ use crate::{
     args::gate::Shown,
     context::command_line,
     exit::Exit,
-    interrupt::Interrupt,
-    loads::LoadFolder,
+    live::interrupt::Interrupt,
     out,
     request_options::{learn_files, read_requests},
-    results,
+    results::{loads::LoadFolder, stored},
 };
 
 /// Hides the secrets of the files that this load sends.
@@ -173,7 +172,7 @@ fn conclude(
     print(output, result, gate.as_ref());
     if let Some(folder) = folder {
         folder.write(result, gate.as_ref())?;
-        let place = results::place(&folder.path);
+        let place = stored::place(&folder.path);
         match output.json || output.events {
             true => out::note(&place),
             false => out::result(&format!("{place}\n")),

@@ -20,15 +20,16 @@ use wirebench_report::{
 use wirebench_schema::gate::GateScope;
 
 use crate::{
-    archive,
     args::{filter::ViewOptions, format::GROUP, gate::Shown},
     deliver::DeliveryArgs,
     exit::{Exit, usage},
-    latest,
-    loads::{self, StoredLoad},
     out,
-    results::{self, Known},
-    splice,
+    results::{
+        archive, latest,
+        loads::{self, StoredLoad},
+        splice,
+        stored::{self, Known},
+    },
     suites::with_figures_of_today,
 };
 
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(load) = loads::read(&arguments.run)? {
         return arguments.load(&load);
     }
-    let journal = with_figures_of_today(results::journal(&arguments.run).map_err(usage)?);
+    let journal = with_figures_of_today(stored::journal(&arguments.run).map_err(usage)?);
     let journal = arguments.view.of(journal)?;
     if let Some(server) = arguments.drawn() {
         let drawn = slices::text(&arguments.view.analysis(&journal), server).map_err(usage)?;
@@ -93,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Fine);
     }
     if let Some(folder) = &arguments.svg {
-        let known = Known::of(&journal, results::folder(&arguments.run))?;
+        let known = Known::of(&journal, stored::folder(&arguments.run))?;
         let page =
             site::run_page(&arguments.view.analysis(&journal), known.facts(Look::Plain, None));
         return arguments.pictures(&page, folder);
@@ -118,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     options.check(&scope)?;
     let analysis = &arguments.view.analysis(&journal);
     let gate = &gates::of_run(analysis, conditions);
-    let known = Known::of(&journal, results::folder(&arguments.run))?;
+    let known = Known::of(&journal, stored::folder(&arguments.run))?;
     let details = Details { analysis, metric, facts: known.facts(Look::Plain, gate.as_ref()) };
     arguments.show(&details, (gate.as_ref(), Shown::There), || match is_explained {
         true => details.details(),
@@ -209,11 +210,11 @@ impl Arguments {
     }
 
     fn with_place(&self, page: String) -> String {
-        let folder = results::folder(&self.run);
-        if self.splice.is_some() || !folder.join(results::HTML_FILE).is_file() {
+        let folder = stored::folder(&self.run);
+        if self.splice.is_some() || !folder.join(stored::HTML_FILE).is_file() {
             return page;
         }
-        format!("{}\n{}", page.trim_end_matches('\n'), results::place(folder))
+        format!("{}\n{}", page.trim_end_matches('\n'), stored::place(folder))
     }
 
     fn look(&self) -> Look {

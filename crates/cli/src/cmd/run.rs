@@ -21,7 +21,7 @@ use crate::{
     context::Context,
     embedded,
     exit::Exit,
-    interrupt::Interrupt,
+    live::interrupt::Interrupt,
     out,
     session::{Original, Resumable, Setting},
 };

@@ -27,10 +27,12 @@ use wirebench_server::{digest, parallel};
 use crate::{
     args::format::{SecretsOption, redacted},
     exit::{Exit, usage},
-    loads::is_in as is_load,
     out,
     plan::count,
-    results::{Known, Stored},
+    results::{
+        loads::is_in as is_load,
+        stored::{Known, Stored},
+    },
     suites::with_figures_of_today,
 };
 

@@ -42,10 +42,9 @@ use crate::{
     deliver::DeliveryArgs,
     exit::{Exit, usage},
     experiment_of::experiment_of,
-    interrupt::Interrupt,
+    live::{interrupt::Interrupt, progress::Reporter},
     options::{self, PayloadOption},
     preparation::ready,
-    progress::Reporter,
     request_options::OwnOptions,
     value::{self, List},
 };
@@ -77,14 +76,10 @@ duration = "1s"
 )]
 pub(crate) struct Arguments {
     /// Entry or variant, such as go/net, or the URL of a service that runs already
-    #[arg(
-        value_name = "ENTRY | URL",
-        required_unless_present = "server",
-        conflicts_with = "server"
-    )]
+    #[arg(value_name = "ENTRY | URL", required_unless_present = "server")]
     entry: Option<String>,
     /// Server command instead of an entry, such as './my-server {port}'
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "entry")]
     server: Option<String>,
     /// Scenario of the load: hello, hello-timeout, echo, mutex, channel, skewed or handoff [default:
     /// hello]

@@ -10,7 +10,7 @@ use wirebench_report::{
 use super::{Arguments, refusal};
 use crate::{
     exit::{Exit, incomparable, usage},
-    loads::{self, StoredLoad},
+    results::loads::{self, StoredLoad},
 };
 
 /// The comparison, if one of the two is a load.

@@ -26,9 +26,9 @@ use crate::{
     args::idle::IdleOption,
     context::Context,
     exit::{Ended, Exit, incomparable, usage},
+    live::progress::Reporter,
     out,
     preparation::ready,
-    progress::Reporter,
     session::{Original, Setting},
     value,
 };

@@ -12,10 +12,10 @@ use super::options::Arguments;
 use crate::{
     context::Context,
     exit::Exit,
-    interrupt::Interrupt,
+    live::interrupt::Interrupt,
     out,
     preparation::{bind, prepare_with_baseline},
-    results::{self, Known},
+    results::stored::{self, Known},
     session::Setting,
 };
 
@@ -26,7 +26,8 @@ pub(super) fn begin(
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
     let Setting { mut experiment, subjects, missing } = setting;
-    let mut reporter = arguments.telling.reporter().with_view(results::live);
+    let mut reporter = arguments.telling.reporter();
+    reporter.view = Some(stored::live);
     for it in &experiment.left_out {
         reporter.note(&format!("skipped {}: {}", it.what, it.reason));
     }

@@ -29,6 +29,7 @@ const ELSEWHERE: [&str; 4] = ["from", "generator", "idle", "why"];
     mut_arg("block", |it| it.conflicts_with("dry_run")),
     mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
     mut_arg("machine", |it| it.conflicts_with_all(ELSEWHERE)),
+    mut_arg("generator", |it| it.conflicts_with("from")),
     mut_arg("why", |it| it.conflicts_with("generator")),
     mut_args(|argument| alone_with_resume(argument))
 )]
@@ -49,13 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", default_value_t)]
     pub(super) scale: Scale,
     /// Load generator: wirebench, wrk, hey or h2load; third-party tools run closed loops over HTTP only
-    #[arg(
-        long,
-        value_name = "PROGRAM",
-        default_value_t,
-        conflicts_with = "from",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "PROGRAM", default_value_t, hide_short_help = true)]
     pub(super) generator: Generator,
     /// Measure only this scenario; repeatable [default: all of the suite; hello with --server]
     #[arg(long = "scenario", value_name = "NAME")]

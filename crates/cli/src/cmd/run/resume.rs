@@ -20,8 +20,9 @@ use crate::{
     args::idle::IdleOption,
     context::Context,
     exit::{Exit, usage},
-    interrupt::Interrupt,
-    out, preparation, results,
+    live::interrupt::Interrupt,
+    out, preparation,
+    results::stored,
     session::{Original, Resumable, Setting, refusal},
 };
 
@@ -71,7 +72,8 @@ pub(super) fn run(
     let idle = IdleOption { idle: Some(start.idle) };
     let settings = &mut setting.experiment.settings;
     (settings.idle, settings.wake_up) = (start.idle, start.wake_up);
-    let mut reporter = arguments.telling.reporter().with_view(view(&start));
+    let mut reporter = arguments.telling.reporter();
+    reporter.view = Some(view(&start));
     let added = added(&taken_up, &setting);
     let subjects = taken_up.part_of_it(setting.subjects);
     let suite = &setting.experiment.suite;
@@ -106,7 +108,7 @@ fn require_secrets(start: &Start) -> anyhow::Result<()> {
 /// What is shown while it goes on: the table of a suite, nothing of `ab` and `tune`.
 fn view(start: &Start) -> fn(&Journal) -> String {
     let has_table = ![ab::SUITE, tune::SUITE].contains(&start.suite.as_str());
-    if has_table { results::live } else { |_| String::new() }
+    if has_table { stored::live } else { |_| String::new() }
 }
 
 /// Nothing is left to be done: the reports are written once more.

@@ -20,7 +20,7 @@ use crate::{
     context::Context,
     exit::{Exit, usage},
     files,
-    progress::Reporter,
+    live::progress::Reporter,
 };
 
 const PRECISION: f64 = 0.05;

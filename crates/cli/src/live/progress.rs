@@ -32,8 +32,8 @@ pub(crate) struct Reporter {
     conforming: usize,
     /// How far a precision is, if one was asked for.
     precision: String,
-    /// What is shown of the journal so far, below the bar.
-    view: Option<fn(&Journal) -> String>,
+    /// The part of the journal so far that is shown below the bar, after each run.
+    pub(crate) view: Option<fn(&Journal) -> String>,
     table: String,
     /// When the measurement is expected to end.
     end: Instant,
@@ -59,12 +59,6 @@ impl Reporter {
             heartbeat: Heartbeat::new(Instant::now()),
             outlook: None,
         }
-    }
-
-    /// Shows this of the journal below the bar, after each run.
-    pub(crate) fn with_view(mut self, view: fn(&Journal) -> String) -> Self {
-        self.view = Some(view);
-        self
     }
 
     /// A line that stays, above the bar if there is one.
