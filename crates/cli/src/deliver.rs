@@ -58,9 +58,7 @@ impl DeliveryArgs {
         }
         out::result(&self.format.text(report, None, || page(place)));
         stored::write(finished, report)?;
-        let judged = (verb, gate, Shown::There);
-        let judged = self.judge(judged, || exit.unwrap_or_else(of_result))?;
-        Ok(exit.unwrap_or(judged))
+        self.judge((verb, gate, Shown::There), || exit.unwrap_or_else(of_result))
     }
 
     /// Judges a result whose text has the results of conditions as `shown` says; other forms do not.

@@ -4,16 +4,17 @@
 use std::{fmt, process::ExitCode};
 use wirebench_experiment::experiment::ExperimentError;
 
-/// How the program ends. Scripts rely on the numbers.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// How the program ends. Of several ends the one that is later in this list takes precedence. Scripts rely on the
+/// numbers.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Exit {
     Fine,
-    /// A run failed, a check failed, a server could not be reached.
-    Failed,
     /// What was asked cannot be meant.
     Usage,
     /// Figures cannot be compared, or are not valid.
     NotValid,
+    /// A run failed, a check failed, a server could not be reached.
+    Failed,
     /// A condition of `--fail-if` is violated.
     Regression,
     /// A signal asked to end, and everything was ended in order.
@@ -71,5 +72,16 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> ExitCode {
             };
             exit.into()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violated_condition_takes_precedence_over_a_failure_and_that_over_figures_that_are_not_valid()
+     {
+        assert!([Exit::NotValid, Exit::Failed, Exit::Regression].is_sorted());
     }
 }

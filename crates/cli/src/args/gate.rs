@@ -88,8 +88,8 @@ impl FailIf {
         junit::create(self.junit.as_deref())
     }
 
-    /// Writes the result of the conditions, prints warnings to standard error, and returns the exit code: that of a
-    /// violated condition, else that of the result itself, else that of `inconclusive` conditions.
+    /// Writes the result of the conditions, prints warnings to standard error, and returns the exit code of
+    /// them or of the result. That of `inconclusive` conditions may be another one.
     pub(crate) fn conclude(
         &self,
         (verb, gate, shown): (&str, Option<&Gate>, Shown),
@@ -124,7 +124,6 @@ impl FailIf {
             (GateVerdict::Inconclusive, exit) => exit,
             (GateVerdict::Passed, _) => Exit::Fine,
         };
-        let of_result = of_result();
-        Ok(if of_gate == Exit::Regression || of_result == Exit::Fine { of_gate } else { of_result })
+        Ok(of_gate.max(of_result()))
     }
 }
