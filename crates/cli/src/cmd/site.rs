@@ -25,13 +25,14 @@ use wirebench_schema::{journal::Journal, secrets};
 use wirebench_server::{digest, parallel};
 
 use crate::{
+    args::format::{SecretsOption, redacted},
     exit::{Exit, usage},
-    format::redacted,
-    loads::is_in as is_load,
-    options::SecretsOption,
     out,
     plan::count,
-    results::{Known, Stored},
+    results::{
+        loads::is_in as is_load,
+        stored::{Known, Stored},
+    },
     suites::with_figures_of_today,
 };
 
