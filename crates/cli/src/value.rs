@@ -19,14 +19,6 @@ pub(crate) fn budget(text: &str) -> Result<Duration, String> {
     (!budget.is_zero()).then_some(budget).ok_or_else(none)
 }
 
-/// Requests per second, with at most three digits of a fraction.
-pub(crate) fn rate(text: &str) -> Result<RateCurve, String> {
-    count(text).map(RateCurve::Constant).or_else(|reason| {
-        let thousandths = count(&format!("{}k", text.trim())).map(RateCurve::Thousandths);
-        thousandths.map_err(|_| format!("{reason}; a rate such as 0.5 has at most three decimals"))
-    })
-}
-
 /// A method. Methods are case-sensitive (RFC 9110, 9.1), so a standard one is sent as it is registered.
 #[expect(clippy::unnecessary_wraps, reason = "the type of a parser of clap")]
 pub(crate) fn method(text: &str) -> Result<String, String> {
@@ -113,11 +105,11 @@ pub(crate) fn ramp(text: &str) -> Result<RateCurve, String> {
     let (from, to) = text
         .split_once(':')
         .ok_or_else(|| format!("`{text}` is not a ramp: write it like 1k:20k"))?;
-    Ok(RateCurve::Ramp(count(from)?, count(to)?))
+    Ok(RateCurve::Ramp(from.parse()?, to.parse()?))
 }
 
 pub(crate) fn steps(text: &str) -> Result<RateCurve, String> {
-    list(text, count).map(RateCurve::Steps)
+    list(text, str::parse).map(RateCurve::Steps)
 }
 
 pub(crate) fn statuses(text: &str) -> Result<List<u16>, String> {
@@ -191,6 +183,7 @@ pub(crate) mod tests {
     use super::*;
     use expect_test::expect_file;
     use std::fmt::Debug;
+    use wirebench_schema::load::Rate;
 
     /// The message of `parse` for each of the wrong `values`.
     pub(crate) fn refusals<T: Debug>(
@@ -217,7 +210,7 @@ pub(crate) mod tests {
             refusals(small_count, &["9G"]),
             refusals(instances, &["2"]),
             refusals(precision, &numbers),
-            refusals(rate, &["0.0005", "0x"]),
+            refusals(str::parse::<Rate>, &["0.0005", "0x"]),
             refusals(ramp, &["5k", "5k:x"]),
             refusals(steps, &["1,,2"]),
             refusals(result_folder, &["csv", "a/out.json"]),
@@ -233,13 +226,15 @@ pub(crate) mod tests {
     fn headers_numbers_and_lists_are_read() {
         assert_eq!(instances("3"), Ok(3));
         assert_eq!(["1%", "0.01", " 1.0 % "].map(precision), [Ok(0.01), Ok(0.01), Ok(0.01)]);
-        assert_eq!(rate("1.5k"), Ok(RateCurve::Constant(1500)));
-        assert_eq!(rate("0.5"), Ok(RateCurve::Thousandths(500)));
-        assert_eq!(rate("1.125"), Ok(RateCurve::Thousandths(1125)));
+        assert_eq!("1.5k".parse(), Ok(Rate::per_second(1500)));
+        assert_eq!("1.125".parse::<Rate>().unwrap().to_string(), "1.125");
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
         assert_eq!(cpu_list("0,2-3"), Ok(vec![0, 2, 3]));
-        assert_eq!(ramp("1k:2.5k"), Ok(RateCurve::Ramp(1000, 2500)));
-        assert_eq!(steps("1,2k"), Ok(RateCurve::Steps(vec![1, 2000])));
+        assert_eq!(
+            ramp("1k:2.5k"),
+            Ok(RateCurve::Ramp(Rate::per_second(1000), Rate::per_second(2500)))
+        );
+        assert_eq!(steps("1,2k"), Ok(RateCurve::Steps([1, 2000].map(Rate::per_second).into())));
         assert_eq!(statuses("401, 404"), Ok(vec![401, 404]));
         assert_eq!(percentiles("50, 99.9%,100"), Ok(vec![50.0, 99.9, 100.0]));
         let range =

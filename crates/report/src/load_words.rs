@@ -3,8 +3,8 @@
 
 use wirebench_schema::{
     load::{
-        Arrivals, Bound, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, LoadReport, RateCurve,
-        RequestSet, Stop,
+        Arrivals, Bound, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, LoadReport, Rate,
+        RateCurve, RequestSet, Stop,
     },
     scenario::HeavyConnections,
     suite::{Phase, Workload},
@@ -29,10 +29,10 @@ pub(crate) fn describe_model(model: &LoadModel) -> String {
 
 fn rates(curve: &RateCurve) -> String {
     let rates = match curve {
-        RateCurve::Constant(_) | RateCurve::Thousandths(_) => curve.first().to_string(),
+        RateCurve::Constant(rate) => rate.to_string(),
         RateCurve::Ramp(from, to) => format!("{from} to {to}"),
         RateCurve::Steps(rates) => {
-            rates.iter().map(u64::to_string).collect::<Vec<_>>().join(", then ")
+            rates.iter().map(Rate::to_string).collect::<Vec<_>>().join(", then ")
         }
     };
     format!("{rates} requests/s")

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::{
     id::VariantId,
     labels::Labels,
-    load::IdleMode,
+    load::{IdleMode, Rate},
     secrets::{MARK, SHOW_OPTION},
     suite::{Document, PublishedFigures, Scale, Workload},
 };
@@ -208,7 +208,7 @@ pub struct FixedRate {
     /// The workload's name.
     pub workload: String,
     /// Requests per second, over all connections.
-    pub requests_per_second: u64,
+    pub requests_per_second: Rate,
     /// Why this one, as a sentence.
     pub reason: String,
     /// The result of each variant in the pilot, in requests per second.

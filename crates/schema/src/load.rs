@@ -12,6 +12,7 @@ mod idle_mode;
 mod latency;
 mod merge;
 mod model;
+mod rate;
 mod report;
 mod request;
 mod requests;
@@ -35,7 +36,8 @@ pub use failures::{ErrorExample, ErrorKind};
 pub use figure::LatencyFigure;
 pub use idle_mode::IdleMode;
 pub use latency::LatencySummary;
-pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
+pub use model::{Arrivals, LatencyOrigin, LoadModel};
+pub use rate::{Rate, RateCurve};
 pub use report::{
     EdgeClocks, Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport,
     NamedRequests, Offered, Phase, ReplyChecks, ThreadRate,

@@ -14,7 +14,7 @@ use wirebench_report::{
     ab::{Ab, AbOptions},
     analysis::{Metric, MetricFacts},
 };
-use wirebench_schema::{scenario::Scenario, suite::Phase};
+use wirebench_schema::{load::Rate, scenario::Scenario, suite::Phase};
 
 use crate::{
     block_options::BlockOptions,
@@ -133,8 +133,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = Metric::read)]
     metric: Option<Metric>,
     /// Requests per second in the cost phase [default: half the throughput of the slower side]
-    #[arg(long, value_name = "N", value_parser = value::count)]
-    rate: Option<u64>,
+    #[arg(long, value_name = "N")]
+    rate: Option<Rate>,
     /// Start no cohort that would end later than this after the first run; at least three are
     /// measured [default: 40s; 2m with --procedure process, 10m with --precision, none with --cohorts]
     #[arg(long, value_name = "DURATION", value_parser = value::budget)]

@@ -13,6 +13,7 @@ use std::{path::PathBuf, time::Duration};
 use wirebench_experiment::experiment::Finished;
 use wirebench_schema::{
     journal::{Generator, Procedure},
+    load::Rate,
     scenario::Scenario,
     suite::{Phase, Scale},
 };
@@ -136,8 +137,8 @@ pub(crate) struct Arguments {
     idle_connections: Option<usize>,
     /// Requests per second in cost phases [default: from the suite, or half the throughput of the
     /// slowest server]
-    #[arg(long, value_name = "N", value_parser = value::count)]
-    rate: Option<u64>,
+    #[arg(long, value_name = "N")]
+    rate: Option<Rate>,
     #[command(flatten)]
     why: WhyOption,
     #[command(flatten)]

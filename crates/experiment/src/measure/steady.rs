@@ -166,7 +166,7 @@ impl Attempt<'_> {
 mod tests {
     use super::*;
     use wirebench_schema::journal::{ReasonKind, Weight};
-    use wirebench_schema::load::RateCurve;
+    use wirebench_schema::load::{Rate, RateCurve};
 
     fn interval(number: u64, requests: u64) -> Interval {
         Interval {
@@ -249,8 +249,11 @@ mod tests {
         for (measured, expected) in [
             (LoadModel::Closed, LoadModel::Closed),
             (think.clone(), think),
-            (at(RateCurve::Constant(500)), at(RateCurve::Constant(500))),
-            (at(RateCurve::Ramp(200, 900)), at(RateCurve::Constant(200))),
+            (at(RateCurve::per_second(500)), at(RateCurve::per_second(500))),
+            (
+                at(RateCurve::Ramp(Rate::per_second(200), Rate::per_second(900))),
+                at(RateCurve::per_second(200)),
+            ),
         ] {
             config.model = measured;
             let load = load(&config, Duration::from_secs(3));

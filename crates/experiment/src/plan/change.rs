@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 use wirebench_schema::{
-    load::{LoadModel, RequestSet, Stop, Trust},
+    load::{LoadModel, Rate, RequestSet, Stop, Trust},
     scenario::Scenario,
     suite::{Phase, Suite, Workload},
 };
@@ -50,7 +50,7 @@ pub struct Changes {
     /// load.
     pub steady_within: Option<Duration>,
     /// One rate for all cost phases.
-    pub rate: Option<u64>,
+    pub rate: Option<Rate>,
     /// Another length of the messages, in every workload that has messages.
     pub payload_bytes: Option<usize>,
     /// Only the workloads of these scenarios; empty means all. For a scenario without one, the
@@ -152,7 +152,9 @@ fn check_use(suite: &Suite, changes: &Changes) -> Result<(), String> {
         Changes { rate: Some(_), .. } if !has(Phase::Cost) => {
             "--rate applies to the phase cost, which no workload has: add --phase cost"
         }
-        Changes { rate: Some(0), .. } => "a rate of 0 sends nothing: give --rate at least 1",
+        Changes { rate: Some(rate), .. } if rate.as_f64() == 0.0 => {
+            "a rate of 0 sends nothing: give --rate at least 1"
+        }
         Changes { silent: Some(_), .. } if !has(Phase::Idle) => {
             "--idle-connections applies to the phase idle, which no workload has: add --phase idle"
         }
@@ -178,7 +180,7 @@ pub fn set_payload(workloads: &mut [Workload], payload_bytes: Option<usize>) -> 
 }
 
 /// The rate of the suite's own schedule is replaced, and how requests follow each other stays.
-fn set_rate(workload: &mut Workload, rate: u64) {
+fn set_rate(workload: &mut Workload, rate: Rate) {
     let arrivals = match &workload.model {
         LoadModel::Rate { arrivals, .. } => Some(*arrivals),
         LoadModel::Closed | LoadModel::Think { .. } => None,

@@ -13,7 +13,7 @@ use wirebench_schema::{
     journal::{
         Counts, EndReason, Measurement, Outcome, Record, Run, SearchLimit, SearchResult, SearchSpec,
     },
-    load::Stop,
+    load::{Rate, Stop},
     suite::{Phase, Workload},
 };
 
@@ -151,7 +151,7 @@ impl Probing<'_> {
     ) -> Result<SearchResult, ExperimentError> {
         let mut search = Search::new(plan);
         while let Some(rate) = search.next_rate() {
-            let workload = rated.at_rate(rate);
+            let workload = rated.at_rate(Rate::per_second(rate));
             let end = self.began.elapsed() + estimate(&workload);
             if self.quest.budget.is_some_and(|budget| end > budget) {
                 return Ok(search.found(Some(SearchLimit::Budget)));
@@ -193,7 +193,8 @@ impl Probing<'_> {
             && found.held == 0
             && found.confirmations < CONFIRMATIONS_MOST
         {
-            let mut both = vec![longer(closed.clone()), longer(rated.at_rate(rate))];
+            let mut both =
+                vec![longer(closed.clone()), longer(rated.at_rate(Rate::per_second(rate)))];
             both.retain(|it| it.phase != Phase::Saturate || self.subject.allows_full_speed());
             let end = self.began.elapsed() + both.iter().map(estimate).sum::<Duration>();
             if self.quest.budget.is_some_and(|budget| end > budget) {

@@ -157,7 +157,10 @@ pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
         (Phase::Idle, _) => "idle".to_owned(),
         (Phase::Saturate, LoadModel::Closed) => "saturated".to_owned(),
         (_, LoadModel::Rate { curve: RateCurve::Constant(requests), arrivals, .. }) => {
-            let requests = rate(*requests as f64);
+            let requests = match requests.as_f64() {
+                few if few < 1000.0 => few.to_string(),
+                many => rate(many),
+            };
             let random = if *arrivals == Arrivals::Poisson { ", Poisson" } else { "" };
             format!("at {requests}/s{random}")
         }

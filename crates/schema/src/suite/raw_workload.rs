@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     load::{
-        Arrivals, ClosedPolicy, LatencyOrigin, LoadModel, NamedFiles, RateCurve, RequestOrder,
-        RequestSet, Stop, Trust, parse_header,
+        Arrivals, ClosedPolicy, LatencyOrigin, LoadModel, NamedFiles, Rate, RateCurve,
+        RequestOrder, RequestSet, Stop, Trust, parse_header,
     },
     refuse::refuse_if,
     scenario::Scenario,
@@ -42,7 +42,7 @@ pub(super) struct RawWorkload {
     /// The former name still loads.
     #[serde(alias = "silent_connections")]
     idle_phase_connections: Option<usize>,
-    rate: Option<OneOrMany<u64>>,
+    rate: Option<OneOrMany<Rate>>,
     arrivals: Option<Arrivals>,
     #[serde(default, with = "crate::units::duration_text")]
     delay: Duration,
@@ -162,7 +162,7 @@ impl RawWorkload {
     }
 
     /// The rates of a phase; none means a closed loop, or a rate that a pilot finds.
-    fn rates(&self, phase: Phase) -> Vec<Option<u64>> {
+    fn rates(&self, phase: Phase) -> Vec<Option<Rate>> {
         match &self.rate {
             Some(rates) if phase == Phase::Cost => rates.values().into_iter().map(Some).collect(),
             _ => vec![None],
@@ -171,7 +171,7 @@ impl RawWorkload {
 
     /// Its name with the phase. The first phase has the plain name; with several rates, each has
     /// its own.
-    fn name_of(&self, name: String, phase: Phase, rate: Option<u64>) -> Result<String, String> {
+    fn name_of(&self, name: String, phase: Phase, rate: Option<Rate>) -> Result<String, String> {
         let is_first = self.phases()?.first() == Some(&phase);
         Ok(match rate.filter(|_| self.rates(phase).len() > 1) {
             Some(rate) => format!("{name}-{}", short_rate(rate)),
@@ -185,7 +185,7 @@ impl RawWorkload {
         &self,
         name: String,
         (connections, payload): (usize, &str),
-        (phase, rate): (Phase, Option<u64>),
+        (phase, rate): (Phase, Option<Rate>),
         requests: Option<&RequestSet>,
     ) -> Result<Workload, String> {
         refuse_if!(self.workers == Some(0), "`workers = 0` serves nothing: write at least 1");
@@ -220,7 +220,7 @@ impl RawWorkload {
         Ok(workload)
     }
 
-    fn model(&self, phase: Phase, rate: Option<u64>) -> Result<LoadModel, String> {
+    fn model(&self, phase: Phase, rate: Option<Rate>) -> Result<LoadModel, String> {
         let arrivals = self.arrivals.unwrap_or_default();
         refuse_if!(
             phase == Phase::Cost && self.rate.is_none() && !self.delay.is_zero(),
@@ -245,9 +245,10 @@ impl RawWorkload {
 }
 
 /// A rate as it is named: `20k` for 20 000.
-fn short_rate(rate: u64) -> String {
-    if rate > 0 && rate.is_multiple_of(1000) {
-        format!("{}k", rate / 1000)
+fn short_rate(rate: Rate) -> String {
+    let thousands = rate.as_f64() / 1000.0;
+    if thousands >= 1.0 && thousands.fract() == 0.0 {
+        format!("{thousands}k")
     } else {
         rate.to_string()
     }

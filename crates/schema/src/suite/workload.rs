@@ -8,7 +8,8 @@ use super::{Phase, raw_workload::default_pipeline};
 use crate::{
     entry::RunCommand,
     load::{
-        ClosedPolicy, LoadConfig, LoadModel, RateCurve, RequestSet, Stop, THREADS_LIMIT, Trust,
+        ClosedPolicy, LoadConfig, LoadModel, Rate, RateCurve, RequestSet, Stop, THREADS_LIMIT,
+        Trust,
     },
     refuse::refuse_if,
     scenario::{Protocol, Scenario},
@@ -114,10 +115,10 @@ impl Workload {
         self.needs_rate() || matches!(self.model, LoadModel::Rate { .. })
     }
 
-    /// The same at `requests_per_second`, evenly, with latencies from the moment a request is due.
+    /// The same at `rate`, evenly, with latencies from the moment a request is due.
     #[must_use]
-    pub fn at_rate(&self, requests_per_second: u64) -> Self {
-        let model = LoadModel::rate(RateCurve::Constant(requests_per_second));
+    pub fn at_rate(&self, rate: Rate) -> Self {
+        let model = LoadModel::rate(RateCurve::Constant(rate));
         Self { model, ..self.clone() }
     }
 

@@ -5,7 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use wirebench_schema::{
     load::{
         Arrivals, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
-        LatencyOrigin, LoadConfig, LoadModel, RateCurve, RequestFile, SourceRange, Stop, Waiting,
+        LatencyOrigin, LoadConfig, LoadModel, Rate, RateCurve, RequestFile, SourceRange, Stop,
+        Waiting,
     },
     target::Target,
 };
@@ -96,8 +97,8 @@ pub(crate) struct Arguments {
 #[command(next_help_heading = "Model")]
 struct ModelOptions {
     /// Requests per second in total, sent on schedule without waiting for replies
-    #[arg(short = 'R', visible_short_alias = 'q', long, value_name = "N", value_parser = value::rate)]
-    rate: Option<RateCurve>,
+    #[arg(short = 'R', visible_short_alias = 'q', long, value_name = "N")]
+    rate: Option<Rate>,
     /// Rate that changes linearly from A to B over the window
     #[arg(long, value_name = "A:B", value_parser = value::ramp)]
     ramp: Option<RateCurve>,
@@ -307,7 +308,7 @@ impl Arguments {
 impl ModelOptions {
     fn model(&self) -> Result<LoadModel, String> {
         let given = [
-            ("-R", self.rate.clone()),
+            ("-R", self.rate.map(RateCurve::Constant)),
             ("--ramp", self.ramp.clone()),
             ("--steps", self.steps.clone()),
         ];

@@ -2,7 +2,7 @@
 
 use super::*;
 use expect_test::expect_file;
-use wirebench_schema::load::{RequestFile, RequestOrder};
+use wirebench_schema::load::{Rate, RequestFile, RequestOrder};
 
 const SUITE: &str = r#"
 description = "An example."
@@ -53,7 +53,7 @@ fn requests_of_a_user_take_the_place_of_scenarios_and_a_pilot_finds_their_rate()
         assert_eq!((workload.requests.as_ref(), workload.headers.len()), (Some(&set), 1));
     }
     assert!(suite.workloads[1].needs_rate());
-    assert!(!of(Some(50)).workloads[1].needs_rate());
+    assert!(!of(Some(Rate::per_second(50))).workloads[1].needs_rate());
 }
 
 #[test]
@@ -66,7 +66,8 @@ fn workloads_that_one_rate_makes_equal_are_measured_once() {
     let text = SUITE[..timeout].to_owned() + &cost(1000) + &cost(2000);
     let mut suite = Suite::parse("example", &text).unwrap();
     assert_eq!(suite.workloads.len(), 3);
-    change(&mut suite, &Changes { rate: Some(50), ..Changes::default() }).unwrap();
+    change(&mut suite, &Changes { rate: Some(Rate::per_second(50)), ..Changes::default() })
+        .unwrap();
     assert_eq!(names(&suite), ["hello", "at-1000"]);
 }
 
@@ -98,8 +99,8 @@ fn changes_that_leave_nothing_or_change_nothing_are_refused() {
         Changes { copies: Some(1000), ..usual() },
         Changes { workers: Some(0), ..usual() },
         Changes { connections: Some(0), ..usual() },
-        Changes { rate: Some(5), ..usual() },
-        Changes { rate: Some(0), phases: vec![Phase::Cost], ..usual() },
+        Changes { rate: Some(Rate::per_second(5)), ..usual() },
+        Changes { rate: Some(Rate::per_second(0)), phases: vec![Phase::Cost], ..usual() },
         Changes { silent: Some(5), ..usual() },
         Changes { silent: Some(0), phases: vec![Phase::Idle], ..usual() },
         Changes { payload_bytes: Some(5), ..usual() },
@@ -146,7 +147,7 @@ fn loads_and_silent_connections_are_changed_apart() {
         phases: Phase::ALL.to_vec(),
         connections: Some(8),
         silent: Some(5000),
-        rate: Some(700),
+        rate: Some(Rate::per_second(700)),
         steady_within: Some(Duration::ZERO),
         ..Changes::default()
     });
@@ -155,14 +156,14 @@ fn loads_and_silent_connections_are_changed_apart() {
     assert!(suite.workloads[..4].iter().all(|it| it.steady_within.is_zero()));
     let cost = &suite.workloads[2];
     assert!(!cost.needs_rate());
-    assert_eq!(cost.model, cost.at_rate(700).model);
+    assert_eq!(cost.model, cost.at_rate(Rate::per_second(700)).model);
 }
 
 #[test]
 fn a_rate_of_the_users_keeps_how_requests_follow_each_other() {
     let text = SUITE.replace("duration", "rate = 5\narrivals = \"poisson\"\nduration");
     let mut suite = Suite::parse("example", &text).unwrap();
-    change(&mut suite, &Changes { rate: Some(9), ..Changes::default() }).unwrap();
+    change(&mut suite, &Changes { rate: Some(Rate::per_second(9)), ..Changes::default() }).unwrap();
     let LoadModel::Rate { curve, arrivals, .. } = &suite.workloads[0].model else { panic!() };
     assert_eq!((curve.rates(), *arrivals), (vec![9.0], wirebench_schema::load::Arrivals::Poisson));
 }

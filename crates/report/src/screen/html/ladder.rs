@@ -58,7 +58,7 @@ fn chart(
 ) -> Option<Chart> {
     let mut lines = lines::lines(journal, loads, |load, row| match &load.workload.model {
         LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => {
-            point(row, *rate as f64, Mark::Dot, metric)
+            point(row, rate.as_f64(), Mark::Dot, metric)
         }
         LoadModel::Closed => point(row, row.median(Metric::Throughput)?, Mark::Ring, metric),
         _ => None,
