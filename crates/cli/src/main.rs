@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod args;
 mod block_options;
 mod building;
 mod cmd;

@@ -5,16 +5,13 @@ use std::{
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
-    slice,
     time::Duration,
 };
 use wirebench_catalogue::{
     project::{self, Found, Project, ProjectError, Trust},
     subject::Subject,
 };
-use wirebench_experiment::{
-    cohort::MOST_INSTANCES, cut::Cut, measure::RunSettings, plan::set_payload,
-};
+use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::RunSettings};
 use wirebench_host::{place::PlacementRequest, place_here};
 use wirebench_schema::{
     entry::{RunCommand, Service},
@@ -256,29 +253,9 @@ pub(crate) fn set_requests(
     Ok(())
 }
 
-/// The length of messages.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct PayloadOption {
-    /// Message size for --scenario echo, up to 1GiB [default: 64]
-    #[arg(long, value_name = "SIZE", value_parser = value::size)]
-    pub(crate) payload: Option<usize>,
-}
-
-impl PayloadOption {
-    pub(crate) fn apply(self, workload: &mut Workload) -> anyhow::Result<()> {
-        set_payload(slice::from_mut(workload), self.payload).map_err(usage)
-    }
-}
-
-/// How one run of a server goes. `tune` asks for lists of this instead.
+/// How a server is started. `tune` asks for a list instead.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct RunOptions {
-    /// Length of the measurement window
-    #[arg(short, long, value_name = "DURATION", value_parser = value::window)]
-    pub(crate) duration: Option<Duration>,
-    /// Warm-up load before the window, not counted
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
-    pub(crate) warmup: Option<Duration>,
     /// Server threads, processes or event loops [default: one per server CPU]
     #[arg(long, value_name = "N", value_parser = value::small_count)]
     pub(crate) workers: Option<u32>,

@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{
     id::VariantId,
-    load::{RateCurve, SourceRange},
+    load::{Rate, SourceRange},
     target::Target,
     units::parse_size,
 };
@@ -61,6 +61,11 @@ pub(crate) fn connections(text: &str) -> Result<usize, String> {
     usize::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }
 
+/// A number where another verb has a list.
+pub(crate) fn one_number(text: &str) -> Result<List<usize>, String> {
+    Ok(vec![connections(text)?])
+}
+
 pub(crate) fn size(text: &str) -> Result<usize, String> {
     let size = parse_size(text)?;
     usize::try_from(size).map_err(|_| format!("`{text}` is too large"))
@@ -101,15 +106,15 @@ pub(crate) fn cpu_list(text: &str) -> Result<List<u32>, String> {
 }
 
 /// A rate that changes evenly from the first value to the second.
-pub(crate) fn ramp(text: &str) -> Result<RateCurve, String> {
+pub(crate) fn ramp(text: &str) -> Result<(Rate, Rate), String> {
     let (from, to) = text
         .split_once(':')
         .ok_or_else(|| format!("`{text}` is not a ramp: write it like 1k:20k"))?;
-    Ok(RateCurve::Ramp(from.parse()?, to.parse()?))
+    Ok((from.parse()?, to.parse()?))
 }
 
-pub(crate) fn steps(text: &str) -> Result<RateCurve, String> {
-    list(text, str::parse).map(RateCurve::Steps)
+pub(crate) fn steps(text: &str) -> Result<List<Rate>, String> {
+    list(text, str::parse)
 }
 
 pub(crate) fn statuses(text: &str) -> Result<List<u16>, String> {
@@ -183,7 +188,6 @@ pub(crate) mod tests {
     use super::*;
     use expect_test::expect_file;
     use std::fmt::Debug;
-    use wirebench_schema::load::Rate;
 
     /// The message of `parse` for each of the wrong `values`.
     pub(crate) fn refusals<T: Debug>(
@@ -230,11 +234,9 @@ pub(crate) mod tests {
         assert_eq!("1.125".parse::<Rate>().unwrap().to_string(), "1.125");
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
         assert_eq!(cpu_list("0,2-3"), Ok(vec![0, 2, 3]));
-        assert_eq!(
-            ramp("1k:2.5k"),
-            Ok(RateCurve::Ramp(Rate::per_second(1000), Rate::per_second(2500)))
-        );
-        assert_eq!(steps("1,2k"), Ok(RateCurve::Steps([1, 2000].map(Rate::per_second).into())));
+        let rates = [1, 2000].map(Rate::per_second);
+        assert_eq!(ramp("1:2k"), Ok((rates[0], rates[1])));
+        assert_eq!(steps("1,2k"), Ok(rates.into()));
         assert_eq!(statuses("401, 404"), Ok(vec![401, 404]));
         assert_eq!(percentiles("50, 99.9%,100"), Ok(vec![50.0, 99.9, 100.0]));
         let range =

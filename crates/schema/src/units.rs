@@ -2,6 +2,9 @@
 //!
 //! A bare number means seconds, ones or bytes, as in wrk.
 
+pub mod duration_text;
+pub mod optional_duration_text;
+
 use std::time::Duration;
 
 /// One kind of quantity: its name, its units with their factors, and examples for the error.
@@ -168,45 +171,6 @@ pub fn write_size(bytes: u64) -> String {
     let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     let unit = units.iter().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor));
     unit.map_or_else(|| format!("{bytes} B"), |(unit, factor)| format!("{} {unit}", bytes / factor))
-}
-
-/// For serde: a [`Duration`] as a text such as `250ms`.
-pub mod duration_text {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use std::time::Duration;
-
-    /// Writes the text.
-    pub fn serialize<S: Serializer>(value: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&super::write_duration(*value))
-    }
-
-    /// Reads the text.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        super::parse_duration(&text).map_err(D::Error::custom)
-    }
-}
-
-/// For serde: a [`Duration`] as a text such as `250ms`, or nothing.
-pub mod optional_duration_text {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-    use std::time::Duration;
-
-    /// Writes the text.
-    pub fn serialize<S: Serializer>(
-        value: &Option<Duration>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        value.map(super::write_duration).serialize(serializer)
-    }
-
-    /// Reads the text.
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        let text = Option::<String>::deserialize(deserializer)?;
-        text.map(|text| super::parse_duration(&text).map_err(D::Error::custom)).transpose()
-    }
 }
 
 #[cfg(test)]

@@ -14,16 +14,17 @@ use wirebench_report::{
     ab::{Ab, AbOptions},
     analysis::{Metric, MetricFacts},
 };
-use wirebench_schema::{load::Rate, scenario::Scenario, suite::Phase};
+use wirebench_schema::{scenario::Scenario, suite::Phase};
 
 use crate::{
+    args::shape::ShapeArgs,
     block_options::BlockOptions,
     context::Context,
     exit::Exit,
     format::FormatOption,
     gate::{GateOptions, Shown},
     interrupt::Interrupt,
-    options::{Cohorts, Conditions, PayloadOption, ProjectOption, ResultOptions, RunOptions},
+    options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     preparation::ready,
     request_options::OwnOptions,
     results,
@@ -65,7 +66,10 @@ const DURATION: &str = "Length of the measurement window, filled by slices [defa
     mut_arg("procedure", |it| it.help(PROCEDURE)),
     mut_arg("margin", |it| it.help(MARGIN)),
     mut_arg("strict", |it| it.help(STRICT)),
-    mut_arg("duration", |it| it.help(DURATION))
+    mut_arg("duration", |it| it.help(DURATION)),
+    mut_arg("connections", |it| it.help("Connections in total [default: 64]")),
+    // ApacheBench has the name of this verb, and a command with its -n is answered.
+    mut_arg("requests", |it| it.short(None))
 )]
 pub(crate) struct Arguments {
     /// Entry of this project to compare at two git revisions; see --old
@@ -123,7 +127,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
-    payload: PayloadOption,
+    shape: ShapeArgs,
     /// Phase: saturate (closed loop) or cost (a rate that both sides hold) [default: saturate; cost
     /// with --rate and for --metric p50, p99 and p999]
     #[arg(long, value_name = "NAME")]
@@ -132,9 +136,6 @@ pub(crate) struct Arguments {
     /// of a service throughput, at a rate p50]
     #[arg(long, value_name = "NAME", value_parser = Metric::read)]
     metric: Option<Metric>,
-    /// Requests per second in the cost phase [default: half the throughput of the slower side]
-    #[arg(long, value_name = "N")]
-    rate: Option<Rate>,
     /// Start no cohort that would end later than this after the first run; at least three are
     /// measured [default: 40s; 2m with --procedure process, 10m with --precision, none with --cohorts]
     #[arg(long, value_name = "DURATION", value_parser = value::budget)]
@@ -152,9 +153,6 @@ pub(crate) struct Arguments {
     /// Maximum warm-up until throughput is steady; 0s disables it [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,
-    /// Connections in total [default: 64]
-    #[arg(short, long, value_name = "N", value_parser = value::connections)]
-    connections: Option<usize>,
     #[command(flatten)]
     why: WhyOption,
     #[command(flatten)]

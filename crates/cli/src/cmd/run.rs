@@ -13,12 +13,12 @@ use std::{path::PathBuf, time::Duration};
 use wirebench_experiment::experiment::Finished;
 use wirebench_schema::{
     journal::{Generator, Procedure},
-    load::Rate,
     scenario::Scenario,
     suite::{Phase, Scale},
 };
 
 use crate::{
+    args::shape::ShapeArgs,
     block_options::BlockOptions,
     context::Context,
     embedded,
@@ -26,7 +26,7 @@ use crate::{
     format::{FormatOption, GROUP},
     gate::GateOptions,
     interrupt::Interrupt,
-    options::{Cohorts, Conditions, PayloadOption, ProjectOption, ResultOptions, RunOptions},
+    options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
     out,
     request_options::OwnOptions,
     service_options::ServiceOptions,
@@ -47,7 +47,6 @@ const PROCEDURE: &str = "Keep all servers of a cohort running (cohorts), or star
 const MARGIN: &str = "Margin within which servers count as equal, such as 2% [default: 3% saturated, 5% \
                       at a rate]";
 
-const PAYLOAD: &str = "Message size of all echo loads, up to 1GiB [default: from the suite; 64]";
 const STRICT: &str =
     "Exit with 3 if a row is not valid or only a bound, or a condition is inconclusive";
 
@@ -65,7 +64,6 @@ const ELSEWHERE: [&str; 4] = ["from", "generator", "idle", "why"];
     mut_arg("strict", |it| it.help(STRICT)),
     mut_arg("block", |it| it.conflicts_with("dry_run")),
     mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
-    mut_arg("payload", |it| it.help(PAYLOAD)),
     mut_arg("machine", |it| it.conflicts_with_all(ELSEWHERE)),
     mut_arg("why", |it| it.conflicts_with("generator")),
     mut_args(|argument| alone_with_resume(argument))
@@ -96,8 +94,6 @@ pub(crate) struct Arguments {
     own: OwnOptions,
     #[command(flatten)]
     service: ServiceOptions,
-    #[command(flatten)]
-    payload: PayloadOption,
     /// Measure only this phase; repeatable: saturate (throughput and CPU at saturation), cost (CPU
     /// and latency at a rate that all servers hold) or idle (memory and CPU of idle connections)
     /// [default: all of the suite]
@@ -129,16 +125,8 @@ pub(crate) struct Arguments {
     /// Maximum warm-up until throughput is steady; 0s disables it [default: from the suite]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,
-    /// Connections in total [default: from the suite]
-    #[arg(short, long, value_name = "N", value_parser = value::connections)]
-    connections: Option<usize>,
-    /// Idle connections in idle phases [default: from the suite]
-    #[arg(long, alias = "silent", value_name = "N", value_parser = value::connections)]
-    idle_connections: Option<usize>,
-    /// Requests per second in cost phases [default: from the suite, or half the throughput of the
-    /// slowest server]
-    #[arg(long, value_name = "N")]
-    rate: Option<Rate>,
+    #[command(flatten)]
+    shape: ShapeArgs,
     #[command(flatten)]
     why: WhyOption,
     #[command(flatten)]

@@ -6,7 +6,7 @@ mod lists;
 mod search;
 mod sweep;
 
-use std::time::Duration;
+use std::{slice, time::Duration};
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     experiment::{Experiment, Finished, Knowledge},
@@ -19,21 +19,22 @@ use wirebench_report::{
 use wirebench_schema::{
     gate::GateScope,
     journal::{Goal, Procedure},
-    load::Stop,
+    load::{Rate, Stop},
     metric::Metric,
     objective::Objective,
     scenario::Scenario,
-    suite::{Scale, Suite, Workload},
+    suite::{Phase, Scale, Suite, Workload},
     verification::Verification,
 };
 
 use crate::{
+    args::shape::ShapeArgs,
     context::{Context, checked, command_line, only_one},
     exit::{Exit, usage},
     format::FormatOption,
     gate::{GateOptions, Shown, VALUES},
     idle_option::{NATURAL, one_mode},
-    options::{self, Conditions, PayloadOption, ProjectOption, ResultOptions},
+    options::{self, Conditions, ProjectOption, ResultOptions},
     request_options::OwnOptions,
     results,
     service_options::ServiceOptions,
@@ -53,6 +54,12 @@ warmup = "200ms"
 duration = "1s"
 "#;
 
+const CONNECTIONS: &str = "Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one number \
+                           with --objective [default: 10-1000; with --objective 64]";
+const DURATION: &str = "Length of the measurement window [default: 200ms; with --objective 2s]";
+const WARMUP: &str = "Warm-up load before the window, not counted; four times as long in the first run of a server in a \
+                      sweep [default: 100ms; with --objective 200ms]";
+
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Without --objective, tune sweeps: it measures every combination of workers and \
@@ -63,7 +70,10 @@ duration = "1s"
                   is inconclusive, 4 a condition of --fail-if is violated, 129/130/143 interrupted.",
     mut_arg("idle", |it| it.value_parser(one_mode).help(NATURAL)),
     mut_arg("fail_if", |it| it.help(VALUES)),
-    mut_arg("strict", |it| it.requires("fail_if"))
+    mut_arg("strict", |it| it.requires("fail_if")),
+    mut_arg("connections", |it| it.value_name("LIST").value_parser(lists::connections).help(CONNECTIONS)),
+    mut_arg("duration", |it| it.help(DURATION)),
+    mut_arg("warmup", |it| it.help(WARMUP))
 )]
 pub(crate) struct Arguments {
     /// Entry or variant, such as go/net, or the URL of a service that runs already
@@ -84,23 +94,12 @@ pub(crate) struct Arguments {
     own: OwnOptions,
     #[command(flatten)]
     service: ServiceOptions,
-    #[command(flatten)]
-    payload: PayloadOption,
     /// Server workers, such as 1-4 or 1,2,8; one number with --objective [default: 1-4; with
     /// --objective one per server CPU]
     #[arg(long, value_name = "LIST", value_parser = lists::workers)]
     workers: Option<List<u32>>,
-    /// Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one
-    /// number with --objective [default: 10-1000; with --objective 64]
-    #[arg(short, long, value_name = "LIST", value_parser = lists::connections)]
-    connections: Option<List<usize>>,
-    /// Length of the measurement window [default: 200ms; with --objective 2s]
-    #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
-    duration: Option<Duration>,
-    /// Warm-up load before the window, not counted; four times as long in the first run of a server in
-    /// a sweep [default: 100ms; with --objective 200ms]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
-    warmup: Option<Duration>,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// Sweep: runs per combination [default: 3]
     #[arg(long, value_name = "N", value_parser = value::positive_count::<u32>, conflicts_with = "objectives")]
     blocks: Option<u32>,
@@ -182,12 +181,26 @@ impl Arguments {
             _ => Vec::new(),
         };
         options::set_requests(&mut model, self.scenario, &self.own, &entry)?;
-        self.payload.apply(&mut model)?;
-        model.warmup = self.warmup.unwrap_or(model.warmup);
-        if let Some(duration) = self.duration {
-            model.stop = Stop::After(duration);
+        let mut patch = self.shape.patch();
+        let (window, warmup) = match self.objectives.is_empty() {
+            true => (sweep::WINDOW, sweep::WARM_UP),
+            false => (search::WINDOW, model.warmup),
+        };
+        (model.stop, model.warmup) = (Stop::After(window), warmup);
+        if patch.has_rate() {
+            model.phase = Phase::Cost;
+            if !self.objectives.is_empty() {
+                return Err(usage(
+                    "with --objective the search chooses the rate: omit --rate, --ramp and --steps",
+                ));
+            }
+        } else if !self.objectives.is_empty()
+            && (patch.arrivals.is_some() || patch.skip_late.is_some())
+        {
+            // The search replaces it.
+            (model.phase, patch.rate) = (Phase::Cost, Some(Rate::per_second(search::RATES.0)));
         }
-        model.check().map_err(usage)?;
+        patch.apply_to_all(slice::from_mut(&mut model)).map_err(usage)?;
         Ok(model)
     }
 

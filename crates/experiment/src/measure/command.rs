@@ -81,7 +81,7 @@ impl Words {
                     self.flag("--poisson");
                 }
                 if *latency_from == LatencyOrigin::Sent {
-                    self.flag("--closed");
+                    self.flag("--skip-late");
                 }
             }
         }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, time::Duration};
 
-use super::{Phase, raw_workload::default_pipeline};
+use super::Phase;
 use crate::{
     entry::RunCommand,
     load::{
@@ -39,7 +39,7 @@ pub struct Workload {
     #[serde(default)]
     pub idle_connections: usize,
     /// Requests that may be in flight on one connection.
-    #[serde(default = "default_pipeline")]
+    #[serde(default = "one")]
     pub pipeline: usize,
     /// The client closes and reopens a connection after this many requests.
     pub requests_per_connection: Option<u64>,
@@ -79,7 +79,39 @@ pub struct Workload {
     pub own_process: bool,
 }
 
+const fn one() -> usize {
+    1
+}
+
 impl Workload {
+    /// The usual load of this scenario: that of `wirebench load`.
+    #[must_use]
+    pub fn new(scenario: Scenario) -> Self {
+        Self {
+            name: scenario.to_string(),
+            scenario,
+            phase: Phase::Saturate,
+            workers: None,
+            model: LoadModel::Closed,
+            connections: 10,
+            threads: None,
+            idle_connections: 0,
+            pipeline: 1,
+            requests_per_connection: None,
+            on_closed: ClosedPolicy::Fail,
+            headers: Vec::new(),
+            requests: None,
+            trust: Trust::System,
+            payload_bytes: 64,
+            warmup: Duration::ZERO,
+            warmup_requests: None,
+            steady_within: Duration::ZERO,
+            stop: Stop::After(Duration::from_secs(10)),
+            timeout: Duration::from_secs(2),
+            own_process: false,
+        }
+    }
+
     /// Whether it can be measured in slices; otherwise it needs a process and a window of its own.
     #[must_use]
     pub fn has_slices(&self) -> bool {
@@ -115,10 +147,16 @@ impl Workload {
         self.needs_rate() || matches!(self.model, LoadModel::Rate { .. })
     }
 
-    /// The same at `rate`, evenly, with latencies from the moment a request is due.
+    /// The same at `rate`: by its own schedule, or else evenly and with latencies from the moment a request is due.
     #[must_use]
     pub fn at_rate(&self, rate: Rate) -> Self {
-        let model = LoadModel::rate(RateCurve::Constant(rate));
+        let curve = RateCurve::Constant(rate);
+        let model = match self.model {
+            LoadModel::Rate { arrivals, latency_from, .. } => {
+                LoadModel::Rate { curve, arrivals, latency_from }
+            }
+            LoadModel::Closed | LoadModel::Think { .. } => LoadModel::rate(curve),
+        };
         Self { model, ..self.clone() }
     }
 

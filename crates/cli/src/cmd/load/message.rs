@@ -6,9 +6,6 @@ use crate::{request_options::RequestOptions, value};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct MessageOptions {
-    /// Message size for echo, at most 1GiB [default: 64]
-    #[arg(long, value_name = "SIZE", help_heading = "Load", value_parser = value::size)]
-    pub(super) payload: Option<usize>,
     #[command(flatten)]
     pub(super) request: RequestOptions,
     /// Let one connection in N request another path; latencies are those of the others
@@ -27,10 +24,10 @@ pub(super) struct MessageOptions {
 impl MessageOptions {
     /// Refuses what means nothing to the target's protocol and cannot be seen in a configuration
     /// any more.
-    pub(super) fn check(&self, target: &Target) -> Result<(), String> {
+    pub(super) fn check(&self, target: &Target, payload: Option<usize>) -> Result<(), String> {
         let traits = target.protocol().traits();
         let refuse = |option, reason| Err(format!("{option} does not apply to {target}: {reason}"));
-        if self.payload.is_some() && !traits.has_payload {
+        if payload.is_some() && !traits.has_payload {
             return refuse("--payload", "use --body or --body-file for HTTP");
         }
         let RequestOptions { method, path, .. } = &self.request;

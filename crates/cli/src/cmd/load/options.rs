@@ -1,28 +1,28 @@
 //! The options of `wirebench load`, and the load configuration made from them. This file performs no
 //! load.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, slice, time::Duration};
 use wirebench_schema::{
     load::{
-        Arrivals, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
-        LatencyOrigin, LoadConfig, LoadModel, Rate, RateCurve, RequestFile, SourceRange, Stop,
-        Waiting,
+        BodyCheck, ClientCertificate, EngineChoice, LoadConfig, RequestFile, SourceRange, Waiting,
     },
+    suite::{Phase, Workload},
     target::Target,
 };
 
 use super::message::MessageOptions;
 use crate::{
+    args::shape::ShapeArgs,
     exit::usage,
     fleet::FleetOptions,
     gate::{FailIf, VALUES},
     idle_option::{IdleOption, NATURAL, one_mode},
     options::{LabelOption, SecretsOption},
     request_options::{RequestOptions, TrustOptions},
-    value::{self, only},
+    value,
 };
 
-const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
+const THREADS: usize = 2;
 
 /// Names of this program's standard input.
 const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
@@ -32,6 +32,10 @@ const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
     next_help_heading = "Load",
     mut_arg("idle", |it| it.value_parser(one_mode).help(NATURAL)),
     mut_arg("fail_if", |it| it.help(VALUES)),
+    mut_arg("threads", |it| it.help("Threads that share the connections [default: 2, or 1 with one connection]")),
+    mut_arg("connections", |it| it.help("Connections in total that carry requests [default: 10]")),
+    mut_arg("duration", |it| it.help("Measure for this long [default: 10s]")),
+    mut_arg("rate", |it| it.visible_short_alias('q')),
     after_help = "Units: k, M, G for counts and rates; KiB, MiB, GiB for sizes; us, ms, s, m, h for durations \
                   (default s).\n\n\
                   Exit codes: 0 success, 1 no valid reply or the load stopped early, 2 usage, 3 not valid, 4 a \
@@ -47,27 +51,8 @@ pub(crate) struct Arguments {
         required_unless_present = "requests_file"
     )]
     target: Option<Target>,
-    /// Threads that share the connections [default: 2, or 1 with one connection]
-    #[arg(short, long, value_name = "N", value_parser = value::connections)]
-    threads: Option<usize>,
-    /// Connections in total that carry requests
-    #[arg(short, long, value_name = "N", default_value = "10", value_parser = value::connections)]
-    connections: usize,
-    /// Measure for this long [default: 10s]
-    #[arg(short, visible_short_alias = 'z', long, value_name = "DURATION", value_parser = value::duration)]
-    duration: Option<Duration>,
-    /// Measure this many requests instead, failed ones included
-    #[arg(short = 'n', long = "count", value_name = "COUNT", value_parser = value::count)]
-    requests: Option<u64>,
-    /// Measure this many requests on each connection instead
-    #[arg(long, value_name = "COUNT", value_parser = value::count)]
-    count_per_connection: Option<u64>,
-    /// Load before the window, checked but not counted
-    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = value::duration)]
-    warmup: Duration,
-    /// Timeout of replies and of connecting
-    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = value::duration)]
-    timeout: Duration,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// I/O engine: io_uring, epoll, or auto for the best one available
     #[arg(long, value_name = "NAME", default_value = "auto")]
     engine: EngineChoice,
@@ -92,32 +77,10 @@ pub(crate) struct Arguments {
     pub(crate) gate: FailIf,
 }
 
-/// How requests are scheduled; by default each connection sends its next request after a reply.
+/// How threads wait.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Model")]
 struct ModelOptions {
-    /// Requests per second in total, sent on schedule without waiting for replies
-    #[arg(short = 'R', visible_short_alias = 'q', long, value_name = "N")]
-    rate: Option<Rate>,
-    /// Rate that changes linearly from A to B over the window
-    #[arg(long, value_name = "A:B", value_parser = value::ramp)]
-    ramp: Option<RateCurve>,
-    /// Sequence of rates, each for an equal part of the window
-    #[arg(long, value_name = "A,B,C", value_parser = value::steps)]
-    steps: Option<RateCurve>,
-    /// At a rate: Poisson arrivals instead of equal intervals
-    #[arg(long)]
-    poisson: bool,
-    /// At a rate: skip requests that are due while no connection is free, and measure latency from
-    /// sending (deliberate coordinated omission)
-    #[arg(long)]
-    closed: bool,
-    /// Think time of each connection between a reply and its next request
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
-    delay: Option<Duration>,
-    /// Requests in flight on each connection
-    #[arg(short, long, value_name = "DEPTH", default_value = "1", value_parser = value::connections)]
-    pipeline: usize,
     /// Busy-wait for the next due request, so that no wake-up adds latency
     #[arg(long)]
     spin: bool,
@@ -125,19 +88,10 @@ struct ModelOptions {
     idle: IdleOption,
 }
 
-/// Lifetime and addresses of connections.
+/// Addresses of connections.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Connections")]
 struct ConnectionOptions {
-    /// Close and reopen a connection after this many requests [default: never]
-    #[arg(long, value_name = "N", value_parser = value::count)]
-    requests_per_connection: Option<u64>,
-    /// HTTP: repeat a request on a new connection if the server closed a reused one before its reply
-    #[arg(long)]
-    retry_closed: bool,
-    /// Additional connections that stay idle during the load
-    #[arg(long, value_name = "N", default_value = "0", value_parser = value::connections)]
-    idle_connections: usize,
     /// Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3 or 127.0.0.2-127.0.0.9
     #[arg(long, value_name = "ADDRESSES", value_parser = value::sources)]
     source: Option<value::List<SourceRange>>,
@@ -219,7 +173,7 @@ impl Arguments {
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {
         let file = self.message.request.of_file()?;
         let target = self.target(file.as_ref())?;
-        self.message.check(&target).map_err(usage)?;
+        self.message.check(&target, self.shape.payload).map_err(usage)?;
         let (request, CertificateOptions { cert, key }) =
             (&self.message.request, &self.certificate);
         let RequestOptions { body_file, expect_body_file, .. } = request;
@@ -231,26 +185,16 @@ impl Arguments {
                  file there",
             ));
         }
-        let defaults = LoadConfig::new(target);
+        let defaults = self.shaped(target).map_err(usage)?;
         let config = LoadConfig {
             unix_socket: self.connection.unix_socket.clone(),
             connect_to: self.connection.connect_to.clone(),
             engine: self.engine,
-            model: self.model.model().map_err(usage)?,
             waiting: if self.model.spin { Waiting::Spin } else { Waiting::Sleep },
             idle: self.model.idle.or_natural(),
-            threads: self.threads.unwrap_or_else(|| self.connections.clamp(1, 2)),
-            connections: self.connections,
-            idle_connections: self.connection.idle_connections,
+            threads: self.shape.threads.unwrap_or(defaults.threads),
             sources: self.connection.source.clone().unwrap_or_default(),
-            pipeline: self.model.pipeline,
-            requests_per_connection: self.connection.requests_per_connection,
-            on_closed: self.connection.on_closed(),
-            warmup: self.warmup,
-            stop: self.stop().map_err(usage)?,
-            timeout: self.timeout,
             interval: self.output.interval,
-            payload_bytes: self.message.payload.unwrap_or(defaults.payload_bytes),
             method: request.method.clone().unwrap_or(defaults.method),
             headers: request.headers.clone(),
             requests: file.map(|file| file.set),
@@ -264,12 +208,19 @@ impl Arguments {
             head_limit_bytes: self.message.head_limit.unwrap_or(defaults.head_limit_bytes),
             trust: self.trust.trust(),
             client_certificate: self.certificate.client_certificate(),
-            seed: self.seed,
-            share: GeneratorShare::default(),
-            target: defaults.target,
+            ..defaults
         };
         config.check().map_err(usage)?;
         Ok(config)
+    }
+
+    /// A load of the shape that the options say.
+    fn shaped(&self, target: Target) -> Result<LoadConfig, String> {
+        let patch = self.shape.patch();
+        let mut workload = Workload::new(target.protocol().traits().builtin_scenario);
+        workload.phase = if patch.has_rate() { Phase::Cost } else { Phase::Saturate };
+        patch.apply_to_all(slice::from_mut(&mut workload))?;
+        Ok(workload.load_config(target, THREADS, self.seed))
     }
 
     /// The URL, with the path of `--path`; without one, the server that a file of requests names.
@@ -290,58 +241,6 @@ impl Arguments {
                 )))
             }
         }
-    }
-
-    fn stop(&self) -> Result<Stop, String> {
-        let given = [
-            ("-d", self.duration.map(Stop::After)),
-            ("-n", self.requests.map(Stop::Requests)),
-            ("--count-per-connection", self.count_per_connection.map(Stop::RequestsPerConnection)),
-        ];
-        match only(&given, "set when the load ends")? {
-            Some((_, stop)) => Ok(stop),
-            None => Ok(Stop::After(DEFAULT_WINDOW)),
-        }
-    }
-}
-
-impl ModelOptions {
-    fn model(&self) -> Result<LoadModel, String> {
-        let given = [
-            ("-R", self.rate.map(RateCurve::Constant)),
-            ("--ramp", self.ramp.clone()),
-            ("--steps", self.steps.clone()),
-        ];
-        let curve = only(&given, "set the rate")?;
-        let (option, curve) = match (curve, self.delay) {
-            (Some((option, _)), Some(_)) => {
-                return Err(format!("{option} and --delay exclude each other: omit one of them"));
-            }
-            (Some(found), None) => found,
-            (None, delay) => {
-                let lone = [(self.poisson, "--poisson"), (self.closed, "--closed")];
-                if let Some((_, option)) = lone.iter().find(|(given, _)| *given) {
-                    return Err(format!("{option} needs a rate: add -R"));
-                }
-                return Ok(delay.map_or(LoadModel::Closed, |delay| LoadModel::Think { delay }));
-            }
-        };
-        if self.closed && option != "-R" {
-            return Err(format!(
-                "{option} and --closed exclude each other: use -R for a constant rate"
-            ));
-        }
-        Ok(LoadModel::Rate {
-            curve,
-            arrivals: if self.poisson { Arrivals::Poisson } else { Arrivals::Even },
-            latency_from: if self.closed { LatencyOrigin::Sent } else { LatencyOrigin::Due },
-        })
-    }
-}
-
-impl ConnectionOptions {
-    const fn on_closed(&self) -> ClosedPolicy {
-        if self.retry_closed { ClosedPolicy::Retry } else { ClosedPolicy::Fail }
     }
 }
 

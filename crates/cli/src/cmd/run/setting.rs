@@ -18,7 +18,7 @@ use wirebench_schema::{
     journal::{Generator, Goal, LeftOut, Placement, Procedure},
     load::LoadModel,
     scenario::Scenario,
-    suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
+    suite::{DocumentPlacement, Phase, Scale, ShapePatch, Suite, Workload},
     units::write_duration,
     verification::Verification,
 };
@@ -135,7 +135,7 @@ impl Arguments {
         let mut settings = self.conditions.settings(context, self.placement(&written, machine)?)?;
         let server_cpus = settings.workers;
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
-        let limit = ("--rate N", self.rate.is_some());
+        let limit = ("--rate N", self.shape.patch().has_rate());
         let services = self.service.find(context, &self.names, limit)?;
         settings.idle = self.conditions.idle.or_awake(&services);
         plan::change(&mut suite, &self.changes(context, &written, (&names, &services))?)
@@ -230,13 +230,14 @@ impl Arguments {
             blocks: self.cohorts.count.or(self.block.count()),
             copies: self.copies,
             workers: self.each_run.workers,
-            connections: self.connections,
-            silent: self.idle_connections.or(is_smoke.then_some(SMOKE_IDLE_CONNECTIONS)),
-            duration: self.each_run.duration,
-            warmup: self.each_run.warmup,
-            steady_within: self.steady,
-            rate: self.rate,
-            payload_bytes: self.payload.payload,
+            shape: ShapePatch {
+                idle_connections: self
+                    .shape
+                    .idle_connections
+                    .or(is_smoke.then_some(SMOKE_IDLE_CONNECTIONS)),
+                steady_within: self.steady,
+                ..self.shape.patch()
+            },
             requests,
             scenarios,
             asked,
@@ -255,8 +256,8 @@ impl Arguments {
         shortage: impl Fn(&Workload) -> Option<String>,
     ) -> anyhow::Result<()> {
         let is_asked = |workload: &&Workload| match workload.phase {
-            Phase::Idle => self.idle_connections.is_some(),
-            Phase::Saturate | Phase::Cost => self.connections.is_some(),
+            Phase::Idle => self.shape.idle_connections.is_some(),
+            Phase::Saturate | Phase::Cost => self.shape.connections.is_some(),
         };
         let mut asked = suite.workloads.iter().filter(is_asked);
         match asked.find_map(shortage) {

@@ -14,7 +14,6 @@ use wirebench_report::{
 };
 use wirebench_schema::{
     journal::{Measurement, SearchResult, SearchSpec},
-    load::Stop,
     objective::Objective,
     suite::Workload,
 };
@@ -29,9 +28,9 @@ use crate::{
 };
 
 const PRECISION: f64 = 0.05;
-const RATES: (u64, u64) = (100, 10_000_000);
+pub(super) const RATES: (u64, u64) = (100, 10_000_000);
 const CONNECTIONS: usize = 64;
-const WINDOW: Duration = Duration::from_secs(2);
+pub(super) const WINDOW: Duration = Duration::from_secs(2);
 
 pub(super) fn run(
     context: &Context,
@@ -42,9 +41,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let (workers, connections) = shape(arguments, &subject)?;
     let largest = objectives.iter().map(|it| it.below).max().unwrap_or_default();
-    let stop = if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop };
     let model = Workload {
-        stop,
         workers,
         connections,
         // A reply that is given up too early would say nothing on the objective.
@@ -99,7 +96,7 @@ fn has_found(finished: &Finished) -> bool {
 fn shape(arguments: &Arguments, subject: &Subject) -> anyhow::Result<(Option<u32>, usize)> {
     let workers = only_one(arguments.workers.as_deref(), "--workers")?;
     check_workers(subject, &workers.into_iter().collect::<Vec<_>>())?;
-    let connections = only_one(arguments.connections.as_deref(), "--connections")?;
+    let connections = only_one(arguments.shape.connections.as_deref(), "--connections")?;
     Ok((workers, connections.unwrap_or(CONNECTIONS)))
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use expect_test::expect_file;
+use std::time::Duration;
 use wirebench_schema::load::{Rate, RequestFile, RequestOrder};
 
 const SUITE: &str = r#"
@@ -30,6 +31,10 @@ fn changed(changes: &Changes) -> Suite {
     suite
 }
 
+fn at(rate: Option<u64>) -> ShapePatch {
+    ShapePatch { rate: rate.map(Rate::per_second), ..ShapePatch::default() }
+}
+
 fn names(suite: &Suite) -> Vec<&str> {
     suite.workloads.iter().map(|workload| workload.name.as_str()).collect()
 }
@@ -43,7 +48,11 @@ fn requests_of_a_user_take_the_place_of_scenarios_and_a_pilot_finds_their_rate()
         SUITE.replace("connections = 64\nrequests", "rate = 1000\nconnections = 64\nrequests");
     let of = |rate| {
         let mut suite = Suite::parse("example", &text).unwrap();
-        change(&mut suite, &Changes { asked: asked.clone(), rate, ..Changes::default() }).unwrap();
+        change(
+            &mut suite,
+            &Changes { asked: asked.clone(), shape: at(rate), ..Changes::default() },
+        )
+        .unwrap();
         suite
     };
     let suite = of(None);
@@ -53,7 +62,7 @@ fn requests_of_a_user_take_the_place_of_scenarios_and_a_pilot_finds_their_rate()
         assert_eq!((workload.requests.as_ref(), workload.headers.len()), (Some(&set), 1));
     }
     assert!(suite.workloads[1].needs_rate());
-    assert!(!of(Some(Rate::per_second(50))).workloads[1].needs_rate());
+    assert!(!of(Some(50)).workloads[1].needs_rate());
 }
 
 #[test]
@@ -66,8 +75,7 @@ fn workloads_that_one_rate_makes_equal_are_measured_once() {
     let text = SUITE[..timeout].to_owned() + &cost(1000) + &cost(2000);
     let mut suite = Suite::parse("example", &text).unwrap();
     assert_eq!(suite.workloads.len(), 3);
-    change(&mut suite, &Changes { rate: Some(Rate::per_second(50)), ..Changes::default() })
-        .unwrap();
+    change(&mut suite, &Changes { shape: at(Some(50)), ..Changes::default() }).unwrap();
     assert_eq!(names(&suite), ["hello", "at-1000"]);
 }
 
@@ -85,25 +93,35 @@ duration = "1s"
 "#;
     let mut suite = Suite::parse("example", echo).unwrap();
     assert_eq!(names(&suite), ["b128", "b1KiB"]);
-    change(&mut suite, &Changes { payload_bytes: Some(2048), ..Changes::default() }).unwrap();
+    change(
+        &mut suite,
+        &Changes {
+            shape: ShapePatch { payload: Some(2048), ..ShapePatch::default() },
+            ..Changes::default()
+        },
+    )
+    .unwrap();
     assert_eq!(suite.workloads.iter().map(|it| it.payload_bytes).collect::<Vec<_>>(), [2048]);
 }
 
 #[test]
 fn changes_that_leave_nothing_or_change_nothing_are_refused() {
-    let usual = Changes::default;
+    let (usual, shape) = (Changes::default, ShapePatch::default);
     let rows = [
         Changes { blocks: Some(0), ..usual() },
         Changes { blocks: Some(1 << 30), ..usual() },
         Changes { copies: Some(0), ..usual() },
         Changes { copies: Some(1000), ..usual() },
         Changes { workers: Some(0), ..usual() },
-        Changes { connections: Some(0), ..usual() },
-        Changes { rate: Some(Rate::per_second(5)), ..usual() },
-        Changes { rate: Some(Rate::per_second(0)), phases: vec![Phase::Cost], ..usual() },
-        Changes { silent: Some(5), ..usual() },
-        Changes { silent: Some(0), phases: vec![Phase::Idle], ..usual() },
-        Changes { payload_bytes: Some(5), ..usual() },
+        Changes { shape: ShapePatch { connections: Some(0), ..shape() }, ..usual() },
+        Changes { shape: at(Some(5)), ..usual() },
+        Changes { shape: at(Some(0)), phases: vec![Phase::Cost], ..usual() },
+        Changes {
+            shape: ShapePatch { idle_connections: Some(0), ..shape() },
+            phases: vec![Phase::Idle],
+            ..usual()
+        },
+        Changes { shape: ShapePatch { payload: Some(5), ..shape() }, ..usual() },
     ];
     let messages = rows.map(|changes| change(&mut suite(), &changes).unwrap_err() + "\n");
     expect_file!["../golden/change.txt"].assert_eq(&messages.concat());
@@ -145,10 +163,12 @@ fn a_phase_that_the_suite_has_is_taken_as_it_is() {
 fn loads_and_silent_connections_are_changed_apart() {
     let suite = changed(&Changes {
         phases: Phase::ALL.to_vec(),
-        connections: Some(8),
-        silent: Some(5000),
-        rate: Some(Rate::per_second(700)),
-        steady_within: Some(Duration::ZERO),
+        shape: ShapePatch {
+            connections: Some(8),
+            idle_connections: Some(5000),
+            steady_within: Some(Duration::ZERO),
+            ..at(Some(700))
+        },
         ..Changes::default()
     });
     let connections: Vec<usize> = suite.workloads.iter().map(|it| it.connections).collect();
@@ -163,7 +183,7 @@ fn loads_and_silent_connections_are_changed_apart() {
 fn a_rate_of_the_users_keeps_how_requests_follow_each_other() {
     let text = SUITE.replace("duration", "rate = 5\narrivals = \"poisson\"\nduration");
     let mut suite = Suite::parse("example", &text).unwrap();
-    change(&mut suite, &Changes { rate: Some(Rate::per_second(9)), ..Changes::default() }).unwrap();
+    change(&mut suite, &Changes { shape: at(Some(9)), ..Changes::default() }).unwrap();
     let LoadModel::Rate { curve, arrivals, .. } = &suite.workloads[0].model else { panic!() };
     assert_eq!((curve.rates(), *arrivals), (vec![9.0], wirebench_schema::load::Arrivals::Poisson));
 }

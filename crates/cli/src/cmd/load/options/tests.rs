@@ -2,8 +2,12 @@
 
 use super::*;
 use clap::Parser;
+use std::time::Duration;
 use wirebench_experiment::measure::command::load_arguments;
-use wirebench_schema::load::{Body, IdleMode, SourceRange, Trust};
+use wirebench_schema::load::{
+    Arrivals, Body, ClosedPolicy, IdleMode, LatencyOrigin, LoadModel, Rate, RateCurve, SourceRange,
+    Stop, Trust,
+};
 
 #[derive(Debug, Parser)]
 struct Program {
