@@ -1,6 +1,7 @@
 //! A checked plan made from a configuration: an existing plan has no configuration errors.
 
 pub(crate) mod file;
+mod message;
 mod rates;
 pub(crate) mod set;
 
@@ -13,12 +14,13 @@ use wirebench_schema::{
     scenario::Protocol,
 };
 
+use self::message::{cannot_read, head, read_body, rules};
 use crate::{
     clock::nanoseconds,
     codec::{
         Codec,
         echo::Echo,
-        http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},
+        http1::{FirstUse, Http1, Requests},
         requests::{Head, has_placeholder},
     },
     engine::choice::{Chosen, choose},
@@ -35,9 +37,6 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// A request that is due sooner than this is waited for without sleeping: a thread that sleeps is
 /// woken later than it wanted.
 const SPIN_NS: u64 = 60_000;
-
-/// The most memory that the files of a set take together, or that of an expected body.
-const FILES_LIMIT_BYTES: u64 = 256 << 20;
 
 /// The largest body of a request.
 const BODY_LIMIT_BYTES: u64 = 1 << 30;
@@ -330,64 +329,10 @@ fn http1(config: &LoadConfig, files: &mut file::FilesDigest) -> Result<Http1, Lo
     Ok(http.with_first_use(FirstUse { is_safe, learns_body }).with_heavy(heavy))
 }
 
-/// How replies are judged whose request says nothing else.
-fn rules(config: &LoadConfig) -> Result<Rules, LoadError> {
-    let expect = config.expect();
-    let expected = expect.whole_body().map(|body| {
-        let failed = cannot_read("the expected body", "--expect-body-file", "256MiB");
-        read_body(&body, FILES_LIMIT_BYTES, failed)
-    });
-    Ok(Rules {
-        reply_body: ReplyBody::to(&config.method),
-        expected: expected.transpose()?.map(|body| Arc::new(ExpectedBody::given(&body))),
-        contains: expect.contains.as_deref().map(Needle::new),
-        statuses: expect.status,
-        head_limit_bytes: config.head_limit_bytes,
-    })
-}
-
 fn body(config: &LoadConfig) -> Result<Option<Vec<u8>>, LoadError> {
     let read =
         |body| read_body(body, BODY_LIMIT_BYTES, cannot_read("the body", "--body-file", "1GiB"));
     config.body.as_ref().map(read).transpose()
-}
-
-/// The sentence on a file of an option that cannot be read.
-fn cannot_read(what: &str, option: &str, limit: &str) -> impl FnOnce(&str, String) -> String {
-    move |path, reason| {
-        format!(
-            "{what} cannot be read from `{path}` ({reason}): give {option} a file or a pipe with at most {limit}, \
-             or - for standard input"
-        )
-    }
-}
-
-fn read_body(
-    body: &Body,
-    limit_bytes: u64,
-    failed: impl FnOnce(&str, String) -> String,
-) -> Result<Vec<u8>, LoadError> {
-    match body {
-        Body::Text(text) => Ok(text.clone().into_bytes()),
-        Body::File(path) => file::read(path, limit_bytes)
-            .map_err(|reason| LoadError::Configuration(failed(path, reason))),
-    }
-}
-
-/// The head of a request with these fields, whose body is given or not.
-fn head(
-    config: &LoadConfig,
-    method: &str,
-    path: &str,
-    headers: &[(String, String)],
-    has_body: bool,
-) -> Head {
-    let mut start = format!("{method} {path} HTTP/1.1\r\n");
-    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        start.push_str(&format!("Host: {}\r\n", config.target.host_field()));
-    }
-    let fields = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    Head { start, fields, says_length: has_body || matches!(method, "POST" | "PUT" | "PATCH") }
 }
 
 #[cfg(test)]

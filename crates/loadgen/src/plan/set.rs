@@ -3,7 +3,11 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 use wirebench_schema::load::{Body, LoadConfig, RequestOrder, RequestSet, RequestSpec, is_safe};
 
-use super::{FILES_LIMIT_BYTES, file, file::FilesDigest, head, read_body};
+use super::{
+    file,
+    file::FilesDigest,
+    message::{self, FILES_LIMIT_BYTES, head, read_body},
+};
 use crate::{
     codec::{
         http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},
@@ -117,7 +121,7 @@ pub(super) fn http1(
         read.push((request, head, body.unwrap_or_default()));
     }
     let choices = files.choices(read.iter().flat_map(|(_, head, body)| head.texts(body)))?;
-    let of_load = super::rules(config)?;
+    let of_load = message::rules(config)?;
     let mut kinds = Vec::new();
     for (request, head, body) in read {
         let template = Template::new(&head, &body, &choices).map_err(|reason| {

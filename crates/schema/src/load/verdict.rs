@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Bound;
+use super::bound::Bound;
 
 /// What a load says of itself.
 #[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]

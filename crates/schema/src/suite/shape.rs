@@ -4,7 +4,7 @@
 use serde::{Deserialize, Deserializer, de::Error};
 use std::time::Duration;
 
-use super::{Phase, Workload};
+use super::{phase::Phase, workload::Workload};
 use crate::{
     load::{Arrivals, ClosedPolicy, LatencyOrigin, LoadModel, Rate, RateCurve, Stop},
     refuse::refuse_if,
@@ -64,8 +64,8 @@ macro_rules! with_shape {
     };
     (impl $name:ident) => {
         impl $name {
-            fn shape(&self) -> $crate::suite::ShapePatch {
-                $crate::suite::ShapePatch {
+            fn shape(&self) -> ShapePatch {
+                ShapePatch {
                     connections: None,
                     rate: None,
                     payload: None,

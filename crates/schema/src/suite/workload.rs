@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, time::Duration};
 
-use super::Phase;
+use super::phase::Phase;
 use crate::{
     entry::RunCommand,
     load::{
