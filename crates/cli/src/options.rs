@@ -17,6 +17,7 @@ use wirebench_schema::{
     entry::{RunCommand, Service},
     journal::{Placement, Procedure},
     labels::{Labels, parse_label},
+    load::IdleMode,
     scenario::Scenario,
     server_url::ServerUrl,
     suite::Workload,
@@ -161,7 +162,7 @@ impl Conditions {
             load_command,
             tool: None,
             fleet,
-            idle: self.idle.or_natural(),
+            idle: self.idle.or(IdleMode::Natural),
             wake_up: None,
             replies_differ: self.replies_differ,
             workers: u32::try_from(placement.server_cpus.len())?,
@@ -251,14 +252,6 @@ pub(crate) fn set_requests(
         }
     }
     Ok(())
-}
-
-/// How a server is started. `tune` asks for a list instead.
-#[derive(Clone, Debug, clap::Args)]
-pub(crate) struct RunOptions {
-    /// Server threads, processes or event loops [default: one per server CPU]
-    #[arg(long, value_name = "N", value_parser = value::small_count)]
-    pub(crate) workers: Option<u32>,
 }
 
 /// How many cohorts there are, how each is measured, and what counts as the same.

@@ -196,7 +196,7 @@ impl RequestOptions {
         Ok(RequestSet { order, file: None, seq: None, requests })
     }
 
-    fn expect(&self) -> Expect {
+    pub(crate) fn expect(&self) -> Expect {
         Expect {
             status: self.expect_status.clone().unwrap_or_default(),
             body: self.expect_body.clone(),

@@ -82,16 +82,13 @@ mod tests {
     use std::net::{IpAddr, SocketAddr};
     use wirebench_schema::load::SourceRange;
 
-    fn sentence(path: &str) -> String {
-        Endpoint::unix(path).unwrap_err().to_string()
-    }
-
     #[test]
     fn a_path_that_no_unix_socket_can_have_is_refused() {
         assert!(Endpoint::unix(&"a".repeat(107)).is_ok());
         let long = "a".repeat(108);
         let paths = [long.as_str(), "", "a\0b"];
-        let sentences = paths.map(|path| sentence(path) + "\n").concat();
+        let sentences = paths.map(|path| Endpoint::unix(path).unwrap_err().to_string() + "\n");
+        let sentences = sentences.concat();
         let text = sentences.replace(&long, "LONG").replace('\0', "NUL");
         expect_file!["golden/dial.txt"].assert_eq(&text);
     }

@@ -1,28 +1,21 @@
 //! A checked plan made from a configuration: an existing plan has no configuration errors.
 
 pub(crate) mod file;
-mod message;
 mod rates;
 pub(crate) mod set;
 
 use std::sync::Arc;
 use wirebench_schema::{
     load::{
-        Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS,
-        RateStep, SampleReply, Stop, Waiting, is_safe,
+        ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, RateStep,
+        SampleReply, Stop, Waiting,
     },
     scenario::Protocol,
 };
 
-use self::message::{cannot_read, head, read_body, rules};
 use crate::{
     clock::nanoseconds,
-    codec::{
-        Codec,
-        echo::Echo,
-        http1::{FirstUse, Http1, Requests},
-        requests::{Head, has_placeholder},
-    },
+    codec::{Codec, echo::Echo, http1::Http1},
     engine::choice::{Chosen, choose},
     error::LoadError,
     pace::{Missed, Part, Rule, Schedule},
@@ -37,9 +30,6 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// A request that is due sooner than this is waited for without sleeping: a thread that sleeps is
 /// woken later than it wanted.
 const SPIN_NS: u64 = 60_000;
-
-/// The largest body of a request.
-const BODY_LIMIT_BYTES: u64 = 1 << 30;
 
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadParams {
@@ -217,7 +207,7 @@ impl Plan {
     pub(crate) fn new(config: &LoadConfig) -> Result<Self, LoadError> {
         let mut files = file::FilesDigest::default();
         let codec = match config.target.protocol() {
-            Protocol::Http1 => CodecKind::Http1(http1(config, &mut files)?),
+            Protocol::Http1 => CodecKind::Http1(set::http1(config, &mut files)?),
             Protocol::Echo => CodecKind::Echo(Echo::new(config.payload_bytes, config.seed)),
         };
         Ok(Self {
@@ -305,34 +295,6 @@ fn shares(config: &LoadConfig) -> Vec<Share> {
             share
         })
         .collect()
-}
-
-fn http1(config: &LoadConfig, files: &mut file::FilesDigest) -> Result<Http1, LoadError> {
-    if let Some(requests) = &config.requests {
-        return set::http1(config, requests, files);
-    }
-    let rules = rules(config)?;
-    // Read once: a pipe has its content only once.
-    let body = body(config)?;
-    if let (Some(Body::File(_)), Some(bytes)) = (&config.body, &body) {
-        files.add(bytes);
-    }
-    let head = |path| head(config, &config.method, path, &config.headers, body.is_some());
-    let (one, bytes) = (head(config.target.path()), body.as_deref().unwrap_or_default());
-    if one.texts(bytes).into_iter().any(has_placeholder) {
-        return set::varying(config, (&one, bytes), rules, files);
-    }
-    let requests = |head: &Head| Requests::new(&head.bytes(bytes), config.pipeline);
-    let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&head(&heavy.path))));
-    let (is_safe, learns_body) = (is_safe(&config.method), config.expect().leaves_body_open());
-    let http = Http1::new(requests(&one), rules, config.threads);
-    Ok(http.with_first_use(FirstUse { is_safe, learns_body }).with_heavy(heavy))
-}
-
-fn body(config: &LoadConfig) -> Result<Option<Vec<u8>>, LoadError> {
-    let read =
-        |body| read_body(body, BODY_LIMIT_BYTES, cannot_read("the body", "--body-file", "1GiB"));
-    config.body.as_ref().map(read).transpose()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use wirebench_schema::{
     gate::{Condition, GateScope},
     id::VariantId,
     journal::{Journal, Run, SearchLimit, Unavailable},
-    load::{LoadConfig, LoadModel, LoadReport, Rate},
+    load::{LoadConfig, LoadModel, LoadReport},
     suite::{Phase, Workload},
 };
 
@@ -154,7 +154,7 @@ pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Op
         return judge(conditions, Evidence { lost: nothing(journal), ..Evidence::default() });
     };
     let rate_of = |run: &Run| run.outcome.measured().and_then(|it| it.load.constant_rate());
-    let is_meant = |run: &Run| rate.is_none() || rate_of(run) == rate.map(Rate::per_second);
+    let is_meant = |run: &Run| rate.is_none() || rate_of(run) == rate;
     let rows = workload.rows.iter().filter(|row| row.role != Role::SecondOfBaseline);
     let rows: Vec<_> = rows.map(|row| row.with_runs(is_meant)).collect();
     let mut subject = Subject::of_rows(workload, rows.iter().collect());

@@ -73,7 +73,7 @@ mod tests {
     use std::collections::BTreeMap;
     use wirebench_schema::{
         labels::Labels,
-        load::{EngineChoice, LoadConfig, LoadModel, LoadReport, NamedRequests, Rate, RateCurve},
+        load::{EngineChoice, LoadConfig, LoadModel, LoadReport, NamedRequests, RateCurve},
     };
 
     /// The values by their requests and places, as a reader of CSV sees them.
@@ -103,8 +103,7 @@ mod tests {
     #[test]
     fn each_setting_and_each_figure_has_a_line() {
         let mut report = report("http://127.0.0.1:80/a,b");
-        report.config.model =
-            LoadModel::rate(RateCurve::Steps([10, 20].map(Rate::per_second).into()));
+        report.config.model = LoadModel::rate(RateCurve::steps([10, 20]));
         (report.requests, report.requests_per_second) = (150, 14.999_96);
         report.latency = Some(summary_of(&(1..=1000).collect::<Vec<_>>(), 7));
         let lines = read(&report);

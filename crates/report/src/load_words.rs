@@ -3,8 +3,8 @@
 
 use wirebench_schema::{
     load::{
-        Arrivals, Bound, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, LoadReport, Rate,
-        RateCurve, RequestSet, Stop,
+        Arrivals, Bound, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, LoadReport, RateCurve,
+        RequestSet, Stop,
     },
     scenario::HeavyConnections,
     suite::{Phase, Workload},
@@ -28,14 +28,9 @@ pub(crate) fn describe_model(model: &LoadModel) -> String {
 }
 
 fn rates(curve: &RateCurve) -> String {
-    let rates = match curve {
-        RateCurve::Constant(rate) => rate.to_string(),
-        RateCurve::Ramp(from, to) => format!("{from} to {to}"),
-        RateCurve::Steps(rates) => {
-            rates.iter().map(Rate::to_string).collect::<Vec<_>>().join(", then ")
-        }
-    };
-    format!("{rates} requests/s")
+    let between = if matches!(curve, RateCurve::Ramp(..)) { " to " } else { ", then " };
+    let rates: Vec<String> = curve.rates().iter().map(f64::to_string).collect();
+    format!("{} requests/s", rates.join(between))
 }
 
 /// When a run ends: `1s`, `100 requests`.

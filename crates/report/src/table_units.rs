@@ -54,8 +54,7 @@ pub fn thousands(value: f64) -> String {
 
 /// A rate that was asked for, such as `20 000` or `0.5`.
 pub(crate) fn asked_rate(rate: Rate) -> String {
-    let value = rate.as_f64();
-    if value.fract() == 0.0 { thousands(value) } else { rate.to_string() }
+    rate.whole().map_or_else(|| rate.to_string(), |it| thousands(it as f64))
 }
 
 /// The name of one of several copies, from 0.

@@ -1,4 +1,3 @@
-//! Options that several verbs share, each group with the code that interprets it. An option whose meaning differs in one
-//! verb is defined with that verb.
+//! Options that several verbs share, each group with the code that interprets it.
 
 pub(crate) mod shape;

@@ -10,7 +10,6 @@ use wirebench_schema::{
 use crate::value::{self, List};
 
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Load")]
 pub(crate) struct ShapeArgs {
     /// Threads of the generator that share the connections [default: one per CPU of the generator]
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
@@ -55,13 +54,13 @@ pub(crate) struct ShapeArgs {
     /// Think time of each connection between a reply and its next request
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     delay: Option<Duration>,
-    /// Requests in flight on each connection
+    /// Requests in flight on each connection [default: 1]
     #[arg(short, long, value_name = "DEPTH", value_parser = value::connections)]
     pipeline: Option<usize>,
-    /// Message size of echo loads, at most 1GiB
+    /// Message size of echo loads, at most 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", value_parser = value::size)]
     pub(crate) payload: Option<usize>,
-    /// Close and reopen a connection after this many requests
+    /// Close and reopen a connection after this many requests [default: never]
     #[arg(long, value_name = "N", value_parser = value::count)]
     requests_per_connection: Option<u64>,
     /// HTTP: repeat a request on a new connection if the server closed a reused one before its reply
@@ -73,14 +72,10 @@ pub(crate) struct ShapeArgs {
 }
 
 impl ShapeArgs {
-    /// What they change of a load. Of several numbers of connections none is taken.
+    /// Changes of a load. Of several numbers of connections none is taken.
     pub(crate) fn patch(&self) -> ShapePatch {
         ShapePatch {
-            connections: self
-                .connections
-                .as_deref()
-                .and_then(|all| <[usize; 1]>::try_from(all).ok())
-                .map(|[one]| one),
+            connections: self.connections.as_ref().filter(|all| all.len() == 1).map(|all| all[0]),
             rate: self.rate,
             payload: self.payload,
             threads: self.threads,

@@ -24,7 +24,7 @@ use crate::{
     format::FormatOption,
     gate::{GateOptions, Shown},
     interrupt::Interrupt,
-    options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
+    options::{Cohorts, Conditions, ProjectOption, ResultOptions},
     preparation::ready,
     request_options::OwnOptions,
     results,
@@ -148,8 +148,9 @@ pub(crate) struct Arguments {
     cohorts: Cohorts,
     #[command(flatten)]
     gate: GateOptions,
-    #[command(flatten)]
-    each_run: RunOptions,
+    /// Server threads, processes or event loops [default: one per server CPU]
+    #[arg(long, value_name = "N", value_parser = value::small_count)]
+    workers: Option<u32>,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,

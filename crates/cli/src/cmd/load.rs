@@ -6,7 +6,6 @@
 mod ceiling;
 mod files;
 mod live;
-mod message;
 mod options;
 
 pub(crate) use options::Arguments;

@@ -26,7 +26,7 @@ use crate::{
     format::{FormatOption, GROUP},
     gate::GateOptions,
     interrupt::Interrupt,
-    options::{Cohorts, Conditions, ProjectOption, ResultOptions, RunOptions},
+    options::{Cohorts, Conditions, ProjectOption, ResultOptions},
     out,
     request_options::OwnOptions,
     service_options::ServiceOptions,
@@ -120,8 +120,9 @@ pub(crate) struct Arguments {
     copies: Option<u32>,
     #[command(flatten)]
     view: ViewOptions,
-    #[command(flatten)]
-    each_run: RunOptions,
+    /// Server threads, processes or event loops [default: one per server CPU]
+    #[arg(long, value_name = "N", value_parser = value::small_count)]
+    workers: Option<u32>,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: from the suite]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     steady: Option<Duration>,

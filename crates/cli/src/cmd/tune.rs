@@ -41,7 +41,7 @@ use crate::{
     value::{self, List},
 };
 
-/// The load of both, but for workers, connections and rate.
+/// The load of a search, but for workers, connections and rate.
 const TEMPLATE: &str = r#"
 description = "Made by wirebench tune."
 baseline = "builtin/epoll"
@@ -51,13 +51,13 @@ name = "tune"
 scenario = "hello"
 connections = 64
 warmup = "200ms"
-duration = "1s"
+duration = "2s"
 "#;
 
-const CONNECTIONS: &str = "Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one number \
-                           with --objective [default: 10-1000; with --objective 64]";
+const CONNECTIONS: &str = "Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one \
+                           number with --objective [default: 10-1000; with --objective 64]";
 const DURATION: &str = "Length of the measurement window [default: 200ms; with --objective 2s]";
-const WARMUP: &str = "Warm-up load before the window, not counted; four times as long in the first run of a server in a \
+const WARMUP: &str = "Load before the window, not counted; four times as long in the first run of a server in a \
                       sweep [default: 100ms; with --objective 200ms]";
 
 #[derive(Debug, clap::Args)]
@@ -135,7 +135,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     arguments.gate.create_file()?;
     let context = Context::new(&arguments.project)?;
     arguments.conditions.require_files(&context)?;
-    let limit = ("--objective with --rates LOW-HIGH", arguments.rates.is_some());
+    let has_rate = arguments.rates.is_some() || arguments.shape.patch().has_rate();
+    let limit = ("--rate N, or --objective with --rates LOW-HIGH", has_rate);
     let services = arguments.service.find(&context, &arguments.entry, limit)?;
     let model = arguments.model(&context, &services)?;
     let subject = arguments.subject(&context, model.scenario, services)?;
@@ -182,11 +183,9 @@ impl Arguments {
         };
         options::set_requests(&mut model, self.scenario, &self.own, &entry)?;
         let mut patch = self.shape.patch();
-        let (window, warmup) = match self.objectives.is_empty() {
-            true => (sweep::WINDOW, sweep::WARM_UP),
-            false => (search::WINDOW, model.warmup),
-        };
-        (model.stop, model.warmup) = (Stop::After(window), warmup);
+        if self.objectives.is_empty() {
+            (model.stop, model.warmup) = (Stop::After(sweep::WINDOW), sweep::WARM_UP);
+        }
         if patch.has_rate() {
             model.phase = Phase::Cost;
             if !self.objectives.is_empty() {

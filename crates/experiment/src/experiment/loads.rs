@@ -74,7 +74,7 @@ mod tests {
         let loads = Loads::new(&suite, &[rate], &[]);
         assert_eq!(loads.suite.workloads[0], suite.workloads[0]);
         let cost = &loads.suite.workloads[1];
-        assert_eq!(*cost, suite.workloads[1].at_rate(Rate::per_second(700)));
+        assert_eq!(*cost, suite.workloads[1].at_rate(700_u64));
         assert!(loads.has(&fast, cost) && !loads.has(&slow, cost));
         assert!(loads.has(&slow, &loads.suite.workloads[0]));
     }

@@ -166,7 +166,7 @@ impl Attempt<'_> {
 mod tests {
     use super::*;
     use wirebench_schema::journal::{ReasonKind, Weight};
-    use wirebench_schema::load::{Rate, RateCurve};
+    use wirebench_schema::load::RateCurve;
 
     fn interval(number: u64, requests: u64) -> Interval {
         Interval {
@@ -250,10 +250,7 @@ mod tests {
             (LoadModel::Closed, LoadModel::Closed),
             (think.clone(), think),
             (at(RateCurve::per_second(500)), at(RateCurve::per_second(500))),
-            (
-                at(RateCurve::Ramp(Rate::per_second(200), Rate::per_second(900))),
-                at(RateCurve::per_second(200)),
-            ),
+            (at(RateCurve::ramp(200, 900)), at(RateCurve::per_second(200))),
         ] {
             config.model = measured;
             let load = load(&config, Duration::from_secs(3));

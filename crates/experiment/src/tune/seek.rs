@@ -13,7 +13,7 @@ use wirebench_schema::{
     journal::{
         Counts, EndReason, Measurement, Outcome, Record, Run, SearchLimit, SearchResult, SearchSpec,
     },
-    load::{LoadModel, Rate, Stop},
+    load::{LoadModel, Stop},
     suite::{Phase, Workload},
 };
 
@@ -152,7 +152,7 @@ impl Probing<'_> {
     ) -> Result<SearchResult, ExperimentError> {
         let mut search = Search::new(plan);
         while let Some(rate) = search.next_rate() {
-            let workload = rated.at_rate(Rate::per_second(rate));
+            let workload = rated.at_rate(rate);
             let end = self.began.elapsed() + estimate(&workload);
             if self.quest.budget.is_some_and(|budget| end > budget) {
                 return Ok(search.found(Some(SearchLimit::Budget)));
@@ -194,8 +194,7 @@ impl Probing<'_> {
             && found.held == 0
             && found.confirmations < CONFIRMATIONS_MOST
         {
-            let mut both =
-                vec![longer(closed.clone()), longer(rated.at_rate(Rate::per_second(rate)))];
+            let mut both = vec![longer(closed.clone()), longer(rated.at_rate(rate))];
             both.retain(|it| it.phase != Phase::Saturate || self.subject.allows_full_speed());
             let end = self.began.elapsed() + both.iter().map(estimate).sum::<Duration>();
             if self.quest.budget.is_some_and(|budget| end > budget) {

@@ -210,7 +210,7 @@ fn ports(read: impl Fn(&str) -> Option<String>, is_loopback: bool) -> Option<Por
 mod tests {
     use super::*;
     use std::time::Duration;
-    use wirebench_schema::load::{Rate, RateCurve};
+    use wirebench_schema::load::RateCurve;
 
     const PORTS: Ports = Ports { first: 32_768, last: 60_999, reserved: 0, kept_seconds: 60.0 };
     const DEMAND: Demand =
@@ -314,8 +314,7 @@ mod tests {
         (config.warmup, config.stop) =
             (Duration::from_secs(1), Stop::After(Duration::from_secs(4)));
         assert_eq!(churn(&config), None);
-        config.model =
-            LoadModel::rate(RateCurve::Ramp(Rate::per_second(10), Rate::per_second(500)));
+        config.model = LoadModel::rate(RateCurve::ramp(10, 500));
         let expected = Churn { rate: 500.0, requests_per_connection: 1, seconds: 5.0 };
         assert_eq!(churn(&config), Some(expected));
         config.requests_per_connection = None;

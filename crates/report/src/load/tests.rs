@@ -9,7 +9,7 @@ use crate::{
 };
 use wirebench_schema::load::{
     EngineChoice, ErrorCounts, Fairness, GeneratorPart, Interval, LatencyFigure, LatencySummary,
-    LoadConfig, LoadModel, NamedRequests, Offered, Phase, Rate, RateCurve, RateStep, RequestFile,
+    LoadConfig, LoadModel, NamedRequests, Offered, Phase, RateCurve, RateStep, RequestFile,
     RequestOrder, ThreadRate,
 };
 use wirebench_schema::{journal::Outcome, labels::Labels};
@@ -109,8 +109,7 @@ fn loaded(result: &LoadResult) -> Load<'_> {
 fn a_rate_that_changes_has_a_row_for_each_step() {
     let mut result = result();
     let report = &mut result.report;
-    report.config.model =
-        LoadModel::rate(RateCurve::Steps([10_000, 30_000].map(Rate::per_second).into()));
+    report.config.model = LoadModel::rate(RateCurve::steps([10_000, 30_000]));
     report.steps = RateStep::of(&report.config);
     (report.steps[1].requests_per_second, report.steps[1].errors) = (29_990.0, 40);
     report.steps[0].latency = Some(latency(100));
@@ -144,8 +143,7 @@ fn a_page_of_steps_and_many_names_has_all_pictures() {
         NamedRequests { name, latency, ..first.clone() }
     };
     report.by_name = (0..14).map(named).collect();
-    report.config.model =
-        LoadModel::rate(RateCurve::Steps([10_000, 20_000, 30_000].map(Rate::per_second).into()));
+    report.config.model = LoadModel::rate(RateCurve::steps([10_000, 20_000, 30_000]));
     report.steps = RateStep::of(&report.config);
     for (scale, step) in (1..).zip(&mut report.steps) {
         step.latency = Some(latency(40 * scale));

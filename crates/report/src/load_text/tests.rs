@@ -5,7 +5,7 @@ use crate::{distribution::tests::summary_of, fixtures::assert_golden_cases};
 use std::time::Duration;
 use wirebench_schema::load::{
     Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, IdleCounts, LatencyOrigin,
-    LatencySummary, LoadModel, NamedRequests, Offered, Rate, RateCurve, RateStep, ReplyChecks,
+    LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, RateStep, ReplyChecks,
     RequestFile, RequestOrder, RequestSet, Stop, ThreadRate, TlsSummary,
 };
 
@@ -103,7 +103,7 @@ const CASES: [Case; 14] = [
     }),
     ("steps of a rate", |it| {
         *it = at_rate();
-        let curve = RateCurve::Steps([100_000, 200_000].map(Rate::per_second).into());
+        let curve = RateCurve::steps([100_000, 200_000]);
         it.config.model = LoadModel::rate(curve);
         it.steps = RateStep::of(&it.config);
         (it.steps[0].latency, it.steps[0].requests_per_second) = (it.service.clone(), 100_000.0);
@@ -234,14 +234,8 @@ fn a_heading_says_what_was_asked_for() {
     let cases = [
         (Stop::Requests(5000), closed()),
         (Stop::RequestsPerConnection(50), think),
-        (
-            Stop::After(Duration::from_millis(1500)),
-            rate(RateCurve::Ramp(Rate::per_second(10), Rate::per_second(20))),
-        ),
-        (
-            Stop::After(Duration::from_secs(60)),
-            rate(RateCurve::Steps([10, 20].map(Rate::per_second).into())),
-        ),
+        (Stop::After(Duration::from_millis(1500)), rate(RateCurve::ramp(10, 20))),
+        (Stop::After(Duration::from_secs(60)), rate(RateCurve::steps([10, 20]))),
     ];
     let cases = cases.map(|(stop, model)| {
         let mut config = report().config;

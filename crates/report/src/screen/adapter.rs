@@ -10,7 +10,6 @@ use wirebench_schema::{
 use super::{
     Stage,
     causes::{Causes, causes},
-    figures::rate,
     model::{Block, Column, Group, Model, Outcome, Value},
     row::{is_listed, name},
 };
@@ -157,10 +156,7 @@ pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
         (Phase::Idle, _) => "idle".to_owned(),
         (Phase::Saturate, LoadModel::Closed) => "saturated".to_owned(),
         (_, LoadModel::Rate { curve: RateCurve::Constant(requests), arrivals, .. }) => {
-            let requests = match requests.as_f64() {
-                few if few < 1000.0 => few.to_string(),
-                many => rate(many),
-            };
+            let requests = requests.short();
             let random = if *arrivals == Arrivals::Poisson { ", Poisson" } else { "" };
             format!("at {requests}/s{random}")
         }

@@ -9,7 +9,7 @@ use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Measurement, Outcome, Run, SearchLimit, SearchResult, SearchSpec},
     labels::Labels,
-    load::{Rate, Stop},
+    load::Stop,
     objective::LatencyFigure,
     scenario::Scenario,
     units::write_duration,
@@ -149,7 +149,6 @@ fn rates(sought: &SearchSpec, runs: &[&Run]) -> Vec<ProbedRate> {
         match &run.outcome {
             Outcome::Measured(it) => {
                 let Some(rate) = it.load.constant_rate() else { continue };
-                let rate = rate.as_f64() as u64;
                 by_rate.entry(rate).or_default().0.push(it);
             }
             // What was asked of a run without figures, its command tells.
@@ -239,22 +238,18 @@ fn notes(
 
 /// Whether runs at this rate decide what was found. Where nothing was found, what speaks against the
 /// runs that missed may be why.
-fn decides(found: Option<SearchResult>, rate: Option<Rate>) -> bool {
+fn decides(found: Option<SearchResult>, rate: Option<u64>) -> bool {
     let (Some(found), Some(rate)) = (found, rate) else { return false };
-    let Some(middle) = found.requests_per_second else {
-        return found.missed.map(Rate::per_second) == Some(rate);
-    };
-    let ends = [found.low, found.high].map(|end| Rate::per_second(end.unwrap_or(middle)));
-    (ends[0]..=ends[1]).contains(&rate)
+    let Some(middle) = found.requests_per_second else { return found.missed == Some(rate) };
+    (found.low.unwrap_or(middle)..=found.high.unwrap_or(middle)).contains(&rate)
 }
 
 /// That the server missed although it had time to spare: then the limit is none of its work.
 fn held_up(found: SearchResult, runs: &[&Run]) -> Option<String> {
     let missed = found.missed.filter(|_| found.limit == SearchLimit::Server)?;
     let measured = runs.iter().filter_map(|run| run.outcome.measured());
-    let at_missed = measured.filter(|it| {
-        it.load.constant_rate() == Some(Rate::per_second(missed)) && it.load.errors.total() == 0
-    });
+    let at_missed = measured
+        .filter(|it| it.load.constant_rate() == Some(missed) && it.load.errors.total() == 0);
     let shares = at_missed.map(|it| it.cost.cpu_share.max(it.cost.busiest_thread_share));
     let share = median(&shares.collect::<Vec<_>>()).filter(|share| *share < TIME_TO_SPARE)?;
     Some(format!(

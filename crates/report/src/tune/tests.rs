@@ -9,7 +9,7 @@ use crate::fixtures::{
 use crate::format::Format;
 use wirebench_schema::{
     journal::{Counts, Outcome, ReasonKind, Run, SearchLimit, SearchResult, SearchSpec},
-    load::{LatencySummary, Offered, Rate},
+    load::{LatencySummary, Offered},
 };
 
 const SWEEP: &str = r#"
@@ -163,11 +163,7 @@ fn a_sweep_without_a_run_says_so_and_shows_no_table() {
 /// A run at a rate that answers all after `latency_ns`.
 fn at_rate(requests_per_second: u64, latency_ns: u64) -> Run {
     let outcome = changed(rate(requests_per_second as f64), |it| {
-        let workload = journal_of(SWEEP)
-            .start
-            .workloads
-            .remove(0)
-            .at_rate(Rate::per_second(requests_per_second));
+        let workload = journal_of(SWEEP).start.workloads.remove(0).at_rate(requests_per_second);
         it.load.config.model = workload.model;
         let due = requests_per_second;
         it.load.offered =

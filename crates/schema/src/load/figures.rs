@@ -1,13 +1,13 @@
 //! Figures that follow from those of a report. None of them judges it.
 
-use super::{LatencyOrigin, LoadModel, LoadReport, Rate, RateCurve};
+use super::{LatencyOrigin, LoadModel, LoadReport, RateCurve};
 
 impl LoadReport {
-    /// The one constant rate that was asked for, if there was one.
+    /// The one constant rate that was asked for, if there was one without a fraction.
     #[must_use]
-    pub const fn constant_rate(&self) -> Option<Rate> {
+    pub const fn constant_rate(&self) -> Option<u64> {
         match &self.config.model {
-            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(*rate),
+            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => rate.whole(),
             _ => None,
         }
     }

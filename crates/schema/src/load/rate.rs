@@ -18,11 +18,32 @@ impl Rate {
         Self(requests.saturating_mul(1000))
     }
 
+    /// Its name: `20k` for 20 000.
+    #[must_use]
+    pub fn short(self) -> String {
+        match self.whole() {
+            Some(whole) if whole > 0 && whole.is_multiple_of(1000) => format!("{}k", whole / 1000),
+            _ => self.to_string(),
+        }
+    }
+
+    /// The number of requests per second if it has no fraction.
+    #[must_use]
+    pub const fn whole(self) -> Option<u64> {
+        if self.0.is_multiple_of(1000) { Some(self.0 / 1000) } else { None }
+    }
+
     /// The number of requests per second.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "rates are checked and far below 2^53")]
     pub const fn as_f64(self) -> f64 {
         self.0 as f64 / 1000.0
+    }
+}
+
+impl From<u64> for Rate {
+    fn from(requests: u64) -> Self {
+        Self::per_second(requests)
     }
 }
 
@@ -51,10 +72,7 @@ enum StoredRate {
 
 impl From<Rate> for StoredRate {
     fn from(rate: Rate) -> Self {
-        match rate.0 % 1000 {
-            0 => Self::Whole(rate.0 / 1000),
-            _ => Self::Fraction(rate.as_f64()),
-        }
+        rate.whole().map_or_else(|| Self::Fraction(rate.as_f64()), Self::Whole)
     }
 }
 
@@ -74,9 +92,9 @@ impl TryFrom<StoredRate> for Rate {
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", from = "StoredCurve")]
 pub enum RateCurve {
-    /// The same rate all the time.
+    /// One rate all the time.
     Constant(Rate),
-    /// It changes evenly from one rate to another.
+    /// A rate that changes evenly to another one.
     Ramp(Rate, Rate),
     /// One rate after the other, each for an equal part of the window.
     Steps(Vec<Rate>),
@@ -108,6 +126,18 @@ impl RateCurve {
     #[must_use]
     pub const fn per_second(requests: u64) -> Self {
         Self::Constant(Rate::per_second(requests))
+    }
+
+    /// A rate that changes evenly, in whole numbers of requests per second.
+    #[must_use]
+    pub const fn ramp(from: u64, to: u64) -> Self {
+        Self::Ramp(Rate::per_second(from), Rate::per_second(to))
+    }
+
+    /// Rates one after the other, in whole numbers of requests per second.
+    #[must_use]
+    pub fn steps<const N: usize>(rates: [u64; N]) -> Self {
+        Self::Steps(rates.map(Rate::per_second).into())
     }
 
     /// The rate at which the window begins, all the time.

@@ -85,7 +85,6 @@ impl RateStep {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::Rate;
 
     fn steps(curve: RateCurve, stop: Stop) -> Vec<RateStep> {
         let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
@@ -99,29 +98,20 @@ mod tests {
     #[test]
     fn a_step_is_an_equal_part_of_the_window_and_a_ramp_has_tenths_of_it() {
         let window = |seconds| Stop::After(Duration::from_secs(seconds));
-        let found = steps(RateCurve::Steps([10, 30, 20].map(Rate::per_second).into()), window(6));
+        let found = steps(RateCurve::steps([10, 30, 20]), window(6));
         assert_eq!(rates(&found), [10.0, 30.0, 20.0]);
         let places: Vec<_> = found.iter().map(|it| (it.start_ns, it.length_ns)).collect();
         assert_eq!(places, [0, 2, 4].map(|second| (second * 1_000_000_000, 2_000_000_000)));
-        let ramp = steps(RateCurve::Ramp(Rate::per_second(1000), Rate::per_second(0)), window(60));
+        let ramp = steps(RateCurve::ramp(1000, 0), window(60));
         assert_eq!((ramp.len(), rates(&ramp)[0], rates(&ramp)[9]), (10, 950.0, 50.0));
-        assert_eq!(
-            rates(&steps(RateCurve::Ramp(Rate::per_second(0), Rate::per_second(100)), window(1))),
-            [25.0, 75.0]
-        );
+        assert_eq!(rates(&steps(RateCurve::ramp(0, 100), window(1))), [25.0, 75.0]);
         assert_eq!(steps(RateCurve::per_second(10), window(6)), []);
-        assert_eq!(
-            steps(RateCurve::Steps([1, 2].map(Rate::per_second).into()), Stop::Requests(9)),
-            []
-        );
+        assert_eq!(steps(RateCurve::steps([1, 2]), Stop::Requests(9)), []);
     }
 
     #[test]
     fn an_interrupted_load_has_the_steps_that_began() {
-        let found = steps(
-            RateCurve::Steps([10, 10, 10].map(Rate::per_second).into()),
-            Stop::After(Duration::from_secs(3)),
-        );
+        let found = steps(RateCurve::steps([10, 10, 10]), Stop::After(Duration::from_secs(3)));
         let of = |step: &RateStep| RateStep { requests: 5, ..step.clone() }.until(1_500_000_000);
         let ended: Vec<RateStep> = found.iter().filter_map(of).collect();
         let figures: Vec<_> = ended.iter().map(|it| it.requests_per_second).collect();

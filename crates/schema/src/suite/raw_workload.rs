@@ -115,7 +115,7 @@ impl RawWorkload {
     fn name_of(&self, name: String, phase: Phase, rate: Option<Rate>) -> Result<String, String> {
         let is_first = self.phases()?.first() == Some(&phase);
         Ok(match rate.filter(|_| self.rates(phase).len() > 1) {
-            Some(rate) => format!("{name}-{}", short_rate(rate)),
+            Some(rate) => format!("{name}-{}", rate.short()),
             None if is_first => name,
             None => format!("{name}-{phase}"),
         })
@@ -159,15 +159,5 @@ impl RawWorkload {
         patch.apply(&mut workload)?;
         workload.check()?;
         Ok(workload)
-    }
-}
-
-/// A rate as it is named: `20k` for 20 000.
-fn short_rate(rate: Rate) -> String {
-    let thousands = rate.as_f64() / 1000.0;
-    if thousands >= 1.0 && thousands.fract() == 0.0 {
-        format!("{thousands}k")
-    } else {
-        rate.to_string()
     }
 }

@@ -27,7 +27,7 @@ macro_rules! with_shape {
             pub pipeline: Option<usize>,
             /// Requests after which the client closes and reopens a connection.
             pub requests_per_connection: Option<u64>,
-            /// Whether a request whose connection the server closes before its reply is sent once more.
+            /// True if a request whose connection the server closes before its reply is sent once more.
             pub retry_closed: Option<bool>,
             /// The first and the last rate of one that changes evenly.
             pub ramp: Option<(Rate, Rate)>,
@@ -35,7 +35,7 @@ macro_rules! with_shape {
             pub steps: Option<Vec<Rate>>,
             /// The spacing of requests at a rate.
             pub arrivals: Option<Arrivals>,
-            /// Whether requests that are due while no connection is free are skipped.
+            /// True if requests that are due while no connection is free are skipped.
             pub skip_late: Option<bool>,
             /// A closed loop instead of a think time.
             pub closed: Option<bool>,
@@ -133,7 +133,7 @@ fn set<T>(value: &mut T, change: Option<T>) {
 }
 
 impl ShapePatch {
-    /// Whether it says at which rate requests are due.
+    /// True if it gives the rate of requests.
     #[must_use]
     pub const fn has_rate(&self) -> bool {
         self.rate.is_some() || self.ramp.is_some() || self.steps.is_some()
@@ -218,41 +218,23 @@ impl ShapePatch {
 
     /// Changes all that it applies to, or says which setting applies to none of them.
     pub fn apply_to_all(&self, workloads: &mut [Workload]) -> Result<(), String> {
+        self.curve()?;
         let has = |phase| workloads.iter().any(|it| it.phase == phase);
         let is_http = |it: &Workload| it.scenario.protocol().traits().has_heads;
-        let has_idle = has(Phase::Idle);
+        let (has_idle, are_http) = (has(Phase::Idle), workloads.iter().all(is_http));
         let is_timed = self.arrivals.is_some() || self.skip_late.is_some();
-        refuse_if!(
-            is_timed && !self.has_rate() && !workloads.iter().any(Workload::has_rate),
-            "{NEEDS_RATE}"
-        );
+        let any_rate = self.has_rate() || workloads.iter().any(Workload::has_rate);
+        refuse_if!(is_timed && !any_rate, "{NEEDS_RATE}");
         let has_loop = self.delay.is_some() || self.closed == Some(true);
+        let retries = self.retry_closed.is_some() && !workloads.iter().any(is_http);
         let unused = [
-            (self.has_rate() && !has(Phase::Cost), "--rate", "the phase cost", "--phase cost"),
-            (
-                has_loop && !has(Phase::Saturate),
-                "a closed loop",
-                "the phase saturate",
-                "--phase saturate",
-            ),
-            (
-                self.payload.is_some() && workloads.iter().all(is_http),
-                "--payload",
-                "messages",
-                "--scenario echo",
-            ),
-            (
-                self.retry_closed.is_some() && !workloads.iter().any(is_http),
-                "--retry-closed",
-                "HTTP",
-                "a scenario of HTTP",
-            ),
+            (self.has_rate() && !has(Phase::Cost), "--rate", "the phase cost: add --phase cost"),
+            (has_loop && !has(Phase::Saturate), "--delay", "closed loops: add --phase saturate"),
+            (self.payload.is_some() && are_http, "--payload", "messages: add --scenario echo"),
+            (retries, "--retry-closed", "HTTP: add a scenario of HTTP"),
         ];
-        for (is_unused, setting, what, remedy) in unused {
-            refuse_if!(
-                is_unused,
-                "{setting} applies to {what}, which no workload has: add {remedy}, or omit {setting}"
-            );
+        for (is_unused, option, what) in unused {
+            refuse_if!(is_unused, "{option} applies to {what}, or omit {option}");
         }
         for workload in workloads {
             let (is_idle, is_http) = (workload.phase == Phase::Idle, is_http(workload));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    load::{Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, Rate, RateCurve, Stop},
+    load::{Arrivals, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, RateCurve, Stop},
     mistakes::messages,
     scenario::Scenario,
     target::Target,
@@ -166,10 +166,7 @@ fn a_workload_with_several_phases_becomes_one_for_each() {
     assert_eq!(all, expected);
     let [saturate, cost, idle] = &suite.workloads[..] else { panic!("{all:?}") };
     assert_eq!((cost.needs_rate(), saturate.needs_rate()), (true, false));
-    assert!(
-        !cost.at_rate(Rate::per_second(5000)).needs_rate()
-            && cost.at_rate(Rate::per_second(5000)).check().is_ok()
-    );
+    assert!(!cost.at_rate(5000_u64).needs_rate() && cost.at_rate(5000_u64).check().is_ok());
     assert_eq!((idle.connections, cost.steady_within), (1000, Duration::from_secs(5)));
     let suite = with(&format!("{phases}rate = 5000\nsilent_connections = 10"));
     assert_eq!(suite.workloads[0].model, LoadModel::Closed);

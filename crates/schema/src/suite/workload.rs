@@ -149,8 +149,8 @@ impl Workload {
 
     /// The same at `rate`: by its own schedule, or else evenly and with latencies from the moment a request is due.
     #[must_use]
-    pub fn at_rate(&self, rate: Rate) -> Self {
-        let curve = RateCurve::Constant(rate);
+    pub fn at_rate(&self, rate: impl Into<Rate>) -> Self {
+        let curve = RateCurve::Constant(rate.into());
         let model = match self.model {
             LoadModel::Rate { arrivals, latency_from, .. } => {
                 LoadModel::Rate { curve, arrivals, latency_from }

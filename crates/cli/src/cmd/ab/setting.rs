@@ -109,9 +109,9 @@ impl Arguments {
         let sides = self.sides(context, scenario, services)?;
         self.conditions.check_reach(&sides)?;
         self.gate.check(&scope(&workload, &sides))?;
-        let placement = options::placement(&self.conditions.wish(self.each_run.workers))?;
+        let placement = options::placement(&self.conditions.wish(self.workers))?;
         let settings = self.conditions.settings(context, placement)?;
-        let workers = self.each_run.workers.unwrap_or(settings.workers);
+        let workers = self.workers.unwrap_or(settings.workers);
         let settings = RunSettings { workers, cut: self.cohorts.cut(), idle, ..settings };
         let mut suite = Suite::parse(SUITE, TEMPLATE).map_err(usage)?;
         suite.baselines = vec![sides[0].variant.id.to_string()];

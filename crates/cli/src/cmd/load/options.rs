@@ -4,25 +4,26 @@
 use std::{path::PathBuf, slice, time::Duration};
 use wirebench_schema::{
     load::{
-        BodyCheck, ClientCertificate, EngineChoice, LoadConfig, RequestFile, SourceRange, Waiting,
+        BodyCheck, ClientCertificate, EngineChoice, Expect, LoadConfig, LoadModel, RequestFile,
+        SourceRange, Trust, Waiting,
     },
+    scenario::HeavyConnections,
+    secrets::REDACTED,
     suite::{Phase, Workload},
     target::Target,
 };
 
-use super::message::MessageOptions;
 use crate::{
     args::shape::ShapeArgs,
     exit::usage,
     fleet::FleetOptions,
     gate::{FailIf, VALUES},
     idle_option::{IdleOption, NATURAL, one_mode},
+    loads,
     options::{LabelOption, SecretsOption},
     request_options::{RequestOptions, TrustOptions},
     value,
 };
-
-const THREADS: usize = 2;
 
 /// Names of this program's standard input.
 const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
@@ -48,23 +49,37 @@ pub(crate) struct Arguments {
     #[arg(
         value_name = "URL",
         help_heading = "Arguments",
-        required_unless_present = "requests_file"
+        required_unless_present_any = ["requests_file", "config"]
     )]
     target: Option<Target>,
+    /// Repeat the load of this result of `load`, a folder or load.json; other options change it
+    #[arg(long, value_name = "PATH")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     shape: ShapeArgs,
-    /// I/O engine: io_uring, epoll, or auto for the best one available
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    engine: EngineChoice,
-    /// Seed for random payloads and arrivals
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
+    /// I/O engine: io_uring, epoll, or auto for the best one available [default: auto]
+    #[arg(long, value_name = "NAME")]
+    engine: Option<EngineChoice>,
+    /// Seed for random payloads and arrivals [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
     #[command(flatten)]
     model: ModelOptions,
     #[command(flatten)]
     connection: ConnectionOptions,
     #[command(flatten)]
-    message: MessageOptions,
+    request: RequestOptions,
+    /// Let one connection in N request another path; latencies are those of the others
+    #[arg(
+        long,
+        value_name = "N:PATH",
+        help_heading = "Requests",
+        conflicts_with = "requests_file"
+    )]
+    heavy: Option<HeavyConnections>,
+    /// Longest head of a reply, at most 64MiB [default: 1MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Requests", value_parser = value::size)]
+    head_limit: Option<usize>,
     #[command(flatten)]
     trust: TrustOptions,
     #[command(flatten)]
@@ -143,9 +158,9 @@ pub(crate) struct OutputOptions {
     /// Write a JSON line per interval to this file while the load runs
     #[arg(long, value_name = "FILE")]
     pub(crate) intervals: Option<PathBuf>,
-    /// Length of an interval, a multiple of 100ms
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = value::duration)]
-    interval: Duration,
+    /// Length of an interval, a multiple of 100ms [default: 1s]
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    interval: Option<Duration>,
     /// Measure the generator's maximum throughput on a built-in null server before the load
     #[arg(long, conflicts_with = "from")]
     pub(crate) ceiling: bool,
@@ -171,11 +186,11 @@ impl OutputOptions {
 impl Arguments {
     /// The configuration, or a sentence on what contradicts what.
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {
-        let file = self.message.request.of_file()?;
-        let target = self.target(file.as_ref())?;
-        self.message.check(&target, self.shape.payload).map_err(usage)?;
-        let (request, CertificateOptions { cert, key }) =
-            (&self.message.request, &self.certificate);
+        let file = self.request.of_file()?;
+        let stored = self.config.as_deref().map(loads::config).transpose()?;
+        let target = self.target(stored.as_ref().map(|it| &it.target), file.as_ref())?;
+        self.check(&target).map_err(usage)?;
+        let (request, CertificateOptions { cert, key }) = (&self.request, &self.certificate);
         let RequestOptions { body_file, expect_body_file, .. } = request;
         let mut files =
             [body_file, expect_body_file, &self.trust.ca, cert, key].into_iter().flatten();
@@ -185,48 +200,112 @@ impl Arguments {
                  file there",
             ));
         }
-        let defaults = self.shaped(target).map_err(usage)?;
+        let base = stored.unwrap_or_else(|| LoadConfig::new(target.clone()));
+        let base = self.shaped(LoadConfig { target, ..base }).map_err(usage)?;
+        let expect = Some(request.expect()).filter(|it| *it != Expect::default());
+        let expect = expect.unwrap_or_else(|| base.expect());
+        let trust = Some(self.trust.trust()).filter(|it| *it != Trust::System);
+        let (body, connection) = (request.request_body().map_err(usage)?, &self.connection);
+        // Requests of one kind replace those of the other.
+        let has_own = request.method.is_some() || body.is_some();
+        let (set, is_of_file) = (file.map(|file| file.set), request.requests_file.is_some());
         let config = LoadConfig {
-            unix_socket: self.connection.unix_socket.clone(),
-            connect_to: self.connection.connect_to.clone(),
-            engine: self.engine,
-            waiting: if self.model.spin { Waiting::Spin } else { Waiting::Sleep },
-            idle: self.model.idle.or_natural(),
-            threads: self.shape.threads.unwrap_or(defaults.threads),
-            sources: self.connection.source.clone().unwrap_or_default(),
-            interval: self.output.interval,
-            method: request.method.clone().unwrap_or(defaults.method),
-            headers: request.headers.clone(),
-            requests: file.map(|file| file.set),
-            heavy: self.message.heavy.clone(),
-            body: request.request_body().map_err(usage)?,
-            expect_body: request.expect_body.clone(),
-            expect_body_file: request.expect_body_file.clone(),
-            expect_contains: request.expect_contains.clone(),
-            body_check: if request.any_body { BodyCheck::Any } else { BodyCheck::Same },
-            expect_status: request.expect_status.clone().unwrap_or_default(),
-            head_limit_bytes: self.message.head_limit.unwrap_or(defaults.head_limit_bytes),
-            trust: self.trust.trust(),
-            client_certificate: self.certificate.client_certificate(),
-            ..defaults
+            unix_socket: connection.unix_socket.clone().or(base.unix_socket),
+            connect_to: connection.connect_to.clone().or(base.connect_to),
+            engine: self.engine.unwrap_or(base.engine),
+            waiting: if self.model.spin { Waiting::Spin } else { base.waiting },
+            idle: self.model.idle.or(base.idle),
+            sources: connection.source.clone().unwrap_or(base.sources),
+            interval: self.output.interval.unwrap_or(base.interval),
+            method: request.method.clone().unwrap_or(base.method),
+            headers: Some(request.headers.clone())
+                .filter(|it| !it.is_empty())
+                .unwrap_or(base.headers),
+            requests: set.or(base.requests.filter(|_| !has_own)),
+            heavy: self.heavy.clone().or(base.heavy.filter(|_| !is_of_file)),
+            body: body.or(base.body.filter(|_| !is_of_file)),
+            expect_body: expect.body,
+            expect_body_file: expect.body_file,
+            expect_contains: expect.contains,
+            body_check: if expect.any { BodyCheck::Any } else { BodyCheck::Same },
+            expect_status: expect.status,
+            head_limit_bytes: self.head_limit.unwrap_or(base.head_limit_bytes),
+            trust: trust.unwrap_or(base.trust),
+            client_certificate: self.certificate.client_certificate().or(base.client_certificate),
+            seed: self.seed.unwrap_or(base.seed),
+            ..base
         };
         config.check().map_err(usage)?;
+        if self.config.is_some() && serde_json::to_string(&config)?.contains(REDACTED) {
+            let hidden = "--config: the result hides secrets: give them, such as with -H, or add --show-secrets";
+            return Err(usage(hidden));
+        }
         Ok(config)
     }
 
-    /// A load of the shape that the options say.
-    fn shaped(&self, target: Target) -> Result<LoadConfig, String> {
+    /// Gives a load the shape of the options.
+    fn shaped(&self, base: LoadConfig) -> Result<LoadConfig, String> {
         let patch = self.shape.patch();
-        let mut workload = Workload::new(target.protocol().traits().builtin_scenario);
-        workload.phase = if patch.has_rate() { Phase::Cost } else { Phase::Saturate };
+        let is_closed = patch.delay.is_some() || patch.closed.is_some();
+        let has_rate = matches!(base.model, LoadModel::Rate { .. }) && !is_closed;
+        let mut workload = Workload {
+            phase: if patch.has_rate() || has_rate { Phase::Cost } else { Phase::Saturate },
+            model: base.model.clone(),
+            connections: base.connections,
+            idle_connections: base.idle_connections,
+            pipeline: base.pipeline,
+            requests_per_connection: base.requests_per_connection,
+            on_closed: base.on_closed,
+            payload_bytes: base.payload_bytes,
+            warmup: base.warmup,
+            stop: base.stop,
+            timeout: base.timeout,
+            ..Workload::new(base.target.protocol().traits().builtin_scenario)
+        };
         patch.apply_to_all(slice::from_mut(&mut workload))?;
-        Ok(workload.load_config(target, THREADS, self.seed))
+        let shape = workload.load_config(base.target.clone(), base.threads, base.seed);
+        Ok(LoadConfig {
+            model: shape.model,
+            threads: self.shape.threads.unwrap_or(shape.threads),
+            connections: shape.connections,
+            idle_connections: shape.idle_connections,
+            pipeline: shape.pipeline,
+            requests_per_connection: shape.requests_per_connection,
+            on_closed: shape.on_closed,
+            payload_bytes: shape.payload_bytes,
+            warmup: shape.warmup,
+            stop: shape.stop,
+            timeout: shape.timeout,
+            ..base
+        })
     }
 
-    /// The URL, with the path of `--path`; without one, the server that a file of requests names.
-    fn target(&self, file: Option<&RequestFile>) -> anyhow::Result<Target> {
-        let RequestOptions { path, requests_file, .. } = &self.message.request;
-        match (&self.target, path, file.map(|file| &file.target)) {
+    /// Refuses what means nothing to the target's protocol and cannot be seen in a configuration
+    /// any more.
+    fn check(&self, target: &Target) -> Result<(), String> {
+        let traits = target.protocol().traits();
+        let refuse = |option, reason| Err(format!("{option} does not apply to {target}: {reason}"));
+        if self.shape.payload.is_some() && !traits.has_payload {
+            return refuse("--payload", "use --body or --body-file for HTTP");
+        }
+        let RequestOptions { method, path, .. } = &self.request;
+        for (option, value) in [("--method", method), ("--path", path)] {
+            if value.is_some() && !traits.has_heads {
+                return refuse(option, "it applies to http:// and https://");
+            }
+        }
+        Ok(())
+    }
+
+    /// The URL, with the path of `--path`; without one, that of a stored load, or the server that a file of requests
+    /// names.
+    fn target(
+        &self,
+        stored: Option<&Target>,
+        file: Option<&RequestFile>,
+    ) -> anyhow::Result<Target> {
+        let RequestOptions { path, requests_file, .. } = &self.request;
+        match (self.target.as_ref().or(stored), path, file.map(|file| &file.target)) {
             (Some(url), Some(path), _) => url.with_path(path).map_err(usage),
             (Some(url), None, _) => Ok(url.clone()),
             (None, _, Some(Ok(Some(named)))) => named.with_path("/").map_err(usage),

@@ -226,15 +226,13 @@ impl Arguments {
         let is_needed = scenarios.contains(&Scenario::Requests) && !has_requests;
         let requests = if is_needed { of_entries(&named)? } else { None };
         let is_smoke = self.scale == Scale::Smoke && self.phases.contains(&Phase::Idle);
+        let idle = self.shape.idle_connections.or(is_smoke.then_some(SMOKE_IDLE_CONNECTIONS));
         Ok(Changes {
             blocks: self.cohorts.count.or(self.block.count()),
             copies: self.copies,
-            workers: self.each_run.workers,
+            workers: self.workers,
             shape: ShapePatch {
-                idle_connections: self
-                    .shape
-                    .idle_connections
-                    .or(is_smoke.then_some(SMOKE_IDLE_CONNECTIONS)),
+                idle_connections: idle,
                 steady_within: self.steady,
                 ..self.shape.patch()
             },
@@ -279,7 +277,7 @@ impl Arguments {
 
     fn placement(&self, suite: &Suite, machine: &Machine) -> anyhow::Result<Placement> {
         let published = suite.workloads.iter().filter_map(|workload| workload.workers).max();
-        let mut wish = self.conditions.wish(self.each_run.workers.or(published));
+        let mut wish = self.conditions.wish(self.workers.or(published));
         let names_cpus = wish.server_cpus.is_some() || wish.generator_cpus.is_some();
         // Where the document's sides shared their CPUs, so do those of its own scale.
         let shared =

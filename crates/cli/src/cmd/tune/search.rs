@@ -1,7 +1,6 @@
 //! The search of `wirebench tune --objective`: up to which constant rate the server keeps it.
 
 use anyhow::Context as _;
-use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     experiment::{Finished, Observer, Progress},
@@ -30,7 +29,6 @@ use crate::{
 const PRECISION: f64 = 0.05;
 pub(super) const RATES: (u64, u64) = (100, 10_000_000);
 const CONNECTIONS: usize = 64;
-pub(super) const WINDOW: Duration = Duration::from_secs(2);
 
 pub(super) fn run(
     context: &Context,

@@ -4,7 +4,7 @@
 use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
 
 use super::*;
-use wirebench_schema::load::{Rate, Stop};
+use wirebench_schema::load::Stop;
 
 /// The reply time of a server for a request that arrives at a given time.
 type Server = fn(u64) -> u64;
@@ -243,17 +243,9 @@ fn a_backlog_that_grows_is_counted_whether_it_was_sent_or_not() {
 
 #[test]
 fn a_ramp_and_steps_offer_the_integral_of_their_rate() {
-    let ramp = simulate(
-        &at_rate(100, RateCurve::Ramp(Rate::per_second(1000), Rate::per_second(3000))),
-        AFTER_2_MS,
-        SECOND,
-    );
+    let ramp = simulate(&at_rate(100, RateCurve::ramp(1000, 3000)), AFTER_2_MS, SECOND);
     assert_eq!(ramp.collected.total.counts.due, 2000);
-    let steps = simulate(
-        &at_rate(100, RateCurve::Steps([100, 400].map(Rate::per_second).into())),
-        AFTER_2_MS,
-        SECOND,
-    );
+    let steps = simulate(&at_rate(100, RateCurve::steps([100, 400])), AFTER_2_MS, SECOND);
     assert_eq!(steps.collected.total.counts.due, 250);
     let pieces = &steps.collected.reply_series.replies;
     assert!(pieces[1].abs_diff(10) <= 1 && pieces[8].abs_diff(40) <= 1, "{pieces:?}");

@@ -10,7 +10,6 @@ use crate::{
 };
 use wirebench_schema::{
     journal::{Instance, Journal, Outcome, ReasonKind, Slice, Weight},
-    load::Rate,
     scenario::Scenario,
 };
 
@@ -70,7 +69,7 @@ fn run() -> Journal {
         add(&mut journal, "hello", row, noisy(1e5, turn), with_cost(cpu_ns));
     }
     add(&mut journal, "hello", ("own/server", 0), noisy(1e5, 4), with_cost(3000.0));
-    let mut at_rate = journal.start.workloads[0].at_rate(Rate::per_second(20_000));
+    let mut at_rate = journal.start.workloads[0].at_rate(20_000_u64);
     at_rate.name = "hello-at-rate".to_owned();
     at_rate.phase = wirebench_schema::suite::Phase::Cost;
     journal.start.workloads.push(at_rate);
@@ -136,7 +135,7 @@ fn a_run_of_60_servers_under_8_loads_is_below_4_megabytes() {
     let first = journal.start.workloads[0].clone();
     let name = |load: usize| if load == 0 { "hello".to_owned() } else { format!("hello-{load}") };
     for load in 1..8 {
-        let mut workload = first.at_rate(Rate::per_second(1000 * load as u64));
+        let mut workload = first.at_rate(1000 * load as u64);
         workload.name = name(load);
         workload.phase = wirebench_schema::suite::Phase::Cost;
         journal.start.workloads.push(workload);

@@ -6,12 +6,9 @@ use crate::fixtures::{
     add, alter_last, alter_runs, cost, failed, noisy, pair, rate, reason, silence, silent, trio,
     verified,
 };
-use wirebench_schema::{
-    journal::{
-        Bound, Cause, End, EndReason, Journal, Measurement, Owner, ProgramShare, ReasonKind, Run,
-        RunSide, Slice, Unavailable, Weight,
-    },
-    load::Rate,
+use wirebench_schema::journal::{
+    Bound, Cause, End, EndReason, Journal, Measurement, Owner, ProgramShare, ReasonKind, Run,
+    RunSide, Slice, Unavailable, Weight,
 };
 
 /// Six blocks of three servers: hello saturated, and at two rates.
@@ -20,7 +17,7 @@ fn two_rates() -> Journal {
     add(&mut journal, "hello", ("own/server", 0), noisy(60e3, 4), rate);
     for rate in [20_000, 40_000] {
         let name = format!("hello-{rate}");
-        let mut workload = journal.start.workloads[0].at_rate(Rate::per_second(rate));
+        let mut workload = journal.start.workloads[0].at_rate(rate);
         workload.name.clone_from(&name);
         workload.phase = wirebench_schema::suite::Phase::Cost;
         journal.start.workloads.push(workload);

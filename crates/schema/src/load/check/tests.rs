@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::load::{
-    BodyCheck, ClientCertificate, ClosedPolicy, Rate, RateCurve, RequestFile, RequestOrder,
+    BodyCheck, ClientCertificate, ClosedPolicy, RateCurve, RequestFile, RequestOrder,
 };
 use expect_test::{expect, expect_file};
 
@@ -41,7 +41,7 @@ fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         |c| c.model = LoadModel::rate(RateCurve::per_second(0)),
         |c| c.model = LoadModel::rate(RateCurve::Steps(Vec::new())),
         |c| {
-            c.model = LoadModel::rate(RateCurve::Ramp(Rate::per_second(1), Rate::per_second(2)));
+            c.model = LoadModel::rate(RateCurve::ramp(1, 2));
             c.stop = Stop::Requests(5);
         },
         |c| {

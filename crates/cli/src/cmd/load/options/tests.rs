@@ -5,8 +5,8 @@ use clap::Parser;
 use std::time::Duration;
 use wirebench_experiment::measure::command::load_arguments;
 use wirebench_schema::load::{
-    Arrivals, Body, ClosedPolicy, IdleMode, LatencyOrigin, LoadModel, Rate, RateCurve, SourceRange,
-    Stop, Trust,
+    Arrivals, Body, ClosedPolicy, IdleMode, LatencyOrigin, LoadModel, RateCurve, SourceRange, Stop,
+    Trust,
 };
 
 #[derive(Debug, Parser)]
@@ -47,10 +47,10 @@ fn models() -> Vec<LoadModel> {
         rate(RateCurve::per_second(250), even, sent),
         rate(RateCurve::Constant("0.5".parse().unwrap()), even, due),
         rate(RateCurve::per_second(250), poisson, sent),
-        rate(RateCurve::Ramp(Rate::per_second(10), Rate::per_second(10_000)), even, due),
-        rate(RateCurve::Ramp(Rate::per_second(10_000), Rate::per_second(10)), poisson, due),
-        rate(RateCurve::Steps([10].map(Rate::per_second).into()), even, due),
-        rate(RateCurve::Steps([10, 20, 5].map(Rate::per_second).into()), poisson, due),
+        rate(RateCurve::ramp(10, 10_000), even, due),
+        rate(RateCurve::ramp(10_000, 10), poisson, due),
+        rate(RateCurve::steps([10]), even, due),
+        rate(RateCurve::steps([10, 20, 5]), poisson, due),
     ]
 }
 
