@@ -108,7 +108,7 @@ fn order(load: u32, model: LoadModel, recording: Recording) -> WindowOrder {
 }
 
 fn rate(requests_per_second: u64) -> LoadModel {
-    LoadModel::rate(RateCurve::Constant(requests_per_second))
+    LoadModel::rate(RateCurve::per_second(requests_per_second))
 }
 
 #[test]

@@ -14,7 +14,6 @@ mod files;
 mod foreign;
 mod junit;
 mod live;
-mod options;
 mod out;
 mod plan;
 mod preparation;

@@ -11,6 +11,7 @@ use wirebench_schema::{
     scenario::Scenario,
     secrets::{hidden_json, hidden_text, learn},
     server_url::ServerUrl,
+    suite::Workload,
 };
 
 use crate::{
@@ -196,7 +197,7 @@ impl RequestOptions {
         Ok(RequestSet { order, file: None, seq: None, requests })
     }
 
-    fn expect(&self) -> Expect {
+    pub(crate) fn expect(&self) -> Expect {
         Expect {
             status: self.expect_status.clone().unwrap_or_default(),
             body: self.expect_body.clone(),
@@ -333,4 +334,26 @@ impl OwnOptions {
             ))),
         }
     }
+}
+
+/// Gives a workload the scenario or the requests that were asked for, or those that `entries` name.
+pub(crate) fn set_requests(
+    workload: &mut Workload,
+    scenario: Option<Scenario>,
+    own: &OwnOptions,
+    entries: &[Subject],
+) -> anyhow::Result<()> {
+    match (own.asked(entries)?, scenario) {
+        (Some(asked), None | Some(Scenario::Requests)) => asked.apply(workload),
+        (Some(_), Some(_)) => return Err(usage(CONTRADICTION)),
+        (None, scenario) => {
+            let needs_requests = entries.iter().any(|it| it.variant.answers_only_requests());
+            let usual = if needs_requests { Scenario::Requests } else { workload.scenario };
+            workload.scenario = scenario.unwrap_or(usual);
+            if workload.scenario == Scenario::Requests {
+                workload.requests = of_entries(entries)?;
+            }
+        }
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{
     id::VariantId,
-    load::{RateCurve, SourceRange},
+    load::{Rate, SourceRange},
     target::Target,
     units::parse_size,
 };
@@ -17,14 +17,6 @@ pub(crate) fn budget(text: &str) -> Result<Duration, String> {
     let budget = duration(text)?;
     let none = || format!("`{text}` leaves no time: use a longer one, such as 20m");
     (!budget.is_zero()).then_some(budget).ok_or_else(none)
-}
-
-/// Requests per second, with at most three digits of a fraction.
-pub(crate) fn rate(text: &str) -> Result<RateCurve, String> {
-    count(text).map(RateCurve::Constant).or_else(|reason| {
-        let thousandths = count(&format!("{}k", text.trim())).map(RateCurve::Thousandths);
-        thousandths.map_err(|_| format!("{reason}; a rate such as 0.5 has at most three decimals"))
-    })
 }
 
 /// A method. Methods are case-sensitive (RFC 9110, 9.1), so a standard one is sent as it is registered.
@@ -69,6 +61,11 @@ pub(crate) fn connections(text: &str) -> Result<usize, String> {
     usize::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }
 
+/// A number where another verb has a list.
+pub(crate) fn one_number(text: &str) -> Result<List<usize>, String> {
+    Ok(vec![connections(text)?])
+}
+
 pub(crate) fn size(text: &str) -> Result<usize, String> {
     let size = parse_size(text)?;
     usize::try_from(size).map_err(|_| format!("`{text}` is too large"))
@@ -109,15 +106,15 @@ pub(crate) fn cpu_list(text: &str) -> Result<List<u32>, String> {
 }
 
 /// A rate that changes evenly from the first value to the second.
-pub(crate) fn ramp(text: &str) -> Result<RateCurve, String> {
+pub(crate) fn ramp(text: &str) -> Result<(Rate, Rate), String> {
     let (from, to) = text
         .split_once(':')
         .ok_or_else(|| format!("`{text}` is not a ramp: write it like 1k:20k"))?;
-    Ok(RateCurve::Ramp(count(from)?, count(to)?))
+    Ok((from.parse()?, to.parse()?))
 }
 
-pub(crate) fn steps(text: &str) -> Result<RateCurve, String> {
-    list(text, count).map(RateCurve::Steps)
+pub(crate) fn steps(text: &str) -> Result<List<Rate>, String> {
+    list(text, str::parse)
 }
 
 pub(crate) fn statuses(text: &str) -> Result<List<u16>, String> {
@@ -217,7 +214,7 @@ pub(crate) mod tests {
             refusals(small_count, &["9G"]),
             refusals(instances, &["2"]),
             refusals(precision, &numbers),
-            refusals(rate, &["0.0005", "0x"]),
+            refusals(str::parse::<Rate>, &["0.0005", "0x"]),
             refusals(ramp, &["5k", "5k:x"]),
             refusals(steps, &["1,,2"]),
             refusals(result_folder, &["csv", "a/out.json"]),
@@ -233,13 +230,13 @@ pub(crate) mod tests {
     fn headers_numbers_and_lists_are_read() {
         assert_eq!(instances("3"), Ok(3));
         assert_eq!(["1%", "0.01", " 1.0 % "].map(precision), [Ok(0.01), Ok(0.01), Ok(0.01)]);
-        assert_eq!(rate("1.5k"), Ok(RateCurve::Constant(1500)));
-        assert_eq!(rate("0.5"), Ok(RateCurve::Thousandths(500)));
-        assert_eq!(rate("1.125"), Ok(RateCurve::Thousandths(1125)));
+        assert_eq!("1.5k".parse(), Ok(Rate::per_second(1500)));
+        assert_eq!("1.125".parse::<Rate>().unwrap().to_string(), "1.125");
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
         assert_eq!(cpu_list("0,2-3"), Ok(vec![0, 2, 3]));
-        assert_eq!(ramp("1k:2.5k"), Ok(RateCurve::Ramp(1000, 2500)));
-        assert_eq!(steps("1,2k"), Ok(RateCurve::Steps(vec![1, 2000])));
+        let rates = [1, 2000].map(Rate::per_second);
+        assert_eq!(ramp("1:2k"), Ok((rates[0], rates[1])));
+        assert_eq!(steps("1,2k"), Ok(rates.into()));
         assert_eq!(statuses("401, 404"), Ok(vec![401, 404]));
         assert_eq!(percentiles("50, 99.9%,100"), Ok(vec![50.0, 99.9, 100.0]));
         let range =

@@ -3,7 +3,7 @@
 mod change;
 mod time;
 
-pub use change::{Asked, Changes, change, set_payload};
+pub use change::{Asked, Changes, change};
 pub use time::estimate;
 
 use wirebench_catalogue::subject::Subject;

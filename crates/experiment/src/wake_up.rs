@@ -58,7 +58,7 @@ fn cost(agents: &mut Agents<'_>, server: &Server, idle: IdleMode) -> Result<Wake
     let address = server.address();
     let host = address.ip().to_string();
     let config = LoadConfig {
-        model: LoadModel::rate(RateCurve::Constant(RATE)),
+        model: LoadModel::rate(RateCurve::per_second(RATE)),
         threads: 1,
         connections: CONNECTIONS,
         warmup: DISCARD,

@@ -7,20 +7,15 @@ pub(crate) mod set;
 use std::sync::Arc;
 use wirebench_schema::{
     load::{
-        Body, ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS,
-        RateStep, SampleReply, Stop, Waiting, is_safe,
+        ClosedPolicy, GeneratorShare, LatencyOrigin, LoadConfig, LoadModel, PIECE_NS, RateStep,
+        SampleReply, Stop, Waiting,
     },
     scenario::Protocol,
 };
 
 use crate::{
     clock::nanoseconds,
-    codec::{
-        Codec,
-        echo::Echo,
-        http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},
-        requests::{Head, has_placeholder},
-    },
+    codec::{Codec, echo::Echo, http1::Http1},
     engine::choice::{Chosen, choose},
     error::LoadError,
     pace::{Missed, Part, Rule, Schedule},
@@ -35,12 +30,6 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// A request that is due sooner than this is waited for without sleeping: a thread that sleeps is
 /// woken later than it wanted.
 const SPIN_NS: u64 = 60_000;
-
-/// The most memory that the files of a set take together, or that of an expected body.
-const FILES_LIMIT_BYTES: u64 = 256 << 20;
-
-/// The largest body of a request.
-const BODY_LIMIT_BYTES: u64 = 1 << 30;
 
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadParams {
@@ -218,7 +207,7 @@ impl Plan {
     pub(crate) fn new(config: &LoadConfig) -> Result<Self, LoadError> {
         let mut files = file::FilesDigest::default();
         let codec = match config.target.protocol() {
-            Protocol::Http1 => CodecKind::Http1(http1(config, &mut files)?),
+            Protocol::Http1 => CodecKind::Http1(set::http1(config, &mut files)?),
             Protocol::Echo => CodecKind::Echo(Echo::new(config.payload_bytes, config.seed)),
         };
         Ok(Self {
@@ -306,88 +295,6 @@ fn shares(config: &LoadConfig) -> Vec<Share> {
             share
         })
         .collect()
-}
-
-fn http1(config: &LoadConfig, files: &mut file::FilesDigest) -> Result<Http1, LoadError> {
-    if let Some(requests) = &config.requests {
-        return set::http1(config, requests, files);
-    }
-    let rules = rules(config)?;
-    // Read once: a pipe has its content only once.
-    let body = body(config)?;
-    if let (Some(Body::File(_)), Some(bytes)) = (&config.body, &body) {
-        files.add(bytes);
-    }
-    let head = |path| head(config, &config.method, path, &config.headers, body.is_some());
-    let (one, bytes) = (head(config.target.path()), body.as_deref().unwrap_or_default());
-    if one.texts(bytes).into_iter().any(has_placeholder) {
-        return set::varying(config, (&one, bytes), rules, files);
-    }
-    let requests = |head: &Head| Requests::new(&head.bytes(bytes), config.pipeline);
-    let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&head(&heavy.path))));
-    let (is_safe, learns_body) = (is_safe(&config.method), config.expect().leaves_body_open());
-    let http = Http1::new(requests(&one), rules, config.threads);
-    Ok(http.with_first_use(FirstUse { is_safe, learns_body }).with_heavy(heavy))
-}
-
-/// How replies are judged whose request says nothing else.
-fn rules(config: &LoadConfig) -> Result<Rules, LoadError> {
-    let expect = config.expect();
-    let expected = expect.whole_body().map(|body| {
-        let failed = cannot_read("the expected body", "--expect-body-file", "256MiB");
-        read_body(&body, FILES_LIMIT_BYTES, failed)
-    });
-    Ok(Rules {
-        reply_body: ReplyBody::to(&config.method),
-        expected: expected.transpose()?.map(|body| Arc::new(ExpectedBody::given(&body))),
-        contains: expect.contains.as_deref().map(Needle::new),
-        statuses: expect.status,
-        head_limit_bytes: config.head_limit_bytes,
-    })
-}
-
-fn body(config: &LoadConfig) -> Result<Option<Vec<u8>>, LoadError> {
-    let read =
-        |body| read_body(body, BODY_LIMIT_BYTES, cannot_read("the body", "--body-file", "1GiB"));
-    config.body.as_ref().map(read).transpose()
-}
-
-/// The sentence on a file of an option that cannot be read.
-fn cannot_read(what: &str, option: &str, limit: &str) -> impl FnOnce(&str, String) -> String {
-    move |path, reason| {
-        format!(
-            "{what} cannot be read from `{path}` ({reason}): give {option} a file or a pipe with at most {limit}, \
-             or - for standard input"
-        )
-    }
-}
-
-fn read_body(
-    body: &Body,
-    limit_bytes: u64,
-    failed: impl FnOnce(&str, String) -> String,
-) -> Result<Vec<u8>, LoadError> {
-    match body {
-        Body::Text(text) => Ok(text.clone().into_bytes()),
-        Body::File(path) => file::read(path, limit_bytes)
-            .map_err(|reason| LoadError::Configuration(failed(path, reason))),
-    }
-}
-
-/// The head of a request with these fields, whose body is given or not.
-fn head(
-    config: &LoadConfig,
-    method: &str,
-    path: &str,
-    headers: &[(String, String)],
-    has_body: bool,
-) -> Head {
-    let mut start = format!("{method} {path} HTTP/1.1\r\n");
-    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        start.push_str(&format!("Host: {}\r\n", config.target.host_field()));
-    }
-    let fields = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    Head { start, fields, says_length: has_body || matches!(method, "POST" | "PUT" | "PATCH") }
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ fn ready_share(counts: &Counts) -> f64 {
 #[allow(clippy::cast_precision_loss, reason = "there are few generators")]
 fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64, whole: bool) -> Option<Offered> {
     let LoadModel::Rate { curve, latency_from, .. } = &config.model else { return None };
-    let is_known = whole || matches!(curve, RateCurve::Constant(_) | RateCurve::Thousandths(_));
+    let is_known = whole || matches!(curve, RateCurve::Constant(_));
     let requests_per_second = match latency_from {
         LatencyOrigin::Due if is_known => curve.mean() / config.share.count as f64,
         _ => per_second(counts.due, window_ns),

@@ -7,7 +7,7 @@ use wirebench_schema::{
         Bound, Cost, Counts, Described, FixedRate, IdleMeasurement, JOURNAL_FORMAT, Journal,
         Measurement, Outcome, Placement, Reason, ReasonKind, Run, Start, Verified, Weight,
     },
-    load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport},
+    load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport, Rate},
     scenario::Scenario,
     suite::Suite,
 };
@@ -253,7 +253,7 @@ pub(crate) fn fixed_rate(workload: &str, rate: u64, too_slow: &[(&str, &str)]) -
     let slow = |(variant, why): &(&str, &str)| (variant.parse().unwrap(), (*why).to_owned());
     FixedRate {
         workload: workload.into(),
-        requests_per_second: rate,
+        requests_per_second: Rate::per_second(rate),
         reason: "half of what go/net reached".into(),
         reached: Vec::new(),
         too_slow: too_slow.iter().map(slow).collect(),

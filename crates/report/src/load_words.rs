@@ -28,14 +28,9 @@ pub(crate) fn describe_model(model: &LoadModel) -> String {
 }
 
 fn rates(curve: &RateCurve) -> String {
-    let rates = match curve {
-        RateCurve::Constant(_) | RateCurve::Thousandths(_) => curve.first().to_string(),
-        RateCurve::Ramp(from, to) => format!("{from} to {to}"),
-        RateCurve::Steps(rates) => {
-            rates.iter().map(u64::to_string).collect::<Vec<_>>().join(", then ")
-        }
-    };
-    format!("{rates} requests/s")
+    let between = if matches!(curve, RateCurve::Ramp(..)) { " to " } else { ", then " };
+    let rates: Vec<String> = curve.rates().iter().map(f64::to_string).collect();
+    format!("{} requests/s", rates.join(between))
 }
 
 /// When a run ends: `1s`, `100 requests`.

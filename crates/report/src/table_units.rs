@@ -1,5 +1,7 @@
 //! Numbers as the tables show them: three digits that matter, the unit behind.
 
+use wirebench_schema::load::Rate;
+
 /// A latency in nanoseconds, such as `87.3 us` or `1.20 ms`.
 #[must_use]
 pub fn latency(nanoseconds: f64) -> String {
@@ -48,6 +50,11 @@ pub fn thousands(value: f64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A rate that was asked for, such as `20 000` or `0.5`.
+pub(crate) fn asked_rate(rate: Rate) -> String {
+    rate.whole().map_or_else(|| rate.to_string(), |it| thousands(it as f64))
 }
 
 /// The name of one of several copies, from 0.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::{
     id::VariantId,
     labels::Labels,
-    load::IdleMode,
+    load::{IdleMode, Rate},
     secrets::{MARK, SHOW_OPTION},
     suite::{Document, PublishedFigures, Scale, Workload},
 };
@@ -38,9 +38,9 @@ pub use idle::IdleMeasurement;
 pub use look::InterimLook;
 pub use measurement::{Cost, Measurement};
 pub use placement::{MachinePart, Placement};
-pub use program::{Owner, ProgramShare, next_step, unstoppable};
+pub use program::{Owner, ProgramShare, unstoppable};
 pub use read::{Journal, JournalError};
-pub use reason::{Reason, ReasonKind, RunSide, Weight};
+pub use reason::{Reason, ReasonKind, RunSide, Weight, next_step};
 pub use search::{SearchLimit, SearchResult, SearchSpec};
 pub use slice::{Balance, Distances, Instance, Procedure, Slice, logarithms_by_round};
 pub use warm_up::WarmUp;
@@ -208,7 +208,7 @@ pub struct FixedRate {
     /// The workload's name.
     pub workload: String,
     /// Requests per second, over all connections.
-    pub requests_per_second: u64,
+    pub requests_per_second: Rate,
     /// Why this one, as a sentence.
     pub reason: String,
     /// The result of each variant in the pilot, in requests per second.

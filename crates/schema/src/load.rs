@@ -11,7 +11,9 @@ mod figures;
 mod idle_mode;
 mod latency;
 mod merge;
+mod message;
 mod model;
+mod rate;
 mod report;
 mod request;
 mod requests;
@@ -27,20 +29,22 @@ pub use bins::{LATENCY_BINS, latency_bin_us};
 pub use bound::Bound;
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{
-    Body, BodyCheck, ClientCertificate, EngineChoice, GeneratorShare, LoadConfig, SourceRange,
-    Stop, Trust, Waiting,
+    BodyCheck, ClientCertificate, EngineChoice, GeneratorShare, LoadConfig, SourceRange, Stop,
+    Trust, Waiting,
 };
 pub use errors::ErrorCounts;
 pub use failures::{ErrorExample, ErrorKind};
 pub use figure::LatencyFigure;
 pub use idle_mode::IdleMode;
 pub use latency::LatencySummary;
-pub use model::{Arrivals, LatencyOrigin, LoadModel, RateCurve};
+pub use message::{Body, parse_header};
+pub use model::{Arrivals, LatencyOrigin, LoadModel};
+pub use rate::{Rate, RateCurve};
 pub use report::{
     EdgeClocks, Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport,
     NamedRequests, Offered, Phase, ReplyChecks, ThreadRate,
 };
-pub use request::{ClosedPolicy, is_safe, parse_header};
+pub use request::{ClosedPolicy, is_safe};
 pub use requests::{
     Expect, NAMES_LIMIT, NamedFiles, RequestFile, RequestFileError, RequestOrder, RequestSet,
     RequestSpec, SeqStart,

@@ -5,6 +5,7 @@ mod published;
 mod raw;
 mod raw_workload;
 mod scale;
+mod shape;
 mod workload;
 
 pub use phase::Phase;
@@ -13,14 +14,12 @@ pub use published::{
     PublishedRow, PublishedTable, Relation, RowState, Size,
 };
 pub use scale::Scale;
+pub use shape::ShapePatch;
 pub use workload::Workload;
 
 use std::collections::BTreeMap;
 
-use self::{
-    raw::RawSuite,
-    scale::{MachineRule, WorkloadRule},
-};
+use self::{raw::RawSuite, scale::MachineRule};
 use crate::{id::VariantId, load::NamedFiles, refuse::refuse_if};
 
 /// A set of workloads and how to measure them.
@@ -52,7 +51,7 @@ pub struct Suite {
     /// Reductions of the published values for an ordinary machine.
     machine: MachineRule,
     /// The same for single workloads, by their names.
-    workload_rules: BTreeMap<String, WorkloadRule>,
+    workload_rules: BTreeMap<String, ShapePatch>,
 }
 
 /// Number of baseline runs in a block: the second run shows how far apart two equal instances may

@@ -2,6 +2,9 @@
 //!
 //! A bare number means seconds, ones or bytes, as in wrk.
 
+pub mod duration_text;
+pub mod optional_duration_text;
+
 use std::time::Duration;
 
 /// One kind of quantity: its name, its units with their factors, and examples for the error.
@@ -12,6 +15,8 @@ struct Quantity {
     /// What a fraction that remains after multiplication by the unit should have been. Without it the nearest whole
     /// value is meant, and parts with smaller and smaller units are added up.
     whole: Option<&'static str>,
+    /// The values that make one unit.
+    parts: u64,
     max: u64,
 }
 
@@ -30,6 +35,7 @@ const DURATION: Quantity = Quantity {
         ("h", 3_600_000_000_000),
     ],
     whole: None,
+    parts: 1,
     // A century of nanoseconds: far inside u64 and outside any use.
     max: 3_200_000_000_000_000_000,
 };
@@ -39,7 +45,16 @@ const COUNT: Quantity = Quantity {
     example: "200, 10k or 1.5M",
     units: &[("", 1), ("k", 1000), ("K", 1000), ("M", 1_000_000), ("G", 1_000_000_000)],
     whole: Some("whole number"),
+    parts: 1,
     max: 9_000_000_000_000_000,
+};
+
+const RATE: Quantity = Quantity {
+    kind: "rate",
+    example: "200, 10k or 0.5",
+    whole: Some("rate with at most three decimals"),
+    parts: 1000,
+    ..COUNT
 };
 
 const SIZE: Quantity = Quantity {
@@ -56,6 +71,7 @@ const SIZE: Quantity = Quantity {
         ("GiB", 1 << 30),
     ],
     whole: Some("whole number of bytes"),
+    parts: 1,
     max: 9_000_000_000_000_000,
 };
 
@@ -68,6 +84,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 /// Reads a count such as `10k`; factors are powers of 1000. `1.5k` is 1500, and `1.5` is refused.
 pub fn parse_count(text: &str) -> Result<u64, String> {
     parse(text, &COUNT)
+}
+
+/// Reads a rate such as `20k` or `0.5`, in thousandths.
+pub(crate) fn parse_thousandths(text: &str) -> Result<u64, String> {
+    parse(text, &RATE)
 }
 
 /// Reads a size in bytes such as `64KiB`; `kB` is 1000 and `KiB` is 1024 bytes. A part of a byte is
@@ -116,6 +137,7 @@ fn parse(text: &str, quantity: &Quantity) -> Result<u64, String> {
     if value > quantity.max as f64 {
         return Err(format!("`{text}` is too large for a {kind}"));
     }
+    value *= quantity.parts as f64;
     match quantity.whole {
         Some(whole) if (value - value.round()).abs() > value * WHOLE_TOLERANCE => {
             Err(format!("`{text}` is not a {whole}: write {example}"))
@@ -149,45 +171,6 @@ pub fn write_size(bytes: u64) -> String {
     let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     let unit = units.iter().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor));
     unit.map_or_else(|| format!("{bytes} B"), |(unit, factor)| format!("{} {unit}", bytes / factor))
-}
-
-/// For serde: a [`Duration`] as a text such as `250ms`.
-pub mod duration_text {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use std::time::Duration;
-
-    /// Writes the text.
-    pub fn serialize<S: Serializer>(value: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&super::write_duration(*value))
-    }
-
-    /// Reads the text.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        super::parse_duration(&text).map_err(D::Error::custom)
-    }
-}
-
-/// For serde: a [`Duration`] as a text such as `250ms`, or nothing.
-pub mod optional_duration_text {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-    use std::time::Duration;
-
-    /// Writes the text.
-    pub fn serialize<S: Serializer>(
-        value: &Option<Duration>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        value.map(super::write_duration).serialize(serializer)
-    }
-
-    /// Reads the text.
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        let text = Option::<String>::deserialize(deserializer)?;
-        text.map(|text| super::parse_duration(&text).map_err(D::Error::custom)).transpose()
-    }
 }
 
 #[cfg(test)]

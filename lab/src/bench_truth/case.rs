@@ -41,7 +41,7 @@ impl Model {
             Self::Rate => "-R",
             Self::Spin => "-R --spin",
             Self::Poisson => "-R --poisson",
-            Self::Closed => "-R --closed",
+            Self::Closed => "-R --skip-late",
             Self::ClosedLoop => "closed loop",
         }
     }

@@ -33,15 +33,14 @@ pub(crate) struct IdleOption {
 }
 
 impl IdleOption {
-    /// The mode, natural unless it was asked for.
-    pub(crate) fn or_natural(self) -> IdleMode {
-        self.idle.unwrap_or_default()
+    /// The mode that was asked for, or else this one.
+    pub(crate) fn or(self, usual: IdleMode) -> IdleMode {
+        self.idle.unwrap_or(usual)
     }
 
     /// The mode, awake unless it was asked for; natural for services, which are measured as they are.
     pub(crate) fn or_awake(self, services: &[Subject]) -> IdleMode {
-        let usual = if services.is_empty() { IdleMode::Awake } else { IdleMode::Natural };
-        self.idle.unwrap_or(usual)
+        self.or(if services.is_empty() { IdleMode::Awake } else { IdleMode::Natural })
     }
 
     /// Refuses a mode that was asked for and cannot be had on this host.
@@ -185,10 +184,10 @@ mod tests {
     fn natural_is_usual_where_it_is_not_asked_for_and_for_services() {
         let option = |idle| IdleOption { idle };
         assert_eq!(option(None).or_awake(&[]), IdleMode::Awake);
-        assert_eq!(option(None).or_natural(), IdleMode::Natural);
+        assert_eq!(option(None).or(IdleMode::Natural), IdleMode::Natural);
         for mode in IdleMode::ALL {
             assert_eq!(
-                (option(Some(mode)).or_awake(&[]), option(Some(mode)).or_natural()),
+                (option(Some(mode)).or_awake(&[]), option(Some(mode)).or(IdleMode::Natural)),
                 (mode, mode)
             );
         }

@@ -10,6 +10,7 @@ use wirebench_host::{place::PlacementRequest, place_here};
 use wirebench_schema::{
     entry::{RunCommand, Service},
     journal::Placement,
+    load::IdleMode,
     server_url::ServerUrl,
     verification::Verification,
 };
@@ -120,7 +121,7 @@ impl Conditions {
             load_command,
             tool: None,
             fleet,
-            idle: self.idle.or_natural(),
+            idle: self.idle.or(IdleMode::Natural),
             wake_up: None,
             replies_differ: self.replies_differ,
             workers: u32::try_from(placement.server_cpus.len())?,

@@ -11,4 +11,5 @@ pub(crate) mod machine;
 pub(crate) mod output;
 pub(crate) mod project;
 pub(crate) mod services;
+pub(crate) mod shape;
 pub(crate) mod why;

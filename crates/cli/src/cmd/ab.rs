@@ -19,12 +19,11 @@ use wirebench_schema::{scenario::Scenario, suite::Phase};
 use crate::{
     args::{
         cohorts::CohortArgs, gate::STRICT, machine::Conditions, output::ResultOptions,
-        services::ServiceOptions,
+        services::ServiceOptions, shape::ShapeArgs,
     },
     context::Context,
     exit::Exit,
     live::interrupt::Interrupt,
-    options::{PayloadOption, RunOptions},
     preparation::ready,
     request_options::OwnOptions,
     session::{Resumable, Setting},
@@ -52,7 +51,10 @@ const DURATION: &str = "Length of the measurement window, filled by slices [defa
     group = clap::ArgGroup::new("revised").args(["entry", "server"]).conflicts_with_all(["a", "b"]),
     mut_arg("count", |it| it.conflicts_with("precision")),
     mut_arg("strict", |it| it.help(STRICT)),
-    mut_arg("duration", |it| it.help(DURATION))
+    mut_arg("duration", |it| it.help(DURATION)),
+    mut_arg("connections", |it| it.help("Connections in total [default: 64]")),
+    // ApacheBench has the name of this verb, and a command with its -n is answered.
+    mut_arg("requests", |it| it.short(None))
 )]
 pub(crate) struct Arguments {
     /// Entry of this project to compare at two git revisions; see --old
@@ -100,7 +102,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
-    payload: PayloadOption,
+    shape: ShapeArgs,
     /// Phase: saturate (closed loop) or cost (a rate that both sides hold) [default: saturate; cost
     /// with --rate and for --metric p50, p99 and p999]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
@@ -109,17 +111,12 @@ pub(crate) struct Arguments {
     /// of a service throughput, at a rate p50]
     #[arg(long, value_name = "NAME", value_parser = Metric::read)]
     metric: Option<Metric>,
-    /// Requests per second in the cost phase [default: half the throughput of the slower side]
-    #[arg(long, value_name = "N", value_parser = value::count)]
-    rate: Option<u64>,
-    #[command(flatten)]
-    each_run: RunOptions,
+    /// Server threads, processes or event loops [default: one per server CPU]
+    #[arg(long, value_name = "N", value_parser = value::small_count, hide_short_help = true)]
+    workers: Option<u32>,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
     steady: Option<Duration>,
-    /// Connections in total [default: 64]
-    #[arg(short, long, value_name = "N", value_parser = value::connections)]
-    connections: Option<usize>,
     #[command(flatten)]
     cohorts: CohortArgs,
     #[command(flatten)]

@@ -6,7 +6,6 @@
 mod ceiling;
 mod files;
 mod live;
-mod message;
 mod options;
 
 pub(crate) use options::Arguments;
@@ -264,7 +263,7 @@ mod tests {
 
     fn replies_after_the_window(count: u64) -> LoadReport {
         let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
-        config.model = LoadModel::rate(RateCurve::Constant(10));
+        config.model = LoadModel::rate(RateCurve::per_second(10));
         let mut report = LoadReport::new("0".into(), config, EngineChoice::Epoll);
         report.latency = Some(LatencySummary { count, censored: 1, ..LatencySummary::default() });
         report

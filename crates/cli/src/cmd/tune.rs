@@ -7,7 +7,7 @@ mod search;
 mod sweep;
 
 use anyhow::Context as _;
-use std::time::Duration;
+use std::{slice, time::Duration};
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     experiment::{Experiment, Finished, Prepared},
@@ -20,11 +20,11 @@ use wirebench_report::{
 use wirebench_schema::{
     gate::GateScope,
     journal::{Goal, Procedure},
-    load::Stop,
+    load::{Rate, Stop},
     metric::Metric,
     objective::Objective,
     scenario::Scenario,
-    suite::{Suite, Workload},
+    suite::{Phase, Suite, Workload},
     verification::Verification,
 };
 
@@ -37,19 +37,19 @@ use crate::{
         machine::{Conditions, placement},
         output::ResultOptions,
         services::ServiceOptions,
+        shape::ShapeArgs,
     },
     context::{Context, checked, only_one},
     deliver::DeliveryArgs,
     exit::{Exit, usage},
     experiment_of::experiment_of,
     live::{interrupt::Interrupt, progress::Reporter},
-    options::{self, PayloadOption},
     preparation::ready,
-    request_options::OwnOptions,
+    request_options::{OwnOptions, set_requests},
     value::{self, List},
 };
 
-/// The load of both, but for workers, connections and rate.
+/// The load of a search, but for workers, connections and rate.
 const TEMPLATE: &str = r#"
 description = "Made by wirebench tune."
 baseline = "builtin/epoll"
@@ -59,8 +59,14 @@ name = "tune"
 scenario = "hello"
 connections = 64
 warmup = "200ms"
-duration = "1s"
+duration = "2s"
 "#;
+
+const CONNECTIONS: &str = "Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one \
+                           number with --objective [default: 10-1000; with --objective 64]";
+const DURATION: &str = "Length of the measurement window [default: 200ms; with --objective 2s]";
+const WARMUP: &str = "Load before the window, not counted; four times as long in the first run of a server in a \
+                      sweep [default: 100ms; with --objective 200ms]";
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -72,7 +78,10 @@ duration = "1s"
                   is inconclusive, 4 a condition of --fail-if is violated, 129/130/143 interrupted.",
     mut_arg("idle", |it| it.value_parser(one_mode).help(NATURAL)),
     mut_arg("fail_if", |it| it.help(VALUES)),
-    mut_arg("strict", |it| it.requires("fail_if"))
+    mut_arg("strict", |it| it.requires("fail_if")),
+    mut_arg("connections", |it| it.value_name("LIST").value_parser(lists::connections).help(CONNECTIONS)),
+    mut_arg("duration", |it| it.help(DURATION)),
+    mut_arg("warmup", |it| it.help(WARMUP))
 )]
 pub(crate) struct Arguments {
     /// Entry or variant, such as go/net, or the URL of a service that runs already
@@ -89,23 +98,12 @@ pub(crate) struct Arguments {
     own: OwnOptions,
     #[command(flatten)]
     service: ServiceOptions,
-    #[command(flatten)]
-    payload: PayloadOption,
     /// Server workers, such as 1-4 or 1,2,8; one number with --objective [default: 1-4; with
     /// --objective one per server CPU]
     #[arg(long, value_name = "LIST", value_parser = lists::workers)]
     workers: Option<List<u32>>,
-    /// Connections, such as 10,50,200, 10-1000 (in steps of 1, 2 and 5) or 100-1000/100; one
-    /// number with --objective [default: 10-1000; with --objective 64]
-    #[arg(short, long, value_name = "LIST", value_parser = lists::connections)]
-    connections: Option<List<usize>>,
-    /// Length of the measurement window [default: 200ms; with --objective 2s]
-    #[arg(short, long, value_name = "DURATION", value_parser = value::duration)]
-    duration: Option<Duration>,
-    /// Warm-up load before the window, not counted; four times as long in the first run of a server in
-    /// a sweep [default: 100ms; with --objective 200ms]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
-    warmup: Option<Duration>,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// Sweep: runs per combination [default: 3]
     #[arg(long, value_name = "N", value_parser = value::positive_count::<u32>, conflicts_with = "objectives")]
     blocks: Option<u32>,
@@ -134,7 +132,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.telling.project)?;
     arguments.conditions.require_files(&context)?;
-    let limit = ("--objective with --rates LOW-HIGH", arguments.rates.is_some());
+    let has_rate = arguments.rates.is_some() || arguments.shape.patch().has_rate();
+    let limit = ("--rate N, or --objective with --rates LOW-HIGH", has_rate);
     let services = arguments.service.find(&context, &arguments.entry, limit)?;
     let model = arguments.model(&context, &services)?;
     let subject = arguments.subject(&context, model.scenario, services)?;
@@ -179,13 +178,25 @@ impl Arguments {
             (None, Some(entry)) => vec![context.select_one(entry)?],
             _ => Vec::new(),
         };
-        options::set_requests(&mut model, self.scenario, &self.own, &entry)?;
-        self.payload.apply(&mut model)?;
-        model.warmup = self.warmup.unwrap_or(model.warmup);
-        if let Some(duration) = self.duration {
-            model.stop = Stop::After(duration);
+        set_requests(&mut model, self.scenario, &self.own, &entry)?;
+        let mut patch = self.shape.patch();
+        if self.objectives.is_empty() {
+            (model.stop, model.warmup) = (Stop::After(sweep::WINDOW), sweep::WARM_UP);
         }
-        model.check().map_err(usage)?;
+        if patch.has_rate() {
+            model.phase = Phase::Cost;
+            if !self.objectives.is_empty() {
+                return Err(usage(
+                    "with --objective the search chooses the rate: omit --rate, --ramp and --steps",
+                ));
+            }
+        } else if !self.objectives.is_empty()
+            && (patch.arrivals.is_some() || patch.skip_late.is_some())
+        {
+            // The search replaces it.
+            (model.phase, patch.rate) = (Phase::Cost, Some(Rate::per_second(search::RATES.0)));
+        }
+        patch.apply_to_all(slice::from_mut(&mut model)).map_err(usage)?;
         Ok(model)
     }
 

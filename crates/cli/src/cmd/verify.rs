@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, net::Ipv4Addr, path::PathBuf};
 use wirebench_catalogue::{requirement::Availability, subject::Subject};
 use wirebench_report::junit::{Case, CaseState};
 use wirebench_schema::{
+    load::Rate,
     scenario::Scenario,
     suite::{Suite, Workload},
 };
@@ -47,8 +48,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     consent: Consent,
     /// Maximum requests per second to services
-    #[arg(long, value_name = "N", value_parser = value::count, help_heading = "Services")]
-    rate: Option<u64>,
+    #[arg(long, value_name = "N", help_heading = "Services")]
+    rate: Option<Rate>,
     /// Show only failed checks
     #[arg(short, long)]
     quiet: bool,

@@ -12,7 +12,12 @@ use wirebench_report::{
     compare::Gate,
     load::{LOAD_FILE, Load},
 };
-use wirebench_schema::{environment::Environment, load::LoadResult, printable::printable, secrets};
+use wirebench_schema::{
+    environment::Environment,
+    load::{LoadConfig, LoadResult},
+    printable::printable,
+    secrets,
+};
 
 use crate::{
     args::format::redacted,
@@ -64,6 +69,12 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Option<StoredLoad>> {
 /// The JSON of the load that `path` is or has.
 pub(crate) fn text(path: &Path) -> anyhow::Result<Option<String>> {
     Ok(found(path)?.map(|(text, _)| text))
+}
+
+/// The load whose result `path` is or has.
+pub(crate) fn config(path: &Path) -> anyhow::Result<LoadConfig> {
+    let other = || usage(format!("{} is no result of `wirebench load`", path.display()));
+    Ok(read(path)?.ok_or_else(other)?.result.report.config)
 }
 
 fn found(path: &Path) -> anyhow::Result<Option<(String, LoadResult)>> {

@@ -4,8 +4,8 @@ use crate::{
     load::served,
     world::{World, assert_has},
 };
-use std::{fs, path::PathBuf};
-use wirebench_schema::load::LoadResult;
+use std::{fs, path::PathBuf, time::Duration};
+use wirebench_schema::load::{BodyCheck, LoadConfig, LoadModel, LoadResult, Stop};
 
 /// A short load that writes a folder in `results`, and the folder.
 fn folder(world: &World, arguments: &[&str]) -> (String, PathBuf) {
@@ -64,6 +64,28 @@ fn a_folder_has_the_result_the_machine_and_a_page() {
         ],
     );
     assert!(!page.contains("secret"), "headers with secrets are removed");
+}
+
+#[test]
+fn a_stored_load_is_repeated_and_options_change_it() {
+    let (world, _server, url) = served("hello");
+    let requests = requests(&world);
+    let (_, folder) = folder(
+        &world,
+        &["-R", "500.5", "--requests", &requests, "-H", "Accept: a/b", "--timeout", "7s", &url],
+    );
+    let config = |text: &str| LoadResult::parse(text).unwrap().unwrap().report.config;
+    let stored = config(&fs::read_to_string(folder.join("load.json")).unwrap());
+    let path = folder.join("load.json").display().to_string();
+    let repeat = ["load", "--json", "--config", &path];
+    assert_eq!(config(&world.wirebench(&repeat).ended(0).stdout), stored);
+    let others = ["-n7", "--delay", "1ms", "-c1", "--any-body"];
+    let changed = config(&world.wirebench(&[&repeat, &others[..]].concat()).ended(0).stdout);
+    let delay = Duration::from_millis(1);
+    let (model, stop) = (LoadModel::Think { delay }, Stop::Requests(7));
+    let (connections, threads, body_check) = (1, 1, BodyCheck::Any);
+    assert_eq!(changed, LoadConfig { model, stop, connections, threads, body_check, ..stored });
+    world.wirebench(&["load", "--config", &requests]).assert_refused(2, &["is no result of"]);
 }
 
 #[test]

@@ -253,7 +253,7 @@ fn the_pilot_finds_a_rate_that_the_slower_of_two_holds() {
     // Two connections with 2 ms for each request cannot have more than 1000 requests/s.
     let (slowest, reached) = &found.reached[0];
     assert!(*slowest == slow.variant.id && *reached <= 1100.0, "{found:?}");
-    let rate = found.requests_per_second as f64;
+    let rate = found.requests_per_second.as_f64();
     assert!(rate <= reached / 2.0 && rate >= reached * 0.4, "{found:?}");
     assert!(runs.iter().all(|run| run.counts == Counts::Pilot && run.workload == "a"));
     // With the runs in the journal nothing is run again.

@@ -54,6 +54,7 @@ impl Loads {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirebench_schema::load::Rate;
 
     #[test]
     fn a_cost_phase_is_run_at_its_rate_by_those_that_can_hold_it() {
@@ -65,7 +66,7 @@ mod tests {
         assert!(!unknown.has(&fast, &unknown.suite.workloads[1]), "it has no rate");
         let rate = FixedRate {
             workload: "a-cost".to_owned(),
-            requests_per_second: 700,
+            requests_per_second: Rate::per_second(700),
             reason: String::new(),
             reached: Vec::new(),
             too_slow: vec![(slow.clone(), String::new())],
@@ -73,7 +74,7 @@ mod tests {
         let loads = Loads::new(&suite, &[rate], &[]);
         assert_eq!(loads.suite.workloads[0], suite.workloads[0]);
         let cost = &loads.suite.workloads[1];
-        assert_eq!(*cost, suite.workloads[1].at_rate(700));
+        assert_eq!(*cost, suite.workloads[1].at_rate(700_u64));
         assert!(loads.has(&fast, cost) && !loads.has(&slow, cost));
         assert!(loads.has(&slow, &loads.suite.workloads[0]));
     }

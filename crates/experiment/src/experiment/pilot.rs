@@ -13,7 +13,7 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     id::VariantId,
     journal::{Counts, FixedRate, Outcome, Run},
-    load::{LoadModel, RateCurve, Stop},
+    load::{LoadModel, Rate, RateCurve, Stop},
     suite::{Phase, Workload},
     verification::Verification,
 };
@@ -185,7 +185,7 @@ pub fn choose(
         too_slow.push(((*id).clone(), text));
     }
     let (slowest, rate) = *rates.get(left_out)?;
-    let requests_per_second = two_digits(rate * SHARE);
+    let requests_per_second = Rate::per_second(two_digits(rate * SHARE));
     let reason = format!(
         "half of the {rate:.0} requests/s that {slowest}, the slowest, reached in a closed loop, \
          rounded down to two digits"
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn the_rate_is_half_of_what_the_slowest_reaches_in_two_digits() {
         let rate = chosen(&[("c/epoll", 210_400.0), ("go/net", 139_900.0)], "c/epoll");
-        assert_eq!((rate.requests_per_second, rate.too_slow.len()), (69_000, 0));
+        assert_eq!((rate.requests_per_second.as_f64(), rate.too_slow.len()), (69_000.0, 0));
         assert_eq!(rate.reached[0], (id("go/net"), 139_900.0));
         let begin = "half of the 139900 requests/s that go/net, the slowest, reached";
         assert!(rate.reason.starts_with(begin), "{}", rate.reason);
@@ -244,8 +244,8 @@ mod tests {
         ];
         let rate = chosen(&rates, "c/epoll");
         assert_eq!(
-            (rate.requests_per_second, left_out(&rate)),
-            (60_000, vec!["cpp/cpprestsdk".into()])
+            (rate.requests_per_second.as_f64(), left_out(&rate)),
+            (60_000.0, vec!["cpp/cpprestsdk".into()])
         );
         assert_eq!(
             rate.too_slow[0].1,
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(rate.reached.len(), 4);
         // As slow as that is the baseline itself: then it is what is asked for.
         let rate = chosen(&rates, "cpp/cpprestsdk");
-        assert_eq!((rate.requests_per_second, rate.too_slow.len()), (10_000, 0));
+        assert_eq!((rate.requests_per_second.as_f64(), rate.too_slow.len()), (10_000.0, 0));
     }
 
     #[test]
@@ -271,13 +271,13 @@ mod tests {
             ("a/h", 1e3),
         ];
         let rate = chosen(&rates, "a/b");
-        assert_eq!((rate.requests_per_second, left_out(&rate)), (5, vec!["a/a".into()]));
+        assert_eq!((rate.requests_per_second.as_f64(), left_out(&rate)), (5.0, vec!["a/a".into()]));
     }
 
     #[test]
     fn of_few_variants_none_is_left_out_and_of_many_at_most_a_quarter() {
         let rate = chosen(&[("c/epoll", 1e5), ("a/slow", 1e3), ("go/net", 1e5)], "c/epoll");
-        assert_eq!((rate.requests_per_second, rate.too_slow.len()), (500, 0));
+        assert_eq!((rate.requests_per_second.as_f64(), rate.too_slow.len()), (500.0, 0));
         let names: Vec<String> = (0..8).map(|number| format!("a/x{number}")).collect();
         let rates: Vec<(&str, f64)> = names
             .iter()
@@ -285,14 +285,14 @@ mod tests {
             .map(|(n, name)| (name.as_str(), if n < 3 { 1e3 } else { 1e5 }))
             .collect();
         let rate = chosen(&rates, "a/x7");
-        assert_eq!((rate.requests_per_second, rate.too_slow.len()), (500, 2));
+        assert_eq!((rate.requests_per_second.as_f64(), rate.too_slow.len()), (500.0, 2));
     }
 
     #[test]
     fn who_has_no_rate_is_not_measured_and_says_why() {
         let reached = [(id("c/epoll"), Ok(2e4)), (id("a/b"), Err("the server ended".to_owned()))];
         let rate = choose("w", &reached, None).unwrap();
-        assert_eq!((rate.requests_per_second, rate.reached.len()), (10_000, 1));
+        assert_eq!((rate.requests_per_second.as_f64(), rate.reached.len()), (10_000.0, 1));
         assert_eq!(
             rate.too_slow,
             [(id("a/b"), "its pilot has no rate: the server ended".to_owned())]
@@ -307,8 +307,8 @@ mod tests {
         assert_eq!(given(&parse(suite)), None);
         let rate = given(&parse(&format!("{suite}rate = 12345\n"))).unwrap();
         assert_eq!(
-            (rate.requests_per_second, rate.reason.as_str()),
-            (12_345, "given by the suite or with --rate")
+            (rate.requests_per_second.as_f64(), rate.reason.as_str()),
+            (12_345.0, "given by the suite or with --rate")
         );
         let saturate = suite.replace("cost", "saturate");
         assert_eq!(given(&parse(&saturate)), None);

@@ -73,9 +73,7 @@ impl Words {
             LoadModel::Think { delay } => self.option("--delay", &write_duration(*delay)),
             LoadModel::Rate { curve, arrivals, latency_from } => {
                 match curve {
-                    RateCurve::Constant(_) | RateCurve::Thousandths(_) => {
-                        self.option("-R", &curve.first());
-                    }
+                    RateCurve::Constant(rate) => self.option("-R", rate),
                     RateCurve::Ramp(from, to) => self.option("--ramp", &format!("{from}:{to}")),
                     RateCurve::Steps(rates) => self.option("--steps", &list(rates)),
                 }
@@ -83,7 +81,7 @@ impl Words {
                     self.flag("--poisson");
                 }
                 if *latency_from == LatencyOrigin::Sent {
-                    self.flag("--closed");
+                    self.flag("--skip-late");
                 }
             }
         }

@@ -249,8 +249,8 @@ mod tests {
         for (measured, expected) in [
             (LoadModel::Closed, LoadModel::Closed),
             (think.clone(), think),
-            (at(RateCurve::Constant(500)), at(RateCurve::Constant(500))),
-            (at(RateCurve::Ramp(200, 900)), at(RateCurve::Constant(200))),
+            (at(RateCurve::per_second(500)), at(RateCurve::per_second(500))),
+            (at(RateCurve::ramp(200, 900)), at(RateCurve::per_second(200))),
         ] {
             config.model = measured;
             let load = load(&config, Duration::from_secs(3));

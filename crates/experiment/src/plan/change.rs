@@ -1,11 +1,11 @@
 //! What a user changes of a suite on the command line. It reads nothing; a suite goes in, another
 //! one comes out.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 use wirebench_schema::{
-    load::{LoadModel, RequestSet, Stop, Trust},
+    load::{LoadModel, RequestSet, Trust},
     scenario::Scenario,
-    suite::{Phase, Suite, Workload},
+    suite::{Phase, ShapePatch, Suite, Workload},
 };
 
 /// The most blocks of a run; more would take days.
@@ -40,19 +40,8 @@ pub struct Changes {
     /// Copies of each variant; differences between them are noise.
     pub copies: Option<u32>,
     pub workers: Option<u32>,
-    /// Other connections, in every workload with a load.
-    pub connections: Option<usize>,
-    /// Other connections, in every idle phase.
-    pub silent: Option<usize>,
-    pub duration: Option<Duration>,
-    pub warmup: Option<Duration>,
-    /// Another limit of the load that goes on until the rate is steady, in every workload with a
-    /// load.
-    pub steady_within: Option<Duration>,
-    /// One rate for all cost phases.
-    pub rate: Option<u64>,
-    /// Another length of the messages, in every workload that has messages.
-    pub payload_bytes: Option<usize>,
+    /// Another shape of the loads.
+    pub shape: ShapePatch,
     /// Only the workloads of these scenarios; empty means all. For a scenario without one, the
     /// first workload of each phase serves as the model.
     pub scenarios: Vec<Scenario>,
@@ -89,26 +78,11 @@ pub fn change(suite: &mut Suite, changes: &Changes) -> Result<(), String> {
         workload.requests.clone_from(&changes.requests);
     }
     choose_phases(suite, &changes.phases)?;
-    check_use(suite, changes)?;
     let before = suite.workloads.clone();
-    set_payload(&mut suite.workloads, changes.payload_bytes)?;
     for workload in &mut suite.workloads {
         workload.workers = changes.workers.or(workload.workers);
-        workload.warmup = changes.warmup.unwrap_or(workload.warmup);
-        if let Some(duration) = changes.duration {
-            workload.stop = Stop::After(duration);
-        }
-        if workload.phase == Phase::Idle {
-            workload.connections = changes.silent.unwrap_or(workload.connections);
-        } else {
-            workload.connections = changes.connections.unwrap_or(workload.connections);
-            workload.steady_within = changes.steady_within.unwrap_or(workload.steady_within);
-        }
-        if let Some(rate) = changes.rate.filter(|_| workload.phase == Phase::Cost) {
-            set_rate(workload, rate);
-        }
-        workload.check()?;
     }
+    changes.shape.apply_to_all(&mut suite.workloads)?;
     drop_equal(suite, &before);
     Ok(())
 }
@@ -143,50 +117,6 @@ fn check_counts(suite: &Suite) -> Result<(), String> {
         }
         _ => return Ok(()),
     })
-}
-
-/// The first reason why an option would change nothing at all.
-fn check_use(suite: &Suite, changes: &Changes) -> Result<(), String> {
-    let has = |phase| suite.workloads.iter().any(|workload| workload.phase == phase);
-    let reason = match changes {
-        Changes { rate: Some(_), .. } if !has(Phase::Cost) => {
-            "--rate applies to the phase cost, which no workload has: add --phase cost"
-        }
-        Changes { rate: Some(0), .. } => "a rate of 0 sends nothing: give --rate at least 1",
-        Changes { silent: Some(_), .. } if !has(Phase::Idle) => {
-            "--idle-connections applies to the phase idle, which no workload has: add --phase idle"
-        }
-        _ => return Ok(()),
-    };
-    Err(reason.to_owned())
-}
-
-/// Gives the messages of all workloads that have some this length.
-pub fn set_payload(workloads: &mut [Workload], payload_bytes: Option<usize>) -> Result<(), String> {
-    let Some(payload_bytes) = payload_bytes else { return Ok(()) };
-    let has = |it: &&mut Workload| it.scenario.protocol().traits().has_payload;
-    let mut of_messages = workloads.iter_mut().filter(has).peekable();
-    if of_messages.peek().is_none() {
-        return Err(
-            "--payload applies to messages, which no workload has: add --scenario echo, or omit \
-                    --payload"
-                .to_owned(),
-        );
-    }
-    of_messages.for_each(|it| it.payload_bytes = payload_bytes);
-    Ok(())
-}
-
-/// The rate of the suite's own schedule is replaced, and how requests follow each other stays.
-fn set_rate(workload: &mut Workload, rate: u64) {
-    let arrivals = match &workload.model {
-        LoadModel::Rate { arrivals, .. } => Some(*arrivals),
-        LoadModel::Closed | LoadModel::Think { .. } => None,
-    };
-    *workload = workload.at_rate(rate);
-    if let (Some(was), LoadModel::Rate { arrivals, .. }) = (arrivals, &mut workload.model) {
-        *arrivals = was;
-    }
 }
 
 fn choose_scenarios(suite: &mut Suite, scenarios: &[Scenario]) {

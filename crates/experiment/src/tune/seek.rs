@@ -13,7 +13,7 @@ use wirebench_schema::{
     journal::{
         Counts, EndReason, Measurement, Outcome, Record, Run, SearchLimit, SearchResult, SearchSpec,
     },
-    load::Stop,
+    load::{LoadModel, Stop},
     suite::{Phase, Workload},
 };
 
@@ -99,7 +99,8 @@ pub fn seek(
 #[must_use]
 pub fn workloads(model: &Workload) -> [Workload; 2] {
     let of = |name: &str, phase| Workload { name: name.to_owned(), phase, ..model.clone() };
-    [of("closed-loop", Phase::Saturate), of("rate", Phase::Cost)]
+    let closed = Workload { model: LoadModel::Closed, ..of("closed-loop", Phase::Saturate) };
+    [closed, of("rate", Phase::Cost)]
 }
 
 fn ending(stop: &AtomicBool) -> EndReason {

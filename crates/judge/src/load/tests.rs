@@ -31,7 +31,7 @@ pub(super) fn good() -> LoadReport {
 /// The same at a rate: `due` requests a second, of which `answered` were.
 pub(super) fn at_rate(due: u64, answered: u64, service_ns: u64) -> LoadReport {
     let mut report = good();
-    report.config.model = LoadModel::rate(RateCurve::Constant(due));
+    report.config.model = LoadModel::rate(RateCurve::per_second(due));
     (report.requests, report.requests_per_second) = (answered, answered as f64);
     report.offered = Some(Offered {
         due,
@@ -81,7 +81,7 @@ fn the_limit_follows_the_figures_and_the_reasons_name_them() {
     let mut slipping = at_rate(20_000, 10_000, 990_000);
     slipping.offered =
         Some(Offered { due: 10_000, owed_at_end: 0, waiting: [0; 3], requests_per_second: 1e4 });
-    slipping.config.model = LoadModel::slipping(RateCurve::Constant(20_000));
+    slipping.config.model = LoadModel::slipping(RateCurve::per_second(20_000));
     let unanswered = LoadReport { requests: 0, requests_per_second: 0.0, ..good() };
     let rows = [
         (good(), Bound::Server),
@@ -192,7 +192,7 @@ fn a_server_that_dies_or_fails_at_a_rate_is_the_limit() {
     // A generator without a CPU is not the server's fault.
     assert_eq!(verdict(&busy(failing(refused, 9_990), 0.2)).limit, Bound::Generator);
     let mut sent = silent;
-    sent.config.model = LoadModel::slipping(RateCurve::Constant(20_000));
+    sent.config.model = LoadModel::slipping(RateCurve::per_second(20_000));
     assert_eq!(verdict(&sent).limit, Bound::Server);
 }
 
@@ -219,7 +219,7 @@ fn a_generator_that_sent_all_requests_in_time_is_not_the_limit() {
     let late = LoadReport { lag: Some(summary(19_000, 2_000_000)), ..failing.clone() };
     let owing = spinning_through(refused, 1_000);
     let mut slipping = failing;
-    slipping.config.model = LoadModel::slipping(RateCurve::Constant(20_000));
+    slipping.config.model = LoadModel::slipping(RateCurve::per_second(20_000));
     slipping.offered.as_mut().unwrap().requests_per_second = 19_000.0;
     for behind in [late, owing, slipping] {
         assert_eq!(verdict(&behind).limit, Bound::Generator, "{:?}", verdict(&behind));

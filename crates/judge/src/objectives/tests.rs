@@ -16,7 +16,7 @@ use wirebench_schema::{
 /// made `lag_ns`.
 fn run(latency_ns: u64, lag_ns: u64) -> Measurement {
     let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
-    config.model = LoadModel::rate(RateCurve::Constant(40_000));
+    config.model = LoadModel::rate(RateCurve::per_second(40_000));
     config.connections = 64;
     let load = LoadReport {
         requests: 40_000,

@@ -101,7 +101,7 @@ fn at_a_rate_that_was_kept_a_generator_that_never_sleeps_is_no_limit() {
         let mut load = LoadReport::new(
             String::new(),
             LoadConfig {
-                model: LoadModel::rate(RateCurve::Constant(1000)),
+                model: LoadModel::rate(RateCurve::per_second(1000)),
                 ..LoadConfig::new("http://127.0.0.1:80/".parse().unwrap())
             },
             EngineChoice::Epoll,

@@ -108,7 +108,7 @@ impl Dialer {
 fn explain(endpoint: &Endpoint, error: Errno, timeout: Duration) -> Option<LoadError> {
     let address = match endpoint {
         Endpoint::Unix(address) => {
-            return Some(explain_unix(&super::path_of(address), error, timeout));
+            return Some(explain_unix(&super::endpoint::path_of(address), error, timeout));
         }
         Endpoint::Ip(address) => address.to_string(),
     };

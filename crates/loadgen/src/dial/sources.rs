@@ -9,10 +9,8 @@ use rustix::{
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wirebench_schema::load::SourceRange;
 
-use crate::{
-    dial::{Endpoint, bind},
-    error::LoadError,
-};
+use super::endpoint::{Endpoint, bind};
+use crate::error::LoadError;
 
 /// The addresses that connections come from. Where there are none the kernel chooses.
 #[derive(Clone, Debug, Default)]

@@ -314,7 +314,7 @@ mod tests {
         (config.warmup, config.stop) =
             (Duration::from_secs(1), Stop::After(Duration::from_secs(4)));
         assert_eq!(churn(&config), None);
-        config.model = LoadModel::rate(RateCurve::Ramp(10, 500));
+        config.model = LoadModel::rate(RateCurve::ramp(10, 500));
         let expected = Churn { rate: 500.0, requests_per_connection: 1, seconds: 5.0 };
         assert_eq!(churn(&config), Some(expected));
         config.requests_per_connection = None;

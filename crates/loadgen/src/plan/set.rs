@@ -1,16 +1,22 @@
-//! The codec of a request set: templates, rules, and the files that they name.
+//! The codec of a load over HTTP: templates, rules, and the files that they name.
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 use wirebench_schema::load::{Body, LoadConfig, RequestOrder, RequestSet, RequestSpec, is_safe};
 
-use super::{FILES_LIMIT_BYTES, file, file::FilesDigest, head, read_body};
+use super::file::{self, FilesDigest};
 use crate::{
     codec::{
         http1::{ExpectedBody, FirstUse, Http1, Needle, ReplyBody, Requests, Rules},
-        requests::{Choices, Head, Picker, Template, choice_files},
+        requests::{Choices, Head, Picker, Template, choice_files, has_placeholder},
     },
     error::LoadError,
 };
+
+/// The most memory that the files of a set take together, or that of an expected body.
+const FILES_LIMIT_BYTES: u64 = 256 << 20;
+
+/// The largest body of a request.
+pub(super) const BODY_LIMIT_BYTES: u64 = 1 << 30;
 
 /// The names of a load's requests that have figures of their own.
 pub(crate) fn names(config: &LoadConfig) -> Vec<&str> {
@@ -77,8 +83,87 @@ impl Files<'_> {
     }
 }
 
+/// The codec of a load over HTTP.
+pub(super) fn http1(config: &LoadConfig, files: &mut FilesDigest) -> Result<Http1, LoadError> {
+    if let Some(requests) = &config.requests {
+        return of_set(config, requests, files);
+    }
+    let rules = rules_of_load(config)?;
+    // Read once: a pipe has its content only once.
+    let failed = cannot_read("the body", "--body-file", "1GiB");
+    let body = config.body.as_ref().map(|body| read_body(body, BODY_LIMIT_BYTES, failed));
+    let body = body.transpose()?;
+    if let (Some(Body::File(_)), Some(bytes)) = (&config.body, &body) {
+        files.add(bytes);
+    }
+    let head = |path| head(config, &config.method, path, &config.headers, body.is_some());
+    let (one, bytes) = (head(config.target.path()), body.as_deref().unwrap_or_default());
+    if one.texts(bytes).into_iter().any(has_placeholder) {
+        return varying(config, (&one, bytes), rules, files);
+    }
+    let requests = |head: &Head| Requests::new(&head.bytes(bytes), config.pipeline);
+    let heavy = config.heavy.as_ref().map(|heavy| (heavy.clone(), requests(&head(&heavy.path))));
+    let (is_safe, learns_body) = (is_safe(&config.method), config.expect().leaves_body_open());
+    let http = Http1::new(requests(&one), rules, config.threads);
+    Ok(http.with_first_use(FirstUse { is_safe, learns_body }).with_heavy(heavy))
+}
+
+/// How replies are judged whose request says nothing else.
+fn rules_of_load(config: &LoadConfig) -> Result<Rules, LoadError> {
+    let expect = config.expect();
+    let expected = expect.whole_body().map(|body| {
+        let failed = cannot_read("the expected body", "--expect-body-file", "256MiB");
+        read_body(&body, FILES_LIMIT_BYTES, failed)
+    });
+    Ok(Rules {
+        reply_body: ReplyBody::to(&config.method),
+        expected: expected.transpose()?.map(|body| Arc::new(ExpectedBody::given(&body))),
+        contains: expect.contains.as_deref().map(Needle::new),
+        statuses: expect.status,
+        head_limit_bytes: config.head_limit_bytes,
+    })
+}
+
+/// The sentence on a file of an option that cannot be read.
+fn cannot_read(what: &str, option: &str, limit: &str) -> impl FnOnce(&str, String) -> String {
+    move |path, reason| {
+        format!(
+            "{what} cannot be read from `{path}` ({reason}): give {option} a file or a pipe with at most {limit}, \
+             or - for standard input"
+        )
+    }
+}
+
+fn read_body(
+    body: &Body,
+    limit_bytes: u64,
+    failed: impl FnOnce(&str, String) -> String,
+) -> Result<Vec<u8>, LoadError> {
+    match body {
+        Body::Text(text) => Ok(text.clone().into_bytes()),
+        Body::File(path) => file::read(path, limit_bytes)
+            .map_err(|reason| LoadError::Configuration(failed(path, reason))),
+    }
+}
+
+/// The head of a request with these fields, whose body is given or not.
+fn head(
+    config: &LoadConfig,
+    method: &str,
+    path: &str,
+    headers: &[(String, String)],
+    has_body: bool,
+) -> Head {
+    let mut start = format!("{method} {path} HTTP/1.1\r\n");
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        start.push_str(&format!("Host: {}\r\n", config.target.host_field()));
+    }
+    let fields = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    Head { start, fields, says_length: has_body || matches!(method, "POST" | "PUT" | "PATCH") }
+}
+
 /// The one request of a load without a set.
-pub(super) fn varying(
+fn varying(
     config: &LoadConfig,
     (head, body): (&Head, &[u8]),
     rules: Rules,
@@ -96,7 +181,7 @@ pub(super) fn varying(
     Ok(Http1::of_set(vec![(template, rules, first_use)], (picker, None), config.threads))
 }
 
-pub(super) fn http1(
+fn of_set(
     config: &LoadConfig,
     set: &RequestSet,
     sent: &mut FilesDigest,
@@ -117,7 +202,7 @@ pub(super) fn http1(
         read.push((request, head, body.unwrap_or_default()));
     }
     let choices = files.choices(read.iter().flat_map(|(_, head, body)| head.texts(body)))?;
-    let of_load = super::rules(config)?;
+    let of_load = rules_of_load(config)?;
     let mut kinds = Vec::new();
     for (request, head, body) in read {
         let template = Template::new(&head, &body, &choices).map_err(|reason| {

@@ -46,10 +46,10 @@ fn a_request_names_its_host_once_and_carries_the_headers_that_were_asked_for() {
 fn a_body_that_cannot_be_read_is_refused_with_the_option() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large");
-    std::fs::File::create(&path).unwrap().set_len(BODY_LIMIT_BYTES + 1).unwrap();
+    std::fs::File::create(&path).unwrap().set_len(set::BODY_LIMIT_BYTES + 1).unwrap();
     let mut config = config("http://127.0.0.1:80/");
     let messages = [path.to_str().unwrap(), "/dev/zero"].map(|path| {
-        config.body = Some(Body::File(path.to_owned()));
+        config.body = Some(wirebench_schema::load::Body::File(path.to_owned()));
         Plan::new(&config).unwrap_err().to_string().replace(path, "PATH") + "\n"
     });
     expect_file!["golden/body.txt"].assert_eq(&messages.concat());

@@ -68,7 +68,7 @@ mod tests {
         let of = |model| LoadConfig { model, ..LoadConfig::default() };
         let mut free = RequestPace::new(&of(LoadModel::Closed));
         assert!((0..100).all(|_| free.next(&go_on)) && free.began.elapsed() < LEARNING_LIMIT);
-        let mut slow = RequestPace::new(&of(LoadModel::rate(RateCurve::Constant(20))));
+        let mut slow = RequestPace::new(&of(LoadModel::rate(RateCurve::per_second(20))));
         assert!(slow.next(&go_on) && slow.next(&go_on) && slow.next(&go_on));
         assert!(slow.began.elapsed() >= Duration::from_millis(100));
         slow.taken = 41;

@@ -127,7 +127,7 @@ fn a_close_without_an_announcement_still_loses_pipelined_requests() {
 #[test]
 fn a_server_that_serves_one_at_a_time_gets_no_connection_without_a_request() {
     let think = LoadModel::Think { delay: Duration::from_millis(1) };
-    let curve = RateCurve::Constant(1000);
+    let curve = RateCurve::per_second(1000);
     let rates = [LoadModel::rate(curve.clone()), LoadModel::slipping(curve)];
     for model in [LoadModel::Closed, think].into_iter().chain(rates) {
         each_engine(|engine| {
@@ -157,7 +157,7 @@ fn connections_that_the_client_closes_behind_each_reply_are_made_for_a_request()
         let (server, accepted) = one_at_a_time(|_, stream| answer(stream, HELLO));
         let config = LoadConfig {
             requests_per_connection: Some(1),
-            model: LoadModel::rate(RateCurve::Constant(1000)),
+            model: LoadModel::rate(RateCurve::per_second(1000)),
             ..counted(&server.http(), engine, 60)
         };
         flawless(&config);

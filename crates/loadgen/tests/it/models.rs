@@ -96,7 +96,7 @@ fn a_rate_offers_exactly_the_due_requests_and_reports_their_lag() {
     each_engine(|engine| {
         for waiting in [Waiting::Sleep, Waiting::Spin] {
             let mut config = timed(&server.http(), engine, 500);
-            config.model = LoadModel::rate(RateCurve::Constant(1000));
+            config.model = LoadModel::rate(RateCurve::per_second(1000));
             (config.threads, config.waiting) = (1, waiting);
             let report = flawless(&config);
             let offered = report.offered.unwrap();
@@ -188,7 +188,7 @@ fn requests_of_heavy_connections_are_answered_at_a_rate() {
     each_engine(|engine| {
         let mut config = timed(&format!("{}000", server.http()), engine, 300);
         config.heavy = Some("2:/100".parse().unwrap());
-        config.model = LoadModel::rate(RateCurve::Constant(1000));
+        config.model = LoadModel::rate(RateCurve::per_second(1000));
         let report = flawless(&config);
         // On a busy machine some are still owed when the time is over.
         let offered = report.offered.unwrap();

@@ -252,7 +252,7 @@ fn requests_that_learn_replies_are_no_faster_than_the_load() {
     let paths: String = (0..100).map(|it| format!("/{it}\n")).collect();
     each_engine(|engine| {
         let mut config = counted(&server.http(), engine, 2);
-        config.model = LoadModel::rate(RateCurve::Constant(20));
+        config.model = LoadModel::rate(RateCurve::per_second(20));
         config.requests = set(&paths, RequestOrder::InTurn);
         let report = load(&config);
         // One at once, and 20 a second for two seconds.

@@ -78,7 +78,7 @@ fn every_load_model_repeats_and_loses_nothing() {
     each_engine(|engine| {
         let (server, _) = closing_after(3);
         let think = LoadModel::Think { delay: Duration::from_millis(1) };
-        let curve = RateCurve::Constant(2000);
+        let curve = RateCurve::per_second(2000);
         for model in [think, LoadModel::rate(curve.clone()), LoadModel::slipping(curve)] {
             let load_of = |stop| {
                 let config = retrying(counted(&server.http(), engine, 1));

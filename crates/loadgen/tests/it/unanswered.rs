@@ -78,7 +78,7 @@ fn a_request_that_fails_late_is_a_late_sample_and_one_that_fails_early_is_not_th
     });
 }
 
-const A_BILLION_PER_SECOND: RateCurve = RateCurve::Constant(1_000_000_000);
+const A_BILLION_PER_SECOND: RateCurve = RateCurve::per_second(1_000_000_000);
 
 /// Ends the test program instead of keeping it for hours where a load does not end.
 fn at_most(limit: Duration, work: impl FnOnce() + Send + 'static) {
@@ -126,7 +126,7 @@ fn a_slipping_schedule_that_no_machine_can_follow_is_stopped_like_any_other() {
 }
 
 fn at_rate(rate: u64) -> LoadModel {
-    LoadModel::rate(RateCurve::Constant(rate))
+    LoadModel::rate(RateCurve::per_second(rate))
 }
 
 /// Answers with `first` this many times in all, after a good reply to the first connection.
@@ -253,7 +253,7 @@ fn percentiles_of_a_rate_that_was_not_kept_are_lower_bounds() {
     each_engine(|engine| {
         let server = slow(Duration::from_millis(5));
         let mut config = timed(&server.http(), engine, 300);
-        config.model = LoadModel::rate(RateCurve::Constant(10_000));
+        config.model = LoadModel::rate(RateCurve::per_second(10_000));
         let report = load(&config);
         let (owed, latency) = (report.offered.unwrap().owed_at_end, report.latency.unwrap());
         // 200 replies a second on each of four connections at most.

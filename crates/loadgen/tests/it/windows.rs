@@ -42,7 +42,7 @@ fn counting() -> (Server, Arc<AtomicUsize>) {
 }
 
 fn at_rate(config: &LoadConfig, requests_per_second: u64) -> LoadConfig {
-    let model = LoadModel::rate(RateCurve::Constant(requests_per_second));
+    let model = LoadModel::rate(RateCurve::per_second(requests_per_second));
     LoadConfig { model, ..config.clone() }
 }
 

@@ -17,7 +17,7 @@ use crate::{
     interval::ends,
     remarks::SHIFT,
     table::count,
-    table_units::{percent, thousands},
+    table_units::{asked_rate, percent},
 };
 
 /// Cohorts that halve an interval, as a multiple of those that were made.
@@ -130,7 +130,7 @@ impl Ab<'_> {
         let cohorts = count(ratio.ratio.estimate.samples, self.noun());
         let rate = match (self.rows.workload.phase, self.rows.rate) {
             (Phase::Cost, Some(rate)) => {
-                format!(" at {} requests/s", thousands(rate.requests_per_second as f64))
+                format!(" at {} requests/s", asked_rate(rate.requests_per_second))
             }
             _ => String::new(),
         };

@@ -166,7 +166,7 @@ fn cost_is_compared_by_cpu_time_at_the_rate_that_was_found() {
     let mut journal = cost_pair(1.1);
     journal.rates.push(fixed_rate("hello", 40_000, &[("own/server", "it reached 900 requests/s")]));
     let workload = rows(&journal).remove(0);
-    assert_eq!(workload.workload, journal.start.workloads[0].at_rate(40_000));
+    assert_eq!(workload.workload, journal.start.workloads[0].at_rate(40_000_u64));
     assert_eq!(workload.rows.len(), 4, "who is too slow has a row");
     assert_eq!(claim(&journal, "go/net").words(Metric::Cpu), "more CPU");
     let rank = rank(&journal, "go/net").unwrap();

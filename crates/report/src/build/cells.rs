@@ -60,7 +60,7 @@ pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usiz
 /// What a workload says of each of its cells.
 fn of_workload(workload: &Workload, server: String, copy: u32) -> Cell {
     let rate = match &workload.model {
-        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(*rate as f64),
+        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(rate.as_f64()),
         _ => None,
     };
     let (load, phase) = (workload.name.clone(), workload.phase);

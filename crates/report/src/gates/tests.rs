@@ -84,7 +84,7 @@ fn values_of_a_load_are_compared_with_their_limits() {
         assert_eq!(violated(&load(), text), is_violated, "{text}");
     }
     let mut refused = load();
-    refused.config.model = LoadModel::rate(RateCurve::Constant(25_000));
+    refused.config.model = LoadModel::rate(RateCurve::per_second(25_000));
     (refused.errors, refused.offered) = (ErrorCounts::default(), Some(OFFERED));
     refused.errors.refused = 30_000;
     let texts = ["errors > 20k", "achieved < 81%", "unsent > 6", "errors > 0%", "achieved < 80%"];

@@ -40,7 +40,7 @@ fn interval(second: u64, requests: u64, p99: Option<u64>) -> Interval {
 /// A load of two requests at a rate, with errors.
 pub(crate) fn result() -> LoadResult {
     let mut config = LoadConfig::new("http://127.0.0.1:8080/".parse().unwrap());
-    config.model = LoadModel::rate(RateCurve::Constant(20_000));
+    config.model = LoadModel::rate(RateCurve::per_second(20_000));
     let requests = RequestFile::parse("/\n/users/{seq}", RequestOrder::Weighted).unwrap().set;
     config.requests = Some(requests);
     let named = |name: &str, requests, latency| NamedRequests {
@@ -109,7 +109,7 @@ fn loaded(result: &LoadResult) -> Load<'_> {
 fn a_rate_that_changes_has_a_row_for_each_step() {
     let mut result = result();
     let report = &mut result.report;
-    report.config.model = LoadModel::rate(RateCurve::Steps(vec![10_000, 30_000]));
+    report.config.model = LoadModel::rate(RateCurve::steps([10_000, 30_000]));
     report.steps = RateStep::of(&report.config);
     (report.steps[1].requests_per_second, report.steps[1].errors) = (29_990.0, 40);
     report.steps[0].latency = Some(latency(100));
@@ -143,7 +143,7 @@ fn a_page_of_steps_and_many_names_has_all_pictures() {
         NamedRequests { name, latency, ..first.clone() }
     };
     report.by_name = (0..14).map(named).collect();
-    report.config.model = LoadModel::rate(RateCurve::Steps(vec![10_000, 20_000, 30_000]));
+    report.config.model = LoadModel::rate(RateCurve::steps([10_000, 20_000, 30_000]));
     report.steps = RateStep::of(&report.config);
     for (scale, step) in (1..).zip(&mut report.steps) {
         step.latency = Some(latency(40 * scale));

@@ -85,7 +85,7 @@ fn value(metric: Metric, requests: &RequestFigures<'_>, is_limited: bool) -> (Op
 /// What names the cell of a load, finished or not.
 pub(super) fn cell_of(config: &LoadConfig) -> Cell {
     let rate = match &config.model {
-        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(*rate as f64),
+        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(rate.as_f64()),
         _ => None,
     };
     let is_rate = matches!(config.model, LoadModel::Rate { .. });

@@ -63,7 +63,7 @@ fn report() -> LoadReport {
 fn at_rate() -> LoadReport {
     let mut report = report();
     report.config.model = LoadModel::Rate {
-        curve: RateCurve::Constant(150_000),
+        curve: RateCurve::per_second(150_000),
         arrivals: Arrivals::Poisson,
         latency_from: LatencyOrigin::Due,
     };
@@ -93,7 +93,7 @@ const CASES: [Case; 14] = [
     ("a rate", |it| *it = at_rate()),
     ("a rate that lets the schedule slip", |it| {
         *it = at_rate();
-        it.config.model = LoadModel::slipping(RateCurve::Constant(150_000));
+        it.config.model = LoadModel::slipping(RateCurve::per_second(150_000));
         it.offered = Some(Offered {
             due: 1_124_000,
             owed_at_end: 0,
@@ -103,7 +103,7 @@ const CASES: [Case; 14] = [
     }),
     ("steps of a rate", |it| {
         *it = at_rate();
-        let curve = RateCurve::Steps(vec![100_000, 200_000]);
+        let curve = RateCurve::steps([100_000, 200_000]);
         it.config.model = LoadModel::rate(curve);
         it.steps = RateStep::of(&it.config);
         (it.steps[0].latency, it.steps[0].requests_per_second) = (it.service.clone(), 100_000.0);
@@ -234,8 +234,8 @@ fn a_heading_says_what_was_asked_for() {
     let cases = [
         (Stop::Requests(5000), closed()),
         (Stop::RequestsPerConnection(50), think),
-        (Stop::After(Duration::from_millis(1500)), rate(RateCurve::Ramp(10, 20))),
-        (Stop::After(Duration::from_secs(60)), rate(RateCurve::Steps(vec![10, 20]))),
+        (Stop::After(Duration::from_millis(1500)), rate(RateCurve::ramp(10, 20))),
+        (Stop::After(Duration::from_secs(60)), rate(RateCurve::steps([10, 20]))),
     ];
     let cases = cases.map(|(stop, model)| {
         let mut config = report().config;

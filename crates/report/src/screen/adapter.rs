@@ -10,7 +10,6 @@ use wirebench_schema::{
 use super::{
     Stage,
     causes::{Causes, causes},
-    figures::rate,
     model::{Block, Column, Group, Model, Outcome, Value},
     row::{is_listed, name},
 };
@@ -157,7 +156,7 @@ pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
         (Phase::Idle, _) => "idle".to_owned(),
         (Phase::Saturate, LoadModel::Closed) => "saturated".to_owned(),
         (_, LoadModel::Rate { curve: RateCurve::Constant(requests), arrivals, .. }) => {
-            let requests = rate(*requests as f64);
+            let requests = requests.short();
             let random = if *arrivals == Arrivals::Poisson { ", Poisson" } else { "" };
             format!("at {requests}/s{random}")
         }

@@ -16,7 +16,7 @@ use crate::{
     notes::Remark,
     order::in_order,
     remarks::remarks,
-    table_units::thousands,
+    table_units::asked_rate,
 };
 
 /// The section of `rows`, compared by `wanted` if the workload has it.
@@ -73,7 +73,7 @@ pub(crate) fn about_rate(rows: &WorkloadRows<'_>) -> Vec<String> {
         let line = "not measured: no rate was found that all entries can hold";
         return unknown.then(|| line.to_owned()).into_iter().collect();
     };
-    let number = thousands(rate.requests_per_second as f64);
+    let number = asked_rate(rate.requests_per_second);
     let mut lines = vec![format!("{number} requests/s for all: {}", rate.reason)];
     if !rate.too_slow.is_empty() {
         let names: Vec<String> =

@@ -5,13 +5,15 @@
 
 mod difference;
 mod parts;
+pub(crate) mod settings;
 mod variables;
 
 pub use difference::{Difference, Weight};
 pub use parts::{
     BuildProfile, Cache, Cgroup, CgroupVersion, Cpu, Frequency, Limit, Limits, Program, Turbo,
 };
-pub use variables::{changes_servers, may_change_servers};
+pub use settings::changes_servers;
+pub use variables::may_change_servers;
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,12 +1,7 @@
-//! Which variables of the environment change how servers run.
+//! Which further variables of the environment may change how servers run.
 
+use super::settings::changes_servers;
 use crate::secrets::is_secret;
-
-/// Their names.
-const NAMES: &str = " GODEBUG GOGC GOMAXPROCS GOMEMLIMIT GLIBC_TUNABLES JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS \
-                     LD_LIBRARY_PATH LD_PRELOAD NODE_OPTIONS OMP_NUM_THREADS TOKIO_WORKER_THREADS UV_THREADPOOL_SIZE ";
-/// Beginnings of their names.
-const GROUPS: [&str; 4] = ["DOTNET_", "MALLOC_", "PYTHON", "RUST_"];
 
 /// Variables that differ from terminal to terminal or between runs of a build server, with all whose names go on after
 /// an underscore.
@@ -20,10 +15,4 @@ const OF_SESSION: &str = " _ ACTIONS BUILD CARGO CI COLORTERM COLUMNS DBUS DISPL
 pub fn may_change_servers(name: &str) -> bool {
     let group = name.split('_').next().filter(|it| !it.is_empty()).unwrap_or("_");
     !changes_servers(name) && !is_secret(name) && !OF_SESSION.contains(&format!(" {group} "))
-}
-
-/// Whether the variable `name` changes how a server runs: its value belongs to a result.
-#[must_use]
-pub fn changes_servers(name: &str) -> bool {
-    NAMES.contains(&format!(" {name} ")) || GROUPS.iter().any(|group| name.starts_with(group))
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Reason;
+use super::reason::Reason;
 
 /// The cost of a server with idle-phase connections. Each connection had one request answered
 /// first, so that the server has set it up completely.

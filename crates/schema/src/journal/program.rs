@@ -4,12 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::ReasonKind;
-
 /// Share of a CPU from which on it is worth stopping a program. Those of every machine use less.
 const STOPPED_SHARE: f64 = 0.01;
-
-const STOP_THESE: &str = "stop these programs and measure again";
 
 /// CPU time of a program.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -66,19 +62,6 @@ impl Owner {
             Self::OtherContainers => Some("other containers"),
             Self::Other | Self::Wirebench | Self::Log => None,
         }
-    }
-}
-
-/// What to do where a side had to wait for its CPUs and these programs were seen.
-#[must_use]
-pub fn next_step<'a>(programs: impl IntoIterator<Item = &'a ProgramShare>) -> &'static str {
-    let programs: Vec<&ProgramShare> = programs.into_iter().collect();
-    if programs.iter().any(|it| it.is_worth_stopping()) {
-        STOP_THESE
-    } else if programs.iter().any(|it| it.owner == Owner::Log) {
-        ReasonKind::Stderr.guide().next_step
-    } else {
-        "measure for longer, or on another machine"
     }
 }
 

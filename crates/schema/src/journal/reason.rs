@@ -12,7 +12,7 @@ pub use kind::ReasonKind;
 
 use super::{
     Measurement, Outcome, Run, Slice,
-    program::{ProgramShare, next_step},
+    program::{Owner, ProgramShare},
 };
 
 /// One thing that speaks against the figures of a run, or limits what they say.
@@ -208,6 +208,19 @@ impl Run {
     #[must_use]
     pub fn has(&self, weight: Weight) -> bool {
         self.outcome.reasons().iter().any(|reason| reason.weight == weight)
+    }
+}
+
+/// What to do where a side had to wait for its CPUs and these programs were seen.
+#[must_use]
+pub fn next_step<'a>(programs: impl IntoIterator<Item = &'a ProgramShare>) -> &'static str {
+    let programs: Vec<&ProgramShare> = programs.into_iter().collect();
+    if programs.iter().any(|it| it.is_worth_stopping()) {
+        "stop these programs and measure again"
+    } else if programs.iter().any(|it| it.owner == Owner::Log) {
+        ReasonKind::Stderr.guide().next_step
+    } else {
+        "measure for longer, or on another machine"
     }
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ReasonKind;
+use super::reason::ReasonKind;
 
 /// How the runs of an experiment are made. A workload that needs a process per measurement gets one
 /// with either.

@@ -146,7 +146,7 @@ impl LoadConfig {
         );
         refuse_if!(
             latency_from == LatencyOrigin::Sent && rates.len() > 1,
-            "--closed lets the schedule slip, so the rate cannot change by time: give -R"
+            "--skip-late lets the schedule slip, so the rate cannot change by time: give -R"
         );
         Ok(())
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, time::Duration};
 
-use super::{ClosedPolicy, IdleMode, LoadModel, RequestSet};
+use super::{ClosedPolicy, IdleMode, LoadModel, RequestSet, message::Body};
 use crate::{
     scenario::{HeavyConnections, Scenario},
     target::Target,
@@ -61,16 +61,6 @@ pub enum BodyCheck {
     Same,
     /// Only its framing is checked.
     Any,
-}
-
-/// The body of an HTTP request.
-#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Body {
-    /// This text.
-    Text(String),
-    /// The content of this file at the start of the load.
-    File(String),
 }
 
 /// The authorities trusted to issue a TLS server's certificate.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ErrorKind;
+use super::failures::ErrorKind;
 
 /// Failures by kind: in the window, while waiting for its last replies, and while connecting. Each
 /// failed request or connection is counted in exactly one field.

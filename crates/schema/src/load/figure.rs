@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LatencySummary;
+use super::latency::LatencySummary;
 
 /// One figure of a distribution of latency.
 #[derive(

@@ -3,11 +3,11 @@
 use super::{LatencyOrigin, LoadModel, LoadReport, RateCurve};
 
 impl LoadReport {
-    /// The one constant rate that was asked for, if there was one.
+    /// The one constant rate that was asked for, if there was one without a fraction.
     #[must_use]
     pub const fn constant_rate(&self) -> Option<u64> {
         match &self.config.model {
-            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(*rate),
+            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => rate.whole(),
             _ => None,
         }
     }
@@ -34,12 +34,12 @@ impl LoadReport {
             // What slipped is not due any more.
             (
                 LoadModel::Rate {
-                    curve: curve @ (RateCurve::Constant(_) | RateCurve::Thousandths(_)),
+                    curve: RateCurve::Constant(rate),
                     latency_from: LatencyOrigin::Sent,
                     ..
                 },
                 _,
-            ) => Some(curve.first()),
+            ) => Some(rate.as_f64()),
             (LoadModel::Rate { .. }, Some(offered)) => Some(offered.requests_per_second),
             _ => None,
         }
@@ -133,7 +133,7 @@ mod tests {
 
     fn offered(waiting: [u64; 3]) -> LoadReport {
         let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
-        config.model = LoadModel::rate(RateCurve::Constant(480));
+        config.model = LoadModel::rate(RateCurve::per_second(480));
         let (due, requests_per_second) = (4800, 480.0);
         LoadReport {
             requests: due + waiting[0] - waiting[2],
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(offered([80, 480, 880]).achieved_share(), Some(4000.0 / 4800.0));
         assert_eq!(offered([80, 20, 2]).achieved_share(), Some(1.0));
         let mut slipping = offered([0; 3]);
-        slipping.config.model = LoadModel::slipping(RateCurve::Constant(960));
+        slipping.config.model = LoadModel::slipping(RateCurve::per_second(960));
         slipping.window_ns = 10_000_000_000;
         assert_eq!(slipping.achieved_share(), Some(0.5));
         slipping.config.model = LoadModel::Closed;

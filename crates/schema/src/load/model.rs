@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+use super::rate::RateCurve;
+
 /// The load model.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -54,58 +56,6 @@ impl LoadModel {
     }
 }
 
-/// A rate in requests per second over the time of the window. The warm-up has the rate at which the
-/// window begins.
-#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RateCurve {
-    /// The same all the time.
-    Constant(u64),
-    /// The same all the time, in thousandths: for rates with a fraction.
-    Thousandths(u64),
-    /// From the first rate at the beginning of the window evenly to the second one at its end.
-    Ramp(u64, u64),
-    /// One rate after the other, each for an equal part of the window.
-    Steps(Vec<u64>),
-}
-
-impl RateCurve {
-    /// The rate at which the window begins, all the time.
-    #[must_use]
-    pub fn constant(&self) -> Self {
-        match self {
-            Self::Ramp(first, _) => Self::Constant(*first),
-            Self::Steps(rates) if !rates.is_empty() => Self::Constant(rates[0]),
-            other => other.clone(),
-        }
-    }
-
-    /// The rate at which the window begins.
-    #[must_use]
-    pub fn first(&self) -> f64 {
-        self.rates().first().copied().unwrap_or(0.0)
-    }
-
-    /// The mean over a whole window.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
-        let rates = self.rates();
-        rates.iter().sum::<f64>() / rates.len().max(1) as f64
-    }
-
-    /// All rates that are named.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "rates are checked and far below 2^53")]
-    pub fn rates(&self) -> Vec<f64> {
-        match self {
-            Self::Constant(rate) => vec![*rate as f64],
-            Self::Thousandths(rate) => vec![*rate as f64 / 1000.0],
-            Self::Ramp(from, to) => vec![*from as f64, *to as f64],
-            Self::Steps(rates) => rates.iter().map(|rate| *rate as f64).collect(),
-        }
-    }
-}
-
 /// The spacing of requests at a given rate.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -136,9 +86,9 @@ mod tests {
     #[test]
     fn parts_at_a_low_rate_last_whole_distances_between_requests() {
         let ms = Duration::from_millis;
-        let slow = LoadModel::rate(RateCurve::Constant(20));
+        let slow = LoadModel::rate(RateCurve::per_second(20));
         assert_eq!([0, 5, 50, 51].map(|it| slow.whole_intervals(ms(it))), [0, 50, 50, 100].map(ms));
-        let fast = LoadModel::rate(RateCurve::Constant(30_000));
+        let fast = LoadModel::rate(RateCurve::per_second(30_000));
         assert_eq!([&fast, &LoadModel::Closed].map(|it| it.whole_intervals(ms(7))), [ms(7); 2]);
     }
 }

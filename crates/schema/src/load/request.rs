@@ -31,14 +31,6 @@ pub fn is_safe(method: &str) -> bool {
 /// The other methods whose requests have the same effect when they are sent twice (9.2.2).
 const IDEMPOTENT: [&str; 2] = ["PUT", "DELETE"];
 
-/// Name and value of a header line.
-pub fn parse_header(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text
-        .split_once(':')
-        .ok_or_else(|| format!("`{text}` is not a header: write it like 'Name: value'"))?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
-}
-
 /// The shortest head, `HTTP/1.1 200`, and the largest that a user may accept.
 const HEAD_LEAST_BYTES: usize = 16;
 const HEAD_LIMIT_BYTES: usize = 64 << 20;

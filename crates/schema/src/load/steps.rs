@@ -41,14 +41,14 @@ impl RateStep {
         let LoadModel::Rate { curve, .. } = &config.model else { return Vec::new() };
         let Stop::After(window) = config.stop else { return Vec::new() };
         let rates: Vec<f64> = match curve {
-            RateCurve::Constant(_) | RateCurve::Thousandths(_) => return Vec::new(),
+            RateCurve::Constant(_) => return Vec::new(),
             RateCurve::Steps(_) => curve.rates(),
             RateCurve::Ramp(from, to) => {
                 let parts = (window.as_millis() / RAMP_PART.as_millis()).max(1);
                 let parts = usize::try_from(parts).map_or(RAMP_PARTS, |it| it.min(RAMP_PARTS));
-                let rise = *to as f64 - *from as f64;
+                let rise = to.as_f64() - from.as_f64();
                 let middle = |part: usize| (part as f64 + 0.5) / parts as f64;
-                (0..parts).map(|part| rise.mul_add(middle(part), *from as f64)).collect()
+                (0..parts).map(|part| rise.mul_add(middle(part), from.as_f64())).collect()
             }
         };
         let window_ns = u64::try_from(window.as_nanos()).unwrap_or(u64::MAX);
@@ -98,20 +98,20 @@ mod tests {
     #[test]
     fn a_step_is_an_equal_part_of_the_window_and_a_ramp_has_tenths_of_it() {
         let window = |seconds| Stop::After(Duration::from_secs(seconds));
-        let found = steps(RateCurve::Steps(vec![10, 30, 20]), window(6));
+        let found = steps(RateCurve::steps([10, 30, 20]), window(6));
         assert_eq!(rates(&found), [10.0, 30.0, 20.0]);
         let places: Vec<_> = found.iter().map(|it| (it.start_ns, it.length_ns)).collect();
         assert_eq!(places, [0, 2, 4].map(|second| (second * 1_000_000_000, 2_000_000_000)));
-        let ramp = steps(RateCurve::Ramp(1000, 0), window(60));
+        let ramp = steps(RateCurve::ramp(1000, 0), window(60));
         assert_eq!((ramp.len(), rates(&ramp)[0], rates(&ramp)[9]), (10, 950.0, 50.0));
-        assert_eq!(rates(&steps(RateCurve::Ramp(0, 100), window(1))), [25.0, 75.0]);
-        assert_eq!(steps(RateCurve::Constant(10), window(6)), []);
-        assert_eq!(steps(RateCurve::Steps(vec![1, 2]), Stop::Requests(9)), []);
+        assert_eq!(rates(&steps(RateCurve::ramp(0, 100), window(1))), [25.0, 75.0]);
+        assert_eq!(steps(RateCurve::per_second(10), window(6)), []);
+        assert_eq!(steps(RateCurve::steps([1, 2]), Stop::Requests(9)), []);
     }
 
     #[test]
     fn an_interrupted_load_has_the_steps_that_began() {
-        let found = steps(RateCurve::Steps(vec![10, 10, 10]), Stop::After(Duration::from_secs(3)));
+        let found = steps(RateCurve::steps([10, 10, 10]), Stop::After(Duration::from_secs(3)));
         let of = |step: &RateStep| RateStep { requests: 5, ..step.clone() }.until(1_500_000_000);
         let ended: Vec<RateStep> = found.iter().filter_map(of).collect();
         let figures: Vec<_> = ended.iter().map(|it| it.requests_per_second).collect();

@@ -1,6 +1,6 @@
 //! What a load says of itself, as types; how it is found is not decided here.
 
-use super::Bound;
+use super::bound::Bound;
 
 /// What a load says of itself.
 #[derive(Clone, Debug, Eq, PartialEq)]

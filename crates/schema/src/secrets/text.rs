@@ -4,7 +4,7 @@
 use serde::de::IgnoredAny;
 
 use super::{MARK, names::is_secret};
-use crate::environment::changes_servers;
+use crate::environment::settings::changes_servers;
 
 const QUOTES: [&str; 5] = ["&quot;", "\\\"", "\"", "'", "`"];
 

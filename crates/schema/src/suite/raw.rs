@@ -38,7 +38,7 @@ struct RawScale {
 }
 
 /// One value, or a list of values to be swept.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "expected one value, or a list of values of the same kind")]
 pub(super) enum OneOrMany<T> {
     One(T),
@@ -63,7 +63,7 @@ impl RawSuite {
         let mut workloads = Vec::new();
         let mut workload_rules = BTreeMap::new();
         for raw in self.workload {
-            let rule = raw.rule()?;
+            let rule = raw.machine.clone();
             for workload in raw.resolve(files)? {
                 workload_rules.extend(rule.clone().map(|rule| (workload.name.clone(), rule)));
                 workloads.push(workload);

@@ -6,8 +6,8 @@
 use serde::Deserialize;
 use std::time::Duration;
 
-use super::{Suite, Workload};
-use crate::load::Stop;
+use super::{ShapePatch, Suite, Workload, shape::with_shape};
+use crate::load::{Arrivals, Rate, Stop};
 
 crate::names! {
     /// How much of a suite is run.
@@ -36,29 +36,35 @@ pub(super) enum ConnectionsRule {
     AsPublished,
 }
 
-/// `[scale.machine]`: reductions in all workloads.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub(super) struct MachineRule {
-    pub(super) blocks: Option<u32>,
-    pub(super) warmup_blocks: Option<u32>,
-    #[serde(default)]
-    pub(super) connections: ConnectionsRule,
-    #[serde(default, with = "crate::units::optional_duration_text")]
-    pub(super) duration: Option<Duration>,
-    pub(super) requests: Option<u64>,
-    pub(super) count_per_connection: Option<u64>,
-    pub(super) warmup_requests: Option<u64>,
+with_shape! {
+    /// `[scale.machine]`: reductions in all workloads.
+    #[derive(Default, PartialEq)]
+    pub(super) struct MachineRule {
+        pub(super) blocks: Option<u32>,
+        pub(super) warmup_blocks: Option<u32>,
+        #[serde(default)]
+        pub(super) connections: ConnectionsRule,
+    }
 }
+with_shape! { impl MachineRule }
 
-/// `[workload.machine]`: overrides for one workload.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct WorkloadRule {
-    pub(super) connections: Option<usize>,
-    pub(super) payload_bytes: Option<usize>,
-    pub(super) stop: Option<Stop>,
-    pub(super) warmup_requests: Option<u64>,
-    pub(super) steady_within: Option<Duration>,
+impl MachineRule {
+    /// The changes of a workload whose window and warm-up end likewise.
+    fn of(&self, workload: &Workload) -> ShapePatch {
+        let all = self.shape();
+        let (after, requests) = match workload.stop {
+            Stop::After(_) => (true, false),
+            Stop::Requests(_) => (false, true),
+            Stop::RequestsPerConnection(_) => (false, false),
+        };
+        ShapePatch {
+            duration: all.duration.filter(|_| after),
+            requests: all.requests.filter(|_| requests),
+            count_per_connection: all.count_per_connection.filter(|_| !after && !requests),
+            warmup_requests: all.warmup_requests.filter(|_| workload.warmup_requests.is_some()),
+            ..all
+        }
+    }
 }
 
 impl Suite {
@@ -72,59 +78,37 @@ impl Suite {
             (Scale::Machine, None) => Ok(self.clone()),
             // Nothing is run more often than in the document.
             (Scale::Paper, Some(_)) => Ok(Self { baseline_copies: 1, ..self.clone() }),
-            (Scale::Machine, Some(_)) => Ok(self.at_machine_scale(server_cpus)),
+            (Scale::Machine, Some(_)) => self.at_machine_scale(server_cpus),
             (Scale::Smoke, None) => Ok(smoke(self.clone())),
-            (Scale::Smoke, Some(_)) => Ok(smoke(self.at_machine_scale(server_cpus))),
+            (Scale::Smoke, Some(_)) => self.at_machine_scale(server_cpus).map(smoke),
         }
     }
 
-    fn at_machine_scale(&self, server_cpus: u32) -> Self {
+    fn at_machine_scale(&self, server_cpus: u32) -> Result<Self, String> {
         let mut suite = self.clone();
         let rule = &self.machine;
         suite.blocks = rule.blocks.unwrap_or(suite.blocks);
         suite.warmup_blocks = rule.warmup_blocks.unwrap_or(suite.warmup_blocks);
         for workload in &mut suite.workloads {
+            scale_connections(workload, rule, server_cpus.max(1));
+            // The generator has a thread for each of its CPUs.
+            workload.threads = None;
+            rule.of(workload).apply(workload)?;
             let own = self.workload_rules.get(&workload.name);
-            scale_workload(workload, rule, own, server_cpus.max(1));
+            own.map_or(Ok(()), |own| own.apply(workload))?;
         }
-        suite
+        Ok(suite)
     }
 }
 
-fn scale_workload(
-    workload: &mut Workload,
-    rule: &MachineRule,
-    own: Option<&WorkloadRule>,
-    server_cpus: u32,
-) {
-    if let Some(published) = workload.workers {
-        let workers = published.min(server_cpus);
-        workload.workers = Some(workers);
-        if rule.connections == ConnectionsRule::PerWorker {
-            let share = workload.connections as u64 * u64::from(workers);
-            let connections = share.div_ceil(u64::from(published));
-            workload.connections = usize::try_from(connections).unwrap_or(usize::MAX);
-        }
-    }
-    // The generator has a thread for each of its CPUs.
-    workload.threads = None;
-    workload.stop = match workload.stop {
-        Stop::After(time) => Stop::After(rule.duration.unwrap_or(time)),
-        Stop::Requests(count) => Stop::Requests(rule.requests.unwrap_or(count)),
-        Stop::RequestsPerConnection(count) => {
-            Stop::RequestsPerConnection(rule.count_per_connection.unwrap_or(count))
-        }
-    };
-    if workload.warmup_requests.is_some() {
-        workload.warmup_requests = rule.warmup_requests.or(workload.warmup_requests);
-    }
-    if let Some(own) = own {
-        workload.connections = own.connections.unwrap_or(workload.connections);
-        workload.payload_bytes = own.payload_bytes.unwrap_or(workload.payload_bytes);
-        workload.stop = own.stop.unwrap_or(workload.stop);
-        let before = own.warmup_requests.or(workload.warmup_requests);
-        workload.warmup_requests = before.filter(|requests| *requests > 0);
-        workload.steady_within = own.steady_within.unwrap_or(workload.steady_within);
+fn scale_connections(workload: &mut Workload, rule: &MachineRule, server_cpus: u32) {
+    let Some(published) = workload.workers else { return };
+    let workers = published.min(server_cpus);
+    workload.workers = Some(workers);
+    if rule.connections == ConnectionsRule::PerWorker {
+        let share = workload.connections as u64 * u64::from(workers);
+        let connections = share.div_ceil(u64::from(published));
+        workload.connections = usize::try_from(connections).unwrap_or(usize::MAX);
     }
 }
 

@@ -72,7 +72,7 @@ fn a_workload_can_have_any_load_model() {
     assert_eq!(workload("").model, LoadModel::Closed);
     let delay = Duration::from_millis(1);
     assert_eq!(workload("delay = \"1ms\"").model, LoadModel::Think { delay });
-    let (curve, latency_from) = (RateCurve::Constant(5000), LatencyOrigin::Due);
+    let (curve, latency_from) = (RateCurve::per_second(5000), LatencyOrigin::Due);
     let arrivals = Arrivals::Poisson;
     let expected = LoadModel::Rate { curve, arrivals, latency_from };
     assert_eq!(workload("rate = 5000\narrivals = \"poisson\"").model, expected);
@@ -166,7 +166,7 @@ fn a_workload_with_several_phases_becomes_one_for_each() {
     assert_eq!(all, expected);
     let [saturate, cost, idle] = &suite.workloads[..] else { panic!("{all:?}") };
     assert_eq!((cost.needs_rate(), saturate.needs_rate()), (true, false));
-    assert!(!cost.at_rate(5000).needs_rate() && cost.at_rate(5000).check().is_ok());
+    assert!(!cost.at_rate(5000_u64).needs_rate() && cost.at_rate(5000_u64).check().is_ok());
     assert_eq!((idle.connections, cost.steady_within), (1000, Duration::from_secs(5)));
     let suite = with(&format!("{phases}rate = 5000\nsilent_connections = 10"));
     assert_eq!(suite.workloads[0].model, LoadModel::Closed);
@@ -202,8 +202,8 @@ fn each_of_several_rates_is_a_workload_with_the_rate_in_its_name() {
         found,
         [
             ("hello", None),
-            ("hello-20k", Some(RateCurve::Constant(20_000))),
-            ("hello-1500", Some(RateCurve::Constant(1500))),
+            ("hello-20k", Some(RateCurve::per_second(20_000))),
+            ("hello-1500", Some(RateCurve::per_second(1500))),
         ]
     );
 }

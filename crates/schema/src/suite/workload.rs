@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, time::Duration};
 
-use super::{Phase, raw_workload::default_pipeline};
+use super::phase::Phase;
 use crate::{
     entry::RunCommand,
     load::{
-        ClosedPolicy, LoadConfig, LoadModel, RateCurve, RequestSet, Stop, THREADS_LIMIT, Trust,
+        ClosedPolicy, LoadConfig, LoadModel, Rate, RateCurve, RequestSet, Stop, THREADS_LIMIT,
+        Trust,
     },
     refuse::refuse_if,
     scenario::{Protocol, Scenario},
@@ -38,7 +39,7 @@ pub struct Workload {
     #[serde(default)]
     pub idle_connections: usize,
     /// Requests that may be in flight on one connection.
-    #[serde(default = "default_pipeline")]
+    #[serde(default = "one")]
     pub pipeline: usize,
     /// The client closes and reopens a connection after this many requests.
     pub requests_per_connection: Option<u64>,
@@ -78,7 +79,39 @@ pub struct Workload {
     pub own_process: bool,
 }
 
+const fn one() -> usize {
+    1
+}
+
 impl Workload {
+    /// The usual load of this scenario: that of `wirebench load`.
+    #[must_use]
+    pub fn new(scenario: Scenario) -> Self {
+        Self {
+            name: scenario.to_string(),
+            scenario,
+            phase: Phase::Saturate,
+            workers: None,
+            model: LoadModel::Closed,
+            connections: 10,
+            threads: None,
+            idle_connections: 0,
+            pipeline: 1,
+            requests_per_connection: None,
+            on_closed: ClosedPolicy::Fail,
+            headers: Vec::new(),
+            requests: None,
+            trust: Trust::System,
+            payload_bytes: 64,
+            warmup: Duration::ZERO,
+            warmup_requests: None,
+            steady_within: Duration::ZERO,
+            stop: Stop::After(Duration::from_secs(10)),
+            timeout: Duration::from_secs(2),
+            own_process: false,
+        }
+    }
+
     /// Whether it can be measured in slices; otherwise it needs a process and a window of its own.
     #[must_use]
     pub fn has_slices(&self) -> bool {
@@ -114,10 +147,16 @@ impl Workload {
         self.needs_rate() || matches!(self.model, LoadModel::Rate { .. })
     }
 
-    /// The same at `requests_per_second`, evenly, with latencies from the moment a request is due.
+    /// The same at `rate`: by its own schedule, or else evenly and with latencies from the moment a request is due.
     #[must_use]
-    pub fn at_rate(&self, requests_per_second: u64) -> Self {
-        let model = LoadModel::rate(RateCurve::Constant(requests_per_second));
+    pub fn at_rate(&self, rate: impl Into<Rate>) -> Self {
+        let curve = RateCurve::Constant(rate.into());
+        let model = match self.model {
+            LoadModel::Rate { arrivals, latency_from, .. } => {
+                LoadModel::Rate { curve, arrivals, latency_from }
+            }
+            LoadModel::Closed | LoadModel::Think { .. } => LoadModel::rate(curve),
+        };
         Self { model, ..self.clone() }
     }
 

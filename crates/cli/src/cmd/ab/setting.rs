@@ -1,6 +1,6 @@
 //! From options to an experiment of two sides and one workload.
 
-use std::time::Duration;
+use std::{slice, time::Duration};
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     cohort::instances_that_fit,
@@ -17,7 +17,7 @@ use wirebench_schema::{
     gate::GateScope,
     journal::{Goal, Procedure},
     load::Stop,
-    suite::{Phase, Suite, Workload},
+    suite::{Phase, ShapePatch, Suite, Workload},
     verification::Verification,
 };
 
@@ -27,8 +27,9 @@ use crate::{
     context::Context,
     exit::usage,
     experiment_of::experiment_of,
-    files, options,
+    files,
     plan::FEWEST_BLOCKS,
+    request_options::set_requests,
     session::Setting,
 };
 
@@ -92,14 +93,15 @@ impl Arguments {
     pub(super) fn experiment(&self, context: &Context) -> anyhow::Result<Setting> {
         let phase = self.phase()?;
         let words = [&self.a, &self.b].into_iter().flatten();
-        let services = self.service.find(context, words, ("--rate N", self.rate.is_some()))?;
+        let services =
+            self.service.find(context, words, ("--rate N", self.shape.patch().has_rate()))?;
         let usual = usual_metric(phase, &services);
         let metric = self.metric(phase, usual)?;
-        let procedure = self.procedure(metric);
+        let workload = self.workload(context, phase, &services)?;
+        let procedure = self.procedure(metric, &workload);
         if metric == Metric::Ready {
             check_starts(procedure, &services)?;
         }
-        let workload = self.workload(context, phase, &services)?;
         let scenario = workload.scenario;
         let goal = self.goal(procedure);
         self.conditions.require_files(context)?;
@@ -107,9 +109,9 @@ impl Arguments {
         let sides = self.sides(context, scenario, services)?;
         self.conditions.check_reach(&sides)?;
         self.telling.delivery.gate.check(&scope(&workload, &sides))?;
-        let placed = placement(&self.conditions.wish(self.each_run.workers))?;
+        let placed = placement(&self.conditions.wish(self.workers))?;
         let settings = self.conditions.settings(context, placed)?;
-        let workers = self.each_run.workers.unwrap_or(settings.workers);
+        let workers = self.workers.unwrap_or(settings.workers);
         let settings = RunSettings { workers, cut: self.cohorts.cut(), idle, ..settings };
         let mut suite = Suite::parse(SUITE, TEMPLATE).map_err(usage)?;
         suite.baselines = vec![sides[0].variant.id.to_string()];
@@ -136,21 +138,19 @@ impl Arguments {
 
     fn phase(&self) -> anyhow::Result<Phase> {
         let is_latency = matches!(self.metric, Some(Metric::Latency(_)));
-        let usual = if self.rate.is_some() || is_latency { Phase::Cost } else { Phase::Saturate };
+        let has_rate = self.shape.patch().has_rate();
+        let usual = if has_rate || is_latency { Phase::Cost } else { Phase::Saturate };
         match self.phase.unwrap_or(usual) {
             Phase::Idle => Err(usage(
                 "`ab` has no idle phase: use `wirebench run --phase idle --server A --server B`",
             )),
-            Phase::Saturate if self.rate.is_some() => {
-                Err(usage("--rate applies to the phase cost: omit --phase saturate or --rate"))
-            }
             phase => Ok(phase),
         }
     }
 
-    /// Rare latencies need one long window, and the peak of the memory a whole life.
-    fn procedure(&self, metric: Metric) -> Procedure {
-        let is_whole = matches!(metric, Metric::P999 | Metric::Memory);
+    /// Rare latencies need one long window, the peak of the memory a whole life, and some loads a window of their own.
+    fn procedure(&self, metric: Metric, workload: &Workload) -> Procedure {
+        let is_whole = matches!(metric, Metric::P999 | Metric::Memory) || !workload.has_slices();
         let usual = if is_whole { Procedure::Process } else { Procedure::Cohorts };
         self.cohorts.procedure.unwrap_or(usual)
     }
@@ -184,20 +184,11 @@ impl Arguments {
     ) -> anyhow::Result<Workload> {
         let mut workload = Suite::parse(SUITE, TEMPLATE).map_err(usage)?.workloads.remove(0);
         let entries = [services, &self.entries(context)].concat();
-        options::set_requests(&mut workload, self.scenario, &self.own, &entries)?;
+        set_requests(&mut workload, self.scenario, &self.own, &entries)?;
         workload.name = workload.scenario.to_string();
         workload.phase = phase;
-        workload.connections = self.connections.unwrap_or(workload.connections);
-        workload.warmup = self.each_run.warmup.unwrap_or(workload.warmup);
-        workload.steady_within = self.steady.unwrap_or(workload.steady_within);
-        if let Some(duration) = self.each_run.duration {
-            workload.stop = Stop::After(duration);
-        }
-        self.payload.apply(&mut workload)?;
-        if let Some(rate) = self.rate {
-            workload = workload.at_rate(rate);
-        }
-        workload.check().map_err(usage)?;
+        let patch = ShapePatch { steady_within: self.steady, ..self.shape.patch() };
+        patch.apply_to_all(slice::from_mut(&mut workload)).map_err(usage)?;
         Ok(workload)
     }
 

@@ -162,7 +162,7 @@ mod tests {
     fn the_shape_stays_and_the_rate_goes() {
         let mut config = config("http://h:1/x?y");
         (config.pipeline, config.connections, config.idle_connections) = (16, 64, 1000);
-        config.model = LoadModel::rate(RateCurve::Constant(5));
+        config.model = LoadModel::rate(RateCurve::per_second(5));
         config.expect_body = Some("x".into());
         let shape = shape(&config, "127.0.0.1:80".parse().unwrap());
         assert_eq!(shape.target.to_string(), "http://127.0.0.1:80/x?y");

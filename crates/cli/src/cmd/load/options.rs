@@ -1,16 +1,18 @@
 //! The options of `wirebench load`, and the load configuration made from them. This file performs no
 //! load.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, slice, time::Duration};
 use wirebench_schema::{
     load::{
-        Arrivals, BodyCheck, ClientCertificate, ClosedPolicy, EngineChoice, GeneratorShare,
-        LatencyOrigin, LoadConfig, LoadModel, RateCurve, RequestFile, SourceRange, Stop, Waiting,
+        BodyCheck, ClientCertificate, EngineChoice, Expect, LoadConfig, LoadModel, RequestFile,
+        SourceRange, Trust, Waiting,
     },
+    scenario::HeavyConnections,
+    secrets::REDACTED,
+    suite::{Phase, Workload},
     target::Target,
 };
 
-use super::message::MessageOptions;
 use crate::{
     args::{
         fleet::FleetOptions,
@@ -18,13 +20,13 @@ use crate::{
         gate::{FailIf, VALUES},
         idle::{IdleOption, NATURAL, one_mode},
         output::LabelOption,
+        shape::ShapeArgs,
     },
     exit::usage,
     request_options::{RequestOptions, TrustOptions},
-    value::{self, only},
+    results::loads,
+    value,
 };
-
-const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
 
 /// Names of this program's standard input.
 const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
@@ -34,6 +36,10 @@ const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
     next_help_heading = "Load",
     mut_arg("idle", |it| it.value_parser(one_mode).help(NATURAL)),
     mut_arg("fail_if", |it| it.help(VALUES)),
+    mut_arg("threads", |it| it.help("Threads that share the connections [default: 2, or 1 with one connection]")),
+    mut_arg("connections", |it| it.help("Connections in total that carry requests [default: 10]")),
+    mut_arg("duration", |it| it.help("Measure for this long [default: 10s]")),
+    mut_arg("rate", |it| it.visible_short_alias('q')),
     after_help = "Units: k, M, G for counts and rates; KiB, MiB, GiB for sizes; us, ms, s, m, h for durations \
                   (default s).\n\n\
                   Exit codes: 0 success, 1 no valid reply or the load stopped early, 2 usage, 3 not valid, 4 a \
@@ -46,42 +52,37 @@ pub(crate) struct Arguments {
     #[arg(
         value_name = "URL",
         help_heading = "Arguments",
-        required_unless_present = "requests_file"
+        required_unless_present_any = ["requests_file", "config"]
     )]
     target: Option<Target>,
-    /// Threads that share the connections [default: 2, or 1 with one connection]
-    #[arg(short, long, value_name = "N", value_parser = value::connections)]
-    threads: Option<usize>,
-    /// Connections in total that carry requests
-    #[arg(short, long, value_name = "N", default_value = "10", value_parser = value::connections)]
-    connections: usize,
-    /// Measure for this long [default: 10s]
-    #[arg(short, visible_short_alias = 'z', long, value_name = "DURATION", value_parser = value::duration)]
-    duration: Option<Duration>,
-    /// Measure this many requests instead, failed ones included
-    #[arg(short = 'n', long = "count", value_name = "COUNT", value_parser = value::count)]
-    requests: Option<u64>,
-    /// Measure this many requests on each connection instead
-    #[arg(long, value_name = "COUNT", value_parser = value::count, hide_short_help = true)]
-    count_per_connection: Option<u64>,
-    /// Load before the window, checked but not counted
-    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = value::duration)]
-    warmup: Duration,
-    /// Timeout of replies and of connecting
-    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = value::duration)]
-    timeout: Duration,
-    /// I/O engine: io_uring, epoll, or auto for the best one available
-    #[arg(long, value_name = "NAME", default_value = "auto", hide_short_help = true)]
-    engine: EngineChoice,
-    /// Seed for random payloads and arrivals
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, hide_short_help = true)]
-    seed: u64,
+    /// Repeat the load of this result of `load`, a folder or load.json; other options change it
+    #[arg(long, value_name = "PATH")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    shape: ShapeArgs,
+    /// I/O engine: io_uring, epoll, or auto for the best one available [default: auto]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    engine: Option<EngineChoice>,
+    /// Seed for random payloads and arrivals [default: 1]
+    #[arg(long, value_name = "NUMBER", hide_short_help = true)]
+    seed: Option<u64>,
     #[command(flatten)]
     model: ModelOptions,
     #[command(flatten)]
     connection: ConnectionOptions,
     #[command(flatten)]
-    message: MessageOptions,
+    request: RequestOptions,
+    /// Let one connection in N request another path; latencies are those of the others
+    #[arg(
+        long,
+        value_name = "N:PATH",
+        help_heading = "Requests",
+        conflicts_with = "requests_file"
+    )]
+    heavy: Option<HeavyConnections>,
+    /// Longest head of a reply, at most 64MiB [default: 1MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Requests", value_parser = value::size)]
+    head_limit: Option<usize>,
     #[command(flatten)]
     trust: TrustOptions,
     #[command(flatten)]
@@ -94,32 +95,10 @@ pub(crate) struct Arguments {
     pub(crate) gate: FailIf,
 }
 
-/// How requests are scheduled; by default each connection sends its next request after a reply.
+/// How threads wait.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Model")]
 struct ModelOptions {
-    /// Requests per second in total, sent on schedule without waiting for replies
-    #[arg(short = 'R', visible_short_alias = 'q', long, value_name = "N", value_parser = value::rate)]
-    rate: Option<RateCurve>,
-    /// Rate that changes linearly from A to B over the window
-    #[arg(long, value_name = "A:B", value_parser = value::ramp)]
-    ramp: Option<RateCurve>,
-    /// Sequence of rates, each for an equal part of the window
-    #[arg(long, value_name = "A,B,C", value_parser = value::steps)]
-    steps: Option<RateCurve>,
-    /// At a rate: Poisson arrivals instead of equal intervals
-    #[arg(long, hide_short_help = true)]
-    poisson: bool,
-    /// At a rate: skip requests that are due while no connection is free, and measure latency from
-    /// sending (deliberate coordinated omission)
-    #[arg(long, hide_short_help = true)]
-    closed: bool,
-    /// Think time of each connection between a reply and its next request
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
-    delay: Option<Duration>,
-    /// Requests in flight on each connection
-    #[arg(short, long, value_name = "DEPTH", default_value = "1", value_parser = value::connections)]
-    pipeline: usize,
     /// Busy-wait for the next due request, so that no wake-up adds latency
     #[arg(long, hide_short_help = true)]
     spin: bool,
@@ -127,19 +106,10 @@ struct ModelOptions {
     idle: IdleOption,
 }
 
-/// Lifetime and addresses of connections.
+/// Addresses of connections.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Connections")]
 struct ConnectionOptions {
-    /// Close and reopen a connection after this many requests [default: never]
-    #[arg(long, value_name = "N", value_parser = value::count)]
-    requests_per_connection: Option<u64>,
-    /// HTTP: repeat a request on a new connection if the server closed a reused one before its reply
-    #[arg(long)]
-    retry_closed: bool,
-    /// Additional connections that stay idle during the load
-    #[arg(long, value_name = "N", default_value = "0", value_parser = value::connections)]
-    idle_connections: usize,
     /// Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3 or 127.0.0.2-127.0.0.9
     #[arg(long, value_name = "ADDRESSES", value_parser = value::sources)]
     source: Option<value::List<SourceRange>>,
@@ -191,9 +161,9 @@ pub(crate) struct OutputOptions {
     /// Write a JSON line per interval to this file while the load runs
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) intervals: Option<PathBuf>,
-    /// Length of an interval, a multiple of 100ms
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = value::duration, hide_short_help = true)]
-    interval: Duration,
+    /// Length of an interval, a multiple of 100ms [default: 1s]
+    #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
+    interval: Option<Duration>,
     /// Measure the generator's maximum throughput on a built-in null server before the load
     #[arg(long, conflicts_with = "from", hide_short_help = true)]
     pub(crate) ceiling: bool,
@@ -219,11 +189,11 @@ impl OutputOptions {
 impl Arguments {
     /// The configuration, or a sentence on what contradicts what.
     pub(crate) fn config(&self) -> anyhow::Result<LoadConfig> {
-        let file = self.message.request.of_file()?;
-        let target = self.target(file.as_ref())?;
-        self.message.check(&target).map_err(usage)?;
-        let (request, CertificateOptions { cert, key }) =
-            (&self.message.request, &self.certificate);
+        let file = self.request.of_file()?;
+        let stored = self.config.as_deref().map(loads::config).transpose()?;
+        let target = self.target(stored.as_ref().map(|it| &it.target), file.as_ref())?;
+        self.check(&target).map_err(usage)?;
+        let (request, CertificateOptions { cert, key }) = (&self.request, &self.certificate);
         let RequestOptions { body_file, expect_body_file, .. } = request;
         let mut files =
             [body_file, expect_body_file, &self.trust.ca, cert, key].into_iter().flatten();
@@ -233,51 +203,112 @@ impl Arguments {
                  file there",
             ));
         }
-        let defaults = LoadConfig::new(target);
+        let base = stored.unwrap_or_else(|| LoadConfig::new(target.clone()));
+        let base = self.shaped(LoadConfig { target, ..base }).map_err(usage)?;
+        let expect = Some(request.expect()).filter(|it| *it != Expect::default());
+        let expect = expect.unwrap_or_else(|| base.expect());
+        let trust = Some(self.trust.trust()).filter(|it| *it != Trust::System);
+        let (body, connection) = (request.request_body().map_err(usage)?, &self.connection);
+        // Requests of one kind replace those of the other.
+        let has_own = request.method.is_some() || body.is_some();
+        let (set, is_of_file) = (file.map(|file| file.set), request.requests_file.is_some());
         let config = LoadConfig {
-            unix_socket: self.connection.unix_socket.clone(),
-            connect_to: self.connection.connect_to.clone(),
-            engine: self.engine,
-            model: self.model.model().map_err(usage)?,
-            waiting: if self.model.spin { Waiting::Spin } else { Waiting::Sleep },
-            idle: self.model.idle.or_natural(),
-            threads: self.threads.unwrap_or_else(|| self.connections.clamp(1, 2)),
-            connections: self.connections,
-            idle_connections: self.connection.idle_connections,
-            sources: self.connection.source.clone().unwrap_or_default(),
-            pipeline: self.model.pipeline,
-            requests_per_connection: self.connection.requests_per_connection,
-            on_closed: self.connection.on_closed(),
-            warmup: self.warmup,
-            stop: self.stop().map_err(usage)?,
-            timeout: self.timeout,
-            interval: self.output.interval,
-            payload_bytes: self.message.payload.unwrap_or(defaults.payload_bytes),
-            method: request.method.clone().unwrap_or(defaults.method),
-            headers: request.headers.clone(),
-            requests: file.map(|file| file.set),
-            heavy: self.message.heavy.clone(),
-            body: request.request_body().map_err(usage)?,
-            expect_body: request.expect_body.clone(),
-            expect_body_file: request.expect_body_file.clone(),
-            expect_contains: request.expect_contains.clone(),
-            body_check: if request.any_body { BodyCheck::Any } else { BodyCheck::Same },
-            expect_status: request.expect_status.clone().unwrap_or_default(),
-            head_limit_bytes: self.message.head_limit.unwrap_or(defaults.head_limit_bytes),
-            trust: self.trust.trust(),
-            client_certificate: self.certificate.client_certificate(),
-            seed: self.seed,
-            share: GeneratorShare::default(),
-            target: defaults.target,
+            unix_socket: connection.unix_socket.clone().or(base.unix_socket),
+            connect_to: connection.connect_to.clone().or(base.connect_to),
+            engine: self.engine.unwrap_or(base.engine),
+            waiting: if self.model.spin { Waiting::Spin } else { base.waiting },
+            idle: self.model.idle.or(base.idle),
+            sources: connection.source.clone().unwrap_or(base.sources),
+            interval: self.output.interval.unwrap_or(base.interval),
+            method: request.method.clone().unwrap_or(base.method),
+            headers: Some(request.headers.clone())
+                .filter(|it| !it.is_empty())
+                .unwrap_or(base.headers),
+            requests: set.or(base.requests.filter(|_| !has_own)),
+            heavy: self.heavy.clone().or(base.heavy.filter(|_| !is_of_file)),
+            body: body.or(base.body.filter(|_| !is_of_file)),
+            expect_body: expect.body,
+            expect_body_file: expect.body_file,
+            expect_contains: expect.contains,
+            body_check: if expect.any { BodyCheck::Any } else { BodyCheck::Same },
+            expect_status: expect.status,
+            head_limit_bytes: self.head_limit.unwrap_or(base.head_limit_bytes),
+            trust: trust.unwrap_or(base.trust),
+            client_certificate: self.certificate.client_certificate().or(base.client_certificate),
+            seed: self.seed.unwrap_or(base.seed),
+            ..base
         };
         config.check().map_err(usage)?;
+        if self.config.is_some() && serde_json::to_string(&config)?.contains(REDACTED) {
+            let hidden = "--config: the result hides secrets: give them, such as with -H, or add --show-secrets";
+            return Err(usage(hidden));
+        }
         Ok(config)
     }
 
-    /// The URL, with the path of `--path`; without one, the server that a file of requests names.
-    fn target(&self, file: Option<&RequestFile>) -> anyhow::Result<Target> {
-        let RequestOptions { path, requests_file, .. } = &self.message.request;
-        match (&self.target, path, file.map(|file| &file.target)) {
+    /// Gives a load the shape of the options.
+    fn shaped(&self, base: LoadConfig) -> Result<LoadConfig, String> {
+        let patch = self.shape.patch();
+        let is_closed = patch.delay.is_some() || patch.closed.is_some();
+        let has_rate = matches!(base.model, LoadModel::Rate { .. }) && !is_closed;
+        let mut workload = Workload {
+            phase: if patch.has_rate() || has_rate { Phase::Cost } else { Phase::Saturate },
+            model: base.model.clone(),
+            connections: base.connections,
+            idle_connections: base.idle_connections,
+            pipeline: base.pipeline,
+            requests_per_connection: base.requests_per_connection,
+            on_closed: base.on_closed,
+            payload_bytes: base.payload_bytes,
+            warmup: base.warmup,
+            stop: base.stop,
+            timeout: base.timeout,
+            ..Workload::new(base.target.protocol().traits().builtin_scenario)
+        };
+        patch.apply_to_all(slice::from_mut(&mut workload))?;
+        let shape = workload.load_config(base.target.clone(), base.threads, base.seed);
+        Ok(LoadConfig {
+            model: shape.model,
+            threads: self.shape.threads.unwrap_or(shape.threads),
+            connections: shape.connections,
+            idle_connections: shape.idle_connections,
+            pipeline: shape.pipeline,
+            requests_per_connection: shape.requests_per_connection,
+            on_closed: shape.on_closed,
+            payload_bytes: shape.payload_bytes,
+            warmup: shape.warmup,
+            stop: shape.stop,
+            timeout: shape.timeout,
+            ..base
+        })
+    }
+
+    /// Refuses what means nothing to the target's protocol and cannot be seen in a configuration
+    /// any more.
+    fn check(&self, target: &Target) -> Result<(), String> {
+        let traits = target.protocol().traits();
+        let refuse = |option, reason| Err(format!("{option} does not apply to {target}: {reason}"));
+        if self.shape.payload.is_some() && !traits.has_payload {
+            return refuse("--payload", "use --body or --body-file for HTTP");
+        }
+        let RequestOptions { method, path, .. } = &self.request;
+        for (option, value) in [("--method", method), ("--path", path)] {
+            if value.is_some() && !traits.has_heads {
+                return refuse(option, "it applies to http:// and https://");
+            }
+        }
+        Ok(())
+    }
+
+    /// The URL, with the path of `--path`; without one, that of a stored load, or the server that a file of requests
+    /// names.
+    fn target(
+        &self,
+        stored: Option<&Target>,
+        file: Option<&RequestFile>,
+    ) -> anyhow::Result<Target> {
+        let RequestOptions { path, requests_file, .. } = &self.request;
+        match (self.target.as_ref().or(stored), path, file.map(|file| &file.target)) {
             (Some(url), Some(path), _) => url.with_path(path).map_err(usage),
             (Some(url), None, _) => Ok(url.clone()),
             (None, _, Some(Ok(Some(named)))) => named.with_path("/").map_err(usage),
@@ -292,58 +323,6 @@ impl Arguments {
                 )))
             }
         }
-    }
-
-    fn stop(&self) -> Result<Stop, String> {
-        let given = [
-            ("-d", self.duration.map(Stop::After)),
-            ("-n", self.requests.map(Stop::Requests)),
-            ("--count-per-connection", self.count_per_connection.map(Stop::RequestsPerConnection)),
-        ];
-        match only(&given, "set when the load ends")? {
-            Some((_, stop)) => Ok(stop),
-            None => Ok(Stop::After(DEFAULT_WINDOW)),
-        }
-    }
-}
-
-impl ModelOptions {
-    fn model(&self) -> Result<LoadModel, String> {
-        let given = [
-            ("-R", self.rate.clone()),
-            ("--ramp", self.ramp.clone()),
-            ("--steps", self.steps.clone()),
-        ];
-        let curve = only(&given, "set the rate")?;
-        let (option, curve) = match (curve, self.delay) {
-            (Some((option, _)), Some(_)) => {
-                return Err(format!("{option} and --delay exclude each other: omit one of them"));
-            }
-            (Some(found), None) => found,
-            (None, delay) => {
-                let lone = [(self.poisson, "--poisson"), (self.closed, "--closed")];
-                if let Some((_, option)) = lone.iter().find(|(given, _)| *given) {
-                    return Err(format!("{option} needs a rate: add -R"));
-                }
-                return Ok(delay.map_or(LoadModel::Closed, |delay| LoadModel::Think { delay }));
-            }
-        };
-        if self.closed && option != "-R" {
-            return Err(format!(
-                "{option} and --closed exclude each other: use -R for a constant rate"
-            ));
-        }
-        Ok(LoadModel::Rate {
-            curve,
-            arrivals: if self.poisson { Arrivals::Poisson } else { Arrivals::Even },
-            latency_from: if self.closed { LatencyOrigin::Sent } else { LatencyOrigin::Due },
-        })
-    }
-}
-
-impl ConnectionOptions {
-    const fn on_closed(&self) -> ClosedPolicy {
-        if self.retry_closed { ClosedPolicy::Retry } else { ClosedPolicy::Fail }
     }
 }
 

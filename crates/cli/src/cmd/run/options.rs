@@ -10,9 +10,8 @@ use wirebench_schema::{
 use crate::{
     args::{
         cohorts::CohortArgs, filter::ViewOptions, format::GROUP, gate::STRICT, machine::Conditions,
-        output::ResultOptions, services::ServiceOptions,
+        output::ResultOptions, services::ServiceOptions, shape::ShapeArgs,
     },
-    options::{PayloadOption, RunOptions},
     request_options::OwnOptions,
     value,
 };
@@ -59,8 +58,6 @@ pub(crate) struct Arguments {
     pub(super) own: OwnOptions,
     #[command(flatten)]
     pub(super) service: ServiceOptions,
-    #[command(flatten)]
-    pub(super) payload: PayloadOption,
     /// Measure only this phase; repeatable: saturate (throughput and CPU at saturation), cost (CPU
     /// and latency at a rate that all servers hold) or idle (memory and CPU of idle connections)
     /// [default: all of the suite]
@@ -79,21 +76,14 @@ pub(crate) struct Arguments {
     pub(super) copies: Option<u32>,
     #[command(flatten)]
     pub(super) view: ViewOptions,
-    #[command(flatten)]
-    pub(super) each_run: RunOptions,
+    /// Server threads, processes or event loops [default: one per server CPU]
+    #[arg(long, value_name = "N", value_parser = value::small_count, hide_short_help = true)]
+    pub(super) workers: Option<u32>,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: from the suite]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
     pub(super) steady: Option<Duration>,
-    /// Connections in total [default: from the suite]
-    #[arg(short, long, value_name = "N", value_parser = value::connections)]
-    pub(super) connections: Option<usize>,
-    /// Idle connections in idle phases [default: from the suite]
-    #[arg(long, alias = "silent", value_name = "N", value_parser = value::connections, hide_short_help = true)]
-    pub(super) idle_connections: Option<usize>,
-    /// Requests per second in cost phases [default: from the suite, or half the throughput of the
-    /// slowest server]
-    #[arg(long, value_name = "N", value_parser = value::count)]
-    pub(super) rate: Option<u64>,
+    #[command(flatten)]
+    pub(super) shape: ShapeArgs,
     /// Print the plan without measuring: placement, workers, connections, time, memory and open files
     #[arg(long)]
     pub(super) dry_run: bool,

@@ -18,7 +18,7 @@ use wirebench_schema::{
     journal::{Generator, Goal, LeftOut, Placement, Procedure},
     load::LoadModel,
     scenario::Scenario,
-    suite::{DocumentPlacement, Phase, Scale, Suite, Workload},
+    suite::{DocumentPlacement, Phase, Scale, ShapePatch, Suite, Workload},
     units::write_duration,
     verification::Verification,
 };
@@ -133,7 +133,7 @@ impl Arguments {
         let mut settings = self.conditions.settings(context, self.placement(&written, machine)?)?;
         let server_cpus = settings.workers;
         let mut suite = written.at_scale(self.scale, server_cpus).map_err(usage)?;
-        let limit = ("--rate N", self.rate.is_some());
+        let limit = ("--rate N", self.shape.patch().has_rate());
         let services = self.service.find(context, &self.names, limit)?;
         settings.idle = self.conditions.idle.or_awake(&services);
         plan::change(&mut suite, &self.changes(context, &written, (&names, &services))?)
@@ -218,17 +218,16 @@ impl Arguments {
         let is_needed = scenarios.contains(&Scenario::Requests) && !has_requests;
         let requests = if is_needed { of_entries(&named)? } else { None };
         let is_smoke = self.scale == Scale::Smoke && self.phases.contains(&Phase::Idle);
+        let idle = self.shape.idle_connections.or(is_smoke.then_some(SMOKE_IDLE_CONNECTIONS));
         Ok(Changes {
             blocks: self.cohorts.planned(),
             copies: self.copies,
-            workers: self.each_run.workers,
-            connections: self.connections,
-            silent: self.idle_connections.or(is_smoke.then_some(SMOKE_IDLE_CONNECTIONS)),
-            duration: self.each_run.duration,
-            warmup: self.each_run.warmup,
-            steady_within: self.steady,
-            rate: self.rate,
-            payload_bytes: self.payload.payload,
+            workers: self.workers,
+            shape: ShapePatch {
+                idle_connections: idle,
+                steady_within: self.steady,
+                ..self.shape.patch()
+            },
             requests,
             scenarios,
             asked,
@@ -247,8 +246,8 @@ impl Arguments {
         shortage: impl Fn(&Workload) -> Option<String>,
     ) -> anyhow::Result<()> {
         let is_asked = |workload: &&Workload| match workload.phase {
-            Phase::Idle => self.idle_connections.is_some(),
-            Phase::Saturate | Phase::Cost => self.connections.is_some(),
+            Phase::Idle => self.shape.idle_connections.is_some(),
+            Phase::Saturate | Phase::Cost => self.shape.connections.is_some(),
         };
         let mut asked = suite.workloads.iter().filter(is_asked);
         match asked.find_map(shortage) {
@@ -270,7 +269,7 @@ impl Arguments {
 
     fn placement(&self, suite: &Suite, machine: &Machine) -> anyhow::Result<Placement> {
         let published = suite.workloads.iter().filter_map(|workload| workload.workers).max();
-        let mut wish = self.conditions.wish(self.each_run.workers.or(published));
+        let mut wish = self.conditions.wish(self.workers.or(published));
         let names_cpus = wish.server_cpus.is_some() || wish.generator_cpus.is_some();
         // Where the document's sides shared their CPUs, so do those of its own scale.
         let shared =

@@ -1,6 +1,5 @@
 //! The search of `wirebench tune --objective`: up to which constant rate the server keeps it.
 
-use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
     experiment::{Observer, Progress},
@@ -10,7 +9,6 @@ use wirebench_judge::objectives::{ObjectiveResult, Side};
 use wirebench_report::table_units::{latency, thousands};
 use wirebench_schema::{
     journal::{Measurement, SearchSpec},
-    load::Stop,
     objective::Objective,
     suite::Workload,
 };
@@ -24,9 +22,8 @@ use crate::{
 };
 
 const PRECISION: f64 = 0.05;
-const RATES: (u64, u64) = (100, 10_000_000);
+pub(super) const RATES: (u64, u64) = (100, 10_000_000);
 const CONNECTIONS: usize = 64;
-const WINDOW: Duration = Duration::from_secs(2);
 
 pub(super) fn run(
     context: &Context,
@@ -37,9 +34,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let (workers, connections) = shape(arguments, &subject)?;
     let largest = objectives.iter().map(|it| it.below).max().unwrap_or_default();
-    let stop = if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop };
     let model = Workload {
-        stop,
         workers,
         connections,
         // A reply that is given up too early would say nothing on the objective.
@@ -83,7 +78,7 @@ pub(super) fn run(
 fn shape(arguments: &Arguments, subject: &Subject) -> anyhow::Result<(Option<u32>, usize)> {
     let workers = only_one(arguments.workers.as_deref(), "--workers")?;
     check_workers(subject, &workers.into_iter().collect::<Vec<_>>())?;
-    let connections = only_one(arguments.connections.as_deref(), "--connections")?;
+    let connections = only_one(arguments.shape.connections.as_deref(), "--connections")?;
     Ok((workers, connections.unwrap_or(CONNECTIONS)))
 }
 

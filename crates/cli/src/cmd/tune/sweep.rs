@@ -3,7 +3,7 @@
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::tune::{Grid, grid, sweep};
-use wirebench_schema::{load::Stop, suite::Workload};
+use wirebench_schema::suite::Workload;
 
 use super::{Arguments, lists, show};
 use crate::{
@@ -19,8 +19,8 @@ const CONNECTIONS: &str = "10-1000";
 const BLOCKS: u32 = 3;
 /// Many short windows show more than few long ones: what differs between runs of a cell is larger than
 /// what differs within one.
-const WINDOW: Duration = Duration::from_millis(200);
-const WARM_UP: Duration = Duration::from_millis(100);
+pub(super) const WINDOW: Duration = Duration::from_millis(200);
+pub(super) const WARM_UP: Duration = Duration::from_millis(100);
 const MOST_RUNS: usize = 100_000;
 
 pub(super) fn run(
@@ -30,11 +30,6 @@ pub(super) fn run(
     model: &Workload,
 ) -> anyhow::Result<Exit> {
     let blocks = arguments.blocks.unwrap_or(BLOCKS);
-    let model = &Workload {
-        stop: if arguments.duration.is_none() { Stop::After(WINDOW) } else { model.stop },
-        warmup: arguments.warmup.unwrap_or(WARM_UP),
-        ..model.clone()
-    };
     let settings = arguments.settings(context)?;
     let shortage =
         |connections| files::shortage(&Workload { connections, ..model.clone() }, &settings);
@@ -89,12 +84,12 @@ fn connections(
     arguments: &Arguments,
     shortage: impl Fn(usize) -> Option<String>,
 ) -> anyhow::Result<Vec<usize>> {
-    let mut all = match &arguments.connections {
+    let mut all = match &arguments.shape.connections {
         Some(list) => list.clone(),
         None => lists::connections(CONNECTIONS).map_err(usage)?,
     };
     let Some(reason) = all.last().and_then(|most| shortage(*most)) else { return Ok(all) };
-    if arguments.connections.is_some() {
+    if arguments.shape.connections.is_some() {
         return Err(usage(reason));
     }
     all.retain(|connections| shortage(*connections).is_none());

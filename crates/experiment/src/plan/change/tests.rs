@@ -2,6 +2,7 @@
 
 use super::*;
 use expect_test::expect_file;
+use std::time::Duration;
 use wirebench_schema::load::{RequestFile, RequestOrder};
 
 const SUITE: &str = r#"
@@ -30,6 +31,17 @@ fn changed(changes: &Changes) -> Suite {
     suite
 }
 
+/// Changes of the shape alone.
+fn shaped(change: impl FnOnce(&mut ShapePatch)) -> Changes {
+    let mut changes = Changes::default();
+    change(&mut changes.shape);
+    changes
+}
+
+fn at(rate: u64) -> Changes {
+    shaped(|it| it.rate = Some(rate.into()))
+}
+
 fn names(suite: &Suite) -> Vec<&str> {
     suite.workloads.iter().map(|workload| workload.name.as_str()).collect()
 }
@@ -41,19 +53,19 @@ fn requests_of_a_user_take_the_place_of_scenarios_and_a_pilot_finds_their_rate()
     let asked = Some(Asked { requests: set.clone(), headers, trust: Trust::Anybody });
     let text =
         SUITE.replace("connections = 64\nrequests", "rate = 1000\nconnections = 64\nrequests");
-    let of = |rate| {
+    let of = |changes| {
         let mut suite = Suite::parse("example", &text).unwrap();
-        change(&mut suite, &Changes { asked: asked.clone(), rate, ..Changes::default() }).unwrap();
+        change(&mut suite, &Changes { asked: asked.clone(), ..changes }).unwrap();
         suite
     };
-    let suite = of(None);
+    let suite = of(Changes::default());
     assert_eq!(names(&suite), ["requests", "requests-cost"]);
     for workload in &suite.workloads {
         assert_eq!(workload.scenario, Scenario::Requests);
         assert_eq!((workload.requests.as_ref(), workload.headers.len()), (Some(&set), 1));
     }
     assert!(suite.workloads[1].needs_rate());
-    assert!(!of(Some(50)).workloads[1].needs_rate());
+    assert!(!of(at(50)).workloads[1].needs_rate());
 }
 
 #[test]
@@ -66,7 +78,7 @@ fn workloads_that_one_rate_makes_equal_are_measured_once() {
     let text = SUITE[..timeout].to_owned() + &cost(1000) + &cost(2000);
     let mut suite = Suite::parse("example", &text).unwrap();
     assert_eq!(suite.workloads.len(), 3);
-    change(&mut suite, &Changes { rate: Some(50), ..Changes::default() }).unwrap();
+    change(&mut suite, &at(50)).unwrap();
     assert_eq!(names(&suite), ["hello", "at-1000"]);
 }
 
@@ -84,7 +96,7 @@ duration = "1s"
 "#;
     let mut suite = Suite::parse("example", echo).unwrap();
     assert_eq!(names(&suite), ["b128", "b1KiB"]);
-    change(&mut suite, &Changes { payload_bytes: Some(2048), ..Changes::default() }).unwrap();
+    change(&mut suite, &shaped(|it| it.payload = Some(2048))).unwrap();
     assert_eq!(suite.workloads.iter().map(|it| it.payload_bytes).collect::<Vec<_>>(), [2048]);
 }
 
@@ -97,12 +109,11 @@ fn changes_that_leave_nothing_or_change_nothing_are_refused() {
         Changes { copies: Some(0), ..usual() },
         Changes { copies: Some(1000), ..usual() },
         Changes { workers: Some(0), ..usual() },
-        Changes { connections: Some(0), ..usual() },
-        Changes { rate: Some(5), ..usual() },
-        Changes { rate: Some(0), phases: vec![Phase::Cost], ..usual() },
-        Changes { silent: Some(5), ..usual() },
-        Changes { silent: Some(0), phases: vec![Phase::Idle], ..usual() },
-        Changes { payload_bytes: Some(5), ..usual() },
+        shaped(|it| it.connections = Some(0)),
+        at(5),
+        Changes { phases: vec![Phase::Cost], ..at(0) },
+        Changes { phases: vec![Phase::Idle], ..shaped(|it| it.idle_connections = Some(0)) },
+        shaped(|it| it.payload = Some(5)),
     ];
     let messages = rows.map(|changes| change(&mut suite(), &changes).unwrap_err() + "\n");
     expect_file!["../golden/change.txt"].assert_eq(&messages.concat());
@@ -144,25 +155,24 @@ fn a_phase_that_the_suite_has_is_taken_as_it_is() {
 fn loads_and_silent_connections_are_changed_apart() {
     let suite = changed(&Changes {
         phases: Phase::ALL.to_vec(),
-        connections: Some(8),
-        silent: Some(5000),
-        rate: Some(700),
-        steady_within: Some(Duration::ZERO),
-        ..Changes::default()
+        ..shaped(|it| {
+            (it.connections, it.idle_connections) = (Some(8), Some(5000));
+            (it.steady_within, it.rate) = (Some(Duration::ZERO), Some(700.into()));
+        })
     });
     let connections: Vec<usize> = suite.workloads.iter().map(|it| it.connections).collect();
     assert_eq!(connections, [8, 8, 8, 8, 5000, 5000]);
     assert!(suite.workloads[..4].iter().all(|it| it.steady_within.is_zero()));
     let cost = &suite.workloads[2];
     assert!(!cost.needs_rate());
-    assert_eq!(cost.model, cost.at_rate(700).model);
+    assert_eq!(cost.model, cost.at_rate(700_u64).model);
 }
 
 #[test]
 fn a_rate_of_the_users_keeps_how_requests_follow_each_other() {
     let text = SUITE.replace("duration", "rate = 5\narrivals = \"poisson\"\nduration");
     let mut suite = Suite::parse("example", &text).unwrap();
-    change(&mut suite, &Changes { rate: Some(9), ..Changes::default() }).unwrap();
+    change(&mut suite, &at(9)).unwrap();
     let LoadModel::Rate { curve, arrivals, .. } = &suite.workloads[0].model else { panic!() };
     assert_eq!((curve.rates(), *arrivals), (vec![9.0], wirebench_schema::load::Arrivals::Poisson));
 }

@@ -40,7 +40,7 @@ fn config(connections: usize) -> LoadConfig {
 }
 
 fn rate(connections: usize, per_second: u64) -> LoadConfig {
-    let model = LoadModel::rate(RateCurve::Constant(per_second));
+    let model = LoadModel::rate(RateCurve::per_second(per_second));
     LoadConfig { model, ..config(connections) }
 }
 

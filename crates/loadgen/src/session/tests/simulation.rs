@@ -166,7 +166,7 @@ fn with_think_time_a_connection_sends_so_long_after_each_reply() {
 
 #[test]
 fn at_a_constant_rate_all_that_was_due_was_sent_when_it_was() {
-    let left = simulate(&at_rate(10, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
+    let left = simulate(&at_rate(10, RateCurve::per_second(1000)), AFTER_2_MS, SECOND);
     let counts = &left.collected.total.counts;
     assert_eq!((counts.due, counts.unsent), (1000, 0));
     // Two are in flight at the end, and are waited for; as many were at the beginning, and are no
@@ -181,7 +181,7 @@ fn at_a_constant_rate_all_that_was_due_was_sent_when_it_was() {
 
 #[test]
 fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
-    let left = simulate(&at_rate(200, RateCurve::Constant(500)), STALLING, SECOND);
+    let left = simulate(&at_rate(200, RateCurve::per_second(500)), STALLING, SECOND);
     // A fifth of the second: waits spread evenly from 200 ms down to nothing.
     assert_near(&left.latency, 0.79, MS);
     assert_near(&left.latency, 0.90, 101 * MS);
@@ -190,7 +190,7 @@ fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
 
 #[test]
 fn a_connection_alone_cannot_hide_a_stall_behind_the_one_request_that_it_had_sent() {
-    let left = simulate(&at_rate(1, RateCurve::Constant(500)), STALLING, SECOND);
+    let left = simulate(&at_rate(1, RateCurve::per_second(500)), STALLING, SECOND);
     let times = left.collected.total.schedule.unwrap();
     assert_near(&times.service.replies, 0.99, MS);
     assert_near(&times.service.replies, 1.0, 200 * MS);
@@ -202,7 +202,7 @@ fn a_connection_alone_cannot_hide_a_stall_behind_the_one_request_that_it_had_sen
 
 #[test]
 fn counted_from_the_sending_the_same_stall_is_seen_by_one_request() {
-    let curve = RateCurve::Constant(500);
+    let curve = RateCurve::per_second(500);
     let slipping = LoadConfig { model: LoadModel::slipping(curve.clone()), ..at_rate(1, curve) };
     let left = simulate(&slipping, STALLING, SECOND);
     assert_near(&left.latency, 0.99, MS);
@@ -214,7 +214,7 @@ fn counted_from_the_sending_the_same_stall_is_seen_by_one_request() {
 
 #[test]
 fn requests_unsent_because_of_a_slow_server_are_samples_with_their_age() {
-    let left = simulate(&at_rate(1, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
+    let left = simulate(&at_rate(1, RateCurve::per_second(1000)), AFTER_2_MS, SECOND);
     let counts = &left.collected.total.counts;
     assert_eq!(left.requests, 500);
     // A backlog of 50 of the warm-up is worked off first.
@@ -229,23 +229,23 @@ fn a_backlog_that_grows_is_counted_whether_it_was_sent_or_not() {
     // A latency that is the time since the start of the load: half of the requests are answered.
     let half: Server = |now_ns| now_ns + (now_ns - 100 * MS);
     for (connections, server) in [(1, AFTER_2_MS), (2000, half)] {
-        let left = simulate(&at_rate(connections, RateCurve::Constant(1000)), server, SECOND);
+        let left = simulate(&at_rate(connections, RateCurve::per_second(1000)), server, SECOND);
         let counts = &left.collected.total.counts;
         assert!(left.requests.abs_diff(500) <= 1 && counts.due == 1000, "{}", left.requests);
         for (waiting, expected) in counts.waiting.into_iter().zip([50, 300, 550]) {
             assert!(waiting.abs_diff(expected) <= 2, "{:?}", counts.waiting);
         }
     }
-    let left = simulate(&at_rate(10, RateCurve::Constant(1000)), AFTER_2_MS, SECOND);
+    let left = simulate(&at_rate(10, RateCurve::per_second(1000)), AFTER_2_MS, SECOND);
     // An edge may lie between a reply and the next request.
     assert!(left.collected.total.counts.waiting.iter().all(|it| [1, 2].contains(it)));
 }
 
 #[test]
 fn a_ramp_and_steps_offer_the_integral_of_their_rate() {
-    let ramp = simulate(&at_rate(100, RateCurve::Ramp(1000, 3000)), AFTER_2_MS, SECOND);
+    let ramp = simulate(&at_rate(100, RateCurve::ramp(1000, 3000)), AFTER_2_MS, SECOND);
     assert_eq!(ramp.collected.total.counts.due, 2000);
-    let steps = simulate(&at_rate(100, RateCurve::Steps(vec![100, 400])), AFTER_2_MS, SECOND);
+    let steps = simulate(&at_rate(100, RateCurve::steps([100, 400])), AFTER_2_MS, SECOND);
     assert_eq!(steps.collected.total.counts.due, 250);
     let pieces = &steps.collected.reply_series.replies;
     assert!(pieces[1].abs_diff(10) <= 1 && pieces[8].abs_diff(40) <= 1, "{pieces:?}");

@@ -236,7 +236,7 @@ fn costs_at_two_rates_are_kept_apart_and_say_how_to_get_one() {
 #[test]
 fn a_rate_that_was_found_equals_one_that_was_given() {
     let (old, mut new) = pair();
-    new.start.workloads[1] = new.start.workloads[1].at_rate(20_000);
+    new.start.workloads[1] = new.start.workloads[1].at_rate(20_000_u64);
     let comparison = compared(&old, &new, &CompareOptions::default());
     assert!(comparison.changes.iter().any(|it| it.cell.workload == "hello-cost"));
 }

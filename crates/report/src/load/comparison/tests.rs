@@ -71,7 +71,7 @@ fn other_loads_are_refused_with_all_that_differs() {
     assert_eq!(same, "");
     let load = differing(|it| {
         it.report.config.connections = 64;
-        it.report.config.model = LoadModel::rate(RateCurve::Constant(10));
+        it.report.config.model = LoadModel::rate(RateCurve::per_second(10));
         it.report.config.requests.as_mut().unwrap().order = RequestOrder::InTurn;
         it.report.config.headers = vec![("Cookie".to_owned(), "secret".to_owned())];
         it.report.engine = wirebench_schema::load::EngineChoice::IoUring;

@@ -52,7 +52,7 @@ fn kind(
 ) -> Option<ChartKind> {
     let mut lines = lines::lines(journal, loads, |load, row| {
         let (rate, is_hollow) = match &load.workload.model {
-            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => (*rate as f64, false),
+            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => (rate.as_f64(), false),
             LoadModel::Closed => (row.median(Metric::Throughput)?, true),
             _ => return None,
         };

@@ -69,7 +69,7 @@ pub(crate) fn run() -> Journal {
         add(&mut journal, "hello", row, noisy(1e5, turn), with_cost(cpu_ns));
     }
     add(&mut journal, "hello", ("own/server", 0), noisy(1e5, 4), with_cost(3000.0));
-    let mut at_rate = journal.start.workloads[0].at_rate(20_000);
+    let mut at_rate = journal.start.workloads[0].at_rate(20_000_u64);
     at_rate.name = "hello-at-rate".to_owned();
     at_rate.phase = wirebench_schema::suite::Phase::Cost;
     journal.start.workloads.push(at_rate);

@@ -38,10 +38,10 @@ fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         |c| c.pipeline = 0,
         |c| c.requests_per_connection = Some(0),
         |c| c.model = LoadModel::Think { delay: Duration::ZERO },
-        |c| c.model = LoadModel::rate(RateCurve::Constant(0)),
+        |c| c.model = LoadModel::rate(RateCurve::per_second(0)),
         |c| c.model = LoadModel::rate(RateCurve::Steps(Vec::new())),
         |c| {
-            c.model = LoadModel::rate(RateCurve::Ramp(1, 2));
+            c.model = LoadModel::rate(RateCurve::ramp(1, 2));
             c.stop = Stop::Requests(5);
         },
         |c| {

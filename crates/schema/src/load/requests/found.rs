@@ -2,8 +2,18 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
-use super::{Expect, RequestSpec};
-use crate::{load::Body, secrets::decoded, target::Target};
+use super::spec::{Expect, RequestSpec};
+use crate::{load::message::Body, secrets::decoded, target::Target};
+
+/// What is wrong with a file of requests.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct RequestFileError {
+    /// Counted from 1.
+    pub line: usize,
+    /// What is wrong, with the next step.
+    pub reason: String,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Found {

@@ -3,8 +3,8 @@
 
 use serde::Deserialize;
 
-use super::{Found, RequestFileError};
-use crate::load::Body;
+use super::found::{Found, RequestFileError};
+use crate::load::message::Body;
 
 /// Header fields that belong to the recorded connection.
 const OF_CONNECTION: [&str; 8] = [

@@ -4,8 +4,11 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-use super::{Expect, Found, RequestFileError};
-use crate::load::Body;
+use super::{
+    found::{Found, RequestFileError},
+    spec::Expect,
+};
+use crate::load::message::Body;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

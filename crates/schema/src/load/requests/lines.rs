@@ -11,8 +11,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Found, RequestFileError};
-use crate::load::{Body, parse_header};
+use super::found::{Found, RequestFileError};
+use crate::load::message::{Body, parse_header};
 
 /// What siege sends with the bodies of such lines.
 const FORM: &str = "application/x-www-form-urlencoded";

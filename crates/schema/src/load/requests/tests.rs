@@ -1,6 +1,7 @@
 //! Files of requests: those of other tools, ours, and wrong ones.
 
 use super::*;
+use crate::load::Body;
 use proptest::prelude::*;
 
 fn read(text: &str) -> RequestFile {

@@ -2,8 +2,12 @@
 
 use super::*;
 use clap::Parser;
+use std::time::Duration;
 use wirebench_experiment::measure::command::load_arguments;
-use wirebench_schema::load::{Body, IdleMode, SourceRange, Trust};
+use wirebench_schema::load::{
+    Arrivals, Body, ClosedPolicy, IdleMode, LatencyOrigin, LoadModel, RateCurve, SourceRange, Stop,
+    Trust,
+};
 
 #[derive(Debug, Parser)]
 struct Program {
@@ -38,15 +42,15 @@ fn models() -> Vec<LoadModel> {
     vec![
         LoadModel::Closed,
         LoadModel::Think { delay: Duration::from_micros(1500) },
-        rate(RateCurve::Constant(1), even, due),
-        rate(RateCurve::Constant(1_000_000_000), poisson, due),
-        rate(RateCurve::Constant(250), even, sent),
-        rate(RateCurve::Thousandths(500), even, due),
-        rate(RateCurve::Constant(250), poisson, sent),
-        rate(RateCurve::Ramp(10, 10_000), even, due),
-        rate(RateCurve::Ramp(10_000, 10), poisson, due),
-        rate(RateCurve::Steps(vec![10]), even, due),
-        rate(RateCurve::Steps(vec![10, 20, 5]), poisson, due),
+        rate(RateCurve::per_second(1), even, due),
+        rate(RateCurve::per_second(1_000_000_000), poisson, due),
+        rate(RateCurve::per_second(250), even, sent),
+        rate(RateCurve::Constant("0.5".parse().unwrap()), even, due),
+        rate(RateCurve::per_second(250), poisson, sent),
+        rate(RateCurve::ramp(10, 10_000), even, due),
+        rate(RateCurve::ramp(10_000, 10), poisson, due),
+        rate(RateCurve::steps([10]), even, due),
+        rate(RateCurve::steps([10, 20, 5]), poisson, due),
     ]
 }
 
@@ -150,7 +154,7 @@ fn letters_of_other_tools_mean_the_same() {
     let config = parse(&["-z", "2m", "-q", "1.5k", "http://[::1]:80/x?y"]).unwrap();
     assert_eq!(config, parse(&["-d", "120", "-R", "1500", "http://[::1]:80/x?y"]).unwrap());
     assert_eq!(config.stop, Stop::After(Duration::from_secs(120)));
-    assert_eq!(config.model, rate(RateCurve::Constant(1500), Arrivals::Even, LatencyOrigin::Due));
+    assert_eq!(config.model, rate(RateCurve::per_second(1500), Arrivals::Even, LatencyOrigin::Due));
 }
 
 #[test]
