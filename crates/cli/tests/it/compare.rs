@@ -134,27 +134,6 @@ fn a_gate_with_too_few_cohorts_fails_nothing_and_says_loudly_that_it_cannot() {
 }
 
 #[test]
-fn another_machine_and_another_workload_are_refused_with_all_that_differs() {
-    let moved = Made { cpu_model: "Model 2", connections: 32, ..MADE };
-    let outcome = compare(MADE, moved, &[]);
-    let parts = [
-        "error: cannot compare old and newer, because these differ:",
-        "the machine: cpu_model was `Model 1` and is `Model 2`",
-        "`connections` of the workload hello was `64` and is `32`",
-        "use --force to compare anyway",
-    ];
-    outcome.assert_refused(3, &parts);
-    assert_eq!(outcome.stdout, "");
-    let forced = compare(MADE, moved, &["--force"]);
-    forced.assert_prints(
-        0,
-        &["compared with --force despite these differences", "no significant change"],
-    );
-    let updated = Made { kernel: "6.2.0", ..MADE };
-    compare(MADE, updated, &[]).assert_prints(0, &["kernel was `6.1.0` and is `6.2.0`"]);
-}
-
-#[test]
 fn without_the_file_of_the_machine_results_are_compared_with_a_warning() {
     let world = World::new();
     MADE.write(&world, "old");
@@ -195,24 +174,6 @@ fn a_result_of_tune_is_named_and_not_compared() {
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, text.replace("\"suite\":\"example\"", "\"suite\":\"tune\"")).unwrap();
     compared(&world, &[]).assert_refused(2, &["newer is a result of `wirebench tune`"]);
-}
-
-#[test]
-fn every_form_says_the_same() {
-    let options = ["--fail-if", "throughput < -3%"];
-    let all = compare(MADE, SLOWER, &[&options[..], &["--all", "--metric", "cpu"]].concat());
-    all.assert_prints(4, &["CPU/request", "same", "slower"]);
-    let markdown = compare(MADE, SLOWER, &[&options[..], &["--format=markdown"]].concat());
-    markdown.assert_prints(
-        4,
-        &["1 worse, 1 the same**\n\n**Conditions: FAILED**\n", "| hello ", "<details>"],
-    );
-    let json = compare(MADE, SLOWER, &[&options[..], &["--json"]].concat());
-    assert_eq!(json.code, Some(4));
-    let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(value["cells"][0]["figures"][0]["ratios"][0]["claim"], "lower");
-    let drift = &value["comparison"]["baseline_drift"][0];
-    assert!((drift["value"].as_f64().unwrap() - 1.0).abs() < 0.01, "{drift}");
 }
 
 #[test]

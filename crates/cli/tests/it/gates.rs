@@ -90,32 +90,6 @@ fn what_could_never_fail_is_refused_before_anything_is_measured() {
 }
 
 #[test]
-fn a_saved_result_of_run_is_judged_again() {
-    let world = with_result();
-    let report = |options: &[&str]| world.wirebench(&[&["report", "result"], options].concat());
-    let parts = ["FAILED 'throughput < 90000': hello go/net: throughput 80 00"];
-    report(&["--fail-if=req/s < 90k"]).assert_prints(4, &parts);
-    let relative = ["--fail-if=throughput < -10%", "--fail-if=cpu > +3%"];
-    let parts = [
-        "FAILED 'throughput < -10%': hello go/net: requests/s -20.",
-        "passed 'cpu > +3%': hello go/net: CPU/request ",
-    ];
-    report(&relative).assert_prints(4, &parts);
-    report(&["--fail-if=req/s of c/epoll < 90k"])
-        .assert_prints(0, &["passed", "throughput 100 00"]);
-    let json = report(&["--json", "--fail-if=req/s < 90k"]).ended(4);
-    assert_eq!(verdict(&json.stdout), "failed");
-    assert_has(&json.stderr, &["FAILED 'throughput < 90000'"]);
-    let page = report(&["--format=html", "--fail-if=req/s < 90k"]).ended(4).stdout;
-    assert_has(&page, &["Conditions: FAILED", "throughput 80 00"]);
-    let without = report(&["--json"]).ended(0).stdout;
-    assert_has(&without, &["\"gate\": null"]);
-    // The name is known, and the baseline has no change against itself.
-    let unjudged = report(&["--fail-if=cpu of c/epoll > +3%"]).ended(3);
-    assert_has(&unjudged.stderr, &["error: 'cpu of c/epoll > +3%' cannot be judged"]);
-}
-
-#[test]
 fn run_and_tune_end_with_the_code_of_their_conditions() {
     let world = World::new();
     let quick =

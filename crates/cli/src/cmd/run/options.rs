@@ -16,6 +16,9 @@ use crate::{
     value,
 };
 
+const RATE: &str = "Requests per second in cost phases [default: from the suite, or half the throughput of the \
+                    slowest server]";
+
 /// Options that `--resume` accepts. All others would change the run.
 const BESIDE_RESUME: [&str; 5] = ["resume", "budget", "quiet", "strict", "show_secrets"];
 
@@ -25,6 +28,8 @@ const ELSEWHERE: [&str; 4] = ["from", "generator", "idle", "why"];
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     mut_arg("strict", |it| it.help(STRICT)),
+    mut_arg("connections", |it| it.help("Connections in total [default: from the suite]")),
+    mut_arg("rate", |it| it.help(RATE)),
     mut_arg("block", |it| it.conflicts_with("dry_run")),
     mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
     mut_arg("machine", |it| it.conflicts_with_all(ELSEWHERE)),
