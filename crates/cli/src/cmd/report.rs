@@ -15,7 +15,7 @@ use wirebench_report::{
     gates,
     load_text::{Detail, Wanted, load_text},
     screen, site, slices, svg,
-    tune::{TuneReport, Tuned},
+    tune::Tuned,
 };
 use wirebench_schema::{gate::GateScope, journal::Journal};
 
@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let metric = arguments.metric;
     let conditions = arguments.gate.conditions();
     let ab = Ab::of(&journal, &AbOptions { metric, conditions: conditions.to_vec() });
-    let tuned = Tuned::of(&journal);
+    let mut tuned = Tuned::of(&journal);
     let of_run = gates::scope("report", &journal);
     arguments.gate.check(&match (&ab, &tuned) {
         (Some(_), _) => GateScope { values: Metric::limitable().collect(), ..of_run },
@@ -107,14 +107,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         (None, None) => of_run,
     })?;
-    let gate = match (&ab, &tuned) {
+    let gate = match (&ab, &mut tuned) {
         (Some(ab), _) => ab.gate.clone(),
-        (None, Some(tuned)) => gates::of_tune(&journal, tuned, conditions),
+        (None, Some(tuned)) => {
+            tuned.gate = gates::of_tune(tuned, conditions);
+            tuned.gate.clone()
+        }
         (None, None) => gates::of_run(&Analysis::of(&journal), conditions),
     };
-    let text = arguments.text(&journal, ab.as_ref(), gate.as_ref())?;
     let is_text = ab.is_some() || arguments.format.format.is_none();
-    arguments.print(&text)?;
+    arguments.print(&arguments.text(&journal, (ab.as_ref(), tuned.as_ref()), gate.as_ref())?)?;
     let shown = if is_text { Shown::There } else { Shown::Aside };
     arguments.gate.conclude("report", gate.as_ref(), shown)
 }
@@ -189,7 +191,7 @@ impl Arguments {
     fn text(
         &self,
         journal: &Journal,
-        ab: Option<&Ab<'_>>,
+        (ab, tuned): (Option<&Ab<'_>>, Option<&Tuned<'_>>),
         gate: Option<&Gate>,
     ) -> anyhow::Result<String> {
         let metric = self.metric;
@@ -198,9 +200,8 @@ impl Arguments {
             let shown = || if explain { ab.details() } else { ab.page(None) };
             return Ok(self.format.text(ab, metric, shown));
         }
-        if let Some(tuned) = Tuned::of(journal).filter(|_| metric.is_none()) {
-            let report = TuneReport { journal, tuned: &tuned, gate };
-            return Ok(self.format.text(&report, None, || report.details()));
+        if let Some(tuned) = tuned.filter(|_| metric.is_none()) {
+            return Ok(self.format.text(tuned, None, || tuned.details()));
         }
         let known = Known::of(journal, results::folder(&self.run))?;
         let analysis = &self.view.analysis(journal);

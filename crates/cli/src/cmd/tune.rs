@@ -14,7 +14,7 @@ use wirebench_experiment::{
 };
 use wirebench_report::{
     Report as _, gates,
-    tune::{SUITE, TuneReport, Tuned},
+    tune::{SUITE, Tuned},
 };
 use wirebench_schema::{
     gate::GateScope,
@@ -234,17 +234,16 @@ impl Arguments {
 /// Prints the result, writes the reports and names their folder. Returns the exit code of the conditions, or `usual`.
 fn show(
     finished: &Finished,
-    tuned: &Tuned,
+    mut tuned: Tuned<'_>,
     arguments: &Arguments,
     usual: Exit,
 ) -> anyhow::Result<Exit> {
     let format = arguments.format;
     let place = format!("results: {}", finished.folder.display());
-    let gate = gates::of_tune(&finished.journal, tuned, arguments.gate.conditions());
-    let report = TuneReport { journal: &finished.journal, tuned, gate: gate.as_ref() };
-    format.print(&report, place, |place| format!("{}{place}", report.details()));
-    results::write(finished, &report)?;
+    tuned.gate = gates::of_tune(&tuned, arguments.gate.conditions());
+    format.print(&tuned, place, |place| format!("{}{place}", tuned.details()));
+    results::write(finished, &tuned)?;
     let shown = if format.format.is_none() { Shown::There } else { Shown::Aside };
-    let of_gate = arguments.gate.conclude("tune", gate.as_ref(), shown)?;
+    let of_gate = arguments.gate.conclude("tune", tuned.gate.as_ref(), shown)?;
     Ok(if of_gate == Exit::Regression || usual == Exit::Fine { of_gate } else { usual })
 }

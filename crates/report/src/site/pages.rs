@@ -15,7 +15,7 @@ use crate::{
     },
     screen::{Facts, Point},
     table::headline::labels,
-    tune::{TuneReport, Tuned},
+    tune::Tuned,
 };
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -33,7 +33,7 @@ pub fn run_page(analysis: &Analysis<'_>, facts: Facts<'_>) -> String {
         return ab.html();
     }
     match Tuned::of(journal) {
-        Some(tuned) => TuneReport { journal, tuned: &tuned, gate: None }.html(),
+        Some(tuned) => tuned.html(),
         None => Details { analysis, metric: None, facts }.html(),
     }
 }

@@ -4,11 +4,16 @@
 use maud::{Markup, html};
 use wirebench_schema::objective::Objective;
 
-use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell};
+use super::{
+    CellRank, ProbedRate, RateSearch, Sweep,
+    sweep::{is_limited, p99, rate},
+};
 use crate::{
+    analysis::Metric,
     html::chart::{Line, Mark, Point, logarithmic, number, plot, svg, titled},
     table::count,
     table_units::{latency, thousands},
+    view::Cell,
 };
 
 /// A cell of the map, and the space for its labels, in CSS pixels.
@@ -22,12 +27,11 @@ const OF_LATENCY: &str = "Medians over the runs at each rate. A hollow mark is a
                           objective. Grey lines are the limits. Both axes are logarithmic.";
 
 /// The requests per second of each combination, and figures over the connections.
-pub(super) fn of_sweep(sweep: &Sweep) -> Markup {
-    let rate = |cell: &SweepCell| cell.requests_per_second;
-    let cpu = |cell: &SweepCell| cell.server_cpu_ns_per_request;
+pub(super) fn of_sweep(sweep: &Sweep<'_>) -> Markup {
+    let cpu = |cell: &Cell| cell.figure(Metric::Cpu).map(|it| it.value);
     let charts = [
         over_connections(sweep, ("requests/s", thousands), rate),
-        over_connections(sweep, ("p99 latency", latency), |cell| cell.latency_ns_p99),
+        over_connections(sweep, ("p99 latency", latency), p99),
         over_connections(sweep, ("CPU per request", microseconds), cpu),
     ];
     html! {
@@ -39,7 +43,7 @@ pub(super) fn of_sweep(sweep: &Sweep) -> Markup {
 }
 
 /// The dimension with more values goes down, because a page is rather long than wide.
-fn map(sweep: &Sweep) -> Markup {
+fn map(sweep: &Sweep<'_>) -> Markup {
     let workers: Vec<usize> = sweep.workers.iter().map(|it| *it as usize).collect();
     let both = [("workers", &workers), ("connections", &sweep.connections)];
     let is_turned = sweep.connections.len() > sweep.workers.len();
@@ -48,7 +52,7 @@ fn map(sweep: &Sweep) -> Markup {
         let (workers, connections) = if is_turned { (column, row) } else { (row, column) };
         sweep.cell(u32::try_from(workers).ok()?, connections)
     };
-    let rates = sweep.cells.iter().filter_map(|cell| cell.requests_per_second);
+    let rates = sweep.cells().filter_map(rate);
     let most = rates.fold(0.0, f64::max);
     let size = (LEFT + CELL.0 * columns.len() as f64, TOP + CELL.1 * rows.len() as f64);
     let x = |column: usize| LEFT + CELL.0 * column as f64;
@@ -78,14 +82,14 @@ fn map(sweep: &Sweep) -> Markup {
     }
 }
 
-fn square(cell: Option<&SweepCell>, most: f64, (x, y): (f64, f64)) -> Markup {
-    let rate = cell.and_then(|cell| cell.requests_per_second);
+fn square(cell: Option<&Cell>, most: f64, (x, y): (f64, f64)) -> Markup {
+    let rate = cell.and_then(rate);
     let share = rate.map_or(0.0, |rate| rate / most * STRONGEST);
-    let standing = cell.map(|cell| cell.standing);
+    let standing = cell.and_then(|cell| cell.place);
     let text = match (cell, rate) {
         (Some(cell), Some(rate)) => {
-            let invalid = if cell.invalid { "! " } else { "" };
-            let bound = if cell.is_limited() { ">=" } else { "" };
+            let invalid = if cell.valid { "" } else { "! " };
+            let bound = if is_limited(cell) { ">=" } else { "" };
             let alike = if standing == Some(CellRank::Alike) { " =" } else { "" };
             format!("{invalid}{bound}{}{alike}", thousands(rate))
         }
@@ -101,17 +105,17 @@ fn square(cell: Option<&SweepCell>, most: f64, (x, y): (f64, f64)) -> Markup {
 
 /// A figure with a line for each number of workers; none with fewer than two numbers of connections.
 fn over_connections(
-    sweep: &Sweep,
+    sweep: &Sweep<'_>,
     (name, show): (&str, fn(f64) -> String),
-    figure: impl Fn(&SweepCell) -> Option<f64>,
+    figure: impl Fn(&Cell) -> Option<f64>,
 ) -> Option<Markup> {
-    let point = |cell: &SweepCell| {
-        let is_doubtful = cell.invalid || cell.is_limited();
+    let point = |cell: &Cell| {
+        let is_doubtful = !cell.valid || is_limited(cell);
         let mark = if is_doubtful { Mark::Ring } else { Mark::Dot };
         Some(Point { mark, ..Point::plain((cell.connections as f64, figure(cell)?)) })
     };
     let line = |(place, workers): (usize, &u32)| {
-        let cells = sweep.cells.iter().filter(|cell| cell.workers == *workers);
+        let cells = sweep.cells().filter(|cell| cell.workers == Some(*workers));
         let mut points: Vec<Point> = cells.filter_map(point).collect();
         points.sort_by(|a, b| a.at.0.total_cmp(&b.at.0));
         Line { name: count(*workers, "worker"), place, points }
@@ -126,8 +130,8 @@ fn over_connections(
 }
 
 /// The latency figures of the objectives at each rate with their limits, and the CPU time.
-pub(super) fn of_search(search: &SearchReport) -> Markup {
-    let words = |what: &str| format!("{}: {what} over the rate of requests", search.variant);
+pub(super) fn of_search(search: &RateSearch<'_>) -> Markup {
+    let words = |what: &str| format!("{}: {what} over the rate of requests", search.sought.variant);
     let x = ("requests/s", thousands);
     let latencies = logarithmic(words("latency"), latencies(search), x, ("latency", latency));
     let cpu = search.rates.iter().filter_map(|rate| at(rate, rate.server_cpu_ns_per_request?));
@@ -151,7 +155,7 @@ pub(super) fn of_search(search: &SearchReport) -> Markup {
     }
 }
 
-fn latencies(search: &SearchReport) -> Vec<Line> {
+fn latencies(search: &RateSearch<'_>) -> Vec<Line> {
     let rates = || search.rates.iter().map(|rate| rate.requests_per_second as f64);
     let ends = [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)];
     let of_objective = |(place, objective): (usize, &Objective)| {

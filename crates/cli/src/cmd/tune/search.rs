@@ -85,7 +85,7 @@ pub(super) fn run(
     let finished = finished?;
     let tuned = Tuned::of(&finished.journal).context("the journal does not hold a search")?;
     let exit = if has_found(&finished) { Exit::Fine } else { Exit::Failed };
-    let exit = show(&finished, &tuned, arguments, exit)?;
+    let exit = show(&finished, tuned, arguments, exit)?;
     Ok(context.interrupt.exit().unwrap_or(exit))
 }
 

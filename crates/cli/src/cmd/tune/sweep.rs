@@ -65,7 +65,7 @@ pub(super) fn run(
     let finished = finished?;
     let tuned = Tuned::of(&finished.journal).context("the journal does not hold a sweep")?;
     let exit = if finished.all_well() { Exit::Fine } else { Exit::Failed };
-    let exit = show(&finished, &tuned, arguments, exit)?;
+    let exit = show(&finished, tuned, arguments, exit)?;
     Ok(context.interrupt.exit().unwrap_or(exit))
 }
 
