@@ -5,7 +5,7 @@ use wirebench_schema::load::{LatencySummary, LoadReport, NamedRequests};
 use crate::{
     analysis::{Row, WorkloadRows},
     distribution::{self, Distribution, Percentile},
-    document::{Block, Cell, Column, Table},
+    document::{Block, Table},
     table_units::{latency, thousands},
 };
 
@@ -92,14 +92,13 @@ pub(crate) fn section(title: String, lines: &[(Option<&str>, &NamedRequests)]) -
         let figures = [it.requests as f64, it.errors as f64, it.requests_per_second].map(thousands);
         let words = [it.name.clone()].into_iter();
         let words = words.chain(server.map(str::to_owned)).chain(figures).chain(cells);
-        words.map(Into::into).collect()
+        words.collect()
     };
-    let rows: Vec<Vec<Cell>> = lines.iter().map(cells).collect();
-    let server = lines.iter().any(|(server, _)| server.is_some()).then(|| Column::left("server"));
-    let heads = ["requests", "errors", "requests/s", "p50", "p99", "p99.9"].map(Column::right);
-    let columns = [Column::left("request")].into_iter().chain(server).chain(heads).collect();
-    let table = Block::Table(Table::new(columns, rows));
-    Block::Section(title, vec![table, Block::Lines(distribution::legend(&signs))])
+    let rows: Vec<Vec<String>> = lines.iter().map(cells).collect();
+    let server = lines.iter().any(|(server, _)| server.is_some()).then_some("server");
+    let heads = ["requests", "errors", "requests/s", "p50", "p99", "p99.9"];
+    let table = Table::of(["request"].into_iter().chain(server), heads, rows);
+    Block::Section(title, vec![Block::Table(table), Block::Lines(distribution::legend(&signs))])
 }
 
 /// Cells with these percentiles, and what their signs mean.

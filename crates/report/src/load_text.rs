@@ -137,20 +137,12 @@ fn generators(lines: &mut Vec<String>, report: &LoadReport) {
         let head = "  Generators       Req/Sec       p99  sent late  CPUs used               began";
         lines.push(head.to_owned());
     }
-    let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| wrk_units::time(ns as f64));
     for part in &report.generators {
-        let began =
-            format!("+{} ±{}", time(Some(part.start_delay_ns)), time(Some(part.clock_error_ns)));
+        let [host, rate, p99, lag, cpus, began] =
+            load_words::generator(part, wrk_units::rate, wrk_units::time);
         let limit = if part.is_saturated() { "  saturated" } else { "" };
-        lines.push(format!(
-            "    {:<12}{:>8}{:>10}{:>11}{:>11}{:>20}{limit}",
-            part.host,
-            wrk_units::rate(part.requests_per_second),
-            time(part.latency_ns_p99),
-            time(part.lag_ns_p99),
-            format!("{:.2} of {}", part.cpus_used, part.threads),
-            began
-        ));
+        lines
+            .push(format!("    {host:<12}{rate:>8}{p99:>10}{lag:>11}{cpus:>11}{began:>20}{limit}"));
     }
 }
 
