@@ -4,7 +4,7 @@ use wirebench_schema::load::{LatencySummary, LoadReport, NamedRequests};
 
 use crate::{
     analysis::{Row, WorkloadRows},
-    distribution::{self, Distribution, Percentile},
+    distribution,
     document::{Block, Table},
     table_units::{latency, thousands},
 };
@@ -87,7 +87,7 @@ pub(crate) fn sections(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
 pub(crate) fn section(title: String, lines: &[(Option<&str>, &NamedRequests)]) -> Block {
     let mut signs = Vec::new();
     let cells = |(server, it): &(Option<&str>, &NamedRequests)| {
-        let (cells, found) = latency_cells(it.latency.as_ref(), &PERCENTS);
+        let (cells, found) = distribution::cells(it.latency.as_ref(), &PERCENTS, latency);
         signs.extend(found);
         let figures = [it.requests as f64, it.errors as f64, it.requests_per_second].map(thousands);
         let words = [it.name.clone()].into_iter();
@@ -99,21 +99,6 @@ pub(crate) fn section(title: String, lines: &[(Option<&str>, &NamedRequests)]) -
     let heads = ["requests", "errors", "requests/s", "p50", "p99", "p99.9"];
     let table = Table::of(["request"].into_iter().chain(server), heads, rows);
     Block::Section(title, vec![Block::Table(table), Block::Lines(distribution::legend(&signs))])
-}
-
-/// Cells with these percentiles, and what their signs mean.
-pub(crate) fn latency_cells(
-    summary: Option<&LatencySummary>,
-    percents: &[f64],
-) -> (Vec<String>, Vec<Percentile>) {
-    let distribution = summary.map(Distribution::new);
-    let found: Vec<Option<Percentile>> =
-        percents.iter().map(|percent| distribution.as_ref()?.at(*percent)).collect();
-    (found.iter().map(|it| cell(*it)).collect(), found.into_iter().flatten().collect())
-}
-
-pub(crate) fn cell(percentile: Option<Percentile>) -> String {
-    percentile.map_or_else(|| "-".to_owned(), |it| it.show(latency))
 }
 
 #[cfg(test)]

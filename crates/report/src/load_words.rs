@@ -143,7 +143,7 @@ pub(crate) fn statuses(report: &LoadReport) -> Vec<(String, u64)> {
     classes.chain([invalid]).filter(|(_, count)| *count > 0).collect()
 }
 
-/// What one of several generators did: its host, rate, p99, lag, CPUs and start.
+/// Cells of one of several generators: its host, rate, p99, lag, CPUs and start.
 pub(crate) fn generator(
     part: &GeneratorPart,
     rate: fn(f64) -> String,

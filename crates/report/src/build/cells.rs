@@ -58,7 +58,7 @@ pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usiz
 }
 
 /// What a workload says of each of its cells.
-fn of_workload(workload: &Workload, server: String, copy: u32) -> Cell {
+pub(crate) fn of_workload(workload: &Workload, server: String, copy: u32) -> Cell {
     let (load, phase) = (workload.name.clone(), workload.phase);
     Cell {
         id: CellId { load, request: None, phase, server, copy },

@@ -9,9 +9,9 @@ use wirebench_stats::range;
 
 use super::{Load, charts, doubts};
 use crate::{
-    by_name::{self, cell, latency_cells},
+    by_name,
     compare::conditions_block,
-    distribution::{self, Distribution},
+    distribution,
     document::{Block, Column, Document, Table},
     load_text::{Detail, Wanted, load_text},
     load_words,
@@ -55,16 +55,15 @@ pub(super) fn document(load: &Load<'_>) -> Document {
 /// `112 400 requests/s, p50 250 us, p99 5.80 ms, no error`
 fn sentence(report: &LoadReport) -> String {
     let rate = format!("{} requests/s", thousands(report.requests_per_second));
-    let latency = report.latency.as_ref().map(|summary| {
-        let distribution = Distribution::new(summary);
-        let shown = |percent| cell(distribution.at(percent));
-        format!("p50 {}, p99 {}", shown(50.0), shown(99.0))
+    let shown = report.latency.as_ref().map(|summary| {
+        let (cells, _) = distribution::cells(Some(summary), &[50.0, 99.0], latency);
+        format!("p50 {}, p99 {}", cells[0], cells[1])
     });
     let errors = match report.errors.total() {
         0 => "no error".to_owned(),
         errors => count(errors, "error"),
     };
-    [Some(rate), latency, Some(errors)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [Some(rate), shown, Some(errors)].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// What was asked for.
@@ -86,7 +85,7 @@ fn latencies(report: &LoadReport) -> Block {
     let mut signs = Vec::new();
     let cells = |(name, summary): (String, Option<&LatencySummary>)| {
         let summary = summary?;
-        let (cells, found) = latency_cells(Some(summary), &PERCENTILES);
+        let (cells, found) = distribution::cells(Some(summary), &PERCENTILES, latency);
         signs.extend(found);
         let mean = latency(summary.latency_ns_mean);
         let row = [name].into_iter().chain(cells).chain([mean, thousands(summary.count as f64)]);
@@ -106,7 +105,7 @@ fn latencies(report: &LoadReport) -> Block {
 fn steps(report: &LoadReport) -> Block {
     let mut signs = Vec::new();
     let cells = |step: &RateStep| {
-        let (cells, found) = latency_cells(step.latency.as_ref(), &[50.0, 99.0]);
+        let (cells, found) = distribution::cells(step.latency.as_ref(), &[50.0, 99.0], latency);
         signs.extend(found);
         let rates = [step.offered_per_second, step.requests_per_second].map(thousands);
         let start = format!("{:.1}", step.start_ns as f64 / 1e9);

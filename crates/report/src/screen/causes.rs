@@ -28,29 +28,20 @@ use crate::{
 const NAMED_ROWS: usize = 2;
 const NAMED_PROGRAMS: usize = 2;
 
-#[derive(Debug, Default)]
-pub(super) struct Causes {
-    pub(super) lines: Vec<String>,
-    /// What to do about rows that were disturbed, if there are any.
-    pub(super) disturbed: Option<&'static str>,
-}
-
 /// A workload's rows with the name of its load.
 pub(super) type Labelled<'r, 'a> = (String, &'r WorkloadRows<'a>);
 
-/// Rows of which the same is hidden for the same kind of reason.
-#[derive(Default)]
-struct HiddenRows<'a> {
-    names: Vec<String>,
-    runs: Vec<&'a Run>,
-}
-
-/// Everything that hides figures or keeps rows from having some.
-pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Causes {
+/// Everything that hides figures or keeps rows from having some, and what to do about rows that were disturbed, if
+/// there are any.
+pub(super) fn causes(
+    journal: &Journal,
+    workloads: &[Labelled<'_, '_>],
+) -> (Vec<String>, Option<&'static str>) {
     // What has no figures comes before what is wrong with some.
     let mut lines = [conditions(journal), unavailable(journal), refusals(journal)].concat();
     lines.extend([too_slow(workloads), failures(workloads), services::notes(journal)].concat());
-    let mut causes = Causes { lines, disturbed: None };
+    // The names and runs of rows of which the same is hidden for the same kind of reason.
+    type HiddenRows<'a> = (Vec<String>, Vec<&'a Run>);
     let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
     for (label, rows) in workloads {
         for row in rows.rows.iter().filter(|row| is_listed(row)) {
@@ -58,25 +49,24 @@ pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Cause
             // All that other work does to a row is in one line.
             let shown = if is_shifted { shown(row).min(Shown::Shifted) } else { shown(row) };
             let Some(kind) = main_kind(row, shown) else { continue };
-            let concerned = groups.entry((shown, worded_as(kind))).or_default();
-            concerned.names.push(format!("{} {label}", name(row)));
-            concerned.runs.extend(&row.runs);
+            let (names, runs) = groups.entry((shown, worded_as(kind))).or_default();
+            names.push(format!("{} {label}", name(row)));
+            runs.extend(&row.runs);
         }
     }
     let mut disturbed: Vec<&Run> = Vec::new();
-    for ((shown, kind), concerned) in &groups {
-        disturbed.extend(kind.is_disturbance().then_some(&concerned.runs).into_iter().flatten());
+    for ((shown, kind), (names, runs)) in &groups {
+        disturbed.extend(kind.is_disturbance().then_some(runs).into_iter().flatten());
         let tail = if *shown == Shown::NoTail { "p99 of " } else { "" };
-        let rows = few(&concerned.names, NAMED_ROWS, "rows");
-        let cause = cause(*kind, &concerned.runs, &journal.start.placement);
+        let rows = few(names, NAMED_ROWS, "rows");
+        let cause = cause(*kind, runs, &journal.start.placement);
         let shift = if *shown == Shown::Shifted { format!("; {SHIFT}") } else { String::new() };
-        causes.lines.push(format!("{tail}{rows}: {cause}{shift}"));
+        lines.push(format!("{tail}{rows}: {cause}{shift}"));
     }
-    causes.disturbed = (!disturbed.is_empty()).then(|| next_step(seen_in(&disturbed)));
-    causes.lines.extend(unstoppable(seen_in(&disturbed).filter(|it| it.is_much())));
+    lines.extend(unstoppable(seen_in(&disturbed).filter(|it| it.is_much())));
     // On shared CPUs the two sides together are the bottleneck.
-    causes.lines.extend(journal.start.placement.disjoint.then(|| unsaturated(workloads)).flatten());
-    causes
+    lines.extend(journal.start.placement.disjoint.then(|| unsaturated(workloads)).flatten());
+    (lines, (!disturbed.is_empty()).then(|| next_step(seen_in(&disturbed))))
 }
 
 /// The kind that most runs of a row have, of those that hide something.
@@ -182,10 +172,9 @@ fn sharing(journal: &Journal) -> Option<String> {
     let measured = counted
         .filter_map(|run| run.outcome.measured())
         .filter(|it| it.load.requests > 0 && it.cost.is_of_processes());
-    let each = |of: fn(&Cost) -> Option<u64>| -> Option<(f64, f64)> {
+    let each = |of: fn(&Cost) -> Option<u64>| {
         let share = |it: &Measurement| Some(of(&it.cost)? as f64 / it.load.requests as f64);
-        let values = measured.clone().filter_map(share);
-        values.map(|it| (it, it)).reduce(|(low, high), (it, _)| (low.min(it), high.max(it)))
+        wirebench_stats::range(&measured.clone().filter_map(share).collect::<Vec<_>>())
     };
     let waited = each(|cost| cost.run_queue_ns).filter(|_| !journal.start.placement.disjoint)?;
     let lost = each(|cost| Some(cost.context_switches_involuntary))?;

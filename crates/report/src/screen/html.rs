@@ -18,7 +18,7 @@ use maud::{Markup, html};
 use wirebench_schema::journal::Journal;
 
 use super::{
-    Facts, Stage, adapter,
+    Facts, adapter,
     figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
     headline,
     model::{Block, Model, Value},
@@ -44,7 +44,7 @@ use crate::{
 #[must_use]
 pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
     let Analysis { journal, workloads, .. } = analysis;
-    let model = adapter::model(analysis, Stage::Final);
+    let model = adapter::model(analysis);
     let members = adapter::members(workloads);
     let suite = suite(&journal.start);
     let of_document = of_document(analysis);

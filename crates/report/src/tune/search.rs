@@ -15,9 +15,10 @@ use wirebench_stats::{Interval, median};
 use super::{invalid, refusals};
 use crate::{
     analysis::Metric,
+    build::of_workload,
     table::count,
     table_units::thousands,
-    view::{Cell, CellId, Figure, Runs},
+    view::{Cell, Figure, Runs},
 };
 
 /// A server that uses less than this share of its CPU time is not at its limit.
@@ -107,12 +108,6 @@ impl<'a> RateSearch<'a> {
         });
         let sum = |of: fn(&ProbedRate) -> usize| self.rates.iter().map(of).sum();
         Cell {
-            id: CellId {
-                load: self.sought.workload.clone(),
-                server: self.sought.variant.to_string(),
-                ..CellId::default()
-            },
-            connections: self.workload.connections,
             workers: self.workers(),
             valid: rate.is_some(),
             trouble: rate.is_none().then(|| "no rate was found".to_owned()),
@@ -122,7 +117,7 @@ impl<'a> RateSearch<'a> {
                 ..Runs::default()
             },
             figures: rate.into_iter().collect(),
-            ..Cell::default()
+            ..of_workload(self.workload, self.sought.variant.to_string(), 0)
         }
     }
 

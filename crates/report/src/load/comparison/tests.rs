@@ -42,7 +42,7 @@ fn compared<'a>(
 
 #[test]
 fn figures_stand_side_by_side_without_a_verdict() {
-    let (old, new) = (result(), slower());
+    let [old, new] = [result(), slower()];
     let comparison = compared(&old, &new, Differences::Refuse).unwrap();
     assert_golden("load/compared.txt", &comparison.text());
     assert_golden_page("compare-loads.html", &comparison.html());
@@ -120,14 +120,10 @@ fn another_machine_is_refused_and_an_unknown_one_is_a_warning() {
     assert!(
         matches!(refused, Err(NotComparable::Differ(found)) if found[0].to_string().contains("cpu_model"))
     );
-    let text =
-        compare_loads(&side("a", &old, Some(&one)), &side("b", &new, None), Differences::Refuse)
-            .unwrap()
-            .text();
-    assert!(
-        text.contains("b has no environment.json: cannot check that the machine is the same"),
-        "{text}"
-    );
+    let [known, unknown] = [side("a", &old, Some(&one)), side("b", &new, None)];
+    let text = compare_loads(&known, &unknown, Differences::Refuse).unwrap().text();
+    let warning = "b has no environment.json: cannot check that the machine is the same";
+    assert!(text.contains(warning), "{text}");
 }
 
 #[test]

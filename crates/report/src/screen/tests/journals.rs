@@ -28,8 +28,8 @@ fn two_rates() -> Journal {
     journal
 }
 
-fn model(journal: &Journal, stage: Stage) -> Model<'_> {
-    adapter::model(&Analysis::of(journal), stage)
+fn model(journal: &Journal) -> Model<'_> {
+    adapter::model(&Analysis::of(journal))
 }
 
 fn shown(journal: &Journal) -> String {
@@ -75,7 +75,7 @@ fn on_shared_cpus_the_scheduler_has_a_part_in_each_request() {
 #[test]
 fn a_load_has_one_headline_figure_in_every_form() {
     let journal = two_rates();
-    let model = model(&journal, Stage::Final);
+    let model = model(&journal);
     let analysis = Analysis::of(&journal);
     let report = crate::build::run(&analysis, None);
     let details = crate::table::document(&analysis, None, None).text(Paint::FILE);
@@ -134,7 +134,7 @@ fn a_disturbed_row_is_not_compared_and_a_disturbed_tail_is_hidden() {
     }
     let text = shown(&journal);
     assert_golden("page/a-disturbed-row-is-not-compared-and-a-disturbed.txt", &text);
-    let step = |journal: &Journal| model(journal, Stage::Final).disturbed;
+    let step = |journal: &Journal| model(journal).disturbed;
     assert_eq!(step(&journal), Some("stop these programs and measure again"));
     change(&mut journal, ("go/net", "hello-20000"), |it| it.reasons.clear());
     assert_eq!(step(&journal), Some("measure for longer, or on another machine"));
@@ -200,7 +200,7 @@ fn a_baseline_that_is_not_valid_leaves_no_comparison() {
     change(&mut journal, ("c/epoll", "hello-20000"), |it| {
         it.reasons.push(reason(Weight::Invalid, "2 errors"));
     });
-    let model = model(&journal, Stage::Final);
+    let model = model(&journal);
     let outcomes: Vec<Outcome> = model.blocks[0].groups[1].outcomes().map(|(_, it)| it).collect();
     assert_eq!(outcomes, [Outcome::Withheld; 3], "{model:#?}");
 }
