@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use wirebench_schema::{
+    id::VariantId,
     journal::{Journal, ReasonKind, Weight},
     load::{LoadModel, NamedRequests, RateCurve},
     suite::{Phase, Workload},
@@ -9,11 +10,11 @@ use wirebench_schema::{
 use wirebench_stats::{geometric_mean_interval, median, outliers};
 
 use crate::{
-    analysis::{self, Metric, MetricFacts, Reads, Row, WorkloadRows},
+    analysis::{Metric, MetricFacts, Reads, Row, WorkloadRows},
     by_name::{self, RequestFigures},
     notes::Notes,
     remarks::remarks,
-    view::{Cell, CellId, Figure, Reasons, Role, Runs, Sample},
+    view::{Cell, CellId, Figure, Reasons, Runs, Sample},
 };
 
 /// The figures of the requests of a name.
@@ -34,7 +35,7 @@ pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usiz
     bound_by.dedup();
     let whole = Cell {
         trouble: (!valid).then(|| trouble(&reasons, &notes)),
-        role: Role::of(first.role),
+        role: first.role,
         class: first.class,
         valid,
         tail_valid: is_compared(Metric::P99),
@@ -52,16 +53,16 @@ pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usiz
         figures: Metric::of_phase(phase).iter().filter_map(|it| figure(&of, *it)).collect(),
         reasons,
         notes,
-        ..of_workload(&rows.workload, first.variant.to_string(), first.copy)
+        ..of_workload(&rows.workload, first.variant, first.copy)
     };
     with_names(whole, &of)
 }
 
 /// What a workload says of each of its cells.
-pub(crate) fn of_workload(workload: &Workload, server: String, copy: u32) -> Cell {
-    let (load, phase) = (workload.name.clone(), workload.phase);
+pub(crate) fn of_workload(workload: &Workload, variant: &VariantId, copy: u32) -> Cell {
+    let (load, server) = (workload.name.clone(), variant.to_string());
     Cell {
-        id: CellId { load, request: None, phase, server, copy },
+        id: CellId { load, request: None, phase: workload.phase, server, copy },
         connections: workload.connections,
         workers: workload.workers,
         rate: constant_rate(&workload.model),
@@ -139,16 +140,6 @@ fn figure(rows: &[&Row<'_>], metric: Metric) -> Option<Figure> {
         samples,
         ..Figure::of(metric, median(&values)?, valid)
     })
-}
-
-impl Role {
-    fn of(role: analysis::Role) -> Self {
-        match role {
-            analysis::Role::Baseline => Self::Baseline,
-            analysis::Role::SecondOfBaseline => Self::SecondOfBaseline,
-            analysis::Role::Entrant | analysis::Role::SecondWithoutFirst => Self::Entrant,
-        }
-    }
 }
 
 /// The gravest reason of the runs, or why there is none.

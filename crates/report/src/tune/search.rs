@@ -117,7 +117,7 @@ impl<'a> RateSearch<'a> {
                 ..Runs::default()
             },
             figures: rate.into_iter().collect(),
-            ..of_workload(self.workload, self.sought.variant.to_string(), 0)
+            ..of_workload(self.workload, &self.sought.variant, 0)
         }
     }
 

@@ -144,6 +144,22 @@ fn what_speaks_against_figures_and_what_failed_is_shown() {
 }
 
 #[test]
+fn a_combination_that_is_not_valid_is_not_compared_and_a_void_tail_is_not_shown() {
+    let mut journal = sweep(6);
+    let mut void = |workload: &str, kind: ReasonKind, weight| {
+        for run in journal.runs.iter_mut().filter(|run| run.workload == workload) {
+            let Outcome::Measured(it) = &mut run.outcome else { continue };
+            it.reasons.push(kind.reason(weight, None, ""));
+        }
+    };
+    void("workers-1-connections-10", ReasonKind::WrongReplies, Weight::Invalid);
+    void("workers-1-connections-50", ReasonKind::LowerBound, Weight::Tail);
+    let found = places(&journal, [(1, 10), (2, 10)]);
+    assert_eq!(found, [CellRank::Unknown, CellRank::Slower]);
+    assert!(text(&journal).contains("1 worker and 50 connections (p99 -;"), "{}", text(&journal));
+}
+
+#[test]
 fn a_sweep_without_a_run_says_so_and_shows_no_table() {
     let mut journal = sweep(6);
     journal.runs.clear();
