@@ -21,7 +21,7 @@ use crate::{
     compare::Gate,
     document::Document,
     idle_words,
-    load_words::describe_payload,
+    load_words::{describe_payload, describe_stop},
     services,
     table::{
         count,
@@ -82,9 +82,9 @@ impl Report for Tuned<'_> {
         let (cells, search) = match &self.tuning {
             Tuning::Sweep(sweep) => (sweep.all.clone(), None),
             Tuning::Search(search) => {
-                let closed_loop_requests_per_second = search.closed_loop(self.analysis.journal);
-                let facts = SearchFacts { closed_loop_requests_per_second, rates: &search.rates };
-                (vec![search.cell()], Some(facts))
+                let RateSearch { closed_loop_requests_per_second, rates, .. } = search;
+                let closed_loop_requests_per_second = *closed_loop_requests_per_second;
+                (vec![search.cell()], Some(SearchFacts { closed_loop_requests_per_second, rates }))
             }
         };
         ResultView {
@@ -110,10 +110,12 @@ fn headline(Tuned { analysis, tuning, .. }: &Tuned<'_>) -> String {
     let start = &analysis.journal.start;
     let (shape, workload, window) = match tuning {
         Tuning::Sweep(_) => {
-            let runs = format!("{} per cell", count(start.blocks, "run"));
-            (runs, &start.workloads[0], String::new())
+            (format!("{} per cell", count(start.blocks, "run")), &start.workloads[0], String::new())
         }
-        Tuning::Search(search) => (search.shape(), search.workload, search.window()),
+        Tuning::Search(search) => {
+            let window = format!("{}, ", describe_stop(search.workload.stop));
+            (search.shape(), search.workload, window)
+        }
     };
     let (payload, labels) = (describe_payload(workload), labels(&start.labels));
     let (seed, sides) = (start.seed, idle_words::after(&sides(&start.placement), start.idle));

@@ -41,7 +41,7 @@ pub(super) fn document(tuned: &Tuned<'_>) -> Document {
                 "{}: {} at constant rates, latency from the due time",
                 sought.variant, workload.scenario
             );
-            let closed_loop = search.closed_loop(journal);
+            let closed_loop = search.closed_loop_requests_per_second;
             let closed_loop =
                 closed_loop.map(|rate| format!("closed loop: {} requests/s", thousands(rate)));
             let table =

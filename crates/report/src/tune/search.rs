@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
 use wirebench_schema::{
     journal::{Journal, Measurement, Outcome, Run, SearchLimit, SearchResult, SearchSpec},
-    load::{LatencyFigure, Stop},
+    load::LatencyFigure,
     suite::Workload,
-    units::write_duration,
 };
 use wirebench_stats::{Interval, median};
 
@@ -33,6 +32,8 @@ pub(crate) struct RateSearch<'a> {
     /// Its load, of which only the rate changes.
     pub(super) workload: &'a Workload,
     runs: Vec<&'a Run>,
+    /// The rate that a closed loop with as many connections reached.
+    pub(super) closed_loop_requests_per_second: Option<f64>,
     /// The lowest first.
     pub(super) rates: Vec<ProbedRate>,
 }
@@ -69,8 +70,16 @@ impl<'a> RateSearch<'a> {
         let workload = journal.start.workloads.iter().find(|it| it.name == sought.workload)?;
         let runs = journal.runs.iter().filter(|run| run.workload == sought.workload);
         let runs: Vec<&Run> = runs.collect();
-        let (found, rates) = (journal.found, rates(sought, &runs));
-        Some(Self { sought, found, workload, runs, rates })
+        let first = journal.runs.iter().find(|run| run.workload != sought.workload);
+        let first = first.and_then(|it| it.outcome.measured());
+        Some(Self {
+            sought,
+            found: journal.found,
+            workload,
+            closed_loop_requests_per_second: first.map(|it| it.load.requests_per_second),
+            rates: rates(sought, &runs),
+            runs,
+        })
     }
 
     /// The workers of the server; absent when no run was made.
@@ -82,19 +91,6 @@ impl<'a> RateSearch<'a> {
     pub(super) fn shape(&self) -> String {
         let workers = self.workers().map(|workers| format!(", {}", count(workers, "worker")));
         count(self.workload.connections, "connection") + &workers.unwrap_or_default()
-    }
-
-    pub(super) fn window(&self) -> String {
-        match self.workload.stop {
-            Stop::After(window) => format!("{} per run, ", write_duration(window)),
-            Stop::Requests(_) | Stop::RequestsPerConnection(_) => String::new(),
-        }
-    }
-
-    /// What a closed loop with as many connections reached.
-    pub(super) fn closed_loop(&self, journal: &Journal) -> Option<f64> {
-        let first = journal.runs.iter().find(|run| run.workload != self.sought.workload)?;
-        first.outcome.measured().map(|it| it.load.requests_per_second)
     }
 
     /// The rate that was found.
