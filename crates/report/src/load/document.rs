@@ -157,7 +157,7 @@ fn statuses(LoadResult { intervals, report, .. }: &LoadResult) -> Block {
 }
 
 fn by_name(named: &[NamedRequests]) -> Block {
-    let lines: Vec<_> = named.iter().map(|it| (None, it)).collect();
+    let lines: Vec<_> = named.iter().map(|it| (None, it.clone())).collect();
     by_name::section("Requests by name".to_owned(), &lines)
 }
 

@@ -31,6 +31,16 @@ const NAMED_PROGRAMS: usize = 2;
 /// A workload's rows with the name of its load.
 pub(super) type Labelled<'r, 'a> = (String, &'r WorkloadRows<'a>);
 
+/// Each row, after the name of its load and the other rows of it.
+fn labelled<'r, 'a>(
+    workloads: &'r [Labelled<'r, 'a>],
+) -> impl Iterator<Item = (&'r str, &'r WorkloadRows<'a>, &'r Row<'a>)> {
+    let rows = |(label, rows): &'r Labelled<'r, 'a>| {
+        rows.rows.iter().map(move |row| (label.as_str(), *rows, row))
+    };
+    workloads.iter().flat_map(rows)
+}
+
 /// Everything that hides figures or keeps rows from having some, and what to do about rows that were disturbed, if
 /// there are any.
 pub(super) fn causes(
@@ -43,16 +53,14 @@ pub(super) fn causes(
     // The names and runs of rows of which the same is hidden for the same kind of reason.
     type HiddenRows<'a> = (Vec<String>, Vec<&'a Run>);
     let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
-    for (label, rows) in workloads {
-        for row in rows.rows.iter().filter(|row| is_listed(row)) {
-            let is_shifted = is_shifted(journal, rows, row);
-            // All that other work does to a row is in one line.
-            let shown = if is_shifted { shown(row).min(Shown::Shifted) } else { shown(row) };
-            let Some(kind) = main_kind(row, shown) else { continue };
-            let (names, runs) = groups.entry((shown, worded_as(kind))).or_default();
-            names.push(format!("{} {label}", name(row)));
-            runs.extend(&row.runs);
-        }
+    for (label, rows, row) in labelled(workloads).filter(|(.., row)| is_listed(row)) {
+        let is_shifted = is_shifted(journal, rows, row);
+        // All that other work does to a row is in one line.
+        let shown = if is_shifted { shown(row).min(Shown::Shifted) } else { shown(row) };
+        let Some(kind) = main_kind(row, shown) else { continue };
+        let (names, runs) = groups.entry((shown, worded_as(kind))).or_default();
+        names.push(format!("{} {label}", name(row)));
+        runs.extend(&row.runs);
     }
     let mut disturbed: Vec<&Run> = Vec::new();
     for ((shown, kind), (names, runs)) in &groups {
@@ -192,19 +200,13 @@ fn sharing(journal: &Journal) -> Option<String> {
 
 /// Rows whose throughput was set by waiting.
 fn unsaturated(workloads: &[Labelled<'_, '_>]) -> Option<String> {
-    let saturated = workloads.iter().filter(|(_, rows)| rows.workload.phase == Phase::Saturate);
-    let rows = saturated.flat_map(|(label, rows)| rows.rows.iter().map(move |row| (label, row)));
-    let waited = rows
-        .filter(|(_, row)| is_listed(row) && shown(row).is_compared())
-        .filter(|(_, row)| was_bound_by(row, Bound::Neither));
-    let names: Vec<String> = waited.map(|(label, row)| format!("{} {label}", name(row))).collect();
-    let text = || {
-        format!(
-            "{}: not saturated, neither side was the bottleneck",
-            few(&names, NAMED_ROWS, "rows")
-        )
-    };
-    (!names.is_empty()).then(text)
+    let waited = labelled(workloads)
+        .filter(|(_, rows, row)| rows.workload.phase == Phase::Saturate && is_listed(row))
+        .filter(|(.., row)| shown(row).is_compared() && was_bound_by(row, Bound::Neither));
+    let names: Vec<String> =
+        waited.map(|(label, _, row)| format!("{} {label}", name(row))).collect();
+    let rows = few(&names, NAMED_ROWS, "rows");
+    (!names.is_empty()).then(|| format!("{rows}: not saturated, neither side was the bottleneck"))
 }
 
 /// Servers that were not measured because they failed a check.
@@ -219,14 +221,12 @@ fn refusals(journal: &Journal) -> Vec<String> {
 
 /// Rows with runs that failed, the first reason of each.
 fn failures(workloads: &[Labelled<'_, '_>]) -> Vec<String> {
-    let of_row = |label: &str, row: &Row<'_>| {
+    let of_row = |(label, _, row): (&str, &WorkloadRows<'_>, &Row<'_>)| {
         let reason = row.runs.iter().find_map(|run| run.outcome.failure())?;
         let (failed, all) = (row.failed(), row.runs.len());
         Some(format!("{} {label}: {failed} of {all} runs failed: {reason}", name(row)))
     };
-    let rows =
-        workloads.iter().flat_map(|(label, rows)| rows.rows.iter().map(move |it| (label, it)));
-    rows.filter_map(|(label, row)| of_row(label, row)).collect()
+    labelled(workloads).filter_map(of_row).collect()
 }
 
 /// Servers that cannot hold the rate of a load.

@@ -133,12 +133,12 @@ impl Value {
 impl Group {
     /// The outcomes, with the places of their rows.
     pub(super) fn outcomes(&self) -> impl Iterator<Item = (usize, Outcome)> {
-        self.cells.iter().enumerate().filter_map(|(row, cells)| {
-            let outcome = |value: &Value| match value {
-                Value::Compared(outcome) => Some(*outcome),
+        let place = self.columns.iter().position(|it| *it == Column::Outcome);
+        self.cells.iter().enumerate().filter_map(move |(row, cells)| {
+            match cells.as_ref()?[place?] {
+                Value::Compared(outcome) => Some((row, outcome)),
                 _ => None,
-            };
-            Some((row, cells.iter().flatten().find_map(outcome)?))
+            }
         })
     }
 

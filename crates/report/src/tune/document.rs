@@ -66,15 +66,15 @@ pub(super) fn document(tuned: &Tuned<'_>) -> Document {
 }
 
 fn grid(sweep: &Sweep<'_>) -> Table {
-    let mut columns = vec![Column::right("workers \\ connections")];
-    columns.extend(sweep.connections.iter().map(|it| Column::right(it.to_string())));
-    let row = |workers: &u32| -> Vec<document::Cell> {
+    let heads = ["workers \\ connections".to_owned()].into_iter();
+    let heads = heads.chain(sweep.connections.iter().map(ToString::to_string));
+    let row = |workers: &u32| -> Vec<String> {
         let cells = sweep.connections.iter().map(|connections| {
             sweep.cell(*workers, *connections).map_or_else(|| "-".to_owned(), shown)
         });
-        std::iter::once(workers.to_string()).chain(cells).map(Into::into).collect()
+        std::iter::once(workers.to_string()).chain(cells).collect()
     };
-    Table::new(columns, sweep.workers.iter().map(row))
+    Table::of([""; 0], heads, sweep.workers.iter().map(row))
 }
 
 fn key(sweep: &Sweep<'_>) -> String {

@@ -153,9 +153,7 @@ impl<'a> Source<'a> {
             ..Self::default()
         }
     }
-}
 
-impl<'a> Source<'a> {
     pub(crate) fn of_load(load: &'a LoadResult, name: Option<String>) -> Self {
         Self { name, load: Some(load), ..Self::default() }
     }
