@@ -52,54 +52,35 @@ pub(super) fn model<'a>(analysis: &Analysis<'a>) -> Model<'a> {
     }
 }
 
-/// What loads next to each other have in common.
-type Shape<'w> = (&'static str, bool, usize, usize, usize, Option<u64>, usize);
-
-fn shape(workload: &Workload) -> Shape<'_> {
-    (
-        workload.scenario.name(),
-        workload.phase == Phase::Idle,
-        workload.connections,
-        workload.idle_connections,
-        workload.pipeline,
-        workload.requests_per_connection,
-        workload.payload_bytes,
-    )
+/// The scenario and the shape of a load. Loads of one shape are next to each other.
+fn shape(workload: &Workload) -> String {
+    let Workload { scenario, connections, .. } = workload;
+    if workload.phase == Phase::Idle {
+        return format!("{scenario}, {connections} idle connections");
+    }
+    let (shape, payload) = (describe_shape(workload), describe_payload(workload));
+    format!("{scenario}, {connections} connections{shape}{payload}")
 }
 
-/// The workloads with rows, those of one shape together.
-fn shapes<'w, 'a>(
-    workloads: &'w [WorkloadRows<'a>],
-) -> Vec<(Shape<'w>, Vec<&'w WorkloadRows<'a>>)> {
-    let measured = workloads.iter().filter(|it| !it.rows.is_empty());
-    grouped(measured.map(|it| (shape(&it.workload), it)))
-}
-
-/// The workloads of each block of the model, in its order.
+/// The workloads with rows in each block of the model, in its order.
 pub(super) fn members<'w, 'a>(workloads: &'w [WorkloadRows<'a>]) -> Vec<Vec<&'w WorkloadRows<'a>>> {
-    shapes(workloads).into_iter().map(|(_, members)| members).collect()
+    let measured = workloads.iter().filter(|it| !it.rows.is_empty());
+    let shapes = grouped(measured.map(|it| (shape(&it.workload), it))).into_iter();
+    shapes.map(|(_, members)| members).collect()
 }
 
 fn blocks(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
-    let shapes = shapes(workloads);
-    let same = |scenario: &str| shapes.iter().filter(|((name, ..), _)| *name == scenario).count();
-    shapes.iter().map(|((name, ..), members)| block(members, same(name) > 1)).collect()
+    let all = members(workloads);
+    let scenario = |members: &Vec<&WorkloadRows<'_>>| members[0].workload.scenario;
+    let same = |of: &Vec<_>| all.iter().filter(|it| scenario(it) == scenario(of)).count();
+    all.iter().map(|members| block(members, same(members) > 1)).collect()
 }
 
 fn block(members: &[&WorkloadRows<'_>], has_shape: bool) -> Block {
     let workload = &members[0].workload;
-    let title = match (workload.phase, has_shape) {
-        (Phase::Idle, _) => {
-            format!("{}, {} idle connections", workload.scenario, workload.connections)
-        }
-        (_, false) => workload.scenario.to_string(),
-        (_, true) => format!(
-            "{}, {} connections{}{}",
-            workload.scenario,
-            workload.connections,
-            describe_shape(workload),
-            describe_payload(workload)
-        ),
+    let title = match has_shape || workload.phase == Phase::Idle {
+        true => shape(workload),
+        false => workload.scenario.to_string(),
     };
     let rows = order(members);
     let mut groups: Vec<Group> = members.iter().map(|member| group(member, &rows)).collect();
