@@ -3,12 +3,14 @@
 
 use super::*;
 use crate::fixtures::{
-    NOISE, alter_all, assert_golden, assert_golden_cases, assert_golden_page, changed, failed,
-    journal_of, limited, measured, noisy, rate, reason, run, with_reason,
+    NOISE, add_reason, alter_all, assert_golden, assert_golden_cases, assert_golden_page, changed,
+    failed, journal_of, limited, measured, noisy, rate, reason, run, with_reason,
 };
 use crate::{format::Format, schemas::tests::valid};
 use wirebench_schema::{
-    journal::{Counts, Outcome, ReasonKind, Run, SearchLimit, SearchResult, SearchSpec},
+    journal::{
+        Counts, End, EndReason, Outcome, ReasonKind, Run, SearchLimit, SearchResult, SearchSpec,
+    },
     load::{LatencySummary, Offered},
 };
 
@@ -94,6 +96,9 @@ fn a_sweep_that_ended_early_claims_nothing() {
     journal.runs.retain(|run| run.workload == "workers-1-connections-50");
     let cases = [("two blocks", early), ("one cell", text(&journal))];
     assert_golden_cases("tune/sweep-early.txt", cases);
+    journal.end = Some(End { ended: String::new(), reason: EndReason::Budget });
+    journal.start.goal.budget = Some(std::time::Duration::from_secs(20));
+    assert!(text(&journal).contains("; stopped after the budget of 20s\n"));
 }
 
 #[test]
@@ -146,17 +151,15 @@ fn what_speaks_against_figures_and_what_failed_is_shown() {
 #[test]
 fn a_combination_that_is_not_valid_is_not_compared_and_a_void_tail_is_not_shown() {
     let mut journal = sweep(6);
-    let mut void = |workload: &str, kind: ReasonKind, weight| {
-        for run in journal.runs.iter_mut().filter(|run| run.workload == workload) {
-            let Outcome::Measured(it) = &mut run.outcome else { continue };
-            it.reasons.push(kind.reason(weight, None, ""));
-        }
-    };
-    void("workers-1-connections-10", ReasonKind::WrongReplies, Weight::Invalid);
-    void("workers-1-connections-50", ReasonKind::LowerBound, Weight::Tail);
+    let is_of = |name: &'static str| move |run: &Run| run.workload == name;
+    let [wrong, bound] =
+        [(ReasonKind::WrongReplies, Weight::Invalid), (ReasonKind::LowerBound, Weight::Tail)]
+            .map(|(kind, weight)| kind.reason(weight, None, ""));
+    add_reason(&mut journal, is_of("workers-1-connections-10"), &wrong);
+    add_reason(&mut journal, is_of("workers-1-connections-50"), &bound);
     let found = places(&journal, [(1, 10), (2, 10)]);
     assert_eq!(found, [CellRank::Unknown, CellRank::Slower]);
-    assert!(text(&journal).contains("1 worker and 50 connections (p99 -;"), "{}", text(&journal));
+    assert!(text(&journal).contains("1 worker and 50 connections (p99 -;"));
 }
 
 #[test]
