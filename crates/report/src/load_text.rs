@@ -55,7 +55,7 @@ pub fn heading(config: &LoadConfig, hosts: &[String]) -> String {
     for particular in load_words::particulars(config) {
         lines.push(format!("  {particular}"));
     }
-    joined(&lines)
+    lines.join("\n") + "\n"
 }
 
 /// The lines that are printed when it is over.
@@ -98,11 +98,7 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
     let rate = format!("Requests/sec: {:9.2}", report.requests_per_second);
     lines.push(paint.apply(Shade::Head, &rate));
     lines.push(format!("Transfer/sec: {:>11}", wrk_units::bytes(transfer)));
-    joined(&lines)
-}
-
-fn joined(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.join("\n") + "\n"
 }
 
 /// A figure of a distribution, if there is one.

@@ -109,8 +109,8 @@ impl Report for Tuned<'_> {
 fn headline(Tuned { analysis, tuning, .. }: &Tuned<'_>) -> String {
     let start = &analysis.journal.start;
     let (shape, workload, window) = match tuning {
-        Tuning::Sweep(_) => {
-            (format!("{} per cell", count(start.blocks, "run")), &start.workloads[0], String::new())
+        Tuning::Sweep(sweep) => {
+            (format!("{} per cell", count(start.blocks, "run")), sweep.workload, String::new())
         }
         Tuning::Search(search) => {
             let window = format!("{}, ", describe_stop(search.workload.stop));

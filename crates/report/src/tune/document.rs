@@ -1,5 +1,7 @@
 //! A sweep and a search as documents: a table, pictures, and the result in sentences.
 
+use wirebench_schema::objective::LatencyFigure;
+
 use super::{
     CellRank, ProbedRate, RateSearch, Sweep, Tuned, Tuning, charts, headline,
     sweep::{is_limited, rate},
@@ -14,7 +16,6 @@ use crate::{
     table_units::{latency, thousands},
     view::Cell,
 };
-use wirebench_schema::objective::LatencyFigure;
 
 pub(super) fn document(tuned: &Tuned<'_>) -> Document {
     let journal = tuned.analysis.journal;
@@ -22,7 +23,7 @@ pub(super) fn document(tuned: &Tuned<'_>) -> Document {
         Tuning::Sweep(sweep) => {
             let what = format!(
                 "{}: {} over workers and connections",
-                sweep.variant, sweep.start.workloads[0].scenario
+                sweep.variant, sweep.workload.scenario
             );
             let table = sweep.best().map(|_| {
                 let blocks = vec![

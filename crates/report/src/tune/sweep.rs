@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     id::VariantId,
     journal::{Bound, Counts, Journal, Run, Start},
+    suite::Workload,
 };
 use wirebench_stats::{geometric_mean_interval, median};
 
@@ -20,6 +21,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Sweep<'a> {
     pub(super) start: &'a Start,
+    /// The first load, whose scenario all have.
+    pub(super) workload: &'a Workload,
     pub(super) variant: &'a VariantId,
     /// The rows: workers asked for.
     pub(super) workers: Vec<u32>,
@@ -58,6 +61,7 @@ impl<'a> Sweep<'a> {
         });
         Some(Self {
             start,
+            workload: workloads.first()?,
             variant: &start.variants.first()?.variant,
             workers: workers.into_iter().collect(),
             connections: connections.into_iter().collect(),

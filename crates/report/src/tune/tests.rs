@@ -126,8 +126,7 @@ fn a_cell_that_is_a_bound_or_shares_no_block_with_the_best_is_not_called_slower(
     for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-1-connections-10") {
         run.outcome = limited(run.outcome.clone());
     }
-    let found = places(&journal, [(1, 10), (2, 10)]);
-    assert_eq!(found, [CellRank::Unknown, CellRank::Slower]);
+    assert_eq!(places(&journal, [(1, 10), (2, 10)]), [CellRank::Unknown, CellRank::Slower]);
     let bound = text(&journal);
     journal.runs.retain(|run| {
         let is_best = run.workload == "workers-1-connections-50";
@@ -157,8 +156,7 @@ fn a_combination_that_is_not_valid_is_not_compared_and_a_void_tail_is_not_shown(
             .map(|(kind, weight)| kind.reason(weight, None, ""));
     add_reason(&mut journal, is_of("workers-1-connections-10"), &wrong);
     add_reason(&mut journal, is_of("workers-1-connections-50"), &bound);
-    let found = places(&journal, [(1, 10), (2, 10)]);
-    assert_eq!(found, [CellRank::Unknown, CellRank::Slower]);
+    assert_eq!(places(&journal, [(1, 10), (2, 10)]), [CellRank::Unknown, CellRank::Slower]);
     assert!(text(&journal).contains("1 worker and 50 connections (p99 -;"));
 }
 
@@ -168,6 +166,8 @@ fn a_sweep_without_a_run_says_so_and_shows_no_table() {
     journal.runs.clear();
     assert_golden("tune/sweep-empty.txt", &text(&journal));
     journal.start.suite = "quick".to_owned();
+    assert!(Tuned::of(&journal).is_none());
+    (journal.start.suite, journal.start.workloads) = (SUITE.to_owned(), Vec::new());
     assert!(Tuned::of(&journal).is_none());
 }
 
