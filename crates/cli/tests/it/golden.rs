@@ -114,7 +114,7 @@ const COMPLETED: [(&str, &str); 11] = [
     ("compare --metric p99", "p99 p999"),
     ("run --phase s", "saturate"),
     ("run --scenario hello-", "hello-timeout"),
-    ("schema lo", "load"),
+    ("schema jo", "journal"),
 ];
 
 /// A project with an entry and a suite, and the script of a shell in its folder.
