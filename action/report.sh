@@ -18,7 +18,7 @@ find_verdict='
 while IFS= read -r -d '' result; do
   if [ ! -f "$result/runs.jsonl" ]; then continue; fi
   # Only the file that the verb wrote has the result of its conditions.
-  report=$(cat "$result/report.md" 2> /dev/null || wirebench report "$result" --markdown) || continue
+  report=$(cat "$result/report.md" 2> /dev/null || wirebench report "$result" --format markdown) || continue
   printf '%s\n' "$report" | tee -a "$all" >> "$GITHUB_STEP_SUMMARY"
   sentence=$(head -n 1 <<< "$report" | sed 's/^# *//; s/\*\*//g')
   verdict=$(sed -n "$find_verdict" "$result/report.json" 2> /dev/null || true)

@@ -113,7 +113,6 @@ fn slice(
 ) -> Result<WindowReport, String> {
     let mut begins_ns = order.start_ns;
     let own = || Threads::of(&[rustix::process::getpid()]);
-    let mut before = own();
     visit(order, sitters, |length, counts| {
         if let Some(start_ns) = begins_ns.take() {
             sleep_until(start_ns, stop);
@@ -123,14 +122,15 @@ fn slice(
             stop: Stop::After(length),
             ..open.config.clone()
         };
+        // How long the generator waited in what is discarded is in no figure.
+        let before = counts.then(own);
         let measured = match counts {
             false => open.load.discard(&config, stop),
             true => open.load.part(&config, stop),
         };
         let Measured { mut report, start_ns, .. } = measured.map_err(|error| error.to_string())?;
-        let (end_ns, after) = (now_ns(), own());
-        let generator_waited_ns = waited_ns(&before, &after);
-        before = after;
+        let end_ns = now_ns();
+        let generator_waited_ns = before.map_or(0, |before| waited_ns(&before, &own()));
         abridge(&mut report);
         Ok(Part { report, start_ns: begun(start_ns)?, end_ns, generator_waited_ns })
     })

@@ -79,7 +79,7 @@ struct Show {
 
 impl Show {
     fn new(telling: BuildOutput, all: usize) -> Self {
-        let bar = crate::progress::bar(out::is_live());
+        let bar = crate::live::progress::bar(out::is_live());
         Self { telling, bar, now: BTreeMap::new(), ended: 0, all }
     }
 

@@ -23,7 +23,7 @@ use wirebench_server::{
     launch::{Launcher, ReadyWhen},
 };
 
-use crate::{exit::usage, interrupt::Interrupt, options::ProjectOption};
+use crate::{args::project::ProjectOption, exit::usage, live::interrupt::Interrupt};
 
 /// How long a server may take to be ready; a virtual machine on a loaded system takes seconds.
 const READY_TIMEOUT: Duration = Duration::from_secs(15);

@@ -92,9 +92,10 @@ pub(crate) fn headline(project: &Project) -> String {
     }
 }
 
-/// Makes the folder of results before anything is measured.
-pub(crate) fn make_results(folder: &Path) -> io::Result<()> {
-    make(folder, "set XDG_STATE_HOME to a folder that you can write, or name one with --output")
+/// Makes the folder of results before anything is measured. In a checkout it is made with the first one.
+pub(crate) fn make_results(project: &Project) -> io::Result<()> {
+    let next = "set XDG_STATE_HOME to a folder that you can write, or name one with --output";
+    if project.embedded.is_some() { make(&project.results, next) } else { Ok(()) }
 }
 
 /// Makes the folder of builds before anything is built.

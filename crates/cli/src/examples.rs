@@ -14,7 +14,7 @@ const ALL: [(&str, &str); 34] = [
     ("wirebench tune go/net", "workers x connections"),
     ("wirebench tune go/net --objective 'p99 < 2ms'", "the highest rate"),
     ("wirebench report FOLDER --explain", "all details"),
-    ("wirebench report FOLDER --html > report.html", "a page to share"),
+    ("wirebench report FOLDER --format html > report.html", "a page to share"),
     ("wirebench compare OLD NEW", "significant changes"),
     ("wirebench compare OLD NEW --fail-if 'cpu > +3%'", "exit code 4 if so"),
     ("wirebench join out/* -o whole", "all cohorts of a plan"),

@@ -4,16 +4,17 @@
 use std::{fmt, process::ExitCode};
 use wirebench_experiment::experiment::ExperimentError;
 
-/// How the program ends. Scripts rely on the numbers.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// How the program ends. Of several ends the one that is later in this list takes precedence. Scripts rely on the
+/// numbers.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Exit {
     Fine,
-    /// A run failed, a check failed, a server could not be reached.
-    Failed,
     /// What was asked cannot be meant.
     Usage,
     /// Figures cannot be compared, or are not valid.
     NotValid,
+    /// A run failed, a check failed, a server could not be reached.
+    Failed,
     /// A condition of `--fail-if` is violated.
     Regression,
     /// A signal asked to end, and everything was ended in order.
@@ -44,7 +45,7 @@ pub(crate) fn incomparable(message: impl fmt::Display) -> anyhow::Error {
     Ended(Exit::NotValid, message.to_string()).into()
 }
 
-/// An error with the exit code that goes with it.
+/// An error with the exit code that goes with it, and without a text after a signal.
 #[derive(Debug)]
 pub(crate) struct Ended(pub(crate) Exit, pub(crate) String);
 
@@ -61,12 +62,26 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {
-            crate::out::error(&format!("{error:#}"));
+            let text = format!("{error:#}");
+            if !text.is_empty() {
+                crate::out::error(&text);
+            }
             let exit = match error.downcast_ref() {
                 Some(ExperimentError::OtherParts(_)) => Exit::NotValid,
                 _ => error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.0),
             };
             exit.into()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violated_condition_takes_precedence_over_a_failure_and_that_over_figures_that_are_not_valid()
+     {
+        assert!([Exit::NotValid, Exit::Failed, Exit::Regression].is_sorted());
     }
 }

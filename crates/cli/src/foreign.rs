@@ -71,7 +71,13 @@ const OPTIONS: [(&[&str], &str); 34] = [
 ];
 
 /// Options that earlier versions had, and what to do instead.
-const REMOVED: [(&[&str], &str); 2] = [
+const REMOVED: [(&[&str], &str); 8] = [
+    (&["--markdown"], "use --format markdown"),
+    (&["--html"], "use --format html"),
+    (&["--csv"], "use --format csv"),
+    (&["--bencher"], "use --format bencher"),
+    (&["--github-action-benchmark"], "use --format github-action-benchmark"),
+    (&["--openmetrics"], "use --format openmetrics"),
     (
         &["--server-on", "--slurm"],
         "start wirebench itself there, with ssh or in a job of Slurm, and copy the result: see docs/hosts.md",

@@ -1,41 +1,30 @@
 //! The program `wirebench`. This file is its table of contents: one verb, one file in `cmd/`.
 #![forbid(unsafe_code)]
 
-mod archive;
-mod block_options;
+mod args;
 mod building;
 mod cmd;
 mod context;
+mod deliver;
 mod embedded;
 mod examples;
 mod exit;
+mod experiment_of;
 mod files;
-mod fleet;
 mod foreign;
-mod format;
-mod gate;
-mod idle_option;
-mod interrupt;
 mod junit;
-mod latest;
-mod loads;
-#[cfg(test)]
-mod option_tests;
+mod live;
 mod options;
 mod out;
 mod plan;
 mod preparation;
-mod progress;
 mod request_options;
 mod results;
 mod scenarios;
-mod service_options;
 mod session;
-mod splice;
+mod short_help;
 mod suites;
 mod value;
-mod view_options;
-mod why_option;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::{
@@ -117,7 +106,8 @@ enum Verb {
 
 /// The command line. The help of each verb has examples.
 fn parsed() -> Result<Arguments, clap::Error> {
-    let mut program = examples::added_to(Arguments::command());
+    let program = short_help::shortened(Arguments::command(), env::args_os());
+    let mut program = examples::added_to(program);
     let matches = program.try_get_matches_from_mut(env::args_os())?;
     Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
 }

@@ -14,7 +14,7 @@ use wirebench_schema::{
 use wirebench_sys::awake::AwakeCpus;
 
 use crate::{
-    context::Context, exit::Exit, idle_option::IdleOption, progress::Reporter,
+    args::idle::IdleOption, context::Context, live::progress::Reporter,
     request_options::learn_files,
 };
 
@@ -47,6 +47,7 @@ pub(crate) fn prepare_with_baseline(
         let fallback = context.select(&[plan::FALLBACK_BASELINE.to_owned()])?;
         prepared.ready.extend(prepare_all(context, fallback, reporter).ready);
     }
+    context.interrupt.check()?;
     Ok(prepared)
 }
 
@@ -65,8 +66,8 @@ pub(crate) fn bind(
         reporter.note(UNCHECKED);
     }
     if let Some(fleet) = &experiment.settings.fleet {
-        let interrupt = &context.interrupt;
-        fleet.provide(interrupt.flag()).map_err(|reason| interrupt.error(reason))?;
+        let provided = fleet.provide(context.interrupt.flag());
+        context.interrupt.check().and(provided.map_err(anyhow::Error::msg))?;
     }
     let placement = &experiment.settings.placement;
     if placement.pinned {
@@ -88,23 +89,18 @@ fn spare_cpus(usable: &[u32], placement: &Placement) -> Vec<u32> {
     if spare.is_empty() { generator_cpus.clone() } else { spare }
 }
 
-/// Both, where nothing can be measured without every one of `subjects`. An exit when a signal asked
-/// for it.
+/// Both, where nothing can be measured without every one of `subjects`.
 pub(crate) fn ready(
     context: &Context,
     (experiment, idle): (&mut Experiment, IdleOption),
     subjects: Vec<Subject>,
     reporter: &mut Reporter,
-) -> anyhow::Result<Result<(Prepared, Option<AwakeCpus>), Exit>> {
+) -> anyhow::Result<(Prepared, Option<AwakeCpus>)> {
     let prepared = prepare_all(context, subjects, reporter);
-    if let Some(exit) = context.interrupt.exit() {
-        reporter.finish();
-        return Ok(Err(exit));
-    }
+    context.interrupt.check()?;
     if let Some(it) = prepared.unavailable.first() {
-        reporter.finish();
         anyhow::bail!("{} cannot be measured: {}", it.variant, it.reason);
     }
     let awake = bind(context, experiment, idle, reporter)?;
-    Ok(Ok((prepared, awake)))
+    Ok((prepared, awake))
 }

@@ -9,10 +9,10 @@ use wirebench_schema::{
 };
 
 use crate::{
+    args::{cohorts::CohortArgs, machine::Conditions, output::ResultOptions},
     context::Context,
     exit::{Exit, incomparable},
-    interrupt::Interrupt,
-    options::ProjectOption,
+    live::interrupt::Interrupt,
 };
 
 #[derive(Debug)]
@@ -25,15 +25,20 @@ pub(crate) struct Setting {
 
 /// The arguments of a verb whose runs can be resumed.
 pub(crate) trait Resumable {
+    /// The options that all of these verbs have.
+    fn shared(&mut self) -> (&mut Conditions, &mut CohortArgs, &mut ResultOptions);
+
     /// Takes over the seed of the first start, which may have been random; silences what was said
-    /// then; and is strict if either command is.
-    fn resume(&mut self, seed: u64, strict: bool);
+    /// then; takes no rates from elsewhere, because the journal has them; and is strict if either command is.
+    fn resume(&mut self, seed: u64, strict: bool) {
+        let (conditions, cohorts, output) = self.shared();
+        (conditions.seed, cohorts.rates, output.quiet) = (Some(seed), None, true);
+        output.delivery.gate.strict |= strict;
+    }
 
     /// Whether resuming may only complete the plan: a verdict on two servers is one test, whose size
     /// is fixed before the first run.
     fn has_fixed_plan(&self) -> bool;
-
-    fn project(&self) -> &ProjectOption;
 
     fn setting(&self, context: &Context) -> anyhow::Result<Setting>;
 

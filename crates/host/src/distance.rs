@@ -15,9 +15,9 @@ use wirebench_schema::journal::Placement;
 use wirebench_server::parallel::spawn_in;
 
 /// Batches of round trips, of which the median counts.
-const BATCHES: usize = 7;
-const ROUND_TRIPS: u64 = 200;
-/// A reading takes 0.7 ms at most; if a CPU is busy with something else, there is none.
+const BATCHES: usize = 5;
+const ROUND_TRIPS: u64 = 100;
+/// A reading takes 0.4 ms at most; if a CPU is busy with something else, there is none.
 const DEADLINE: Duration = Duration::from_millis(10);
 /// A longer round trip was that of threads which waited for their CPUs: between the sockets of a machine it takes less
 /// than a microsecond.
@@ -201,8 +201,8 @@ mod tests {
 
     #[test]
     fn threads_that_waited_for_their_cpus_have_no_distance() {
-        assert_eq!(plausible(vec![80.0, 80.0, 80.0, 90.0, 90.0, 10_018.0, 10_018.0]), Some(90.0));
-        assert_eq!(plausible(vec![80.0, 80.0, 80.0, 10_018.0, 10_018.0, 10_018.0, 10_018.0]), None);
+        assert_eq!(plausible(vec![80.0, 80.0, 90.0, 90.0, 10_018.0]), Some(90.0));
+        assert_eq!(plausible(vec![80.0, 80.0, 10_018.0, 10_018.0, 10_018.0]), None);
     }
 
     #[test]

@@ -1,138 +1,33 @@
-//! What a run says of itself: which side was at its limit, and what a reader must know before
-//! trusting the figures. What a load says of itself is decided in `load`.
+//! What a run says of itself: what a reader must know before trusting the figures. `evidence` has its facts, and which
+//! side was at its limit.
 
-mod load;
+mod evidence;
 mod sides;
 
-pub(crate) use sides::not_verified;
+pub use self::evidence::{Evidence, Processes, ServerEnd};
+pub(crate) use self::sides::not_verified;
 
-use serde::{Deserialize, Serialize};
 use wirebench_schema::{
-    journal::{Bound, Cost, Placement, ProgramShare, Reason, ReasonKind, ToolReport, Weight},
+    journal::{Reason, ReasonKind, ToolReport, Weight},
     load::LoadReport,
-    suite::Phase,
-    verification::Verification,
 };
 
 use crate::{
-    instance::InstanceEvidence,
-    load::{fell_behind, gave_up, reasons},
-    neighbours::{Arrivals, MachineUse, throttled_first},
-    thresholds::{BUSY, KEPT, MOST_ARE_READY},
+    load::{gave_up, reasons},
+    neighbours::{Arrivals, throttled_first},
 };
 
-/// Which side was at its limit.
-///
-/// Two busy sides say little, because a side with time to spare spends it on looking more often for
-/// less. Then the place tells where the requests of the closed loop waited: more than half of them
-/// at one side make it the limit.
-#[must_use]
-fn bound(cost: &Cost, ready_share: f64) -> Bound {
-    // A thread that is busy all the time is a limit even when other workers have time to spare.
-    let server = cost.cpu_share >= BUSY || cost.busiest_thread_share >= BUSY;
-    let generator = cost.generator_cpu_share >= BUSY;
-    match (server, generator) {
-        (true, true) if ready_share > MOST_ARE_READY => Bound::Generator,
-        (true, _) => Bound::Server,
-        (false, true) => Bound::Generator,
-        (false, false) => Bound::Neither,
-    }
-}
-
-/// The same of a whole run. At a rate that was kept, or of which every request was sent in time, a
-/// generator that never sleeps is early and not at its limit.
-#[must_use]
-fn bound_of_run(cost: &Cost, ready_share: f64, load: &LoadReport) -> Bound {
-    let demanded = load.demanded_requests_per_second();
-    let in_time = |rate| load.requests_per_second >= KEPT * rate || !fell_behind(load);
-    match (bound(cost, ready_share), demanded) {
-        (Bound::Generator, Some(rate)) if in_time(rate) => Bound::Neither,
-        // A server whose processes were not read may be busy.
-        (Bound::Neither, _) if !cost.is_of_processes() => Bound::Unknown,
-        (bound, _) => bound,
-    }
-}
-
-/// The facts of a run: clocks and counts, and nothing that was judged before. So a recorded run can be judged again.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Evidence {
-    pub phase: Phase,
-    pub load: LoadReport,
-    /// How many windows it counted in.
-    pub windows: usize,
-    /// The report of another generator than our own.
-    pub tool: Option<ToolReport>,
-    /// What both sides used.
-    pub cost: Cost,
-    pub placement: Placement,
-    pub end: ServerEnd,
-    /// What others took from the sides; nothing in a cohort, whose slices have clocks of their own.
-    pub machine: MachineUse,
-    /// The programs that were seen on the CPUs meanwhile.
-    pub programs: Vec<ProgramShare>,
-    /// Whether the server was checked before.
-    pub verification: Verification,
-    /// What became of the server's processes.
-    pub processes: Processes,
-    /// In a cohort: observations about the instance.
-    pub instance: Option<InstanceEvidence>,
-}
-
-/// How a server ended, and what it left.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct ServerEnd {
-    /// Whether it ignored SIGTERM and was killed.
-    pub forced: bool,
-    /// Processes that it left, each with its number and name.
-    pub left_behind: Vec<String>,
-    /// Bytes that it wrote to its outputs; of a server in a cohort, within slices of the load.
-    pub stderr_bytes: u64,
-    /// Whether it was a service, which was neither started nor stopped.
-    pub runs_on: bool,
-}
-
-/// What became of the server's processes in the window.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Processes {
-    #[default]
-    Same,
-    /// Some began or ended, and what they have used is known.
-    Changed,
-    /// Some began or ended, and what they have used in the window is not known.
-    Unread,
-    /// As many ended as this, and what they had used is not known.
-    Lost(u64),
-}
-
-impl Processes {
-    /// Whether the CPU time of all of them is known.
-    #[must_use]
-    pub const fn are_known(self) -> bool {
-        matches!(self, Self::Same | Self::Changed)
-    }
-}
-
 impl Evidence {
-    /// Which side was at its limit.
-    #[must_use]
-    pub fn bound(&self) -> Bound {
-        // Where the requests of another generator wait is not known; then its limit is the safe answer, which says that
-        // the server may do more.
-        let ready_share = if self.tool.is_some() { 1.0 } else { self.load.ready_share };
-        bound_of_run(&self.cost, ready_share, &self.load)
-    }
-
     /// Findings that a reader must know before trusting the figures, each with the next step.
     #[must_use]
     pub fn reasons(&self) -> Vec<Reason> {
         let mut reasons = match &self.tool {
             None => reasons(&self.load, self.phase, self.windows),
-            Some(tool) => load::by_another_generator(&self.load, tool),
+            Some(tool) => by_another_generator(&self.load, tool),
         };
         let others = self.disturbances();
         // A side that waited for a CPU did not wait for the other side.
-        let bound = load::bound(self).filter(|reason| {
+        let bound = self.limit().filter(|reason| {
             reason.kind != ReasonKind::NeitherBound
                 || Weight::heaviest(&others) != Some(Weight::Invalid)
         });
@@ -166,6 +61,26 @@ impl Evidence {
     }
 }
 
+/// Findings about a load that a third-party generator has generated.
+fn by_another_generator(load: &LoadReport, tool: &ToolReport) -> Vec<Reason> {
+    let generator = &tool.generator;
+    let detail = format!("{generator}; the server's CPU time includes connecting");
+    let mut reasons = vec![ReasonKind::ForeignGenerator.reason(Weight::Note, None, detail)];
+    let errors = load.errors.total();
+    if errors > 0 {
+        let kinds = error_kinds(load);
+        reasons.push(ReasonKind::Errors.reason(Weight::Invalid, Some(errors as f64), kinds));
+    }
+    reasons
+}
+
+/// How many errors of each kind there were.
+fn error_kinds(load: &LoadReport) -> String {
+    let kinds = load.errors.kinds().into_iter().filter(|(_, count)| *count > 0);
+    let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {kind}")).collect();
+    kinds.join(", ")
+}
+
 /// wirebench reads what a server writes, and to the clocks that is another program. The output is then
 /// the reason, with the weight of that program.
 fn blame_output(reasons: &mut Vec<Reason>) {
@@ -194,7 +109,7 @@ pub fn nothing_answered(load: &LoadReport) -> String {
         reason += &format!(": {example}");
     }
     if examples.is_empty() && load.errors.total() > 0 {
-        reason += &format!(": {}", load::error_kinds(load));
+        reason += &format!(": {}", error_kinds(load));
     }
     reason
 }

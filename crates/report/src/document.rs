@@ -8,15 +8,12 @@ mod table;
 mod text;
 
 pub(crate) use self::{
-    html::parts,
     paint::{Paint, Shade},
     table::{Align, Cell, Column, Row, Table},
 };
 pub use paint::Look;
 
-use maud::Markup;
-
-use crate::origin::Origin;
+use crate::{chart::Chart, origin::Origin};
 
 /// The title, the parts in the order of the text, and where they are folded away.
 #[derive(Debug, Default)]
@@ -26,7 +23,7 @@ pub struct Document {
     pub(crate) blocks: Vec<Block>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Block {
     Title(String),
     /// Where the results come from. Markdown folds it away, and text has nothing of it.
@@ -51,8 +48,14 @@ pub(crate) enum Block {
     Preformatted(String),
     /// Figures that HTML has in a chart, and folds away.
     Charted(Vec<Self>),
-    /// A picture, which only HTML has.
-    Chart(Markup),
+    /// Pictures next to each other, which only HTML has.
+    Charts(Vec<Chart>),
+    /// Parts that only HTML has.
+    Page(Vec<Self>),
+    /// Parts that only HTML has, and a reader opens.
+    Folded(String, Vec<Self>),
+    /// A part of a page that has no other form, as HTML.
+    Html(String),
     /// What documents fold away.
     Details(Vec<Self>),
 }
@@ -71,6 +74,10 @@ impl Block {
         Self::List(Some(title.to_owned()), items)
     }
 
+    pub(crate) fn folded(title: &str, blocks: Vec<Self>) -> Self {
+        Self::Folded(title.to_owned(), blocks)
+    }
+
     /// The cells of all tables in it.
     pub(crate) fn cells(&self) -> Vec<&Cell> {
         match self {
@@ -82,6 +89,19 @@ impl Block {
         }
     }
 
+    /// The charts in it, in their order.
+    fn charts(&self) -> Vec<&Chart> {
+        match self {
+            Self::Charts(charts) => charts.iter().collect(),
+            Self::Section(_, blocks)
+            | Self::Details(blocks)
+            | Self::Charted(blocks)
+            | Self::Page(blocks)
+            | Self::Folded(_, blocks) => blocks.iter().flat_map(Self::charts).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     fn is_empty(&self) -> bool {
         match self {
             Self::Lines(lines) | Self::List(_, lines) | Self::Conditions { lines, .. } => {
@@ -89,7 +109,10 @@ impl Block {
             }
             Self::Table(table) => table.rows.is_empty(),
             Self::Preformatted(text) => text.is_empty(),
-            Self::Section(_, blocks) | Self::Charted(blocks) => blocks.iter().all(Self::is_empty),
+            Self::Charts(charts) => charts.is_empty(),
+            Self::Section(_, blocks) | Self::Charted(blocks) | Self::Page(blocks) => {
+                blocks.iter().all(Self::is_empty)
+            }
             _ => false,
         }
     }
@@ -103,7 +126,7 @@ struct Parts<'a> {
     headline: Option<(&'a str, Option<&'static str>)>,
     conditions: Option<&'a Block>,
     shown: Vec<&'a Block>,
-    charts: Vec<&'a Markup>,
+    charts: Vec<&'a Block>,
     folded: Vec<&'a Block>,
 }
 
@@ -111,6 +134,10 @@ struct Parts<'a> {
 const DETAILS: &str = "How wirebench measured it, and all figures";
 
 impl Document {
+    pub(crate) fn charts(&self) -> Vec<&Chart> {
+        self.blocks.iter().flat_map(Block::charts).collect()
+    }
+
     fn parts(&self) -> Parts<'_> {
         let mut parts = Parts::default();
         for block in self.blocks.iter().filter(|block| !block.is_empty()) {
@@ -119,7 +146,7 @@ impl Document {
                 Block::Origin(origins) => parts.origins = origins,
                 Block::Headline(sentence, word) => parts.headline = Some((sentence, *word)),
                 Block::Conditions { .. } => parts.conditions = Some(block),
-                Block::Chart(chart) => parts.charts.push(chart),
+                Block::Charts(_) | Block::Page(_) => parts.charts.push(block),
                 Block::Details(blocks) => {
                     parts.folded.extend(blocks.iter().filter(|block| !block.is_empty()));
                 }

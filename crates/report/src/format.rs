@@ -1,5 +1,5 @@
 //! The forms in which every result can be printed for documents and for other programs. One row of a
-//! table for each; the option on command lines has the form's name.
+//! table for each; `--format` takes its name.
 
 pub mod csv;
 pub(crate) mod openmetrics;
@@ -19,16 +19,9 @@ pub enum Format {
 }
 
 names! {
-    /// The name, which is that of the option.
+    /// The name, which `--format` takes.
     pub name of Format: Markdown = "markdown", Html = "html", Csv = "csv", Json = "json", Bencher = "bencher",
         GithubActionBenchmark = "github-action-benchmark", Openmetrics = "openmetrics";
-    pub about of Format: Markdown = "Print Markdown, for a document or a pull request comment",
-        Html = "Print one HTML file with tables and pictures",
-        Csv = "Print CSV with a line per workload, server and metric",
-        Json = "Print one JSON object with all figures, described in docs/formats.md",
-        Bencher = "Print Bencher Metric Format, JSON for bencher.dev",
-        GithubActionBenchmark = "Print JSON for the action github-action-benchmark",
-        Openmetrics = "Print OpenMetrics text, for Prometheus and Grafana";
 }
 
 #[derive(Clone, Debug)]

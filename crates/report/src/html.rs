@@ -1,10 +1,6 @@
 //! The frame of every HTML report: one file without references to other files, with all foreign text
 //! escaped, and with no script but our own.
 
-pub(crate) mod chart;
-pub(crate) mod ratio;
-mod series;
-
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
@@ -49,7 +45,6 @@ pub(crate) enum Cells {
     Words,
     /// Ratios of the figures in front of them, with their intervals.
     Intervals,
-    Pictures,
 }
 
 impl Cells {
@@ -63,7 +58,6 @@ impl Cells {
             Self::Names | Self::Figures => None,
             Self::Words => Some("words"),
             Self::Intervals => Some("interval"),
-            Self::Pictures => Some("picture"),
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod ab;
 pub mod analysis;
 mod build;
 mod by_name;
+mod chart;
 pub mod commands;
 pub mod compare;
 mod conclusions;
@@ -46,7 +47,6 @@ mod services;
 mod shown;
 pub mod site;
 pub mod slices;
-pub mod svg;
 pub mod table;
 pub mod table_units;
 pub mod tune;
@@ -55,6 +55,7 @@ pub mod why;
 pub mod wrap;
 pub mod wrk_units;
 
+pub use chart::svg;
 pub use idle_words::wake_up;
 pub use not_measured::is_named;
 pub use shown::refused;
@@ -75,9 +76,13 @@ pub trait Report {
     fn markdown(&self) -> String {
         self.document().markdown()
     }
-    /// A document for a browser, in one file.
+    /// What a browser shows of it.
+    fn page(&self) -> Document {
+        self.document()
+    }
+    /// The page in one file.
     fn html(&self) -> String {
-        self.document().html()
+        self.page().html()
     }
     /// Its facts, for forms of other programs.
     fn view(&self) -> ResultView<'_>;
@@ -113,7 +118,7 @@ impl Report for Details<'_> {
         format!("# wirebench {}\n\n{}", escape::markdown(&document.title), document.markdown())
     }
 
-    fn html(&self) -> String {
+    fn page(&self) -> Document {
         screen::html::page(self.analysis, &self.facts)
     }
 

@@ -10,8 +10,8 @@ use wirebench_stats::{median, range};
 
 use crate::{
     analysis::{Analysis, Metric, StateShare, WorkloadRows},
+    chart::Axis,
     filter::meant,
-    html::chart::Axis,
     table::{count, states::distance},
 };
 

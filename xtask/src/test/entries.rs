@@ -81,7 +81,7 @@ impl Entries {
         let Some(program) = program else { return Ok((known, Vec::new())) };
         let variants = output(&mut at_root(program, ["list", "--json"]))?;
         let variants: Vec<Value> = serde_json::from_str(&variants)?;
-        let versions = output(&mut at_root(program, ["versions", "--markdown"]))?;
+        let versions = output(&mut at_root(program, ["versions", "--format", "markdown"]))?;
         for it in variants.iter().rev().filter(|it| is_ready(it)) {
             if let Some(entry) = known.get_mut(text(it, "entry")) {
                 let begin = format!("| {} ", text(it, "id"));

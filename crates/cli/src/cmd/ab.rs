@@ -17,20 +17,18 @@ use wirebench_report::{
 use wirebench_schema::{scenario::Scenario, suite::Phase};
 
 use crate::{
-    block_options::BlockOptions,
+    args::{
+        cohorts::CohortArgs, gate::STRICT, machine::Conditions, output::ResultOptions,
+        services::ServiceOptions,
+    },
     context::Context,
     exit::Exit,
-    format::FormatOption,
-    gate::{GateOptions, Shown},
-    interrupt::Interrupt,
-    options::{Cohorts, Conditions, PayloadOption, ProjectOption, ResultOptions, RunOptions},
+    live::interrupt::Interrupt,
+    options::{PayloadOption, RunOptions},
     preparation::ready,
     request_options::OwnOptions,
-    results,
-    service_options::ServiceOptions,
     session::{Resumable, Setting},
     value,
-    why_option::WhyOption,
 };
 
 const AFTER_HELP: &str = "\
@@ -45,25 +43,14 @@ a bound, or a condition is inconclusive; 4 --fail-if found a regression; 129/130
 
 Manual, with an example for continuous integration: docs/ab.md";
 
-const COUNT: &str = "Cohorts, or blocks with --procedure process, regardless of time [default: until the \
-                     answer is known or --budget is used up, at least 3]";
-const PROCEDURE: &str = "Keep all servers of a cohort running (cohorts), or start one process per run \
-                         (process) [default: cohorts; process for --metric p999 and memory, and for \
-                         --scenario hello-timeout]";
-const MARGIN: &str = "Margin in CPU time or throughput within which A and B count as equal, such as 2% \
-                      [default: 0.5%]";
-
-const STRICT: &str =
-    "Exit with 3 if the verdict is not valid or only a bound, or a condition is inconclusive";
+const SIDE: &str = "COMMAND | ENTRY | URL";
 const DURATION: &str = "Length of the measurement window, filled by slices [default: 240ms]";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = AFTER_HELP,
     group = clap::ArgGroup::new("revised").args(["entry", "server"]).conflicts_with_all(["a", "b"]),
-    mut_arg("count", |it| it.help(COUNT).conflicts_with("precision")),
-    mut_arg("procedure", |it| it.help(PROCEDURE)),
-    mut_arg("margin", |it| it.help(MARGIN)),
+    mut_arg("count", |it| it.conflicts_with("precision")),
     mut_arg("strict", |it| it.help(STRICT)),
     mut_arg("duration", |it| it.help(DURATION))
 )]
@@ -81,26 +68,16 @@ pub(crate) struct Arguments {
     build: Option<String>,
     /// Server A, the reference: a command, such as './my-server {port}', an entry, or the URL of a service that
     /// runs already
-    #[arg(
-        long,
-        value_name = "COMMAND | ENTRY | URL",
-        required_unless_present = "revised",
-        requires = "b"
-    )]
+    #[arg(long, value_name = SIDE, required_unless_present = "revised", requires = "b")]
     a: Option<String>,
     /// Server B, compared with A: a command, an entry or a URL
-    #[arg(
-        long,
-        value_name = "COMMAND | ENTRY | URL",
-        required_unless_present = "revised",
-        requires = "a"
-    )]
+    #[arg(long, value_name = SIDE, required_unless_present = "revised", requires = "a")]
     b: Option<String>,
     /// Working folder of A's command; its program path is relative to it [default: current folder]
-    #[arg(long, value_name = "FOLDER", requires = "a")]
+    #[arg(long, value_name = "FOLDER", requires = "a", hide_short_help = true)]
     a_folder: Option<PathBuf>,
     /// Working folder of B's command [default: current folder]
-    #[arg(long, value_name = "FOLDER", requires = "b")]
+    #[arg(long, value_name = "FOLDER", requires = "b", hide_short_help = true)]
     b_folder: Option<PathBuf>,
     /// Git revision of ENTRY or --server used as A, or a branch that only `origin` has
     #[arg(long, value_name = "REVISION", requires = "revised", conflicts_with_all = ["a", "b"])]
@@ -109,10 +86,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "REVISION", requires = "revised", conflicts_with_all = ["a", "b"])]
     new: Option<String>,
     /// Name of A in the output [default: A, or old]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     name_a: Option<String>,
     /// Name of B in the output [default: B, or new]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     name_b: Option<String>,
     /// Scenario of the load: hello, hello-timeout, echo, mutex, channel, skewed or handoff [default:
     /// hello]
@@ -126,7 +103,7 @@ pub(crate) struct Arguments {
     payload: PayloadOption,
     /// Phase: saturate (closed loop) or cost (a rate that both sides hold) [default: saturate; cost
     /// with --rate and for --metric p50, p99 and p999]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     phase: Option<Phase>,
     /// Metric of the verdict: cpu, throughput, p50, p99, p999, memory or ready [default: cpu; without the processes
     /// of a service throughput, at a rate p50]
@@ -135,114 +112,77 @@ pub(crate) struct Arguments {
     /// Requests per second in the cost phase [default: half the throughput of the slower side]
     #[arg(long, value_name = "N", value_parser = value::count)]
     rate: Option<u64>,
-    /// Start no cohort that would end later than this after the first run; at least three are
-    /// measured [default: 40s; 2m with --procedure process, 10m with --precision, none with --cohorts]
-    #[arg(long, value_name = "DURATION", value_parser = value::budget)]
-    budget: Option<Duration>,
-    /// Add pairs of cohorts until the half width of the interval of B/A is at most this, such as 0.5%;
-    /// raises false differences from 5 % to at most 7 %
-    #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
-    precision: Option<f64>,
-    #[command(flatten)]
-    cohorts: Cohorts,
-    #[command(flatten)]
-    gate: GateOptions,
     #[command(flatten)]
     each_run: RunOptions,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: 5s]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
     steady: Option<Duration>,
     /// Connections in total [default: 64]
     #[arg(short, long, value_name = "N", value_parser = value::connections)]
     connections: Option<usize>,
     #[command(flatten)]
-    why: WhyOption,
+    cohorts: CohortArgs,
     #[command(flatten)]
     conditions: Conditions,
     #[command(flatten)]
-    format: FormatOption,
-    #[command(flatten)]
     telling: ResultOptions,
-    #[command(flatten)]
-    block: BlockOptions,
-    #[command(flatten)]
-    project: ProjectOption,
 }
 
 impl Resumable for Arguments {
-    fn resume(&mut self, seed: u64, strict: bool) {
-        self.conditions.seed = Some(seed);
-        self.telling.quiet = true;
-        self.block.know_rates();
-        self.gate.strict |= strict;
+    fn shared(&mut self) -> (&mut Conditions, &mut CohortArgs, &mut ResultOptions) {
+        (&mut self.conditions, &mut self.cohorts, &mut self.telling)
     }
 
     fn has_fixed_plan(&self) -> bool {
         true
     }
 
-    fn project(&self) -> &ProjectOption {
-        &self.project
-    }
-
     fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
-        self.gate.create_file()?;
         self.experiment(context)
     }
 
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
         let ab = Ab::of(&finished.journal, &self.wishes())
             .context("the journal does not hold two servers in pairs")?;
-        let exit = interrupt.exit();
-        let mut place = results::place(&finished.folder);
-        if exit.is_some() {
-            place += &format!("\n{}", finished.next_step());
-        }
-        self.format.print(&ab, place, |place| ab.page(Some(place)));
-        results::write(finished, &ab)?;
-        let of_gate = self.gate.conclude("ab", ab.gate.as_ref(), Shown::There)?;
-        Ok(exit.unwrap_or(match of_gate {
-            Exit::Regression => of_gate,
-            _ if !finished.all_well() => Exit::Failed,
-            Exit::Fine if self.gate.strict && !ab.is_valid() => Exit::NotValid,
-            _ => of_gate,
-        }))
+        let delivery = &self.telling.delivery;
+        let of_result = || match () {
+            () if !finished.all_well() => Exit::Failed,
+            () if delivery.gate.strict && !ab.is_valid() => Exit::NotValid,
+            () => Exit::Fine,
+        };
+        let page = |place| ab.page(Some(place));
+        delivery.keep("ab", &ab, ab.gate.as_ref(), (finished, interrupt), page, of_result)
     }
 }
 
 impl Arguments {
     fn wishes(&self) -> AbOptions {
-        AbOptions { metric: self.metric, conditions: self.gate.conditions().to_vec() }
+        let conditions = self.telling.delivery.gate.conditions().to_vec();
+        AbOptions { metric: self.metric, conditions }
     }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    arguments.gate.create_file()?;
-    let context = Context::new(&arguments.project)?;
-    let setting = match arguments.experiment(&context) {
-        Ok(setting) => setting,
-        // Trying perf out takes a moment.
-        Err(error) => return context.interrupt.exit().ok_or(error),
-    };
+    let context = Context::new(&arguments.telling.project)?;
+    // Trying perf out takes a moment.
+    let setting =
+        arguments.experiment(&context).or_else(|it| context.interrupt.check().and(Err(it)))?;
     let Setting { mut experiment, subjects, .. } = setting;
     let mut reporter = arguments.telling.reporter();
     let (shared, named) = (tree::shared_files(&subjects), subjects.clone());
     let idle = arguments.conditions.idle;
     let readied = ready(&context, (&mut experiment, idle), subjects, &mut reporter);
     // Two builds that write one file at the same time may also fail.
-    if arguments.server.is_some() && !matches!(readied, Ok(Err(_))) {
-        tree::check(&shared, &named).inspect_err(|_| reporter.finish())?;
+    if arguments.server.is_some() && context.interrupt.exit().is_none() {
+        tree::check(&shared, &named)?;
     }
-    let (prepared, _awake) = match readied? {
-        Ok(ready) => ready,
-        Err(exit) => return Ok(exit),
-    };
+    let (prepared, _awake) = readied?;
     let subjects = prepared.subjects();
     if let ([old, new], true, None) = (&subjects[..], arguments.old.is_some(), &arguments.new) {
         tree::note_ignored(&context.project.state, [&old.source, &new.source]);
     }
     reporter.outlook = outlook::line(&experiment, &prepared);
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
-    reporter.finish();
+    drop(reporter);
     arguments.conclude(&context.interrupt, &finished?)
 }

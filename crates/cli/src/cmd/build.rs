@@ -4,10 +4,10 @@
 use wirebench_catalogue::{build::Freshness, requirement::Availability};
 
 use crate::{
+    args::project::ProjectOption,
     building::{BuildOptions, BuildOutput, build_all},
     context::Context,
     exit::Exit,
-    options::ProjectOption,
     out, value,
 };
 

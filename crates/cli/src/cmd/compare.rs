@@ -12,11 +12,11 @@ use wirebench_report::{
 };
 
 use crate::{
+    args::format::GROUP,
+    deliver::DeliveryArgs,
     exit::{Exit, incomparable, usage},
-    format::{FormatOption, GROUP},
-    gate::{GateOptions, Shown},
-    latest, out,
-    results::Stored,
+    out,
+    results::{latest, stored::Stored},
 };
 
 const AFTER_HELP: &str = "\
@@ -55,13 +55,11 @@ pub(crate) struct Arguments {
     /// Show insignificant changes too
     #[arg(long, conflicts_with = GROUP)]
     all: bool,
-    #[command(flatten)]
-    gate: GateOptions,
     /// Compare even if machine, workload, load generator, placement or replies differ
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    format: FormatOption,
+    delivery: DeliveryArgs,
 }
 
 impl Arguments {
@@ -86,18 +84,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let [old_name, new_name] = [&arguments.old, &arguments.new].map(|it| it.display().to_string());
     let (old, new) = (stored(&arguments.old)?, stored(&arguments.new)?);
-    arguments.gate.check(&gates::scope("compare", &new.journal))?;
+    arguments.delivery.gate.check(&gates::scope("compare", &new.journal))?;
     let wishes = CompareOptions {
         metrics: arguments.metric.clone(),
         basis: if arguments.absolute { Basis::Absolute } else { Basis::Relative },
         differences: if arguments.force { Differences::Force } else { Differences::Refuse },
-        conditions: arguments.gate.conditions().to_vec(),
+        conditions: arguments.delivery.gate.conditions().to_vec(),
     };
     let comparison = compare(&old.side(&old_name), &new.side(&new_name), &wishes)
         .map_err(|reason| incomparable(refusal(&reason, &old_name, &new_name)))?;
     let rows = if arguments.all { Rows::All } else { Rows::ThatCount };
-    out::result(&arguments.format.text(&comparison, None, || comparison.text(rows)));
-    arguments.gate.conclude("compare", comparison.gate.as_ref(), Shown::There)
+    let gate = comparison.gate.as_ref();
+    arguments.delivery.show("compare", &comparison, gate, || comparison.text(rows))
 }
 
 /// A result of `wirebench run`.

@@ -16,7 +16,7 @@ use wirebench_schema::{
     suite::{Phase, Scale},
 };
 
-use crate::{exit::Exit, options::ProjectOption, out, suites};
+use crate::{args::project::ProjectOption, exit::Exit, out, suites};
 
 #[derive(Debug, clap::Args)]
 #[command(

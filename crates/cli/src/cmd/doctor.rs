@@ -11,7 +11,9 @@ use wirebench_doctor::{Effect, Finding, Group, State, examine_here, problems};
 use wirebench_report::wrap::wrap;
 use wirebench_sys::awake::AwakeCpus;
 
-use crate::{context::Context, exit::Exit, options::ProjectOption, out, session::Original, value};
+use crate::{
+    args::project::ProjectOption, context::Context, exit::Exit, out, session::Original, value,
+};
 
 /// The version of what `--json` prints. It grows whenever a field changes its meaning or goes away.
 const FORMAT: u32 = 3;

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use wirebench_schema::argv;
 
 use crate::{
-    embedded, exit::Exit, interrupt::Interrupt, options::ProjectOption, out, session::Original,
+    args::project::ProjectOption, embedded, exit::Exit, live::interrupt::Interrupt, out,
+    session::Original,
 };
 
 use blocks::Blocks;
@@ -62,9 +63,7 @@ pub(crate) fn run(arguments: &Arguments, original: Original) -> anyhow::Result<E
 /// The folder of results, without --output.
 fn usual_results() -> anyhow::Result<PathBuf> {
     let project = ProjectOption::default().project()?;
-    if project.embedded.is_some() {
-        embedded::make_results(&project.results)?;
-    }
+    embedded::make_results(&project)?;
     Ok(project.results)
 }
 

@@ -5,7 +5,10 @@ mod overview;
 
 use serde_json::{Value, json};
 use wirebench_catalogue::{requirement::Availability, subject::Subject};
-use wirebench_report::table::{Style, listing};
+use wirebench_report::{
+    format::Format,
+    table::{Style, listing},
+};
 use wirebench_schema::{
     entry::{Deviation, Mechanism},
     id::{VariantId, is_like},
@@ -13,15 +16,20 @@ use wirebench_schema::{
 };
 
 use crate::{
+    args::{
+        format::{FormatOption, GROUP, one_of},
+        project::ProjectOption,
+    },
     context::Context,
     embedded,
     exit::{Exit, usage},
-    options::ProjectOption,
     out,
 };
 use details::details;
+use overview::Listed;
 
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("format", |it| it.value_parser(one_of([Format::Markdown, Format::Json]))))]
 pub(crate) struct Arguments {
     /// Entries such as c/epoll, variants such as cpp/boost-asio:prefork, languages such as go, or
     /// patterns such as '*/*asio*', to show each variant; a single entry is shown with details
@@ -42,37 +50,31 @@ pub(crate) struct Arguments {
     /// List only variants with this event mechanism: epoll, io_uring or blocking; repeatable
     #[arg(long = "mechanism", value_name = "NAME")]
     mechanisms: Vec<Mechanism>,
-    /// Print a Markdown table
-    #[arg(long, conflicts_with = "details")]
-    markdown: bool,
-    /// Print JSON with all details
-    #[arg(long, conflicts_with_all = ["details", "markdown"])]
-    json: bool,
+    #[command(flatten)]
+    format: FormatOption,
     /// Show all details of each variant
-    #[arg(short = 'v', long)]
+    #[arg(short = 'v', long, conflicts_with = GROUP)]
     details: bool,
     #[command(flatten)]
     project: ProjectOption,
 }
-
-/// A variant and whether it can be built here.
-type Row = (Subject, Availability);
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = Context::new(&arguments.project)?;
     let subjects = arguments.filter(context.select(&arguments.names)?)?;
     let survey = context.prober().survey(&subjects);
     let rows = subjects.into_iter().zip(survey);
-    let is_wanted = |(_, availability): &Row| match availability {
+    let is_wanted = |(_, availability): &Listed| match availability {
         Availability::Ready => !arguments.missing,
         Availability::NeedsSetup { .. } | Availability::NotAvailable { .. } => !arguments.ready,
     };
-    let rows: Vec<Row> = rows.filter(is_wanted).collect();
+    let rows: Vec<Listed> = rows.filter(is_wanted).collect();
     let width = out::columns().map_or(overview::WIDTH, usize::from);
-    let text = if arguments.json {
-        serde_json::to_string_pretty(&rows.iter().map(in_json).collect::<Vec<_>>())?
-    } else if arguments.markdown {
+    let form = arguments.format.get();
+    let text = if form == Some(Format::Markdown) {
         in_markdown(&rows)
+    } else if form.is_some() {
+        serde_json::to_string_pretty(&rows.iter().map(in_json).collect::<Vec<_>>())?
     } else if arguments.details || is_one_entry(&arguments.names) {
         rows.iter().map(details).collect::<Vec<_>>().join("\n")
     } else if rows.is_empty() {
@@ -123,9 +125,9 @@ fn is_one_entry(names: &[String]) -> bool {
     matches!(names, [name] if is_entry(name))
 }
 
-fn in_markdown(rows: &[Row]) -> String {
+fn in_markdown(rows: &[Listed]) -> String {
     let head = ["entry", "class", "model", "mechanism", "sharing", "scenarios", "state"];
-    let cells = |(subject, availability): &Row| {
+    let cells = |(subject, availability): &Listed| {
         let variant = &subject.variant;
         let state = match availability.reason() {
             None => availability.state().to_owned(),
@@ -144,7 +146,7 @@ fn in_markdown(rows: &[Row]) -> String {
     listing(Style::Markdown, &head, head.len(), rows.iter().map(cells).collect())
 }
 
-fn in_json((subject, availability): &Row) -> Value {
+fn in_json((subject, availability): &Listed) -> Value {
     let variant = &subject.variant;
     let deviation = |it: &Deviation| json!({ "check": it.check, "reason": it.reason });
     let deviations: Vec<Value> = variant.deviations.iter().map(deviation).collect();

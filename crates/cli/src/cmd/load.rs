@@ -27,14 +27,13 @@ use wirebench_schema::load::{Body, LoadConfig, LoadEvent, LoadReport, LoadResult
 
 use self::{files::Files, live::Live, options::OutputOptions};
 use crate::{
+    args::gate::Shown,
     context::command_line,
     exit::Exit,
-    gate::Shown,
-    interrupt::Interrupt,
-    loads::LoadFolder,
+    live::interrupt::Interrupt,
     out,
     request_options::{learn_files, read_requests},
-    results,
+    results::{loads::LoadFolder, stored},
 };
 
 /// Hides the secrets of the files that this load sends.
@@ -51,7 +50,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     learn_secrets(&config);
     let output = &arguments.output;
     arguments.gate.check(&gates::scope_of_load("load", &config))?;
-    arguments.gate.create_file()?;
     let fleet = arguments.fleet.fleet()?;
     let files = Files::open(output, &out::hide_in(config.clone())?)?;
     let create = |parent: &PathBuf| LoadFolder::create(parent, fleet.is_none());
@@ -174,37 +172,38 @@ fn conclude(
     print(output, result, gate.as_ref());
     if let Some(folder) = folder {
         folder.write(result, gate.as_ref())?;
-        let place = results::place(folder.path());
+        let place = stored::place(&folder.path);
         match output.json || output.events {
             true => out::note(&place),
             false => out::result(&format!("{place}\n")),
         }
     }
     let shown = if output.json || output.events { Shown::Aside } else { Shown::After };
-    let of_gate = arguments.gate.conclude("load", gate.as_ref(), shown)?;
-    let mut exit = Exit::Fine;
-    if report.requests == 0 && !report.interrupted {
-        exit = Exit::Failed;
-        out::error(&without_reply(report));
-    } else if let Some(gave_up) = gave_up(report).filter(|_| !report.interrupted) {
-        exit = Exit::Failed;
-        out::error(&gave_up);
-    }
-    if let Some(failures) = failures(report).filter(|_| report.requests > 0) {
-        out::note(&failures);
-    }
-    if let Some(behind) = falls_behind(report) {
-        out::note(&format!("warning: {behind}: choose a lower rate"));
-    }
-    for reason in not_valid(report) {
-        exit = Exit::NotValid;
-        out::error(&format!("not valid: {reason}"));
-    }
-    for complaint in files.complaints() {
-        exit = Exit::Failed;
-        out::error(&complaint);
-    }
-    Ok(if of_gate == Exit::Regression || exit == Exit::Fine { of_gate } else { exit })
+    arguments.gate.conclude(("load", gate.as_ref(), shown), Exit::Fine, || {
+        let mut exit = Exit::Fine;
+        if report.requests == 0 && !report.interrupted {
+            exit = Exit::Failed;
+            out::error(&without_reply(report));
+        } else if let Some(gave_up) = gave_up(report).filter(|_| !report.interrupted) {
+            exit = Exit::Failed;
+            out::error(&gave_up);
+        }
+        if let Some(failures) = failures(report).filter(|_| report.requests > 0) {
+            out::note(&failures);
+        }
+        if let Some(behind) = falls_behind(report) {
+            out::note(&format!("warning: {behind}: choose a lower rate"));
+        }
+        for reason in not_valid(report) {
+            exit = Exit::NotValid;
+            out::error(&format!("not valid: {reason}"));
+        }
+        for complaint in files.complaints() {
+            exit = Exit::Failed;
+            out::error(&complaint);
+        }
+        exit
+    })
 }
 
 /// Why there is no figure of a load that was not stopped.

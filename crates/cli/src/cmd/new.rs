@@ -4,9 +4,9 @@ use anyhow::Context as _;
 use wirebench_catalogue::template::{NewError, State, create, languages};
 
 use crate::{
+    args::project::ProjectOption,
     context::Context,
     exit::{Exit, usage},
-    options::ProjectOption,
     out,
 };
 

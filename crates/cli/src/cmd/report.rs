@@ -6,31 +6,31 @@ use std::{
     path::{Path, PathBuf},
 };
 use wirebench_report::{
-    Details, Report as _,
+    Details, Report,
     ab::{Ab, AbOptions},
     analysis::{Analysis, Metric, MetricFacts},
     compare::Gate,
-    document::Look,
+    document::{Document, Look},
     format::Format,
     gates,
     load_text::{Detail, Wanted, load_text},
     screen, site, slices, svg,
     tune::Tuned,
 };
-use wirebench_schema::{gate::GateScope, journal::Journal};
+use wirebench_schema::gate::GateScope;
 
 use crate::{
-    archive,
+    args::{filter::ViewOptions, format::GROUP, gate::Shown},
+    deliver::DeliveryArgs,
     exit::{Exit, usage},
-    format::{FormatOption, GROUP},
-    gate::{GateOptions, Shown},
-    latest,
-    loads::{self, StoredLoad},
     out,
-    results::{self, Known},
-    splice,
+    results::{
+        archive, latest,
+        loads::{self, StoredLoad},
+        splice,
+        stored::{self, Known},
+    },
     suites::with_figures_of_today,
-    view_options::ViewOptions,
 };
 
 #[derive(Debug, clap::Args)]
@@ -48,13 +48,11 @@ pub(crate) struct Arguments {
     /// slices count [default: the page that `run` prints]
     #[arg(long, value_name = "SERVER", num_args = 0..=1, require_equals = true, conflicts_with = GROUP)]
     explain: Option<Option<String>>,
-    #[command(flatten)]
-    format: FormatOption,
-    /// Metric to compare by, with --explain or --markdown, or the only one, with --bencher or
-    /// --github-action-benchmark: throughput, cpu, p50, p99, p999, switches, memory or ready; in idle phases
+    /// Metric to compare by, with --explain or --format markdown, or the only one, with --format bencher or
+    /// github-action-benchmark: throughput, cpu, p50, p99, p999, switches, memory or ready; in idle phases
     /// memory-at-rest, memory-idle, memory-per-connection or idle-cpu [default: the primary metric of
-    /// each phase; all with --bencher and --github-action-benchmark]
-    #[arg(long, value_name = "NAME", value_parser = Metric::read, conflicts_with_all = ["csv", "json"])]
+    /// each phase; all with the last two forms]
+    #[arg(long, value_name = "NAME", value_parser = Metric::read)]
     metric: Option<Metric>,
     /// Replace the text between the lines `<!-- wirebench: begin -->` and `<!-- wirebench: end -->` of
     /// this file by the output
@@ -70,19 +68,25 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     view: ViewOptions,
     #[command(flatten)]
-    gate: GateOptions,
+    delivery: DeliveryArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(target) = &arguments.archive {
-        archive::write(&arguments.run, target, |text| arguments.format.shared(text))?;
+        archive::write(&arguments.run, target, |text| arguments.delivery.format.shared(text))?;
         out::result(&format!("{}\n", target.display()));
         return Ok(Exit::Fine);
+    }
+    if let (Some(_), Some(form @ (Format::Csv | Format::Json))) =
+        (arguments.metric, arguments.delivery.format.form.get())
+    {
+        let form = form.name();
+        return Err(usage(format!("--format {form} has all metrics: omit --metric")));
     }
     if let Some(load) = loads::read(&arguments.run)? {
         return arguments.load(&load);
     }
-    let journal = with_figures_of_today(results::journal(&arguments.run).map_err(usage)?);
+    let journal = with_figures_of_today(stored::journal(&arguments.run).map_err(usage)?);
     let journal = arguments.view.of(journal)?;
     if let Some(server) = arguments.drawn() {
         let drawn = slices::text(&arguments.view.analysis(&journal), server).map_err(usage)?;
@@ -90,35 +94,36 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Fine);
     }
     if let Some(folder) = &arguments.svg {
-        let known = Known::of(&journal, results::folder(&arguments.run))?;
+        let known = Known::of(&journal, stored::folder(&arguments.run))?;
         let page =
             site::run_page(&arguments.view.analysis(&journal), known.facts(Look::Plain, None));
         return arguments.pictures(&page, folder);
     }
     let metric = arguments.metric;
-    let conditions = arguments.gate.conditions();
-    let ab = Ab::of(&journal, &AbOptions { metric, conditions: conditions.to_vec() });
-    let mut tuned = Tuned::of(&journal);
-    let of_run = gates::scope("report", &journal);
-    arguments.gate.check(&match (&ab, &tuned) {
-        (Some(_), _) => GateScope { values: Metric::limitable().collect(), ..of_run },
-        (_, Some(_)) => {
-            GateScope { values: Metric::limitable().collect(), changes: Vec::new(), ..of_run }
-        }
-        (None, None) => of_run,
-    })?;
-    let gate = match (&ab, &mut tuned) {
-        (Some(ab), _) => ab.gate.clone(),
-        (None, Some(tuned)) => {
-            tuned.gate = gates::of_tune(tuned, conditions);
-            tuned.gate.clone()
-        }
-        (None, None) => gates::of_run(&Analysis::of(&journal), conditions),
-    };
-    let is_text = ab.is_some() || arguments.format.format.is_none();
-    arguments.print(&arguments.text(&journal, (ab.as_ref(), tuned.as_ref()), gate.as_ref())?)?;
-    let shown = if is_text { Shown::There } else { Shown::Aside };
-    arguments.gate.conclude("report", gate.as_ref(), shown)
+    let is_explained = arguments.explain.is_some() || metric.is_some();
+    let DeliveryArgs { gate: options, .. } = &arguments.delivery;
+    let scope = gates::scope("report", &journal);
+    let conditions = options.conditions();
+    if let Some(ab) = Ab::of(&journal, &AbOptions { metric, conditions: conditions.to_vec() }) {
+        options.check(&GateScope { values: Metric::limitable().collect(), ..scope })?;
+        let page = || if is_explained { ab.details() } else { ab.page(None) };
+        return arguments.show(&ab, (ab.gate.as_ref(), Shown::There), page);
+    }
+    if let Some(mut tuned) = Tuned::of(&journal).filter(|_| metric.is_none()) {
+        let values = Metric::limitable().collect();
+        options.check(&GateScope { values, changes: Vec::new(), ..scope })?;
+        tuned.gate = gates::of_tune(&tuned, conditions);
+        return arguments.show(&tuned, (tuned.gate.as_ref(), Shown::There), || tuned.details());
+    }
+    options.check(&scope)?;
+    let analysis = &arguments.view.analysis(&journal);
+    let gate = &gates::of_run(analysis, conditions);
+    let known = Known::of(&journal, stored::folder(&arguments.run))?;
+    let details = Details { analysis, metric, facts: known.facts(Look::Plain, gate.as_ref()) };
+    arguments.show(&details, (gate.as_ref(), Shown::There), || match is_explained {
+        true => details.details(),
+        false => arguments.page(analysis, &known, gate.as_ref()),
+    })
 }
 
 impl Arguments {
@@ -136,11 +141,11 @@ impl Arguments {
             )));
         }
         let report = &stored.result.report;
-        self.gate.check(&gates::scope_of_load("report", &report.config))?;
-        let gate = gates::of_load(report, self.gate.conditions());
+        self.delivery.gate.check(&gates::scope_of_load("report", &report.config))?;
+        let gate = gates::of_load(report, self.delivery.gate.conditions());
         let load = stored.load(gate.as_ref());
         if let Some(folder) = &self.svg {
-            return self.pictures(&load.html(), folder);
+            return self.pictures(&load.page(), folder);
         }
         let detail = if self.explain.is_some() { Detail::Everything } else { Detail::Needed };
         let shown = || {
@@ -148,11 +153,20 @@ impl Arguments {
             let text = load_text(report, &wanted);
             self.with_place(text)
         };
-        self.print(&self.format.text(&load, self.metric, shown))?;
         // Text in wrk's layout has no place for conditions.
-        let is_page = self.splice.is_none() && self.format.format.is_none();
-        let shown = if is_page { Shown::After } else { Shown::Aside };
-        self.gate.conclude("report", gate.as_ref(), shown)
+        let place = if self.splice.is_none() { Shown::After } else { Shown::Aside };
+        self.show(&load, (gate.as_ref(), place), shown)
+    }
+
+    /// Prints a result, on a terminal as `page`, and judges it.
+    fn show(
+        &self,
+        report: &dyn Report,
+        (gate, place): (Option<&Gate>, Shown),
+        page: impl FnOnce() -> String,
+    ) -> anyhow::Result<Exit> {
+        self.print(&self.delivery.format.text(report, self.metric, page))?;
+        self.delivery.judge(("report", gate, place), || Exit::Fine)
     }
 
     /// Prints the result, or puts it into a document.
@@ -161,16 +175,16 @@ impl Arguments {
             out::result(text);
             return Ok(());
         };
-        let is_markdown = matches!(self.format.format, Some(Format::Markdown));
+        let is_markdown = self.delivery.format.form.get() == Some(Format::Markdown);
         let block = if is_markdown { splice::Block::Markdown } else { splice::Block::Code };
-        splice::into(file, block, &self.format.shared(text))?;
+        splice::into(file, block, &self.delivery.format.shared(text))?;
         out::note(&format!("{} has the result of {}", file.display(), self.run.display()));
         Ok(())
     }
 
     /// Writes the pictures of an HTML report.
-    fn pictures(&self, page: &str, folder: &Path) -> anyhow::Result<Exit> {
-        let pictures = svg::pictures(&self.format.shared(page));
+    fn pictures(&self, page: &Document, folder: &Path) -> anyhow::Result<Exit> {
+        let pictures = svg::pictures(page, |text| self.delivery.format.shared(text));
         if pictures.is_empty() {
             return Err(usage(format!(
                 "{} has no pictures: they are made of rates and cohorts of `wirebench run`, and of `load`",
@@ -187,30 +201,6 @@ impl Arguments {
         Ok(Exit::Fine)
     }
 
-    /// The result as it was asked for.
-    fn text(
-        &self,
-        journal: &Journal,
-        (ab, tuned): (Option<&Ab<'_>>, Option<&Tuned<'_>>),
-        gate: Option<&Gate>,
-    ) -> anyhow::Result<String> {
-        let metric = self.metric;
-        let explain = self.explain.is_some() || metric.is_some();
-        if let Some(ab) = ab {
-            let shown = || if explain { ab.details() } else { ab.page(None) };
-            return Ok(self.format.text(ab, metric, shown));
-        }
-        if let Some(tuned) = tuned.filter(|_| metric.is_none()) {
-            return Ok(self.format.text(tuned, None, || tuned.details()));
-        }
-        let known = Known::of(journal, results::folder(&self.run))?;
-        let analysis = &self.view.analysis(journal);
-        let details = Details { analysis, metric, facts: known.facts(Look::Plain, gate) };
-        let page = || self.page(analysis, &known, gate);
-        let shown = || if explain { details.details() } else { page() };
-        Ok(self.format.text(&details, metric, shown))
-    }
-
     /// The page that `run` prints. In a document there are no colours, and no folder of this machine.
     fn page(&self, analysis: &Analysis<'_>, known: &Known, gate: Option<&Gate>) -> String {
         let mut facts = known.facts(self.look(), gate);
@@ -219,11 +209,11 @@ impl Arguments {
     }
 
     fn with_place(&self, page: String) -> String {
-        let folder = results::folder(&self.run);
-        if self.splice.is_some() || !folder.join(results::HTML_FILE).is_file() {
+        let folder = stored::folder(&self.run);
+        if self.splice.is_some() || !folder.join(stored::HTML_FILE).is_file() {
             return page;
         }
-        format!("{}\n{}", page.trim_end_matches('\n'), results::place(folder))
+        format!("{}\n{}", page.trim_end_matches('\n'), stored::place(folder))
     }
 
     fn look(&self) -> Look {

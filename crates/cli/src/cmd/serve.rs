@@ -8,9 +8,9 @@ use wirebench_schema::scenario::Scenario;
 use wirebench_server::launch::{STOP_GRACE, check_machine};
 
 use crate::{
+    args::project::ProjectOption,
     context::Context,
     exit::{Exit, usage},
-    options::ProjectOption,
     out, value,
 };
 

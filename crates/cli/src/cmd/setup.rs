@@ -22,9 +22,9 @@ use wirebench_schema::argv::display;
 use wirebench_server::command::{Job, NO_ENV};
 
 use crate::{
+    args::project::ProjectOption,
     context::Context,
     exit::{Exit, usage},
-    options::ProjectOption,
     out,
 };
 
@@ -82,14 +82,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         } else {
             work.fetch_sources(&sources)?;
         }
-        if let Some(exit) = context.interrupt.exit() {
-            return Ok(exit);
-        }
+        context.interrupt.check()?;
     }
     work.note_what_did_not_help(&look(&context, &subjects))?;
-    if let Some(exit) = context.interrupt.exit() {
-        return Ok(exit);
-    }
+    context.interrupt.check()?;
     work.summarise(&subjects);
     Ok(if work.failed.is_empty() { Exit::Fine } else { Exit::Failed })
 }
@@ -113,12 +109,17 @@ fn show(setup: &Setup) -> Exit {
     for fetch in &setup.fetches {
         out::result(&fetch.shown());
     }
-    let sources = setup.checkouts.iter().flat_map(sources::lines);
+    let sources = setup.checkouts.iter().flat_map(source_lines);
     sources.for_each(|line| out::result(&format!("fetch {line}")));
     if setup.is_done() {
         out::result(&nothing_to_do(setup.out_of_reach.len()));
     }
     Exit::Fine
+}
+
+/// One line for each source of an entry.
+fn source_lines(checkouts: &Checkouts) -> Vec<String> {
+    checkouts.shown().map(|source| format!("{}: {source}", checkouts.entry)).collect()
 }
 
 /// Requirements that setup cannot install, each with all variants of an entry that need it.

@@ -25,13 +25,14 @@ use wirebench_schema::{journal::Journal, secrets};
 use wirebench_server::{digest, parallel};
 
 use crate::{
+    args::format::{SecretsOption, redacted},
     exit::{Exit, usage},
-    format::redacted,
-    loads::is_in as is_load,
-    options::SecretsOption,
     out,
     plan::count,
-    results::{Known, Stored},
+    results::{
+        loads::is_in as is_load,
+        stored::{Known, Stored},
+    },
     suites::with_figures_of_today,
 };
 
@@ -129,7 +130,7 @@ impl Arguments {
         }
         let known = Known::of(&journal, folder)?;
         let analysis = Analysis::of(&journal);
-        let page = site::run_page(&analysis, known.facts(Look::Plain, None));
+        let page = site::run_page(&analysis, known.facts(Look::Plain, None)).html();
         write(&own.join(PAGE_FILE), &self.shared(&page))?;
         let environment = journal::environment(folder).map_err(usage)?;
         let id = own.file_name().unwrap_or_default().to_string_lossy();

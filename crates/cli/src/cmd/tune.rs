@@ -6,10 +6,11 @@ mod lists;
 mod search;
 mod sweep;
 
+use anyhow::Context as _;
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
-    experiment::{Experiment, Finished, Knowledge},
+    experiment::{Experiment, Finished, Prepared},
     measure::RunSettings,
 };
 use wirebench_report::{
@@ -23,20 +24,28 @@ use wirebench_schema::{
     metric::Metric,
     objective::Objective,
     scenario::Scenario,
-    suite::{Scale, Suite, Workload},
+    suite::{Suite, Workload},
     verification::Verification,
 };
 
+use wirebench_sys::awake::AwakeCpus;
+
 use crate::{
-    context::{Context, checked, command_line, only_one},
+    args::{
+        gate::VALUES,
+        idle::{NATURAL, one_mode},
+        machine::{Conditions, placement},
+        output::ResultOptions,
+        services::ServiceOptions,
+    },
+    context::{Context, checked, only_one},
+    deliver::DeliveryArgs,
     exit::{Exit, usage},
-    format::FormatOption,
-    gate::{GateOptions, Shown, VALUES},
-    idle_option::{NATURAL, one_mode},
-    options::{self, Conditions, PayloadOption, ProjectOption, ResultOptions},
+    experiment_of::experiment_of,
+    live::{interrupt::Interrupt, progress::Reporter},
+    options::{self, PayloadOption},
+    preparation::ready,
     request_options::OwnOptions,
-    results,
-    service_options::ServiceOptions,
     value::{self, List},
 };
 
@@ -67,14 +76,10 @@ duration = "1s"
 )]
 pub(crate) struct Arguments {
     /// Entry or variant, such as go/net, or the URL of a service that runs already
-    #[arg(
-        value_name = "ENTRY | URL",
-        required_unless_present = "server",
-        conflicts_with = "server"
-    )]
+    #[arg(value_name = "ENTRY | URL", required_unless_present = "server")]
     entry: Option<String>,
     /// Server command instead of an entry, such as './my-server {port}'
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "entry")]
     server: Option<String>,
     /// Scenario of the load: hello, hello-timeout, echo, mutex, channel, skewed or handoff [default:
     /// hello]
@@ -99,7 +104,7 @@ pub(crate) struct Arguments {
     duration: Option<Duration>,
     /// Warm-up load before the window, not counted; four times as long in the first run of a server in
     /// a sweep [default: 100ms; with --objective 200ms]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
     warmup: Option<Duration>,
     /// Sweep: runs per combination [default: 3]
     #[arg(long, value_name = "N", value_parser = value::positive_count::<u32>, conflicts_with = "objectives")]
@@ -121,27 +126,20 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     budget: Option<Duration>,
     #[command(flatten)]
-    gate: GateOptions,
-    #[command(flatten)]
     conditions: Conditions,
     #[command(flatten)]
-    format: FormatOption,
-    #[command(flatten)]
     telling: ResultOptions,
-    #[command(flatten)]
-    project: ProjectOption,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    arguments.gate.create_file()?;
-    let context = Context::new(&arguments.project)?;
+    let context = Context::new(&arguments.telling.project)?;
     arguments.conditions.require_files(&context)?;
     let limit = ("--objective with --rates LOW-HIGH", arguments.rates.is_some());
     let services = arguments.service.find(&context, &arguments.entry, limit)?;
     let model = arguments.model(&context, &services)?;
     let subject = arguments.subject(&context, model.scenario, services)?;
     arguments.conditions.check_reach(std::slice::from_ref(&subject))?;
-    arguments.gate.check(&GateScope {
+    arguments.telling.delivery.gate.check(&GateScope {
         verb: "tune",
         values: Metric::limitable().collect(),
         servers: vec![subject.variant.id.clone()],
@@ -193,57 +191,39 @@ impl Arguments {
 
     fn settings(&self, context: &Context) -> anyhow::Result<RunSettings> {
         let workers = self.workers.iter().flatten().max().copied();
-        self.conditions.settings(context, options::placement(&self.conditions.wish(workers))?)
+        self.conditions.settings(context, placement(&self.conditions.wish(workers))?)
     }
 
-    /// An experiment with these workloads, each run so often.
-    fn experiment(
+    /// An experiment with these workloads, each run so often, whose server is built.
+    fn prepared(
         &self,
-        context: &Context,
+        (context, reporter): (&Context, &mut Reporter),
+        subject: Subject,
         settings: RunSettings,
         (workloads, blocks): (Vec<Workload>, u32),
-    ) -> anyhow::Result<Experiment> {
+    ) -> anyhow::Result<(Experiment, Prepared, Option<AwakeCpus>)> {
         let mut suite = Suite::parse(SUITE, TEMPLATE).map_err(usage)?;
         // There is one server: no ratio, and so no baseline that would be run twice.
         (suite.workloads, suite.blocks, suite.baseline_copies) = (workloads, blocks, 1);
-        Ok(Experiment {
-            suite,
-            scale: Scale::Machine,
-            published: None,
-            left_out: Vec::new(),
-            settings,
-            project: self.telling.project(context)?,
-            procedure: Procedure::Process,
-            margin: None,
-            metric: None,
-            least_blocks: 1,
-            command: command_line(),
-            labels: self.telling.labels(context),
-            verification: self.conditions.verification(Verification::Full),
-            named: Vec::new(),
-            goal: Goal { budget: self.budget, ..Goal::default() },
-            // A sweep has no ratio to a baseline whose interval could be narrow enough.
-            part: None,
-            knowledge: Knowledge::of_width(|_| None),
-            why: None,
-            complete_cohorts: |_| None,
-        })
+        let verification = self.conditions.verification(Verification::Full);
+        let plan = (Procedure::Process, Goal { budget: self.budget, ..Goal::default() });
+        let mut experiment =
+            experiment_of(context, &self.telling, verification, (suite, settings), plan)?;
+        let measured = (&mut experiment, self.conditions.idle);
+        let (prepared, awake) = ready(context, measured, vec![subject], reporter)?;
+        Ok((experiment, prepared, awake))
     }
 }
 
-/// Prints the result, writes the reports and names their folder. Returns the exit code of the conditions, or `usual`.
+/// Prints the result, and writes the reports. Returns the exit code, `of_result` unless a condition has one.
 fn show(
-    finished: &Finished,
-    mut tuned: Tuned<'_>,
-    arguments: &Arguments,
-    usual: Exit,
+    (finished, interrupt): (&Finished, &Interrupt),
+    delivery: &DeliveryArgs,
+    of_result: Exit,
 ) -> anyhow::Result<Exit> {
-    let format = arguments.format;
-    let place = format!("results: {}", finished.folder.display());
-    tuned.gate = gates::of_tune(&tuned, arguments.gate.conditions());
-    format.print(&tuned, place, |place| format!("{}{place}", tuned.details()));
-    results::write(finished, &tuned)?;
-    let shown = if format.format.is_none() { Shown::There } else { Shown::Aside };
-    let of_gate = arguments.gate.conclude("tune", tuned.gate.as_ref(), shown)?;
-    Ok(if of_gate == Exit::Regression || usual == Exit::Fine { of_gate } else { usual })
+    let mut tuned =
+        Tuned::of(&finished.journal).context("the journal has no sweep and no search")?;
+    tuned.gate = gates::of_tune(&tuned, delivery.gate.conditions());
+    let page = |place| format!("{}{place}", tuned.details());
+    delivery.keep("tune", &tuned, tuned.gate.as_ref(), (finished, interrupt), page, || of_result)
 }

@@ -15,14 +15,17 @@ use wirebench_server::parallel;
 use wirebench_verify::Verdict;
 
 use crate::{
+    args::{
+        format::SecretsOption,
+        machine::ReadyOptions,
+        project::ProjectOption,
+        services::{Consent, ServiceOptions, is_url},
+    },
     building::{BuildOptions, build_all},
     context::Context,
     exit::{Exit, usage},
-    junit,
-    options::{ProjectOption, ReadyOptions, SecretsOption},
-    out,
+    junit, out,
     request_options::{CONTRADICTION, OwnOptions, learn_files},
-    service_options::{Consent, ServiceOptions, is_url},
     value,
 };
 use course::{Again, Asking, Done, Pair, Shown, Starter, check_all};
@@ -46,8 +49,6 @@ pub(crate) struct Arguments {
     /// Maximum requests per second to services
     #[arg(long, value_name = "N", value_parser = value::count, help_heading = "Services")]
     rate: Option<u64>,
-    #[command(flatten)]
-    ready: ReadyOptions,
     /// Show only failed checks
     #[arg(short, long)]
     quiet: bool,
@@ -70,6 +71,8 @@ pub(crate) struct Arguments {
     secrets: SecretsOption,
     #[command(flatten)]
     project: ProjectOption,
+    #[command(flatten)]
+    ready: ReadyOptions,
 }
 
 /// The load whose requests are asked.
@@ -104,7 +107,8 @@ impl Arguments {
 
     fn services(&self, context: &Context) -> anyhow::Result<Vec<Subject>> {
         let limit = ("--rate N", self.rate.is_some());
-        let services = ServiceOptions::from(self.consent).find(context, &self.names, limit)?;
+        let services = ServiceOptions { pids: Vec::new(), consent: self.consent };
+        let services = services.find(context, &self.names, limit)?;
         if services.is_empty() && self.rate.is_some() {
             return Err(usage("--rate limits the checks of services: add a URL, or omit --rate"));
         }

@@ -6,15 +6,15 @@ use wirebench_report::{
     wrap::wrap,
 };
 
-use crate::{context::Context, exit::Exit, options::ProjectOption, out, plan::count};
+use crate::{args::project::ProjectOption, context::Context, exit::Exit, out, plan::count};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Entries, variants, languages or patterns [default: all]
     names: Vec<String>,
-    /// Print a Markdown table
-    #[arg(long)]
-    markdown: bool,
+    /// Print a table in this form [default: text]
+    #[arg(long, value_name = "NAME", value_parser = ["markdown"])]
+    format: Option<String>,
     #[command(flatten)]
     project: ProjectOption,
 }
@@ -39,12 +39,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                 exit = Exit::Failed;
                 reason
             }),
-            other if arguments.markdown => other.reason().unwrap_or_default(),
+            other if arguments.format.is_some() => other.reason().unwrap_or_default(),
             other => other.state().to_owned(),
         };
         rows.push((subject, text));
     }
-    if arguments.markdown {
+    if arguments.format.is_some() {
         let cells = |(subject, text): (&Subject, _)| vec![subject.variant.id.to_string(), text];
         let rows = rows.into_iter().map(cells).collect();
         out::result(&listing(Style::Markdown, &HEAD, HEAD.len(), rows));

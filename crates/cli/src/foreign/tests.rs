@@ -94,7 +94,7 @@ fn the_options_in_the_tables_of_the_manual_exist_and_those_of_other_tools_have_a
 #[test]
 fn words_of_other_tools_are_answered_with_those_of_this_one() {
     let url = "http://127.0.0.1:8080/";
-    let lines: [&[&str]; 22] = [
+    let lines: [&[&str]; 23] = [
         &["load", "--http2", url],
         &["load", "-k", url],
         &["load", "-m", "POST", url],
@@ -110,6 +110,7 @@ fn words_of_other_tools_are_answered_with_those_of_this_one() {
         &["load", "-h2", url],
         &["run", "-m", "POST", url],
         &["run", "--vus", "10", url],
+        &["run", "--markdown"],
         &["ab", "-n", "100", "-c", "10", url],
         &["rn"],
         &["attack"],

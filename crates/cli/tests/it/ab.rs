@@ -157,7 +157,7 @@ fn the_folder_and_the_report_say_the_same_in_every_form() {
     let page = world.wirebench(&["report", &path]).stdout;
     let shown = outcome.stdout.lines().filter(|line| !line.starts_with("Report: "));
     assert_eq!(page.lines().collect::<Vec<_>>(), shown.collect::<Vec<_>>());
-    let markdown = world.wirebench(&["report", &path, "--markdown"]).stdout;
+    let markdown = world.wirebench(&["report", &path, "--format=markdown"]).stdout;
     assert_eq!(markdown, read("report.md"));
     assert!(markdown.starts_with(&format!("**{sentence}**\n")), "{markdown}");
     let json: serde_json::Value = serde_json::from_str(&read("report.json")).unwrap();

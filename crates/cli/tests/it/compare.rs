@@ -121,7 +121,7 @@ fn a_gate_with_too_few_cohorts_fails_nothing_and_says_loudly_that_it_cannot() {
     let few = Made { blocks: 2, ..SLOWER };
     let outcome = compare(MADE, few, &["--fail-if", "throughput < -3%", "--json"]);
     outcome.assert_prints(0, &["\"verdict\": \"inconclusive\""]);
-    let warning = "warning: 'throughput < -3%' cannot fail";
+    let warning = "WARNING: 'throughput < -3%' cannot fail";
     assert!(outcome.stderr.contains(warning), "{outcome:#?}");
     let condition = ["--fail-if", "throughput < -3%"];
     for (option, code) in [("--strict", 3), ("--fail-if-inconclusive", 4)] {
@@ -175,7 +175,7 @@ fn what_cannot_be_meant_is_answered_with_what_can() {
         (&["--fail-if", "throughput"][..], grammar),
         (&["--fail-if", "thruput < -3%"], "did you mean `throughput`?"),
         (&["--metric", "thruput"], "did you mean `throughput`?"),
-        (&["--json", "--markdown"], "cannot be used with"),
+        (&["--json", "--format=markdown"], "cannot be used with"),
     ] {
         compare(MADE, MADE, options).assert_refused(2, &[part]);
     }
@@ -202,7 +202,7 @@ fn every_form_says_the_same() {
     let options = ["--fail-if", "throughput < -3%"];
     let all = compare(MADE, SLOWER, &[&options[..], &["--all", "--metric", "cpu"]].concat());
     all.assert_prints(4, &["CPU/request", "same", "slower"]);
-    let markdown = compare(MADE, SLOWER, &[&options[..], &["--markdown"]].concat());
+    let markdown = compare(MADE, SLOWER, &[&options[..], &["--format=markdown"]].concat());
     markdown.assert_prints(
         4,
         &["1 worse, 1 the same**\n\n**Conditions: FAILED**\n", "| hello ", "<details>"],
@@ -234,8 +234,7 @@ fn junit_has_a_case_for_each_condition_and_cell() {
     );
     compared(&world, &["--junit", "x.xml"]).assert_refused(2, &["--fail-if"]);
     let unwritable = [&options[..5], &["no/folder.xml"]].concat();
-    compared(&world, &unwritable)
-        .assert_refused(1, &["cannot write the file of --junit, no/folder"]);
+    compared(&world, &unwritable).assert_refused(2, &["--junit `no/folder.xml` cannot be written"]);
 }
 
 #[test]

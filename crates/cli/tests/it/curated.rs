@@ -37,7 +37,7 @@ fn tables_and_pictures_of_the_results_are_up_to_date() {
     assert!(!results.is_empty());
     for result in results {
         let relative = result.strip_prefix(&project).unwrap().to_str().unwrap();
-        let table = world.stdout(&["report", relative, "--markdown"]);
+        let table = world.stdout(&["report", relative, "--format=markdown"]);
         expect_file![result.join("report.md")].assert_eq(&table);
         let is_picture = |path: &PathBuf| path.extension().is_some_and(|it| it == "svg");
         let kept: Vec<PathBuf> = entries(&result).into_iter().filter(is_picture).collect();

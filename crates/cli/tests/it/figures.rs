@@ -22,7 +22,7 @@ fn the_script_of_the_manual_prints_the_figures_of_a_result_with_pandas() {
         fs::write(&path, text).unwrap();
         path
     };
-    let csv = file("figures.csv", &world.stdout(&["report", &result, "--csv"]));
+    let csv = file("figures.csv", &world.stdout(&["report", &result, "--format=csv"]));
     let mut python = Command::new("/usr/bin/python3");
     let output = python.arg(file("servers.py", script())).arg(csv).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();

@@ -1,35 +1,22 @@
 //! `--fail-if` of `load`, `run`, `tune`, `ab` and `report`: exit codes, and what is refused before anything is
 //! measured. The conditions themselves are tested in `schema` and `report`.
 
-use std::{fs, path::PathBuf};
+use std::fs;
 
 use crate::{
     compare::measured,
     journals::{self, ROWS},
-    world::{Running, World, assert_has, entries},
+    load::served,
+    world::{World, assert_has, entries},
 };
 
 const SUITE: &str = "description = \"An example.\"\nblocks = 4\n[[workload]]\nname = \"hello\"\n\
                      scenario = \"hello\"\nconnections = 64\nduration = \"200ms\"\n";
 
-/// A built-in server, and its URL.
-fn served(world: &World) -> (Running, String) {
-    let mut server = world.start(&["serve", "builtin/epoll"]);
-    let line = server.first_line();
-    let address = line.strip_prefix("listening ").expect("a ready line").to_owned();
-    (server, format!("http://{address}/"))
-}
-
 /// The verdict of the conditions in a JSON result.
 fn verdict(json: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(json).unwrap();
     value["gate"]["verdict"].as_str().unwrap_or_else(|| panic!("no gate in {value:#}")).to_owned()
-}
-
-/// The last result in a world's project: the names of folders begin with the time.
-fn newest(world: &World) -> PathBuf {
-    let all = entries(&world.folder.path().join("target/wirebench"));
-    all.into_iter().rfind(|it| it.join("runs.jsonl").is_file()).unwrap()
 }
 
 /// A world with the result of a run, in which `go/net` answers 80 000 requests/s.
@@ -47,8 +34,7 @@ fn with_result() -> World {
 
 #[test]
 fn a_load_fails_on_its_figures_and_on_those_of_named_requests() {
-    let world = World::new();
-    let (_server, url) = served(&world);
+    let (world, _server, url) = served("hello");
     fs::write(world.folder.path().join("api.txt"), "/\n/?a=1\n").unwrap();
     let load = |options: &[&str]| {
         world.wirebench(&[&["load", "-c2", "-n100", "--quiet", &url], options].concat())
@@ -120,7 +106,7 @@ fn a_saved_result_of_run_is_judged_again() {
     let json = report(&["--json", "--fail-if=req/s < 90k"]).ended(4);
     assert_eq!(verdict(&json.stdout), "failed");
     assert_has(&json.stderr, &["FAILED 'throughput < 90000'"]);
-    let page = report(&["--html", "--fail-if=req/s < 90k"]).ended(4).stdout;
+    let page = report(&["--format=html", "--fail-if=req/s < 90k"]).ended(4).stdout;
     assert_has(&page, &["Conditions: FAILED", "throughput 80 00"]);
     let without = report(&["--json"]).ended(0).stdout;
     assert_has(&without, &["\"gate\": null"]);
@@ -139,7 +125,11 @@ fn run_and_tune_end_with_the_code_of_their_conditions() {
     let conditions = ["--fail-if=errors > 0", "--fail-if=errors > 50%", "--junit=x.xml"];
     let passed = world.wirebench(&[&of_run[..], &quick, &conditions].concat()).ended(0);
     assert_has(&passed.stdout, &["passed 'errors > 0': ", "passed 'errors > 50%': ", "Report: "]);
-    let read = |name| fs::read_to_string(newest(&world).join(name)).unwrap();
+    let read = |name| {
+        let mut results = entries(&world.folder.path().join("target/wirebench"));
+        results.retain(|it| it.join("runs.jsonl").is_file());
+        fs::read_to_string(results.last().unwrap().join(name)).unwrap()
+    };
     assert_eq!(verdict(&read("report.json")), "passed");
     assert_has(&read("report.html"), &["Conditions: passed", "passed 'errors &gt; 0': "]);
     assert_has(&read("report.md"), &["**Conditions: passed**"]);

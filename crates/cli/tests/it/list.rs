@@ -82,7 +82,7 @@ fn the_glossary_explains_the_heads_of_columns() {
     let wide = on_terminal(&world, 200, "list");
     let wide = wide.lines().next().unwrap();
     assert!(wide.contains("mechanism") && wide.contains("sharing"), "{wide}");
-    let markdown = world.stdout(&["list", "--markdown"]);
+    let markdown = world.stdout(&["list", "--format=markdown"]);
     let heads =
         [wide, &world.stdout(&["list", "builtin"]), &world.stdout(&["versions"]), &markdown];
     let words = heads.iter().flat_map(|text| text.lines().next().unwrap().split_whitespace());

@@ -54,7 +54,7 @@ fn the_openmetrics_of_a_load_are_those_of_its_result() {
     let named = ",phase=\"saturate\",request=\"a \\\"b\\\"\",estimate=\"value\"} ";
     assert_has(&written, &[named]);
     let folder = crate::world::result_in(&results).display().to_string();
-    assert_eq!(world.stdout(&["report", &folder, "--openmetrics", "--no-redact"]), written);
+    assert_eq!(world.stdout(&["report", &folder, "--format=openmetrics", "--no-redact"]), written);
     let outcome = world.wirebench(&["load", "--openmetrics", "-", &url]);
     outcome
         .assert_refused(2, &["--openmetrics `-` is no file, and standard output has the result"]);

@@ -50,7 +50,7 @@ fn a_journal_is_shown_as_text_markdown_and_json() {
     for (name, options) in [
         ("page.txt", &[][..]),
         ("explained.txt", &["--explain"]),
-        ("report.md", &["--markdown"]),
+        ("report.md", &["--format=markdown"]),
         ("idle-cpu.txt", &["--metric", "idle-cpu"]),
     ] {
         let text = world.stdout(&[&["report", path], options].concat());
@@ -70,15 +70,15 @@ fn figures_are_printed_for_spreadsheets_and_trackers_and_at_most_one_form_is_cho
     let world = World::new();
     let path = written(&world);
     let path = path.to_str().unwrap();
-    let csv = world.stdout(&["report", path, "--csv"]);
+    let csv = world.stdout(&["report", path, "--format=csv"]);
     assert!(
         csv.starts_with("suite,started,label,revision,load,request,") && csv.lines().count() > 4
     );
-    let bencher = world.stdout(&["report", path, "--bencher", "--metric", "memory"]);
+    let bencher = world.stdout(&["report", path, "--format=bencher", "--metric", "memory"]);
     let bencher: serde_json::Value = serde_json::from_str(&bencher).unwrap();
     let measures = bencher["silence go/net"].as_object().unwrap();
     assert_eq!(measures.len(), 2, "the figure and its ratio: {bencher:#}");
-    let points = world.stdout(&["report", path, "--github-action-benchmark"]);
+    let points = world.stdout(&["report", path, "--format=github-action-benchmark"]);
     let points: Vec<serde_json::Value> = serde_json::from_str(&points).unwrap();
     assert!(points.iter().any(|point| point["unit"] == "bytes/connection"), "{points:#?}");
 }
@@ -147,7 +147,7 @@ fn an_archive_shows_what_the_result_shows_and_is_not_overwritten() {
     let path = written(&world);
     let path = path.to_str().unwrap();
     assert_eq!(world.stdout(&["report", path, "--archive", "kept"]), "kept\n");
-    let shown = |result| world.stdout(&["report", result, "--markdown"]);
+    let shown = |result| world.stdout(&["report", result, "--format=markdown"]);
     assert_eq!(shown("kept"), shown(path));
     assert_eq!(shown("kept/runs.jsonl.gz"), shown(path));
     world.wirebench(&["report", path, "--archive", "kept"]).assert_error(
@@ -166,13 +166,14 @@ fn a_document_gets_the_result_between_its_markers() {
     let begin = "<!-- wirebench: begin -->\n";
     let end = "<!-- wirebench: end -->\n";
     fs::write(&file, format!("above\n{begin}old\n{end}below\n")).unwrap();
-    let command = ["report", path, "--markdown", "--splice", "README.md"];
+    let command = ["report", path, "--format=markdown", "--splice", "README.md"];
     assert_eq!(world.stdout(&command), "");
     let expected = |options: &str, body: &str| {
         let comment = format!("<!-- wirebench report {path} {options}--splice README.md -->");
         format!("above\n{begin}{comment}\n\n{}\n\n{end}below\n", body.trim_end())
     };
-    let text = expected("--markdown ", &world.stdout(&["report", path, "--markdown"]));
+    let markdown = world.stdout(&["report", path, "--format=markdown"]);
+    let text = expected("--format=markdown ", &markdown);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     world.stdout(&command);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
@@ -182,11 +183,11 @@ fn a_document_gets_the_result_between_its_markers() {
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     fs::write(&file, "no markers\n").unwrap();
     let rows: [&[&str]; 7] = [
-        &[".", "--markdown", "--splice", "README.md"],
+        &[".", "--format=markdown", "--splice", "README.md"],
         &[".", "--splice", "absent.md"],
-        &[".", "--csv", "--json"],
+        &[".", "--format=csv", "--json"],
         &[".", "--markdown", "--bencher"],
-        &[".", "--explain", "--csv"],
+        &[".", "--explain", "--format=csv"],
         &[".", "--metric", "thruput"],
         &[".", "--metric", "cpu", "--json"],
     ];
@@ -250,9 +251,9 @@ fn journals_that_were_put_together_are_refused() {
 fn a_closed_standard_output_is_an_error_of_every_verb_that_prints() {
     let world = World::new();
     let path = written(&world).display().to_string();
-    for words in
-        ["report PATH", "report PATH --json", "compare PATH PATH --csv", "list", "completions bash"]
-    {
+    let lines =
+        "report PATH/report PATH --json/compare PATH PATH --format csv/list/completions bash";
+    for words in lines.split('/') {
         let script = format!("exec \"$0\" {} >&-", words.replace("PATH", &path));
         let output = std::process::Command::new("sh")
             .args(["-c", &script])
@@ -285,21 +286,22 @@ fn foreign_text_in_a_journal_stays_text_in_every_form() {
     });
     let path = journals::write(world.folder.path(), start, runs.collect::<Vec<_>>());
     let path = path.to_str().unwrap();
-    let shown = |words: &[&str]| world.stdout(&[&["report", path], words].concat());
-    for words in [&[][..], &["--explain"], &["--markdown"], &["--csv"], &["--html"], &["--json"]] {
-        let text = shown(words);
-        assert!(!text.contains(['\u{1b}', '\u{7}']), "{words:?}: {text}");
-        let is_marked = ["--markdown", "--html"].iter().any(|it| words.contains(it));
-        assert!(!(is_marked && text.contains("<script>\n## H")), "{words:?}: {text}");
+    let shown = |option: &str| world.stdout(&["report", path, option]);
+    let options = "--no-redact --explain --format=markdown --format=csv --format=html --json";
+    for option in options.split(' ') {
+        let text = shown(option);
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{option}: {text}");
+        let is_marked = option.ends_with("=markdown") || option.ends_with("=html");
+        assert!(!(is_marked && text.contains("<script>\n## H")), "{option}: {text}");
     }
-    let json: serde_json::Value = serde_json::from_str(&shown(&["--json"])).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&shown("--json")).unwrap();
     assert_eq!(json["results"][0]["start"]["suite"], name);
-    let text = shown(&["--markdown"]);
+    let text = shown("--format=markdown");
     assert!(!text.contains("<script") && !text.contains("\n## H"), "{text}");
     let pipes = |line: &str| line.replace("\\|", "").matches('|').count();
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
     assert!(rows.len() >= 4 && rows.iter().all(|row| pipes(row) == pipes(rows[0])), "{text}");
-    let text = shown(&["--csv"]);
+    let text = shown("--format=csv");
     assert!(text.lines().nth(1).unwrap().starts_with("\"'=1|<script>"), "{text}");
 }
 
@@ -321,7 +323,8 @@ fn secrets_of_commands_are_not_in_what_is_shared() {
     world.stdout(&["report", path, "--archive", "kept"]);
     let (_, kept) = wirebench_experiment::journal::text(&world.folder.path().join("kept")).unwrap();
     let shown = |form: &str| world.stdout(&["report", path, form]);
-    for text in [kept.clone(), shown("--json"), shown("--html"), shown("--markdown")] {
+    let forms = ["--json", "--format=html", "--format=markdown"].map(shown);
+    for text in forms.iter().chain([&kept]) {
         assert!(!text.contains("s3cret"), "{text}");
     }
     let command = "\"env\",\"TOKEN=[redacted]\",\"GOGC=off\",\"srv\",\"--api-key=[redacted]\",\

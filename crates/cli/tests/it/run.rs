@@ -72,13 +72,13 @@ fn a_run_prints_its_table_and_keeps_everything_in_its_folder() {
 #[test]
 fn another_form_is_all_that_a_run_prints_and_the_place_is_a_note() {
     let world = World::new();
-    let command = run(&["builtin/epoll", "--scenario", "hello", "--phase", "saturate", "--csv"]);
+    let command = run(&["builtin/epoll", "--scenario=hello", "--phase=saturate", "--format=csv"]);
     let limit = ["--fail-if", "req/s < 1"];
     let outcome = world.wirebench(&[&command[..], &limit].concat()).ended(0);
-    assert_eq!(outcome.stdout, world.stdout(&["report", "latest", "--csv"]));
+    assert_eq!(outcome.stdout, world.stdout(&["report", "latest", "--format=csv"]));
     assert!(outcome.stdout.starts_with("suite,started,workload,"), "{outcome:#?}");
     assert_has(&outcome.stderr, &["/report.html\n", "throughput < 1"]);
-    world.wirebench(&["run", "--csv", "--json"]).assert_refused(2, &["cannot be used with"]);
+    world.wirebench(&["run", "--format=csv", "--json"]).assert_refused(2, &["cannot be used with"]);
 }
 
 #[test]

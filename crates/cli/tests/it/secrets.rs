@@ -168,7 +168,7 @@ fn no_output_of_a_run_has_a_secret() {
     shown.push(outcome);
     let folder = world.results().display().to_string();
     assert_read(&world, &folder, "kept", &mut shown);
-    shown.push(world.wirebench(&["compare", &folder, &folder, "--html"]));
+    shown.push(world.wirebench(&["compare", &folder, &folder, "--format=html"]));
     shown.push(world.wirebench(&["compare", &folder, "kept", "--json"]));
     write(&world, "tell.sh", "echo \"$TOKEN and $2 are not known\" >&2\nexit 1\n");
     let telling = ["run", "--server", "env TOKEN=hush46 sh tell.sh {port} --auth=hush47"];
@@ -217,18 +217,18 @@ fn secrets_are_shown_where_they_are_asked_for_and_a_run_without_them_is_not_resu
     let end = journal.trim_end().rfind('\n').unwrap() + 1;
     fs::write(&file, &journal[..end]).unwrap();
     world.wirebench(&["run", "--resume", &shown]);
-    assert!(!world.stdout(&["report", &shown, "--html"]).contains(MARK));
+    assert!(!world.stdout(&["report", &shown, "--format=html"]).contains(MARK));
     assert!(!world.stdout(&["completions", "zsh"]).contains("[redacted"));
-    assert!(world.stdout(&["report", &shown, "--html", "--show-secrets"]).contains("TOKEN=hush50"));
+    let page = world.stdout(&["report", &shown, "--format=html", "--show-secrets"]);
+    assert!(page.contains("TOKEN=hush50"));
 }
 
 /// Shows the result in `folder` in all forms, and copies it.
 fn assert_read(world: &World, folder: &str, copy: &str, shown: &mut Vec<Outcome>) {
-    let forms =
-        ["--markdown", "--html", "--csv", "--json", "--bencher", "--github-action-benchmark"];
-    let more = ["--openmetrics", "--explain", "--no-redact"];
-    for form in forms.into_iter().chain(more) {
-        shown.push(world.wirebench(&["report", folder, form]).ended(0));
+    let forms = "markdown html csv json bencher github-action-benchmark openmetrics".split(' ');
+    let forms = forms.map(|it| format!("--format={it}"));
+    for form in forms.chain(["--explain", "--no-redact"].map(str::to_owned)) {
+        shown.push(world.wirebench(&["report", folder, &form]).ended(0));
     }
     let junit = format!("--junit={copy}.xml");
     shown.push(world.wirebench(&["report", folder, "--fail-if", "errors > 0", &junit]));

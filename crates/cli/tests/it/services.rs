@@ -95,7 +95,7 @@ fn services_are_compared_and_run_on() {
     let folder = world.results();
     let folder = folder.to_str().unwrap();
     let note = "not restarted: the result holds for this instance of the service";
-    for form in [&["--json"][..], &["--markdown"], &[]] {
+    for form in [&["--json"][..], &["--format=markdown"], &[]] {
         let page = world.stdout(&[&["report", folder], form].concat());
         assert!(page.replace("\n      ", " ").contains(note), "{page}");
     }

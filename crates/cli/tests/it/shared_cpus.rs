@@ -41,7 +41,7 @@ fn on_the_same_cpus_costs_are_the_servers_and_the_page_says_what_the_sharing_mea
         }
         let explained = world.stdout(&["report", "latest", "--explain"]);
         assert!(explained.contains("server and load generator shared a CPU"), "{explained}");
-        let csv = world.stdout(&["report", "latest", "--csv"]);
+        let csv = world.stdout(&["report", "latest", "--format=csv"]);
         assert!(csv.lines().skip(1).all(|line| line.contains(",false,")), "{csv}");
         std::fs::remove_dir_all(world.results()).unwrap();
     }

@@ -89,7 +89,7 @@ fn versions_are_read_where_the_entry_says() {
     let world = World::new().with_entry("c/x", ENTRY);
     let text = world.stdout(&["versions"]);
     assert!(text.lines().any(|line| line.starts_with("c/x               cat ")), "{text}");
-    assert!(world.stdout(&["versions", "--markdown"]).starts_with("| entry"));
+    assert!(world.stdout(&["versions", "--format=markdown"]).starts_with("| entry"));
 }
 
 #[test]

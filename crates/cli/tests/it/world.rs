@@ -71,8 +71,7 @@ impl Outcome {
     /// short window may stay without a reply, which is a run that failed and no fault of the rest.
     #[track_caller]
     pub(crate) fn assert_reported(&self) {
-        let is_reported = ["\nReport: ", "\nresults: "].iter().any(|it| self.stdout.contains(it))
-            && !self.stderr.contains("panicked");
+        let is_reported = self.stdout.contains("\nReport: ") && !self.stderr.contains("panicked");
         let is_failed = self.code == Some(1) && self.stdout.contains("failed");
         assert!((self.code == Some(0) || is_failed) && is_reported, "{self:#?}");
     }

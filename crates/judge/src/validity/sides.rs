@@ -7,7 +7,7 @@ use wirebench_schema::{
     verification::Verification,
 };
 
-use super::{Evidence, Processes, ServerEnd};
+use super::evidence::{Evidence, Processes, ServerEnd};
 
 /// Bytes on standard error above which a server was busy with writing them.
 const STDERR_BYTES: u64 = 64 * 1024;

@@ -1,16 +1,16 @@
 //! Each verdict, provoked.
 
+use super::evidence::{bound, bound_of_run};
 use super::*;
 use crate::fixtures::summary;
-use crate::neighbours::SideUse;
+use crate::neighbours::{MachineUse, SideUse};
 use expect_test::expect_file;
 use std::time::Duration;
 use wirebench_schema::{
-    journal::{ReasonKind, RunSide, Weight},
-    load::{
-        EngineChoice, ErrorCounts, Fairness, LoadConfig, LoadModel, LoadReport, Offered, RateCurve,
-        Stop,
-    },
+    journal::{Bound, Cost, Placement, ReasonKind, RunSide, Weight},
+    load::{EngineChoice, ErrorCounts, Fairness, LoadConfig, LoadModel, Offered, RateCurve, Stop},
+    suite::Phase,
+    verification::Verification,
 };
 
 fn cost(server: f64, generator: f64) -> Cost {
@@ -185,8 +185,7 @@ fn of_bound(phase: Phase, bound: Bound, model: &LoadModel) -> Option<(ReasonKind
 #[test]
 fn a_rate_that_is_not_the_servers_is_reported_where_the_rate_is_the_figure() {
     use {Bound::Generator, Bound::Neither, Phase::Saturate};
-    let closed = LoadModel::Closed;
-    let think = LoadModel::Think { delay: std::time::Duration::from_millis(1) };
+    let (closed, think) = (LoadModel::Closed, LoadModel::Think { delay: Duration::from_millis(1) });
     let limit = Some((ReasonKind::GeneratorBound, Weight::Limit, 0.97));
     let note = Some((ReasonKind::NeitherBound, Weight::Note, 0.6));
     assert_eq!(of_bound(Saturate, Generator, &closed), limit);

@@ -2,7 +2,6 @@
 //! known of the runs, and the verdict. The first screen has the usual figures, at most two findings, a
 //! line for each condition that the user asked for, and the verdict.
 
-use maud::{Markup, html};
 use wirebench_schema::suite::Phase;
 
 use super::{Ab, Figure, METRICS, Side, Verdict, has};
@@ -10,9 +9,12 @@ use crate::{
     Report,
     analysis::{Analysis, Claim, Metric, MetricFacts, SideRatio, conditions, metric},
     by_name,
+    chart::{
+        Chart, ChartKind,
+        ratio::{LEGEND, RINGS},
+    },
     compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
-    html::ratio::{self, LEGEND, RINGS},
     idle_words,
     load_words::describe,
     origin::{Origin, describe_versions},
@@ -57,8 +59,8 @@ impl Report for Ab<'_> {
             Block::Origin(vec![Origin::of(self.journal)]),
             Block::Details(self.setting()),
             Block::Table(table),
-            Block::Chart(self.ratios()),
-            Block::Chart(servers(&Analysis::of(self.journal))),
+            Block::Charts(self.ratios().into_iter().collect()),
+            Block::Page(vec![servers(&Analysis::of(self.journal))]),
             Block::Details(by_name::sections(std::slice::from_ref(&self.rows))),
             Block::Details(self.reading_aid()),
             conditions_block(self.gate.as_ref()),
@@ -162,15 +164,15 @@ impl Ab<'_> {
         Table::new(columns, rows.map(|row| row.take(length).collect()))
     }
 
-    fn ratios(&self) -> Markup {
+    fn ratios(&self) -> Option<Chart> {
         let [a, b] = self.names();
-        let figures = self.figures.iter();
-        let ratios = figures.filter_map(|it| Some((it.metric, &it.ratio.as_ref()?.ratio)));
-        let rows: Vec<_> = ratios.map(|(it, ratio)| (words::title(it).to_owned(), ratio)).collect();
-        html! {
-            @if !rows.is_empty() { p.legend { (LEGEND) (RINGS) } }
-            (ratio::table(&format!("{b}/{a}"), &rows))
-        }
+        let ratio = |it: &Figure| {
+            let ratio = it.ratio.as_ref()?.ratio.clone();
+            Some((words::title(it.metric).to_owned(), ratio))
+        };
+        let ratios: Vec<_> = self.figures.iter().filter_map(ratio).collect();
+        let chart = |ratios| Chart::new(format!("ratios {b}/{a}"), ChartKind::Forest(ratios));
+        (!ratios.is_empty()).then(|| chart(ratios).explained(format!("{LEGEND}{RINGS}")))
     }
 
     /// Facts that must be known of the runs: the most important first.

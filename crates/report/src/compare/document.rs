@@ -1,13 +1,11 @@
 //! A comparison as a document: what changed first, and what else a reader must know below it.
 
-use maud::{Markup, html};
-
 use super::{Change, Comparison, Summary, gate_words::conditions, words};
 use crate::{
     Report,
     analysis::Inconclusive,
+    chart::{Chart, ChartKind, ratio::LEGEND},
     document::{Block, Cell, Column, Document, Paint, Row, Table},
-    html::ratio::{self, LEGEND},
     notes::Remark,
     order::grouped,
     table::headline::labels,
@@ -75,7 +73,7 @@ impl Comparison {
             Block::Headline(words::summary(self), None),
             Block::Lines(scope.into_iter().collect()),
             Block::Table(self.table(rows)),
-            Block::Chart(self.ratios()),
+            self.ratios(),
             conditions(self.gate.as_ref()),
             Block::Details(more),
             Block::Details(vec![Block::list("legend", READING_AID.map(str::to_owned).to_vec())]),
@@ -97,14 +95,15 @@ impl Comparison {
     }
 
     /// Each metric on an axis of its own: the tail of latency moves by factors where CPU time moves by a few percent.
-    fn ratios(&self) -> Markup {
+    fn ratios(&self) -> Block {
         let name = |it: &Change| format!("{} {}", it.cell.workload, it.cell.entry());
-        let changes = self.changes.iter();
-        let by_metric = grouped(changes.map(|it| (words::title(it.metric), (name(it), &it.ratio))));
-        html! {
-            @if !by_metric.is_empty() { p.legend { (LEGEND) } }
-            @for (metric, ratios) in by_metric { (ratio::table(&format!("{metric}, new/old"), &ratios)) }
-        }
+        let ratio = |it: &Change| (words::title(it.metric), (name(it), it.ratio.clone()));
+        let chart =
+            |(metric, ratios)| Chart::new(format!("{metric}, new/old"), ChartKind::Forest(ratios));
+        let metrics = grouped(self.changes.iter().map(ratio));
+        let legend = metrics.first().map(|_| LEGEND.to_owned()).into_iter().collect();
+        let charts = metrics.into_iter().map(chart).collect();
+        Block::Page(vec![Block::Lines(legend), Block::Charts(charts)])
     }
 }
 

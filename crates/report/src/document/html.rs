@@ -16,7 +16,8 @@ const WIDEST: usize = 148;
 struct Regions(Counter<usize>);
 
 impl Document {
-    pub(crate) fn html(&self) -> String {
+    #[must_use]
+    pub fn html(&self) -> String {
         document(&self.title, &self.body())
     }
 
@@ -32,8 +33,7 @@ impl Document {
             @if let Some((sentence, word)) = headline {
                 p.result { strong { (sentence) } @if let Some(word) = word { "; " strong { (word) } } }
             }
-            @for block in conditions.into_iter().chain(shown) { (regions.block(block, false)) }
-            @for chart in charts { (chart) }
+            @for block in conditions.into_iter().chain(shown).chain(charts) { (regions.block(block, false)) }
             @if !folded.is_empty() || !charted.is_empty() {
                 details {
                     summary { (DETAILS) }
@@ -44,14 +44,6 @@ impl Document {
         // Maud has escaped what has a meaning in HTML; this is for what has one for a reader's eyes.
         PreEscaped(safe(&body.into_string()))
     }
-}
-
-/// Some parts of a page of another kind.
-pub(crate) fn parts(blocks: &[Block]) -> Markup {
-    let regions = Regions(Counter::new(0));
-    let blocks = blocks.iter().filter(|block| !block.is_empty());
-    let parts = html! { @for block in blocks { (regions.block(block, false)) } };
-    PreEscaped(safe(&parts.into_string()))
 }
 
 impl Regions {
@@ -75,15 +67,32 @@ impl Regions {
                 div.scroll tabindex="0" role="region" aria-label=(self.name("text")) { pre { (text.trim_end()) } }
             },
             Block::Section(title, blocks) => html! {
-                h2 { (title) }
-                @for block in blocks.iter().filter(|it| !it.is_empty()) { (self.block(block, is_folded)) }
+                section {
+                    h2 { (title) }
+                    (self.blocks(blocks, is_folded))
+                }
             },
             Block::Origin(_) => html! {},
-            Block::Chart(chart) => chart.clone(),
-            Block::Details(blocks) | Block::Charted(blocks) => {
-                html! { @for block in blocks { (self.block(block, is_folded)) } }
+            Block::Html(part) => PreEscaped(part.clone()),
+            Block::Charts(charts) if charts.len() == 1 => charts[0].html(),
+            Block::Charts(charts) => html! {
+                div.pictures { @for chart in charts { div { (chart.html()) } } }
+            },
+            Block::Details(blocks) | Block::Charted(blocks) | Block::Page(blocks) => {
+                self.blocks(blocks, is_folded)
             }
+            Block::Folded(title, blocks) => html! {
+                details.part {
+                    summary { (title) }
+                    (self.blocks(blocks, true))
+                }
+            },
         }
+    }
+
+    fn blocks(&self, blocks: &[Block], is_folded: bool) -> Markup {
+        let blocks = blocks.iter().filter(|it| !it.is_empty());
+        html! { @for block in blocks { (self.block(block, is_folded)) } }
     }
 
     fn table(&self, table: &Table, rows: &[&Row]) -> Markup {

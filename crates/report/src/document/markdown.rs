@@ -57,11 +57,11 @@ impl Block {
                 [head].into_iter().chain(parts).collect::<Vec<_>>().join("\n\n")
             }
             Self::Preformatted(text) => markdown_block(text),
-            Self::Chart(_) | Self::Origin(_) => String::new(),
             Self::Details(blocks) | Self::Charted(blocks) => {
                 let blocks = blocks.iter().map(|block| block.markdown(is_folded));
                 blocks.collect::<Vec<_>>().join("\n\n")
             }
+            _ => String::new(),
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) enum Align {
     Interval,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {
     /// With `\n` where text may break it.
     pub(crate) head: String,
@@ -38,7 +38,7 @@ pub(crate) struct Column {
     pub(crate) wrap: Option<usize>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cell {
     /// With `\n` between several lines.
     pub(crate) text: String,
@@ -49,14 +49,14 @@ pub(crate) struct Cell {
     pub(crate) notes: Vec<Remark>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) cells: Vec<Cell>,
     /// Whether it is among the details.
     pub(crate) is_folded: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Row>,

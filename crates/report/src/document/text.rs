@@ -52,11 +52,11 @@ impl Block {
                 parts.collect::<Vec<_>>().join("\n")
             }
             Self::Preformatted(text) => text.trim_end().to_owned(),
-            Self::Chart(_) | Self::Origin(_) => String::new(),
             Self::Details(blocks) | Self::Charted(blocks) => {
                 let blocks = blocks.iter().filter(|block| !block.is_empty());
                 blocks.map(|block| block.text(paint)).collect::<Vec<_>>().join("\n\n")
             }
+            _ => String::new(),
         }
     }
 }

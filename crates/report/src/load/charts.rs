@@ -1,25 +1,26 @@
 //! The pictures of a load: its latency by percentile and by rate, and its course over time.
 
-use maud::{Markup, html};
 use std::cmp::Reverse;
 use wirebench_schema::load::{
     Interval, LatencyFigure, LatencySummary, LoadReport, NamedRequests, Phase, RateStep,
 };
 
 use crate::{
+    chart::{Axis, Chart, ChartKind, Line, Point},
     distribution::Distribution,
-    html::chart::{Axis, Chart, Line, Mark, Point, by_percentile, logarithmic},
     load_words,
     table_units::{latency, thousands},
 };
 
 /// Names with a line of their own.
 const MOST_NAMES: usize = 48;
-/// Intervals that have a dot each.
-const DOTS: usize = 60;
+const ENDS: &str =
+    "Lines end where fewer than ten samples are left, and where no reply took as long.";
+const STEPS: &str = "Each step or part of the ramp has a mark. Both axes are logarithmic.";
+const BOUNDS: &str = "A hollow mark is a lower bound: no reply took as long.";
 
 /// The latency by percentile; none without a distribution.
-pub(super) fn distribution(report: &LoadReport) -> Option<Markup> {
+pub(super) fn distribution(report: &LoadReport) -> Option<Chart> {
     let whole = load_words::latency(&report.config.model);
     let mut curves = vec![(whole.to_owned(), report.latency.as_ref())];
     curves.extend(report.service.as_ref().map(|it| (load_words::SERVICE.to_owned(), Some(it))));
@@ -32,41 +33,34 @@ pub(super) fn distribution(report: &LoadReport) -> Option<Markup> {
     curves.extend(named.iter().map(|it| (it.name.clone(), it.latency.as_ref())));
     let curve = |(place, (name, summary)): (usize, (String, Option<&LatencySummary>))| {
         let distribution = Distribution::new(summary?);
-        Some(Line { name, place, points: distribution.curve().map(Point::plain).collect() })
+        Some(Line { name, place, points: distribution.curve().map(Point::new).collect() })
     };
     let lines = (0..).zip(curves).filter_map(curve).collect();
-    let chart = by_percentile("latency by percentile".to_owned(), lines)?;
-    Some(html! {
-        p.legend {
-            "Lines end where fewer than ten samples are left, and where no reply took as long."
-            @if skipped > 0 {
-                " Only the " (MOST_NAMES) " names with the most requests have a line; " (skipped) " have none."
-            }
-        }
-        (chart.draw_against(Some(whole)))
-    })
+    let legend = match skipped {
+        0 => ENDS.to_owned(),
+        _ => format!(
+            "{ENDS} Only the {MOST_NAMES} names with the most requests have a line; {skipped} have none."
+        ),
+    };
+    Some(Chart::new("latency by percentile", ChartKind::by_percentile(lines)?).explained(legend))
 }
 
 /// The latency over the rates of a load whose rate changes; none of fewer than two rates.
-pub(super) fn steps(steps: &[RateStep]) -> Option<Markup> {
+pub(super) fn steps(steps: &[RateStep]) -> Option<Chart> {
     let line = |(place, (name, percent)): (usize, (&str, f64))| {
         let point = |step: &RateStep| {
             let found = Distribution::new(step.latency.as_ref()?).at(percent)?;
             let at = (step.offered_per_second, found.nanoseconds as f64);
-            Some(Point { mark: Mark::Dot, ..Point::plain(at) })
+            Some(Point::new(at))
         };
         let mut points: Vec<Point> = steps.iter().filter_map(point).collect();
         points.sort_by(|a, b| a.at.0.total_cmp(&b.at.0));
         Line { name: name.to_owned(), place, points }
     };
     let lines = [("p50", 50.0), ("p99", 99.0)].into_iter().enumerate().map(line).collect();
-    let words = "latency over the offered rate".to_owned();
     let x = ("offered requests/s", thousands);
-    let chart = logarithmic(words, lines, x, ("latency", latency))?;
-    Some(html! {
-        p.legend { "Each step or part of the ramp has a mark. Both axes are logarithmic." }
-        (chart.draw())
-    })
+    let kind = ChartKind::logarithmic(lines, x, ("latency", latency))?;
+    Some(Chart::new("latency over the offered rate", kind).explained(STEPS))
 }
 
 /// The intervals of the window, on an axis of time.
@@ -92,43 +86,34 @@ impl<'a> Course<'a> {
         &self,
         name: &str,
         place: usize,
-        value: impl Fn(&Interval) -> Option<(f64, Mark)>,
+        value: impl Fn(&Interval) -> Option<(f64, bool)>,
     ) -> Line {
         let point = |it: &&Interval| {
-            let (value, mark) = value(it)?;
+            let (value, is_hollow) = value(it)?;
             let seconds = (it.start_ns - self.start_ns + it.length_ns / 2) as f64 / 1e9;
-            Some(Point { mark, ..Point::plain((seconds, value)) })
+            Some(Point { is_hollow, ..Point::new((seconds, value)) })
         };
         let points = self.window.iter().filter_map(point).collect();
         Line { name: name.to_owned(), place, points }
     }
 
-    /// A mark for each interval, unless there are many.
-    fn mark(&self) -> Mark {
-        if self.window.len() <= DOTS { Mark::Dot } else { Mark::Plain }
-    }
-
     /// Lines of requests per second.
-    fn rates(&self, words: &str, lines: Vec<Line>) -> Chart {
+    fn rates(&self, title: &str, lines: Vec<Line>) -> Chart {
         let most = values(&lines).into_iter().fold(0.0, f64::max);
         let y = Axis::linear("requests/s", most, thousands);
-        Chart { words: words.to_owned(), x: self.x.clone(), y, lines }
+        Chart::new(title, ChartKind::Lines { x: self.x.clone(), y, lines })
     }
 }
 
 /// Rate and latency over time; none of a single interval.
-pub(super) fn timeline(intervals: &[Interval], steps: &[RateStep]) -> Option<Markup> {
-    let course = Course::of(intervals)?;
-    let mark = course.mark();
+pub(super) fn timeline(intervals: &[Interval], steps: &[RateStep]) -> Vec<Chart> {
+    let Some(course) = Course::of(intervals) else { return Vec::new() };
     let of = |figure: LatencyFigure, value: fn(&Interval) -> Option<u64>| {
-        move |it: &Interval| {
-            let is_bound = it.lower_bounds.contains(&figure);
-            Some((value(it)? as f64, if is_bound { Mark::Ring } else { mark }))
-        }
+        move |it: &Interval| Some((value(it)? as f64, it.lower_bounds.contains(&figure)))
     };
-    let mut rates = vec![course.line("requests/s", 2, |it| Some((it.requests_per_second, mark)))];
+    let mut rates = vec![course.line("requests/s", 2, |it| Some((it.requests_per_second, false)))];
     if course.window.iter().any(|it| it.errors > 0) {
-        rates.push(course.line("errors/s", 1, |it| Some((per_second(it.errors, it), mark))));
+        rates.push(course.line("errors/s", 1, |it| Some((per_second(it.errors, it), false))));
     }
     rates.extend(offered(steps));
     let latencies = vec![
@@ -139,18 +124,12 @@ pub(super) fn timeline(intervals: &[Interval], steps: &[RateStep]) -> Option<Mar
     let rate = course.rates("correct replies per second over time", rates);
     let y = Axis::logarithmic("latency", values(&latencies).into_iter(), latency);
     let has_bounds = course.window.iter().any(|it| !it.lower_bounds.is_empty());
-    let words = "latency over time".to_owned();
-    Some(html! {
-        div.pictures {
-            div { (rate.draw()) }
-            @if let Some(y) = y {
-                div {
-                    (Chart { words, x: course.x, y, lines: latencies }.draw())
-                    @if has_bounds { p.legend { "A hollow mark is a lower bound: no reply took as long." } }
-                }
-            }
-        }
-    })
+    let latency = y.map(|y| {
+        let chart =
+            Chart::new("latency over time", ChartKind::Lines { x: course.x, y, lines: latencies });
+        chart.explained(if has_bounds { BOUNDS } else { "" })
+    });
+    [rate].into_iter().chain(latency).collect()
 }
 
 /// The rate of a schedule that changes.
@@ -160,12 +139,12 @@ fn offered(steps: &[RateStep]) -> Option<Line> {
         ends.map(|it| (it as f64 / 1e9, step.offered_per_second))
     };
     let points = steps.iter().flat_map(ends);
-    let points = points.map(Point::plain).collect();
+    let points = points.map(Point::new).collect();
     (steps.len() > 1).then(|| Line { name: "offered".to_owned(), place: 0, points })
 }
 
 /// Replies of each class of statuses over time; none of one class.
-pub(super) fn statuses(intervals: &[Interval]) -> Option<Markup> {
+pub(super) fn statuses(intervals: &[Interval]) -> Option<Chart> {
     let course = Course::of(intervals)?;
     let of = |class: usize| {
         move |it: &Interval| {
@@ -174,13 +153,12 @@ pub(super) fn statuses(intervals: &[Interval]) -> Option<Markup> {
     };
     let is_seen = |class: &usize| course.window.iter().any(|it| of(*class)(it) > 0.0);
     let classes: Vec<usize> = (0..5).filter(is_seen).collect();
-    let mark = course.mark();
     let line = |class: &usize| {
-        course.line(&format!("{}xx", class + 1), *class, |it| Some((of(*class)(it), mark)))
+        course.line(&format!("{}xx", class + 1), *class, |it| Some((of(*class)(it), false)))
     };
     let lines = classes.iter().map(line).collect();
     let chart = || course.rates("replies per second of each status class over time", lines);
-    (classes.len() > 1).then(|| chart().draw())
+    (classes.len() > 1).then(chart)
 }
 
 fn per_second(count: u64, interval: &Interval) -> f64 {

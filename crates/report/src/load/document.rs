@@ -96,7 +96,7 @@ fn latencies(report: &LoadReport) -> Block {
     let blocks = vec![
         Block::Table(Table::of(["time"], heads, rows)),
         Block::Lines(distribution::legend(&signs)),
-        charts::distribution(report).map_or(Block::Lines(Vec::new()), Block::Chart),
+        Block::Charts(charts::distribution(report).into_iter().collect()),
     ];
     Block::Section("Latency".to_owned(), blocks)
 }
@@ -119,15 +119,17 @@ fn steps(report: &LoadReport) -> Block {
     let blocks = vec![
         Block::Table(Table::of([""; 0], heads, rows)),
         Block::Lines(distribution::legend(&signs)),
-        charts::steps(&report.steps).map_or(Block::Lines(Vec::new()), Block::Chart),
+        Block::Charts(charts::steps(&report.steps).into_iter().collect()),
     ];
     Block::Section("Steps of the rate".to_owned(), blocks)
 }
 
 /// The course of the load; nothing of a single interval, which is the load itself.
 fn timeline(LoadResult { intervals, report, .. }: &LoadResult) -> Block {
-    let chart = charts::timeline(intervals, &report.steps);
-    let Some(chart) = chart else { return Block::Lines(Vec::new()) };
+    let charts = charts::timeline(intervals, &report.steps);
+    if charts.is_empty() {
+        return Block::Charts(charts);
+    }
     let window = || intervals.iter().filter(|it| it.phase == Phase::Window);
     let range = |values: Vec<f64>, show: fn(f64) -> String| {
         range(&values).map(|(least, most)| format!("{} to {}", show(least), show(most)))
@@ -138,7 +140,7 @@ fn timeline(LoadResult { intervals, report, .. }: &LoadResult) -> Block {
     let rates = rates.map(|it| format!(": {it} requests/s")).unwrap_or_default();
     let p99 = p99.map(|it| format!(", p99 {it}")).unwrap_or_default();
     let line = format!("{}{rates}{p99}", count(window().count(), "interval"));
-    Block::Section("Over time".to_owned(), vec![Block::line(line), Block::Chart(chart)])
+    Block::Section("Over time".to_owned(), vec![Block::line(line), Block::Charts(charts)])
 }
 
 /// The replies of each class of statuses.
@@ -151,7 +153,7 @@ fn statuses(LoadResult { intervals, report, .. }: &LoadResult) -> Block {
     };
     let blocks = vec![
         Block::Table(Table::of(["status"], ["replies", "share"], counts.iter().map(row))),
-        charts::statuses(intervals).map_or(Block::Lines(Vec::new()), Block::Chart),
+        Block::Charts(charts::statuses(intervals).into_iter().collect()),
     ];
     Block::Section("Statuses".to_owned(), blocks)
 }

@@ -1,5 +1,5 @@
-//! The first screen as an HTML document: the sentences, the tables with a picture of each ratio, and
-//! what disturbed the measurement.
+//! The page of a run: the sentences, the tables with a picture of each ratio, what disturbed the measurement, and the
+//! charts.
 
 mod bars;
 mod ladder;
@@ -21,108 +21,83 @@ use super::{
     Facts, adapter,
     figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
     headline,
-    model::{Block, Model, Value},
+    model::{self, Model, Value},
 };
 use crate::{
     analysis::{Analysis, WorkloadRows},
     by_name,
+    chart::ratio::{LEGEND, RINGS},
     compare::conditions_block,
-    document::parts,
+    document::{Block, Document},
     generators,
-    html::{
-        document,
-        ratio::{LEGEND, RINGS},
-        safe,
-    },
-    origin::{self, Origin},
+    origin::Origin,
     pairs,
     table::{headline::suite, of_document, pairs_of_conclusions, rows_of_document},
     why,
 };
 
-/// The result of a run as one file.
+/// The result of a run.
 #[must_use]
-pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
+pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
     let Analysis { journal, workloads, .. } = analysis;
     let model = adapter::model(analysis);
     let members = adapter::members(workloads);
-    let suite = suite(&journal.start);
-    let of_document = of_document(analysis);
-    let body = html! {
-        header {
-            h1 { (safe(&suite)) }
-            p.setting { (safe(&headline::setting(&model, facts))) }
-            (origin::html(&[Origin::of_run(&journal.start)]))
-            @if of_document.is_none() { p.result { (safe(&headline::result(&model))) } }
-            (parts(&[conditions_block(facts.gate)]))
-        }
-        @if let Some((introduction, tables)) = &of_document {
-            section {
-                p { (safe(introduction)) }
-                (parts(tables))
-                ul { @for line in &model.published { li { (safe(line)) } } }
-            }
-            p.result { (safe(&headline::result(&model))) }
-        }
-        @for (block, loads) in model.blocks.iter().zip(&members) {
-            section {
-                h2 { (safe(&block.title)) }
-                (bars::section(block))
-                (table::tables(journal, block, loads))
-            }
-        }
-        (legend(journal, &model))
-        (lines("What disturbed or qualifies the measurement", &model.causes))
-        @if let Some(hint) = headline::hint(&model) { p { (safe(&hint)) } }
-        (parts(&by_name::sections(workloads)))
-        (parts(&why::sections(journal, workloads)))
-        @if of_document.is_some() { section { (parts(&rows_of_document(analysis))) } }
-        @if let Some(pairs) = pairs_of_conclusions(analysis) {
-            details {
-                summary { "Pairs of the conclusions" }
-                (parts(&[pairs]))
-            }
-        }
-        @for (block, members) in model.blocks.iter().zip(&members) { (pictures(journal, block, members)) }
-        @if let Some(scaling) = scaling::section(journal, workloads) { (scaling) }
-        @if let Some(timeline) = timeline::section(analysis) { (timeline) }
-        (lines("Pairs of hosts", &pairs::lines(journal)))
-        (lines("Load generators", &generators::lines(journal)))
-        (servers(analysis))
+    let setting = headline::setting(&model, facts);
+    let of_block = |(block, loads): (&model::Block, &Vec<_>)| {
+        let tables = Block::Html(table::tables(journal, block, loads).into_string());
+        Block::Section(block.title.clone(), vec![Block::Charts(bars::charts(block)), tables])
     };
-    document(&suite, &body)
+    let result = headline::result(&model);
+    let mut blocks = vec![
+        Block::Origin(vec![Origin::of_run(&journal.start)]),
+        conditions_block(facts.gate),
+        Block::Html(html! { p.setting { (setting) } }.into_string()),
+    ];
+    let of_document = of_document(analysis);
+    let (rows, pairs) = match &of_document {
+        Some(_) => (rows_of_document(analysis), pairs_of_conclusions(analysis)),
+        None => (Vec::new(), None),
+    };
+    match of_document {
+        None => blocks.push(Block::Headline(result, None)),
+        Some((introduction, tables)) => {
+            blocks.push(Block::line(introduction));
+            blocks.extend(tables);
+            blocks.push(Block::List(None, model.published.clone()));
+            blocks.push(Block::Html(html! { p.result { (result) } }.into_string()));
+        }
+    }
+    blocks.extend(model.blocks.iter().zip(&members).map(of_block));
+    blocks.push(Block::Html(legend(journal, &model).into_string()));
+    let disturbed = "What disturbed or qualifies the measurement";
+    blocks.push(Block::section(disturbed, model.causes.clone()));
+    blocks.push(Block::Lines(headline::hint(&model).into_iter().collect()));
+    blocks.extend(by_name::sections(workloads));
+    blocks.extend(why::sections(journal, workloads));
+    blocks.extend(rows);
+    blocks.extend(pairs.map(|pairs| Block::folded("Pairs of the conclusions", vec![pairs])));
+    let pictures = model.blocks.iter().zip(&members);
+    blocks.extend(pictures.map(|(block, loads)| pictures_of(journal, block, loads)));
+    blocks.extend([
+        scaling::section(journal, workloads),
+        timeline::section(analysis),
+        Block::section("Pairs of hosts", pairs::lines(journal)),
+        Block::section("Load generators", generators::lines(journal)),
+        servers(analysis),
+    ]);
+    Document { title: suite(&journal.start), blocks }
 }
 
-fn pictures(journal: &Journal, block: &Block, members: &[&WorkloadRows<'_>]) -> Markup {
+/// The charts of a scenario.
+fn pictures_of(journal: &Journal, block: &model::Block, members: &[&WorkloadRows<'_>]) -> Block {
     let titled: Vec<_> = members.iter().map(|member| (adapter::title(member), *member)).collect();
     let latencies =
-        titled.iter().filter_map(|(title, load)| latency::section(journal, block, title, load));
-    let modes = modes::section(block, &titled);
-    let ladders = ladder::pictures(journal, &block.title, members);
-    let pictures: Vec<Markup> = ladders.chain(latencies).collect();
-    html! {
-        @if !pictures.is_empty() || modes.is_some() {
-            section {
-                h2 { (safe(&block.title)) " in pictures" }
-                div.pictures {
-                    @for picture in pictures { div { (picture) } }
-                }
-                @if let Some(modes) = modes { (modes) }
-            }
-        }
-    }
-}
-
-/// A section with a list, unless there is nothing in it.
-fn lines(title: &str, lines: &[String]) -> Markup {
-    html! {
-        @if !lines.is_empty() {
-            section {
-                h2 { (title) }
-                ul { @for line in lines { li { (safe(line)) } } }
-            }
-        }
-    }
+        titled.iter().filter_map(|(title, load)| latency::chart(journal, block, title, load));
+    let (latencies, tables): (Vec<_>, Vec<_>) = latencies.unzip();
+    let ladders = ladder::charts(journal, &block.title, members);
+    let charts = Block::Charts(ladders.chain(latencies).collect());
+    let blocks = [charts].into_iter().chain(tables).chain(modes::section(block, &titled));
+    Block::Section(format!("{} in pictures", block.title), blocks.collect())
 }
 
 fn legend(journal: &Journal, model: &Model<'_>) -> Markup {
@@ -148,4 +123,4 @@ fn legend(journal: &Journal, model: &Model<'_>) -> Markup {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -15,11 +15,8 @@ use super::{
     summary::{FORMAT, digest, machine, version},
 };
 use crate::{
-    html::{
-        Cells,
-        chart::{Axis, Chart, Line, Mark, Point},
-        link, safe, table, text,
-    },
+    chart::{Axis, Chart, ChartKind, Line, Point},
+    html::{Cells, link, safe, table, text},
     load::doubts,
     load_words,
     table_units::{count, latency, thousands},
@@ -129,8 +126,7 @@ fn picture(target: &str, loads: &[&LoadSummary]) -> Option<Markup> {
     let mut kinds: BTreeMap<(&str, &str, &Machine), Vec<Point>> = BTreeMap::new();
     for (number, load) in (1_u32..).zip(loads) {
         let at = (f64::from(number), load.requests_per_second);
-        let mark = if load.doubts.is_empty() { Mark::Dot } else { Mark::Ring };
-        let point = Point { mark, ..Point::plain(at) };
+        let point = Point { is_hollow: !load.doubts.is_empty(), ..Point::new(at) };
         kinds.entry((&load.load, &load.requests, &load.machine)).or_default().push(point);
     }
     kinds.retain(|_, points| points.len() > 1);
@@ -139,13 +135,12 @@ fn picture(target: &str, loads: &[&LoadSummary]) -> Option<Markup> {
         .zip(kinds)
         .map(|(place, ((load, ..), points))| Line { name: load.to_owned(), place, points })
         .collect();
-    let chart = || Chart {
-        words: format!("{target}: requests/s of each load"),
-        x: Axis::numbered("load", loads.len() as f64),
-        y: Axis::linear("requests/s", most, thousands),
-        lines: lines.clone(),
-    };
-    (!lines.is_empty()).then(|| chart().draw())
+    let x = Axis::numbered("load", loads.len() as f64);
+    let y = Axis::linear("requests/s", most, thousands);
+    let is_drawn = !lines.is_empty();
+    let chart =
+        Chart::new(format!("{target}: requests/s of each load"), ChartKind::Lines { x, y, lines });
+    is_drawn.then(|| chart.html())
 }
 
 /// The newest first.

@@ -8,11 +8,9 @@ use crate::{
     Details, Report,
     ab::{Ab, AbOptions},
     analysis::Analysis,
-    html::{
-        Cells,
-        chart::{self, Axis, Chart, Line, Mark},
-        document, link, safe, table, text,
-    },
+    chart::{self, Axis, Chart, ChartKind, Line},
+    document::Document,
+    html::{Cells, document, link, safe, table, text},
     screen::{Facts, Point},
     table::headline::labels,
     tune::Tuned,
@@ -27,14 +25,14 @@ pub struct Page {
 
 /// The page of a run, whatever verb made it.
 #[must_use]
-pub fn run_page(analysis: &Analysis<'_>, facts: Facts<'_>) -> String {
+pub fn run_page(analysis: &Analysis<'_>, facts: Facts<'_>) -> Document {
     let journal = analysis.journal;
     if let Some(ab) = Ab::of(journal, &AbOptions::default()) {
-        return ab.html();
+        return Report::page(&ab);
     }
     match Tuned::of(journal) {
-        Some(tuned) => tuned.html(),
-        None => Details { analysis, metric: None, facts }.html(),
+        Some(tuned) => tuned.page(),
+        None => Details { analysis, metric: None, facts }.page(),
     }
 }
 
@@ -184,7 +182,7 @@ fn picture(load: &str, points: &[(&Summary, &Point)]) -> Option<Markup> {
         let (ratio, interval) = point.ratio?;
         let raw = interval.into_iter().flat_map(|(low, high)| [low, high]).collect();
         let at = (f64::from(number), ratio);
-        Some((&run.machine, chart::Point { at, mark: Mark::Dot, is_grey: false, raw }))
+        Some((&run.machine, chart::Point { raw, ..chart::Point::new(at) }))
     });
     let mut machines: BTreeMap<&Machine, Vec<chart::Point>> = BTreeMap::new();
     ratios.for_each(|(machine, point)| machines.entry(machine).or_default().push(point));
@@ -196,8 +194,8 @@ fn picture(load: &str, points: &[(&Summary, &Point)]) -> Option<Markup> {
     let most = points().map(|it| it.at.0).reduce(f64::max)?;
     let values = points().flat_map(|it| it.raw.iter().copied().chain([it.at.1, 1.0]));
     let y = Axis::logarithmic("ratio", values, |it| format!("{it}x"))?;
-    let words = format!("{load}: ratio to the baseline in each run");
-    Some(Chart { words, x: Axis::numbered("run", most), y, lines }.draw())
+    let kind = ChartKind::Lines { x: Axis::numbered("run", most), y, lines };
+    Some(Chart::new(format!("{load}: ratio to the baseline in each run"), kind).html())
 }
 
 fn history_table(load: &str, points: &[(&Summary, &Point)]) -> Markup {

@@ -1,7 +1,6 @@
 //! The pictures of a tuning in HTML: a map of workers and connections with figures over the connections, or figures
 //! over the rates of a search.
 
-use maud::{Markup, html};
 use wirebench_schema::objective::Objective;
 
 use super::{
@@ -10,97 +9,69 @@ use super::{
 };
 use crate::{
     analysis::Metric,
-    html::chart::{Line, Mark, Point, logarithmic, number, plot, svg, titled},
+    chart::{Chart, ChartKind, HeatCell, Heatmap, Line, Point},
+    document::Block,
     table::count,
     table_units::{latency, thousands},
     view::Cell,
 };
 
-/// A cell of the map, and the space for its labels, in CSS pixels.
-const CELL: (f64, f64) = (84.0, 30.0);
-const LEFT: f64 = 90.0;
-const TOP: f64 = 40.0;
-/// The colour of the fastest cell, as a share of the full one: text on it stays readable.
-const STRONGEST: f64 = 0.45;
-
+const OF_MAP: &str = "Medians: the stronger the colour, the more. The frame marks the highest one, = those that are \
+                      not significantly slower. >= is a lower bound, ! is not valid.";
+const OVER_CONNECTIONS: &str =
+    "Medians. A hollow mark is a lower bound, or not valid. Both axes are logarithmic.";
 const OF_LATENCY: &str = "Medians over the runs at each rate. A hollow mark is a rate at which a run missed an \
                           objective. Grey lines are the limits. Both axes are logarithmic.";
 
+const OF_CPU: &str = "At a low rate a request also pays for waking the server.";
+
 /// The requests per second of each combination, and figures over the connections.
-pub(super) fn of_sweep(sweep: &Sweep<'_>) -> Markup {
+pub(super) fn of_sweep(sweep: &Sweep<'_>) -> Vec<Block> {
     let cpu = |cell: &Cell| cell.figure(Metric::Cpu).map(|it| it.value);
     let charts = [
         over_connections(sweep, ("requests/s", thousands), rate),
         over_connections(sweep, ("p99 latency", latency), p99),
         over_connections(sweep, ("CPU per request", microseconds), cpu),
     ];
-    html! {
-        @if sweep.best().is_some() {
-            (map(sweep))
-            div.pictures { @for chart in charts.into_iter().flatten() { div { (chart) } } }
-        }
+    if sweep.best().is_none() {
+        return Vec::new();
     }
+    let map = Block::Charts(vec![map(sweep)]);
+    let map = Block::Section("Requests per second".to_owned(), vec![map]);
+    vec![map, Block::Charts(charts.into_iter().flatten().collect())]
 }
 
 /// The dimension with more values goes down, because a page is rather long than wide.
-fn map(sweep: &Sweep<'_>) -> Markup {
+fn map(sweep: &Sweep<'_>) -> Chart {
     let workers: Vec<usize> = sweep.workers.iter().map(|it| *it as usize).collect();
     let both = [("workers", &workers), ("connections", &sweep.connections)];
     let is_turned = sweep.connections.len() > sweep.workers.len();
     let [(down, rows), (right, columns)] = if is_turned { [both[1], both[0]] } else { both };
-    let cell = |row, column| {
-        let (workers, connections) = if is_turned { (column, row) } else { (row, column) };
-        sweep.cell(u32::try_from(workers).ok()?, connections)
-    };
     let rates = sweep.cells().filter_map(rate);
     let most = rates.fold(0.0, f64::max);
-    let size = (LEFT + CELL.0 * columns.len() as f64, TOP + CELL.1 * rows.len() as f64);
-    let x = |column: usize| LEFT + CELL.0 * column as f64;
-    let y = |row: usize| TOP + CELL.1 * row as f64;
-    let content = html! {
-        text.tick x="2" y=(number(TOP - 8.0)) { (down) }
-        text.tick x=(number(LEFT)) y="12" { (right) }
-        @for (place, column) in columns.iter().enumerate() {
-            text.tick x=(number(x(place) + CELL.0 / 2.0)) y=(number(TOP - 8.0)) text-anchor="middle" { (column) }
-        }
-        @for (place, row) in rows.iter().enumerate() {
-            text.tick x=(number(LEFT - 8.0)) y=(number(y(place) + 19.0)) text-anchor="end" { (row) }
-            @for (of, column) in columns.iter().enumerate() {
-                (square(cell(*row, *column), most, (x(of), y(place))))
-            }
-        }
+    let row = |row: &usize| {
+        let cell = |column: &usize| {
+            let (workers, connections) = if is_turned { (*column, *row) } else { (*row, *column) };
+            let workers = u32::try_from(workers).unwrap_or(u32::MAX);
+            cell(sweep.cell(workers, connections), most)
+        };
+        (*row, columns.iter().map(cell).collect())
     };
-    let words = format!("{}: requests per second over workers and connections", sweep.variant);
-    let picture = svg("chart", size, &words, &content);
-    html! {
-        h2 { "Requests per second" }
-        p.legend {
-            "Medians: the stronger the colour, the more. The frame marks the highest one, = those that are not "
-            "significantly slower. >= is a lower bound, ! is not valid."
-        }
-        div.scroll tabindex="0" role="region" aria-label="map" { (plot("map", size, &picture)) }
-    }
+    let rows = rows.iter().map(row).collect();
+    let grid = Heatmap { names: [down, right], columns: columns.clone(), rows };
+    let title = format!("{}: requests per second over workers and connections", sweep.variant);
+    Chart::new(title, ChartKind::Grid(grid)).explained(OF_MAP)
 }
 
-fn square(cell: Option<&Cell>, most: f64, (x, y): (f64, f64)) -> Markup {
-    let rate = cell.and_then(rate);
-    let share = rate.map_or(0.0, |rate| rate / most * STRONGEST);
-    let standing = cell.and_then(|cell| cell.place);
-    let text = match (cell, rate) {
-        (Some(cell), Some(rate)) => {
-            let invalid = if cell.valid { "" } else { "! " };
-            let bound = if is_limited(cell) { ">=" } else { "" };
-            let alike = if standing == Some(CellRank::Alike) { " =" } else { "" };
-            format!("{invalid}{bound}{}{alike}", thousands(rate))
-        }
-        _ => "-".to_owned(),
+fn cell(cell: Option<&Cell>, most: f64) -> HeatCell {
+    let Some((cell, rate)) = cell.and_then(|cell| Some((cell, rate(cell)?))) else {
+        return HeatCell { text: "-".to_owned(), share: 0.0, is_best: false };
     };
-    let (width, height) = (number(CELL.0 - 2.0), number(CELL.1 - 2.0));
-    html! {
-        rect.estimate.heat.best[standing == Some(CellRank::Best)] x=(number(x + 1.0)) y=(number(y + 1.0)) width=(width)
-            height=(height) fill-opacity=(format!("{share:.2}")) {}
-        text.name x=(number(x + CELL.0 / 2.0)) y=(number(y + 19.0)) text-anchor="middle" { (text) }
-    }
+    let invalid = if cell.valid { "" } else { "! " };
+    let bound = if is_limited(cell) { ">=" } else { "" };
+    let alike = if cell.place == Some(CellRank::Alike) { " =" } else { "" };
+    let text = format!("{invalid}{bound}{}{alike}", thousands(rate));
+    HeatCell { text, share: rate / most, is_best: cell.place == Some(CellRank::Best) }
 }
 
 /// A figure with a line for each number of workers; none with fewer than two numbers of connections.
@@ -108,11 +79,10 @@ fn over_connections(
     sweep: &Sweep<'_>,
     (name, show): (&str, fn(f64) -> String),
     figure: impl Fn(&Cell) -> Option<f64>,
-) -> Option<Markup> {
+) -> Option<Chart> {
     let point = |cell: &Cell| {
-        let is_doubtful = !cell.valid || is_limited(cell);
-        let mark = if is_doubtful { Mark::Ring } else { Mark::Dot };
-        Some(Point { mark, ..Point::plain((cell.connections as f64, figure(cell)?)) })
+        let at = (cell.connections as f64, figure(cell)?);
+        Some(Point { is_hollow: !cell.valid || is_limited(cell), ..Point::new(at) })
     };
     let line = |(place, workers): (usize, &u32)| {
         let cells = sweep.cells().filter(|cell| cell.workers == Some(*workers));
@@ -121,38 +91,29 @@ fn over_connections(
         Line { name: count(*workers, "worker"), place, points }
     };
     let lines = sweep.workers.iter().enumerate().map(line).collect();
-    let words = format!("{}: {name} over connections", sweep.variant);
-    let x = |value: f64| value.to_string();
-    let chart = logarithmic(words, lines, ("connections", x), (name, show))?;
-    let legend =
-        "Medians. A hollow mark is a lower bound, or not valid. Both axes are logarithmic.";
-    Some(titled(&format!("{name} over connections"), legend, &chart.draw()))
+    let kind =
+        ChartKind::logarithmic(lines, ("connections", |value| value.to_string()), (name, show))?;
+    let chart = Chart::new(format!("{}: {name} over connections", sweep.variant), kind);
+    Some(chart.headed(format!("{name} over connections")).explained(OVER_CONNECTIONS))
 }
 
 /// The latency figures of the objectives at each rate with their limits, and the CPU time.
-pub(super) fn of_search(search: &RateSearch<'_>) -> Markup {
-    let words = |what: &str| format!("{}: {what} over the rate of requests", search.sought.variant);
+pub(super) fn of_search(search: &RateSearch<'_>) -> Vec<Block> {
     let x = ("requests/s", thousands);
-    let latencies = logarithmic(words("latency"), latencies(search), x, ("latency", latency));
     let cpu = search.rates.iter().filter_map(|rate| at(rate, rate.server_cpu_ns_per_request?));
     let cpu = Line { name: "server".to_owned(), place: 0, points: cpu.collect() };
-    let cpu = logarithmic(words("CPU"), vec![cpu], x, ("CPU per request", microseconds));
+    let chart = |what: &str, kind: Option<ChartKind>, heading: &str, legend: &str| {
+        let title = format!("{}: {what} over the rate of requests", search.sought.variant);
+        Some(Chart::new(title, kind?).headed(heading).explained(legend))
+    };
+    let latency = ChartKind::logarithmic(latencies(search), x, ("latency", latency));
+    let cpu = ChartKind::logarithmic(vec![cpu], x, ("CPU per request", microseconds));
     let charts = [
-        ("Latency over the rate", OF_LATENCY, latencies),
-        (
-            "CPU per request over the rate",
-            "At a low rate a request also pays for waking the server.",
-            cpu,
-        ),
+        chart("latency", latency, "Latency over the rate", OF_LATENCY),
+        chart("CPU", cpu, "CPU per request over the rate", OF_CPU),
     ];
-    html! {
-        @if charts.iter().any(|(.., chart)| chart.is_some()) { h2 { "Rates in pictures" } }
-        div.pictures {
-            @for (heading, legend, chart) in &charts {
-                @if let Some(chart) = chart { div { (titled(heading, legend, &chart.draw())) } }
-            }
-        }
-    }
+    let charts = Block::Charts(charts.into_iter().flatten().collect());
+    vec![Block::Section("Rates in pictures".to_owned(), vec![charts])]
 }
 
 fn latencies(search: &RateSearch<'_>) -> Vec<Line> {
@@ -162,7 +123,7 @@ fn latencies(search: &RateSearch<'_>) -> Vec<Line> {
         let name = objective.figure.name();
         let measured = search.rates.iter().filter_map(|rate| at(rate, *rate.latency_ns.get(name)?));
         let limit = objective.below.as_nanos() as f64;
-        let limit = ends.map(|rate| Point { is_grey: true, ..Point::plain((rate, limit)) });
+        let limit = ends.map(|rate| Point { is_grey: true, ..Point::new((rate, limit)) });
         let line = |name: String, points| Line { name, place, points };
         [line(name.to_owned(), measured.collect()), line(objective.to_string(), limit.to_vec())]
     };
@@ -171,9 +132,9 @@ fn latencies(search: &RateSearch<'_>) -> Vec<Line> {
 
 /// A figure at a rate.
 fn at(rate: &ProbedRate, figure: f64) -> Option<Point> {
-    let mark = if rate.held == rate.runs { Mark::Dot } else { Mark::Ring };
     let at = (rate.requests_per_second as f64, figure);
-    (figure > 0.0).then_some(Point { mark, ..Point::plain(at) })
+    let is_hollow = rate.held != rate.runs;
+    (figure > 0.0).then_some(Point { is_hollow, ..Point::new(at) })
 }
 
 fn microseconds(ns: f64) -> String {

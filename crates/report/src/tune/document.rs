@@ -59,8 +59,8 @@ pub(super) fn document(tuned: &Tuned<'_>) -> Document {
     blocks.extend([
         Block::Headline(tuned.sentence(), None),
         rest,
-        Block::Chart(pictures),
-        Block::Chart(servers(&tuned.analysis)),
+        Block::Page(pictures),
+        Block::Page(vec![servers(&tuned.analysis)]),
         conditions_block(tuned.gate.as_ref()),
     ]);
     Document { title: "wirebench tune".to_owned(), blocks }

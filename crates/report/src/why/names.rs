@@ -4,6 +4,20 @@
 pub(super) const KERNEL: &str = "_[k]";
 /// Marks with which compilers name parts and clones of a function.
 const CLONES: [&str; 6] = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm."];
+/// What old symbols of Rust have in the place of other signs.
+const RUST: [(&str, &str); 9] = [
+    ("_$LT$", "<"),
+    ("$LT$", "<"),
+    ("$GT$", ">"),
+    ("$RF$", "&"),
+    ("$BP$", "*"),
+    ("$C$", ","),
+    ("$u20$", " "),
+    ("$u7b$", "{"),
+    ("$u7d$", "}"),
+];
+/// A part of names of C++.
+const ANONYMOUS: &str = "(anonymous namespace)";
 /// Kinds of JavaScript functions, after which V8 marks how each is compiled.
 const JAVASCRIPT: [&str; 3] = ["LazyCompile:", "Function:", "JS:"];
 /// Beginnings of the place of a function in a program without a compiled file.
@@ -31,13 +45,35 @@ pub(super) fn function(frame: &str) -> String {
         let file = place.rsplit('/').next().unwrap_or_default();
         return format!("(anonymous) {}", &file[..first(file, &[":"])]);
     }
-    let name = call(without_hash(&name[..first(name, &CLONES)]));
+    let name = in_rust(without_hash(&name[..first(name, &CLONES)]));
+    let name = call(without_parameters(&name));
     // What follows `0x` is an address, which differs from process to process.
     let parts = name.split("0x").enumerate().map(|(index, part)| match index {
         0 => part,
         _ => part.trim_start_matches(|it: char| it.is_ascii_hexdigit()),
     });
     parts.collect::<Vec<_>>().join("0x") + end
+}
+
+/// A symbol of Rust as its source has it.
+fn in_rust(symbol: &str) -> String {
+    let name = RUST.iter().fold(symbol.to_owned(), |name, (sign, shown)| name.replace(sign, shown));
+    if name == symbol { name } else { name.replace("..", "::") }
+}
+
+/// A function without its parameters in C++. Go has `.(*Type)` in the names of methods.
+fn without_parameters(symbol: &str) -> &str {
+    let mut depth = 0;
+    for (at, sign) in symbol.char_indices() {
+        let is_name = symbol[..at].ends_with('.') || symbol[at..].starts_with(ANONYMOUS);
+        match sign {
+            '(' if depth == 0 && !is_name => return &symbol[..at],
+            '<' | '{' | '[' | '(' => depth += 1,
+            '>' | '}' | ']' | ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    symbol
 }
 
 /// Index of the first of the marks, or the length.
@@ -67,7 +103,7 @@ mod tests {
 
     #[test]
     fn names_of_one_function_are_one() {
-        let same: [(&[&str], &str); 12] = [
+        let same: [(&[&str], &str); 15] = [
             (&["[srv-a]", "[srv-b]"], "[program]"),
             (&["[perf-71.map]", "[perf-8123.map]", "[anon]"], "[generated code]"),
             (
@@ -85,6 +121,12 @@ mod tests {
             (&["sendfile64", "sendfile"], "sendfile"),
             (&["__x64_sys_openat64_[k]", "__x64_sys_openat_[k]"], "__x64_sys_openat_[k]"),
             (&["app::handle::h0123456789abcdef", "app::handle"], "app::handle"),
+            (&["f(int)::{lambda(int)#1}::operator()(int) const", "f(char)"], "f"),
+            (
+                &["(anonymous namespace)::f<void (int)>(int)"],
+                "(anonymous namespace)::f<void (int)>",
+            ),
+            (&["_$LT$a..B$u20$as$u20$C$GT$::f::h0123456789abcdef"], "<a::B as C>::f"),
             (
                 &["burn", "burn.constprop.0", "burn.isra.0.part.1", "burn.cold", "burn.llvm.42"],
                 "burn",

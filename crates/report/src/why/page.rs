@@ -1,14 +1,8 @@
 //! The section of the profiles, in every form that people read.
 
-use maud::{Markup, PreEscaped, html};
-use wirebench_schema::journal::Journal;
+use wirebench_schema::journal::{self, Journal};
 
-use super::{
-    figures::Why,
-    flame::{self, Script},
-    sentence::name,
-    whys,
-};
+use super::{figures::Why, flame, sentence::name, whys};
 use crate::{
     analysis::WorkloadRows,
     document::{Block, Cell, Column, Table},
@@ -25,8 +19,6 @@ const FRAMES: usize = 12;
 const CALLS_SHOWN: f64 = 0.005;
 /// The same of functions, as a share of the CPU time of a request.
 const TIME_SHOWN: f64 = 0.005;
-/// The beginning of the frames in a picture.
-const FRAMES_BEGIN: &str = "<svg id=\"frames\" ";
 /// Columns of a symbol; the JSON has all of it.
 const SYMBOL: usize = 60;
 
@@ -56,7 +48,7 @@ pub(crate) fn sections(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
         let reference = whys.iter().find(|it| it.workload == why.workload && it.variant == other);
         blocks.extend(reference.into_iter().flat_map(|it| differences(why, it)));
     }
-    blocks.push(Block::Chart(pictures(journal, &whys)));
+    blocks.push(Block::Page(pictures(journal, &whys)));
     vec![Block::Section(SECTION.to_owned(), blocks)]
 }
 
@@ -113,54 +105,20 @@ fn differences(why: &Why<'_>, other: &Why<'_>) -> Vec<Block> {
     ]
 }
 
-/// The difference of two servers is open, and their own graphs can be opened. With more servers each has its own.
-fn pictures(journal: &Journal, whys: &[Why<'_>]) -> Markup {
-    let mut pictures = Vec::new();
+/// The difference of two servers is shown, and their own graphs can be opened. With more servers each has its own.
+fn pictures(journal: &Journal, whys: &[Why<'_>]) -> Vec<Block> {
     let own = |why: &Why<'_>| {
-        journal
-            .whys
-            .iter()
-            .find(|it| it.workload == why.workload && it.variant.to_string() == why.variant)
+        let is_it = |it: &&journal::Why| {
+            it.workload == why.workload && it.variant.to_string() == why.variant
+        };
+        journal.whys.iter().find(is_it)
     };
-    if let [a, b] = whys
-        && let (Some(a), Some(b)) = (own(a), own(b))
-        && let Some(picture) = flame::difference(b, a, Script::None)
-    {
-        let [a, b] = [a, b].map(|it| it.variant.to_string());
-        let title = format!(
-            "Flame graph of the difference: red is CPU time that {} uses more of than {}, blue less",
-            name(&b),
-            name(&a)
-        );
-        pictures.push((title, true, picture));
-    }
-    for why in whys {
-        let picture = own(why).and_then(|it| flame::picture(it, Script::None));
-        let title = format!("Flame graph of {} under {}", name(&why.variant), why.workload);
-        pictures.extend(picture.map(|it| (title, false, it)));
-    }
-    html! {
-        @for (title, open, picture) in &pictures {
-            details.flame open[*open] {
-                summary { (title) }
-                div.scroll tabindex="0" role="region" aria-label=(title) { (inline(picture, title)) }
-            }
-        }
-    }
-}
-
-/// The frames of a picture as a part of a page: its head, style and script are for a file of its own.
-fn inline(picture: &str, title: &str) -> Markup {
-    let begin = picture.find(FRAMES_BEGIN).unwrap_or(picture.len());
-    let frames = picture[begin..].trim_end().replacen(FRAMES_BEGIN, "<svg data-frames=\"\" ", 1);
-    // Both pictures end: that of the frames, and the one around it.
-    let frames = frames.strip_suffix("</svg>").unwrap_or_default();
-    let height = picture.split_once(" height=\"").and_then(|(_, rest)| rest.split('"').next());
-    let height = height.unwrap_or_default();
-    let width = flame::WIDTH;
-    html! {
-        svg role="img" aria-label=(title) width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
-            (PreEscaped(frames))
-        }
-    }
+    let difference = match whys {
+        [a, b] => own(b).and_then(|b| flame::chart(b, Some(own(a)?))),
+        _ => None,
+    };
+    let charts = whys.iter().filter_map(|why| flame::chart(own(why)?, None));
+    let folded =
+        charts.map(|chart| Block::Folded(chart.title.clone(), vec![Block::Charts(vec![chart])]));
+    [Block::Charts(difference.into_iter().collect())].into_iter().chain(folded).collect()
 }

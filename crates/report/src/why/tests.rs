@@ -78,7 +78,7 @@ fn the_largest_difference_comes_first() {
 fn the_page_has_the_pictures() {
     let page = details(&journal_with_whys(), |it| it.html());
     fixtures::assert_golden_page("why.html", &page);
-    assert_eq!(page.matches("<details class=\"flame\"").count(), 2, "one did not fail");
+    assert_eq!(page.matches("data-frames").count(), 2, "one did not fail");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn each_profile_has_its_files() {
     let folded =
         "epoll;loop;entry_[k];read_[k] 1000000000\nepoll;loop;entry_[k];write_[k] 3000000000\n";
     assert_eq!(files[0].1, folded);
-    assert!(files[1].1.contains("read (1,000 ns per request, 25.00%)"), "{}", files[1].1);
+    assert!(files[1].1.contains("read (1 000 ns per request, 25 %)"), "{}", files[1].1);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn of_two_servers_the_difference_is_a_picture() {
     assert!(lines.any(|it| it == ["read", "2.00", "1.00", "+1.00"]), "{details}");
     let page = ab.html();
     assert!(page.contains(sentence) && page.contains("Flame graph of the difference"), "{page}");
-    assert_eq!(page.matches("<details class=\"flame\"").count(), 3);
+    assert_eq!(page.matches("data-frames").count(), 3);
     let without = Journal { whys: Vec::new(), ..journal.clone() };
     let without = crate::ab::Ab::of(&without, &crate::ab::AbOptions::default()).unwrap().sentence();
     assert_eq!(without, ab.sentence());

@@ -81,9 +81,14 @@ pub(super) fn explain(said: &str, settings: &Settings) -> String {
         }
         Settings { events: Events::Readable, .. } => format!(
             "--why needs perf, which fails here: {}; try `perf stat -e raw_syscalls:sys_enter true`, or omit --why",
-            super::last_line(said)
+            end(said)
         ),
     }
+}
+
+/// The last line of a message.
+pub(super) fn end(text: &str) -> &str {
+    text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing")
 }
 
 /// The package that the script of Debian or Ubuntu in the place of `perf` asks for, if it does.

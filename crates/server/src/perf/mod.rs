@@ -146,7 +146,7 @@ impl Recording {
         let ended = job.between((Stdio::null(), out.into()), stop);
         let (status, errors) = ended.map_err(|error| error.to_string())?;
         if !status.success() {
-            return Err(format!("`perf script` ended with {status}: {}", last_line(&errors)));
+            return Err(format!("`perf script` ended with {status}: {}", access::end(&errors)));
         }
         parse::stacks(&fs::read(&path).map_err(sentence)?)
     }
@@ -176,7 +176,7 @@ impl Recording {
             if let Some(status) = self.child.try_wait().map_err(sentence)? {
                 let said = fs::read(self.folder.path().join(SAID)).unwrap_or_default();
                 let said = String::from_utf8_lossy(&said);
-                return Err(format!("perf ended with {status}: {}", last_line(&said)));
+                return Err(format!("perf ended with {status}: {}", access::end(&said)));
             }
             if Instant::now() >= until {
                 return Err(format!("perf did not answer within {} s", PATIENCE.as_secs()));
@@ -214,10 +214,6 @@ fn folder() -> Result<TempDir, String> {
 
 fn job<'a>(argv: &'a [String], folder: &'a Path) -> Job<'a> {
     Job { argv, folder, env: NO_ENV, timeout: 4 * PATIENCE }
-}
-
-fn last_line(text: &str) -> &str {
-    text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing")
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "as `map_err` wants it")]

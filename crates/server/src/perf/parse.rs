@@ -1,6 +1,5 @@
 //! What `perf stat -x ,` and `perf script` print. Pure.
 
-use inferno::collapse::{Collapse as _, perf};
 use std::collections::BTreeMap;
 
 use super::events::{ALL_CALLS, CALL, OTHER, SWITCHES};
@@ -27,9 +26,7 @@ pub(super) fn calls(text: &str) -> Result<Calls, String> {
             return Err(format!("perf did not count {event}: {count}"));
         };
         if let Some(name) = event.strip_prefix(CALL) {
-            if count > 0 {
-                *calls.by_name.entry(name.to_owned()).or_default() += count;
-            }
+            *calls.by_name.entry(name.to_owned()).or_default() += count;
         } else if event == ALL_CALLS {
             all += count;
         } else if event == SWITCHES {
@@ -38,44 +35,49 @@ pub(super) fn calls(text: &str) -> Result<Calls, String> {
         }
     }
     let others = all.saturating_sub(calls.by_name.values().sum());
-    if others > 0 {
-        calls.by_name.insert(OTHER.to_owned(), others);
-    }
+    calls.by_name.insert(OTHER.to_owned(), others);
+    calls.by_name.retain(|_, count| *count > 0);
     if has_switches { Ok(calls) } else { Err("perf counted nothing".to_owned()) }
 }
 
 /// The number of samples, and the sampled CPU time of each stack in nanoseconds. A stack is the name of the thread and
-/// the frames, the outermost first.
+/// the frames, the outermost first, without those that say nothing.
 pub(super) fn stacks(script: &[u8]) -> Result<(u64, BTreeMap<String, u64>), String> {
-    let mut options = perf::Options::default();
-    (options.annotate_kernel, options.nthreads) = (true, 1);
-    let mut folded = Vec::new();
-    perf::Folder::from(options)
-        .collapse(script, &mut folded)
-        .map_err(|error| format!("the samples of perf cannot be read: {error}"))?;
-    let mut stacks = BTreeMap::new();
-    for line in String::from_utf8_lossy(&folded).lines() {
-        let Some((stack, count)) = line.rsplit_once(' ') else { continue };
-        let count: u64 = count.parse().map_err(|_| format!("no CPU time of a stack: {line}"))?;
-        *stacks.entry(tidy(stack)).or_default() += count;
+    let (mut samples, mut stacks) = (0, BTreeMap::new());
+    for sample in String::from_utf8_lossy(script).split("\n\n") {
+        let mut lines = sample.lines().filter(|it| !it.is_empty() && !it.starts_with('#'));
+        let Some((thread, ns)) = lines.next().and_then(thread) else { continue };
+        let mut frames: Vec<String> = lines.filter_map(frame).collect();
+        frames.extend(frames.is_empty().then(|| UNKNOWN.to_owned()));
+        frames.push(thread);
+        frames.reverse();
+        *stacks.entry(frames.join(";")).or_default() += ns;
+        samples += 1;
     }
-    // Each sample begins with a line of its thread, and its frames are indented.
-    let lines = script.split(|byte| *byte == b'\n');
-    let is_first = |it: &&[u8]| it.first().is_some_and(|byte| !byte.is_ascii_whitespace());
-    let samples = lines.filter(is_first).count() as u64;
-    match stacks.is_empty() {
-        true => Err("perf has no sample of the server".to_owned()),
-        false => Ok((samples, stacks)),
-    }
+    let none = || "perf has no sample of the server".to_owned();
+    (samples > 0).then_some((samples, stacks)).ok_or_else(none)
 }
 
-/// Without frames that say nothing.
-fn tidy(stack: &str) -> String {
-    let mut frames = stack.split(';');
-    let thread = frames.next().unwrap_or_default();
-    let known: Vec<&str> = frames.filter(|it| *it != UNKNOWN).collect();
-    let known = if known.is_empty() { vec![UNKNOWN] } else { known };
-    format!("{thread};{}", known.join(";"))
+/// The name and the CPU time in `a thread 1994 47621.426791:    1003009 cpu-clock:`.
+fn thread(line: &str) -> Option<(String, u64)> {
+    let (thread, sample) = line.split_once(": ")?;
+    // The CPU has brackets; the number of the thread and the time are last.
+    let words: Vec<&str> = thread.split_whitespace().filter(|it| !it.starts_with('[')).collect();
+    let name = words[..words.len().checked_sub(2)?].join("_");
+    Some((name, sample.split_whitespace().next()?.parse().ok()?))
+}
+
+/// The function in `    82ff0 function+0x1a (/path/file)`, or its file; those of the kernel have a mark.
+fn frame(line: &str) -> Option<String> {
+    let (symbol, path) = line.trim().split_once(' ')?.1.rsplit_once('(')?;
+    let symbol = symbol.rsplit_once("+0x").map_or(symbol, |(symbol, _)| symbol).trim();
+    let file = path.trim_end_matches(')').rsplit('/').next()?;
+    let mark = if path.starts_with('[') || file == "vmlinux" { "_[k]" } else { "" };
+    match symbol {
+        "" | UNKNOWN if file == UNKNOWN => None,
+        "" | UNKNOWN => Some(format!("[{file}]{mark}")),
+        _ => Some(symbol.replace(';', ":") + mark),
+    }
 }
 
 #[cfg(test)]
@@ -102,8 +104,7 @@ mod tests {
 
     #[test]
     fn what_was_not_counted_is_not_zero() {
-        let text =
-            "1,,syscalls:sys_enter_read,1,100.00,,\n<not counted>,,context-switches,0,0.00,,\n";
+        let text = "1,,syscalls:sys_enter_read,1\n<not counted>,,context-switches,0\n";
         assert_eq!(calls(text).unwrap_err(), "perf did not count context-switches: <not counted>");
         assert_eq!(calls("# started\n\n").unwrap_err(), "perf counted nothing");
     }
@@ -118,8 +119,9 @@ mod tests {
 
     #[test]
     fn frames_that_say_nothing_are_dropped() {
-        assert_eq!(tidy("a;[unknown];f::g;[libc.so.6]"), "a;f::g;[libc.so.6]");
-        assert_eq!(tidy("a;[unknown]"), "a;[unknown]");
-        assert_eq!(stacks(b"").unwrap_err(), "perf has no sample of the server");
+        let text = "a b 7 [1] 5.1: 9 c:\n 1 [unknown] (/l.so)\n 2 f;g+0x1 (/b)\n\na 7 5.2: 9 c:\n";
+        let stacks = |text: &str| stacks(text.as_bytes()).map(|it| it.1.into_keys().collect());
+        assert_eq!(stacks(text), Ok(vec!["a;[unknown]".to_owned(), "a_b;f:g;[l.so]".to_owned()]));
+        assert_eq!(stacks(""), Err("perf has no sample of the server".to_owned()));
     }
 }

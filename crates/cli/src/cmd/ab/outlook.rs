@@ -13,7 +13,7 @@ use wirebench_report::{
 };
 use wirebench_schema::{environment::Weight, journal::Journal};
 
-use crate::{latest, results};
+use crate::results::{latest, stored};
 
 /// Earlier results that are looked at, the newest first.
 const MOST_RESULTS: usize = 20;
@@ -30,7 +30,7 @@ pub(super) fn line(experiment: &Experiment, prepared: &Prepared) -> Option<Strin
     let of_ab = |folder: &PathBuf| folder.to_string_lossy().ends_with(&format!("-{SUITE}"));
     let folders = latest::sorted(&project.results).into_iter().filter(of_ab).take(MOST_RESULTS);
     let mut found = folders.filter_map(|folder| {
-        let journal = results::journal(&folder).ok()?;
+        let journal = stored::journal(&folder).ok()?;
         let alike = Some(&journal).filter(|it| is_alike(&folder, it, experiment, prepared))?;
         Some((outlook(alike, metric, cohorts, *margin)?, folder))
     });

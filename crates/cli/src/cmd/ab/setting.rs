@@ -17,19 +17,18 @@ use wirebench_schema::{
     gate::GateScope,
     journal::{Goal, Procedure},
     load::Stop,
-    suite::{Phase, Scale, Suite, Workload},
+    suite::{Phase, Suite, Workload},
     verification::Verification,
 };
 
 use super::Arguments;
 use crate::{
-    context::{Context, command_line},
+    args::{idle::check_both, machine::placement, services::have_processes},
+    context::Context,
     exit::usage,
-    files,
-    idle_option::check_both,
-    options,
+    experiment_of::experiment_of,
+    files, options,
     plan::FEWEST_BLOCKS,
-    service_options::have_processes,
     session::Setting,
 };
 
@@ -107,9 +106,9 @@ impl Arguments {
         let idle = self.conditions.idle.or_awake(&services);
         let sides = self.sides(context, scenario, services)?;
         self.conditions.check_reach(&sides)?;
-        self.gate.check(&scope(&workload, &sides))?;
-        let placement = options::placement(&self.conditions.wish(self.each_run.workers))?;
-        let settings = self.conditions.settings(context, placement)?;
+        self.telling.delivery.gate.check(&scope(&workload, &sides))?;
+        let placed = placement(&self.conditions.wish(self.each_run.workers))?;
+        let settings = self.conditions.settings(context, placed)?;
         let workers = self.each_run.workers.unwrap_or(settings.workers);
         let settings = RunSettings { workers, cut: self.cohorts.cut(), idle, ..settings };
         let mut suite = Suite::parse(SUITE, TEMPLATE).map_err(usage)?;
@@ -118,28 +117,18 @@ impl Arguments {
         suite.blocks = self.blocks(&goal, block_time(procedure, &workload, &settings.cut));
         suite.workloads = vec![workload];
         check_files(&sides, &suite, procedure, &settings)?;
-        let why = self.why.perf(context, &suite, &sides)?;
+        let why = self.cohorts.why.perf(context, &suite, &sides)?;
+        let verification = self.conditions.verification(Verification::AllOrNothing);
+        let (measured, plan) = ((suite, settings), (procedure, goal));
+        // A budget or a number ends it, whatever the state of the machine.
         let experiment = Experiment {
-            scale: Scale::Machine,
-            published: None,
-            left_out: Vec::new(),
-            suite,
-            settings,
-            project: self.telling.project(context)?,
-            procedure,
             margin: self.cohorts.margin,
             metric: self.metric.or(usual).map(|metric| metric.name().to_owned()),
             least_blocks: FEWEST_BLOCKS,
-            command: command_line(),
-            labels: self.telling.labels(context),
-            verification: self.conditions.verification(Verification::AllOrNothing),
-            named: Vec::new(),
-            goal,
-            part: self.block.part()?,
+            part: self.cohorts.part()?,
             knowledge: self.knowledge(metric),
-            // A budget or a number ends it, whatever the state of the machine.
-            complete_cohorts: |_| None,
             why,
+            ..experiment_of(context, &self.telling, verification, measured, plan)?
         };
         check_both(&experiment)?;
         Ok(Setting { experiment, subjects: sides.into(), missing: Vec::new() })
@@ -169,7 +158,8 @@ impl Arguments {
     /// The metric of the verdict. Conditions must be about figures that are compared, too.
     fn metric(&self, phase: Phase, usual: Option<Metric>) -> anyhow::Result<Metric> {
         let wanted = self.metric.or(usual).unwrap_or(Metric::Cpu);
-        let changes = self.gate.conditions().iter().filter(|it| it.change().is_some());
+        let changes =
+            self.telling.delivery.gate.conditions().iter().filter(|it| it.change().is_some());
         let of_conditions = changes.filter_map(|it| it.figure.compared());
         for metric in std::iter::once(wanted).chain(of_conditions) {
             if has(phase, metric).is_some() {
@@ -211,10 +201,6 @@ impl Arguments {
         Ok(workload)
     }
 
-    fn count(&self) -> Option<u32> {
-        self.cohorts.count.or(self.block.count())
-    }
-
     /// The cohorts that are planned. With a budget that is one more than it can hold, each of which takes
     /// at least `block_time`, so that the budget decides.
     fn blocks(&self, goal: &Goal, block_time: Duration) -> u32 {
@@ -222,7 +208,7 @@ impl Arguments {
             let held = (budget.as_secs_f64() / block_time.as_secs_f64()) as u32;
             held.clamp(FEWEST_BLOCKS, MOST_BLOCKS).saturating_add(1)
         };
-        match (self.count(), goal.precision, goal.budget) {
+        match (self.cohorts.planned(), goal.precision, goal.budget) {
             (Some(asked), ..) => asked.max(1),
             // A precision is looked at after whole pairs.
             (None, None, Some(budget)) => beyond(budget),
@@ -231,14 +217,18 @@ impl Arguments {
     }
 
     fn goal(&self, procedure: Procedure) -> Goal {
-        let usual = match (self.count(), self.precision, procedure) {
+        let usual = match (self.cohorts.planned(), self.cohorts.precision, procedure) {
             (Some(_), ..) => None,
             (None, Some(_), _) => Some(PRECISION_BUDGET),
             (None, None, Procedure::Cohorts) => Some(BUDGET),
             (None, None, Procedure::Process) => Some(PROCESS_BUDGET),
         };
-        let until_decided = self.count().is_none() && self.precision.is_none();
-        Goal { precision: self.precision, budget: self.budget.or(usual), until_decided }
+        let until_decided = self.cohorts.planned().is_none() && self.cohorts.precision.is_none();
+        Goal {
+            precision: self.cohorts.precision,
+            budget: self.cohorts.budget.or(usual),
+            until_decided,
+        }
     }
 
     fn knowledge(&self, metric: Metric) -> Knowledge {

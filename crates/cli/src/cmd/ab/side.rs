@@ -15,9 +15,9 @@ use wirebench_schema::{entry::BuildStep, scenario::Scenario};
 
 use super::{Arguments, revision};
 use crate::{
+    args::services::is_url,
     context::{Context, checked, only_one, require_program},
     exit::usage,
-    service_options::is_url,
     value,
 };
 

@@ -10,9 +10,7 @@ use wirebench_report::{
 use super::{Arguments, refusal};
 use crate::{
     exit::{Exit, incomparable, usage},
-    gate::Shown,
-    loads::{self, StoredLoad},
-    out,
+    results::loads::{self, StoredLoad},
 };
 
 /// The comparison, if one of the two is a load.
@@ -28,7 +26,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Option<Exit>> {
             "{option} applies to results of `wirebench run`, and these are loads: omit it"
         )));
     }
-    let conditions = arguments.gate.conditions();
+    let conditions = arguments.delivery.gate.conditions();
     if let Some(change) = conditions.iter().find(|it| it.change().is_some()) {
         return Err(usage(format!(
             "--fail-if '{change}': no interval of a change is known from one load each: write a limit of the newer one \
@@ -36,15 +34,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Option<Exit>> {
         )));
     }
     let report = &new.result.report;
-    arguments.gate.check(&gates::scope_of_load("compare", &report.config))?;
+    arguments.delivery.gate.check(&gates::scope_of_load("compare", &report.config))?;
     let [old_name, new_name] = [&arguments.old, &arguments.new].map(|it| it.display().to_string());
     let differences = if arguments.force { Differences::Force } else { Differences::Refuse };
     let mut comparison = compare_loads(&side(&old, &old_name), &side(&new, &new_name), differences)
         .map_err(|reason| incomparable(refusal(&reason, &old_name, &new_name)))?;
     comparison.gate = gates::of_load(report, conditions);
-    out::result(&arguments.format.text(&comparison, None, || comparison.text()));
-    let shown = if arguments.format.format.is_some() { Shown::Aside } else { Shown::There };
-    arguments.gate.conclude("compare", comparison.gate.as_ref(), shown).map(Some)
+    let gate = comparison.gate.as_ref();
+    arguments.delivery.show("compare", &comparison, gate, || comparison.text()).map(Some)
 }
 
 fn side<'a>(stored: &'a StoredLoad, name: &'a str) -> LoadSide<'a> {

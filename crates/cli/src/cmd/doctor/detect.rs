@@ -23,12 +23,12 @@ use wirebench_schema::{
 
 use super::{Arguments, FORMAT};
 use crate::{
+    args::idle::IdleOption,
     context::Context,
     exit::{Ended, Exit, incomparable, usage},
-    idle_option::IdleOption,
+    live::progress::Reporter,
     out,
     preparation::ready,
-    progress::Reporter,
     session::{Original, Setting},
     value,
 };
@@ -112,11 +112,8 @@ fn measure(
     mut reporter: Reporter,
 ) -> anyhow::Result<Finished> {
     let idle = IdleOption::default();
-    let readied = ready(context, (experiment, idle), subjects, &mut reporter)?;
-    let (prepared, _awake) = readied.map_err(interrupted)?;
-    let finished = conduct(experiment, &prepared, context.interrupt.flag(), &mut reporter);
-    reporter.finish();
-    Ok(finished?)
+    let (prepared, _awake) = ready(context, (experiment, idle), subjects, &mut reporter)?;
+    Ok(conduct(experiment, &prepared, context.interrupt.flag(), &mut reporter)?)
 }
 
 fn interrupted(exit: Exit) -> anyhow::Error {

@@ -14,7 +14,7 @@ use super::{
     blocks::{BlockResult, Blocks},
     words,
 };
-use crate::results;
+use crate::results::stored;
 
 /// Writes the result in a new folder below `results`.
 pub(super) fn write(blocks: &Blocks, results: &Path) -> anyhow::Result<Finished> {
@@ -87,7 +87,7 @@ fn records(known: &Journal, number: u32, result: &BlockResult) -> anyhow::Result
 fn part(number: u32, result: &BlockResult, failure: Option<&str>) -> anyhow::Result<Part> {
     Ok(Part {
         pair: hosts(result),
-        machine: results::machine(&result.folder)?,
+        machine: stored::machine(&result.folder)?,
         block: result.journal.start.warmup_blocks + number - 1,
         failure: failure.map(str::to_owned),
     })

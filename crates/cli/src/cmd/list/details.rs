@@ -3,10 +3,10 @@
 use wirebench_catalogue::checkouts::Checkouts;
 use wirebench_schema::argv::display;
 
-use super::Row;
+use super::overview::Listed;
 
 /// A line for each thing that a variant declares.
-pub(super) fn details((subject, availability): &Row) -> String {
+pub(super) fn details((subject, availability): &Listed) -> String {
     let variant = &subject.variant;
     let mut lines = vec![format!("{}: {}", variant.id, subject.title)];
     let mut add = |name: &str, text: &str| {

@@ -7,14 +7,16 @@ use wirebench_catalogue::{
 };
 use wirebench_report::{table::listing_within, wrap::wrap};
 
-use super::Row;
 use crate::{plan::count, scenarios::folded};
+
+/// A variant and whether it can be built here.
+pub(super) type Listed = (Subject, Availability);
 
 /// Columns of a screen whose width is unknown.
 pub(super) const WIDTH: usize = 80;
 
 /// A line for each entry; its variants and the details of reasons are folded.
-pub(super) fn entries(rows: &[Row], width: usize) -> String {
+pub(super) fn entries(rows: &[Listed], width: usize) -> String {
     let head = [
         ("entry", None),
         ("variants", None),
@@ -37,7 +39,7 @@ pub(super) fn entries(rows: &[Row], width: usize) -> String {
 }
 
 /// A line for each variant, and reasons with the next step.
-pub(super) fn variants(rows: &[Row], width: usize) -> String {
+pub(super) fn variants(rows: &[Listed], width: usize) -> String {
     let head = [
         ("variant", None),
         ("state", None),
@@ -45,7 +47,7 @@ pub(super) fn variants(rows: &[Row], width: usize) -> String {
         ("mechanism", Some(1)),
         ("sharing", Some(0)),
     ];
-    let line = |row: &Row| {
+    let line = |row: &Listed| {
         let row = std::slice::from_ref(row);
         [vec![row[0].0.variant.id.to_string()], described(row)].concat()
     };
@@ -62,12 +64,12 @@ fn joined(parts: &[String]) -> String {
         + "\n"
 }
 
-fn entry(row: &Row) -> &str {
+fn entry(row: &Listed) -> &str {
     row.0.variant.id.entry()
 }
 
 /// The cells that follow the name of some variants of one entry.
-fn described(rows: &[Row]) -> Vec<String> {
+fn described(rows: &[Listed]) -> Vec<String> {
     let ready = rows.iter().filter(|(_, it)| *it == Availability::Ready).count();
     let states = distinct(rows.iter().map(|(_, availability)| availability.state()));
     let state = match states.len() {
@@ -104,7 +106,7 @@ pub(super) fn scenarios(subjects: &[&Subject]) -> String {
 struct Reasons(Vec<(&'static str, String, Vec<String>)>);
 
 impl Reasons {
-    fn of(rows: &[Row], reason: fn(&Availability) -> Option<String>) -> Self {
+    fn of(rows: &[Listed], reason: fn(&Availability) -> Option<String>) -> Self {
         let mut reasons: Vec<(&'static str, String, Vec<String>)> = Vec::new();
         for (subject, availability) in rows {
             let Some(reason) = reason(availability) else { continue };
@@ -119,7 +121,7 @@ impl Reasons {
     }
 
     /// The same with entries instead of their variants, and one reason for each entry.
-    fn folded(self, rows: &[Row]) -> Self {
+    fn folded(self, rows: &[Listed]) -> Self {
         let mut seen: BTreeSet<(&str, String)> = BTreeSet::new();
         let of_entry =
             |name: &str| name.split_once(':').map_or(name, |(entry, _)| entry).to_owned();
@@ -171,8 +173,8 @@ impl Reasons {
 }
 
 /// Entries and variants apart; the states are those of variants.
-fn totals(rows: &[Row], width: usize) -> String {
-    let (builtins, others): (Vec<&Row>, Vec<&Row>) =
+fn totals(rows: &[Listed], width: usize) -> String {
+    let (builtins, others): (Vec<&Listed>, Vec<&Listed>) =
         rows.iter().partition(|(subject, _)| subject.origin == Origin::Builtin);
     let entries: BTreeSet<&str> = others.iter().map(|row| entry(row)).collect();
     let mut parts = Vec::new();

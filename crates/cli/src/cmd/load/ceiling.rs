@@ -17,7 +17,7 @@ use wirebench_schema::{
 };
 use wirebench_server::launch::{STOP_GRACE, Server};
 
-use crate::{context::launcher, interrupt::Interrupt};
+use crate::{context::launcher, live::interrupt::Interrupt};
 
 const WINDOW: Duration = Duration::from_secs(1);
 /// Load before that, until caches are warm.

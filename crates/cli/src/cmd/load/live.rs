@@ -13,7 +13,7 @@ use wirebench_schema::load::{Interval, LatencyFigure, LoadConfig, LoadEvent, Pha
 
 use self::view::View;
 use super::options::OutputOptions;
-use crate::{out, progress::style};
+use crate::{live::progress::style, out};
 
 const TEMPLATE: &str = "{bar:20} {prefix}  {msg}";
 const STEPS: u64 = 1000;

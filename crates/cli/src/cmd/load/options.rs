@@ -12,11 +12,14 @@ use wirebench_schema::{
 
 use super::message::MessageOptions;
 use crate::{
+    args::{
+        fleet::FleetOptions,
+        format::SecretsOption,
+        gate::{FailIf, VALUES},
+        idle::{IdleOption, NATURAL, one_mode},
+        output::LabelOption,
+    },
     exit::usage,
-    fleet::FleetOptions,
-    gate::{FailIf, VALUES},
-    idle_option::{IdleOption, NATURAL, one_mode},
-    options::{LabelOption, SecretsOption},
     request_options::{RequestOptions, TrustOptions},
     value::{self, only},
 };
@@ -59,7 +62,7 @@ pub(crate) struct Arguments {
     #[arg(short = 'n', long = "count", value_name = "COUNT", value_parser = value::count)]
     requests: Option<u64>,
     /// Measure this many requests on each connection instead
-    #[arg(long, value_name = "COUNT", value_parser = value::count)]
+    #[arg(long, value_name = "COUNT", value_parser = value::count, hide_short_help = true)]
     count_per_connection: Option<u64>,
     /// Load before the window, checked but not counted
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = value::duration)]
@@ -68,10 +71,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = value::duration)]
     timeout: Duration,
     /// I/O engine: io_uring, epoll, or auto for the best one available
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(long, value_name = "NAME", default_value = "auto", hide_short_help = true)]
     engine: EngineChoice,
     /// Seed for random payloads and arrivals
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     model: ModelOptions,
@@ -105,11 +108,11 @@ struct ModelOptions {
     #[arg(long, value_name = "A,B,C", value_parser = value::steps)]
     steps: Option<RateCurve>,
     /// At a rate: Poisson arrivals instead of equal intervals
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     poisson: bool,
     /// At a rate: skip requests that are due while no connection is free, and measure latency from
     /// sending (deliberate coordinated omission)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     closed: bool,
     /// Think time of each connection between a reply and its next request
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
@@ -118,7 +121,7 @@ struct ModelOptions {
     #[arg(short, long, value_name = "DEPTH", default_value = "1", value_parser = value::connections)]
     pipeline: usize,
     /// Busy-wait for the next due request, so that no wake-up adds latency
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     spin: bool,
     #[command(flatten)]
     idle: IdleOption,
@@ -168,7 +171,7 @@ pub(crate) struct OutputOptions {
     #[arg(short = 'L', long)]
     pub(crate) latency: bool,
     /// Percentiles to print, such as 50,90,99.9; implies -L [default: 50,75,90,99,99.9]
-    #[arg(long, value_name = "LIST", value_parser = value::percentiles)]
+    #[arg(long, value_name = "LIST", value_parser = value::percentiles, hide_short_help = true)]
     pub(crate) percentiles: Option<value::List<f64>>,
     /// Print one JSON object, including the latency distribution
     #[arg(long, conflicts_with = "percentiles")]
@@ -180,19 +183,19 @@ pub(crate) struct OutputOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the latency distribution to this file, for HdrHistogram plotters
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) hgrm: Option<PathBuf>,
     /// Write OpenMetrics text to this file, for Prometheus and Grafana; once per interval while the load runs
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) openmetrics: Option<PathBuf>,
     /// Write a JSON line per interval to this file while the load runs
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) intervals: Option<PathBuf>,
     /// Length of an interval, a multiple of 100ms
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = value::duration, hide_short_help = true)]
     interval: Duration,
     /// Measure the generator's maximum throughput on a built-in null server before the load
-    #[arg(long, conflicts_with = "from")]
+    #[arg(long, conflicts_with = "from", hide_short_help = true)]
     pub(crate) ceiling: bool,
     #[command(flatten)]
     secrets: SecretsOption,
@@ -202,7 +205,7 @@ pub(crate) struct OutputOptions {
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Print events as JSON lines, the result last
-    #[arg(long, conflicts_with_all = ["json", "latency", "percentiles"])]
+    #[arg(long, conflicts_with_all = ["json", "latency", "percentiles"], hide_short_help = true)]
     pub(crate) events: bool,
 }
 

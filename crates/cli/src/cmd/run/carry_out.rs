@@ -8,15 +8,14 @@ use wirebench_experiment::{
 use wirebench_report::{Details, gates, is_named, refused, screen};
 use wirebench_schema::journal::{Cause, Unavailable};
 
-use super::Arguments;
+use super::options::Arguments;
 use crate::{
     context::Context,
     exit::Exit,
-    gate::Shown,
-    interrupt::Interrupt,
+    live::interrupt::Interrupt,
     out,
     preparation::{bind, prepare_with_baseline},
-    results::{self, Known},
+    results::stored::{self, Known},
     session::Setting,
 };
 
@@ -27,23 +26,20 @@ pub(super) fn begin(
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
     let Setting { mut experiment, subjects, missing } = setting;
-    let mut reporter = arguments.telling.reporter().with_view(results::live);
+    let mut reporter = arguments.telling.reporter();
+    reporter.view = Some(stored::live);
     for it in &experiment.left_out {
-        reporter.skipped(&it.what, &it.reason);
+        reporter.note(&format!("skipped {}: {}", it.what, it.reason));
     }
     for it in &missing {
         reporter.on(&Progress::Unavailable(it));
     }
     let mut prepared = prepare_with_baseline(context, &experiment.suite, subjects, &mut reporter)?;
-    if let Some(exit) = context.interrupt.exit() {
-        reporter.finish();
-        return Ok(exit);
-    }
     check_comparison(&experiment, &prepared, &arguments.names)?;
     prepared.unavailable.splice(0..0, missing);
     let _awake = bind(context, &mut experiment, arguments.conditions.idle, &reporter)?;
     let finished = conduct(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
-    reporter.finish();
+    drop(reporter);
     conclude(&context.interrupt, &finished?, arguments)
 }
 
@@ -75,33 +71,23 @@ pub(super) fn conclude(
     finished: &Finished,
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
-    let journal = &finished.journal;
+    let (journal, delivery) = (&finished.journal, &arguments.telling.delivery);
     let known = Known::of(journal, &finished.folder)?;
     let analysis = &arguments.view.analysis(journal);
-    let gate = gates::of_run(analysis, arguments.gate.conditions());
+    let gate = gates::of_run(analysis, delivery.gate.conditions());
     let facts = known.facts(out::look(), gate.as_ref());
-    let details = Details { analysis, metric: None, facts };
-    let exit = interrupt.exit();
-    let mut place = results::place(&finished.folder);
-    if exit.is_some() {
-        place += &format!("\n{}", finished.next_step());
-    }
     let page =
         |place| format!("{}\n{place}", screen::page(analysis, &facts).trim_end_matches('\n'));
-    arguments.format.print(&details, place, page);
-    results::write(finished, &details)?;
-    let shown = if arguments.format.format.is_some() { Shown::Aside } else { Shown::There };
-    let of_gate = arguments.gate.conclude("run", gate.as_ref(), shown)?;
-    if let Some(exit) = exit {
-        return Ok(exit);
-    }
-    let is_missing = journal.unavailable.iter().any(|it| is_named(journal, &it.variant));
-    let not_valid = if arguments.gate.strict { refused(analysis) } else { Vec::new() };
-    not_valid.iter().for_each(|row| out::error(row));
-    Ok(match (finished.all_well() && !is_missing, not_valid.len()) {
-        _ if of_gate == Exit::Regression => of_gate,
-        (false, _) => Exit::Failed,
-        (true, 0) => of_gate,
-        (true, _) => Exit::NotValid,
-    })
+    let details = Details { analysis, metric: None, facts };
+    let of_result = || {
+        let is_missing = journal.unavailable.iter().any(|it| is_named(journal, &it.variant));
+        let not_valid = if delivery.gate.strict { refused(analysis) } else { Vec::new() };
+        not_valid.iter().for_each(|row| out::error(row));
+        match (finished.all_well() && !is_missing, not_valid.len()) {
+            (false, _) => Exit::Failed,
+            (true, 0) => Exit::Fine,
+            (true, _) => Exit::NotValid,
+        }
+    };
+    delivery.keep("run", &details, gate.as_ref(), (finished, interrupt), page, of_result)
 }

@@ -22,8 +22,10 @@ use wirebench_schema::{
 };
 
 use self::resolved::{Resolved, broken};
-use super::{Arguments, DEFAULT_SUITE};
-use crate::{context::Context, exit::usage, service_options::is_url, value};
+use super::options::Arguments;
+use crate::{args::services::is_url, context::Context, exit::usage, value};
+
+const DEFAULT_SUITE: &str = "quick";
 
 /// The suite, and the names of entries that are left when the suite's own name is taken away.
 pub(super) fn suite_and_names(

@@ -16,8 +16,8 @@ use wirebench_schema::{
 };
 
 use super::{
-    Arguments,
     machine::{self, Machine},
+    options::Arguments,
 };
 use crate::{
     context::Context,

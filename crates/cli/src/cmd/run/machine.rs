@@ -15,7 +15,7 @@ use wirebench_schema::{
     journal::Placement,
 };
 
-use crate::{exit::usage, options, plan::count, results};
+use crate::{args::machine::placement, exit::usage, plan::count, results::stored};
 
 #[derive(Debug)]
 pub(super) enum Machine {
@@ -48,7 +48,7 @@ impl Machine {
 
     pub(super) fn place(&self, wish: &PlacementRequest) -> anyhow::Result<Placement> {
         match self {
-            Self::Here => options::placement(wish),
+            Self::Here => placement(wish),
             Self::Recorded { environment, .. } => {
                 place(&Topology::of(environment), wish).map_err(usage)
             }
@@ -115,7 +115,7 @@ pub(super) fn line(environment: &Environment) -> String {
             parts.push(count(number, noun));
         }
     }
-    let model = results::cpu(environment).unwrap_or_else(|| "unknown CPU".to_owned());
+    let model = stored::cpu(environment).unwrap_or_else(|| "unknown CPU".to_owned());
     let inside = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
     let memory = memory_bytes(environment).map_or_else(
         || "unknown memory".to_owned(),

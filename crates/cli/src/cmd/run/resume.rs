@@ -15,13 +15,14 @@ use wirebench_schema::{
     units::write_duration,
 };
 
-use super::Arguments;
+use super::options::Arguments;
 use crate::{
+    args::idle::IdleOption,
     context::Context,
     exit::{Exit, usage},
-    idle_option::IdleOption,
-    interrupt::Interrupt,
-    out, preparation, results,
+    live::interrupt::Interrupt,
+    out, preparation,
+    results::stored,
     session::{Original, Resumable, Setting, refusal},
 };
 
@@ -50,12 +51,12 @@ pub(super) fn run(
     })?;
     let start = taken_up.journal().start.clone();
     let mut original = original(&start)?;
-    original.resume(start.seed, arguments.gate.strict);
-    if arguments.budget.is_some() && original.has_fixed_plan() {
+    original.resume(start.seed, arguments.telling.delivery.gate.strict);
+    if arguments.cohorts.budget.is_some() && original.has_fixed_plan() {
         return Err(fixed_plan(&start));
     }
     if let Some(reason) = taken_up.ended()
-        && !(reason == EndReason::Budget && arguments.budget.is_some())
+        && !(reason == EndReason::Budget && arguments.cohorts.budget.is_some())
     {
         return show_again(taken_up, reason, original.as_ref(), arguments);
     }
@@ -63,26 +64,22 @@ pub(super) fn run(
     std::env::set_current_dir(&start.folder).map_err(|error| {
         refusal(&start, &[format!("cannot enter its folder {}: {error}", start.folder)])
     })?;
-    let context = Context::new(original.project())?;
+    let context = Context::new(&original.shared().2.project)?;
     let mut setting =
         original.setting(&context).map_err(|error| refusal(&start, &[format!("{error:#}")]))?;
-    setting.experiment.goal.budget = arguments.budget.or(setting.experiment.goal.budget);
+    setting.experiment.goal.budget = arguments.cohorts.budget.or(setting.experiment.goal.budget);
     // Earlier runs had the mode that was possible then.
-    let idle = IdleOption::from(start.idle);
+    let idle = IdleOption { idle: Some(start.idle) };
     let settings = &mut setting.experiment.settings;
     (settings.idle, settings.wake_up) = (start.idle, start.wake_up);
-    let mut reporter = arguments.telling.reporter().with_view(view(&start));
+    let mut reporter = arguments.telling.reporter();
+    reporter.view = Some(view(&start));
     let added = added(&taken_up, &setting);
     let subjects = taken_up.part_of_it(setting.subjects);
     let suite = &setting.experiment.suite;
     let prepared = preparation::prepare_with_baseline(&context, suite, subjects, &mut reporter)?;
-    if let Some(exit) = context.interrupt.exit() {
-        reporter.finish();
-        return Ok(exit);
-    }
     let Differences { refusing, mut noted } = taken_up.differences(&setting.experiment, &prepared);
     if !refusing.is_empty() {
-        reporter.finish();
         return Err(refusal(&start, &refusing));
     }
     noted.extend(added);
@@ -93,7 +90,7 @@ pub(super) fn run(
     let _awake = preparation::bind(&context, &mut setting.experiment, idle, &reporter)?;
     let stop = context.interrupt.flag();
     let finished = taken_up.go_on(&setting.experiment, &prepared, noted, stop, &mut reporter);
-    reporter.finish();
+    drop(reporter);
     original.conclude(&context.interrupt, &finished?)
 }
 
@@ -111,7 +108,7 @@ fn require_secrets(start: &Start) -> anyhow::Result<()> {
 /// What is shown while it goes on: the table of a suite, nothing of `ab` and `tune`.
 fn view(start: &Start) -> fn(&Journal) -> String {
     let has_table = ![ab::SUITE, tune::SUITE].contains(&start.suite.as_str());
-    if has_table { results::live } else { |_| String::new() }
+    if has_table { stored::live } else { |_| String::new() }
 }
 
 /// Nothing is left to be done: the reports are written once more.
@@ -129,7 +126,7 @@ fn show_again(
         EndReason::Budget => "the budget is used up (a larger --budget continues it)",
         EndReason::Interrupted => "it was interrupted",
     };
-    if arguments.budget.is_some() {
+    if arguments.cohorts.budget.is_some() {
         return Err(usage(format!(
             "this run is finished: {how}; --budget cannot extend it; start a new run with: {}",
             argv::display(&taken_up.journal().start.command)
@@ -155,7 +152,7 @@ fn fixed_plan(start: &Start) -> anyhow::Error {
 
 /// That a run goes on whose result has been shown. Whether it does may depend on that.
 fn extended(ended: Option<EndReason>, arguments: &Arguments) -> Option<String> {
-    let budget = write_duration(arguments.budget.filter(|_| ended.is_some())?);
+    let budget = write_duration(arguments.cohorts.budget.filter(|_| ended.is_some())?);
     Some(format!(
         "budget extended to {budget} after a result was shown: if the result was the reason, intervals \
          are too narrow"

@@ -23,16 +23,15 @@ use wirebench_schema::{
     verification::Verification,
 };
 
-use super::{Arguments, choice, machine::Machine, scale};
+use super::{choice, machine::Machine, options::Arguments, scale};
 use crate::{
-    context::{Context, command_line},
+    args::{idle::check_both, services::are_limited},
+    context::Context,
     exit::usage,
-    files,
-    idle_option::check_both,
-    out,
+    experiment_of::experiment_of,
+    files, out,
     plan::FEWEST_BLOCKS,
     request_options::{CONTRADICTION, of_entries},
-    service_options::are_limited,
     session::Setting,
 };
 
@@ -118,8 +117,8 @@ fn scope(suite: &Suite, subjects: &[Subject]) -> GateScope<'static> {
 
 impl Arguments {
     const fn goal(&self) -> Goal {
-        let Self { precision, budget, until_decided, .. } = *self;
-        Goal { precision, budget, until_decided }
+        let (precision, budget) = (self.cohorts.precision, self.cohorts.budget);
+        Goal { precision, budget, until_decided: self.until_decided }
     }
 
     /// The experiment that the options ask for, on `machine`.
@@ -128,7 +127,6 @@ impl Arguments {
         context: &Context,
         machine: &Machine,
     ) -> anyhow::Result<Setting> {
-        let project = self.telling.project(context)?;
         let (written, names) = choice::suite_and_names(context, self)?;
         self.conditions.require_files(context)?;
         choice::check_baselines(context, &written)?;
@@ -169,36 +167,30 @@ impl Arguments {
             let most = self.instances.unwrap_or(MOST_INSTANCES);
             settings.most_instances = most.min(fitting.map_err(usage)?);
         }
-        let why = self.why.perf(context, &suite, &chosen.subjects)?;
+        let why = self.cohorts.why.perf(context, &suite, &chosen.subjects)?;
         let (cut, exact) = (self.cohorts.cut(), self.cohorts.count.is_some());
         let settings =
             RunSettings { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..settings };
+        let verification = self.conditions.verification(Verification::Full);
+        let (measured, plan) = ((suite, settings), (self.procedure(), goal));
         let mut experiment = Experiment {
             scale: self.scale,
             // An invalid file of published figures is reported before anything is measured.
             published: scale::published(context, &written)?,
             left_out,
-            suite,
-            settings,
-            project,
-            procedure: self.procedure(),
             margin: self.cohorts.margin,
-            metric: None,
             least_blocks: if goal.until_decided { FEWEST_BLOCKS } else { 1 },
-            command: command_line(),
-            labels: self.telling.labels(context),
-            verification: self.conditions.verification(Verification::Full),
             named: chosen.named,
-            goal,
-            part: self.block.part()?,
+            part: self.cohorts.part()?,
             knowledge: knowledge(),
             // A number is exact, whatever the state of the machine.
             complete_cohorts: if exact { |_| None } else { analysis::complete_cohorts },
             why,
+            ..experiment_of(context, &self.telling, verification, measured, plan)?
         };
         check_both(&experiment)?;
         fit_budget(context, &mut experiment, &chosen.subjects);
-        self.gate.check(&scope(&experiment.suite, &chosen.subjects))?;
+        self.telling.delivery.gate.check(&scope(&experiment.suite, &chosen.subjects))?;
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
     }
 
@@ -227,7 +219,7 @@ impl Arguments {
         let requests = if is_needed { of_entries(&named)? } else { None };
         let is_smoke = self.scale == Scale::Smoke && self.phases.contains(&Phase::Idle);
         Ok(Changes {
-            blocks: self.cohorts.count.or(self.block.count()),
+            blocks: self.cohorts.planned(),
             copies: self.copies,
             workers: self.each_run.workers,
             connections: self.connections,

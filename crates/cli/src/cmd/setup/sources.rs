@@ -5,23 +5,20 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, BufRead, IsTerminal, Write as _};
 use wirebench_catalogue::{checkouts::Checkouts, fetch_sources::fetch, setup::FetchError};
 
-use super::Work;
+use super::{Work, source_lines};
 use crate::out;
 
 /// How often the wait for an answer looks whether a signal has come.
 const STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-
-/// One line for each source of an entry.
-pub(super) fn lines(checkouts: &Checkouts) -> Vec<String> {
-    checkouts.shown().map(|source| format!("{}: {source}", checkouts.entry)).collect()
-}
 
 impl Work<'_> {
     /// Lists the sources, asks on a terminal, and fetches them.
     pub(super) fn fetch_sources(&mut self, all: &[&Checkouts]) -> anyhow::Result<()> {
         self.done.extend(all.iter().map(|it| it.key()));
         out::result("sources to fetch:");
-        all.iter().flat_map(|it| lines(it)).for_each(|line| out::result(&format!("  {line}")));
+        all.iter()
+            .flat_map(|it| source_lines(it))
+            .for_each(|line| out::result(&format!("  {line}")));
         let asks = !self.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
         if asks && !self.agrees()? {
             out::note("the sources are not fetched");

@@ -11,7 +11,7 @@ use wirebench_report::{
 use wirebench_server::digest;
 
 use super::{Arguments, PAGE_FILE, SUMMARY_FILE, read, write, write_json};
-use crate::loads;
+use crate::results::loads;
 
 /// Makes the folder of a load in the site, unless it is there. Its summary is written last.
 pub(super) fn add(arguments: &Arguments, folder: &Path, all: &Path) -> anyhow::Result<()> {

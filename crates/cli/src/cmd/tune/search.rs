@@ -1,19 +1,15 @@
 //! The search of `wirebench tune --objective`: up to which constant rate the server keeps it.
 
-use anyhow::Context as _;
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::{
-    experiment::{Finished, Observer, Progress},
+    experiment::{Observer, Progress},
     tune::{SearchGoal, Watcher, seek, workloads},
 };
 use wirebench_judge::objectives::{ObjectiveResult, Side};
-use wirebench_report::{
-    table_units::{latency, thousands},
-    tune::Tuned,
-};
+use wirebench_report::table_units::{latency, thousands};
 use wirebench_schema::{
-    journal::{Measurement, SearchResult, SearchSpec},
+    journal::{Measurement, SearchSpec},
     load::Stop,
     objective::Objective,
     suite::Workload,
@@ -24,8 +20,7 @@ use crate::{
     context::Context,
     exit::{Exit, usage},
     files,
-    preparation::ready,
-    progress::Reporter,
+    live::progress::Reporter,
 };
 
 const PRECISION: f64 = 0.05;
@@ -70,29 +65,18 @@ pub(super) fn run(
     if let Some(shortage) = files::shortage(rated, &settings) {
         return Err(usage(shortage));
     }
-    let mut experiment = arguments.experiment(context, settings, (workloads.to_vec(), 1))?;
     let mut reporter = arguments.telling.reporter();
-    let idle = arguments.conditions.idle;
-    let (prepared, _awake) =
-        match ready(context, (&mut experiment, idle), vec![subject], &mut reporter)? {
-            Ok(ready) => ready,
-            Err(exit) => return Ok(exit),
-        };
+    let (experiment, prepared, _awake) =
+        arguments.prepared((context, &mut reporter), subject, settings, (workloads.to_vec(), 1))?;
     let mut progress_shown = SearchProgress { reporter, objectives };
     let stop = context.interrupt.flag();
     let finished = seek(&experiment, &quest, &prepared, stop, &mut progress_shown);
-    progress_shown.reporter.finish();
+    drop(progress_shown);
     let finished = finished?;
-    let tuned = Tuned::of(&finished.journal).context("the journal does not hold a search")?;
-    let exit = if has_found(&finished) { Exit::Fine } else { Exit::Failed };
-    let exit = show(&finished, tuned, arguments, exit)?;
-    Ok(context.interrupt.exit().unwrap_or(exit))
-}
-
-/// A search that found no rate has failed, and so has one whose server failed its checks.
-fn has_found(finished: &Finished) -> bool {
-    let found: Option<SearchResult> = finished.journal.found;
-    found.is_some_and(|found| found.requests_per_second.is_some())
+    // A search that found no rate has failed, and so has one whose server failed its checks.
+    let found = finished.journal.found.and_then(|it| it.requests_per_second);
+    let exit = if found.is_some() { Exit::Fine } else { Exit::Failed };
+    show((&finished, &context.interrupt), &arguments.telling.delivery, exit)
 }
 
 /// Workers and connections, which a search does not vary.

@@ -1,10 +1,8 @@
 //! The sweep of `wirebench tune`: every number of workers with every number of connections.
 
-use anyhow::Context as _;
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::tune::{Grid, grid, sweep};
-use wirebench_report::tune::Tuned;
 use wirebench_schema::{load::Stop, suite::Workload};
 
 use super::{Arguments, lists, show};
@@ -12,7 +10,6 @@ use crate::{
     context::Context,
     exit::{Exit, usage},
     files, out,
-    preparation::ready,
 };
 
 /// What the document swept that this repeats.
@@ -52,21 +49,14 @@ pub(super) fn run(
         )));
     }
     let workloads = grid(model, &cells).map_err(usage)?;
-    let mut experiment = arguments.experiment(context, settings, (workloads, blocks))?;
     let mut reporter = arguments.telling.reporter();
-    let idle = arguments.conditions.idle;
-    let (prepared, _awake) =
-        match ready(context, (&mut experiment, idle), vec![subject], &mut reporter)? {
-            Ok(ready) => ready,
-            Err(exit) => return Ok(exit),
-        };
+    let (experiment, prepared, _awake) =
+        arguments.prepared((context, &mut reporter), subject, settings, (workloads, blocks))?;
     let finished = sweep(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
-    reporter.finish();
+    drop(reporter);
     let finished = finished?;
-    let tuned = Tuned::of(&finished.journal).context("the journal does not hold a sweep")?;
     let exit = if finished.all_well() { Exit::Fine } else { Exit::Failed };
-    let exit = show(&finished, tuned, arguments, exit)?;
-    Ok(context.interrupt.exit().unwrap_or(exit))
+    show((&finished, &context.interrupt), &arguments.telling.delivery, exit)
 }
 
 /// The workers that are swept; `usual` if the server takes no number. More than the server can have are

@@ -5,13 +5,9 @@ use wirebench_schema::journal::Journal;
 use super::super::row::{name, place, with_figures};
 use crate::{
     analysis::{Row, WorkloadRows},
-    html::chart::{Line, Point},
+    chart::{Line, Point},
+    order::grouped,
 };
-
-/// The name of the line that others are compared with.
-pub(super) fn baseline(journal: &Journal) -> Option<String> {
-    journal.start.baselines.first().map(ToString::to_string)
-}
 
 /// The points of each server in the order of the loads. Rows that had another load have none.
 pub(super) fn lines<'a>(
@@ -19,16 +15,11 @@ pub(super) fn lines<'a>(
     loads: &[&WorkloadRows<'a>],
     point: impl Fn(&WorkloadRows<'a>, &Row<'a>) -> Option<Point>,
 ) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
-    for load in loads {
-        for row in with_figures(load) {
-            let Some(point) = point(load, row) else { continue };
-            let name = name(row);
-            match lines.iter_mut().find(|line| line.name == name) {
-                Some(line) => line.points.push(point),
-                None => lines.push(Line { name, place: place(journal, row), points: vec![point] }),
-            }
-        }
-    }
-    lines
+    let point = &point;
+    let points = loads.iter().flat_map(|load| {
+        let point = move |row| Some(((name(row), place(journal, row)), point(load, row)?));
+        with_figures(load).filter_map(point)
+    });
+    let line = |((name, place), points)| Line { name, place, points };
+    grouped(points).into_iter().map(line).collect()
 }

@@ -1,7 +1,6 @@
 //! What each server is and how it was started: a table of kinds, start times and memory, and for each
 //! server what opens to its versions, checks, commands and failures.
 
-use maud::{Markup, html};
 use std::collections::BTreeSet;
 use wirebench_schema::{
     argv::display,
@@ -12,7 +11,7 @@ use wirebench_schema::{
 use super::slices;
 use crate::{
     analysis::Analysis,
-    html::{self, Cells, safe, text},
+    document::{Block, Column, Table},
     origin::describe_versions,
     table_units::{bytes, latency},
 };
@@ -21,43 +20,34 @@ use crate::{
 const LOG_LINES: usize = 20;
 
 /// All servers with a run or a reason why there is none.
-pub(crate) fn section(analysis: &Analysis<'_>) -> Markup {
+pub(crate) fn section(analysis: &Analysis<'_>) -> Block {
     let journal = analysis.journal;
-    html! {
-        section {
-            h2 { "Servers" }
-            (overview(journal))
-            @for described in &journal.start.variants { (server(analysis, described)) }
-            @for missing in &journal.unavailable {
-                p { bdi { (safe(&missing.variant.to_string())) } " was not measured: " (safe(&missing.reason)) }
-            }
-        }
-    }
+    let servers = journal.start.variants.iter().map(|described| server(analysis, described));
+    let missing = journal.unavailable.iter();
+    let missing = missing.map(|it| format!("{} was not measured: {}", it.variant, it.reason));
+    let blocks = [Block::Table(overview(journal))].into_iter().chain(servers);
+    let blocks = blocks.chain([Block::Lines(missing.collect())]).collect();
+    Block::Section("Servers".to_owned(), blocks)
 }
 
 /// What kind of server each is, and medians over its instances.
-fn overview(journal: &Journal) -> Markup {
-    let words = Cells::Words.of(["class", "model", "mechanism"]);
-    let figures = Cells::Figures.of(["ready after", "peak memory"]);
-    let heads = [Cells::Names.of(["server"]), words, figures].concat();
+fn overview(journal: &Journal) -> Table {
+    let words = ["server", "class", "model", "mechanism"].map(Column::left);
+    let columns = words.into_iter().chain(["ready after", "peak memory"].map(Column::right));
     let row = |described: &Described| {
         let (ready, peak) = medians(&of(journal, &described.variant).collect::<Vec<_>>());
-        let [class, model, mechanism] = kind(described);
-        let (ready, peak) = (ready.map(latency), peak.map(|it| bytes(it.round() as u64)));
-        let cells = [Some(described.variant.to_string()), class, model, mechanism, ready, peak];
-        cells.map(|it| text(it.as_deref().unwrap_or("-"))).to_vec()
+        let sharing = described.sharing.map(|it| format!(", {it}")).unwrap_or_default();
+        let cells = [
+            Some(described.variant.to_string()),
+            described.class.map(|it| it.to_string()),
+            described.model.map(|it| it.to_string()),
+            described.mechanism.map(|it| format!("{it}{sharing}")),
+            ready.map(latency),
+            peak.map(|it| bytes(it.round() as u64)),
+        ];
+        cells.map(|it| it.unwrap_or_else(|| "-".to_owned()).into()).to_vec()
     };
-    let rows: Vec<Vec<Markup>> = journal.start.variants.iter().map(row).collect();
-    html::table("Servers", &heads, &rows)
-}
-
-/// Its class, its model, and its mechanism with how workers share connections.
-fn kind(described: &Described) -> [Option<String>; 3] {
-    let mechanism = described.mechanism.map(|it| match described.sharing {
-        Some(sharing) => format!("{it}, {sharing}"),
-        None => it.to_string(),
-    });
-    [described.class.map(|it| it.to_string()), described.model.map(|it| it.to_string()), mechanism]
+    Table::new(columns.collect(), journal.start.variants.iter().map(row))
 }
 
 /// The time from the start of an instance until it accepts, in nanoseconds, and its peak memory in bytes.
@@ -69,41 +59,29 @@ fn medians(runs: &[&Run]) -> (Option<f64>, Option<f64>) {
     (wirebench_stats::median(&ready), wirebench_stats::median(&peak))
 }
 
-fn server(analysis: &Analysis<'_>, described: &Described) -> Markup {
+fn server(analysis: &Analysis<'_>, described: &Described) -> Block {
     let journal = analysis.journal;
     let runs: Vec<&Run> = of(journal, &described.variant).collect();
     let name = described.variant.to_string();
-    html! {
-        details.server {
-            summary {
-                b { bdi { (safe(&name)) } }
-                @if described.title != name { " " (safe(&described.title)) }
-            }
-            dl {
-                (item("skips", &described.skips))
-                (item("versions", &describe_versions(described)))
-                (item("checks", &checks(journal, &described.variant)))
-                (commands(&runs))
-                (failures(&runs))
-            }
-            @if let Some(picture) = slices::picture(analysis, &described.variant) { (picture) }
-        }
-    }
+    let title = match described.title == name {
+        true => name,
+        false => format!("{name}: {}", described.title),
+    };
+    let mut blocks = vec![
+        Block::list("skips", described.skips.clone()),
+        Block::list("versions", describe_versions(described)),
+        Block::list("checks", checks(journal, &described.variant)),
+        Block::list("commands", commands(&runs)),
+    ];
+    blocks.extend(failures(&runs));
+    blocks.push(Block::Charts(slices::chart(analysis, &described.variant).into_iter().collect()));
+    Block::Folded(title, blocks)
 }
 
 /// The runs of a variant that count.
 fn of<'j>(journal: &'j Journal, variant: &VariantId) -> impl Iterator<Item = &'j Run> {
     let variant = variant.clone();
     journal.runs.iter().filter(move |run| run.variant == variant && run.counts == Counts::Yes)
-}
-
-fn item(name: &str, values: &[String]) -> Markup {
-    html! {
-        @if !values.is_empty() {
-            dt { (name) }
-            dd { @for value in values { div { (safe(value)) } } }
-        }
-    }
 }
 
 fn checks(journal: &Journal, variant: &VariantId) -> Vec<String> {
@@ -118,43 +96,26 @@ fn checks(journal: &Journal, variant: &VariantId) -> Vec<String> {
 }
 
 /// The server's commands and those of its loads, each once. The port is another one in each run.
-fn commands(runs: &[&Run]) -> Markup {
+fn commands(runs: &[&Run]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let first: Vec<&&Run> = runs.iter().filter(|run| seen.insert(&run.workload)).collect();
-    let servers: BTreeSet<String> =
-        first.iter().take(1).map(|run| display(&run.server_command)).collect();
-    html! {
-        @if !first.is_empty() {
-            dt { "commands" }
-            dd {
-                @for command in servers { code { (safe(&command)) } }
-                @for run in first {
-                    @if !run.generator_command.is_empty() {
-                        div { (safe(&run.workload)) ": " code { (safe(&display(&run.generator_command))) } }
-                    }
-                }
-            }
-        }
-    }
+    let server = first.first().map(|run| display(&run.server_command));
+    let server = server.filter(|it| !it.is_empty());
+    let loads = first.iter().filter(|run| !run.generator_command.is_empty());
+    let loads = loads.map(|run| format!("{}: {}", run.workload, display(&run.generator_command)));
+    server.into_iter().chain(loads).collect()
 }
 
-fn failures(runs: &[&Run]) -> Markup {
+fn failures(runs: &[&Run]) -> Vec<Block> {
     let mut seen = BTreeSet::new();
     let failed = runs.iter().filter_map(|run| match &run.outcome {
         Outcome::Failed { reason, server_stderr } if seen.insert(reason) => {
-            Some((&run.workload, reason, server_stderr))
+            let line = Block::line(format!("failed: {}: {reason}", run.workload));
+            Some([line, Block::Preformatted(end_of(server_stderr))])
         }
         _ => None,
     });
-    html! {
-        @for (workload, reason, log) in failed {
-            dt { "failed" }
-            dd {
-                (safe(workload)) ": " (safe(reason))
-                @if !log.is_empty() { pre tabindex="0" { (safe(&end_of(log))) } }
-            }
-        }
-    }
+    failed.flatten().collect()
 }
 
 fn end_of(log: &str) -> String {

@@ -15,10 +15,7 @@ use super::super::{
 };
 use crate::{
     analysis::{JudgedRatio, Row, WorkloadRows},
-    html::{
-        ratio::{self, Axis},
-        safe,
-    },
+    chart::{Axis, ratio},
     shown::shown,
     table_units::percent,
 };
@@ -95,25 +92,25 @@ fn table(
     let pairs: Vec<Vec<Option<PairLevel>>> =
         loads.iter().zip(&block.groups).map(|(load, group)| pairs(load, group, block)).collect();
     let axes: Vec<Option<Axis>> =
-        block.groups.iter().map(|group| Axis::of(group.ratios.iter().flatten())).collect();
+        block.groups.iter().map(|group| ratio::axis(group.ratios.iter().flatten())).collect();
     let caption: Vec<String> = block.groups.iter().map(described).collect();
     let words = format!("{}, {}", block.title, caption.join("; "));
     html! {
-            div.scroll tabindex="0" role="region" aria-label=(safe(&words)) {
+            div.scroll tabindex="0" role="region" aria-label=(words) {
                 table.results.continued[is_continued] {
-                    caption { (safe(&caption.join("; "))) }
+                    caption { (caption.join("; ")) }
                     thead {
                         tr {
                             td {}
                             @for (group, axis) in block.groups.iter().zip(&axes) {
                                 th scope="colgroup" colspan=(group.columns.len() + usize::from(axis.is_some())) {
-                                    (safe(&group.title))
+                                    (group.title)
                                 }
                             }
                         }
                         tr {
                             th scope="col" { "server" }
-                            @for (group, axis) in block.groups.iter().zip(&axes) { (heads(group, *axis)) }
+                            @for (group, axis) in block.groups.iter().zip(&axes) { (heads(group, axis.as_ref())) }
                         }
                     }
                     tbody {
@@ -124,11 +121,11 @@ fn table(
                                 data-language=[described.and_then(|it| it.variant.entry().split('/').next())]
                                 data-mechanism=[described.and_then(|it| it.mechanism)] {
                                 th scope="row" {
-                                    bdi { (safe(name)) }
+                                    bdi { (name) }
                                     @if described.is_some_and(|it| deviates(journal, &it.variant)) { " " (KNOWN) }
                                 }
                                 @for ((group, axis), pairs) in block.groups.iter().zip(&axes).zip(&pairs) {
-                                    (cells(group, *axis, row, pairs[row]))
+                                    (cells(group, axis.as_ref(), row, pairs[row]))
                                 }
                             }
                         }
@@ -143,14 +140,14 @@ fn described(group: &Group) -> String {
     format!("{}: {}, margin {}", group.title, subject(group.metric), percent(group.margin))
 }
 
-fn heads(group: &Group, axis: Option<Axis>) -> Markup {
+fn heads(group: &Group, axis: Option<&Axis>) -> Markup {
     html! {
         @for column in &group.columns {
             th scope="col" data-margin=[(*column == Column::Outcome).then_some(group.margin)] {
-                (safe(&head(*column, group.baseline.as_deref(), LONGEST_HEAD)))
+                (head(*column, group.baseline.as_deref(), LONGEST_HEAD))
             }
             @if let (Column::Outcome, Some(axis)) = (column, axis) {
-                th.picture scope="col" { "ratio" (axis.labels()) }
+                th.picture scope="col" { "ratio" (ratio::labels(axis)) }
             }
         }
     }
@@ -168,7 +165,7 @@ fn pairs(load: &WorkloadRows<'_>, group: &Group, block: &Block) -> Vec<Option<Pa
     places.into_iter().map(|place| place.and_then(|_| levels.next().flatten())).collect()
 }
 
-fn cells(group: &Group, axis: Option<Axis>, row: usize, pair: Option<PairLevel>) -> Markup {
+fn cells(group: &Group, axis: Option<&Axis>, row: usize, pair: Option<PairLevel>) -> Markup {
     let values = group.cells[row].as_ref();
     let ratio = group.ratios[row].as_ref();
     html! {
@@ -177,13 +174,13 @@ fn cells(group: &Group, axis: Option<Axis>, row: usize, pair: Option<PairLevel>)
             @let text = text_of(*column, value, group, row);
             @let pair = pair.filter(|_| *column == Column::Outcome).map(packed);
             @let label = head(*column, group.baseline.as_deref(), LONGEST_HEAD);
-            @let first = (place == 0).then(|| safe(&group.title));
-            td class=(class(place, value)) data-label=(safe(&label)) data-group=[first]
+            @let first = (place == 0).then_some(&group.title);
+            td class=(class(place, value)) data-label=(label) data-group=[first]
                 data-value=[sorted_by(value, ratio)] data-pair=[pair] { (text) }
             @if let (Column::Outcome, Some(axis)) = (column, axis) {
                 td.picture {
                     @if let Some(ratio) = ratio {
-                        (axis.picture(ratio, &format!("ratio {}", ratio::text(ratio))))
+                        (ratio::picture(axis, ratio))
                     }
                 }
             }

@@ -266,6 +266,6 @@ fn waking_has_a_column_of_each_load_in_both_idle_modes_and_a_legend() {
     });
     let text = shown(&journal);
     assert_eq!((text.matches("waking").count(), text.matches("+3.6").count()), (2, 3), "{text}");
-    let html = crate::screen::html::page(&Analysis::of(&journal), &Facts::default());
+    let html = crate::screen::html::page(&Analysis::of(&journal), &Facts::default()).html();
     assert!(html.contains("waking: CPU us") && html.contains(">+3.6<"), "{html}");
 }

@@ -8,8 +8,7 @@ use wirebench_experiment::{
 use wirebench_report::table_units;
 use wirebench_schema::suite::{DocumentPlacement, Scale, Suite};
 
-use super::super::machine::Machine;
-use crate::plan::count;
+use crate::{cmd::run::machine::Machine, plan::count};
 
 /// Share of the memory that the load generator and its sockets may need; the rest is the servers'.
 const MOST_MEMORY: f64 = 0.5;

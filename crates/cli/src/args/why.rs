@@ -5,14 +5,14 @@ use wirebench_experiment::experiment::has_profile;
 use wirebench_schema::suite::Suite;
 use wirebench_server::perf::Perf;
 
-use crate::{context::Context, exit::usage, service_options::have_processes};
+use crate::{args::services::have_processes, context::Context, exit::usage};
 
 /// The option for profiles.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct WhyOption {
     /// Profile each server after the counted runs, with perf: system calls and CPU time per request, and
     /// flame graphs; see docs/why.md
-    #[arg(long, conflicts_with = "from")]
+    #[arg(long, conflicts_with = "from", hide_short_help = true)]
     why: bool,
 }
 

@@ -1,6 +1,6 @@
 //! `--fail-if`: its options, its file and its exit code. The crate `report` decides which conditions are violated.
 
-use std::path::PathBuf;
+use std::{ops::Deref, path::PathBuf};
 use wirebench_report::{
     compare::{Gate, GateVerdict, gate_lines},
     junit::{self as cases, CaseState},
@@ -16,6 +16,10 @@ use crate::{
 pub(crate) const VALUES: &str = "Exit with 4 if a figure is beyond this limit, such as 'p99 > 5ms', 'req/s < 10k' or \
                                  'errors of NAME > 0.1%'; repeatable";
 
+/// The help of a verb that judges rows or a verdict too.
+pub(crate) const STRICT: &str =
+    "Exit with 3 if a row or the verdict is not valid or a bound, or a condition is inconclusive";
+
 /// The conditions, and the file with their results.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FailIf {
@@ -24,20 +28,21 @@ pub(crate) struct FailIf {
     #[arg(long = "fail-if", value_name = "CONDITION")]
     fail_if: Vec<Condition>,
     /// Write the result of every --fail-if to this file as JUnit XML
-    #[arg(long, value_name = "FILE", requires = "fail_if")]
+    #[arg(long, value_name = "FILE", requires = "fail_if", hide_short_help = true)]
     junit: Option<PathBuf>,
 }
 
 /// The conditions, and what follows from an inconclusive one.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct GateOptions {
+#[command(next_help_heading = "Conditions")]
+pub(crate) struct GateArgs {
     #[command(flatten)]
     conditions: FailIf,
     /// Exit with 4 also if a condition of --fail-if is inconclusive
-    #[arg(long, requires = "fail_if")]
+    #[arg(long, requires = "fail_if", hide_short_help = true)]
     fail_if_inconclusive: bool,
     /// Exit with 3 if a condition of --fail-if is inconclusive
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) strict: bool,
 }
 
@@ -52,57 +57,48 @@ pub(crate) enum Shown {
     Aside,
 }
 
+impl Deref for GateArgs {
+    type Target = FailIf;
+
+    fn deref(&self) -> &FailIf {
+        &self.conditions
+    }
+}
+
+impl GateArgs {
+    /// The exit code of inconclusive conditions.
+    pub(crate) const fn inconclusive(&self) -> Exit {
+        match (self.fail_if_inconclusive, self.strict) {
+            (true, _) => Exit::Regression,
+            (false, true) => Exit::NotValid,
+            (false, false) => Exit::Fine,
+        }
+    }
+}
+
 impl FailIf {
     pub(crate) fn conditions(&self) -> &[Condition] {
         &self.fail_if
     }
 
-    /// Refuses conditions that could never be violated.
+    /// Refuses conditions that could never be violated. Creates the file, so that a wrong path is reported before
+    /// anything is measured.
     pub(crate) fn check(&self, scope: &GateScope<'_>) -> anyhow::Result<()> {
-        self.fail_if.iter().try_for_each(|it| scope.check(it)).map_err(usage)
-    }
-
-    /// Creates the file, so that a wrong path is reported before anything is measured.
-    pub(crate) fn create_file(&self) -> anyhow::Result<()> {
+        self.fail_if.iter().try_for_each(|it| scope.check(it)).map_err(usage)?;
         junit::create(self.junit.as_deref())
     }
 
-    /// Writes the result of the conditions and decides the exit code.
+    /// Writes the result of the conditions, prints warnings to standard error, and returns the exit code of
+    /// them or of the result. That of `inconclusive` conditions may be another one.
     pub(crate) fn conclude(
         &self,
-        verb: &str,
-        gate: Option<&Gate>,
-        shown: Shown,
+        (verb, gate, shown): (&str, Option<&Gate>, Shown),
+        inconclusive: Exit,
+        of_result: impl FnOnce() -> Exit,
     ) -> anyhow::Result<Exit> {
-        let options =
-            GateOptions { conditions: self.clone(), fail_if_inconclusive: false, strict: false };
-        options.conclude(verb, gate, shown)
-    }
-}
-
-impl GateOptions {
-    pub(crate) fn conditions(&self) -> &[Condition] {
-        self.conditions.conditions()
-    }
-
-    pub(crate) fn check(&self, scope: &GateScope<'_>) -> anyhow::Result<()> {
-        self.conditions.check(scope)
-    }
-
-    pub(crate) fn create_file(&self) -> anyhow::Result<()> {
-        self.conditions.create_file()
-    }
-
-    /// Writes the result of the conditions, prints warnings to standard error, and decides the exit code.
-    pub(crate) fn conclude(
-        &self,
-        verb: &str,
-        gate: Option<&Gate>,
-        shown: Shown,
-    ) -> anyhow::Result<Exit> {
-        let Some(gate) = gate else { return Ok(Exit::Fine) };
+        let Some(gate) = gate else { return Ok(of_result()) };
         let mut cases = cases::of_gate(gate);
-        for case in cases.iter_mut().filter(|_| self.fail_if_inconclusive) {
+        for case in cases.iter_mut().filter(|_| inconclusive == Exit::Regression) {
             if let CaseState::Skipped(why) = &case.state {
                 case.state = CaseState::Failed(why.clone());
             }
@@ -116,17 +112,18 @@ impl GateOptions {
             Shown::After => out::result(&gate_lines(gate).join("\n")),
             Shown::Aside => out::note(&gate_lines(gate).join("\n")),
         }
-        junit::write(self.conditions.junit.as_deref(), verb, &cases)?;
+        junit::write(self.junit.as_deref(), verb, &cases)?;
         let unjudged = gate.unjudged();
         unjudged.iter().for_each(|it| out::error(it));
         let is_violated = gate.conditions.iter().any(|it| !it.failed.is_empty());
-        Ok(match gate.verdict {
+        let of_gate = match (gate.verdict, inconclusive) {
             _ if is_violated => Exit::Regression,
-            GateVerdict::Failed => Exit::Failed,
-            GateVerdict::Inconclusive if self.fail_if_inconclusive => Exit::Regression,
+            (GateVerdict::Failed, _) => Exit::Failed,
+            (GateVerdict::Inconclusive, Exit::Regression) => Exit::Regression,
             _ if !unjudged.is_empty() => Exit::NotValid,
-            GateVerdict::Inconclusive if self.strict => Exit::NotValid,
-            GateVerdict::Inconclusive | GateVerdict::Passed => Exit::Fine,
-        })
+            (GateVerdict::Inconclusive, exit) => exit,
+            (GateVerdict::Passed, _) => Exit::Fine,
+        };
+        Ok(of_gate.max(of_result()))
     }
 }

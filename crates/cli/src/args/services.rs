@@ -16,9 +16,9 @@ pub(crate) struct ServiceOptions {
         long = "pid", value_name = "PID", help_heading = "Services",
         value_parser = clap::value_parser!(i32).range(1..)
     )]
-    pids: Vec<i32>,
+    pub(crate) pids: Vec<i32>,
     #[command(flatten)]
-    consent: Consent,
+    pub(crate) consent: Consent,
 }
 
 /// What is agreed to.
@@ -27,13 +27,6 @@ pub(crate) struct Consent {
     /// Load and check services on addresses other than loopback as fast as they answer
     #[arg(long, help_heading = "Services")]
     yes: bool,
-}
-
-impl From<Consent> for ServiceOptions {
-    /// For a verb that reads no figures of processes.
-    fn from(consent: Consent) -> Self {
-        Self { pids: Vec::new(), consent }
-    }
 }
 
 /// Whether a user means a service with this word.

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::safe;
+use super::{Line, svg::marks};
 
 /// Colours and dashes in the style sheet. None of these three numbers divides another one, so lines have
 /// the same dashes and marks only after thirty others.
@@ -18,55 +18,35 @@ const SHAPES: [&str; 6] = [
     "m0 4.4l4.2-7.4h-8.4z",
     "m-1.4-4.2h2.8v2.8h2.8v2.8h-2.8v2.8h-2.8v-2.8h-2.8v-2.8h2.8z",
 ];
-/// Marks of a line without marks of its own.
-const IDENTIFYING: usize = 4;
 
 /// The classes of the line of a server at this place.
 pub(super) fn class(place: usize) -> String {
     format!("colour{} dash{}", place % COLOURS, place % DASHES)
 }
 
-/// What a narrow screen shows in the place of names next to lines, of which some are grey.
-pub(super) fn key<'a>(lines: impl Iterator<Item = (usize, &'a str, bool)>) -> Markup {
+/// What a narrow screen shows in the place of names next to lines.
+pub(super) fn key(lines: &[&Line]) -> Markup {
     html! {
         ul.key.narrow {
-            @for (place, name, is_grey) in lines {
+            @for line in lines {
+                @let is_grey = line.points.iter().all(|point| point.is_grey);
                 li {
                     svg width="36" height="12" viewBox="0 0 36 12" aria-hidden="true" {
-                        g class=(class(place)) {
+                        g class=(class(line.place)) {
                             path.line.grey[is_grey] d="M0 6H36" {}
-                            @if !is_grey { path.mark d=(outline(place, [(18.0, 6.0)].into_iter())) {} }
+                            @if !is_grey { path.mark d=(outline(line.place, [(18.0, 6.0)].into_iter())) {} }
                         }
                     }
-                    (safe(name))
+                    (line.name)
                 }
             }
         }
     }
 }
 
-/// Points of a line in a space from `left` that only identify it: at other places than those of the lines
-/// next to it.
-pub(super) fn identifying(
-    place: usize,
-    points: &[(f64, f64)],
-    (left, width): (f64, f64),
-) -> Vec<(f64, f64)> {
-    let offset = (place % SHAPES.len()) as f64 / SHAPES.len() as f64;
-    let nearest = |number: usize| {
-        let wanted = left + width * (number as f64 + offset + 0.1) / IDENTIFYING as f64;
-        let away = |point: &(f64, f64)| (point.0 - wanted).abs();
-        points.iter().copied().min_by(|a, b| away(a).total_cmp(&away(b)))
-    };
-    let mut found: Vec<(f64, f64)> = (0..IDENTIFYING).filter_map(nearest).collect();
-    found.dedup();
-    found
-}
-
 /// Marks of a place among all servers, as one path.
 pub(super) fn outline(place: usize, points: impl Iterator<Item = (f64, f64)>) -> String {
-    let shape = SHAPES[place % SHAPES.len()];
-    points.map(|(x, y)| format!("M{x:.1} {y:.1}{shape}")).collect()
+    marks(SHAPES[place % SHAPES.len()], points)
 }
 
 #[cfg(test)]
@@ -79,13 +59,5 @@ mod tests {
         let look = |place: usize| (place % DASHES, outline(place, [(0.0, 0.0)].into_iter()));
         assert_eq!((0..30).map(look).collect::<BTreeSet<_>>().len(), 30);
         assert_eq!((0..200).map(|it| (class(it), look(it))).collect::<BTreeSet<_>>().len(), 200);
-    }
-
-    #[test]
-    fn a_line_of_many_plain_points_has_few_marks_away_from_those_of_another() {
-        let points: Vec<_> = (0..500).map(|it| (f64::from(it), 0.0)).collect();
-        let [first, second] = [0, 1].map(|place| identifying(place, &points, (0.0, 500.0)));
-        assert_eq!(first.len(), IDENTIFYING);
-        assert!(first.iter().all(|it| !second.contains(it)), "{first:?} {second:?}");
     }
 }

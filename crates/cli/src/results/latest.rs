@@ -5,7 +5,7 @@ use jiff::civil::DateTime;
 use std::path::{Path, PathBuf};
 use wirebench_experiment::journal;
 
-use crate::{loads, options::ProjectOption};
+use crate::{args::project::ProjectOption, results::loads};
 
 /// The word for the newest result. A file or folder of this name takes precedence.
 const LATEST: &str = "latest";

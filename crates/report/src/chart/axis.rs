@@ -5,16 +5,34 @@ const LINEAR_LABELS: f64 = 6.0;
 /// Space at both ends of an axis, as a share of it.
 const MARGIN: f64 = 0.04;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum AxisScale {
+    Linear,
+    Logarithmic,
+    /// Each further nine of a share has the same space.
+    Nines,
+}
+
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
     /// What is on it, with the unit.
     pub(crate) name: String,
-    /// Where a value is, before it is stretched to the range.
-    place: fn(f64) -> f64,
-    low: f64,
-    high: f64,
+    pub(crate) scale: AxisScale,
+    /// The places of its ends, before they are stretched to its length.
+    pub(crate) low: f64,
+    pub(crate) high: f64,
     /// Values with labels, the most important ones first.
-    labels: Vec<(f64, String)>,
+    pub(crate) labels: Vec<(f64, String)>,
+}
+
+impl AxisScale {
+    fn place(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Logarithmic => value.ln(),
+            Self::Nines => -(1.0 - value).ln(),
+        }
+    }
 }
 
 impl Axis {
@@ -41,7 +59,7 @@ impl Axis {
         let labels =
             digits.flat_map(|digit| decades.clone().map(move |decade| digit * 10_f64.powi(decade)));
         let labels = labels.map(|value| (value, show(value))).collect();
-        Some(Self { name: name.to_owned(), place: f64::ln, low, high, labels })
+        Some(Self { name: name.to_owned(), scale: AxisScale::Logarithmic, low, high, labels })
     }
 
     /// The same with labels at the values themselves, such as the numbers of connections that were
@@ -65,8 +83,8 @@ impl Axis {
         let labels = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.999_99];
         let show = |share: f64| format!("{}", (share * 1e8).round() / 1e6);
         let labels = labels.into_iter().map(|share| (share, show(share))).collect();
-        let place = |share: f64| -(1.0 - share).ln();
-        Self { name: name.to_owned(), place, low: 0.0, high: place(most).max(1.0), labels }
+        let high = AxisScale::Nines.place(most).max(1.0);
+        Self { name: name.to_owned(), scale: AxisScale::Nines, low: 0.0, high, labels }
     }
 
     /// An axis from 0 with equal space for equal differences.
@@ -83,7 +101,7 @@ impl Axis {
         let first = (low / step).ceil();
         let values = (0_u8..).map(|number| (first + f64::from(number)) * step);
         let labels = values.take_while(|it| *it <= high).map(|it| (it, show(it))).collect();
-        Self { name: name.to_owned(), place: |it| it, low, high, labels }
+        Self { name: name.to_owned(), scale: AxisScale::Linear, low, high, labels }
     }
 
     /// An axis of numbers from 1, of which those with a round number have labels.
@@ -93,13 +111,13 @@ impl Axis {
             let numbers = (1..=most as usize).filter(move |it| it % step == 0);
             numbers.map(|it| (it as f64, it.to_string()))
         });
-        let (place, labels): (fn(f64) -> f64, _) = (|it| it, labels.collect());
-        Self { name: name.to_owned(), place, low: 1.0, high: most.max(2.0), labels }
+        let (labels, high) = (labels.collect(), most.max(2.0));
+        Self { name: name.to_owned(), scale: AxisScale::Linear, low: 1.0, high, labels }
     }
 
     /// Where a value is, from 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
-        let share = ((self.place)(value) - self.low) / (self.high - self.low);
+        let share = (self.scale.place(value) - self.low) / (self.high - self.low);
         share.clamp(0.0, 1.0).mul_add(1.0 - 2.0 * MARGIN, MARGIN)
     }
 
@@ -107,7 +125,7 @@ impl Axis {
     pub(crate) fn labelled(&self, length: f64, space: f64) -> Vec<(f64, &str)> {
         let mut found: Vec<(f64, &str)> = Vec::new();
         for (value, label) in &self.labels {
-            let place = (self.place)(*value);
+            let place = self.scale.place(*value);
             let at = self.share(*value) * length;
             let is_on_axis = (self.low - 1e-9..=self.high + 1e-9).contains(&place);
             if is_on_axis && found.iter().all(|(other, _)| (at - other).abs() >= space) {

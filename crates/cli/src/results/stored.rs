@@ -16,7 +16,7 @@ use wirebench_schema::{
     argv, environment::Environment, journal::Journal, printable::printable, secrets,
 };
 
-use crate::{exit::usage, format::redacted, out};
+use crate::{args::format::redacted, exit::usage, out};
 
 /// The flame graphs of `--why`.
 const WHY_FOLDER: &str = "why";

@@ -15,10 +15,10 @@ use wirebench_report::{
 use wirebench_schema::{environment::Environment, load::LoadResult, printable::printable, secrets};
 
 use crate::{
+    args::format::redacted,
     exit::usage,
-    format::redacted,
     out,
-    results::{self, HTML_FILE},
+    results::stored::{self, HTML_FILE},
 };
 
 /// A load, and the machine of its generator if that is known.
@@ -31,7 +31,7 @@ pub(crate) struct StoredLoad {
 
 impl StoredLoad {
     fn new(result: LoadResult, environment: Option<Environment>) -> Self {
-        let machine = environment.as_ref().and_then(results::cpu);
+        let machine = environment.as_ref().and_then(stored::cpu);
         Self { result, environment, machine }
     }
 
@@ -57,7 +57,7 @@ fn file_in(folder: &Path) -> Option<PathBuf> {
 /// Reads the load that `path` is or has; none if that is something else.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Option<StoredLoad>> {
     let Some((_, result)) = found(path)? else { return Ok(None) };
-    let environment = journal::environment(results::folder(path)).map_err(usage)?;
+    let environment = journal::environment(stored::folder(path)).map_err(usage)?;
     Ok(Some(StoredLoad::new(result, environment)))
 }
 
@@ -86,7 +86,7 @@ fn found(path: &Path) -> anyhow::Result<Option<(String, LoadResult)>> {
 /// A folder that a load is written to when it is over.
 #[derive(Debug)]
 pub(crate) struct LoadFolder {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     environment: Option<Environment>,
 }
 
@@ -97,10 +97,6 @@ impl LoadFolder {
         let path = journal::new_run_folder(&parent, "load")?;
         let environment = is_here.then(wirebench_host::environment::here);
         Ok(Self { path, environment })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Takes it away again, because there is no result.

@@ -129,7 +129,7 @@ mod tests {
         let exchanged = format!("{END}\n{BEGIN}\n");
         let documents = ["a\n", BEGIN, &twice, &exchanged];
         let errors = documents.map(|document| replaced(document, "new\n").unwrap_err());
-        expect_file!["../tests/golden/unit/splice.txt"].assert_eq(&errors.join("\n"));
+        expect_file!["../../tests/golden/unit/splice.txt"].assert_eq(&errors.join("\n"));
     }
 
     #[test]

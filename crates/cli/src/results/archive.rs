@@ -10,7 +10,11 @@ use wirebench_experiment::{
 };
 use wirebench_schema::secrets;
 
-use crate::{exit::usage, loads, out, results};
+use crate::{
+    exit::usage,
+    out,
+    results::{loads, stored},
+};
 
 /// Distributions that judge a measurement when it is made. No report needs them, and they are half of a
 /// journal.
@@ -22,7 +26,7 @@ pub(crate) fn write(
     target: &Path,
     shared: impl Fn(&str) -> String,
 ) -> anyhow::Result<()> {
-    let folder = results::folder(result);
+    let folder = stored::folder(result);
     let (name, text) = match loads::text(result)? {
         // A load is judged by all of its distributions when it is shown.
         Some(text) => (loads::ARCHIVE_FILE, text),

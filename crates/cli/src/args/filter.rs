@@ -17,7 +17,7 @@ pub(crate) struct ViewOptions {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
     /// Sort rows by name or by a metric, such as p99, the best first [default: the primary metric of each phase]
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", hide_short_help = true)]
     sort: Option<Sort>,
 }
 

@@ -32,8 +32,8 @@ pub(crate) struct Reporter {
     conforming: usize,
     /// How far a precision is, if one was asked for.
     precision: String,
-    /// What is shown of the journal so far, below the bar.
-    view: Option<fn(&Journal) -> String>,
+    /// The part of the journal so far that is shown below the bar, after each run.
+    pub(crate) view: Option<fn(&Journal) -> String>,
     table: String,
     /// When the measurement is expected to end.
     end: Instant,
@@ -59,21 +59,6 @@ impl Reporter {
             heartbeat: Heartbeat::new(Instant::now()),
             outlook: None,
         }
-    }
-
-    /// Shows this of the journal below the bar, after each run.
-    pub(crate) fn with_view(self, view: fn(&Journal) -> String) -> Self {
-        Self { view: Some(view), ..self }
-    }
-
-    /// Takes the bar away, so that results begin on a clean line.
-    pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-
-    /// A skipped part of the suite.
-    pub(crate) fn skipped(&self, what: &str, reason: &str) {
-        self.note(&format!("skipped {what}: {reason}"));
     }
 
     /// A line that stays, above the bar if there is one.
@@ -166,6 +151,13 @@ impl Reporter {
             self.conforming += 1;
         }
         self.beat(&format!("conformance checks: {} scenarios passed so far", self.conforming));
+    }
+}
+
+impl Drop for Reporter {
+    /// Takes the bar away, so that results and errors begin on a clean line.
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 

@@ -66,12 +66,9 @@ impl Interrupt {
         &self.asked
     }
 
-    /// An error that a signal may have caused.
-    pub(crate) fn error(&self, reason: String) -> anyhow::Error {
-        match self.exit() {
-            Some(exit) => Ended(exit, reason).into(),
-            None => anyhow::Error::msg(reason),
-        }
+    /// Ends a verb that has nothing to show after a signal.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.exit().map_or(Ok(()), |exit| Err(Ended(exit, String::new()).into()))
     }
 
     /// The exit code after a signal; none without one.

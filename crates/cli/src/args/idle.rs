@@ -29,13 +29,7 @@ pub(crate) struct IdleOption {
     /// (awake, and what waking adds at a rate) [default: awake if this user may write to
     /// /dev/cpu_dma_latency; natural for services]
     #[arg(long, value_name = "MODE")]
-    idle: Option<IdleMode>,
-}
-
-impl From<IdleMode> for IdleOption {
-    fn from(mode: IdleMode) -> Self {
-        Self { idle: Some(mode) }
-    }
+    pub(crate) idle: Option<IdleMode>,
 }
 
 impl IdleOption {
@@ -194,7 +188,7 @@ mod tests {
         assert_eq!(option(None).or_natural(), IdleMode::Natural);
         for mode in IdleMode::ALL {
             assert_eq!(
-                (option(Some(mode)).or_awake(&[]), IdleOption::from(mode).or_natural()),
+                (option(Some(mode)).or_awake(&[]), option(Some(mode)).or_natural()),
                 (mode, mode)
             );
         }

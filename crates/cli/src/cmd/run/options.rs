@@ -1,0 +1,157 @@
+//! The options of `wirebench run`.
+
+use std::{path::PathBuf, time::Duration};
+use wirebench_schema::{
+    journal::{Generator, Procedure},
+    scenario::Scenario,
+    suite::{Phase, Scale},
+};
+
+use crate::{
+    args::{
+        cohorts::CohortArgs, filter::ViewOptions, format::GROUP, gate::STRICT, machine::Conditions,
+        output::ResultOptions, services::ServiceOptions,
+    },
+    options::{PayloadOption, RunOptions},
+    request_options::OwnOptions,
+    value,
+};
+
+/// Options that `--resume` accepts. All others would change the run.
+const BESIDE_RESUME: [&str; 5] = ["resume", "budget", "quiet", "strict", "show_secrets"];
+
+/// Options that need this machine or another host, which a plan for a recorded machine has not.
+const ELSEWHERE: [&str; 4] = ["from", "generator", "idle", "why"];
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(
+    mut_arg("strict", |it| it.help(STRICT)),
+    mut_arg("block", |it| it.conflicts_with("dry_run")),
+    mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
+    mut_arg("machine", |it| it.conflicts_with_all(ELSEWHERE)),
+    mut_arg("generator", |it| it.conflicts_with("from")),
+    mut_arg("why", |it| it.conflicts_with("generator")),
+    mut_args(|argument| alone_with_resume(argument))
+)]
+pub(crate) struct Arguments {
+    /// One suite; or entries, variants or languages to measure with the workloads of `quick`; or URLs of
+    /// services that run already [default: quick]
+    #[arg(value_name = "SUITE | ENTRY | URL")]
+    pub(super) names: Vec<String>,
+    /// Server command, such as './my-server {port}', to compare with the baseline; repeatable
+    #[arg(long = "server", value_name = "COMMAND")]
+    pub(super) servers: Vec<String>,
+    /// Name of a URL's service or a --server in the output, URLs first; repeatable [default: host and port;
+    /// its program, and the words in which commands of one program differ]
+    #[arg(long = "name", value_name = "NAME", hide_short_help = true)]
+    pub(super) server_names: Vec<String>,
+    /// Scale of the suite: paper (as published), machine (reduced to fit this machine) or smoke
+    /// (each load once, to test that it works)
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub(super) scale: Scale,
+    /// Load generator: wirebench, wrk, hey or h2load; third-party tools run closed loops over HTTP only
+    #[arg(long, value_name = "PROGRAM", default_value_t, hide_short_help = true)]
+    pub(super) generator: Generator,
+    /// Measure only this scenario; repeatable [default: all of the suite; hello with --server]
+    #[arg(long = "scenario", value_name = "NAME")]
+    pub(super) scenarios: Vec<Scenario>,
+    #[command(flatten)]
+    pub(super) own: OwnOptions,
+    #[command(flatten)]
+    pub(super) service: ServiceOptions,
+    #[command(flatten)]
+    pub(super) payload: PayloadOption,
+    /// Measure only this phase; repeatable: saturate (throughput and CPU at saturation), cost (CPU
+    /// and latency at a rate that all servers hold) or idle (memory and CPU of idle connections)
+    /// [default: all of the suite]
+    #[arg(long = "phase", value_name = "NAME")]
+    pub(super) phases: Vec<Phase>,
+    /// Maximum number of servers running at once in a cohort, at least 3; larger cohorts are split
+    /// into groups that each contain the baseline [default: 16]
+    #[arg(long, value_name = "N", value_parser = value::instances, hide_short_help = true)]
+    pub(super) instances: Option<usize>,
+    /// End at a look at which every server has a verdict in every load, within --budget, after at least
+    /// three cohorts; see docs/ab.md
+    #[arg(long, requires = "budget", conflicts_with_all = ["count", "precision", "copies"], hide_short_help = true)]
+    pub(super) until_decided: bool,
+    /// Run N copies of each variant; differences between copies are noise
+    #[arg(long, value_name = "N", value_parser = value::small_count, hide_short_help = true)]
+    pub(super) copies: Option<u32>,
+    #[command(flatten)]
+    pub(super) view: ViewOptions,
+    #[command(flatten)]
+    pub(super) each_run: RunOptions,
+    /// Maximum warm-up until throughput is steady; 0s disables it [default: from the suite]
+    #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
+    pub(super) steady: Option<Duration>,
+    /// Connections in total [default: from the suite]
+    #[arg(short, long, value_name = "N", value_parser = value::connections)]
+    pub(super) connections: Option<usize>,
+    /// Idle connections in idle phases [default: from the suite]
+    #[arg(long, alias = "silent", value_name = "N", value_parser = value::connections, hide_short_help = true)]
+    pub(super) idle_connections: Option<usize>,
+    /// Requests per second in cost phases [default: from the suite, or half the throughput of the
+    /// slowest server]
+    #[arg(long, value_name = "N", value_parser = value::count)]
+    pub(super) rate: Option<u64>,
+    /// Print the plan without measuring: placement, workers, connections, time, memory and open files
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// With --dry-run: plan for the machine of this result or environment.json [default: this machine]
+    #[arg(long, value_name = "FILE", requires = "dry_run", hide_short_help = true)]
+    pub(super) machine: Option<PathBuf>,
+    /// With --dry-run: list all runs in their order, even if they are many
+    #[arg(long, requires = "dry_run", hide_short_help = true)]
+    pub(super) details: bool,
+    /// Continue the interrupted run in this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) cohorts: CohortArgs,
+    #[command(flatten)]
+    pub(super) conditions: Conditions,
+    #[command(flatten)]
+    pub(super) telling: ResultOptions,
+}
+
+impl Arguments {
+    /// What its document did is repeated as it was done.
+    pub(super) fn procedure(&self) -> Procedure {
+        let usual = match self.scale {
+            Scale::Paper => Procedure::Process,
+            Scale::Machine | Scale::Smoke => Procedure::Cohorts,
+        };
+        self.cohorts.procedure.unwrap_or(usual)
+    }
+}
+
+/// What would change a run cannot be given when it goes on.
+fn alone_with_resume(argument: clap::Arg) -> clap::Arg {
+    let id = argument.get_id().as_str();
+    if BESIDE_RESUME.contains(&id) { argument } else { argument.conflicts_with("resume") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Args as _, Command};
+
+    #[test]
+    fn nothing_that_changes_a_run_can_be_given_when_it_goes_on() {
+        let command = Arguments::augment_args(Command::new("run"));
+        for argument in command.get_arguments() {
+            let id = argument.get_id().as_str();
+            // A carrier has a place for the host.
+            let value = if id == "carrier" { "x {host}" } else { "1" };
+            let value = argument.get_action().takes_values().then_some(value);
+            let option = argument.get_long().map(|name| format!("--{name}"));
+            let words = ["run", "--resume", "x"].map(str::to_owned).into_iter();
+            let words = words.chain(option).chain(value.map(str::to_owned));
+            let refused =
+                Arguments::augment_args(Command::new("run")).try_get_matches_from(words).is_err();
+            if id != "resume" {
+                assert_eq!(refused, !BESIDE_RESUME.contains(&id), "{id}");
+            }
+        }
+    }
+}
