@@ -42,6 +42,7 @@ pub use sort::Sort;
 use states::Machine;
 pub use states::{MachineStates, StateShare, complete_cohorts};
 
+use std::{array, cell::OnceCell};
 use wirebench_schema::journal::Journal;
 
 /// A journal with the rows of its workloads. What is asked of it is computed once.
@@ -67,6 +68,14 @@ impl<'a> Analysis<'a> {
     pub fn sorted(mut self, sort: Option<Sort>) -> Self {
         self.workloads.iter_mut().for_each(|rows| rows.sort = sort);
         self
+    }
+
+    /// The first row of each workload that has one as rows of one workload, to compare workloads with each other.
+    pub(crate) fn across_loads(&self) -> Option<WorkloadRows<'a>> {
+        let first = self.workloads.iter().find(|it| !it.rows.is_empty())?;
+        let rows = self.workloads.iter().filter_map(|it| it.rows.first().cloned()).collect();
+        let (baseline, comparisons) = (None, array::from_fn(|_| OnceCell::new()));
+        Some(WorkloadRows { rows, baseline, comparisons, ..first.clone() })
     }
 
     /// The rows of a workload, with slices of another state of the machine, if it has enough of them.

@@ -3,5 +3,5 @@
 mod cells;
 mod run;
 
-pub(crate) use cells::cell;
+pub(crate) use cells::{cell, constant_rate, of_workload, request_figures};
 pub(crate) use run::{loads, run};

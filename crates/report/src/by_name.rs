@@ -4,8 +4,8 @@ use wirebench_schema::load::{LatencySummary, LoadReport, NamedRequests};
 
 use crate::{
     analysis::{Row, WorkloadRows},
-    distribution::{self, Distribution, Percentile},
-    document::{Block, Cell, Column, Table},
+    distribution,
+    document::{Block, Table},
     table_units::{latency, thousands},
 };
 
@@ -67,16 +67,14 @@ pub(crate) fn of_row(row: &Row<'_>) -> Vec<NamedRequests> {
 /// A table for each workload whose requests have names.
 pub(crate) fn sections(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
     let section = |rows: &WorkloadRows<'_>| {
-        let all: Vec<(String, NamedRequests)> = rows
-            .rows
-            .iter()
-            .flat_map(|row| of_row(row).into_iter().map(|it| (row.name(), it)))
-            .collect();
-        let mut lines: Vec<(Option<&str>, &NamedRequests)> =
-            all.iter().map(|(server, it)| (Some(server.as_str()), it)).collect();
+        let of_row = |row: &Row<'_>| {
+            let name = row.name();
+            of_row(row).into_iter().map(move |it| (Some(name.clone()), it))
+        };
+        let mut lines: Vec<_> = rows.rows.iter().flat_map(of_row).collect();
         // Servers are compared by request, not requests by server.
-        let place = |name: &str| all.iter().position(|(_, it)| it.name == name);
-        lines.sort_by_key(|(_, it)| place(&it.name));
+        let names: Vec<String> = lines.iter().map(|(_, it)| it.name.clone()).collect();
+        lines.sort_by_key(|(_, it)| names.iter().position(|name| *name == it.name));
         let title = format!("{}: requests by name", rows.workload.name);
         (!lines.is_empty()).then(|| section(title, &lines))
     };
@@ -84,37 +82,21 @@ pub(crate) fn sections(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
 }
 
 /// A table of these requests, with the servers that answered them if there are several.
-pub(crate) fn section(title: String, lines: &[(Option<&str>, &NamedRequests)]) -> Block {
+pub(crate) fn section(title: String, lines: &[(Option<String>, NamedRequests)]) -> Block {
     let mut signs = Vec::new();
-    let cells = |(server, it): &(Option<&str>, &NamedRequests)| {
-        let (cells, found) = latency_cells(it.latency.as_ref(), &PERCENTS);
+    let cells = |(server, it): &(Option<String>, NamedRequests)| {
+        let (cells, found) = distribution::cells(it.latency.as_ref(), &PERCENTS, latency);
         signs.extend(found);
         let figures = [it.requests as f64, it.errors as f64, it.requests_per_second].map(thousands);
         let words = [it.name.clone()].into_iter();
-        let words = words.chain(server.map(str::to_owned)).chain(figures).chain(cells);
-        words.map(Into::into).collect()
+        let words = words.chain(server.clone()).chain(figures).chain(cells);
+        words.collect()
     };
-    let rows: Vec<Vec<Cell>> = lines.iter().map(cells).collect();
-    let server = lines.iter().any(|(server, _)| server.is_some()).then(|| Column::left("server"));
-    let heads = ["requests", "errors", "requests/s", "p50", "p99", "p99.9"].map(Column::right);
-    let columns = [Column::left("request")].into_iter().chain(server).chain(heads).collect();
-    let table = Block::Table(Table::new(columns, rows));
-    Block::Section(title, vec![table, Block::Lines(distribution::legend(&signs))])
-}
-
-/// Cells with these percentiles, and what their signs mean.
-pub(crate) fn latency_cells(
-    summary: Option<&LatencySummary>,
-    percents: &[f64],
-) -> (Vec<String>, Vec<Percentile>) {
-    let distribution = summary.map(Distribution::new);
-    let found: Vec<Option<Percentile>> =
-        percents.iter().map(|percent| distribution.as_ref()?.at(*percent)).collect();
-    (found.iter().map(|it| cell(*it)).collect(), found.into_iter().flatten().collect())
-}
-
-pub(crate) fn cell(percentile: Option<Percentile>) -> String {
-    percentile.map_or_else(|| "-".to_owned(), |it| it.show(latency))
+    let rows: Vec<Vec<String>> = lines.iter().map(cells).collect();
+    let server = lines.iter().any(|(server, _)| server.is_some()).then_some("server");
+    let heads = ["requests", "errors", "requests/s", "p50", "p99", "p99.9"];
+    let table = Table::of(["request"].into_iter().chain(server), heads, rows);
+    Block::Section(title, vec![Block::Table(table), Block::Lines(distribution::legend(&signs))])
 }
 
 #[cfg(test)]

@@ -25,11 +25,24 @@ pub struct Percentile {
 
 impl Percentile {
     /// Its value with the signs that [`legend`] explains.
-    pub(crate) fn show(&self, unit: fn(f64) -> String) -> String {
+    fn show(self, unit: fn(f64) -> String) -> String {
         let sign = if self.is_lower_bound { ">" } else { "" };
         let value = format!("{sign}{}", unit(self.nanoseconds as f64));
         if self.is_uncertain { format!("[{value}]") } else { value }
     }
+}
+
+/// Cells with these percentiles of a distribution, and what their signs are about.
+pub(crate) fn cells(
+    summary: Option<&LatencySummary>,
+    percents: &[f64],
+    unit: fn(f64) -> String,
+) -> (Vec<String>, Vec<Percentile>) {
+    let distribution = summary.map(Distribution::new);
+    let found = percents.iter().map(|percent| distribution.as_ref()?.at(*percent));
+    let found: Vec<Option<Percentile>> = found.collect();
+    let cell = |it: &Option<Percentile>| it.map_or_else(|| "-".to_owned(), |it| it.show(unit));
+    (found.iter().map(cell).collect(), found.into_iter().flatten().collect())
 }
 
 /// Explains the signs of these.

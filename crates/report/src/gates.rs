@@ -19,7 +19,7 @@ use crate::{
         relative::OnChange,
     },
     not_measured::{is_named, not_measured},
-    tune::Tuned,
+    tune::{Tuned, Tuning},
 };
 
 /// The figures of which changes are computed.
@@ -132,26 +132,24 @@ fn absent(journal: &Journal, conditions: &[Condition]) -> impl Iterator<Item = L
 
 /// The conditions on a result of `tune`: on the best combination, or on the rate that was found.
 #[must_use]
-pub fn of_tune(journal: &Journal, tuned: &Tuned, conditions: &[Condition]) -> Option<Gate> {
-    let analysis = Analysis::of(journal);
-    let (name, rate, is_rate_bound) = match tuned {
-        Tuned::Sweep(sweep) => {
-            let best = sweep.best().map(|it| (Some(it.workers), it.connections));
-            let mut workloads = journal.start.workloads.iter();
-            let workload = workloads.find(|it| Some((it.workers, it.connections)) == best);
-            (workload.map(|it| it.name.clone()), None, false)
-        }
-        Tuned::Search(search) => {
+pub fn of_tune(tuned: &Tuned<'_>, conditions: &[Condition]) -> Option<Gate> {
+    let Tuned { analysis, tuning, .. } = tuned;
+    let (name, rate, is_rate_bound) = match tuning {
+        Tuning::Sweep(sweep) => (sweep.best().map(|it| &it.id.load), None, false),
+        Tuning::Search(search) => {
             // A rate that was not confirmed may be that of a burst.
             let confirmed = search.found.as_ref().filter(|it| it.held > 0);
             let rate = confirmed.and_then(|it| it.requests_per_second);
             let is_bound = search.found.is_some_and(|it| it.limit != SearchLimit::Server);
-            (rate.map(|_| search.sought.workload.clone()), rate, is_bound)
+            (rate.map(|_| &search.sought.workload), rate, is_bound)
         }
     };
-    let workload = analysis.workloads.iter().find(|it| Some(&it.workload.name) == name.as_ref());
+    let workload = analysis.workloads.iter().find(|it| Some(&it.workload.name) == name);
     let Some(workload) = workload else {
-        return judge(conditions, Evidence { lost: nothing(journal), ..Evidence::default() });
+        return judge(
+            conditions,
+            Evidence { lost: nothing(analysis.journal), ..Evidence::default() },
+        );
     };
     let rate_of = |run: &Run| run.outcome.measured().and_then(|it| it.load.constant_rate());
     let is_meant = |run: &Run| rate.is_none() || rate_of(run) == rate;

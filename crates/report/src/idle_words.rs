@@ -27,22 +27,16 @@ pub(crate) fn idle_cpus(start: &Start) -> Option<String> {
 /// The price of a wake-up, as a sentence without its end.
 #[must_use]
 pub fn wake_up(price: &WakeUpPrice) -> String {
-    let us = |ns: f64| ns / 1000.0;
+    let [cpu, latency] = [price.cpu_ns, price.latency_ns].map(|ns| ns / 1000.0);
     format!(
-        "on this machine waking an idle CPU costs {:.1} us of CPU and {:.0} us of latency",
-        us(price.cpu_ns),
-        us(price.latency_ns)
+        "on this machine waking an idle CPU costs {cpu:.1} us of CPU and {latency:.0} us of latency"
     )
 }
 
 /// Cost of waking for a server, as a sentence without its end.
 pub(crate) fn added(price: &WakeUpPrice) -> String {
-    let us = |ns: f64| ns / 1000.0;
-    format!(
-        "waking adds {:.1} us of CPU to a request, and {:.0} us to p50",
-        us(price.cpu_ns),
-        us(price.latency_ns)
-    )
+    let [cpu, latency] = [price.cpu_ns, price.latency_ns].map(|ns| ns / 1000.0);
+    format!("waking adds {cpu:.1} us of CPU to a request, and {latency:.0} us to p50")
 }
 
 /// The difference of two results in the modes of the figures that are compared.

@@ -55,7 +55,7 @@ pub fn heading(config: &LoadConfig, hosts: &[String]) -> String {
     for particular in load_words::particulars(config) {
         lines.push(format!("  {particular}"));
     }
-    joined(&lines)
+    lines.join("\n") + "\n"
 }
 
 /// The lines that are printed when it is over.
@@ -98,11 +98,7 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
     let rate = format!("Requests/sec: {:9.2}", report.requests_per_second);
     lines.push(paint.apply(Shade::Head, &rate));
     lines.push(format!("Transfer/sec: {:>11}", wrk_units::bytes(transfer)));
-    joined(&lines)
-}
-
-fn joined(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.join("\n") + "\n"
 }
 
 /// A figure of a distribution, if there is one.
@@ -137,20 +133,12 @@ fn generators(lines: &mut Vec<String>, report: &LoadReport) {
         let head = "  Generators       Req/Sec       p99  sent late  CPUs used               began";
         lines.push(head.to_owned());
     }
-    let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| wrk_units::time(ns as f64));
     for part in &report.generators {
-        let began =
-            format!("+{} ±{}", time(Some(part.start_delay_ns)), time(Some(part.clock_error_ns)));
+        let [host, rate, p99, lag, cpus, began] =
+            load_words::generator(part, wrk_units::rate, wrk_units::time);
         let limit = if part.is_saturated() { "  saturated" } else { "" };
-        lines.push(format!(
-            "    {:<12}{:>8}{:>10}{:>11}{:>11}{:>20}{limit}",
-            part.host,
-            wrk_units::rate(part.requests_per_second),
-            time(part.latency_ns_p99),
-            time(part.lag_ns_p99),
-            format!("{:.2} of {}", part.cpus_used, part.threads),
-            began
-        ));
+        lines
+            .push(format!("    {host:<12}{rate:>8}{p99:>10}{lag:>11}{cpus:>11}{began:>20}{limit}"));
     }
 }
 

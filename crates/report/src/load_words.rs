@@ -3,8 +3,8 @@
 
 use wirebench_schema::{
     load::{
-        Arrivals, Bound, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, LoadReport, RateCurve,
-        RequestSet, Stop,
+        Arrivals, Bound, ClosedPolicy, GeneratorPart, LatencyOrigin, LoadConfig, LoadModel,
+        LoadReport, RateCurve, RequestSet, Stop,
     },
     scenario::HeavyConnections,
     suite::{Phase, Workload},
@@ -136,6 +136,24 @@ pub(crate) fn statuses(report: &LoadReport) -> Vec<(String, u64)> {
         (1..).zip(report.status_classes).map(|(class, count)| (format!("{class}xx"), count));
     let invalid = ("invalid".to_owned(), report.statuses_invalid);
     classes.chain([invalid]).filter(|(_, count)| *count > 0).collect()
+}
+
+/// Cells of one of several generators: its host, rate, p99, lag, CPUs and start.
+pub(crate) fn generator(
+    part: &GeneratorPart,
+    rate: fn(f64) -> String,
+    time: fn(f64) -> String,
+) -> [String; 6] {
+    let known = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| time(ns as f64));
+    let [delay, error] = [part.start_delay_ns, part.clock_error_ns].map(|ns| time(ns as f64));
+    [
+        part.host.clone(),
+        rate(part.requests_per_second),
+        known(part.latency_ns_p99),
+        known(part.lag_ns_p99),
+        format!("{:.2} of {}", part.cpus_used, part.threads),
+        format!("+{delay} ±{error}"),
+    ]
 }
 
 /// What a load was asked for: `10s test`.

@@ -63,17 +63,10 @@ impl Facts<'_> {
     }
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Stage {
-    Live,
-    /// It does not.
-    Final,
-}
-
 /// The first screen of a result.
 #[must_use]
 pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
-    text(&adapter::model(analysis, Stage::Final), of_document(analysis), facts)
+    text(&adapter::model(analysis), of_document(analysis), facts)
 }
 
 /// The page; the suite's document is in front of everything else that was measured.
@@ -105,13 +98,14 @@ fn text(model: &Model<'_>, document: Option<(String, Vec<Block>)>, facts: &Facts
 
 /// The result in words.
 pub(crate) fn sentence(analysis: &Analysis<'_>) -> String {
-    headline::result(&adapter::model(analysis, Stage::Final))
+    headline::result(&adapter::model(analysis))
 }
 
 /// The table of a run that goes on, with its head.
 #[must_use]
 pub fn live_page(journal: &Journal, facts: &Facts<'_>) -> String {
-    let model = adapter::model(&Analysis::of(journal), Stage::Live);
+    // It has no end yet.
+    let model = Model { ended: None, ..adapter::model(&Analysis::of(journal)) };
     let width = facts.width();
     let mut lines = wrap(&headline::setting(&model, facts), width, "");
     lines.extend(table(&model, Paint(facts.look, width)));

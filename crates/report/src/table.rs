@@ -13,7 +13,7 @@ pub(crate) mod workload;
 use crate::{
     analysis::{Analysis, Metric},
     by_name, conclusions,
-    document::{Block, Column, Document, Paint, Table},
+    document::{Block, Document, Paint, Table},
     generators, origin, pairs, published_rows, why,
 };
 
@@ -113,11 +113,8 @@ pub fn listing_within(width: usize, head: &[(&str, Option<u8>)], rows: &[Vec<Str
 /// A table by itself, without a line feed at its end. Columns from `figures` on are aligned to the right.
 #[must_use]
 pub fn listing(style: Style, head: &[&str], figures: usize, rows: Vec<Vec<String>>) -> String {
-    let column = |(place, head): (usize, &&str)| {
-        if place < figures { Column::left(*head) } else { Column::right(*head) }
-    };
-    let rows = rows.into_iter().map(|row| row.into_iter().map(Into::into).collect());
-    let table = Table::new(head.iter().enumerate().map(column).collect(), rows);
+    let (words, figures) = head.split_at(figures.min(head.len()));
+    let table = Table::of(words.iter().copied(), figures.iter().copied(), rows);
     let document = Document { blocks: vec![Block::Table(table)], ..Document::default() };
     let text = match style {
         Style::Text => document.text(Paint::FILE),

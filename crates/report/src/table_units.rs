@@ -5,13 +5,22 @@ use wirebench_schema::load::Rate;
 /// A latency in nanoseconds, such as `87.3 us` or `1.20 ms`.
 #[must_use]
 pub fn latency(nanoseconds: f64) -> String {
-    let (value, unit) = match nanoseconds {
-        ns if ns < 1e3 => (ns, "ns"),
-        ns if ns < 1e6 => (ns / 1e3, "us"),
-        ns if ns < 1e9 => (ns / 1e6, "ms"),
-        ns => (ns / 1e9, "s"),
-    };
+    let (value, unit) = scaled(nanoseconds, 1e3, 1.0, &["ns", "us", "ms", "s"]);
     format!("{} {unit}", three_digits(value))
+}
+
+/// A value in the largest unit of which it has at least this share; each is the one before times `factor`.
+pub(crate) fn scaled<'u>(
+    mut value: f64,
+    factor: f64,
+    share: f64,
+    units: &[&'u str],
+) -> (f64, &'u str) {
+    let mut place = 0;
+    while value >= factor * share && place + 1 < units.len() {
+        (value, place) = (value / factor, place + 1);
+    }
+    (value, units[place])
 }
 
 /// A share, such as `5.2 %`; two decimals below 1 %.
@@ -25,17 +34,8 @@ pub fn percent(share: f64) -> String {
 /// A size, such as `1.75 MiB`.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
-    let mut value = bytes as f64;
-    let mut units = ["B", "KiB", "MiB", "GiB"].iter();
-    let mut unit = units.next().unwrap_or(&"B");
-    for larger in units {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = larger;
-    }
-    if *unit == "B" { format!("{bytes} B") } else { format!("{} {unit}", three_digits(value)) }
+    let (value, unit) = scaled(bytes as f64, 1024.0, 1.0, &["B", "KiB", "MiB", "GiB"]);
+    if unit == "B" { format!("{bytes} B") } else { format!("{} {unit}", three_digits(value)) }
 }
 
 /// A whole number with its thousands apart, such as `123 456`.

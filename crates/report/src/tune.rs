@@ -1,81 +1,103 @@
-//! What `wirebench tune` has found, from its journal alone: a sweep over workers and connections,
-//! or a search for the highest rate that keeps objectives. Which of the two it is, the journal
-//! tells.
+//! The result of `wirebench tune`, from its journal alone: a sweep over workers and connections, or a search for the
+//! highest rate that keeps objectives.
 
 mod charts;
 mod document;
 mod search;
 mod sweep;
-mod view;
 mod words;
 
-pub use search::{ProbedRate, SearchReport};
-pub use sweep::{CellRank, Sweep, SweepCell};
+pub use search::ProbedRate;
+pub(crate) use search::RateSearch;
+pub use sweep::CellRank;
+pub(crate) use sweep::Sweep;
 
-use wirebench_schema::{
-    journal::{EndReason, Journal, Reason, ReasonKind, Weight},
-    suite::Workload,
-};
+use wirebench_schema::journal::{Journal, ReasonKind, Run, Weight};
 
 use crate::{
     Report,
-    compare::{Gate, conditions_block},
+    analysis::Analysis,
+    build::loads,
+    compare::Gate,
     document::Document,
     idle_words,
-    load_words::describe_payload,
+    load_words::{describe_payload, describe_stop},
+    services,
     table::{
         count,
-        headline::{labels, sides},
+        headline::{end, labels, sides},
     },
-    view::ResultView,
+    view::{FORMAT, ResultView, SearchFacts, Source, Verb},
 };
 
 /// The name of the suites of `wirebench tune`.
 pub const SUITE: &str = "tune";
 
-/// What a journal of `wirebench tune` says.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Tuned {
-    /// A sweep over workers and connections.
-    Sweep(Box<Sweep>),
-    /// A search for the highest rate.
-    Search(Box<SearchReport>),
+/// The result of a sweep or a search.
+#[derive(Debug)]
+pub struct Tuned<'a> {
+    pub(crate) analysis: Analysis<'a>,
+    pub(crate) tuning: Tuning<'a>,
+    /// The result of the conditions that the user set.
+    pub gate: Option<Gate>,
 }
 
-impl Tuned {
+#[derive(Debug)]
+pub(crate) enum Tuning<'a> {
+    Sweep(Sweep<'a>),
+    Search(RateSearch<'a>),
+}
+
+impl<'a> Tuned<'a> {
     /// Reads it from a journal; none when `wirebench tune` has not written it.
     #[must_use]
-    pub fn of(journal: &Journal) -> Option<Self> {
+    pub fn of(journal: &'a Journal) -> Option<Self> {
         if journal.start.suite != SUITE {
             return None;
         }
-        match SearchReport::of(journal) {
-            Some(search) => Some(Self::Search(Box::new(search))),
-            None => Sweep::of(journal).map(|it| Self::Sweep(Box::new(it))),
+        let analysis = Analysis::of(journal);
+        let tuning = match RateSearch::of(journal) {
+            Some(search) => Tuning::Search(search),
+            None => Tuning::Sweep(Sweep::of(&analysis)?),
+        };
+        Some(Self { analysis, tuning, gate: None })
+    }
+
+    /// The result in a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match &self.tuning {
+            Tuning::Sweep(sweep) => words::highest(sweep),
+            Tuning::Search(search) => words::sentence(search),
         }
     }
 }
 
-/// The result of a sweep or a search, and that of the conditions that the user set.
-#[derive(Clone, Copy, Debug)]
-pub struct TuneReport<'a> {
-    pub journal: &'a Journal,
-    pub tuned: &'a Tuned,
-    pub gate: Option<&'a Gate>,
-}
-
-impl Report for TuneReport<'_> {
+impl Report for Tuned<'_> {
     fn document(&self) -> Document {
-        let mut document = match self.tuned {
-            Tuned::Sweep(sweep) => document::of_sweep(sweep),
-            Tuned::Search(search) => document::of_search(search),
-        };
-        document.blocks.push(conditions_block(self.gate));
-        document
+        document::document(self)
     }
 
     fn view(&self) -> ResultView<'_> {
-        view::view(self)
+        let (cells, search) = match &self.tuning {
+            Tuning::Sweep(sweep) => (sweep.all.clone(), None),
+            Tuning::Search(search) => {
+                let RateSearch { closed_loop_requests_per_second, rates, .. } = search;
+                let closed_loop_requests_per_second = *closed_loop_requests_per_second;
+                (vec![search.cell()], Some(SearchFacts { closed_loop_requests_per_second, rates }))
+            }
+        };
+        ResultView {
+            sentence: self.sentence(),
+            format: FORMAT,
+            verb: Verb::Tune,
+            results: vec![Source::of(self.analysis.journal)],
+            loads: loads(&self.analysis.workloads),
+            cells,
+            search,
+            gate: self.gate.as_ref(),
+            ..ResultView::default()
+        }
     }
 
     fn json_file(&self) -> &'static str {
@@ -83,24 +105,21 @@ impl Report for TuneReport<'_> {
     }
 }
 
-/// Why nothing was measured, or not all: failed checks, and an end before the end.
-fn refusals(journal: &Journal) -> Vec<String> {
-    let unavailable = journal.unavailable.iter();
-    let mut lines: Vec<String> =
-        unavailable.map(|it| format!("{}: {}", it.variant, it.reason)).collect();
-    for verified in &journal.verified {
-        let failed = verified.failed.iter();
-        lines.extend(failed.map(|(check, why)| format!("not measured, fails `{check}`: {why}")));
-    }
-    lines
-}
-
-/// With what the runs were made, and how they ended, in one line.
-fn headline(journal: &Journal, workload: &Workload, shape: &str, window: &str) -> String {
-    let start = &journal.start;
+/// How the runs were made, and how they ended, in one line.
+fn headline(Tuned { analysis, tuning, .. }: &Tuned<'_>) -> String {
+    let start = &analysis.journal.start;
+    let (shape, workload, window) = match tuning {
+        Tuning::Sweep(sweep) => {
+            (format!("{} per cell", count(start.blocks, "run")), sweep.workload, String::new())
+        }
+        Tuning::Search(search) => {
+            let window = format!("{}, ", describe_stop(search.workload.stop));
+            (search.shape(), search.workload, window)
+        }
+    };
     let (payload, labels) = (describe_payload(workload), labels(&start.labels));
-    let (seed, sides, ended) =
-        (start.seed, idle_words::after(&sides(&start.placement), start.idle), ended(journal));
+    let (seed, sides) = (start.seed, idle_words::after(&sides(&start.placement), start.idle));
+    let ended = end(analysis.journal);
     format!("{shape}{payload}{labels}, {window}seed {seed}, {sides}{ended}")
 }
 
@@ -109,25 +128,27 @@ fn place(workers: u32, connections: usize) -> String {
     format!("{} and {}", count(workers, "worker"), count(connections, "connection"))
 }
 
-/// How the runs ended, as the end of a headline.
-fn ended(journal: &Journal) -> &'static str {
-    match journal.end.as_ref().map(|end| end.reason) {
-        Some(EndReason::Complete | EndReason::Precise | EndReason::Decided) => "",
-        Some(EndReason::Budget) => "; stopped after the budget",
-        Some(EndReason::Interrupted) => "; interrupted",
-        None => "; cut off",
-    }
+/// Why nothing was measured, or not all, and notes on the server.
+fn refusals(journal: &Journal) -> Vec<String> {
+    let unavailable = journal.unavailable.iter();
+    let unavailable = unavailable.map(|it| format!("{}: {}", it.variant, it.reason));
+    let failed = journal.verified.iter().flat_map(|it| &it.failed);
+    let failed = failed.map(|(check, why)| format!("not measured, fails `{check}`: {why}"));
+    unavailable.chain(failed).chain(services::notes(journal)).collect()
 }
 
-/// Adds the reasons of a run that make its figures, or the tail of its latencies, something else than
-/// what they claim to be, each kind once: its figure is another one in each run.
-fn add_invalid(notes: &mut Vec<(ReasonKind, String)>, reasons: &[Reason]) {
+/// The reasons for which figures of these runs, or the tails of their latencies, are void. Of each kind there is the
+/// first, because the figure differs from run to run.
+fn invalid<'a>(runs: impl Iterator<Item = &'a Run>) -> impl Iterator<Item = String> {
+    let mut found: Vec<(ReasonKind, String)> = Vec::new();
     let spoils = |weight| matches!(weight, Weight::Invalid | Weight::Tail);
-    for reason in reasons.iter().filter(|reason| spoils(reason.weight)) {
-        if notes.iter().all(|(kind, _)| *kind != reason.kind) {
-            notes.push((reason.kind, reason.text()));
+    let reasons = runs.flat_map(|run| run.outcome.reasons());
+    for reason in reasons.filter(|reason| spoils(reason.weight)) {
+        if found.iter().all(|(kind, _)| *kind != reason.kind) {
+            found.push((reason.kind, reason.text()));
         }
     }
+    found.into_iter().map(|(_, text)| text)
 }
 
 #[cfg(test)]

@@ -3,44 +3,35 @@
 //!
 //! A number moves on to the next unit at 85 % of it, as in wrk: 850 requests are written `0.85k`.
 
+use crate::table_units;
+
 /// A unit changes to the next one at this share of it.
 const THRESHOLD: f64 = 0.85;
 
-/// Divides by the factor, unit by unit, as long as the number is large and there is a next unit.
-fn scaled(value: f64, factor: f64, base: &str, units: &[&str]) -> String {
-    let mut amount = value;
-    let mut unit = base;
-    for next in units {
-        if amount < factor * THRESHOLD {
-            break;
-        }
-        amount /= factor;
-        unit = next;
-    }
-    format!("{amount:.2}{unit}")
+fn scaled(value: f64, factor: f64, units: &[&str]) -> String {
+    let (value, unit) = table_units::scaled(value, factor, THRESHOLD, units);
+    format!("{value:.2}{unit}")
 }
 
 /// A latency or another short time out of nanoseconds: `635.91us`, `12.92ms`, `1.20s`, `1.50m`.
 #[must_use]
 pub fn time(nanoseconds: f64) -> String {
     if nanoseconds >= 1e9 {
-        return scaled(nanoseconds / 1e9, 60.0, "s", &["m"]);
+        return scaled(nanoseconds / 1e9, 60.0, &["s", "m"]);
     }
-    scaled(nanoseconds / 1e3, 1000.0, "us", &["ms"])
+    scaled(nanoseconds / 1e3, 1000.0, &["us", "ms"])
 }
 
 /// A rate or a count, in powers of 1000: `849.00`, `56.20k`, `0.95M`.
 #[must_use]
 pub fn rate(per_second: f64) -> String {
-    scaled(per_second, 1000.0, "", &["k", "M", "G", "T"])
+    scaled(per_second, 1000.0, &["", "k", "M", "G", "T"])
 }
 
 /// Bytes, in powers of 1024, with `B` at the end: `1.20MB`, `17.76GB`.
 #[must_use]
 pub fn bytes(bytes: f64) -> String {
-    let mut text = scaled(bytes, 1024.0, "", &["K", "M", "G", "T"]);
-    text.push('B');
-    text
+    scaled(bytes, 1024.0, &["B", "KB", "MB", "GB", "TB"])
 }
 
 #[cfg(test)]

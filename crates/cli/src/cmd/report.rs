@@ -15,7 +15,7 @@ use wirebench_report::{
     gates,
     load_text::{Detail, Wanted, load_text},
     screen, site, slices, svg,
-    tune::{TuneReport, Tuned},
+    tune::Tuned,
 };
 use wirebench_schema::gate::GateScope;
 
@@ -109,12 +109,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let page = || if is_explained { ab.details() } else { ab.page(None) };
         return arguments.show(&ab, (ab.gate.as_ref(), Shown::There), page);
     }
-    if let Some(tuned) = &Tuned::of(&journal).filter(|_| metric.is_none()) {
+    if let Some(mut tuned) = Tuned::of(&journal).filter(|_| metric.is_none()) {
         let values = Metric::limitable().collect();
         options.check(&GateScope { values, changes: Vec::new(), ..scope })?;
-        let gate = &gates::of_tune(&journal, tuned, conditions);
-        let report = TuneReport { journal: &journal, tuned, gate: gate.as_ref() };
-        return arguments.show(&report, (gate.as_ref(), Shown::There), || report.details());
+        tuned.gate = gates::of_tune(&tuned, conditions);
+        return arguments.show(&tuned, (tuned.gate.as_ref(), Shown::There), || tuned.details());
     }
     options.check(&scope)?;
     let analysis = &arguments.view.analysis(&journal);

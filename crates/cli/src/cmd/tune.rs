@@ -15,7 +15,7 @@ use wirebench_experiment::{
 };
 use wirebench_report::{
     Report as _, gates,
-    tune::{SUITE, TuneReport, Tuned},
+    tune::{SUITE, Tuned},
 };
 use wirebench_schema::{
     gate::GateScope,
@@ -232,9 +232,9 @@ fn show(
     delivery: &DeliveryArgs,
     of_result: Exit,
 ) -> anyhow::Result<Exit> {
-    let tuned = &Tuned::of(&finished.journal).context("the journal has no sweep and no search")?;
-    let gate = gates::of_tune(&finished.journal, tuned, delivery.gate.conditions());
-    let report = TuneReport { journal: &finished.journal, tuned, gate: gate.as_ref() };
-    let page = |place| format!("{}{place}", report.details());
-    delivery.keep("tune", &report, gate.as_ref(), (finished, interrupt), page, || of_result)
+    let mut tuned =
+        Tuned::of(&finished.journal).context("the journal has no sweep and no search")?;
+    tuned.gate = gates::of_tune(&tuned, delivery.gate.conditions());
+    let page = |place| format!("{}{place}", tuned.details());
+    delivery.keep("tune", &tuned, tuned.gate.as_ref(), (finished, interrupt), page, || of_result)
 }

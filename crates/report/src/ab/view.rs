@@ -2,9 +2,9 @@
 
 use super::{Ab, Figure, Side};
 use crate::{
-    analysis::MetricFacts,
+    analysis::{MetricFacts, Role},
     build::{cell, loads},
-    view::{self, Cell, CellId, FORMAT, Ratio, Reference, ResultView, Role, Source, Verb},
+    view::{self, Cell, CellId, FORMAT, Ratio, Reference, ResultView, Source, Verb},
     why::whys,
 };
 

@@ -47,9 +47,7 @@ impl Reads {
             (false, true) => of_row.inverse(),
         }
     }
-}
 
-impl Reads {
     /// Of the inverse of the ratio.
     #[must_use]
     pub const fn inverse(self) -> Self {

@@ -2,22 +2,23 @@
 
 use std::collections::BTreeMap;
 use wirebench_schema::{
+    id::VariantId,
     journal::{Journal, ReasonKind, Weight},
-    load::{LatencyFigure, LoadModel, NamedRequests, RateCurve},
+    load::{LoadModel, NamedRequests, RateCurve},
     suite::{Phase, Workload},
 };
 use wirebench_stats::{geometric_mean_interval, median, outliers};
 
 use crate::{
-    analysis::{self, Metric, MetricFacts, Reads, Row, WorkloadRows},
+    analysis::{Metric, MetricFacts, Reads, Row, WorkloadRows},
     by_name::{self, RequestFigures},
     notes::Notes,
     remarks::remarks,
-    view::{Cell, CellId, Figure, Reasons, Role, Runs, Sample},
+    view::{Cell, CellId, Figure, Reasons, Runs, Sample},
 };
 
-/// The latencies that the requests of a name have.
-const LATENCIES: [LatencyFigure; 3] = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
+/// The figures of the requests of a name.
+const NAMED: [Metric; 4] = [Metric::Throughput, Metric::P50, Metric::P99, Metric::P999];
 
 /// The rows at `instances` together, at least one, and the requests of each name.
 pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usize]) -> Vec<Cell> {
@@ -34,7 +35,7 @@ pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usiz
     bound_by.dedup();
     let whole = Cell {
         trouble: (!valid).then(|| trouble(&reasons, &notes)),
-        role: Role::of(first.role),
+        role: first.role,
         class: first.class,
         valid,
         tail_valid: is_compared(Metric::P99),
@@ -52,54 +53,67 @@ pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usiz
         figures: Metric::of_phase(phase).iter().filter_map(|it| figure(&of, *it)).collect(),
         reasons,
         notes,
-        ..of_workload(&rows.workload, first.variant.to_string(), first.copy)
+        ..of_workload(&rows.workload, first.variant, first.copy)
     };
     with_names(whole, &of)
 }
 
 /// What a workload says of each of its cells.
-fn of_workload(workload: &Workload, server: String, copy: u32) -> Cell {
-    let rate = match &workload.model {
-        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(rate.as_f64()),
-        _ => None,
-    };
-    let (load, phase) = (workload.name.clone(), workload.phase);
+pub(crate) fn of_workload(workload: &Workload, variant: &VariantId, copy: u32) -> Cell {
+    let (load, server) = (workload.name.clone(), variant.to_string());
     Cell {
-        id: CellId { load, request: None, phase, server, copy },
+        id: CellId { load, request: None, phase: workload.phase, server, copy },
         connections: workload.connections,
         workers: workload.workers,
-        rate,
+        rate: constant_rate(&workload.model),
         ..Cell::default()
+    }
+}
+
+/// The rate that was asked for, if it does not change.
+pub(crate) fn constant_rate(model: &LoadModel) -> Option<f64> {
+    match model {
+        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(rate.as_f64()),
+        _ => None,
     }
 }
 
 /// The cell of a server, and one for each name of its requests.
 fn with_names(whole: Cell, rows: &[&Row<'_>]) -> Vec<Cell> {
     let named: Vec<NamedRequests> = rows.iter().flat_map(|row| by_name::of_row(row)).collect();
-    let of_name = |named: &NamedRequests| Cell {
-        id: CellId { request: Some(named.name.clone()), ..whole.id.clone() },
-        errors: named.errors,
-        figures: named_figures(&named.into(), |metric| match metric.is_tail() {
-            true => whole.tail_valid,
-            false => whole.valid,
-        }),
-        ..whole.clone()
+    let is_valid = |metric: Metric| if metric.is_tail() { whole.tail_valid } else { whole.valid };
+    let of_name = |named: &NamedRequests| {
+        let mut figures = request_figures(&named.into(), &NAMED, false, is_valid);
+        figures.iter_mut().for_each(|it| it.valid &= it.reads == Reads::Exactly);
+        let id = CellId { request: Some(named.name.clone()), ..whole.id.clone() };
+        Cell { id, errors: named.errors, figures, ..whole.clone() }
     };
     let named: Vec<Cell> = named.iter().map(of_name).collect();
     [whole].into_iter().chain(named).collect()
 }
 
-/// The figures of requests. A latency that is only a bound is not valid.
-fn named_figures(requests: &RequestFigures<'_>, is_valid: impl Fn(Metric) -> bool) -> Vec<Figure> {
-    let throughput = (Metric::Throughput, requests.requests_per_second, true);
-    let latencies = requests.latency.into_iter().flat_map(|latency| {
-        LATENCIES.map(|it| (Metric::Latency(it), it.of(latency), !it.is_lower_bound(latency)))
-    });
-    let figure = |(metric, value, is_known)| {
-        let reads = if is_known { Reads::Exactly } else { Reads::AtLeast };
-        Figure { reads, ..Figure::of(metric, value, is_known && is_valid(metric)) }
+/// Those of `metrics` that requests have. The generator at its limit makes a bound of a figure, and so does a latency
+/// that no reply took.
+pub(crate) fn request_figures(
+    requests: &RequestFigures<'_>,
+    metrics: &[Metric],
+    is_limited: bool,
+    is_valid: impl Fn(Metric) -> bool,
+) -> Vec<Figure> {
+    let figure = |metric: &Metric| {
+        let (value, is_bound) = match *metric {
+            Metric::Latency(figure) => {
+                let latency = requests.latency?;
+                (figure.of(latency), figure.is_lower_bound(latency))
+            }
+            Metric::Errors => (requests.errors as f64, false),
+            _ => (requests.requests_per_second, false),
+        };
+        let of_replies = if is_bound { Reads::AtLeast } else { Reads::Exactly };
+        let reads = of_replies.with(Reads::of(*metric, is_limited, false));
+        Some(Figure { reads, ..Figure::of(*metric, value, is_valid(*metric)) })
     };
-    [throughput].into_iter().chain(latencies).map(figure).collect()
+    metrics.iter().filter_map(figure).collect()
 }
 
 /// A metric over all cohorts and instances; none without a value.
@@ -126,16 +140,6 @@ fn figure(rows: &[&Row<'_>], metric: Metric) -> Option<Figure> {
         samples,
         ..Figure::of(metric, median(&values)?, valid)
     })
-}
-
-impl Role {
-    fn of(role: analysis::Role) -> Self {
-        match role {
-            analysis::Role::Baseline => Self::Baseline,
-            analysis::Role::SecondOfBaseline => Self::SecondOfBaseline,
-            analysis::Role::Entrant | analysis::Role::SecondWithoutFirst => Self::Entrant,
-        }
-    }
 }
 
 /// The gravest reason of the runs, or why there is none.

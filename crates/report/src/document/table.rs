@@ -74,6 +74,20 @@ pub(super) struct Numbered {
     pub(super) notes: Vec<String>,
 }
 
+impl Table {
+    /// A table whose first columns have words, and the others figures.
+    pub(crate) fn of<W: Into<String>, F: Into<String>, C: Into<Cell>>(
+        words: impl IntoIterator<Item = W>,
+        figures: impl IntoIterator<Item = F>,
+        rows: impl IntoIterator<Item = Vec<C>>,
+    ) -> Self {
+        let figures = figures.into_iter().map(Column::right);
+        let columns = words.into_iter().map(Column::left).chain(figures).collect();
+        let cells = |row: Vec<C>| row.into_iter().map(Into::into).collect();
+        Self::new(columns, rows.into_iter().map(cells))
+    }
+}
+
 impl Column {
     pub(crate) fn left(head: impl Into<String>) -> Self {
         Self { head: head.into(), align: Align::Left, group: None, dispensable: None, wrap: None }

@@ -12,7 +12,7 @@ use crate::{
     load::{Load, LoadSide, compare_loads},
     schemas::tests::valid,
     screen::{self, Facts},
-    tune::{SUITE, TuneReport},
+    tune::{SUITE, Tuned},
 };
 use wirebench_schema::{
     journal::{Cause, Outcome, Run, SearchResult, Weight},
@@ -247,7 +247,7 @@ fn the_best_combination_of_a_sweep_is_judged() {
     let mut journal = swept();
     let judged = |journal: &Journal| {
         let texts = ["req/s < 90k", "req/s < 110k", "p99 > 1ms", "cpu > 5us", "errors > 0"];
-        of_tune(journal, &Tuned::of(journal).unwrap(), &conditions(&texts)).unwrap()
+        of_tune(&Tuned::of(journal).unwrap(), &conditions(&texts)).unwrap()
     };
     assert_golden("gates/sweep.txt", &shown(&judged(&journal)));
     journal.runs.clear();
@@ -262,7 +262,7 @@ fn a_rate_that_was_not_confirmed_passes_no_gate() {
         [(0, None, Failed), (1, None, Passed), (0, Some(61_000), Inconclusive)]
     {
         let journal = search(Some(SearchResult { held, disturbed, ..FOUND }));
-        let gate = of_tune(&journal, &Tuned::of(&journal).unwrap(), &conditions(&["req/s < 1"]));
+        let gate = of_tune(&Tuned::of(&journal).unwrap(), &conditions(&["req/s < 1"]));
         assert_eq!(gate.unwrap().verdict, expected);
     }
 }

@@ -11,7 +11,6 @@ use crate::{
     analysis::JudgedRatio,
     by_name::{RequestFigures, requests},
     compare::{Difference, Differences, Gate, NotComparable},
-    origin::Origin,
     view::{Cell, Ratio, Reference},
 };
 
@@ -26,9 +25,9 @@ pub struct LoadSide<'a> {
 
 /// Two loads compared.
 #[derive(Debug)]
-pub struct LoadComparison {
+pub struct LoadComparison<'a> {
     /// The older load and the newer one.
-    sides: [LoadSummary; 2],
+    sides: [LoadSide<'a>; 2],
     /// Differences that `--force` has overruled.
     forced: Vec<Difference>,
     /// What may be the cause of changes.
@@ -40,20 +39,12 @@ pub struct LoadComparison {
     pub gate: Option<Gate>,
 }
 
-#[derive(Debug)]
-struct LoadSummary {
-    /// Its folder or file.
-    name: String,
-    result: LoadResult,
-    origin: Origin,
-}
-
 /// Compares two loads. Those of different experiments are refused, or compared anyway.
-pub fn compare_loads(
-    old: &LoadSide<'_>,
-    new: &LoadSide<'_>,
+pub fn compare_loads<'a>(
+    old: &LoadSide<'a>,
+    new: &LoadSide<'a>,
     differences: Differences,
-) -> Result<LoadComparison, NotComparable> {
+) -> Result<LoadComparison<'a>, NotComparable> {
     let found = grounds::differences(old, new);
     if !found.is_empty() && differences == Differences::Refuse {
         return Err(NotComparable::Differ(found));
@@ -63,13 +54,8 @@ pub fn compare_loads(
         let same = requests(after).find(|other| other.name == it.name)?;
         Some(against(cell(after, &same), &cell(before, &it)))
     };
-    let summary = |side: &LoadSide<'_>| LoadSummary {
-        name: side.name.to_owned(),
-        result: side.result.clone(),
-        origin: Origin::of_load(side.result, None),
-    };
     Ok(LoadComparison {
-        sides: [old, new].map(summary),
+        sides: [*old, *new],
         forced: found,
         warnings: grounds::warnings(old, new),
         cells: requests(before).filter_map(of_name).collect(),

@@ -2,15 +2,17 @@
 
 use wirebench_judge::load::verdict;
 use wirebench_schema::load::{
-    ErrorKind, LatencySummary, LoadConfig, LoadReport, LoadResult, NamedRequests, Phase, RateStep,
+    ErrorKind, GeneratorPart, LatencySummary, LoadConfig, LoadReport, LoadResult, NamedRequests,
+    Phase, RateStep,
 };
+use wirebench_stats::range;
 
 use super::{Load, charts, doubts};
 use crate::{
-    by_name::{self, cell, latency_cells},
+    by_name,
     compare::conditions_block,
-    distribution::{self, Distribution},
-    document::{Block, Cell, Column, Document, Table},
+    distribution,
+    document::{Block, Column, Document, Table},
     load_text::{Detail, Wanted, load_text},
     load_words,
     origin::Origin,
@@ -18,7 +20,6 @@ use crate::{
 };
 
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
-const HEADS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "max"];
 
 pub(super) fn document(load: &Load<'_>) -> Document {
     let report = &load.result.report;
@@ -54,16 +55,15 @@ pub(super) fn document(load: &Load<'_>) -> Document {
 /// `112 400 requests/s, p50 250 us, p99 5.80 ms, no error`
 fn sentence(report: &LoadReport) -> String {
     let rate = format!("{} requests/s", thousands(report.requests_per_second));
-    let latency = report.latency.as_ref().map(|summary| {
-        let distribution = Distribution::new(summary);
-        let shown = |percent| cell(distribution.at(percent));
-        format!("p50 {}, p99 {}", shown(50.0), shown(99.0))
+    let shown = report.latency.as_ref().map(|summary| {
+        let (cells, _) = distribution::cells(Some(summary), &[50.0, 99.0], latency);
+        format!("p50 {}, p99 {}", cells[0], cells[1])
     });
     let errors = match report.errors.total() {
         0 => "no error".to_owned(),
         errors => count(errors, "error"),
     };
-    [Some(rate), latency, Some(errors)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [Some(rate), shown, Some(errors)].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// What was asked for.
@@ -85,17 +85,16 @@ fn latencies(report: &LoadReport) -> Block {
     let mut signs = Vec::new();
     let cells = |(name, summary): (String, Option<&LatencySummary>)| {
         let summary = summary?;
-        let (cells, found) = latency_cells(Some(summary), &PERCENTILES);
+        let (cells, found) = distribution::cells(Some(summary), &PERCENTILES, latency);
         signs.extend(found);
         let mean = latency(summary.latency_ns_mean);
         let row = [name].into_iter().chain(cells).chain([mean, thousands(summary.count as f64)]);
-        Some(row.map(Into::into).collect())
+        Some(row.collect())
     };
-    let rows: Vec<_> = rows.into_iter().filter_map(cells).collect();
-    let heads = HEADS.into_iter().chain(["mean", "samples"]).map(Column::right);
-    let columns = [Column::left("time")].into_iter().chain(heads).collect();
+    let rows: Vec<Vec<String>> = rows.into_iter().filter_map(cells).collect();
+    let heads = ["p50", "p90", "p99", "p99.9", "max", "mean", "samples"];
     let blocks = vec![
-        Block::Table(Table::new(columns, rows)),
+        Block::Table(Table::of(["time"], heads, rows)),
         Block::Lines(distribution::legend(&signs)),
         Block::Charts(charts::distribution(report).into_iter().collect()),
     ];
@@ -106,20 +105,19 @@ fn latencies(report: &LoadReport) -> Block {
 fn steps(report: &LoadReport) -> Block {
     let mut signs = Vec::new();
     let cells = |step: &RateStep| {
-        let (cells, found) = latency_cells(step.latency.as_ref(), &[50.0, 99.0]);
+        let (cells, found) = distribution::cells(step.latency.as_ref(), &[50.0, 99.0], latency);
         signs.extend(found);
         let rates = [step.offered_per_second, step.requests_per_second].map(thousands);
         let start = format!("{:.1}", step.start_ns as f64 / 1e9);
         let words = [start].into_iter().chain(rates).chain(cells);
-        words.chain([thousands(step.errors as f64)]).map(Into::into).collect()
+        words.chain([thousands(step.errors as f64)]).collect()
     };
     // A single one is the window.
     let shown = report.steps.iter().filter(|_| report.steps.len() > 1);
-    let rows: Vec<Vec<Cell>> = shown.map(cells).collect();
+    let rows: Vec<Vec<String>> = shown.map(cells).collect();
     let heads = ["from second", "offered/s", "requests/s", "p50", "p99", "errors"];
-    let table = Table::new(heads.map(Column::right).to_vec(), rows);
     let blocks = vec![
-        Block::Table(table),
+        Block::Table(Table::of([""; 0], heads, rows)),
         Block::Lines(distribution::legend(&signs)),
         Block::Charts(charts::steps(&report.steps).into_iter().collect()),
     ];
@@ -134,9 +132,7 @@ fn timeline(LoadResult { intervals, report, .. }: &LoadResult) -> Block {
     }
     let window = || intervals.iter().filter(|it| it.phase == Phase::Window);
     let range = |values: Vec<f64>, show: fn(f64) -> String| {
-        let least = values.iter().copied().reduce(f64::min)?;
-        let most = values.iter().copied().reduce(f64::max)?;
-        Some(format!("{} to {}", show(least), show(most)))
+        range(&values).map(|(least, most)| format!("{} to {}", show(least), show(most)))
     };
     let rates = range(window().map(|it| it.requests_per_second).collect(), thousands);
     let p99 =
@@ -153,18 +149,17 @@ fn statuses(LoadResult { intervals, report, .. }: &LoadResult) -> Block {
     let all: u64 = counts.iter().map(|(_, count)| count).sum();
     let row = |(class, count): &(String, u64)| {
         let share = format!("{:.2} %", *count as f64 * 100.0 / all as f64);
-        vec![class.clone().into(), thousands(*count as f64).into(), share.into()]
+        vec![class.clone(), thousands(*count as f64), share]
     };
-    let columns = vec![Column::left("status"), Column::right("replies"), Column::right("share")];
     let blocks = vec![
-        Block::Table(Table::new(columns, counts.iter().map(row))),
+        Block::Table(Table::of(["status"], ["replies", "share"], counts.iter().map(row))),
         Block::Charts(charts::statuses(intervals).into_iter().collect()),
     ];
     Block::Section("Statuses".to_owned(), blocks)
 }
 
 fn by_name(named: &[NamedRequests]) -> Block {
-    let lines: Vec<_> = named.iter().map(|it| (None, it)).collect();
+    let lines: Vec<_> = named.iter().map(|it| (None, it.clone())).collect();
     by_name::section("Requests by name".to_owned(), &lines)
 }
 
@@ -177,35 +172,31 @@ fn requests(report: &LoadReport) -> Block {
     };
     let number = |it: u64| thousands(it as f64);
     let mut rows = vec![
-        ("correct replies".to_owned(), number(report.requests)),
-        ("window".to_owned(), latency(report.window_ns as f64)),
+        ("correct replies", number(report.requests)),
+        ("window", latency(report.window_ns as f64)),
         (
-            "received".to_owned(),
+            "received",
             format!("{}, {}", bytes(report.bytes_received), per_second(report.bytes_received)),
         ),
-        (
-            "sent".to_owned(),
-            format!("{}, {}", bytes(report.bytes_sent), per_second(report.bytes_sent)),
-        ),
+        ("sent", format!("{}, {}", bytes(report.bytes_sent), per_second(report.bytes_sent))),
     ];
     if let Some(offered) = report.offered {
         let rate = thousands(offered.requests_per_second);
-        rows.push(("offered".to_owned(), format!("{rate} requests/s")));
-        rows.push(("unsent at the end".to_owned(), number(offered.owed_at_end)));
+        rows.push(("offered", format!("{rate} requests/s")));
+        rows.push(("unsent at the end", number(offered.owed_at_end)));
     }
-    rows.push(("connections made".to_owned(), number(report.connections_made as u64)));
+    rows.push(("connections made", number(report.connections_made as u64)));
     let closed = report.client_closes + report.server_closes + report.reconnects;
     if closed > 0 {
-        rows.push(("connections closed by the client".to_owned(), number(report.client_closes)));
-        rows.push(("connections closed by the server".to_owned(), number(report.server_closes)));
-        rows.push(("reopened after failures".to_owned(), number(report.reconnects)));
+        rows.push(("connections closed by the client", number(report.client_closes)));
+        rows.push(("connections closed by the server", number(report.server_closes)));
+        rows.push(("reopened after failures", number(report.reconnects)));
     }
     if let Some(tls) = &report.tls {
-        rows.push(("TLS".to_owned(), format!("{}, {}", tls.version, tls.cipher_suite)));
+        rows.push(("TLS", format!("{}, {}", tls.version, tls.cipher_suite)));
     }
-    let rows = rows.into_iter().map(|(name, value)| vec![name.into(), value.into()]);
-    let columns = vec![Column::left("what"), Column::right("number")];
-    Block::Section("Counted".to_owned(), vec![Block::Table(Table::new(columns, rows))])
+    let rows = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]);
+    Block::Section("Counted".to_owned(), vec![Block::Table(Table::of(["what"], ["number"], rows))])
 }
 
 /// What failed, by kind, with the first of each kind.
@@ -225,20 +216,12 @@ fn errors(report: &LoadReport) -> Block {
 
 /// What each of several generators made.
 fn generators(report: &LoadReport) -> Block {
-    let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| latency(ns as f64));
-    let rows = report.generators.iter().map(|part| {
-        let limit = if part.is_saturated() { ", saturated" } else { "" };
-        let cells = [
-            part.host.clone(),
-            thousands(part.requests_per_second),
-            time(part.latency_ns_p99),
-            time(part.lag_ns_p99),
-            format!("{:.2} of {}{limit}", part.cpus_used, part.threads),
-            format!("+{} ±{}", time(Some(part.start_delay_ns)), time(Some(part.clock_error_ns))),
-        ];
-        cells.map(Into::into).to_vec()
-    });
-    let heads = ["requests/s", "p99", "sent late", "CPUs used", "began"].map(Column::right);
-    let columns = [Column::left("host")].into_iter().chain(heads).collect();
-    Block::Section("Load generators".to_owned(), vec![Block::Table(Table::new(columns, rows))])
+    let row = |part: &GeneratorPart| {
+        let mut cells = load_words::generator(part, thousands, latency);
+        cells[4] += if part.is_saturated() { ", saturated" } else { "" };
+        cells.to_vec()
+    };
+    let heads = ["requests/s", "p99", "sent late", "CPUs used", "began"];
+    let table = Table::of(["host"], heads, report.generators.iter().map(row));
+    Block::Section("Load generators".to_owned(), vec![Block::Table(table)])
 }

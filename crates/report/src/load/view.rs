@@ -3,15 +3,16 @@
 use wirebench_judge::load::verdict;
 use wirebench_schema::{
     journal::Bound,
-    load::{LatencyFigure, LoadConfig, LoadModel, LoadReport, LoadResult, RateCurve},
+    load::{LatencyFigure, LoadConfig, LoadModel, LoadReport, LoadResult},
     suite::Phase,
 };
 
 use super::doubts;
 use crate::{
-    analysis::{Metric, Reads},
+    analysis::Metric,
+    build::{constant_rate, request_figures},
     by_name::{RequestFigures, requests},
-    view::{Cell, CellId, FORMAT, Figure, ResultView, Runs, Source, Verb},
+    view::{Cell, CellId, FORMAT, ResultView, Runs, Source, Verb},
 };
 
 /// The name of every load.
@@ -43,10 +44,6 @@ pub(super) fn cell(report: &LoadReport, requests: &RequestFigures<'_>) -> Cell {
     let (verdict, doubts) = (verdict(report), doubts(report));
     let (valid, is_limited) = (doubts.is_empty(), verdict.limit == Bound::Generator);
     let of = cell_of(&report.config);
-    let figure = |metric| {
-        let (value, reads) = value(metric, requests, is_limited);
-        Some(Figure { reads, ..Figure::of(metric, value?, valid) })
-    };
     Cell {
         id: CellId { request: requests.name.map(str::to_owned), ..of.id },
         valid,
@@ -61,33 +58,14 @@ pub(super) fn cell(report: &LoadReport, requests: &RequestFigures<'_>) -> Cell {
         generator_limited: is_limited,
         bound_by: vec![verdict.limit],
         errors: requests.errors,
-        figures: METRICS.into_iter().filter_map(figure).collect(),
+        figures: request_figures(requests, &METRICS, is_limited, |_| valid),
         notes: verdict.reasons.into_iter().chain(verdict.cautions).collect(),
         ..of
     }
 }
 
-/// A figure of some requests, if they have it, and how it is to be read.
-fn value(metric: Metric, requests: &RequestFigures<'_>, is_limited: bool) -> (Option<f64>, Reads) {
-    let of_generator = Reads::of(metric, is_limited, false);
-    match (metric, requests.latency) {
-        (Metric::Latency(_), None) => (None, Reads::Exactly),
-        (Metric::Latency(figure), Some(latency)) => {
-            let is_bound = figure.is_lower_bound(latency);
-            let of_replies = if is_bound { Reads::AtLeast } else { Reads::Exactly };
-            (Some(figure.of(latency)), of_replies.with(of_generator))
-        }
-        (Metric::Errors, _) => (Some(requests.errors as f64), of_generator),
-        _ => (Some(requests.requests_per_second), of_generator),
-    }
-}
-
 /// What names the cell of a load, finished or not.
 pub(super) fn cell_of(config: &LoadConfig) -> Cell {
-    let rate = match &config.model {
-        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(rate.as_f64()),
-        _ => None,
-    };
     let is_rate = matches!(config.model, LoadModel::Rate { .. });
     Cell {
         id: CellId {
@@ -97,7 +75,7 @@ pub(super) fn cell_of(config: &LoadConfig) -> Cell {
             ..CellId::default()
         },
         connections: config.connections,
-        rate,
+        rate: constant_rate(&config.model),
         ..Cell::default()
     }
 }

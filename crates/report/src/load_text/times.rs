@@ -7,7 +7,7 @@ use wirebench_schema::load::{LatencyFigure, LatencySummary, LoadReport};
 
 use super::{answered, column, shown};
 use crate::{
-    distribution::{self, Distribution, Percentile},
+    distribution::{self, Percentile},
     load_words, wrk_units,
 };
 
@@ -24,11 +24,8 @@ pub(super) fn distribution(lines: &mut Vec<String>, report: &LoadReport, asked: 
     let Some(latency) = answered(report) else { return };
     lines.push("  Latency Distribution".to_owned());
     let percents = if asked.is_empty() { &DISTRIBUTION } else { asked };
-    let distribution = Distribution::new(latency);
-    let found: Vec<_> =
-        percents.iter().map(|percent| (percent, distribution.at(*percent))).collect();
-    for (percent, value) in &found {
-        let shown = value.as_ref().map_or_else(|| "?".to_owned(), show);
+    let (cells, found) = cells(latency, percents);
+    for (percent, shown) in percents.iter().zip(cells) {
         // Brackets stand around the column of numbers, so that those still line up.
         let value = match shown.strip_suffix(']') {
             Some(opened) => column(opened, 10).trim_end().to_owned() + "]",
@@ -36,7 +33,14 @@ pub(super) fn distribution(lines: &mut Vec<String>, report: &LoadReport, asked: 
         };
         lines.push(format!("{percent:7}%{}", value.trim_end()));
     }
-    legend(lines, found.into_iter().filter_map(|(_, value)| value));
+    legend(lines, &found);
+}
+
+/// Percentiles as cells; what a stored load cannot say is a question mark.
+fn cells(summary: &LatencySummary, percents: &[f64]) -> (Vec<String>, Vec<Percentile>) {
+    let (mut cells, found) = distribution::cells(Some(summary), percents, wrk_units::time);
+    cells.iter_mut().filter(|it| *it == "-").for_each(|it| "?".clone_into(it));
+    (cells, found)
 }
 
 /// At a rate: the offered and the achieved rate, and where the time went, with a row of the latency if it is not
@@ -117,31 +121,19 @@ fn table(lines: &mut Vec<String>, rows: &[(&str, Option<&LatencySummary>)], aske
     let mut found = Vec::new();
     for (title, summary) in rows {
         let Some(summary) = summary else { continue };
-        let distribution = Distribution::new(summary);
-        let values: Vec<_> = percents.iter().map(|percent| distribution.at(*percent)).collect();
-        let cells: String = values
-            .iter()
-            .map(|value| {
-                let shown = value.as_ref().map_or_else(|| "?".to_owned(), show);
-                format!("{shown:>WIDTH$}")
-            })
-            .collect();
+        let (cells, of_row) = cells(summary, percents);
+        let cells: String = cells.iter().map(|it| format!("{it:>WIDTH$}")).collect();
         lines.push(format!("    {title:<17}{cells}"));
-        found.extend(values.into_iter().flatten());
+        found.extend(of_row);
     }
-    legend(lines, found.into_iter());
+    legend(lines, &found);
 }
 
 fn name(percent: f64) -> String {
     if percent >= 100.0 { "Max".to_owned() } else { format!("{percent}%") }
 }
 
-fn show(percentile: &Percentile) -> String {
-    percentile.show(wrk_units::time)
-}
-
 /// Explains the signs that were used.
-fn legend(lines: &mut Vec<String>, found: impl Iterator<Item = Percentile>) {
-    let found: Vec<Percentile> = found.collect();
-    lines.extend(distribution::legend(&found).iter().map(|line| format!("    {line}")));
+fn legend(lines: &mut Vec<String>, found: &[Percentile]) {
+    lines.extend(distribution::legend(found).iter().map(|line| format!("    {line}")));
 }

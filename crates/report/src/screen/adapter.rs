@@ -1,22 +1,20 @@
 //! From a journal and its analysis to what the first screen shows. No other file of the first screen
 //! knows how outcomes come about.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use wirebench_schema::{
     load::{Arrivals, LoadModel, RateCurve},
     suite::{Phase, Workload},
 };
 
 use super::{
-    Stage,
-    causes::{Causes, causes},
+    causes::causes,
     model::{Block, Column, Group, Model, Outcome, Value},
     row::{is_listed, name},
 };
 use crate::{
     analysis::{
-        Analysis, Claim, Compared, Inconclusive, JudgedRatio, Metric, MetricFacts, Role, Row,
-        WorkloadRows,
+        Analysis, Claim, Compared, Inconclusive, Metric, MetricFacts, Role, Row, WorkloadRows,
     },
     load_words::{describe_model, describe_payload, describe_shape},
     order::grouped,
@@ -30,22 +28,19 @@ use crate::{
 };
 
 /// What the first screen shows of a result.
-pub(super) fn model<'a>(analysis: &Analysis<'a>, stage: Stage) -> Model<'a> {
+pub(super) fn model<'a>(analysis: &Analysis<'a>) -> Model<'a> {
     let Analysis { journal, workloads, .. } = analysis;
     let measured = workloads.iter().flat_map(|it| &it.rows).filter(|row| row.measured() > 0);
     let servers: BTreeSet<String> = measured.map(|row| row.variant.to_string()).collect();
-    let labelled: Vec<_> = workloads
-        .iter()
-        .map(|it| (format!("{} {}", it.workload.scenario, title(it)), it))
-        .collect();
-    let Causes { lines, disturbed } = causes(journal, &labelled);
+    let labelled =
+        workloads.iter().map(|it| (format!("{} {}", it.workload.scenario, title(it)), it));
+    let (lines, disturbed) = causes(journal, &labelled.collect::<Vec<_>>());
     Model {
         start: &journal.start,
         servers: servers.len(),
         made: made(workloads),
         ended: match ended(journal) {
             "complete" | "precise" => None,
-            "cut off" if stage == Stage::Live => None,
             end => Some(end),
         },
         blocks: blocks(workloads),
@@ -56,54 +51,35 @@ pub(super) fn model<'a>(analysis: &Analysis<'a>, stage: Stage) -> Model<'a> {
     }
 }
 
-/// What loads next to each other have in common.
-type Shape<'w> = (&'static str, bool, usize, usize, usize, Option<u64>, usize);
-
-fn shape(workload: &Workload) -> Shape<'_> {
-    (
-        workload.scenario.name(),
-        workload.phase == Phase::Idle,
-        workload.connections,
-        workload.idle_connections,
-        workload.pipeline,
-        workload.requests_per_connection,
-        workload.payload_bytes,
-    )
+/// The scenario and the shape of a load. Loads of one shape are next to each other.
+fn shape(workload: &Workload) -> String {
+    let Workload { scenario, connections, .. } = workload;
+    if workload.phase == Phase::Idle {
+        return format!("{scenario}, {connections} idle connections");
+    }
+    let (shape, payload) = (describe_shape(workload), describe_payload(workload));
+    format!("{scenario}, {connections} connections{shape}{payload}")
 }
 
-/// The workloads with rows, those of one shape together.
-fn shapes<'w, 'a>(
-    workloads: &'w [WorkloadRows<'a>],
-) -> Vec<(Shape<'w>, Vec<&'w WorkloadRows<'a>>)> {
-    let measured = workloads.iter().filter(|it| !it.rows.is_empty());
-    grouped(measured.map(|it| (shape(&it.workload), it)))
-}
-
-/// The workloads of each block of the model, in its order.
+/// The workloads with rows in each block of the model, in its order.
 pub(super) fn members<'w, 'a>(workloads: &'w [WorkloadRows<'a>]) -> Vec<Vec<&'w WorkloadRows<'a>>> {
-    shapes(workloads).into_iter().map(|(_, members)| members).collect()
+    let measured = workloads.iter().filter(|it| !it.rows.is_empty());
+    let shapes = grouped(measured.map(|it| (shape(&it.workload), it))).into_iter();
+    shapes.map(|(_, members)| members).collect()
 }
 
 fn blocks(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
-    let shapes = shapes(workloads);
-    let same = |scenario: &str| shapes.iter().filter(|((name, ..), _)| *name == scenario).count();
-    shapes.iter().map(|((name, ..), members)| block(members, same(name) > 1)).collect()
+    let all = members(workloads);
+    let scenario = |members: &Vec<&WorkloadRows<'_>>| members[0].workload.scenario;
+    let same = |of: &Vec<_>| all.iter().filter(|it| scenario(it) == scenario(of)).count();
+    all.iter().map(|members| block(members, same(members) > 1)).collect()
 }
 
 fn block(members: &[&WorkloadRows<'_>], has_shape: bool) -> Block {
     let workload = &members[0].workload;
-    let title = match (workload.phase, has_shape) {
-        (Phase::Idle, _) => {
-            format!("{}, {} idle connections", workload.scenario, workload.connections)
-        }
-        (_, false) => workload.scenario.to_string(),
-        (_, true) => format!(
-            "{}, {} connections{}{}",
-            workload.scenario,
-            workload.connections,
-            describe_shape(workload),
-            describe_payload(workload)
-        ),
+    let title = match has_shape || workload.phase == Phase::Idle {
+        true => shape(workload),
+        false => workload.scenario.to_string(),
     };
     let rows = order(members);
     let mut groups: Vec<Group> = members.iter().map(|member| group(member, &rows)).collect();
@@ -165,48 +141,46 @@ pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
     }
 }
 
+/// A row that the first screen has, and what was compared of it.
+type Listed<'r, 'a> = (&'r Row<'a>, Option<&'r Compared>);
+
 fn group(rows: &WorkloadRows<'_>, names: &[String]) -> Group {
     let metric = Metric::primary(rows.workload.phase);
     let comparison = rows.compare(metric);
-    let columns = columns(&rows.workload);
-    let baseline = rows.baseline.map(|index| &rows.rows[index]);
-    let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    let mut ratios: BTreeMap<String, JudgedRatio> = BTreeMap::new();
-    for (index, row) in rows.rows.iter().enumerate().filter(|(_, row)| is_listed(row)) {
-        let outcome = outcome(row, comparison.rows[index].as_ref());
-        let cell = |column: &Column| match column {
-            Column::Outcome => outcome.map_or(Value::Empty, Value::Compared),
-            Column::Figure(metric) => figure(row, *metric),
-            Column::Waking => match row.waking {
-                Some(_) if !shown(row).is_compared() => Value::Hidden,
-                waking => waking.map_or(Value::Empty, |it| Value::Exact(it.cpu_ns)),
-            },
-        };
-        found.insert(name(row), columns.iter().map(cell).collect());
-        if !matches!(outcome, None | Some(Outcome::Withheld)) {
-            let ratio = comparison.rows[index].as_ref().and_then(|it| it.ratio.clone());
-            ratios.extend(ratio.map(|it| (name(row), it)));
-        }
-    }
-    let mut group = Group {
-        title: title(rows),
-        metric,
-        baseline: baseline.map(|row| row.variant.to_string()),
-        margin: comparison.margin,
-        cells: names.iter().map(|name| found.remove(name)).collect(),
-        ratios: names.iter().map(|name| ratios.remove(name)).collect(),
-        columns: columns.clone(),
-    };
-    let cells = group.cells.clone();
-    let tells = |column: Column| {
-        let place = columns.iter().position(|it| *it == column);
-        let values = cells.iter().flatten().filter_map(|row| row.get(place?));
-        values.into_iter().any(|value| {
-            !matches!(value, Value::Empty | Value::Hidden | Value::Compared(Outcome::Reference))
+    let compared = comparison.rows.iter().map(Option::as_ref);
+    let listed: Vec<Listed<'_, '_>> =
+        rows.rows.iter().zip(compared).filter(|(row, _)| is_listed(row)).collect();
+    let says = |column: &Column| {
+        let mut values = listed.iter().map(|row| value(*row, *column));
+        values.any(|it| {
+            !matches!(it, Value::Empty | Value::Hidden | Value::Compared(Outcome::Reference))
         })
     };
-    group.retain(tells);
-    group
+    let columns: Vec<Column> = columns(&rows.workload).into_iter().filter(says).collect();
+    let cells = |row: &Listed<'_, '_>| columns.iter().map(|it| value(*row, *it)).collect();
+    let ratio = |(row, compared): &Listed<'_, '_>| {
+        let is_shown = !matches!(outcome(row, *compared), None | Some(Outcome::Withheld));
+        compared.and_then(|it| it.ratio.clone()).filter(|_| is_shown)
+    };
+    let of_name = |wanted: &String| listed.iter().find(|(row, _)| name(row) == *wanted);
+    Group {
+        title: title(rows),
+        metric,
+        baseline: rows.baseline.map(|index| rows.rows[index].variant.to_string()),
+        margin: comparison.margin,
+        cells: names.iter().map(|name| of_name(name).map(cells)).collect(),
+        ratios: names.iter().map(|name| of_name(name).and_then(ratio)).collect(),
+        columns: columns.clone(),
+    }
+}
+
+fn value((row, compared): Listed<'_, '_>, column: Column) -> Value {
+    match (column, row.waking) {
+        (Column::Outcome, _) => outcome(row, compared).map_or(Value::Empty, Value::Compared),
+        (Column::Figure(metric), _) => figure(row, metric),
+        (Column::Waking, Some(_)) if !shown(row).is_compared() => Value::Hidden,
+        (Column::Waking, waking) => waking.map_or(Value::Empty, |it| Value::Exact(it.cpu_ns)),
+    }
 }
 
 fn outcome(row: &Row<'_>, compared: Option<&Compared>) -> Option<Outcome> {

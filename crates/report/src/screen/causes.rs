@@ -28,55 +28,53 @@ use crate::{
 const NAMED_ROWS: usize = 2;
 const NAMED_PROGRAMS: usize = 2;
 
-#[derive(Debug, Default)]
-pub(super) struct Causes {
-    pub(super) lines: Vec<String>,
-    /// What to do about rows that were disturbed, if there are any.
-    pub(super) disturbed: Option<&'static str>,
-}
-
 /// A workload's rows with the name of its load.
 pub(super) type Labelled<'r, 'a> = (String, &'r WorkloadRows<'a>);
 
-/// Rows of which the same is hidden for the same kind of reason.
-#[derive(Default)]
-struct HiddenRows<'a> {
-    names: Vec<String>,
-    runs: Vec<&'a Run>,
+/// Each row, after the name of its load and the other rows of it.
+fn labelled<'r, 'a>(
+    workloads: &'r [Labelled<'r, 'a>],
+) -> impl Iterator<Item = (&'r str, &'r WorkloadRows<'a>, &'r Row<'a>)> {
+    let rows = |(label, rows): &'r Labelled<'r, 'a>| {
+        rows.rows.iter().map(move |row| (label.as_str(), *rows, row))
+    };
+    workloads.iter().flat_map(rows)
 }
 
-/// Everything that hides figures or keeps rows from having some.
-pub(super) fn causes(journal: &Journal, workloads: &[Labelled<'_, '_>]) -> Causes {
+/// Everything that hides figures or keeps rows from having some, and what to do about rows that were disturbed, if
+/// there are any.
+pub(super) fn causes(
+    journal: &Journal,
+    workloads: &[Labelled<'_, '_>],
+) -> (Vec<String>, Option<&'static str>) {
     // What has no figures comes before what is wrong with some.
     let mut lines = [conditions(journal), unavailable(journal), refusals(journal)].concat();
     lines.extend([too_slow(workloads), failures(workloads), services::notes(journal)].concat());
-    let mut causes = Causes { lines, disturbed: None };
+    // The names and runs of rows of which the same is hidden for the same kind of reason.
+    type HiddenRows<'a> = (Vec<String>, Vec<&'a Run>);
     let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
-    for (label, rows) in workloads {
-        for row in rows.rows.iter().filter(|row| is_listed(row)) {
-            let is_shifted = is_shifted(journal, rows, row);
-            // All that other work does to a row is in one line.
-            let shown = if is_shifted { shown(row).min(Shown::Shifted) } else { shown(row) };
-            let Some(kind) = main_kind(row, shown) else { continue };
-            let concerned = groups.entry((shown, worded_as(kind))).or_default();
-            concerned.names.push(format!("{} {label}", name(row)));
-            concerned.runs.extend(&row.runs);
-        }
+    for (label, rows, row) in labelled(workloads).filter(|(.., row)| is_listed(row)) {
+        let is_shifted = is_shifted(journal, rows, row);
+        // All that other work does to a row is in one line.
+        let shown = if is_shifted { shown(row).min(Shown::Shifted) } else { shown(row) };
+        let Some(kind) = main_kind(row, shown) else { continue };
+        let (names, runs) = groups.entry((shown, worded_as(kind))).or_default();
+        names.push(format!("{} {label}", name(row)));
+        runs.extend(&row.runs);
     }
     let mut disturbed: Vec<&Run> = Vec::new();
-    for ((shown, kind), concerned) in &groups {
-        disturbed.extend(kind.is_disturbance().then_some(&concerned.runs).into_iter().flatten());
+    for ((shown, kind), (names, runs)) in &groups {
+        disturbed.extend(kind.is_disturbance().then_some(runs).into_iter().flatten());
         let tail = if *shown == Shown::NoTail { "p99 of " } else { "" };
-        let rows = few(&concerned.names, NAMED_ROWS, "rows");
-        let cause = cause(*kind, &concerned.runs, &journal.start.placement);
+        let rows = few(names, NAMED_ROWS, "rows");
+        let cause = cause(*kind, runs, &journal.start.placement);
         let shift = if *shown == Shown::Shifted { format!("; {SHIFT}") } else { String::new() };
-        causes.lines.push(format!("{tail}{rows}: {cause}{shift}"));
+        lines.push(format!("{tail}{rows}: {cause}{shift}"));
     }
-    causes.disturbed = (!disturbed.is_empty()).then(|| next_step(seen_in(&disturbed)));
-    causes.lines.extend(unstoppable(seen_in(&disturbed).filter(|it| it.is_much())));
+    lines.extend(unstoppable(seen_in(&disturbed).filter(|it| it.is_much())));
     // On shared CPUs the two sides together are the bottleneck.
-    causes.lines.extend(journal.start.placement.disjoint.then(|| unsaturated(workloads)).flatten());
-    causes
+    lines.extend(journal.start.placement.disjoint.then(|| unsaturated(workloads)).flatten());
+    (lines, (!disturbed.is_empty()).then(|| next_step(seen_in(&disturbed))))
 }
 
 /// The kind that most runs of a row have, of those that hide something.
@@ -182,10 +180,9 @@ fn sharing(journal: &Journal) -> Option<String> {
     let measured = counted
         .filter_map(|run| run.outcome.measured())
         .filter(|it| it.load.requests > 0 && it.cost.is_of_processes());
-    let each = |of: fn(&Cost) -> Option<u64>| -> Option<(f64, f64)> {
+    let each = |of: fn(&Cost) -> Option<u64>| {
         let share = |it: &Measurement| Some(of(&it.cost)? as f64 / it.load.requests as f64);
-        let values = measured.clone().filter_map(share);
-        values.map(|it| (it, it)).reduce(|(low, high), (it, _)| (low.min(it), high.max(it)))
+        wirebench_stats::range(&measured.clone().filter_map(share).collect::<Vec<_>>())
     };
     let waited = each(|cost| cost.run_queue_ns).filter(|_| !journal.start.placement.disjoint)?;
     let lost = each(|cost| Some(cost.context_switches_involuntary))?;
@@ -203,19 +200,13 @@ fn sharing(journal: &Journal) -> Option<String> {
 
 /// Rows whose throughput was set by waiting.
 fn unsaturated(workloads: &[Labelled<'_, '_>]) -> Option<String> {
-    let saturated = workloads.iter().filter(|(_, rows)| rows.workload.phase == Phase::Saturate);
-    let rows = saturated.flat_map(|(label, rows)| rows.rows.iter().map(move |row| (label, row)));
-    let waited = rows
-        .filter(|(_, row)| is_listed(row) && shown(row).is_compared())
-        .filter(|(_, row)| was_bound_by(row, Bound::Neither));
-    let names: Vec<String> = waited.map(|(label, row)| format!("{} {label}", name(row))).collect();
-    let text = || {
-        format!(
-            "{}: not saturated, neither side was the bottleneck",
-            few(&names, NAMED_ROWS, "rows")
-        )
-    };
-    (!names.is_empty()).then(text)
+    let waited = labelled(workloads)
+        .filter(|(_, rows, row)| rows.workload.phase == Phase::Saturate && is_listed(row))
+        .filter(|(.., row)| shown(row).is_compared() && was_bound_by(row, Bound::Neither));
+    let names: Vec<String> =
+        waited.map(|(label, _, row)| format!("{} {label}", name(row))).collect();
+    let rows = few(&names, NAMED_ROWS, "rows");
+    (!names.is_empty()).then(|| format!("{rows}: not saturated, neither side was the bottleneck"))
 }
 
 /// Servers that were not measured because they failed a check.
@@ -230,14 +221,12 @@ fn refusals(journal: &Journal) -> Vec<String> {
 
 /// Rows with runs that failed, the first reason of each.
 fn failures(workloads: &[Labelled<'_, '_>]) -> Vec<String> {
-    let of_row = |label: &str, row: &Row<'_>| {
+    let of_row = |(label, _, row): (&str, &WorkloadRows<'_>, &Row<'_>)| {
         let reason = row.runs.iter().find_map(|run| run.outcome.failure())?;
         let (failed, all) = (row.failed(), row.runs.len());
         Some(format!("{} {label}: {failed} of {all} runs failed: {reason}", name(row)))
     };
-    let rows =
-        workloads.iter().flat_map(|(label, rows)| rows.rows.iter().map(move |it| (label, it)));
-    rows.filter_map(|(label, row)| of_row(label, row)).collect()
+    labelled(workloads).filter_map(of_row).collect()
 }
 
 /// Servers that cannot hold the rate of a load.

@@ -5,6 +5,7 @@ use super::model::{Column, Outcome, Value};
 use crate::{
     analysis::{Metric, MetricFacts},
     interval,
+    table_units::scaled,
 };
 
 /// The sign of a figure that is a lower bound; that of an upper one is `<=`.
@@ -67,11 +68,10 @@ pub(super) fn rate(value: f64) -> String {
 
 /// In the unit that leaves at most three digits; one decimal below ten.
 fn short(value: f64, units: [&str; 4]) -> String {
-    let place = [999.5, 999.5e3, 999.5e6].iter().filter(|from| value >= **from).count();
-    let value = value / 1000_f64.powf(place as f64);
-    let digits = usize::from(place > 0 && value < 9.95);
+    let (value, unit) = scaled(value, 1000.0, 0.9995, &units);
+    let digits = usize::from(unit != units[0] && value < 9.95);
     let text = format!("{value:.digits$}");
-    format!("{}{}", text.strip_suffix(".0").unwrap_or(&text), units[place])
+    format!("{}{}", text.strip_suffix(".0").unwrap_or(&text), unit)
 }
 
 pub(super) fn head(column: Column, baseline: Option<&str>, most: usize) -> String {

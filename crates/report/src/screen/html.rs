@@ -18,7 +18,7 @@ use maud::{Markup, html};
 use wirebench_schema::journal::Journal;
 
 use super::{
-    Facts, Stage, adapter,
+    Facts, adapter,
     figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
     headline,
     model::{self, Model, Value},
@@ -40,7 +40,7 @@ use crate::{
 #[must_use]
 pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
     let Analysis { journal, workloads, .. } = analysis;
-    let model = adapter::model(analysis, Stage::Final);
+    let model = adapter::model(analysis);
     let members = adapter::members(workloads);
     let setting = headline::setting(&model, facts);
     let of_block = |(block, loads): (&model::Block, &Vec<_>)| {

@@ -1,7 +1,6 @@
 //! What the first screen of a result shows, as plain values. `adapter` fills it from an analysis;
 //! the other files turn it into text and know no analysis.
 
-use std::collections::BTreeSet;
 use wirebench_schema::journal::Start;
 use wirebench_stats::Interval;
 
@@ -134,27 +133,17 @@ impl Value {
 impl Group {
     /// The outcomes, with the places of their rows.
     pub(super) fn outcomes(&self) -> impl Iterator<Item = (usize, Outcome)> {
-        self.cells.iter().enumerate().filter_map(|(row, cells)| {
-            let outcome = |value: &Value| match value {
-                Value::Compared(outcome) => Some(*outcome),
+        let place = self.columns.iter().position(|it| *it == Column::Outcome);
+        self.cells.iter().enumerate().filter_map(move |(row, cells)| {
+            match cells.as_ref()?[place?] {
+                Value::Compared(outcome) => Some((row, outcome)),
                 _ => None,
-            };
-            Some((row, cells.iter().flatten().find_map(outcome)?))
+            }
         })
     }
 
     /// The places of the rows with this outcome.
     pub(super) fn with(&self, wanted: Outcome) -> impl Iterator<Item = usize> {
         self.outcomes().filter(move |(_, outcome)| *outcome == wanted).map(|(row, _)| row)
-    }
-
-    /// Takes away the columns that are not meant.
-    pub(super) fn retain(&mut self, is_meant: impl Fn(Column) -> bool) {
-        let kept: BTreeSet<usize> =
-            (0..self.columns.len()).filter(|index| is_meant(self.columns[*index])).collect();
-        self.columns = kept.iter().map(|index| self.columns[*index]).collect();
-        for cells in self.cells.iter_mut().flatten() {
-            *cells = kept.iter().map(|index| cells[*index]).collect();
-        }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Stage, adapter, figures, headline,
+    adapter, figures, headline,
     model::{Column, Value},
 };
 use crate::{
@@ -31,7 +31,7 @@ pub struct Point {
 
 /// The result in a sentence or two, and the figures of each server under each load.
 pub(crate) fn summary(analysis: &Analysis<'_>) -> (String, Vec<Point>) {
-    let model = adapter::model(analysis, Stage::Final);
+    let model = adapter::model(analysis);
     let mut points = Vec::new();
     for (block, group) in
         model.blocks.iter().flat_map(|it| it.groups.iter().map(move |group| (it, group)))
@@ -40,15 +40,14 @@ pub(crate) fn summary(analysis: &Analysis<'_>) -> (String, Vec<Point>) {
             let Some(cells) = &group.cells[row] else { continue };
             let find = |is_meant: fn(&Column) -> bool| {
                 let place = group.columns.iter().position(is_meant)?;
-                Some((group.columns[place], cells[place]))
+                Some(match (group.columns[place], cells[place]) {
+                    (Column::Figure(metric), Value::Exact(value)) => words::figure(metric, value),
+                    (column, value) => figures::cell(column, value),
+                })
             };
-            let figure = match find(|it| matches!(it, Column::Figure(_))) {
-                Some((Column::Figure(metric), Value::Exact(value))) => words::figure(metric, value),
-                Some((column, value)) => figures::cell(column, value),
-                None => "-".to_owned(),
-            };
-            let outcome = find(|it| *it == Column::Outcome)
-                .map_or("-".to_owned(), |(column, value)| figures::cell(column, value));
+            let [figure, outcome] =
+                [find(|it| matches!(it, Column::Figure(_))), find(|it| *it == Column::Outcome)]
+                    .map(|it| it.unwrap_or_else(|| "-".to_owned()));
             let described =
                 analysis.journal.start.variants.iter().find(|it| it.variant.to_string() == *server);
             points.push(Point {

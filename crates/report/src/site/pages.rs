@@ -13,7 +13,7 @@ use crate::{
     html::{Cells, document, link, safe, table, text},
     screen::{Facts, Point},
     table::headline::labels,
-    tune::{TuneReport, Tuned},
+    tune::Tuned,
 };
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -31,7 +31,7 @@ pub fn run_page(analysis: &Analysis<'_>, facts: Facts<'_>) -> Document {
         return Report::page(&ab);
     }
     match Tuned::of(journal) {
-        Some(tuned) => TuneReport { journal, tuned: &tuned, gate: None }.page(),
+        Some(tuned) => tuned.page(),
         None => Details { analysis, metric: None, facts }.page(),
     }
 }

@@ -6,12 +6,10 @@ use wirebench_schema::{environment::Environment, journal::Journal, labels::Label
 use wirebench_stats::median;
 
 use crate::{
-    Report as _,
     ab::{Ab, AbOptions},
     analysis::Analysis,
-    document::Block,
     screen::{self, Point},
-    tune::{TuneReport, Tuned},
+    tune::Tuned,
 };
 
 /// Summaries of other formats are made anew.
@@ -93,16 +91,10 @@ pub fn summary(
     }
 }
 
-/// What the page of a result of `ab` or `tune` says first.
+/// The result of `ab` or `tune` in a sentence.
 fn headline(journal: &Journal) -> Option<String> {
-    let document = match Ab::of(journal, &AbOptions::default()) {
-        Some(ab) => ab.document(),
-        None => TuneReport { journal, tuned: &Tuned::of(journal)?, gate: None }.document(),
-    };
-    document.blocks.into_iter().find_map(|block| match block {
-        Block::Headline(text, _) => Some(text),
-        _ => None,
-    })
+    let ab = Ab::of(journal, &AbOptions::default()).map(|ab| ab.sentence());
+    ab.or_else(|| Some(Tuned::of(journal)?.sentence()))
 }
 
 pub(super) fn digest(of: impl Serialize) -> String {

@@ -87,7 +87,8 @@ pub(crate) fn ended(journal: &Journal) -> &'static str {
     }
 }
 
-fn end(journal: &Journal) -> String {
+/// The end of a run as the end of a headline; nothing if the plan was completed.
+pub(crate) fn end(journal: &Journal) -> String {
     let goal = journal.start.goal;
     match journal.end.as_ref().map(|end| end.reason) {
         Some(EndReason::Complete) => String::new(),

@@ -3,12 +3,17 @@
 
 use wirebench_schema::objective::Objective;
 
-use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell};
+use super::{
+    CellRank, ProbedRate, RateSearch, Sweep,
+    sweep::{is_limited, p99, rate},
+};
 use crate::{
+    analysis::Metric,
     chart::{Chart, ChartKind, HeatCell, Heatmap, Line, Point},
     document::Block,
     table::count,
     table_units::{latency, thousands},
+    view::Cell,
 };
 
 const OF_MAP: &str = "Medians: the stronger the colour, the more. The frame marks the highest one, = those that are \
@@ -21,12 +26,11 @@ const OF_LATENCY: &str = "Medians over the runs at each rate. A hollow mark is a
 const OF_CPU: &str = "At a low rate a request also pays for waking the server.";
 
 /// The requests per second of each combination, and figures over the connections.
-pub(super) fn of_sweep(sweep: &Sweep) -> Vec<Block> {
-    let rate = |cell: &SweepCell| cell.requests_per_second;
-    let cpu = |cell: &SweepCell| cell.server_cpu_ns_per_request;
+pub(super) fn of_sweep(sweep: &Sweep<'_>) -> Vec<Block> {
+    let cpu = |cell: &Cell| cell.figure(Metric::Cpu).map(|it| it.value);
     let charts = [
         over_connections(sweep, ("requests/s", thousands), rate),
-        over_connections(sweep, ("p99 latency", latency), |cell| cell.latency_ns_p99),
+        over_connections(sweep, ("p99 latency", latency), p99),
         over_connections(sweep, ("CPU per request", microseconds), cpu),
     ];
     if sweep.best().is_none() {
@@ -38,12 +42,12 @@ pub(super) fn of_sweep(sweep: &Sweep) -> Vec<Block> {
 }
 
 /// The dimension with more values goes down, because a page is rather long than wide.
-fn map(sweep: &Sweep) -> Chart {
+fn map(sweep: &Sweep<'_>) -> Chart {
     let workers: Vec<usize> = sweep.workers.iter().map(|it| *it as usize).collect();
     let both = [("workers", &workers), ("connections", &sweep.connections)];
     let is_turned = sweep.connections.len() > sweep.workers.len();
     let [(down, rows), (right, columns)] = if is_turned { [both[1], both[0]] } else { both };
-    let rates = sweep.cells.iter().filter_map(|cell| cell.requests_per_second);
+    let rates = sweep.cells().filter_map(rate);
     let most = rates.fold(0.0, f64::max);
     let row = |row: &usize| {
         let cell = |column: &usize| {
@@ -59,29 +63,29 @@ fn map(sweep: &Sweep) -> Chart {
     Chart::new(title, ChartKind::Grid(grid)).explained(OF_MAP)
 }
 
-fn cell(cell: Option<&SweepCell>, most: f64) -> HeatCell {
-    let Some((cell, rate)) = cell.and_then(|cell| Some((cell, cell.requests_per_second?))) else {
+fn cell(cell: Option<&Cell>, most: f64) -> HeatCell {
+    let Some((cell, rate)) = cell.and_then(|cell| Some((cell, rate(cell)?))) else {
         return HeatCell { text: "-".to_owned(), share: 0.0, is_best: false };
     };
-    let invalid = if cell.invalid { "! " } else { "" };
-    let bound = if cell.is_limited() { ">=" } else { "" };
-    let alike = if cell.standing == CellRank::Alike { " =" } else { "" };
+    let invalid = if cell.valid { "" } else { "! " };
+    let bound = if is_limited(cell) { ">=" } else { "" };
+    let alike = if cell.place == Some(CellRank::Alike) { " =" } else { "" };
     let text = format!("{invalid}{bound}{}{alike}", thousands(rate));
-    HeatCell { text, share: rate / most, is_best: cell.standing == CellRank::Best }
+    HeatCell { text, share: rate / most, is_best: cell.place == Some(CellRank::Best) }
 }
 
 /// A figure with a line for each number of workers; none with fewer than two numbers of connections.
 fn over_connections(
-    sweep: &Sweep,
+    sweep: &Sweep<'_>,
     (name, show): (&str, fn(f64) -> String),
-    figure: impl Fn(&SweepCell) -> Option<f64>,
+    figure: impl Fn(&Cell) -> Option<f64>,
 ) -> Option<Chart> {
-    let point = |cell: &SweepCell| {
+    let point = |cell: &Cell| {
         let at = (cell.connections as f64, figure(cell)?);
-        Some(Point { is_hollow: cell.invalid || cell.is_limited(), ..Point::new(at) })
+        Some(Point { is_hollow: !cell.valid || is_limited(cell), ..Point::new(at) })
     };
     let line = |(place, workers): (usize, &u32)| {
-        let cells = sweep.cells.iter().filter(|cell| cell.workers == *workers);
+        let cells = sweep.cells().filter(|cell| cell.workers == Some(*workers));
         let mut points: Vec<Point> = cells.filter_map(point).collect();
         points.sort_by(|a, b| a.at.0.total_cmp(&b.at.0));
         Line { name: count(*workers, "worker"), place, points }
@@ -94,12 +98,12 @@ fn over_connections(
 }
 
 /// The latency figures of the objectives at each rate with their limits, and the CPU time.
-pub(super) fn of_search(search: &SearchReport) -> Vec<Block> {
+pub(super) fn of_search(search: &RateSearch<'_>) -> Vec<Block> {
     let x = ("requests/s", thousands);
     let cpu = search.rates.iter().filter_map(|rate| at(rate, rate.server_cpu_ns_per_request?));
     let cpu = Line { name: "server".to_owned(), place: 0, points: cpu.collect() };
     let chart = |what: &str, kind: Option<ChartKind>, heading: &str, legend: &str| {
-        let title = format!("{}: {what} over the rate of requests", search.variant);
+        let title = format!("{}: {what} over the rate of requests", search.sought.variant);
         Some(Chart::new(title, kind?).headed(heading).explained(legend))
     };
     let latency = ChartKind::logarithmic(latencies(search), x, ("latency", latency));
@@ -112,7 +116,7 @@ pub(super) fn of_search(search: &SearchReport) -> Vec<Block> {
     vec![Block::Section("Rates in pictures".to_owned(), vec![charts])]
 }
 
-fn latencies(search: &SearchReport) -> Vec<Line> {
+fn latencies(search: &RateSearch<'_>) -> Vec<Line> {
     let rates = || search.rates.iter().map(|rate| rate.requests_per_second as f64);
     let ends = [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)];
     let of_objective = |(place, objective): (usize, &Objective)| {

@@ -2,105 +2,121 @@
 
 use wirebench_schema::objective::LatencyFigure;
 
-use super::{CellRank, ProbedRate, SearchReport, Sweep, SweepCell, charts, words::findings};
+use super::{
+    CellRank, ProbedRate, RateSearch, Sweep, Tuned, Tuning, charts, headline,
+    sweep::{is_limited, rate},
+    words,
+};
 use crate::{
-    document::{Block, Cell, Column, Document, Table},
+    analysis::{Metric, MetricFacts},
+    compare::conditions_block,
+    document::{self, Block, Column, Document, Table},
+    origin::Origin,
+    screen::html::servers,
     table_units::{latency, thousands},
+    view::Cell,
 };
 
-const TITLE: &str = "wirebench tune";
-
-pub(super) fn of_sweep(sweep: &Sweep) -> Document {
-    let title = format!("tune {}: {} over workers and connections", sweep.variant, sweep.scenario);
-    let origin = Block::Origin(vec![sweep.origin.clone()]);
-    let mut blocks = vec![Block::Title(title), origin, Block::line(&sweep.headline)];
-    if sweep.best().is_some() {
-        blocks.push(Block::Charted(vec![
-            Block::line("requests/s (median)"),
-            Block::Table(grid(sweep)),
-            Block::line(key(sweep)),
-        ]));
-    }
-    let mut findings = findings(sweep).into_iter();
-    blocks.extend(findings.next().map(|first| Block::Headline(first, None)));
-    blocks.push(Block::Lines(findings.chain(sweep.notes.iter().cloned()).collect()));
-    blocks.push(Block::Page(charts::of_sweep(sweep)));
-    blocks.push(Block::Page(sweep.server.iter().cloned().collect()));
-    Document { title: TITLE.to_owned(), blocks }
+pub(super) fn document(tuned: &Tuned<'_>) -> Document {
+    let journal = tuned.analysis.journal;
+    let (what, table, rest, pictures) = match &tuned.tuning {
+        Tuning::Sweep(sweep) => {
+            let what = format!(
+                "{}: {} over workers and connections",
+                sweep.variant, sweep.workload.scenario
+            );
+            let table = sweep.best().map(|_| {
+                let blocks = vec![
+                    Block::line("requests/s (median)"),
+                    Block::Table(grid(sweep)),
+                    Block::line(key(sweep)),
+                ];
+                Block::Charted(blocks)
+            });
+            let rest = [words::findings(sweep), sweep.notes(journal)].concat();
+            (what, table.into_iter().collect(), Block::Lines(rest), charts::of_sweep(sweep))
+        }
+        Tuning::Search(search) => {
+            let RateSearch { sought, workload, .. } = search;
+            let what = format!(
+                "{}: {} at constant rates, latency from the due time",
+                sought.variant, workload.scenario
+            );
+            let closed_loop = search.closed_loop_requests_per_second;
+            let closed_loop =
+                closed_loop.map(|rate| format!("closed loop: {} requests/s", thousands(rate)));
+            let table =
+                vec![Block::Table(rates(search)), Block::Lines(closed_loop.into_iter().collect())];
+            (what, table, Block::List(None, search.notes(journal)), charts::of_search(search))
+        }
+    };
+    let mut blocks = vec![
+        Block::Title(format!("tune {what}")),
+        Block::Origin(vec![Origin::of(journal)]),
+        Block::line(headline(tuned)),
+    ];
+    blocks.extend(table);
+    blocks.extend([
+        Block::Headline(tuned.sentence(), None),
+        rest,
+        Block::Page(pictures),
+        Block::Page(vec![servers(&tuned.analysis)]),
+        conditions_block(tuned.gate.as_ref()),
+    ]);
+    Document { title: "wirebench tune".to_owned(), blocks }
 }
 
-fn grid(sweep: &Sweep) -> Table {
-    let mut columns = vec![Column::right("workers \\ connections")];
-    columns.extend(sweep.connections.iter().map(|it| Column::right(it.to_string())));
-    let row = |workers: &u32| -> Vec<Cell> {
+fn grid(sweep: &Sweep<'_>) -> Table {
+    let heads = ["workers \\ connections".to_owned()].into_iter();
+    let heads = heads.chain(sweep.connections.iter().map(ToString::to_string));
+    let row = |workers: &u32| -> Vec<String> {
         let cells = sweep.connections.iter().map(|connections| {
             sweep.cell(*workers, *connections).map_or_else(|| "-".to_owned(), shown)
         });
-        std::iter::once(workers.to_string()).chain(cells).map(Into::into).collect()
+        std::iter::once(workers.to_string()).chain(cells).collect()
     };
-    Table::new(columns, sweep.workers.iter().map(row))
+    Table::of([""; 0], heads, sweep.workers.iter().map(row))
 }
 
-fn key(sweep: &Sweep) -> String {
+fn key(sweep: &Sweep<'_>) -> String {
     let mut key = vec!["* highest", "= not significantly slower"];
-    if sweep.cells.iter().any(SweepCell::is_limited) {
+    if sweep.cells().any(is_limited) {
         key.push(">= lower bound: the load generator was saturated");
     }
-    if sweep.cells.iter().any(|cell| cell.invalid) {
+    if sweep.cells().any(|cell| rate(cell).is_some() && !cell.valid) {
         key.push("! not valid, see below");
     }
     key.join("; ")
 }
 
-fn shown(cell: &SweepCell) -> String {
-    let Some(rate) = cell.requests_per_second else { return "-".to_owned() };
-    let invalid = if cell.invalid { "!" } else { "" };
-    let limited = if cell.is_limited() { ">=" } else { "" };
-    let standing = match cell.standing {
-        CellRank::Best => " *",
-        CellRank::Alike => " =",
-        CellRank::Slower | CellRank::Unknown => "  ",
+fn shown(cell: &Cell) -> String {
+    let Some(rate) = rate(cell) else { return "-".to_owned() };
+    let invalid = if cell.valid { "" } else { "!" };
+    let limited = if is_limited(cell) { ">=" } else { "" };
+    let place = match cell.place {
+        Some(CellRank::Best) => " *",
+        Some(CellRank::Alike) => " =",
+        _ => "  ",
     };
-    format!("{invalid}{limited}{}{standing}", thousands(rate))
+    format!("{invalid}{limited}{}{place}", thousands(rate))
 }
 
-pub(super) fn of_search(search: &SearchReport) -> Document {
-    let title = format!(
-        "tune {}: {} at constant rates, latency from the due time",
-        search.variant, search.scenario
-    );
-    let closed_loop = search
-        .closed_loop_requests_per_second
-        .map(|rate| format!("closed loop: {} requests/s", thousands(rate)));
-    let blocks = vec![
-        Block::Title(title),
-        Block::Origin(vec![search.origin.clone()]),
-        Block::line(&search.headline),
-        Block::Table(rates(search)),
-        Block::Lines(closed_loop.into_iter().collect()),
-        Block::Headline(search.sentence.clone(), None),
-        Block::List(None, search.notes.clone()),
-        Block::Page(charts::of_search(search)),
-        Block::Page(search.server.iter().cloned().collect()),
-    ];
-    Document { title: TITLE.to_owned(), blocks }
-}
-
-fn rates(search: &SearchReport) -> Table {
-    let mut figures = vec!["p50", "p99", "p999"];
-    figures.extend(search.sought.objectives.iter().map(|it| it.figure.name()));
-    let is_shown = |figure: &&LatencyFigure| figures.contains(&figure.name());
-    let figures: Vec<LatencyFigure> = LatencyFigure::ALL.iter().filter(is_shown).copied().collect();
+fn rates(search: &RateSearch<'_>) -> Table {
+    let mut figures = vec![LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
+    figures.extend(search.sought.objectives.iter().map(|it| it.figure));
+    figures.sort_unstable();
+    figures.dedup();
     let names = figures.iter().map(|figure| figure.name());
-    let heads = std::iter::once("requests/s").chain(names).chain(["server CPU us/request", "held"]);
+    let heads = std::iter::once("requests/s").chain(names).chain([Metric::Cpu.title(), "held"]);
     let columns = heads.map(Column::right).chain([Column::left("why not")]).collect();
-    let shown =
-        |value: Option<f64>, unit: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), unit);
-    let row = |rate: &ProbedRate| -> Vec<Cell> {
+    let shown = |value: Option<f64>, show: &dyn Fn(f64) -> String| {
+        value.map_or_else(|| "-".to_owned(), show)
+    };
+    let row = |rate: &ProbedRate| -> Vec<document::Cell> {
         let mut row = vec![thousands(rate.requests_per_second as f64)];
         let values = figures.iter().map(|it| rate.latency_ns.get(it.name()).copied());
-        row.extend(values.map(|value| shown(value, latency)));
-        row.push(shown(rate.server_cpu_ns_per_request, |ns| format!("{:.2}", ns / 1000.0)));
+        row.extend(values.map(|value| shown(value, &latency)));
+        row.push(shown(rate.server_cpu_ns_per_request, &|ns| Metric::Cpu.show(ns)));
         row.push(format!("{} of {}", rate.held, rate.runs));
         let excuse = rate.excuse().map_or_else(String::new, |it| format!(", {it}"));
         let first = rate.reasons.first().map(|reason| format!("{reason}{excuse}"));

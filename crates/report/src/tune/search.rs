@@ -1,61 +1,41 @@
-//! A search for the highest rate: what was found, and what each rate did. How it looks is not
-//! decided here.
+//! A search for the highest rate: what was found, and what each rate did.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
 use wirebench_schema::{
-    id::VariantId,
     journal::{Journal, Measurement, Outcome, Run, SearchLimit, SearchResult, SearchSpec},
-    labels::Labels,
-    load::Stop,
-    objective::LatencyFigure,
-    scenario::Scenario,
-    units::write_duration,
+    load::LatencyFigure,
+    suite::Workload,
 };
-use wirebench_stats::median;
+use wirebench_stats::{Interval, median};
 
-use super::{add_invalid, headline, refusals, words::sentence};
+use super::{invalid, refusals};
 use crate::{
-    analysis::Analysis, document::Block, origin::Origin, screen::html::servers, services,
-    table::count, table_units::thousands,
+    analysis::Metric,
+    build::of_workload,
+    table::count,
+    table_units::thousands,
+    view::{Cell, Figure, Runs},
 };
 
 /// A server that uses less than this share of its CPU time is not at its limit.
 const TIME_TO_SPARE: f64 = 0.8;
 
-/// What a search has found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SearchReport {
-    /// The server.
-    pub variant: VariantId,
-    /// What it does.
-    pub scenario: Scenario,
-    /// When the runs began, as RFC 3339 in UTC.
-    pub started: String,
-    pub labels: Labels,
-    /// Connections in total.
-    pub connections: usize,
-    /// Workers of the server; absent when no run was made.
-    pub workers: Option<u32>,
-    /// Seed and placement in one line.
-    pub headline: String,
-    /// What was sought.
-    pub sought: SearchSpec,
-    /// What was found; absent when the search was cut off, or never began.
-    pub found: Option<SearchResult>,
-    /// That as a sentence.
-    pub sentence: String,
-    /// What a closed loop with as many connections reached.
-    pub closed_loop_requests_per_second: Option<f64>,
-    /// What each rate did, the lowest first.
-    pub rates: Vec<ProbedRate>,
-    /// What must be known besides.
-    pub notes: Vec<String>,
-    pub(super) origin: Origin,
-    /// Its server, which only pages have.
-    pub(super) server: Option<Block>,
+/// A search, and what was found.
+#[derive(Debug)]
+pub(crate) struct RateSearch<'a> {
+    pub(crate) sought: &'a SearchSpec,
+    /// Absent when the search was cut off, or never began.
+    pub(crate) found: Option<SearchResult>,
+    /// Its load, of which only the rate changes.
+    pub(super) workload: &'a Workload,
+    runs: Vec<&'a Run>,
+    /// The rate that a closed loop with as many connections reached.
+    pub(super) closed_loop_requests_per_second: Option<f64>,
+    /// The lowest first.
+    pub(super) rates: Vec<ProbedRate>,
 }
 
 /// What the runs at one rate say together.
@@ -83,36 +63,89 @@ pub struct ProbedRate {
     pub reasons: Vec<String>,
 }
 
-impl SearchReport {
+impl<'a> RateSearch<'a> {
     /// Reads it from a journal; none when nothing was sought.
-    pub(super) fn of(journal: &Journal) -> Option<Self> {
-        let sought = journal.sought.clone()?;
+    pub(super) fn of(journal: &'a Journal) -> Option<Self> {
+        let sought = journal.sought.as_ref()?;
         let workload = journal.start.workloads.iter().find(|it| it.name == sought.workload)?;
-        let mine = |run: &&Run| run.workload == sought.workload;
-        let runs: Vec<&Run> = journal.runs.iter().filter(mine).collect();
-        let workers = runs.first().map(|run| run.workers);
-        let connections = workload.connections;
-        let of_workers = workers.map(|workers| format!(", {}", count(workers, "worker")));
-        let shape = count(connections, "connection") + &of_workers.unwrap_or_default();
-        let rates = rates(&sought, &runs);
-        let found = journal.found;
+        let runs = journal.runs.iter().filter(|run| run.workload == sought.workload);
+        let runs: Vec<&Run> = runs.collect();
+        let first = journal.runs.iter().find(|run| run.workload != sought.workload);
+        let first = first.and_then(|it| it.outcome.measured());
         Some(Self {
-            variant: sought.variant.clone(),
-            scenario: workload.scenario,
-            started: journal.start.started.clone(),
-            labels: journal.start.labels.clone(),
-            connections,
-            workers,
-            headline: headline(journal, workload, &shape, &window(workload.stop)),
-            closed_loop_requests_per_second: closed_loop(journal, &sought),
-            sentence: sentence(&sought, found, &shape, &rates),
-            notes: notes(journal, &sought, found, &runs),
-            found,
-            origin: Origin::of(journal),
-            server: Some(servers(&Analysis::of(journal))),
-            rates,
             sought,
+            found: journal.found,
+            workload,
+            closed_loop_requests_per_second: first.map(|it| it.load.requests_per_second),
+            rates: rates(sought, &runs),
+            runs,
         })
+    }
+
+    /// The workers of the server; absent when no run was made.
+    fn workers(&self) -> Option<u32> {
+        self.runs.first().map(|run| run.workers)
+    }
+
+    /// Connections and workers in words.
+    pub(super) fn shape(&self) -> String {
+        let workers = self.workers().map(|workers| format!(", {}", count(workers, "worker")));
+        count(self.workload.connections, "connection") + &workers.unwrap_or_default()
+    }
+
+    /// The rate that was found.
+    pub(super) fn cell(&self) -> Cell {
+        let rate = self.found.and_then(|found| {
+            let interval = found.low.zip(found.high);
+            let interval =
+                interval.map(|(low, high)| Interval { low: low as f64, high: high as f64 });
+            let figure = Figure::of(Metric::Throughput, found.requests_per_second? as f64, true);
+            Some(Figure { interval, ..figure })
+        });
+        let sum = |of: fn(&ProbedRate) -> usize| self.rates.iter().map(of).sum();
+        Cell {
+            workers: self.workers(),
+            valid: rate.is_some(),
+            trouble: rate.is_none().then(|| "no rate was found".to_owned()),
+            runs: Runs {
+                measured: sum(|it| it.runs - it.failed),
+                failed: sum(|it| it.failed),
+                ..Runs::default()
+            },
+            figures: rate.into_iter().collect(),
+            ..of_workload(self.workload, &self.sought.variant, 0)
+        }
+    }
+
+    /// What must be known besides.
+    pub(super) fn notes(&self, journal: &Journal) -> Vec<String> {
+        let mut notes = refusals(journal);
+        // What speaks against a run at another rate that missed is its miss.
+        let decides = |run: &&&Run| {
+            let rate = run.outcome.measured().and_then(|it| it.load.constant_rate());
+            decides(self.found, rate)
+        };
+        let deciding = || self.runs.iter().filter(decides);
+        let samples = |run: &&Run| {
+            let latency = run.outcome.measured().and_then(|it| it.load.latency.as_ref());
+            latency.map_or(0, |latency| latency.count)
+        };
+        for figure in self.sought.objectives.iter().map(|objective| objective.figure) {
+            let enough = figure.enough_samples();
+            if deciding().any(|run| samples(run) < enough) {
+                notes.push(format!(
+                    "too few samples for {figure} at that rate (at least {enough}): use a longer -d"
+                ));
+            }
+        }
+        for reason in self.runs.iter().filter_map(|run| run.outcome.failure()) {
+            if notes.iter().all(|note| note != reason) {
+                notes.push(reason.to_owned());
+            }
+        }
+        notes.extend(invalid(deciding().copied()));
+        notes.extend(self.found.and_then(|found| held_up(found, &self.runs)));
+        notes
     }
 }
 
@@ -126,18 +159,6 @@ impl ProbedRate {
             _ => None,
         }
     }
-}
-
-fn window(stop: Stop) -> String {
-    match stop {
-        Stop::After(window) => format!("{} per run, ", write_duration(window)),
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => String::new(),
-    }
-}
-
-fn closed_loop(journal: &Journal, sought: &SearchSpec) -> Option<f64> {
-    let first = journal.runs.iter().find(|run| run.workload != sought.workload)?;
-    first.outcome.measured().map(|it| it.load.requests_per_second)
 }
 
 fn rates(sought: &SearchSpec, runs: &[&Run]) -> Vec<ProbedRate> {
@@ -197,42 +218,6 @@ fn probed(sought: &SearchSpec, rate: u64, runs: &[&Measurement], failed: usize) 
 fn of(runs: &[&Measurement], value: impl Fn(&Measurement) -> Option<f64>) -> Option<f64> {
     median(&runs.iter().filter_map(|it| value(it)).collect::<Vec<_>>())
 }
-
-fn notes(
-    journal: &Journal,
-    sought: &SearchSpec,
-    found: Option<SearchResult>,
-    runs: &[&Run],
-) -> Vec<String> {
-    let mut notes = [refusals(journal), services::notes(journal)].concat();
-    let mut invalid = Vec::new();
-    for run in runs {
-        match &run.outcome {
-            // What speaks against a run at another rate that missed is its miss.
-            Outcome::Measured(it) if decides(found, it.load.constant_rate()) => {
-                add_invalid(&mut invalid, &it.reasons);
-                for figure in sought.objectives.iter().map(|objective| objective.figure) {
-                    let samples = it.load.latency.as_ref().map_or(0, |latency| latency.count);
-                    let enough = figure.enough_samples();
-                    let note = format!(
-                        "too few samples for {figure} at that rate (at least {enough}): use a longer -d"
-                    );
-                    if samples < enough && !notes.contains(&note) {
-                        notes.push(note);
-                    }
-                }
-            }
-            Outcome::Failed { reason, .. } if !notes.contains(reason) => {
-                notes.push(reason.clone());
-            }
-            Outcome::Measured(_) | Outcome::Idle(_) | Outcome::Failed { .. } => {}
-        }
-    }
-    notes.extend(invalid.into_iter().map(|(_, text)| text));
-    notes.extend(found.and_then(|found| held_up(found, runs)));
-    notes
-}
-
 /// Whether runs at this rate decide what was found. Where nothing was found, what speaks against the
 /// runs that missed may be why.
 fn decides(found: Option<SearchResult>, rate: Option<u64>) -> bool {

@@ -3,12 +3,14 @@
 
 use super::*;
 use crate::fixtures::{
-    NOISE, alter_all, assert_golden, assert_golden_cases, assert_golden_page, changed, failed,
-    journal_of, limited, measured, noisy, rate, reason, run, with_reason,
+    NOISE, add_reason, alter_all, assert_golden, assert_golden_cases, assert_golden_page, changed,
+    failed, journal_of, limited, measured, noisy, rate, reason, run, with_reason,
 };
 use crate::{format::Format, schemas::tests::valid};
 use wirebench_schema::{
-    journal::{Counts, Outcome, ReasonKind, Run, SearchLimit, SearchResult, SearchSpec},
+    journal::{
+        Counts, End, EndReason, Outcome, ReasonKind, Run, SearchLimit, SearchResult, SearchSpec,
+    },
     load::{LatencySummary, Offered},
 };
 
@@ -49,19 +51,16 @@ fn sweep(blocks: usize) -> Journal {
     journal
 }
 
-fn read(journal: &Journal) -> Sweep {
-    match Tuned::of(journal) {
-        Some(Tuned::Sweep(sweep)) => *sweep,
-        other => panic!("{other:?}"),
-    }
-}
-
-const fn shown<'a>(journal: &'a Journal, tuned: &'a Tuned) -> TuneReport<'a> {
-    TuneReport { journal, tuned, gate: None }
-}
-
 fn text(journal: &Journal) -> String {
-    shown(journal, &Tuned::of(journal).unwrap()).details()
+    Tuned::of(journal).unwrap().details()
+}
+
+/// The places of the combinations with this many workers and connections.
+fn places<const N: usize>(journal: &Journal, combinations: [(u32, usize); N]) -> [CellRank; N] {
+    let tuned = Tuned::of(journal).unwrap();
+    let Tuning::Sweep(sweep) = &tuned.tuning else { panic!("a search") };
+    combinations
+        .map(|(workers, connections)| sweep.cell(workers, connections).unwrap().place.unwrap())
 }
 
 fn conclusion(journal: &Journal) -> String {
@@ -72,11 +71,9 @@ fn conclusion(journal: &Journal) -> String {
 fn the_highest_cell_is_named_and_so_are_those_that_are_not_slower() {
     for blocks in [6, 3] {
         let journal = sweep(blocks);
-        let sweep = read(&journal);
-        let standing = |workers, connections| sweep.cell(workers, connections).unwrap().standing;
-        assert_eq!(standing(1, 50), CellRank::Best, "{blocks}");
-        assert_eq!(standing(2, 50), CellRank::Alike, "{blocks}");
-        assert_eq!((standing(1, 10), standing(2, 10)), (CellRank::Slower, CellRank::Slower));
+        use CellRank::{Alike, Best, Slower};
+        let found = places(&journal, [(1, 50), (2, 50), (1, 10), (2, 10)]);
+        assert_eq!(found, [Best, Alike, Slower, Slower], "{blocks}");
     }
     let shown = [6, 3].map(|blocks| (format!("{blocks} blocks"), text(&sweep(blocks))));
     assert_golden_cases("tune/sweep-blocks.txt", shown);
@@ -99,6 +96,9 @@ fn a_sweep_that_ended_early_claims_nothing() {
     journal.runs.retain(|run| run.workload == "workers-1-connections-50");
     let cases = [("two blocks", early), ("one cell", text(&journal))];
     assert_golden_cases("tune/sweep-early.txt", cases);
+    journal.end = Some(End { ended: String::new(), reason: EndReason::Budget });
+    journal.start.goal.budget = Some(std::time::Duration::from_secs(20));
+    assert!(text(&journal).contains("; stopped after the budget of 20s\n"));
 }
 
 #[test]
@@ -126,17 +126,13 @@ fn a_cell_that_is_a_bound_or_shares_no_block_with_the_best_is_not_called_slower(
     for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-1-connections-10") {
         run.outcome = limited(run.outcome.clone());
     }
-    let standing = |journal: &Journal, workers, connections| {
-        read(journal).cell(workers, connections).unwrap().standing
-    };
-    assert_eq!(standing(&journal, 1, 10), CellRank::Unknown);
-    assert_eq!(standing(&journal, 2, 10), CellRank::Slower);
+    assert_eq!(places(&journal, [(1, 10), (2, 10)]), [CellRank::Unknown, CellRank::Slower]);
     let bound = text(&journal);
     journal.runs.retain(|run| {
         let is_best = run.workload == "workers-1-connections-50";
         if is_best { run.block < 2 } else { run.block >= 2 }
     });
-    assert_eq!(standing(&journal, 2, 10), CellRank::Unknown);
+    assert_eq!(places(&journal, [(2, 10)]), [CellRank::Unknown]);
     let cases = [("bound", bound), ("no common block", text(&journal))];
     assert_golden_cases("tune/sweep-not-compared.txt", cases);
 }
@@ -152,12 +148,27 @@ fn what_speaks_against_figures_and_what_failed_is_shown() {
 }
 
 #[test]
+fn a_combination_that_is_not_valid_is_not_compared_and_a_void_tail_is_not_shown() {
+    let mut journal = sweep(6);
+    let is_of = |name: &'static str| move |run: &Run| run.workload == name;
+    let [wrong, bound] =
+        [(ReasonKind::WrongReplies, Weight::Invalid), (ReasonKind::LowerBound, Weight::Tail)]
+            .map(|(kind, weight)| kind.reason(weight, None, ""));
+    add_reason(&mut journal, is_of("workers-1-connections-10"), &wrong);
+    add_reason(&mut journal, is_of("workers-1-connections-50"), &bound);
+    assert_eq!(places(&journal, [(1, 10), (2, 10)]), [CellRank::Unknown, CellRank::Slower]);
+    assert!(text(&journal).contains("1 worker and 50 connections (p99 -;"));
+}
+
+#[test]
 fn a_sweep_without_a_run_says_so_and_shows_no_table() {
     let mut journal = sweep(6);
     journal.runs.clear();
     assert_golden("tune/sweep-empty.txt", &text(&journal));
     journal.start.suite = "quick".to_owned();
-    assert_eq!(Tuned::of(&journal), None);
+    assert!(Tuned::of(&journal).is_none());
+    (journal.start.suite, journal.start.workloads) = (SUITE.to_owned(), Vec::new());
+    assert!(Tuned::of(&journal).is_none());
 }
 
 /// A run at a rate that answers all after `latency_ns`.
@@ -240,8 +251,7 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
 #[test]
 fn both_results_in_all_forms() {
     for (name, journal, cells) in [("sweep", sweep(6), 4), ("search", search(Some(FOUND)), 1)] {
-        let found = Tuned::of(&journal).unwrap();
-        let tuned = shown(&journal, &found);
+        let tuned = Tuned::of(&journal).unwrap();
         assert_golden(&format!("tune/{name}.txt"), &tuned.details());
         assert_golden(&format!("tune/{name}.md"), &tuned.markdown());
         let json = valid("result", &tuned.json());
@@ -316,8 +326,8 @@ fn a_server_that_did_not_start_is_no_rate_but_a_note() {
     journal.runs.truncate(1);
     let outcome = Outcome::Failed { reason: "no port".into(), server_stderr: String::new() };
     journal.runs.push(Run { workload: "rate".into(), ..run(0, "c/epoll", outcome) });
-    let Some(Tuned::Search(report)) = Tuned::of(&journal) else { panic!("no search") };
-    assert!(report.rates.is_empty() && report.notes == ["no port"], "{report:?}");
+    let text = text(&journal);
+    assert!(!text.contains("why not") && text.contains("no port"), "{text}");
 }
 
 #[test]

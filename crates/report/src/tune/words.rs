@@ -1,99 +1,105 @@
 //! What a sweep and a search have found, in sentences.
 
-use wirebench_schema::{
-    id::VariantId,
-    journal::{SearchLimit, SearchResult, SearchSpec},
-};
-use wirebench_stats::MIN_COHORTS;
+use wirebench_schema::journal::{SearchLimit, SearchResult};
+use wirebench_stats::{MIN_COHORTS, range};
 
-use super::{CellRank, ProbedRate, Sweep, SweepCell, place};
+use super::{
+    CellRank, ProbedRate, RateSearch, Sweep, place,
+    sweep::{is_limited, p99, rate},
+};
 use crate::{
+    analysis::Metric,
     table::count,
     table_units::{latency, thousands},
+    view::{Cell, Figure},
 };
 
-/// What the table says, in sentences.
-pub(super) fn findings(sweep: &Sweep) -> Vec<String> {
-    let Some(best) = sweep.best() else { return vec!["no measurements".to_owned()] };
-    let mut lines = vec![highest(best)];
-    lines.extend(alike(sweep));
-    let candidates = sweep.cells.iter().filter(|it| is_near(it.standing));
-    let least = candidates.min_by_key(|cell| (cell.workers, cell.connections));
-    lines.extend(least.filter(|it| it.standing != CellRank::Best).map(|cell| {
-        let p99 = cell.latency_ns_p99.map_or_else(|| "-".to_owned(), latency);
-        let rate = thousands(cell.requests_per_second.unwrap_or_default());
-        let place = place(cell.workers, cell.connections);
+/// The best combination.
+pub(super) fn highest(sweep: &Sweep<'_>) -> String {
+    let best = sweep.best().and_then(|best| Some((best, best.figure(Metric::Throughput)?)));
+    let Some((best, figure)) = best else { return "no measurements".to_owned() };
+    let bound: Vec<String> = best.bound_by.iter().map(ToString::to_string).collect();
+    let (low, high) = range(&values(figure)).unwrap_or_default();
+    let runs = match figure.samples.len() {
+        1 => "1 run".to_owned(),
+        runs => format!("{runs} runs from {} to {}", thousands(low), thousands(high)),
+    };
+    format!(
+        "highest: {} requests/s with {} (p99 {}; bound by {}; {runs})",
+        thousands(figure.value),
+        combination(best),
+        tail(best),
+        bound.join("/")
+    )
+}
+
+fn values(figure: &Figure) -> Vec<f64> {
+    figure.samples.iter().map(|it| it.value).collect()
+}
+
+fn combination(cell: &Cell) -> String {
+    place(cell.workers.unwrap_or(0), cell.connections)
+}
+
+fn tail(cell: &Cell) -> String {
+    p99(cell).map_or_else(|| "-".to_owned(), latency)
+}
+
+/// What the table says besides the best combination.
+pub(super) fn findings(sweep: &Sweep<'_>) -> Vec<String> {
+    let Some(best) = sweep.best() else { return Vec::new() };
+    let mut lines: Vec<String> = alike(sweep).into_iter().collect();
+    let near = sweep.at(CellRank::Alike).chain([best]);
+    let least = near.min_by_key(|cell| (cell.workers, cell.connections));
+    lines.extend(least.filter(|it| it.place != best.place).map(|cell| {
+        let rate = thousands(rate(cell).unwrap_or_default());
         format!(
-            "fewest workers and connections among these: {place} ({rate} requests/s, p99 {p99})"
+            "fewest workers and connections among these: {} ({rate} requests/s, p99 {})",
+            combination(cell),
+            tail(cell)
         )
     }));
-    if best.is_limited() {
+    if is_limited(best) {
         lines.push(
             "the load generator was saturated there: the highest rate is a lower bound, and its place \
              depends on the generator"
                 .to_owned(),
         );
     }
-    let more = sweep.workers.iter().any(|workers| *workers as usize > sweep.server_cpus);
-    if more {
-        let cpus = count(sweep.server_cpus, "server CPU");
-        let verb = if sweep.server_cpus == 1 { "is" } else { "are" };
+    let server_cpus = sweep.start.placement.server_cpus.len();
+    if sweep.workers.iter().any(|workers| *workers as usize > server_cpus) {
+        let cpus = count(server_cpus, "server CPU");
+        let verb = if server_cpus == 1 { "is" } else { "are" };
         lines.push(format!(
             "there {verb} {cpus}: more workers share them, so their rate with more CPUs is unknown"
         ));
     }
-    if let Some(runs) = fewest_runs(sweep).filter(|runs| *runs < MIN_COHORTS) {
+    // A sweep that ended early has fewer than were planned.
+    let runs = sweep.cells().filter_map(|it| it.figure(Metric::Throughput));
+    let fewest = runs.map(|it| it.samples.len()).min();
+    if let Some(runs) = fewest.filter(|runs| *runs < MIN_COHORTS) {
         let runs = count(runs, "run");
         lines.push(format!("{runs} per cell: comparing cells needs {MIN_COHORTS}, use --blocks 3"));
     }
     lines
 }
 
-fn highest(best: &SweepCell) -> String {
-    let rate = thousands(best.requests_per_second.unwrap_or_default());
-    let p99 = best.latency_ns_p99.map_or_else(|| "-".to_owned(), latency);
-    let bound: Vec<String> = best.bound.iter().map(ToString::to_string).collect();
-    let (low, high) = best.requests_per_second_range.unwrap_or_default();
-    let runs = match best.runs {
-        1 => "1 run".to_owned(),
-        runs => format!("{runs} runs from {} to {}", thousands(low), thousands(high)),
-    };
-    format!(
-        "highest: {rate} requests/s with {} (p99 {p99}; bound by {}; {runs})",
-        place(best.workers, best.connections),
-        bound.join("/")
-    )
-}
-
-fn is_near(standing: CellRank) -> bool {
-    matches!(standing, CellRank::Best | CellRank::Alike)
-}
-
-/// The figures of the measured cell that has the fewest; a sweep that ended early has fewer than were
-/// planned.
-fn fewest_runs(sweep: &Sweep) -> Option<usize> {
-    let counts = sweep.cells.iter().map(|cell| cell.requests_per_second_by_block.len());
-    counts.filter(|count| *count > 0).min()
-}
-
 /// The cells that are not slower than the best one, by workers, and what is known of the others.
-fn alike(sweep: &Sweep) -> Option<String> {
-    let mut parts = Vec::new();
-    for workers in &sweep.workers {
-        let mine = sweep.cells.iter().filter(|it| it.workers == *workers);
-        let alike = mine.filter(|cell| cell.standing == CellRank::Alike);
-        let connections: Vec<String> = alike.map(|cell| cell.connections.to_string()).collect();
-        if !connections.is_empty() {
-            let workers = count(*workers, "worker");
-            parts.push(format!("{workers} with {} connections", connections.join(", ")));
-        }
-    }
+fn alike(sweep: &Sweep<'_>) -> Option<String> {
+    let of_workers = |workers: &u32| {
+        let alike = sweep.at(CellRank::Alike).filter(|it| it.workers == Some(*workers));
+        let connections: Vec<String> = alike.map(|it| it.connections.to_string()).collect();
+        let part =
+            || format!("{} with {} connections", count(*workers, "worker"), connections.join(", "));
+        (!connections.is_empty()).then(part)
+    };
+    let parts: Vec<String> = sweep.workers.iter().filter_map(of_workers).collect();
     if !parts.is_empty() {
         return Some(format!("not significantly slower: {}", parts.join("; ")));
     }
-    let all = |wanted| sweep.cells.iter().filter(move |cell| cell.standing == wanted);
-    let (slower, unknown) = (all(CellRank::Slower).count(), all(CellRank::Unknown).count());
-    let measured = all(CellRank::Unknown).any(|cell| cell.requests_per_second.is_some());
+    let slower = sweep.at(CellRank::Slower).count();
+    let unknown = sweep.start.workloads.len() - slower - 1;
+    let measured = sweep.at(CellRank::Unknown).any(|it| rate(it).is_some());
     match (slower, unknown) {
         (0, _) => measured.then(|| "no other cell can be compared with it".to_owned()),
         (_, 0) => Some("every other cell is slower".to_owned()),
@@ -104,22 +110,18 @@ fn alike(sweep: &Sweep) -> Option<String> {
     }
 }
 
-/// What was found, in one sentence; `shape` says with what.
-pub(super) fn sentence(
-    sought: &SearchSpec,
-    found: Option<SearchResult>,
-    shape: &str,
-    rates: &[ProbedRate],
-) -> String {
-    let variant = &sought.variant;
-    let objectives: Vec<String> = sought.objectives.iter().map(ToString::to_string).collect();
+/// What was found, in one sentence.
+pub(super) fn sentence(search: &RateSearch<'_>) -> String {
+    let (variant, shape) = (&search.sought.variant, search.shape());
+    let objectives: Vec<String> =
+        search.sought.objectives.iter().map(ToString::to_string).collect();
     let objectives = objectives.join(" and ");
-    let Some(found) = found else {
+    let Some(found) = search.found else {
         return format!("{variant}: the search for {objectives} did not finish");
     };
-    let missed = rates.iter().find(|it| Some(it.requests_per_second) == found.missed);
+    let missed = search.rates.iter().find(|it| Some(it.requests_per_second) == found.missed);
     let Some(rate) = found.requests_per_second else {
-        return nothing_held(variant, &objectives, found, shape, missed);
+        return nothing_held(search, &objectives, found, missed);
     };
     let known = known(found);
     let rate = thousands(rate as f64);
@@ -174,12 +176,12 @@ fn known(found: SearchResult) -> String {
 }
 
 fn nothing_held(
-    variant: &VariantId,
+    search: &RateSearch<'_>,
     objectives: &str,
     found: SearchResult,
-    shape: &str,
     missed: Option<&ProbedRate>,
 ) -> String {
+    let (variant, shape) = (&search.sought.variant, search.shape());
     let advice = match missed {
         Some(missed) if missed.failing > 0 => "find out why replies fail",
         _ => "try a larger limit, or a lower rate with --rates",

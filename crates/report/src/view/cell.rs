@@ -11,8 +11,7 @@ use wirebench_schema::{
 
 use super::Figure;
 use crate::{
-    analysis::{Metric, MetricFacts},
-    names::names,
+    analysis::{Metric, MetricFacts, Role},
     table_units::numbered,
     tune::CellRank,
 };
@@ -30,21 +29,6 @@ pub struct CellId {
     pub server: String,
     /// Which of several copies, from 0.
     pub copy: u32,
-}
-
-/// The part of a cell among the others of its load.
-#[derive(Clone, Copy, Debug, Default, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    Baseline,
-    /// The baseline's second instance (A/A).
-    SecondOfBaseline,
-    #[default]
-    Entrant,
-}
-
-names! {
-    pub name of Role: Baseline = "baseline", SecondOfBaseline = "second-of-baseline", Entrant = "entrant";
 }
 
 /// The runs of a server under a load together.

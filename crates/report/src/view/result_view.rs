@@ -12,9 +12,9 @@ use wirebench_schema::{
     printable::printable_json,
 };
 
-use super::{Cell, Figure, PublishedReport, Role};
+use super::{Cell, Figure, PublishedReport};
 use crate::{
-    analysis::{BaselineCheck, MachineStates, Metric, MetricFacts},
+    analysis::{BaselineCheck, MachineStates, Metric, MetricFacts, Role},
     compare::{Difference, Gate, LeftOut, Yardstick},
     tune::ProbedRate,
     why::Why,
@@ -153,9 +153,7 @@ impl<'a> Source<'a> {
             ..Self::default()
         }
     }
-}
 
-impl<'a> Source<'a> {
     pub(crate) fn of_load(load: &'a LoadResult, name: Option<String>) -> Self {
         Self { name, load: Some(load), ..Self::default() }
     }

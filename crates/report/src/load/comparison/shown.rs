@@ -1,12 +1,13 @@
 //! Two loads as a document and as rows.
 
-use super::{LoadComparison, LoadSummary};
+use super::{LoadComparison, LoadSide};
 use crate::{
     Report,
     analysis::{JudgedRatio, Metric, MetricFacts, Reads},
     compare::conditions_block,
-    document::{self, Block, Column, Document, Paint, Table},
+    document::{Block, Document, Paint, Table},
     interval,
+    origin::Origin,
     view::{Cell, ComparisonFacts, FORMAT, Figure, ResultView, Source, Verb},
 };
 
@@ -15,10 +16,13 @@ const SCOPE: &str = "One load each: no interval is known, so there is no verdict
 const BOUNDS: &str = ">=, <=, ~: a figure is only a bound, because the load generator was the limit or no reply \
                       took as long";
 
-impl Report for LoadComparison {
+impl Report for LoadComparison<'_> {
     fn document(&self) -> Document {
         let names = ["old", "new"].into_iter().zip(&self.sides);
-        let origins = names.map(|(side, it)| it.origin.titled(side, &it.name)).collect();
+        let origin = |(which, side): (&str, &LoadSide<'_>)| {
+            Origin::of_load(side.result, None).titled(which, side.name)
+        };
+        let origins = names.map(origin).collect();
         let [old, new] = self.sides.each_ref().map(heading);
         let setting = vec![format!("old: {old}"), format!("new: {new}")];
         let forced = self.forced.iter().map(ToString::to_string).collect();
@@ -43,7 +47,11 @@ impl Report for LoadComparison {
             sentence: self.sentence(),
             format: FORMAT,
             verb: Verb::CompareLoads,
-            results: self.sides.iter().map(LoadSummary::source).collect(),
+            results: self
+                .sides
+                .iter()
+                .map(|it| Source::of_load(it.result, Some(it.name.to_owned())))
+                .collect(),
             cells: self.cells.clone(),
             comparison: Some(ComparisonFacts {
                 forced: &self.forced,
@@ -56,7 +64,7 @@ impl Report for LoadComparison {
     }
 }
 
-impl LoadComparison {
+impl LoadComparison<'_> {
     /// What a terminal shows.
     #[must_use]
     pub fn text(&self) -> String {
@@ -80,10 +88,8 @@ impl LoadComparison {
 
     fn table(&self) -> Table {
         let named = self.cells.iter().any(|it| it.id.request.is_some());
-        let request = named.then(|| Column::left("request"));
-        let figures = ["old", "new", "new/old", "change"].map(Column::right);
-        let columns = request.into_iter().chain([Column::left("figure")]).chain(figures);
-        let row = |(cell, it): (&Cell, &Figure)| -> Vec<document::Cell> {
+        let words = named.then_some("request").into_iter().chain(["figure"]);
+        let row = |(cell, it): (&Cell, &Figure)| -> Vec<String> {
             let request = cell.id.request.as_ref().map_or("all", |it| it.as_str());
             let ratio = it.ratio();
             let old = ratio.and_then(|it| it.reference);
@@ -93,20 +99,14 @@ impl LoadComparison {
             let (title, new) = (it.metric.title().to_owned(), it.metric.show(it.value));
             let request = named.then(|| request.to_owned());
             let cells = [title, old, new, quotient, change(it)];
-            request.into_iter().chain(cells).map(Into::into).collect()
+            request.into_iter().chain(cells).collect()
         };
-        Table::new(columns.collect(), self.figures().map(row))
+        Table::of(words, ["old", "new", "new/old", "change"], self.figures().map(row))
     }
 }
 
-impl LoadSummary {
-    fn source(&self) -> Source<'_> {
-        Source::of_load(&self.result, Some(self.name.clone()))
-    }
-}
-
-fn heading(side: &LoadSummary) -> String {
-    let LoadSummary { name, result, .. } = side;
+fn heading(side: &LoadSide<'_>) -> String {
+    let LoadSide { name, result, .. } = side;
     let (target, started) = (&result.report.config.target, &result.started);
     let started = if started.is_empty() { String::new() } else { format!(", {started}") };
     format!("{name}, {target}{started}")

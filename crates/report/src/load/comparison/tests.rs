@@ -8,6 +8,7 @@ use crate::{
     load::tests::result,
     schemas::tests::valid,
 };
+use std::sync::LazyLock;
 use wirebench_schema::load::{IdleMode, LoadModel, RateCurve, RequestOrder};
 
 fn environment(cpu_model: &str) -> Environment {
@@ -29,19 +30,20 @@ fn slower() -> LoadResult {
     new
 }
 
-fn compared(
-    old: &LoadResult,
-    new: &LoadResult,
+fn compared<'a>(
+    old: &'a LoadResult,
+    new: &'a LoadResult,
     differences: Differences,
-) -> Result<LoadComparison, NotComparable> {
-    let machine = environment("Model 1");
-    let old = LoadSide { name: "old", result: old, environment: Some(&machine) };
+) -> Result<LoadComparison<'a>, NotComparable> {
+    static MACHINE: LazyLock<Environment> = LazyLock::new(|| environment("Model 1"));
+    let old = LoadSide { name: "old", result: old, environment: Some(&*MACHINE) };
     compare_loads(&old, &LoadSide { name: "new", result: new, ..old }, differences)
 }
 
 #[test]
 fn figures_stand_side_by_side_without_a_verdict() {
-    let comparison = compared(&result(), &slower(), Differences::Refuse).unwrap();
+    let [old, new] = [result(), slower()];
+    let comparison = compared(&old, &new, Differences::Refuse).unwrap();
     assert_golden("load/compared.txt", &comparison.text());
     assert_golden_page("compare-loads.html", &comparison.html());
     let json = comparison.json();
@@ -118,14 +120,10 @@ fn another_machine_is_refused_and_an_unknown_one_is_a_warning() {
     assert!(
         matches!(refused, Err(NotComparable::Differ(found)) if found[0].to_string().contains("cpu_model"))
     );
-    let text =
-        compare_loads(&side("a", &old, Some(&one)), &side("b", &new, None), Differences::Refuse)
-            .unwrap()
-            .text();
-    assert!(
-        text.contains("b has no environment.json: cannot check that the machine is the same"),
-        "{text}"
-    );
+    let [known, unknown] = [side("a", &old, Some(&one)), side("b", &new, None)];
+    let text = compare_loads(&known, &unknown, Differences::Refuse).unwrap().text();
+    let warning = "b has no environment.json: cannot check that the machine is the same";
+    assert!(text.contains(warning), "{text}");
 }
 
 #[test]

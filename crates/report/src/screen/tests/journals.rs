@@ -28,10 +28,6 @@ fn two_rates() -> Journal {
     journal
 }
 
-fn model(journal: &Journal, stage: Stage) -> Model<'_> {
-    adapter::model(&Analysis::of(journal), stage)
-}
-
 fn shown(journal: &Journal) -> String {
     let text = page(&Analysis::of(journal), &Facts::default());
     assert!(width(&text) <= WIDTH, "{text}");
@@ -75,7 +71,7 @@ fn on_shared_cpus_the_scheduler_has_a_part_in_each_request() {
 #[test]
 fn a_load_has_one_headline_figure_in_every_form() {
     let journal = two_rates();
-    let model = model(&journal, Stage::Final);
+    let model = adapter::model(&Analysis::of(&journal));
     let analysis = Analysis::of(&journal);
     let report = crate::build::run(&analysis, None);
     let details = crate::table::document(&analysis, None, None).text(Paint::FILE);
@@ -134,7 +130,7 @@ fn a_disturbed_row_is_not_compared_and_a_disturbed_tail_is_hidden() {
     }
     let text = shown(&journal);
     assert_golden("page/a-disturbed-row-is-not-compared-and-a-disturbed.txt", &text);
-    let step = |journal: &Journal| model(journal, Stage::Final).disturbed;
+    let step = |journal: &Journal| adapter::model(&Analysis::of(journal)).disturbed;
     assert_eq!(step(&journal), Some("stop these programs and measure again"));
     change(&mut journal, ("go/net", "hello-20000"), |it| it.reasons.clear());
     assert_eq!(step(&journal), Some("measure for longer, or on another machine"));
@@ -200,7 +196,7 @@ fn a_baseline_that_is_not_valid_leaves_no_comparison() {
     change(&mut journal, ("c/epoll", "hello-20000"), |it| {
         it.reasons.push(reason(Weight::Invalid, "2 errors"));
     });
-    let model = model(&journal, Stage::Final);
+    let model = adapter::model(&Analysis::of(&journal));
     let outcomes: Vec<Outcome> = model.blocks[0].groups[1].outcomes().map(|(_, it)| it).collect();
     assert_eq!(outcomes, [Outcome::Withheld; 3], "{model:#?}");
 }

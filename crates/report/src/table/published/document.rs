@@ -10,8 +10,7 @@ use crate::{
     document::{self, Align, Block, Table},
     published_rows,
     published_table::{
-        ComparedCell, ComparedColumn, ComparedRow, ComparedTable, MeasuredRatio, measured,
-        published, tables,
+        ComparedCell, ComparedColumn, ComparedRow, ComparedTable, measured, published, tables,
     },
 };
 
@@ -90,11 +89,8 @@ fn cells(row: &ComparedRow<'_>, columns: &[ComparedColumn<'_>]) -> Vec<String> {
         cells.push(format!("{published}\n{}", of_this_run(column, cell)));
         if has_ratio(column) {
             let published = cell.published_ratio.map(|ratio| format!("{ratio:.2}"));
-            let measured = match &cell.ratio {
-                MeasuredRatio::Absent => ABSENT.to_owned(),
-                MeasuredRatio::Reference => "1.00".to_owned(),
-                MeasuredRatio::Ratio(ratio) => show_ratio(ratio),
-            };
+            let reference = if cell.is_reference { "1.00" } else { ABSENT };
+            let measured = cell.ratio.as_ref().map_or_else(|| reference.to_owned(), show_ratio);
             cells.push(format!("{}\n{measured}", published.as_deref().unwrap_or(ABSENT)));
         }
     }
@@ -104,17 +100,12 @@ fn cells(row: &ComparedRow<'_>, columns: &[ComparedColumn<'_>]) -> Vec<String> {
 /// A figure of this run; one of a row that is not valid has a mark.
 fn of_this_run(column: &ComparedColumn<'_>, cell: &ComparedCell) -> String {
     let scale = if column.column == Column::RequestsPerSecondPercent { 100.0 } else { 1.0 };
-    match &cell.ratio {
-        _ if !column.is_relative() => cell.measured.map_or_else(
-            || ABSENT.to_owned(),
-            |value| {
-                let mark = if cell.is_valid { "" } else { "!" };
-                format!("{}{}{mark}", cell.sign, measured(column.column, value))
-            },
-        ),
-        MeasuredRatio::Absent => ABSENT.to_owned(),
-        MeasuredRatio::Reference => measured(column.column, scale),
-        MeasuredRatio::Ratio(ratio) => relative(column.column, ratio, scale),
+    let mark = if cell.is_valid { "" } else { "!" };
+    match (cell.measured, &cell.ratio) {
+        (Some(value), _) => format!("{}{}{mark}", cell.sign, measured(column.column, value)),
+        (None, Some(ratio)) if column.is_relative() => relative(column.column, ratio, scale),
+        _ if column.is_relative() && cell.is_reference => measured(column.column, scale),
+        _ => ABSENT.to_owned(),
     }
 }
 
