@@ -1,6 +1,6 @@
 //! The figures of the requests of each name, of one load or of the servers of a run.
 
-use wirebench_schema::load::{LatencySummary, LoadReport, NamedRequests};
+use wirebench_schema::load::{LatencySummary, LoadReport, NamedRequests, RequestSet};
 
 use crate::{
     analysis::{Row, WorkloadRows},
@@ -42,6 +42,14 @@ impl<'a> From<&'a NamedRequests> for RequestFigures<'a> {
 /// All requests of a load, then those of each name.
 pub(crate) fn requests(load: &LoadReport) -> impl Iterator<Item = RequestFigures<'_>> {
     [load.into()].into_iter().chain(load.by_name.iter().map(RequestFigures::from))
+}
+
+/// The name of these requests, if all have the same one.
+pub(crate) fn only_name(requests: Option<&RequestSet>) -> Option<String> {
+    match requests?.names().as_slice() {
+        [name] => Some((*name).to_owned()),
+        _ => None,
+    }
 }
 
 /// The requests of each name over all runs of a server that count, in every state of the machine; none where all

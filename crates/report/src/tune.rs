@@ -19,8 +19,8 @@ use wirebench_schema::{
 
 use crate::{
     Report,
-    compare::{Gate, conditions_block},
     document::Document,
+    gates::{Gate, conditions_block},
     idle_words,
     load_words::describe_payload,
     table::{

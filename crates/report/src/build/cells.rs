@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use wirebench_schema::{
+    id::VariantId,
     journal::{Journal, ReasonKind, Weight},
-    load::{LatencyFigure, LoadModel, NamedRequests, RateCurve},
+    load::{LatencyFigure, LoadModel, LoadReport, NamedRequests, RateCurve},
     suite::{Phase, Workload},
 };
 use wirebench_stats::{geometric_mean_interval, median, outliers};
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// The latencies that the requests of a name have.
-const LATENCIES: [LatencyFigure; 3] = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
+const LATENCIES: [LatencyFigure; 8] = LatencyFigure::ALL;
 
 /// The rows at `instances` together, at least one, and the requests of each name.
 pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usize]) -> Vec<Cell> {
@@ -44,28 +45,31 @@ pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usiz
             invalid: sum(&|it| it.invalid()),
             tail_invalid: sum(&|it| it.tail_invalid()),
         },
-        errors: of.iter().map(|row| row.errors()).sum(),
         bound_by,
         generator_limited: of.iter().any(|row| row.is_limited()),
         saturated: first.saturated().filter(|_| phase == Phase::Saturate),
         wake_up: first.waking,
-        figures: Metric::of_phase(phase).iter().filter_map(|it| figure(&of, *it)).collect(),
+        figures: metrics(phase).filter_map(|it| figure(&of, it)).collect(),
         reasons,
         notes,
-        ..of_workload(&rows.workload, first.variant.to_string(), first.copy)
+        ..of_workload(&rows.workload, first.variant, first.copy)
     };
-    with_names(whole, &of)
+    let loads: Vec<_> = of.iter().flat_map(|row| row.measurements()).map(|it| &it.load).collect();
+    let sum = |of_load: fn(&LoadReport) -> u64| loads.iter().map(|it| of_load(it)).sum();
+    let failed = sum(|it| it.errors.requests());
+    let connections = sum(|it| it.errors.total() - it.errors.requests());
+    with_names(whole.with_counts(sum(|it| it.requests), failed, connections), &of)
 }
 
 /// What a workload says of each of its cells.
-fn of_workload(workload: &Workload, server: String, copy: u32) -> Cell {
+pub(crate) fn of_workload(workload: &Workload, variant: &VariantId, copy: u32) -> Cell {
     let rate = match &workload.model {
         LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(*rate as f64),
         _ => None,
     };
-    let (load, phase) = (workload.name.clone(), workload.phase);
     Cell {
-        id: CellId { load, request: None, phase, server, copy },
+        id: CellId::of(workload, variant, copy),
+        only_request: by_name::only_name(workload.requests.as_ref()),
         connections: workload.connections,
         workers: workload.workers,
         rate,
@@ -78,18 +82,17 @@ fn with_names(whole: Cell, rows: &[&Row<'_>]) -> Vec<Cell> {
     let named: Vec<NamedRequests> = rows.iter().flat_map(|row| by_name::of_row(row)).collect();
     let of_name = |named: &NamedRequests| Cell {
         id: CellId { request: Some(named.name.clone()), ..whole.id.clone() },
-        errors: named.errors,
         figures: named_figures(&named.into(), |metric| match metric.is_tail() {
             true => whole.tail_valid,
             false => whole.valid,
         }),
-        ..whole.clone()
+        ..whole.clone().with_counts(named.requests, named.errors, 0)
     };
     let named: Vec<Cell> = named.iter().map(of_name).collect();
     [whole].into_iter().chain(named).collect()
 }
 
-/// The figures of requests. A latency that is only a bound is not valid.
+/// The figures of requests.
 fn named_figures(requests: &RequestFigures<'_>, is_valid: impl Fn(Metric) -> bool) -> Vec<Figure> {
     let throughput = (Metric::Throughput, requests.requests_per_second, true);
     let latencies = requests.latency.into_iter().flat_map(|latency| {
@@ -97,9 +100,25 @@ fn named_figures(requests: &RequestFigures<'_>, is_valid: impl Fn(Metric) -> boo
     });
     let figure = |(metric, value, is_known)| {
         let reads = if is_known { Reads::Exactly } else { Reads::AtLeast };
-        Figure { reads, ..Figure::of(metric, value, is_known && is_valid(metric)) }
+        Figure { reads, ..Figure::of(metric, value, is_valid(metric)) }
     };
     [throughput].into_iter().chain(latencies).map(figure).collect()
+}
+
+/// The metrics of which a cell may have a figure: those that are compared, and those that conditions may be about.
+fn metrics(phase: Phase) -> impl Iterator<Item = Metric> {
+    let compared = Metric::of_phase(phase).iter().copied();
+    let others = Metric::limitable().filter(|it| it.compared().is_none());
+    compared.chain(others.filter(move |_| phase != Phase::Idle))
+}
+
+/// A latency is a lower bound where no reply took as long in at least half of the runs.
+fn of_replies(rows: &[&Row<'_>], metric: Metric) -> Reads {
+    let Metric::Latency(figure) = metric else { return Reads::Exactly };
+    let loads = rows.iter().flat_map(|row| row.measurements()).map(|it| &it.load);
+    let latencies: Vec<_> = loads.filter_map(|it| it.latency.as_ref()).collect();
+    let bounds = latencies.iter().filter(|it| figure.is_lower_bound(it)).count();
+    if bounds > 0 && 2 * bounds >= latencies.len() { Reads::AtLeast } else { Reads::Exactly }
 }
 
 /// A metric over all cohorts and instances; none without a value.
@@ -122,7 +141,7 @@ fn figure(rows: &[&Row<'_>], metric: Metric) -> Option<Figure> {
     Some(Figure {
         // The instances of a cohort are no independent values.
         interval: geometric_mean_interval(&values).filter(|_| rows.len() == 1),
-        reads: Reads::of(metric, is_limited, false),
+        reads: of_replies(rows, metric).with(Reads::of(metric, is_limited, false)),
         samples,
         ..Figure::of(metric, median(&values)?, valid)
     })

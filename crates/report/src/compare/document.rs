@@ -2,11 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::{Change, Comparison, Summary, gate_words::conditions, words};
+use super::{Change, Comparison, Summary, words};
 use crate::{
     Report,
     analysis::Inconclusive,
     document::{Block, Cell, Column, Document, Paint, Row, Table},
+    gates::conditions_block,
     html::ratio::{self, LEGEND},
     notes::Remark,
     order::grouped,
@@ -76,7 +77,7 @@ impl Comparison {
             Block::Lines(scope.into_iter().collect()),
             Block::Table(self.table(rows)),
             Block::Chart(self.ratios()),
-            conditions(self.gate.as_ref()),
+            conditions_block(self.gate.as_ref()),
             Block::Details(more),
             Block::Details(vec![Block::list("legend", READING_AID.map(str::to_owned).to_vec())]),
         ];
@@ -98,9 +99,10 @@ impl Comparison {
 
     /// Each metric on an axis of its own: the tail of latency moves by factors where CPU time moves by a few percent.
     fn ratios(&self) -> Markup {
-        let name = |it: &Change| format!("{} {}", it.cell.workload, it.cell.entry());
+        let name = |it: &Change| it.cell.to_string();
         let changes = self.changes.iter();
-        let by_metric = grouped(changes.map(|it| (words::title(it.metric), (name(it), &it.ratio))));
+        let by_metric =
+            grouped(changes.map(|it| (words::title(it.metric), (name(it), &it.ratio.judged))));
         html! {
             @if !by_metric.is_empty() { p.legend { (LEGEND) } }
             @for (metric, ratios) in by_metric { (ratio::table(&format!("{metric}, new/old"), &ratios)) }
@@ -118,28 +120,31 @@ fn cells(change: &Change) -> Vec<Cell> {
     let of = |prefix: &'static str, doubts: &[Remark]| -> Vec<Remark> {
         doubts.iter().map(|doubt| doubt.clone().prefixed(prefix)).collect()
     };
-    let mut notes = of("in the older result: ", &change.old.doubts);
-    notes.extend(of("in the newer result: ", &change.new.doubts));
+    let [old, new] = &change.doubts;
+    let mut notes = of("in the older result: ", old);
+    notes.extend(of("in the newer result: ", new));
     let doubtful = if notes.is_empty() { "" } else { "! " };
     if change.movement().is_some() && change.same_program == Some(true) {
         notes.push("same program in both results: something else changed".into());
     }
     let metric = change.metric;
+    let old = change.ratio.reference.map_or_else(String::new, |it| words::figure(metric, it));
     let entry = format!("{doubtful}{}", change.cell.entry());
     vec![
-        change.cell.workload.clone().into(),
+        change.cell.load.clone().into(),
         Cell { notes, ..entry.into() },
         words::title(metric).into(),
-        words::figure(metric, change.old.median).into(),
-        words::figure(metric, change.new.median).into(),
-        words::estimate(change.ratio.reads, &change.ratio.estimate).into(),
+        old.into(),
+        words::figure(metric, change.value).into(),
+        words::estimate(&change.ratio.judged).into(),
         verdict(change).into(),
     ]
 }
 
 fn verdict(change: &Change) -> String {
-    match change.ratio.inconclusive {
-        None | Some(Inconclusive::WideInterval) => change.words.clone(),
-        Some(reason) => format!("{}: {}", change.words, reason.words()),
+    let words = change.claim().words(change.metric);
+    match change.ratio.judged.inconclusive {
+        None | Some(Inconclusive::WideInterval) => words,
+        Some(reason) => format!("{words}: {}", reason.words()),
     }
 }

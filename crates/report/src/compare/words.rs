@@ -5,20 +5,21 @@
 use std::collections::BTreeSet;
 use wirebench_stats::Estimate;
 
-use super::{Change, Comparison, Movement, Yardstick};
+use super::{Comparison, Movement, Yardstick};
 use crate::{
-    analysis::{Metric, MetricFacts, Reads},
+    analysis::{Claim, JudgedRatio, Metric, MetricFacts},
     interval,
 };
 
 /// A change with its sign, such as `-5.0 % ±0.6`.
-pub(crate) fn estimate(reads: Reads, estimate: &Estimate) -> String {
-    format!("{}{}", reads.sign(), interval::change(estimate.value, estimate.interval))
+pub(crate) fn estimate(ratio: &JudgedRatio) -> String {
+    let Estimate { value, interval, .. } = ratio.estimate;
+    format!("{}{}", ratio.reads.sign(), interval::change(value, interval))
 }
 
 /// A change in a sentence, such as `requests/s -5.0 % ±0.6`.
-pub(crate) fn change(change: &Change) -> String {
-    format!("{} {}", title(change.metric), estimate(change.ratio.reads, &change.ratio.estimate))
+pub(crate) fn change(metric: Metric, ratio: &JudgedRatio) -> String {
+    format!("{} {}", title(metric), estimate(ratio))
 }
 
 /// The name of a metric beside figures that have a unit of their own.
@@ -45,8 +46,9 @@ pub(super) const SCOPE: &str = "each result is one session; the intervals do not
 
 /// `10 figures compared: 2 worse, 1 better, 7 the same`
 pub(super) fn summary(comparison: &Comparison) -> String {
-    let [worse, better, same] = [Movement::Worse, Movement::Better, Movement::Same]
-        .map(|wanted| comparison.changes.iter().filter(|it| it.verdict == wanted).count());
+    let [worse, better] = [Movement::Worse, Movement::Better]
+        .map(|wanted| comparison.changes.iter().filter(|it| it.movement() == Some(wanted)).count());
+    let same = comparison.changes.iter().filter(|it| it.claim() == Claim::Same).count();
     if comparison.nothing_differs {
         return "same program in every row, nothing to compare; --force compares anyway".to_owned();
     }
@@ -88,7 +90,7 @@ pub(super) fn basis(comparison: &Comparison) -> String {
              figures changed by {drift}"
         )
     };
-    let margins = comparison.changes.iter().map(|it| it.ratio.margin);
+    let margins = comparison.changes.iter().map(|it| it.ratio.judged.margin);
     let share = |margin: f64| format!("{:.1} %", margin * 100.0);
     let margins = spread(margins, share).map(|margins| format!("; margin {margins}"));
     format!("{basis}{}", margins.unwrap_or_default())

@@ -4,7 +4,8 @@ use super::*;
 use crate::tune::tests::{FOUND, search};
 use crate::{
     Details, Report,
-    compare::{Differences, GateVerdict, gate_lines},
+    analysis::Analysis,
+    compare::Differences,
     fixtures::{
         add_reason, alter, assert_golden, cost_pair, journal_of, limited, measured, pair, rate,
         reason, run,
@@ -12,13 +13,13 @@ use crate::{
     load::{Load, LoadSide, compare_loads},
     schemas::tests::valid,
     screen::{self, Facts},
-    tune::{SUITE, TuneReport},
+    tune::{SUITE, TuneReport, Tuned},
 };
 use wirebench_schema::{
-    journal::{Cause, Outcome, Run, SearchResult, Weight},
+    journal::{Cause, Journal, Outcome, Run, SearchResult, Unavailable, Weight},
     load::{
-        ErrorCounts, LatencySummary, LoadResult, NamedRequests, Offered, RateCurve, RequestFile,
-        RequestOrder,
+        ErrorCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, LoadResult, NamedRequests,
+        Offered, RateCurve, RequestFile, RequestOrder,
     },
 };
 

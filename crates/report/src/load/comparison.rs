@@ -10,7 +10,8 @@ use super::view::cell;
 use crate::{
     analysis::JudgedRatio,
     by_name::{RequestFigures, requests},
-    compare::{Difference, Differences, Gate, NotComparable},
+    compare::{Difference, Differences, NotComparable},
+    gates::Gate,
     origin::Origin,
     view::{Cell, Ratio, Reference},
 };

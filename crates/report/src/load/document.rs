@@ -8,9 +8,9 @@ use wirebench_schema::load::{
 use super::{Load, charts, doubts};
 use crate::{
     by_name::{self, cell, latency_cells},
-    compare::conditions_block,
     distribution::{self, Distribution},
     document::{Block, Cell, Column, Document, Table},
+    gates::conditions_block,
     load_text::{Detail, Wanted, load_text},
     load_words,
     origin::Origin,

@@ -10,14 +10,15 @@ use wirebench_schema::{
 use super::doubts;
 use crate::{
     analysis::{Metric, Reads},
-    by_name::{RequestFigures, requests},
+    by_name::{RequestFigures, only_name, requests},
     view::{Cell, CellId, FORMAT, Figure, ResultView, Runs, Source, Verb},
 };
 
 /// The name of every load.
 const LOAD: &str = "load";
 
-const METRICS: [Metric; 8] = [
+/// The figures that a comparison of loads shows.
+pub(super) const SHOWN: [Metric; 8] = [
     Metric::Throughput,
     Metric::Latency(LatencyFigure::Mean),
     Metric::P50,
@@ -39,15 +40,16 @@ pub(super) fn view(result: &LoadResult) -> ResultView<'_> {
     }
 }
 
-pub(super) fn cell(report: &LoadReport, requests: &RequestFigures<'_>) -> Cell {
+pub(crate) fn cell(report: &LoadReport, requests: &RequestFigures<'_>) -> Cell {
     let (verdict, doubts) = (verdict(report), doubts(report));
     let (valid, is_limited) = (doubts.is_empty(), verdict.limit == Bound::Generator);
     let of = cell_of(&report.config);
     let figure = |metric| {
-        let (value, reads) = value(metric, requests, is_limited);
+        let (value, reads) = value(metric, report, requests, is_limited);
         Some(Figure { reads, ..Figure::of(metric, value?, valid) })
     };
-    Cell {
+    let failed = requests.name.map_or_else(|| report.errors.requests(), |_| requests.errors);
+    let cell = Cell {
         id: CellId { request: requests.name.map(str::to_owned), ..of.id },
         valid,
         tail_valid: valid,
@@ -60,16 +62,22 @@ pub(super) fn cell(report: &LoadReport, requests: &RequestFigures<'_>) -> Cell {
         trouble: (!valid).then(|| doubts.join("; ")),
         generator_limited: is_limited,
         bound_by: vec![verdict.limit],
-        errors: requests.errors,
-        figures: METRICS.into_iter().filter_map(figure).collect(),
+        figures: Metric::limitable().filter_map(figure).collect(),
         notes: verdict.reasons.into_iter().chain(verdict.cautions).collect(),
         ..of
-    }
+    };
+    cell.with_counts(requests.requests, failed, requests.errors - failed)
 }
 
 /// A figure of some requests, if they have it, and how it is to be read.
-fn value(metric: Metric, requests: &RequestFigures<'_>, is_limited: bool) -> (Option<f64>, Reads) {
+fn value(
+    metric: Metric,
+    report: &LoadReport,
+    requests: &RequestFigures<'_>,
+    is_limited: bool,
+) -> (Option<f64>, Reads) {
     let of_generator = Reads::of(metric, is_limited, false);
+    let is_whole = requests.name.is_none();
     match (metric, requests.latency) {
         (Metric::Latency(_), None) => (None, Reads::Exactly),
         (Metric::Latency(figure), Some(latency)) => {
@@ -78,7 +86,12 @@ fn value(metric: Metric, requests: &RequestFigures<'_>, is_limited: bool) -> (Op
             (Some(figure.of(latency)), of_replies.with(of_generator))
         }
         (Metric::Errors, _) => (Some(requests.errors as f64), of_generator),
-        _ => (Some(requests.requests_per_second), of_generator),
+        (Metric::Throughput, _) => (Some(requests.requests_per_second), of_generator),
+        (Metric::Achieved, _) if is_whole => (report.achieved_share(), of_generator),
+        (Metric::Unsent, _) if is_whole => {
+            (report.offered.map(|it| it.owed_at_end as f64), of_generator)
+        }
+        _ => (None, of_generator),
     }
 }
 
@@ -96,6 +109,7 @@ pub(super) fn cell_of(config: &LoadConfig) -> Cell {
             server: config.target.to_string(),
             ..CellId::default()
         },
+        only_request: only_name(config.requests.as_ref()),
         connections: config.connections,
         rate,
         ..Cell::default()

@@ -26,8 +26,8 @@ use super::{
 use crate::{
     analysis::{Analysis, WorkloadRows},
     by_name,
-    compare::conditions_block,
     document::parts,
+    gates::conditions_block,
     generators,
     html::{
         document,

@@ -45,9 +45,9 @@ fn significant(change: &compare::Change) -> Option<Change> {
     let movement = change.movement()?;
     Some(Change {
         server: change.cell.entry(),
-        workload: change.cell.workload.clone(),
-        change: words::change(change),
-        margin: percent(change.ratio.margin),
+        workload: change.cell.load.clone(),
+        change: words::change(change.metric, &change.ratio.judged),
+        margin: percent(change.ratio.judged.margin),
         is_better: movement == Movement::Better,
     })
 }

@@ -15,7 +15,8 @@ use wirebench_schema::{
 use super::{Cell, Figure, PublishedReport, Role};
 use crate::{
     analysis::{BaselineCheck, MachineStates, Metric, MetricFacts},
-    compare::{Difference, Gate, LeftOut, Yardstick},
+    compare::{Difference, LeftOut, Yardstick},
+    gates::Gate,
     tune::ProbedRate,
     why::Why,
 };
@@ -211,12 +212,12 @@ impl ResultView<'_> {
 
     /// Each figure that may be tracked: those that are valid, because trackers have no mark for others.
     pub(crate) fn tracked(&self) -> impl Iterator<Item = (&Cell, &Figure)> {
-        self.figures().filter(|(_, figure)| figure.valid)
+        self.figures().filter(|(_, figure)| figure.is_known())
     }
 
     /// How many figures are not.
     pub(crate) fn not_valid(&self) -> usize {
-        self.figures().filter(|(_, figure)| !figure.valid).count()
+        self.figures().filter(|(_, figure)| !figure.is_known()).count()
     }
 
     /// What a form without marks cannot say: servers that are not valid, and figures that are only bounds.

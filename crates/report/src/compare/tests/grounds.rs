@@ -221,7 +221,7 @@ fn costs_at_two_rates_are_kept_apart_and_say_how_to_get_one() {
     let (old, mut new) = pair();
     new.rates = vec![rate(25_000)];
     let comparison = compared(&old, &new, &CompareOptions::default());
-    assert!(comparison.changes.iter().all(|it| it.cell.workload != "hello-cost"));
+    assert!(comparison.changes.iter().all(|it| it.cell.load != "hello-cost"));
     let apart = comparison.left_out.iter().filter(|it| it.presence == Presence::Both);
     let apart: Vec<String> = apart.map(ToString::to_string).collect();
     assert_eq!(apart.len(), 3, "{apart:#?}");
@@ -229,7 +229,7 @@ fn costs_at_two_rates_are_kept_apart_and_say_how_to_get_one() {
                     requests/s: use the same rate in both runs with `wirebench run --rate N`";
     assert!(apart.contains(&expected.to_owned()), "{apart:#?}");
     let forced = compared(&old, &new, &forced());
-    assert!(forced.changes.iter().any(|it| it.cell.workload == "hello-cost"));
+    assert!(forced.changes.iter().any(|it| it.cell.load == "hello-cost"));
     assert!(forced.forced[0].to_string().starts_with("the rate of hello-cost was `"));
 }
 
@@ -238,7 +238,7 @@ fn a_rate_that_was_found_equals_one_that_was_given() {
     let (old, mut new) = pair();
     new.start.workloads[1] = new.start.workloads[1].at_rate(20_000);
     let comparison = compared(&old, &new, &CompareOptions::default());
-    assert!(comparison.changes.iter().any(|it| it.cell.workload == "hello-cost"));
+    assert!(comparison.changes.iter().any(|it| it.cell.load == "hello-cost"));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Two loads as a document and as rows.
 
-use super::{LoadComparison, LoadSummary};
+use super::{super::view::SHOWN, LoadComparison, LoadSummary};
 use crate::{
     Report,
     analysis::{JudgedRatio, Metric, MetricFacts, Reads},
-    compare::conditions_block,
     document::{self, Block, Column, Document, Paint, Table},
+    gates::conditions_block,
     interval,
     view::{Cell, ComparisonFacts, FORMAT, Figure, ResultView, Source, Verb},
 };
@@ -63,9 +63,11 @@ impl LoadComparison {
         self.document().text(Paint::FILE)
     }
 
-    /// All figures, with the requests that they are of.
+    /// The figures that are shown, with the requests that they are of.
     fn figures(&self) -> impl Iterator<Item = (&Cell, &Figure)> {
-        self.cells.iter().flat_map(|cell| cell.figures.iter().map(move |it| (cell, it)))
+        self.cells
+            .iter()
+            .flat_map(|cell| SHOWN.into_iter().filter_map(move |it| Some((cell, cell.figure(it)?))))
     }
 
     /// `requests/s -5.0 %, p50 +1.0 %, p99 +12 %`
