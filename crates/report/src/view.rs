@@ -8,7 +8,7 @@ mod figure;
 mod published;
 mod result_view;
 
-pub use cell::{Cell, CellId, Reasons, Role, Runs};
+pub use cell::{Cell, CellId, Reasons, Runs};
 pub use figure::{Figure, Ratio, Reference, Sample};
 pub(crate) use published::published;
 pub use published::{PublishedReport, PublishedRowReport};

@@ -5,10 +5,10 @@ use wirebench_schema::{gate::Condition, journal::Journal};
 
 use super::{Ab, Side};
 use crate::{
-    analysis::{Metric, MetricFacts, WorkloadRows},
+    analysis::{Metric, MetricFacts, Role, WorkloadRows},
     build::{cell, loads, of_workload},
     gates::{self, Evidence, Gate, Lost},
-    view::{Cell, FORMAT, Ratio, Reference, ResultView, Role, Source, Verb},
+    view::{Cell, FORMAT, Ratio, Reference, ResultView, Source, Verb},
     why::whys,
 };
 

@@ -1,6 +1,8 @@
 //! From a journal to the rows of each workload: which runs belong together, and what role a row
 //! has. Only runs that count are in a row. It compares nothing.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::{
     array,
     cell::OnceCell,
@@ -26,7 +28,7 @@ use super::{
     looks::looks,
     slices::{self, FromSlices, OF_ONE_STATE},
 };
-use crate::table_units::numbered;
+use crate::{names::names, table_units::numbered};
 
 #[derive(Clone, Debug)]
 pub struct WorkloadRows<'a> {
@@ -53,16 +55,27 @@ pub struct WorkloadRows<'a> {
     pub(super) comparisons: [OnceCell<Comparison>; Metric::ALL.len()],
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// The part of a row among the others of its workload.
+#[derive(Clone, Copy, Debug, Default, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     Baseline,
     /// The baseline's second instance, with which it is checked (A/A).
     SecondOfBaseline,
     /// What was to be that, of a baseline whose first run has no figures in any block: it has failed
     /// each time, or the suite was cut off before it came. It is compared as an entrant.
+    #[serde(rename = "entrant")]
+    #[schemars(skip)]
     SecondWithoutFirst,
     /// A variant, or a further copy of one.
+    #[default]
     Entrant,
+}
+
+names! {
+    /// The name in files.
+    pub name of Role: Baseline = "baseline", SecondOfBaseline = "second-of-baseline",
+        SecondWithoutFirst = "entrant", Entrant = "entrant";
 }
 
 /// The runs of one variant, or of one copy of it, in one workload.

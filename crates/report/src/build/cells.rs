@@ -4,21 +4,18 @@ use std::collections::BTreeMap;
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, ReasonKind, Weight},
-    load::{LatencyFigure, LoadModel, LoadReport, NamedRequests, RateCurve},
+    load::{LoadModel, LoadReport, NamedRequests, RateCurve},
     suite::{Phase, Workload},
 };
 use wirebench_stats::{geometric_mean_interval, median, outliers};
 
 use crate::{
-    analysis::{self, Metric, MetricFacts, Reads, Row, WorkloadRows},
-    by_name::{self, RequestFigures},
+    analysis::{Metric, MetricFacts, Reads, Row, WorkloadRows},
+    by_name,
     notes::Notes,
     remarks::remarks,
-    view::{Cell, CellId, Figure, Reasons, Role, Runs, Sample},
+    view::{Cell, CellId, Figure, Reasons, Runs, Sample},
 };
-
-/// The latencies that the requests of a name have.
-const LATENCIES: [LatencyFigure; 8] = LatencyFigure::ALL;
 
 /// The rows at `instances` together, at least one, and the requests of each name.
 pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usize]) -> Vec<Cell> {
@@ -35,7 +32,7 @@ pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usiz
     bound_by.dedup();
     let whole = Cell {
         trouble: (!valid).then(|| trouble(&reasons, &notes)),
-        role: Role::of(first.role),
+        role: first.role,
         class: first.class,
         valid,
         tail_valid: is_compared(Metric::P99),
@@ -63,17 +60,21 @@ pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usiz
 
 /// What a workload says of each of its cells.
 pub(crate) fn of_workload(workload: &Workload, variant: &VariantId, copy: u32) -> Cell {
-    let rate = match &workload.model {
-        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(*rate as f64),
-        _ => None,
-    };
     Cell {
         id: CellId::of(workload, variant, copy),
         only_request: by_name::only_name(workload.requests.as_ref()),
         connections: workload.connections,
         workers: workload.workers,
-        rate,
+        rate: rate(&workload.model),
         ..Cell::default()
+    }
+}
+
+/// The rate that was asked for, if it does not change.
+pub(crate) fn rate(model: &LoadModel) -> Option<f64> {
+    match model {
+        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(*rate as f64),
+        _ => None,
     }
 }
 
@@ -82,9 +83,8 @@ fn with_names(whole: Cell, rows: &[&Row<'_>]) -> Vec<Cell> {
     let named: Vec<NamedRequests> = rows.iter().flat_map(|row| by_name::of_row(row)).collect();
     let of_name = |named: &NamedRequests| Cell {
         id: CellId { request: Some(named.name.clone()), ..whole.id.clone() },
-        figures: named_figures(&named.into(), |metric| match metric.is_tail() {
-            true => whole.tail_valid,
-            false => whole.valid,
+        figures: of_requests(named, None, whole.generator_limited, |metric| {
+            if metric.is_tail() { whole.tail_valid } else { whole.valid }
         }),
         ..whole.clone().with_counts(named.requests, named.errors, 0)
     };
@@ -92,17 +92,27 @@ fn with_names(whole: Cell, rows: &[&Row<'_>]) -> Vec<Cell> {
     [whole].into_iter().chain(named).collect()
 }
 
-/// The figures of requests.
-fn named_figures(requests: &RequestFigures<'_>, is_valid: impl Fn(Metric) -> bool) -> Vec<Figure> {
-    let throughput = (Metric::Throughput, requests.requests_per_second, true);
-    let latencies = requests.latency.into_iter().flat_map(|latency| {
-        LATENCIES.map(|it| (Metric::Latency(it), it.of(latency), !it.is_lower_bound(latency)))
-    });
-    let figure = |(metric, value, is_known)| {
-        let reads = if is_known { Reads::Exactly } else { Reads::AtLeast };
-        Figure { reads, ..Figure::of(metric, value, is_valid(metric)) }
+/// The figures of some requests, or of all in `load`.
+pub(crate) fn of_requests(
+    requests: &NamedRequests,
+    load: Option<&LoadReport>,
+    is_limited: bool,
+    is_valid: impl Fn(Metric) -> bool,
+) -> Vec<Figure> {
+    let figure = |metric| {
+        let (value, is_known) = match (metric, &requests.latency) {
+            (Metric::Throughput, _) => (requests.requests_per_second, true),
+            (Metric::Errors, _) => (requests.errors as f64, true),
+            (Metric::Latency(it), Some(latency)) => (it.of(latency), !it.is_lower_bound(latency)),
+            (Metric::Achieved, _) => (load?.achieved_share()?, true),
+            (Metric::Unsent, _) => (load?.offered?.owed_at_end as f64, true),
+            _ => return None,
+        };
+        let of_replies = if is_known { Reads::Exactly } else { Reads::AtLeast };
+        let reads = of_replies.with(Reads::of(metric, is_limited, false));
+        Some(Figure { reads, ..Figure::of(metric, value, is_valid(metric)) })
     };
-    [throughput].into_iter().chain(latencies).map(figure).collect()
+    Metric::limitable().filter_map(figure).collect()
 }
 
 /// The metrics of which a cell may have a figure: those that are compared, and those that conditions may be about.
@@ -145,16 +155,6 @@ fn figure(rows: &[&Row<'_>], metric: Metric) -> Option<Figure> {
         samples,
         ..Figure::of(metric, median(&values)?, valid)
     })
-}
-
-impl Role {
-    fn of(role: analysis::Role) -> Self {
-        match role {
-            analysis::Role::Baseline => Self::Baseline,
-            analysis::Role::SecondOfBaseline => Self::SecondOfBaseline,
-            analysis::Role::Entrant | analysis::Role::SecondWithoutFirst => Self::Entrant,
-        }
-    }
 }
 
 /// The gravest reason of the runs, or why there is none.

@@ -4,9 +4,9 @@ use wirebench_schema::journal::Journal;
 
 use super::{Change, Comparison, words};
 use crate::{
-    analysis::WorkloadRows,
+    analysis::{Role, WorkloadRows},
     build::cell,
-    view::{Cell, ComparisonFacts, FORMAT, ResultView, Role, Verb},
+    view::{Cell, ComparisonFacts, FORMAT, ResultView, Verb},
 };
 
 /// All cells of the newer result, with these changes.

@@ -15,7 +15,7 @@ use crate::{
     load,
     not_measured::{is_named, not_measured},
     tune::Tuned,
-    view::{self, Cell, CellId, Figure, Verb},
+    view::{Cell, CellId, Figure, Verb},
 };
 
 /// The conditions on a result of `run`: changes are those of a server against the baseline.
@@ -39,7 +39,7 @@ fn lost(journal: &Journal, evidence: &Evidence<'_>, conditions: &[Condition]) ->
             Limit::Change(_) => condition.figure.changes_in(phase).is_some(),
             _ => evidence.concerns(condition, it),
         };
-        let is_whole = it.id.request.is_none() && it.role != view::Role::SecondOfBaseline;
+        let is_whole = it.id.request.is_none() && it.role != Role::SecondOfBaseline;
         let is_judged = is_whole && phase != Phase::Idle && !evidence.is_reference(it);
         it.runs.measured == 0 && is_judged && conditions.iter().any(by)
     };

@@ -8,9 +8,9 @@ use wirebench_schema::{
 
 use super::{ConditionResult, Evidence, Hit, Kept};
 use crate::{
-    analysis::{Inconclusive, Metric, MetricFacts, Reads},
+    analysis::{Inconclusive, Metric, MetricFacts, Reads, Role},
     table_units::{latency, percent, thousands},
-    view::{Cell, Figure, Role, Verb},
+    view::{Cell, Figure, Verb},
 };
 
 /// Whether a phase is measured for the value of this figure.
@@ -44,7 +44,7 @@ impl Evidence<'_> {
 
     /// Others are compared with a reference, so that only conditions that name it concern it.
     pub(super) fn is_reference(&self, cell: &Cell) -> bool {
-        let is_entrant = |it: &Cell| it.id.load == cell.id.load && it.role == Role::Entrant;
+        let is_entrant = |it: &Cell| it.id.load == cell.id.load && it.role.is_compared();
         cell.role == Role::Baseline && self.cells.iter().any(is_entrant)
     }
 

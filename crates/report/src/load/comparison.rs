@@ -3,13 +3,16 @@
 mod grounds;
 mod shown;
 
-use wirebench_schema::{environment::Environment, load::LoadResult};
+use wirebench_schema::{
+    environment::Environment,
+    load::{LoadResult, NamedRequests},
+};
 use wirebench_stats::Estimate;
 
 use super::view::cell;
 use crate::{
     analysis::JudgedRatio,
-    by_name::{RequestFigures, requests},
+    by_name::requests,
     compare::{Difference, Differences, NotComparable},
     gates::Gate,
     origin::Origin,
@@ -60,7 +63,7 @@ pub fn compare_loads(
         return Err(NotComparable::Differ(found));
     }
     let [before, after] = [old, new].map(|side| &side.result.report);
-    let of_name = |it: RequestFigures<'_>| {
+    let of_name = |it: NamedRequests| {
         let same = requests(after).find(|other| other.name == it.name)?;
         Some(against(cell(after, &same), &cell(before, &it)))
     };

@@ -3,15 +3,16 @@
 use wirebench_judge::load::verdict;
 use wirebench_schema::{
     journal::Bound,
-    load::{LatencyFigure, LoadConfig, LoadModel, LoadReport, LoadResult, RateCurve},
+    load::{LatencyFigure, LoadConfig, LoadModel, LoadReport, LoadResult, NamedRequests},
     suite::Phase,
 };
 
 use super::doubts;
 use crate::{
-    analysis::{Metric, Reads},
-    by_name::{RequestFigures, only_name, requests},
-    view::{Cell, CellId, FORMAT, Figure, ResultView, Runs, Source, Verb},
+    analysis::Metric,
+    build::{of_requests, rate},
+    by_name::{only_name, requests},
+    view::{Cell, CellId, FORMAT, ResultView, Runs, Source, Verb},
 };
 
 /// The name of every load.
@@ -40,17 +41,15 @@ pub(super) fn view(result: &LoadResult) -> ResultView<'_> {
     }
 }
 
-pub(crate) fn cell(report: &LoadReport, requests: &RequestFigures<'_>) -> Cell {
+pub(crate) fn cell(report: &LoadReport, requests: &NamedRequests) -> Cell {
     let (verdict, doubts) = (verdict(report), doubts(report));
     let (valid, is_limited) = (doubts.is_empty(), verdict.limit == Bound::Generator);
     let of = cell_of(&report.config);
-    let figure = |metric| {
-        let (value, reads) = value(metric, report, requests, is_limited);
-        Some(Figure { reads, ..Figure::of(metric, value?, valid) })
-    };
-    let failed = requests.name.map_or_else(|| report.errors.requests(), |_| requests.errors);
+    let request = Some(requests.name.clone()).filter(|it| !it.is_empty());
+    let whole = Some(report).filter(|_| request.is_none());
+    let failed = whole.map_or(requests.errors, |it| it.errors.requests());
     let cell = Cell {
-        id: CellId { request: requests.name.map(str::to_owned), ..of.id },
+        id: CellId { request, ..of.id },
         valid,
         tail_valid: valid,
         runs: Runs {
@@ -62,45 +61,15 @@ pub(crate) fn cell(report: &LoadReport, requests: &RequestFigures<'_>) -> Cell {
         trouble: (!valid).then(|| doubts.join("; ")),
         generator_limited: is_limited,
         bound_by: vec![verdict.limit],
-        figures: Metric::limitable().filter_map(figure).collect(),
+        figures: of_requests(requests, whole, is_limited, |_| valid),
         notes: verdict.reasons.into_iter().chain(verdict.cautions).collect(),
         ..of
     };
     cell.with_counts(requests.requests, failed, requests.errors - failed)
 }
 
-/// A figure of some requests, if they have it, and how it is to be read.
-fn value(
-    metric: Metric,
-    report: &LoadReport,
-    requests: &RequestFigures<'_>,
-    is_limited: bool,
-) -> (Option<f64>, Reads) {
-    let of_generator = Reads::of(metric, is_limited, false);
-    let is_whole = requests.name.is_none();
-    match (metric, requests.latency) {
-        (Metric::Latency(_), None) => (None, Reads::Exactly),
-        (Metric::Latency(figure), Some(latency)) => {
-            let is_bound = figure.is_lower_bound(latency);
-            let of_replies = if is_bound { Reads::AtLeast } else { Reads::Exactly };
-            (Some(figure.of(latency)), of_replies.with(of_generator))
-        }
-        (Metric::Errors, _) => (Some(requests.errors as f64), of_generator),
-        (Metric::Throughput, _) => (Some(requests.requests_per_second), of_generator),
-        (Metric::Achieved, _) if is_whole => (report.achieved_share(), of_generator),
-        (Metric::Unsent, _) if is_whole => {
-            (report.offered.map(|it| it.owed_at_end as f64), of_generator)
-        }
-        _ => (None, of_generator),
-    }
-}
-
 /// What names the cell of a load, finished or not.
 pub(super) fn cell_of(config: &LoadConfig) -> Cell {
-    let rate = match &config.model {
-        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(*rate as f64),
-        _ => None,
-    };
     let is_rate = matches!(config.model, LoadModel::Rate { .. });
     Cell {
         id: CellId {
@@ -111,7 +80,7 @@ pub(super) fn cell_of(config: &LoadConfig) -> Cell {
         },
         only_request: only_name(config.requests.as_ref()),
         connections: config.connections,
-        rate,
+        rate: rate(&config.model),
         ..Cell::default()
     }
 }

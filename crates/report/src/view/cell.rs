@@ -12,8 +12,7 @@ use wirebench_schema::{
 
 use super::Figure;
 use crate::{
-    analysis::{Metric, MetricFacts},
-    names::names,
+    analysis::{Metric, MetricFacts, Role},
     table_units::numbered,
     tune::CellRank,
 };
@@ -33,26 +32,12 @@ pub struct CellId {
     pub copy: u32,
 }
 
-/// The part of a cell among the others of its load.
-#[derive(Clone, Copy, Debug, Default, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    Baseline,
-    /// The baseline's second instance (A/A).
-    SecondOfBaseline,
-    #[default]
-    Entrant,
-}
-
-names! {
-    pub name of Role: Baseline = "baseline", SecondOfBaseline = "second-of-baseline", Entrant = "entrant";
-}
-
 /// The runs of a server under a load together.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Cell {
     #[serde(flatten)]
     pub id: CellId,
+    /// Its part among the others of its load.
     pub role: Role,
     /// `raw`, `library` or `framework`; null for a command line of the user's, and for a service.
     pub class: Option<Class>,

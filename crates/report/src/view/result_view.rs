@@ -12,9 +12,9 @@ use wirebench_schema::{
     printable::printable_json,
 };
 
-use super::{Cell, Figure, PublishedReport, Role};
+use super::{Cell, Figure, PublishedReport};
 use crate::{
-    analysis::{BaselineCheck, MachineStates, Metric, MetricFacts},
+    analysis::{BaselineCheck, MachineStates, Metric, MetricFacts, Role},
     compare::{Difference, LeftOut, Yardstick},
     gates::Gate,
     tune::ProbedRate,

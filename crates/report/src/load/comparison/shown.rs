@@ -3,10 +3,10 @@
 use super::{super::view::SHOWN, LoadComparison, LoadSummary};
 use crate::{
     Report,
-    analysis::{JudgedRatio, Metric, MetricFacts, Reads},
+    analysis::{Metric, MetricFacts, Reads},
+    compare::words,
     document::{self, Block, Column, Document, Paint, Table},
     gates::conditions_block,
-    interval,
     view::{Cell, ComparisonFacts, FORMAT, Figure, ResultView, Source, Verb},
 };
 
@@ -115,8 +115,5 @@ fn heading(side: &LoadSummary) -> String {
 }
 
 fn change(figure: &Figure) -> String {
-    let of = |judged: &JudgedRatio| {
-        format!("{}{}", judged.reads.sign(), interval::change(judged.estimate.value, None))
-    };
-    figure.ratio().map_or_else(|| "-".to_owned(), |it| of(&it.judged))
+    figure.ratio().map_or_else(|| "-".to_owned(), |it| words::estimate(&it.judged))
 }
