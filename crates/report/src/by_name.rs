@@ -6,6 +6,7 @@ use crate::{
     analysis::{Row, WorkloadRows},
     distribution::{self, Distribution, Percentile},
     document::{Block, Cell, Column, Table},
+    figure_text::or_absent,
     table_units::{latency, thousands},
 };
 
@@ -97,7 +98,7 @@ pub(crate) fn latency_cells(
 }
 
 pub(crate) fn cell(percentile: Option<Percentile>) -> String {
-    percentile.map_or_else(|| "-".to_owned(), |it| it.show(latency))
+    or_absent(percentile.map(|it| it.show(latency)))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod distribution;
 pub mod document;
 mod escape;
 pub mod exposition;
+mod figure_text;
 pub mod filter;
 #[cfg(test)]
 mod fixtures;

@@ -98,18 +98,10 @@ pub(crate) struct ComparedCell {
     /// The ratio here; absent of the baseline itself, and without valid figures of both rows.
     #[serde(rename = "measured_ratio", serialize_with = "estimate")]
     #[schemars(with = "Option<Estimate>")]
-    pub(crate) ratio: MeasuredRatio,
-}
-
-/// A figure of this run relative to that of the reference.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum MeasuredRatio {
-    /// One of the two is absent or not valid.
-    #[default]
-    Absent,
-    /// It is the reference.
-    Reference,
-    Ratio(JudgedRatio),
+    pub(crate) ratio: Option<JudgedRatio>,
+    /// True of a valid figure to which ratios refer.
+    #[serde(skip)]
+    pub(crate) is_reference: bool,
 }
 
 /// A measured figure with a sign in front of it is a bound.
@@ -117,11 +109,8 @@ fn is_bound<S: Serializer>(sign: &str, serializer: S) -> Result<S::Ok, S::Error>
     serializer.serialize_bool(!sign.is_empty())
 }
 
-fn estimate<S: Serializer>(ratio: &MeasuredRatio, serializer: S) -> Result<S::Ok, S::Error> {
-    match ratio {
-        MeasuredRatio::Ratio(ratio) => serializer.serialize_some(&ratio.estimate),
-        MeasuredRatio::Absent | MeasuredRatio::Reference => serializer.serialize_none(),
-    }
+fn estimate<S: Serializer>(ratio: &Option<JudgedRatio>, serializer: S) -> Result<S::Ok, S::Error> {
+    ratio.as_ref().map(|it| it.estimate).serialize(serializer)
 }
 
 impl ComparedColumn<'_> {
@@ -239,9 +228,7 @@ fn fill(
     let is_hidden = is_hidden(shown(&rows.rows[baseline]));
     let is_checked = rows.withheld([&[baseline], &[]], metric, comparison.baseline_check.state);
     if is_reference && !is_hidden && is_checked.is_none() {
-        cell.ratio = match row.role {
-            Role::Baseline => MeasuredRatio::Reference,
-            _ => ratio.map_or(MeasuredRatio::Absent, MeasuredRatio::Ratio),
-        };
+        cell.is_reference = row.role == Role::Baseline;
+        cell.ratio = ratio.filter(|_| !cell.is_reference);
     }
 }

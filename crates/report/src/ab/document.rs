@@ -10,8 +10,8 @@ use crate::{
     Report,
     analysis::{Analysis, Claim, JudgedRatio, Metric, MetricFacts, conditions},
     by_name,
-    compare::words,
     document::{Block, Column, Document, Paint, Table},
+    figure_text::{ABSENT, change, or_absent, title},
     gates::{conditions_block, gate_lines},
     html::ratio::{LEGEND, RINGS, table},
     idle_words,
@@ -165,7 +165,7 @@ impl Ab<'_> {
 
     fn ratios(&self) -> Markup {
         let [a, b] = self.names();
-        let row = |it| Some((words::title(it).to_owned(), &ratio(&self.cells, it)?.judged));
+        let row = |it| Some((title(it).to_owned(), &ratio(&self.cells, it)?.judged));
         let rows: Vec<_> = self.metrics().filter_map(row).collect();
         html! {
             @if !rows.is_empty() { p.legend { (LEGEND) (RINGS) } }
@@ -205,11 +205,14 @@ impl Ab<'_> {
     /// The figures of both sides and B over A, with its margin and outcome.
     fn cells_of(&self, metric: Metric) -> Vec<String> {
         let figures = self.figures(metric).into_iter().zip(self.signs(metric));
-        let figures = figures
-            .map(|(figure, sign)| figure.map_or("-".to_owned(), |it| metric.show(it.value) + sign));
+        let figures =
+            figures.map(|(figure, sign)| or_absent(figure.map(|it| metric.show(it.value) + sign)));
         let title = [metric.title().to_owned()].into_iter();
         let ratio = ratio(&self.cells, metric).map(|it| of_ratio(&it.judged));
-        title.chain(figures).chain(ratio.unwrap_or(["-", "-", ""].map(str::to_owned))).collect()
+        title
+            .chain(figures)
+            .chain(ratio.unwrap_or([ABSENT, ABSENT, ""].map(str::to_owned)))
+            .collect()
     }
 
     /// That a server was not saturated. Its CPU time per request then includes wake-ups, as at a rate,
@@ -284,5 +287,5 @@ fn who(side: &Side<'_>) -> String {
 
 fn of_ratio(ratio: &JudgedRatio) -> [String; 3] {
     let claim = ratio.claim.map_or("", Claim::name).to_owned();
-    [words::estimate(ratio), percent(ratio.margin), claim]
+    [change(ratio), percent(ratio.margin), claim]
 }

@@ -10,14 +10,14 @@ use wirebench_schema::{
 };
 use wirebench_stats::Estimate;
 
-use super::{Difference, Side};
+use super::Side;
 use crate::{
     analysis::{Claim, Metric, MetricFacts, metric},
     gates::Gate,
     notes::Remark,
     origin::Origin,
     table::headline::ended,
-    view::{Cell, CellId, Ratio, Source},
+    view::{Cell, CellId, ComparisonFacts, Ratio, Source},
 };
 
 /// Two results compared with each other.
@@ -27,24 +27,13 @@ pub struct Comparison {
     pub old: Summary,
     /// The newer one.
     pub new: Summary,
-    /// Differences that `--force` overruled.
-    pub forced: Vec<Difference>,
-    /// What may be the cause of changes, or keep them from being seen, each as a sentence.
-    pub warnings: Vec<String>,
-    /// Versions of entries that differ, each as a sentence. Often they are what is compared.
-    pub versions: Vec<String>,
-    /// True if every row is the same program, and versions, machine and settings are the same too, so that no figure
-    /// is compared.
-    pub nothing_differs: bool,
-    /// How much the baselines themselves changed that are the same program in both results.
-    pub yardsticks: Vec<Yardstick>,
+    /// The grounds for and against the comparison.
+    pub facts: ComparisonFacts,
     /// All changes that were looked at: first those that count, the largest first; then what is
     /// inconclusive, and last what is the same.
     pub changes: Vec<Change>,
     /// The cells of the newer result, with the ratios that were looked at.
     pub cells: Vec<Cell>,
-    /// Cells that were not compared.
-    pub left_out: Vec<LeftOut>,
     /// The result of the conditions; null without conditions.
     pub gate: Option<Gate>,
 }

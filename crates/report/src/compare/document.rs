@@ -7,6 +7,7 @@ use crate::{
     Report,
     analysis::Inconclusive,
     document::{Block, Cell, Column, Document, Paint, Row, Table},
+    figure_text::{self, title, value},
     gates::conditions_block,
     html::ratio::{self, LEGEND},
     notes::Remark,
@@ -57,17 +58,17 @@ impl Comparison {
 
     fn shown(&self, rows: Rows) -> Document {
         let scope = (!self.changes.is_empty()).then(|| words::SCOPE.to_owned());
-        let forced = self.forced.iter().map(ToString::to_string).collect();
-        let left_out = self.left_out.iter().map(ToString::to_string).collect();
+        let forced = self.facts.forced.iter().map(ToString::to_string).collect();
+        let left_out = self.facts.left_out.iter().map(ToString::to_string).collect();
         let origins = [("old", &self.old), ("new", &self.new)];
         let origins = origins.map(|(side, it)| it.origin.titled(side, &it.name)).to_vec();
         let [old, new] = [&self.old, &self.new].map(heading);
         let mut setting = vec![format!("old: {old}"), format!("new: {new}")];
-        setting.extend((!self.nothing_differs).then(|| words::basis(self)));
+        setting.extend((!self.facts.nothing_differs).then(|| words::basis(self)));
         let more = vec![
             Block::list("compared with --force despite these differences", forced),
-            Block::list("warnings", self.warnings.clone()),
-            Block::list("versions that differ", self.versions.clone()),
+            Block::list("warnings", self.facts.warnings.clone()),
+            Block::list("versions that differ", self.facts.versions.clone()),
             Block::list("not compared", left_out),
         ];
         let blocks = vec![
@@ -101,8 +102,7 @@ impl Comparison {
     fn ratios(&self) -> Markup {
         let name = |it: &Change| it.cell.to_string();
         let changes = self.changes.iter();
-        let by_metric =
-            grouped(changes.map(|it| (words::title(it.metric), (name(it), &it.ratio.judged))));
+        let by_metric = grouped(changes.map(|it| (title(it.metric), (name(it), &it.ratio.judged))));
         html! {
             @if !by_metric.is_empty() { p.legend { (LEGEND) } }
             @for (metric, ratios) in by_metric { (ratio::table(&format!("{metric}, new/old"), &ratios)) }
@@ -128,15 +128,15 @@ fn cells(change: &Change) -> Vec<Cell> {
         notes.push("same program in both results: something else changed".into());
     }
     let metric = change.metric;
-    let old = change.ratio.reference.map_or_else(String::new, |it| words::figure(metric, it));
+    let old = change.ratio.reference.map_or_else(String::new, |it| value(metric, it));
     let entry = format!("{doubtful}{}", change.cell.entry());
     vec![
         change.cell.load.clone().into(),
         Cell { notes, ..entry.into() },
-        words::title(metric).into(),
+        title(metric).into(),
         old.into(),
-        words::figure(metric, change.value).into(),
-        words::estimate(&change.ratio.judged).into(),
+        value(metric, change.value).into(),
+        figure_text::change(&change.ratio.judged).into(),
         verdict(change).into(),
     ]
 }

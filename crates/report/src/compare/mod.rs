@@ -34,7 +34,7 @@ use wirebench_schema::{environment::Environment, gate::Condition, journal::Journ
 use crate::{
     analysis::{Metric, MetricFacts, rows},
     gates::{self, Evidence, Lost},
-    view::{CellId, Verb},
+    view::{CellId, ComparisonFacts, Verb},
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -137,25 +137,22 @@ pub fn compare(
     let judged = if nothing_differs { judge::Judged::default() } else { judged };
     let judge::Judged { changes, yardsticks, warnings, lost } = judged;
     let cells = view::cells(new.journal, &results[1], &changes);
-    let evidence = Evidence {
-        verb: Verb::Compare,
-        cells: &cells,
-        lost: lost_figures(&left_out, &lost, &wishes.conditions),
-        nothing_differs,
-    };
-    let gate = gates::judge(&wishes.conditions, evidence);
+    let lost = lost_figures(&left_out, &lost, &wishes.conditions);
+    let evidence = Evidence { verb: Verb::Compare, cells: &cells, lost, nothing_differs };
     Ok(Comparison {
         old: Summary::of(old),
         new: Summary::of(new),
-        forced: differences,
-        warnings: exchanged.chain(grounds::warnings(old, new)).chain(warnings).collect(),
-        versions: grounds::versions(old, new),
-        gate,
-        nothing_differs,
-        yardsticks,
+        gate: gates::judge(&wishes.conditions, evidence),
+        facts: ComparisonFacts {
+            forced: differences,
+            warnings: exchanged.chain(grounds::warnings(old, new)).chain(warnings).collect(),
+            versions: grounds::versions(old, new),
+            nothing_differs,
+            baseline_drift: yardsticks,
+            left_out,
+        },
         changes,
         cells,
-        left_out,
     })
 }
 

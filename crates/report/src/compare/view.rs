@@ -6,7 +6,7 @@ use super::{Change, Comparison, words};
 use crate::{
     analysis::{Role, WorkloadRows},
     build::cell,
-    view::{Cell, ComparisonFacts, FORMAT, ResultView, Verb},
+    view::{Cell, FORMAT, ResultView, Verb},
 };
 
 /// All cells of the newer result, with these changes.
@@ -36,14 +36,7 @@ pub(super) fn view(comparison: &Comparison) -> ResultView<'_> {
         verb: Verb::Compare,
         results: vec![comparison.old.source(), comparison.new.source()],
         cells: comparison.cells.iter().filter_map(compared).collect(),
-        comparison: Some(ComparisonFacts {
-            forced: &comparison.forced,
-            warnings: &comparison.warnings,
-            versions: &comparison.versions,
-            nothing_differs: comparison.nothing_differs,
-            baseline_drift: &comparison.yardsticks,
-            left_out: &comparison.left_out,
-        }),
+        comparison: Some(&comparison.facts),
         gate: comparison.gate.as_ref(),
         ..ResultView::default()
     }

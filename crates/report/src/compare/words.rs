@@ -1,42 +1,9 @@
-//! The words and numbers that texts of all kinds have in common.
-//!
-//! Not here: tables.
+//! The sentences on a comparison as a whole.
 
 use std::collections::BTreeSet;
-use wirebench_stats::Estimate;
 
 use super::{Comparison, Movement, Yardstick};
-use crate::{
-    analysis::{Claim, JudgedRatio, Metric, MetricFacts},
-    interval,
-};
-
-/// A change with its sign, such as `-5.0 % ±0.6`.
-pub(crate) fn estimate(ratio: &JudgedRatio) -> String {
-    let Estimate { value, interval, .. } = ratio.estimate;
-    format!("{}{}", ratio.reads.sign(), interval::change(value, interval))
-}
-
-/// A change in a sentence, such as `requests/s -5.0 % ±0.6`.
-pub(crate) fn change(metric: Metric, ratio: &JudgedRatio) -> String {
-    format!("{} {}", title(metric), estimate(ratio))
-}
-
-/// The name of a metric beside figures that have a unit of their own.
-pub(crate) fn title(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Cpu => "CPU/request",
-        other => other.title(),
-    }
-}
-
-/// A figure with its unit.
-pub(crate) fn figure(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Cpu => format!("{} us", metric.show(value)),
-        other => other.show(value),
-    }
-}
+use crate::{analysis::Claim, interval};
 
 /// What a comparison says nothing of. A result is one session: a start of the machine, a layout of
 /// memory and neighbours that all of its cohorts share. Two sessions are a sample of one each, so how
@@ -49,7 +16,7 @@ pub(super) fn summary(comparison: &Comparison) -> String {
     let [worse, better] = [Movement::Worse, Movement::Better]
         .map(|wanted| comparison.changes.iter().filter(|it| it.movement() == Some(wanted)).count());
     let same = comparison.changes.iter().filter(|it| it.claim() == Claim::Same).count();
-    if comparison.nothing_differs {
+    if comparison.facts.nothing_differs {
         return "same program in every row, nothing to compare; --force compares anyway".to_owned();
     }
     let all = comparison.changes.len();
@@ -76,7 +43,7 @@ pub(super) fn summary(comparison: &Comparison) -> String {
 pub(super) fn basis(comparison: &Comparison) -> String {
     let relative = comparison.changes.iter().filter_map(|it| it.relative_to.as_ref());
     let baselines: BTreeSet<String> = relative.map(ToString::to_string).collect();
-    let drift = drift(&comparison.yardsticks);
+    let drift = drift(&comparison.facts.baseline_drift);
     let basis = if baselines.is_empty() {
         let own = drift.map_or_else(String::new, |drift| {
             format!("; the baseline, the same program in both, changed by {drift}")

@@ -8,7 +8,7 @@ use wirebench_stats::{Estimate, MIN_COHORTS};
 use super::{ConditionResult, Hit, Kept};
 use crate::{
     analysis::{JudgedRatio, LimitSide, MetricFacts, Reads},
-    compare::words,
+    figure_text::change_of,
     interval,
     view::{Cell, Figure},
 };
@@ -24,7 +24,7 @@ pub(super) fn judge(
     let ratios: Vec<&JudgedRatio> = changes.iter().map(|(_, _, ratio)| *ratio).collect();
     let found = changes.iter().map(|(cell, figure, ratio)| {
         let Estimate { value, interval, .. } = ratio.estimate;
-        let why = words::change(figure.metric, ratio);
+        let why = change_of(figure.metric, ratio);
         (Hit::of(cell, figure.metric, value, interval, why), kept(limit, ratio))
     });
     let result = ConditionResult::of(condition, limit.beyond, found.collect());

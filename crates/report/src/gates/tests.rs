@@ -146,6 +146,10 @@ fn a_server_is_compared_with_its_baseline_and_with_values() {
     let gate = of_journal(&slower, &named);
     assert_eq!(gate.conditions.iter().map(|it| it.failed.len()).collect::<Vec<_>>(), [0, 1, 1]);
     assert_eq!(gate.conditions.iter().map(|it| it.looked_at).collect::<Vec<_>>(), [1, 1, 1]);
+    // Figures of which no change is computed.
+    let gate = of_journal(&cost_pair(1.0), &["p90 > 60us", "max > 4ms"]);
+    let found = gate.conditions.iter().map(|it| (it.failed.len(), it.kept.len()));
+    assert!(found.eq([(1, 0), (0, 1)]), "{gate:#?}");
 }
 
 #[test]

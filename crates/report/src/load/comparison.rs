@@ -13,10 +13,10 @@ use super::view::cell;
 use crate::{
     analysis::JudgedRatio,
     by_name::requests,
-    compare::{Difference, Differences, NotComparable},
+    compare::{Differences, NotComparable},
     gates::Gate,
     origin::Origin,
-    view::{Cell, Ratio, Reference},
+    view::{Cell, ComparisonFacts, Ratio, Reference},
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +33,8 @@ pub struct LoadSide<'a> {
 pub struct LoadComparison {
     /// The older load and the newer one.
     sides: [LoadSummary; 2],
-    /// Differences that `--force` has overruled.
-    forced: Vec<Difference>,
-    /// What may be the cause of changes.
-    warnings: Vec<String>,
+    /// The grounds for and against the comparison.
+    facts: ComparisonFacts,
     /// All requests of the newer load, and then the requests of each name that both have, with their ratios to the
     /// older one.
     cells: Vec<Cell>,
@@ -72,10 +70,10 @@ pub fn compare_loads(
         result: side.result.clone(),
         origin: Origin::of_load(side.result, None),
     };
+    let warnings = grounds::warnings(old, new);
     Ok(LoadComparison {
         sides: [old, new].map(summary),
-        forced: found,
-        warnings: grounds::warnings(old, new),
+        facts: ComparisonFacts { forced: found, warnings, ..ComparisonFacts::default() },
         cells: requests(before).filter_map(of_name).collect(),
         gate: None,
     })

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, JudgedRatio},
-    compare::words,
+    figure_text::{self, ABSENT},
     origin::describe_versions,
 };
 
@@ -43,12 +43,14 @@ pub(crate) fn summary(analysis: &Analysis<'_>) -> (String, Vec<Point>) {
                 Some((group.columns[place], cells[place]))
             };
             let figure = match find(|it| matches!(it, Column::Figure(_))) {
-                Some((Column::Figure(metric), Value::Exact(value))) => words::figure(metric, value),
+                Some((Column::Figure(metric), Value::Exact(value))) => {
+                    figure_text::value(metric, value)
+                }
                 Some((column, value)) => figures::cell(column, value),
-                None => "-".to_owned(),
+                None => ABSENT.to_owned(),
             };
             let outcome = find(|it| *it == Column::Outcome)
-                .map_or("-".to_owned(), |(column, value)| figures::cell(column, value));
+                .map_or(ABSENT.to_owned(), |(column, value)| figures::cell(column, value));
             let described =
                 analysis.journal.start.variants.iter().find(|it| it.variant.to_string() == *server);
             points.push(Point {

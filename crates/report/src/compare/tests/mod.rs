@@ -99,7 +99,8 @@ fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
         (change.ratio.judged.claim, change.relative_to.clone()),
         (Some(Claim::Same), Some(BASE.parse().unwrap()))
     );
-    let yardstick = relative.yardsticks.iter().find(|it| it.metric == Metric::Throughput).unwrap();
+    let yardstick =
+        relative.facts.baseline_drift.iter().find(|it| it.metric == Metric::Throughput).unwrap();
     assert!((yardstick.estimate.value - 0.96).abs() < 0.005, "{yardstick:?}");
     assert!(relative.changes.iter().all(|it| it.cell.server != BASE));
     // As figures everything is slower, the baseline as well.
@@ -118,7 +119,7 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
     alter_all(&mut new, |it| it.load.requests_per_second *= 0.8);
     let wishes = conditions(&["throughput < -3%", "p99 > 1s"]);
     let text = compared(&old, &new, &wishes);
-    assert!(text.nothing_differs && text.changes.is_empty(), "{text:#?}");
+    assert!(text.facts.nothing_differs && text.changes.is_empty(), "{text:#?}");
     assert!(text.text(Rows::All).contains("same program in every row, nothing to compare"));
     let gate = text.gate.unwrap();
     assert_eq!((gate.verdict, gate.conditions.len()), (GateVerdict::Passed, 1));
@@ -131,15 +132,16 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
         }
     }
     let far = compared(&old, &slow, &wishes);
-    assert!(!far.nothing_differs && far.gate.as_ref().unwrap().fails(), "{far:#?}");
-    assert!(far.warnings.iter().any(|it| it.contains("what it reads may differ")), "{far:#?}");
+    assert!(!far.facts.nothing_differs && far.gate.as_ref().unwrap().fails(), "{far:#?}");
+    let warnings = far.facts.warnings.join("\n");
+    assert!(warnings.contains("what it reads may differ"), "{far:#?}");
     let environment = [machine(), Environment { kernel: "6.2.0".into(), ..machine() }];
     let [was, is] = environment.each_ref().map(Some);
     let side = |journal, environment| Side { name: "one", journal, environment };
     let other_kernel = compare(&side(&old, was), &side(&new, is), &wishes).unwrap();
-    assert!(!other_kernel.nothing_differs);
+    assert!(!other_kernel.facts.nothing_differs);
     let unknown = compare(&side(&old, None), &side(&new, is), &wishes).unwrap();
-    assert!(!unknown.nothing_differs);
+    assert!(!unknown.facts.nothing_differs);
 }
 
 #[test]
@@ -157,9 +159,9 @@ fn a_program_that_may_run_others_or_had_other_variables_is_not_known_to_be_the_s
         });
         let comparison = compare(&one, &two, &CompareOptions::default()).unwrap();
         (
-            comparison.nothing_differs,
-            comparison.yardsticks.is_empty(),
-            comparison.warnings.join(" "),
+            comparison.facts.nothing_differs,
+            comparison.facts.baseline_drift.is_empty(),
+            comparison.facts.warnings.join(" "),
         )
     };
     let mut script = new.clone();
@@ -200,13 +202,13 @@ fn a_baseline_that_changed_itself_is_no_yardstick_but_a_cell_as_any_other() {
             }
         }
         let comparison = compared(&old, &new, &CompareOptions::default());
-        assert!(comparison.yardsticks.is_empty());
+        assert!(comparison.facts.baseline_drift.is_empty());
         assert!(comparison.changes.iter().all(|it| it.relative_to.is_none()));
         let change = &comparison.changes[0];
         assert_eq!(change.cell.server, BASE);
         assert_eq!(change.movement(), Some(Movement::Worse));
-        let told = comparison.warnings.iter().any(|warning| warning.contains(reason));
-        assert!(told, "{:#?}", comparison.warnings);
+        let told = comparison.facts.warnings.iter().any(|warning| warning.contains(reason));
+        assert!(told, "{:#?}", comparison.facts.warnings);
     }
 }
 
@@ -269,7 +271,7 @@ fn a_figure_that_is_zero_in_a_block_has_no_change_and_that_is_said() {
         comparison.changes.iter().filter(is_it).map(|it| it.cell.entry()).collect();
     assert_eq!(cells, ["rust/tokio"]);
     let expected = "hello-idle go/net: no change, because memory/connection is 0 in some cohorts";
-    assert!(comparison.warnings.iter().any(|it| it.starts_with(expected)), "{comparison:#?}");
+    assert!(comparison.facts.warnings.iter().any(|it| it.starts_with(expected)), "{comparison:#?}");
 }
 
 #[test]
@@ -281,8 +283,8 @@ fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
     };
     let wishes = conditions(&["throughput < -3%"]);
     let absent = compared(&old, &without_go(with_go(10, 2, (1.0, 1.0))), &wishes);
-    assert_eq!(absent.left_out.len(), 3, "{:#?}", absent.left_out);
-    assert_eq!(absent.left_out[0].presence, Presence::OldOnly);
+    assert_eq!(absent.facts.left_out.len(), 3, "{:#?}", absent.facts.left_out);
+    assert_eq!(absent.facts.left_out[0].presence, Presence::OldOnly);
     assert!(!fails(&absent));
     let mut broken = without_go(with_go(10, 2, (1.0, 1.0)));
     let variant = "go/net".parse().unwrap();
@@ -292,12 +294,12 @@ fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
         cause: wirebench_schema::journal::Cause::Broken,
     });
     let broken = compared(&old, &broken, &wishes);
-    assert_eq!(broken.left_out[0].presence, Presence::Lost);
-    let text = broken.left_out[0].to_string();
+    assert_eq!(broken.facts.left_out[0].presence, Presence::Lost);
+    let text = broken.facts.left_out[0].to_string();
     let expected = "hello go/net: only in the older result: it does not build";
     assert_eq!((text.as_str(), fails(&broken)), (expected, true));
     let appeared = compared(&without_go(old), &with_go(10, 2, (1.0, 1.0)), &wishes);
-    assert!(appeared.left_out.iter().all(|it| it.presence == Presence::NewOnly));
+    assert!(appeared.facts.left_out.iter().all(|it| it.presence == Presence::NewOnly));
     assert!(!fails(&appeared));
 }
 
@@ -328,7 +330,7 @@ fn a_cell_whose_runs_all_failed_is_lost_and_one_of_which_some_failed_is_doubtful
     }
     let comparison = compared(&old, &new, &conditions(&["p99 > +10%"]));
     assert_eq!(
-        comparison.left_out[0].to_string(),
+        comparison.facts.left_out[0].to_string(),
         "hello go/net: only in the older result: failed: the server ended"
     );
     assert!(fails(&comparison));
@@ -366,7 +368,7 @@ fn the_figures_that_are_compared_can_be_chosen() {
     let wishes = CompareOptions { metrics: vec![Metric::MemoryIdle], ..CompareOptions::default() };
     let comparison = compared(&nowhere(&old), &nowhere(&new), &wishes);
     let missing = "memory-idle was not measured (saturate, cost)".to_owned();
-    assert!(comparison.changes.is_empty() && comparison.warnings.contains(&missing));
+    assert!(comparison.changes.is_empty() && comparison.facts.warnings.contains(&missing));
     let shown = comparison.text(Rows::All);
     assert!(shown.contains("\nnothing compared: ") && shown.contains(&missing), "{shown}");
 }

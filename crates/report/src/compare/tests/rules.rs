@@ -107,5 +107,5 @@ fn fewer_than_three_cohorts_show_nothing_and_a_gate_that_cannot_fail_says_so() {
     assert!(gate.conditions[0].inconclusive[0].why.contains("too few cohorts"), "{gate:#?}");
     assert_eq!((gate.conditions[0].looked_at, gate.conditions[0].kept.len()), (2, 0));
     assert!(comparison.markdown().contains("**Conditions: inconclusive**"));
-    assert!(comparison.warnings.iter().any(|it| it.starts_with("old has 2 cohorts")));
+    assert!(comparison.facts.warnings.iter().any(|it| it.starts_with("old has 2 cohorts")));
 }

@@ -4,10 +4,10 @@ use super::{super::view::SHOWN, LoadComparison, LoadSummary};
 use crate::{
     Report,
     analysis::{Metric, MetricFacts, Reads},
-    compare::words,
     document::{self, Block, Column, Document, Paint, Table},
+    figure_text::{self, or_absent},
     gates::conditions_block,
-    view::{Cell, ComparisonFacts, FORMAT, Figure, ResultView, Source, Verb},
+    view::{Cell, FORMAT, Figure, ResultView, Source, Verb},
 };
 
 /// What two loads do not say.
@@ -21,7 +21,7 @@ impl Report for LoadComparison {
         let origins = names.map(|(side, it)| it.origin.titled(side, &it.name)).collect();
         let [old, new] = self.sides.each_ref().map(heading);
         let setting = vec![format!("old: {old}"), format!("new: {new}")];
-        let forced = self.forced.iter().map(ToString::to_string).collect();
+        let forced = self.facts.forced.iter().map(ToString::to_string).collect();
         let mut ratios = self.figures().filter_map(|(_, figure)| figure.ratio());
         let has_bounds = ratios.any(|it| it.judged.reads != Reads::Exactly);
         let blocks = vec![
@@ -33,7 +33,7 @@ impl Report for LoadComparison {
             conditions_block(self.gate.as_ref()),
             Block::Lines(has_bounds.then(|| BOUNDS.to_owned()).into_iter().collect()),
             Block::list("compared with --force despite these differences", forced),
-            Block::list("warnings", self.warnings.clone()),
+            Block::list("warnings", self.facts.warnings.clone()),
         ];
         Document { title: "wirebench compare".to_owned(), blocks }
     }
@@ -45,11 +45,7 @@ impl Report for LoadComparison {
             verb: Verb::CompareLoads,
             results: self.sides.iter().map(LoadSummary::source).collect(),
             cells: self.cells.clone(),
-            comparison: Some(ComparisonFacts {
-                forced: &self.forced,
-                warnings: &self.warnings,
-                ..ComparisonFacts::default()
-            }),
+            comparison: Some(&self.facts),
             gate: self.gate.as_ref(),
             ..ResultView::default()
         }
@@ -89,12 +85,11 @@ impl LoadComparison {
             let request = cell.id.request.as_ref().map_or("all", |it| it.as_str());
             let ratio = it.ratio();
             let old = ratio.and_then(|it| it.reference);
-            let old = old.map_or_else(|| "-".to_owned(), |old| it.metric.show(old));
+            let old = or_absent(old.map(|old| it.metric.show(old)));
             let quotient = ratio.map(|it| format!("{:.3}", it.judged.estimate.value));
-            let quotient = quotient.unwrap_or_else(|| "-".to_owned());
             let (title, new) = (it.metric.title().to_owned(), it.metric.show(it.value));
             let request = named.then(|| request.to_owned());
-            let cells = [title, old, new, quotient, change(it)];
+            let cells = [title, old, new, or_absent(quotient), change(it)];
             request.into_iter().chain(cells).map(Into::into).collect()
         };
         Table::new(columns.collect(), self.figures().map(row))
@@ -115,5 +110,5 @@ fn heading(side: &LoadSummary) -> String {
 }
 
 fn change(figure: &Figure) -> String {
-    figure.ratio().map_or_else(|| "-".to_owned(), |it| words::estimate(&it.judged))
+    or_absent(figure.ratio().map(|it| figure_text::change(&it.judged)))
 }

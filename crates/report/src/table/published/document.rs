@@ -4,20 +4,18 @@
 use wirebench_schema::suite::{Column, RowState};
 use wirebench_stats::Interval;
 
-use super::super::columns::show_ratio;
 use crate::{
     analysis::{Analysis, JudgedRatio},
     document::{self, Align, Block, Table},
+    figure_text::{ABSENT, factor},
     published_rows,
     published_table::{
-        ComparedCell, ComparedColumn, ComparedRow, ComparedTable, MeasuredRatio, measured,
-        published, tables,
+        ComparedCell, ComparedColumn, ComparedRow, ComparedTable, measured, published, tables,
     },
 };
 
 const HEAD: &str = "published /\n  measured";
 const RATIO: &str = "ratio";
-const ABSENT: &str = "-";
 /// Longer heads have two lines.
 const LONG_HEAD: usize = 10;
 
@@ -91,9 +89,9 @@ fn cells(row: &ComparedRow<'_>, columns: &[ComparedColumn<'_>]) -> Vec<String> {
         if has_ratio(column) {
             let published = cell.published_ratio.map(|ratio| format!("{ratio:.2}"));
             let measured = match &cell.ratio {
-                MeasuredRatio::Absent => ABSENT.to_owned(),
-                MeasuredRatio::Reference => "1.00".to_owned(),
-                MeasuredRatio::Ratio(ratio) => show_ratio(ratio),
+                Some(ratio) => factor(ratio),
+                None if cell.is_reference => "1.00".to_owned(),
+                None => ABSENT.to_owned(),
             };
             cells.push(format!("{}\n{measured}", published.as_deref().unwrap_or(ABSENT)));
         }
@@ -112,9 +110,9 @@ fn of_this_run(column: &ComparedColumn<'_>, cell: &ComparedCell) -> String {
                 format!("{}{}{mark}", cell.sign, measured(column.column, value))
             },
         ),
-        MeasuredRatio::Absent => ABSENT.to_owned(),
-        MeasuredRatio::Reference => measured(column.column, scale),
-        MeasuredRatio::Ratio(ratio) => relative(column.column, ratio, scale),
+        Some(ratio) => relative(column.column, ratio, scale),
+        None if cell.is_reference => measured(column.column, scale),
+        None => ABSENT.to_owned(),
     }
 }
 
