@@ -39,11 +39,13 @@ impl Report for LoadComparison {
     }
 
     fn view(&self) -> ResultView<'_> {
+        let sides = self.sides.iter();
+        let results = sides.map(|it| Source::of_load(&it.result, Some(it.name.clone())));
         ResultView {
             sentence: self.sentence(),
             format: FORMAT,
             verb: Verb::CompareLoads,
-            results: self.sides.iter().map(LoadSummary::source).collect(),
+            results: results.collect(),
             cells: self.cells.clone(),
             comparison: Some(&self.facts),
             gate: self.gate.as_ref(),
@@ -93,12 +95,6 @@ impl LoadComparison {
             request.into_iter().chain(cells).map(Into::into).collect()
         };
         Table::new(columns.collect(), self.figures().map(row))
-    }
-}
-
-impl LoadSummary {
-    fn source(&self) -> Source<'_> {
-        Source::of_load(&self.result, Some(self.name.clone()))
     }
 }
 
