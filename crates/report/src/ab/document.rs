@@ -8,7 +8,7 @@ use wirebench_schema::suite::Phase;
 use super::{Ab, METRICS, Side, Verdict, has, view::ratio};
 use crate::{
     Report,
-    analysis::{Analysis, Claim, JudgedRatio, Metric, MetricFacts, conditions},
+    analysis::{Analysis, Claim, Metric, MetricFacts, conditions},
     by_name,
     document::{Block, Column, Document, Paint, Table},
     figure_text::{ABSENT, change, or_absent, title},
@@ -27,7 +27,7 @@ use crate::{
         workload::{about_rate, absent, instances_differ},
     },
     table_units::percent,
-    view::ResultView,
+    view::{Ratio, ResultView},
     why,
     wrap::{WIDTH, shorten, wrap},
 };
@@ -208,7 +208,9 @@ impl Ab<'_> {
         let figures =
             figures.map(|(figure, sign)| or_absent(figure.map(|it| metric.show(it.value) + sign)));
         let title = [metric.title().to_owned()].into_iter();
-        let ratio = ratio(&self.cells, metric).map(|it| of_ratio(&it.judged));
+        let ratio = ratio(&self.cells, metric).map(|Ratio { judged: it, .. }| {
+            [change(it), percent(it.margin), it.claim.map_or("", Claim::name).to_owned()]
+        });
         title
             .chain(figures)
             .chain(ratio.unwrap_or([ABSENT, ABSENT, ""].map(str::to_owned)))
@@ -283,9 +285,4 @@ fn who(side: &Side<'_>) -> String {
         text += &format!(" [{}]", versions.join(", "));
     }
     text
-}
-
-fn of_ratio(ratio: &JudgedRatio) -> [String; 3] {
-    let claim = ratio.claim.map_or("", Claim::name).to_owned();
-    [change(ratio), percent(ratio.margin), claim]
 }

@@ -7,7 +7,7 @@ use std::{
     fmt,
 };
 use wirebench_judge::standing::voids;
-use wirebench_schema::journal::{Journal, Run};
+use wirebench_schema::journal::Journal;
 
 use super::{LeftOut, Presence, Side};
 use crate::{
@@ -89,13 +89,10 @@ fn what_broke(journal: &Journal, cell: &CellId) -> Option<String> {
     not_measured(journal, &cell.variant()?, Some(&cell.load)).filter(|_| is_part)
 }
 
-fn failure(run: &Run) -> Option<String> {
-    run.outcome.failure().map(|reason| format!("failed: {reason}"))
-}
-
 /// Why `metric` of the runs of a row is not what it claims to be, each sentence once.
 pub(super) fn doubts(row: &Row<'_>, metric: Metric) -> Vec<Remark> {
-    let failed = row.runs.iter().filter_map(|run| failure(run)).map(Remark::from);
+    let failed = row.runs.iter().filter_map(|run| run.outcome.failure());
+    let failed = failed.map(|reason| Remark::from(format!("failed: {reason}")));
     let invalid = row.reasons().filter(|reason| voids(reason, metric.is_tail(), &[]));
     Notes::of(failed.chain(invalid.map(Remark::from))).into_remarks()
 }

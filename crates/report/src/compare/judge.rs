@@ -82,6 +82,7 @@ pub(super) fn judge(
         format!("{workloads}: absolute figures are compared, which include machine drift: {reason}")
     }));
     judged.warnings.extend(without_figure(pairs, &wishes.metrics));
+    let size = |it: &Change| it.ratio.judged.estimate.value.ln().abs();
     judged.changes.sort_by(|one, other| {
         place(one).cmp(&place(other)).then(size(other).total_cmp(&size(one)))
     });
@@ -200,11 +201,6 @@ fn place(change: &Change) -> u8 {
         Claim::NotHigher | Claim::NotLower => 2,
         Claim::Same => 3,
     }
-}
-
-/// How large a change is, in whichever direction.
-fn size(change: &Change) -> f64 {
-    change.ratio.judged.estimate.value.ln().abs()
 }
 
 impl Judged {
