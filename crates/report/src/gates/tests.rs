@@ -7,8 +7,8 @@ use crate::{
     analysis::Analysis,
     compare::Differences,
     fixtures::{
-        add_reason, alter, assert_golden, cost_pair, journal_of, limited, measured, pair, rate,
-        reason, run,
+        add_reason, alter, alter_runs, assert_golden, cost_pair, journal_of, limited, measured,
+        pair, rate, reason, run,
     },
     load::{Load, LoadSide, compare_loads},
     schemas::tests::valid,
@@ -150,6 +150,14 @@ fn a_server_is_compared_with_its_baseline_and_with_values() {
     let gate = of_journal(&cost_pair(1.0), &["p90 > 60us", "max > 4ms"]);
     let found = gate.conditions.iter().map(|it| (it.failed.len(), it.kept.len()));
     assert!(found.eq([(1, 0), (0, 1)]), "{gate:#?}");
+    let mut disturbed = cost_pair(1.0);
+    let is_first = |it: &Run| it.block == 0;
+    alter_runs(&mut disturbed, is_first, |it| {
+        it.reasons.push(reason(Weight::Invalid, "x"));
+        it.load.latency.as_mut().unwrap().latency_ns_p90 = 10_000_000;
+    });
+    let kept = &of_journal(&disturbed, &["p90 > 100us"]).conditions[0].kept[0];
+    assert!(kept.interval.unwrap().high < 1e5, "void runs are in no figure: {kept:?}");
 }
 
 #[test]
