@@ -1,7 +1,7 @@
 //! A result on its way out: printed in its form, written to its folder, and judged by the conditions.
 
 use wirebench_experiment::experiment::Finished;
-use wirebench_report::{Report, compare::Gate};
+use wirebench_report::{Report, gates::Gate};
 
 use crate::{
     args::{

@@ -8,8 +8,6 @@
 
 pub mod detect;
 mod document;
-mod figure;
-mod gate;
 mod outlook;
 mod sentence;
 mod side;
@@ -24,10 +22,11 @@ use wirebench_schema::{
 };
 use wirebench_stats::MIN_COHORTS;
 
-pub use self::{figure::Figure, outlook::outlook, side::Side, verdict::Verdict};
+pub use self::{outlook::outlook, side::Side, verdict::Verdict};
 use crate::{
     analysis::{Claim, Metric, MetricFacts, Reads, Row, SideRatio, WorkloadRows, rows},
-    compare::{ConditionResult, Gate},
+    gates::{ConditionResult, Gate},
+    view::{Cell, Figure, Ratio},
 };
 
 /// The suite's name in such a journal, and what both sides' names begin with.
@@ -70,8 +69,8 @@ pub struct Ab<'a> {
     pub metric: Metric,
     /// The metric that was asked for, if the phase has no such figure.
     absent: Option<Metric>,
-    /// All figures of the phase, that of the verdict first.
-    pub figures: Vec<Figure>,
+    /// All requests of each side, and then the requests of each name. B's figures have ratios to A's.
+    cells: [Vec<Cell>; 2],
     pub verdict: Verdict,
     /// The result of the conditions; none without conditions.
     pub gate: Option<Gate>,
@@ -89,28 +88,27 @@ impl<'a> Ab<'a> {
         let absent = wanted.filter(|_| meant.is_none());
         let metric = meant.unwrap_or(Metric::primary(phase));
         let sides = [0, 1].map(|index| Side::of(journal, &rows, index, metric));
-        let figures = figure::figures(&rows, [&sides[0], &sides[1]], metric);
+        let cells = view::cells(journal, &rows, &sides, metric);
         let mut failed = journal.verified.iter().flat_map(|it| &it.failed);
         let verdict = match failed.any(|(check, _)| check == SAME_REPLIES) {
             true => Verdict::NotComparable,
-            false => Verdict::of(&sides, figures.first()),
+            false => Verdict::of(&sides, view::ratio(&cells, metric)),
         };
-        let gate = gate::judge(&wishes.conditions, &rows, &sides, &figures);
-        Some(Self { journal, rows, sides, metric, absent, figures, verdict, gate })
+        let gate = view::gate(&wishes.conditions, &cells, &sides[1]);
+        Some(Self { journal, rows, sides, metric, absent, cells, verdict, gate })
     }
 
     /// The cohorts, or blocks, with a figure of either side.
     #[must_use]
     pub fn cohorts(&self) -> usize {
-        self.main().and_then(|it| it.ratio.as_ref()).map_or(0, |it| it.ratio.estimate.samples)
+        self.ratio().map_or(0, |it| it.judged.estimate.samples)
     }
 
     /// Whether the verdict is about figures that are what they claim to be.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
         self.sides.iter().all(|side| side.standing.is_compared())
-            && ratio.is_some_and(|it| it.ratio.reads == Reads::Exactly)
+            && self.ratio().is_some_and(|it| it.judged.reads == Reads::Exactly)
     }
 
     /// True if the answer is known: to each of the conditions, or to the question of `ab` without conditions.
@@ -124,18 +122,27 @@ impl<'a> Ab<'a> {
         }
     }
 
-    fn main(&self) -> Option<&Figure> {
-        self.figures.iter().find(|figure| figure.metric == self.metric)
+    /// B over A by the metric of the verdict.
+    #[must_use]
+    pub fn ratio(&self) -> Option<&Ratio> {
+        view::ratio(&self.cells, self.metric)
+    }
+
+    /// The metrics of the phase, that of the verdict first.
+    fn metrics(&self) -> impl Iterator<Item = Metric> {
+        let main = self.metric;
+        let all = Metric::of_phase(self.rows.workload.phase).iter().copied();
+        [main].into_iter().chain(all.filter(move |it| *it != main))
+    }
+
+    /// The figures of A and of B.
+    fn figures(&self, metric: Metric) -> [Option<&Figure>; 2] {
+        self.cells.each_ref().map(|cells| cells[0].figure(metric))
     }
 
     /// The instances of a side.
-    fn instances(&self, side: usize) -> Vec<&Row<'a>> {
-        self.sides[side].instances.iter().map(|row| &self.rows.rows[*row]).collect()
-    }
-
-    /// Whether a figure of a side is what it claims to be.
-    fn is_side_valid(&self, side: usize, metric: Metric) -> bool {
-        Row::standing_of(&self.instances(side), metric).is_compared()
+    fn instances(&self, side: &Side<'_>) -> impl Iterator<Item = &Row<'a>> {
+        side.instances.iter().map(|row| &self.rows.rows[*row])
     }
 
     /// A unit of repetition.
@@ -148,8 +155,7 @@ impl<'a> Ab<'a> {
 /// both sides do the same number of requests.
 #[must_use]
 pub fn has(phase: Phase, metric: Metric) -> Option<Metric> {
-    let meant = metric.in_phase(phase).filter(|meant| METRICS.contains(meant))?;
-    (phase != Phase::Cost || meant != Metric::Throughput).then_some(meant)
+    metric.changes_in(phase).filter(|meant| METRICS.contains(meant))
 }
 
 /// How well B over A is known: half of the width of the interval over the ratio. None as long as

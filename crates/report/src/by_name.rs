@@ -1,6 +1,6 @@
 //! The figures of the requests of each name, of one load or of the servers of a run.
 
-use wirebench_schema::load::{LatencySummary, LoadReport, NamedRequests};
+use wirebench_schema::load::{LatencySummary, LoadReport, NamedRequests, RequestSet};
 
 use crate::{
     analysis::{Row, WorkloadRows},
@@ -11,37 +11,20 @@ use crate::{
 
 const PERCENTS: [f64; 3] = [50.0, 99.0, 99.9];
 
-/// All requests of a load, or those of one name.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RequestFigures<'a> {
-    /// None for all of them.
-    pub(crate) name: Option<&'a str>,
-    pub(crate) requests: u64,
-    pub(crate) requests_per_second: f64,
-    /// Of all requests, also failed connections.
-    pub(crate) errors: u64,
-    pub(crate) latency: Option<&'a LatencySummary>,
+/// All requests of a load, without a name, then those of each name.
+pub(crate) fn requests(load: &LoadReport) -> impl Iterator<Item = NamedRequests> {
+    let LoadReport { requests, requests_per_second, .. } = *load;
+    let (name, errors, latency) = (String::new(), load.errors.total(), load.latency.clone());
+    let whole = NamedRequests { name, requests, requests_per_second, errors, latency };
+    [whole].into_iter().chain(load.by_name.iter().cloned())
 }
 
-impl<'a> From<&'a LoadReport> for RequestFigures<'a> {
-    fn from(load: &'a LoadReport) -> Self {
-        let LoadReport { requests, requests_per_second, .. } = *load;
-        let (errors, latency) = (load.errors.total(), load.latency.as_ref());
-        Self { name: None, requests, requests_per_second, errors, latency }
+/// The name of these requests, if all have the same one.
+pub(crate) fn only_name(requests: Option<&RequestSet>) -> Option<String> {
+    match requests?.names().as_slice() {
+        [name] => Some((*name).to_owned()),
+        _ => None,
     }
-}
-
-impl<'a> From<&'a NamedRequests> for RequestFigures<'a> {
-    fn from(named: &'a NamedRequests) -> Self {
-        let NamedRequests { requests, requests_per_second, errors, .. } = *named;
-        let (name, latency) = (Some(named.name.as_str()), named.latency.as_ref());
-        Self { name, requests, requests_per_second, errors, latency }
-    }
-}
-
-/// All requests of a load, then those of each name.
-pub(crate) fn requests(load: &LoadReport) -> impl Iterator<Item = RequestFigures<'_>> {
-    [load.into()].into_iter().chain(load.by_name.iter().map(RequestFigures::from))
 }
 
 /// The requests of each name over all runs of a server that count, in every state of the machine; none where all

@@ -1,198 +1,210 @@
-//! Conditions of `--fail-if` in the results of `run`, `tune` and `load`: what each has that a condition can be about.
-//! `compare` and `ab` have their own; how a condition is judged is in `compare`.
+//! Conditions of `--fail-if`: whether the figures of a result keep their limits. All verbs are judged by the cells of
+//! their views: conditions on values by figures, in `value`, conditions on changes by ratios, in `change`.
+//!
+//! A violated condition fails the gate, a kept one passes. A condition that is neither in a cell is inconclusive there,
+//! which fails nothing and passes nothing.
 
-use std::collections::BTreeSet;
-use wirebench_schema::{
-    gate::{Condition, GateScope},
-    id::VariantId,
-    journal::{Journal, Run, SearchLimit, Unavailable},
-    load::{LoadConfig, LoadModel, LoadReport},
-    suite::{Phase, Workload},
+mod change;
+mod results;
+mod scope;
+mod value;
+mod words;
+
+pub(crate) use self::words::conditions as conditions_block;
+pub use self::{
+    results::{of_load, of_run, of_tune},
+    scope::{HINT, changes, requests, scope, scope_of_load, values},
+    words::gate_lines,
 };
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use wirebench_schema::gate::{Condition, Limit};
+use wirebench_stats::Interval;
 
 use crate::{
-    analysis::{Analysis, Metric, MetricFacts, Role, WorkloadRows},
-    compare::{
-        Cell, Change, Figure, Gate, Lost,
-        conditions::{Evidence, judge},
-        limits::{Subject, is_of_phase, subjects},
-        relative::OnChange,
-    },
-    not_measured::{is_named, not_measured},
-    tune::{Tuned, Tuning},
+    analysis::{LimitSide, Metric, MetricFacts},
+    view::{Cell, CellId, Verb},
 };
 
-/// The figures of which changes are computed.
-#[must_use]
-pub fn changes() -> Vec<Metric> {
-    Metric::limitable().filter_map(MetricFacts::compared).collect()
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct Gate {
+    pub verdict: GateVerdict,
+    /// In the order in which they were given.
+    pub conditions: Vec<ConditionResult>,
+    /// Cells that had figures and have none any more, or not one that a condition names. Each fails the
+    /// gate: what is worse than any figure must not pass for want of one.
+    pub lost: Vec<Lost>,
+    /// Why it cannot fail, or not everywhere, each as a sentence.
+    pub warnings: Vec<String>,
 }
 
-/// The figures whose values workloads are measured for.
-#[must_use]
-pub fn values(workloads: &[Workload]) -> Vec<Metric> {
-    let has = |it: &Metric| workloads.iter().any(|workload| is_of_phase(*it, workload.phase));
-    Metric::limitable().filter(has).collect()
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct ConditionResult {
+    /// As in `--fail-if`.
+    #[schemars(with = "String")]
+    pub condition: Condition,
+    /// Cells that have its figure.
+    pub looked_at: usize,
+    /// Of those, cells that keep it, the nearest to the limit first.
+    pub kept: Vec<Hit>,
+    /// Cells that violate it, the farthest beyond first.
+    pub failed: Vec<Hit>,
+    /// All other cells.
+    pub inconclusive: Vec<Hit>,
 }
 
-/// The names of the requests of these workloads.
-#[must_use]
-pub fn requests<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Vec<String> {
-    let sets = workloads.into_iter().filter_map(|it| it.requests.as_ref());
-    let names: BTreeSet<&str> = sets.flat_map(|set| set.names()).collect();
-    names.into_iter().map(str::to_owned).collect()
+/// A cell that lost figures.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct Lost {
+    #[serde(flatten)]
+    pub cell: CellId,
+    /// What is missing, and why.
+    pub reason: String,
 }
 
-/// Which option of `run` adds figures.
-pub const HINT: &str = "throughput is measured with --phase saturate, latency with --phase cost";
+/// The result of a gate as a whole.
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateVerdict {
+    /// Every cell that a condition concerns keeps it, and each condition concerns one.
+    Passed,
+    /// No cell fails, and some are inconclusive.
+    Inconclusive,
+    Failed,
+}
 
-/// What conditions on a result may be about, from its journal.
-#[must_use]
-pub fn scope<'a>(verb: &'a str, journal: &Journal) -> GateScope<'a> {
-    let start = &journal.start;
-    GateScope {
-        verb,
-        values: values(&start.workloads),
-        changes: changes(),
-        hint: HINT,
-        servers: start.variants.iter().map(|it| it.variant.clone()).collect(),
-        names: requests(&start.workloads),
+/// The result of a condition in a cell.
+enum Kept {
+    Yes,
+    No,
+    /// It may be, for this reason.
+    Open(String),
+}
+
+/// A figure that a condition concerns.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "HitReport")]
+pub struct Hit {
+    /// The cell; absent for a load, which has none.
+    #[serde(flatten)]
+    pub cell: Option<CellId>,
+    /// The figure with its unit.
+    pub metric: String,
+    /// The value in the unit of the metric, or of a change the ratio.
+    pub value: f64,
+    /// Its 95 % interval; null with fewer than 3 cohorts.
+    pub interval: Option<Interval>,
+    /// The change or the value, and what follows from it.
+    pub why: String,
+}
+
+/// The part of a result that conditions are about.
+#[derive(Default)]
+pub(crate) struct Evidence<'a> {
+    pub(crate) verb: Verb,
+    pub(crate) cells: &'a [Cell],
+    /// Cells without figures that they should have.
+    pub(crate) lost: Vec<Lost>,
+    /// True if nothing can have changed, so that conditions on changes do not apply.
+    pub(crate) nothing_differs: bool,
+}
+
+/// Looks at all conditions; none without conditions.
+pub(crate) fn judge(conditions: &[Condition], evidence: Evidence<'_>) -> Option<Gate> {
+    let (mut results, mut warnings) = (Vec::new(), Vec::new());
+    for condition in conditions {
+        let (result, more) = match &condition.limit {
+            Limit::Change(_) if evidence.nothing_differs => continue,
+            Limit::Change(limit) => change::judge(condition, limit, evidence.cells),
+            Limit::Value(limit) => (value::judge(condition, *limit as f64, &evidence), Vec::new()),
+            Limit::Share(share) => (value::judge(condition, *share, &evidence), Vec::new()),
+        };
+        warnings.extend(more);
+        results.push(result);
+    }
+    (!conditions.is_empty()).then(|| Gate::of(results, evidence.lost, warnings))
+}
+
+impl Gate {
+    fn of(conditions: Vec<ConditionResult>, lost: Vec<Lost>, warnings: Vec<String>) -> Self {
+        let is_kept = |it: &ConditionResult| it.looked_at > 0 && it.kept.len() == it.looked_at;
+        let verdict = if !lost.is_empty() || conditions.iter().any(|it| !it.failed.is_empty()) {
+            GateVerdict::Failed
+        } else if conditions.iter().all(is_kept) {
+            GateVerdict::Passed
+        } else {
+            GateVerdict::Inconclusive
+        };
+        Self { verdict, conditions, lost, warnings }
+    }
+
+    #[must_use]
+    pub fn fails(&self) -> bool {
+        self.verdict == GateVerdict::Failed
+    }
+
+    /// Conditions that concern nothing that was measured, each as a sentence. A lost cell fails the gate anyway, and
+    /// a warning says why no change was found.
+    #[must_use]
+    pub fn unjudged(&self) -> Vec<String> {
+        let is_unjudged = |it: &&ConditionResult| {
+            let text = it.condition.to_string();
+            it.looked_at == 0 && !self.warnings.iter().any(|warning| warning.contains(&text))
+        };
+        let results = self.conditions.iter().filter(|_| self.lost.is_empty());
+        let sentence = |it: &ConditionResult| {
+            let what = match &it.condition.of {
+                Some(name) => format!("nothing that was measured is called `{name}` and has"),
+                None => "nothing that was measured has".to_owned(),
+            };
+            format!("'{}' cannot be judged: {what} this figure", it.condition)
+        };
+        results.filter(is_unjudged).map(sentence).collect()
     }
 }
 
-/// The conditions on a result of `run`: changes are those of a server against the baseline.
-#[must_use]
-pub fn of_run(analysis: &Analysis<'_>, conditions: &[Condition]) -> Option<Gate> {
-    let changes: Vec<Change> = analysis
-        .workloads
-        .iter()
-        .flat_map(|workload| against_baseline(workload, conditions))
-        .collect();
-    let subjects = subjects(&analysis.workloads);
-    let lost = lost(analysis, &subjects, conditions);
-    let evidence = Evidence { changes: &changes, lost, subjects: &subjects, ..Evidence::default() };
-    let mut gate = judge(conditions, evidence)?;
-    let without = gate.conditions.iter().filter(|it| it.looked_at == 0);
-    let without: Vec<String> = without.map(|it| format!("'{}'", it.condition)).collect();
-    gate.warnings.retain(|warning| !without.iter().any(|it| warning.starts_with(it)));
-    Some(gate)
-}
-
-/// The rows of a workload against its baseline, by the figures of these conditions.
-fn against_baseline(workload: &WorkloadRows<'_>, conditions: &[Condition]) -> Vec<Change> {
-    let phase = workload.workload.phase;
-    let of_phase = conditions.iter().filter_map(OnChange::of).filter_map(|it| it.metric(phase));
-    let metrics: BTreeSet<Metric> = of_phase.collect();
-    let changes = metrics.into_iter().flat_map(|metric| {
-        (0..workload.rows.len()).filter_map(move |index| {
-            let ratio = workload.to_baseline(metric, index)?;
-            let [row, baseline] = [index, workload.baseline?].map(|index| &workload.rows[index]);
-            let [old, new] = [baseline, row].map(|row| Figure::of(&[row], metric, Vec::new()));
-            let change = Change::of(Cell::of_row(workload, row), metric, [old?, new?], ratio);
-            Some(Change { relative_to: Some(baseline.variant.clone()), ..change })
-        })
-    });
-    changes.collect()
-}
-
-/// Servers that a condition concerns and that have no figures: what is worse than any figure must not pass.
-fn lost(analysis: &Analysis<'_>, subjects: &[Subject<'_>], conditions: &[Condition]) -> Vec<Lost> {
-    let is_concerned = |it: &&Subject<'_>| {
-        let phase = it.cell.as_ref().map(|cell| cell.phase);
-        let by = |condition: &Condition| match OnChange::of(condition) {
-            Some(change) => phase.is_some_and(|phase| change.metric(phase).is_some()),
-            None => it.is_concerned_by(condition, None),
+impl ConditionResult {
+    /// The result in all that a condition concerns, the farthest beyond a limit on this side first.
+    fn of(condition: &Condition, side: LimitSide, mut found: Vec<(Hit, Kept)>) -> Self {
+        side.sort(&mut found, |(hit, _)| hit.value);
+        let mut result = Self {
+            condition: condition.clone(),
+            looked_at: found.len(),
+            kept: Vec::new(),
+            failed: Vec::new(),
+            inconclusive: Vec::new(),
         };
-        it.loads.is_empty()
-            && !it.is_reference
-            && phase != Some(Phase::Idle)
-            && conditions.iter().any(by)
-    };
-    let lost = subjects.iter().filter(is_concerned).filter_map(|it| {
-        let cell = it.cell.clone()?;
-        let reason = not_measured(analysis.journal, &cell.variant, Some(&cell.workload));
-        Some(Lost { cell, reason: reason.unwrap_or_else(|| "was not run".to_owned()) })
-    });
-    lost.chain(absent(analysis.journal, conditions)).collect()
-}
-
-/// Servers that were named and have no row, where a condition concerns them.
-fn absent(journal: &Journal, conditions: &[Condition]) -> impl Iterator<Item = Lost> {
-    let is_meant = |variant: &VariantId| {
-        let by = |it: &Condition| it.of.as_ref().is_none_or(|name| variant.is_called(name));
-        is_named(journal, variant) && conditions.iter().any(by)
-    };
-    let unavailable = journal.unavailable.iter().filter(move |it| is_meant(&it.variant));
-    let workload = journal.start.workloads.first();
-    let lost = move |it: &Unavailable| {
-        Some(Lost { cell: Cell::of(workload?, &it.variant, 0), reason: it.reason.clone() })
-    };
-    unavailable.filter_map(lost)
-}
-
-/// The conditions on a result of `tune`: on the best combination, or on the rate that was found.
-#[must_use]
-pub fn of_tune(tuned: &Tuned<'_>, conditions: &[Condition]) -> Option<Gate> {
-    let Tuned { analysis, tuning, .. } = tuned;
-    let (name, rate, is_rate_bound) = match tuning {
-        Tuning::Sweep(sweep) => (sweep.best().map(|it| &it.id.load), None, false),
-        Tuning::Search(search) => {
-            // A rate that was not confirmed may be that of a burst.
-            let confirmed = search.found.as_ref().filter(|it| it.held > 0);
-            let rate = confirmed.and_then(|it| it.requests_per_second);
-            let is_bound = search.found.is_some_and(|it| it.limit != SearchLimit::Server);
-            (rate.map(|_| &search.sought.workload), rate, is_bound)
+        for (hit, kept) in found {
+            match kept {
+                Kept::No => result.failed.push(hit),
+                Kept::Yes => result.kept.push(hit),
+                Kept::Open(doubt) => {
+                    let why = format!("{}: {doubt}", hit.why);
+                    result.inconclusive.push(Hit { why, ..hit });
+                }
+            }
         }
-    };
-    let workload = analysis.workloads.iter().find(|it| Some(&it.workload.name) == name);
-    let Some(workload) = workload else {
-        return judge(
-            conditions,
-            Evidence { lost: nothing(analysis.journal), ..Evidence::default() },
-        );
-    };
-    let rate_of = |run: &Run| run.outcome.measured().and_then(|it| it.load.constant_rate());
-    let is_meant = |run: &Run| rate.is_none() || rate_of(run) == rate;
-    let rows = workload.rows.iter().filter(|row| row.role != Role::SecondOfBaseline);
-    let rows: Vec<_> = rows.map(|row| row.with_runs(is_meant)).collect();
-    let mut subject = Subject::of_rows(workload, rows.iter().collect());
-    (subject.has_all, subject.rate) = (true, rate.map(|it| it as f64));
-    subject.is_rate_bound = is_rate_bound;
-    judge(conditions, Evidence { subjects: &[subject], ..Evidence::default() })
+        result
+    }
 }
 
-/// That a search or a sweep has no result, unless all confirmations were disturbed, which says nothing of the server.
-fn nothing(journal: &Journal) -> Vec<Lost> {
-    let start = &journal.start;
-    let is_disturbed = journal.found.is_some_and(|it| it.disturbed.is_some());
-    let both = start.variants.first().zip(start.workloads.last()).filter(|_| !is_disturbed);
-    let cell = both.map(|(it, workload)| Cell::of(workload, &it.variant, 0));
-    let reason = "no combination or rate was found and confirmed".to_owned();
-    cell.map(|cell| Lost { cell, reason }).into_iter().collect()
-}
+impl Hit {
+    fn of(
+        cell: &Cell,
+        metric: Metric,
+        value: f64,
+        interval: Option<Interval>,
+        why: String,
+    ) -> Self {
+        let (cell, metric) = (Some(cell.id.clone()), metric.field().to_owned());
+        Self { cell, metric, value, interval, why }
+    }
 
-/// The conditions on a load.
-#[must_use]
-pub fn of_load(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
-    judge(conditions, Evidence { subjects: &[Subject::of_load(report)], ..Evidence::default() })
-}
-
-/// What conditions on a load may be about: a client does not see the server's CPU time and memory.
-#[must_use]
-pub fn scope_of_load<'a>(verb: &'a str, config: &LoadConfig) -> GateScope<'a> {
-    let has_rate = matches!(config.model, LoadModel::Rate { .. });
-    let is_seen = |it: &Metric| match it {
-        Metric::Cpu | Metric::Memory => false,
-        Metric::Achieved | Metric::Unsent => has_rate,
-        _ => true,
-    };
-    let names = config.requests.iter().flat_map(|set| set.names());
-    GateScope {
-        verb,
-        values: Metric::limitable().filter(is_seen).collect(),
-        names: names.map(str::to_owned).collect(),
-        hint: if has_rate { "" } else { "achieved and unsent are those of a rate" },
-        ..GateScope::default()
+    /// The cell and what follows from its figure.
+    pub(crate) fn sentence(&self) -> String {
+        let cell = self.cell.as_ref().map_or_else(String::new, |cell| format!("{cell}: "));
+        format!("{cell}{}", self.why)
     }
 }
 

@@ -4,8 +4,8 @@
 use maud::{PreEscaped, html};
 
 use crate::{
-    compare::{Gate, Hit},
     escape::{xml, xml_attribute},
+    gates::{Gate, Hit},
 };
 
 #[derive(Clone, Debug, Eq, PartialEq)]

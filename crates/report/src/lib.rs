@@ -17,6 +17,7 @@ pub mod distribution;
 pub mod document;
 mod escape;
 pub mod exposition;
+mod figure_text;
 pub mod filter;
 #[cfg(test)]
 mod fixtures;
@@ -108,7 +109,7 @@ impl Report for Details<'_> {
     fn document(&self) -> Document {
         let mut document = table::document(self.analysis, self.facts.machine, self.metric);
         // The first line says what was measured.
-        document.blocks.insert(1, compare::conditions_block(self.facts.gate));
+        document.blocks.insert(1, gates::conditions_block(self.facts.gate));
         document
     }
 

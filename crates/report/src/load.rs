@@ -6,6 +6,8 @@ mod document;
 mod metrics;
 mod view;
 
+pub(crate) use view::cell;
+
 pub use self::{
     comparison::{LoadComparison, LoadSide, compare_loads},
     metrics::LoadMetrics,
@@ -14,7 +16,7 @@ pub use self::{
 use wirebench_judge::load::not_valid;
 use wirebench_schema::load::{LoadReport, LoadResult};
 
-use crate::{Report, compare::Gate, document::Document, view::ResultView};
+use crate::{Report, document::Document, gates::Gate, view::ResultView};
 
 /// A load and what its file does not know.
 #[derive(Clone, Copy, Debug)]

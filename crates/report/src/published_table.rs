@@ -99,7 +99,7 @@ pub(crate) struct ComparedCell {
     #[serde(rename = "measured_ratio", serialize_with = "estimate")]
     #[schemars(with = "Option<Estimate>")]
     pub(crate) ratio: Option<JudgedRatio>,
-    /// Whether it is a valid figure of the reference.
+    /// True of a valid figure to which ratios refer.
     #[serde(skip)]
     pub(crate) is_reference: bool,
 }
@@ -110,7 +110,7 @@ fn is_bound<S: Serializer>(sign: &str, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 fn estimate<S: Serializer>(ratio: &Option<JudgedRatio>, serializer: S) -> Result<S::Ok, S::Error> {
-    ratio.as_ref().map(|it| &it.estimate).serialize(serializer)
+    ratio.as_ref().map(|it| it.estimate).serialize(serializer)
 }
 
 impl ComparedColumn<'_> {

@@ -26,8 +26,8 @@ use self::{
 };
 use crate::{
     analysis::Analysis,
-    compare::{Gate, gate_lines},
     document::{Block, Document, Look, Paint},
+    gates::{Gate, gate_lines},
     table::of_document,
     wrap::{WIDTH, shorten, wrap},
 };

@@ -45,9 +45,8 @@ impl Subject {
     /// CPU time per request of a suite's servers, in nanoseconds: the median of their medians.
     pub(super) fn cost_ns(&self, wirebench: &Path) -> anyhow::Result<f64> {
         let report = self.run(wirebench)?;
-        let medians = cells(&report).filter_map(|cell| figure(cell)["value"].as_f64());
-        wirebench_stats::median(&medians.collect::<Vec<_>>())
-            .context("the report has no CPU time per request")
+        let medians = items(&report, "cells").filter_map(|cell| figure(cell)["value"].as_f64());
+        wirebench_stats::median(&medians.collect::<Vec<_>>()).context("the report has no CPU time")
     }
 
     /// The report of a suite.
@@ -74,7 +73,7 @@ impl Subject {
 fn verdicts(report: &Value) -> anyhow::Result<Vec<Judged>> {
     let mut judged = Vec::new();
     // The baseline's second instance is a check of the machine, not a row.
-    for cell in cells(report).filter(|cell| cell["role"] == "entrant") {
+    for cell in items(report, "cells").filter(|cell| cell["role"] == "entrant") {
         let ratio = &figure(cell)["ratios"][0];
         let copy = cell["copy"].as_u64().context("a cell has no number of its copy")?;
         let name = format!("{} #{}", text(&cell["server"]), copy + 1);
@@ -119,14 +118,13 @@ fn slower_percent(name: &str) -> f64 {
     program.rsplit('-').next().and_then(|it| it.parse().ok()).unwrap_or(0.0)
 }
 
-fn cells(report: &Value) -> impl Iterator<Item = &Value> {
-    report["cells"].as_array().into_iter().flatten()
+fn items<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    value[name].as_array().into_iter().flatten()
 }
 
 /// CPU time per request of a cell.
 fn figure(cell: &Value) -> &Value {
-    let mut figures = cell["figures"].as_array().into_iter().flatten();
-    figures.find(|it| it["metric"] == FIGURE).unwrap_or(&Value::Null)
+    items(cell, "figures").find(|it| it["metric"] == FIGURE).unwrap_or(&Value::Null)
 }
 
 fn text(value: &Value) -> String {

@@ -81,10 +81,9 @@ fn parse(contestant: Contestant, output: &str) -> anyhow::Result<Counted> {
             serde_json::from_str(output).map_err(Into::into)
         }
         _ if contestant.is_ours() => {
-            let result = LoadResult::parse(output).and_then(Result::ok).map(|it| it.report);
-            result
-                .context("no report of a load")
-                .map(|it| Counted::of(it.requests, it.errors.total(), it.window_ns as f64 / 1e9))
+            let report = LoadResult::parse(output).and_then(Result::ok).map(|it| it.report);
+            let report = report.context("no report of a load");
+            report.map(|it| Counted::of(it.requests, it.errors.total(), it.window_ns as f64 / 1e9))
         }
         // `wirebench load --generator` reads the reports of the others too.
         _ => {

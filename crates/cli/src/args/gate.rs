@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, path::PathBuf};
 use wirebench_report::{
-    compare::{Gate, GateVerdict, gate_lines},
+    gates::{Gate, GateVerdict, gate_lines},
     junit::{self as cases, CaseState},
 };
 use wirebench_schema::gate::{Condition, GateScope};

@@ -17,8 +17,7 @@ use wirebench_judge::load::{failures, falls_behind, gave_up, not_valid};
 use wirebench_loadgen as loadgen;
 use wirebench_report::{
     Report as _,
-    compare::Gate,
-    gates,
+    gates::{self, Gate},
     load::Load,
     load_text::{self, Detail, Wanted},
 };

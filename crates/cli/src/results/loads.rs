@@ -9,7 +9,7 @@ use std::{
 use wirebench_experiment::{experiment::write_environment, journal};
 use wirebench_report::{
     Report as _,
-    compare::Gate,
+    gates::Gate,
     load::{LOAD_FILE, Load},
 };
 use wirebench_schema::{

@@ -7,8 +7,9 @@ use std::{fs, io, path::Path, time::Duration};
 use wirebench_experiment::{experiment::Finished, journal};
 use wirebench_report::{
     Report, commands,
-    compare::{Gate, Side},
+    compare::Side,
     document::Look,
+    gates::Gate,
     screen::{Facts, live_page},
     why,
 };

@@ -4,31 +4,32 @@
 
 use wirebench_schema::suite::Phase;
 
-use super::{Ab, Figure, METRICS, Side, Verdict, has};
+use super::{Ab, METRICS, Side, Verdict, has, view::ratio};
 use crate::{
     Report,
-    analysis::{Analysis, Claim, Metric, MetricFacts, SideRatio, conditions, metric},
+    analysis::{Analysis, Claim, Metric, MetricFacts, conditions},
     by_name,
     chart::{
         Chart, ChartKind,
         ratio::{LEGEND, RINGS},
     },
-    compare::{conditions_block, gate_lines, words},
     document::{Block, Column, Document, Paint, Table},
+    figure_text::{ABSENT, change, or_absent, title},
+    gates::{conditions_block, gate_lines},
     idle_words,
     load_words::describe,
     origin::{Origin, describe_versions},
     screen::html::servers,
     services,
-    shown::SIGNS,
+    shown::{SIGNS, sign},
     table::{
         count,
         headline::headline,
         states::sentences,
-        workload::{about_rate, instances_differ},
+        workload::{about_rate, absent, instances_differ},
     },
     table_units::percent,
-    view::ResultView,
+    view::{Ratio, ResultView},
     why,
     wrap::{WIDTH, shorten, wrap},
 };
@@ -53,7 +54,7 @@ impl Report for Ab<'_> {
             |side: &Side<'_>| !side.standing.is_compared() || side.failed + side.invalid > 0;
         let mark = |side: &Side<'_>| if doubtful(side) { "! " } else { "" };
         let [a, b] = self.sides.each_ref().map(|side| format!("{}{}", mark(side), side.name));
-        let figures = self.figures.iter().filter(|it| it.values.iter().any(Option::is_some));
+        let figures = self.metrics().filter(|it| self.figures(*it).iter().any(Option::is_some));
         let table = self.table(["metric", &a, &b], &["margin", "outcome"], figures);
         let mut blocks = vec![
             Block::Origin(vec![Origin::of(self.journal)]),
@@ -91,14 +92,14 @@ impl Ab<'_> {
         findings.extend(whys.iter().flat_map(|it| wrap(&format!("why: {it}"), WIDTH, "     ")));
         findings.extend(self.detectable());
         findings.extend(self.waking());
-        let has_sign = self.figures_shown().any(|it| it.signs != [""; 2]);
+        let has_sign = self.metrics_shown().any(|it| self.signs(it) != [""; 2]);
         findings.extend(has_sign.then(|| SIGNS.to_owned()));
         findings.extend(place);
         let start = &self.journal.start;
         let idle = idle_words::mode(start.idle).map(str::to_owned);
         let blocks = vec![
             Block::Lines(start.labels.words().into_iter().chain(idle).collect()),
-            Block::Table(self.table(["", a, b], &[], self.figures_shown())),
+            Block::Table(self.table(["", a, b], &[], self.metrics_shown())),
             Block::Lines(findings),
             Block::Headline(self.sentence(), None),
         ];
@@ -119,7 +120,7 @@ impl Ab<'_> {
             let phase = self.rows.workload.phase;
             let has: Vec<Metric> =
                 METRICS.iter().filter_map(|metric| has(phase, *metric)).collect();
-            lines.push(metric::absent(phase, wanted, &has, self.metric));
+            lines.push(absent(phase, wanted, &has, self.metric));
         }
         vec![
             Block::list("compared", self.sides.iter().map(who).collect()),
@@ -145,11 +146,11 @@ impl Ab<'_> {
     }
 
     /// Figures of both sides, their ratio, and more columns of it.
-    fn table<'f>(
+    fn table(
         &self,
         [metric, a, b]: [&str; 3],
         more: &[&str],
-        figures: impl Iterator<Item = &'f Figure>,
+        metrics: impl Iterator<Item = Metric>,
     ) -> Table {
         let [of_a, of_b] = self.names();
         let ratio = format!("{of_b}/{of_a}");
@@ -159,18 +160,15 @@ impl Ab<'_> {
             "outcome" => Column::left(*head),
             head => Column::right(head),
         }));
-        let rows = figures.map(|figure| cells(figure).into_iter().map(Into::into));
+        let rows = metrics.map(|metric| self.cells_of(metric).into_iter().map(Into::into));
         let length = columns.len();
         Table::new(columns, rows.map(|row| row.take(length).collect()))
     }
 
     fn ratios(&self) -> Option<Chart> {
         let [a, b] = self.names();
-        let ratio = |it: &Figure| {
-            let ratio = it.ratio.as_ref()?.ratio.clone();
-            Some((words::title(it.metric).to_owned(), ratio))
-        };
-        let ratios: Vec<_> = self.figures.iter().filter_map(ratio).collect();
+        let row = |it| Some((title(it).to_owned(), ratio(&self.cells, it)?.judged.clone()));
+        let ratios: Vec<_> = self.metrics().filter_map(row).collect();
         let chart = |ratios| Chart::new(format!("ratios {b}/{a}"), ChartKind::Forest(ratios));
         (!ratios.is_empty()).then(|| chart(ratios).explained(format!("{LEGEND}{RINGS}")))
     }
@@ -188,15 +186,35 @@ impl Ab<'_> {
     }
 
     /// The figure of the verdict and the usual others.
-    fn figures_shown(&self) -> impl Iterator<Item = &Figure> {
-        let has_figures = |figure: &&Figure| figure.values.iter().all(Option::is_some);
-        let is_shown = |figure: &&Figure| {
-            let valid = [0, 1].map(|index| self.is_side_valid(index, figure.metric));
-            FIGURES.contains(&figure.metric) && figure.ratio.is_some() && valid == [true; 2]
-        };
+    fn metrics_shown(&self) -> impl Iterator<Item = Metric> {
         let is_void = self.verdict == Verdict::NotValid;
-        let main = self.figures.first().into_iter().filter(move |it| !is_void && has_figures(it));
-        main.chain(self.figures.iter().skip(1).filter(is_shown))
+        self.metrics().filter(move |it| match *it == self.metric {
+            true => !is_void && self.figures(*it).iter().all(Option::is_some),
+            false => FIGURES.contains(it) && ratio(&self.cells, *it).is_some_and(|it| it.valid),
+        })
+    }
+
+    /// Behind the value of either side, as in `SIGNS`.
+    fn signs(&self, metric: Metric) -> [&'static str; 2] {
+        self.sides.each_ref().map(|side| {
+            let signs = self.instances(side).map(|row| sign(row, metric));
+            signs.filter(|it| !it.is_empty()).min().unwrap_or_default()
+        })
+    }
+
+    /// The figures of both sides and B over A, with its margin and outcome.
+    fn cells_of(&self, metric: Metric) -> Vec<String> {
+        let figures = self.figures(metric).into_iter().zip(self.signs(metric));
+        let figures =
+            figures.map(|(figure, sign)| or_absent(figure.map(|it| metric.show(it.value) + sign)));
+        let title = [metric.title().to_owned()].into_iter();
+        let ratio = ratio(&self.cells, metric).map(|Ratio { judged: it, .. }| {
+            [change(it), percent(it.margin), it.claim.map_or("", Claim::name).to_owned()]
+        });
+        title
+            .chain(figures)
+            .chain(ratio.unwrap_or([ABSENT, ABSENT, ""].map(str::to_owned)))
+            .collect()
     }
 
     /// That a server was not saturated. Its CPU time per request then includes wake-ups, as at a rate,
@@ -204,8 +222,7 @@ impl Ab<'_> {
     fn unsaturated(&self) -> Option<String> {
         let is_about = self.rows.workload.phase == Phase::Saturate && self.metric == Metric::Cpu;
         let busy = |side: &Side<'_>| {
-            let rows = side.instances.iter().map(|row| &self.rows.rows[*row]);
-            let waiting = rows.filter(|row| row.saturated() == Some(false));
+            let waiting = self.instances(side).filter(|row| row.saturated() == Some(false));
             let shares: Vec<f64> =
                 waiting.flat_map(|row| row.measurements().map(|it| it.cost.cpu_share)).collect();
             // Rounded down, so that a server below the limit is not shown at it.
@@ -225,15 +242,15 @@ impl Ab<'_> {
         if self.verdict == Verdict::NotValid {
             return None;
         }
-        let share = self.main()?.ratio.as_ref()?.detectable?;
+        let share = self.ratio()?.detectable?;
         Some(format!("9 of 10 such runs find a difference of {}", percent(share)))
     }
 
     /// The checks of both sides by the figure of the verdict (A/A).
     fn checks(&self) -> Vec<String> {
-        let ratio = self.main().and_then(|figure| figure.ratio.as_ref());
-        let checks = ratio.into_iter().flat_map(|ratio| self.sides.iter().zip(ratio.checks));
-        let differ = |(side, check): (&Side<'_>, _)| instances_differ(side.name, &check, "verdict");
+        let ratio = self.ratio().into_iter();
+        let checks = ratio.flat_map(|ratio| self.sides.iter().zip(&ratio.checks));
+        let differ = |(side, check): (&Side<'_>, _)| instances_differ(side.name, check, "verdict");
         checks.filter_map(differ).collect()
     }
 
@@ -268,20 +285,4 @@ fn who(side: &Side<'_>) -> String {
         text += &format!(" [{}]", versions.join(", "));
     }
     text
-}
-
-/// The figures of both sides and B over A, with its margin and outcome.
-fn cells(figure: &Figure) -> Vec<String> {
-    let metric = figure.metric;
-    let [median_a, median_b] = figure.medians();
-    let [a, b] = [(median_a, figure.signs[0]), (median_b, figure.signs[1])]
-        .map(|(median, sign)| median.map_or("-".to_owned(), |it| metric.show(it) + sign));
-    let mut cells = vec![metric.title().to_owned(), a, b];
-    cells.extend(figure.ratio.as_ref().map_or(["-", "-", ""].map(str::to_owned), of_ratio));
-    cells
-}
-
-fn of_ratio(SideRatio { ratio, .. }: &SideRatio) -> [String; 3] {
-    let estimate = words::estimate(ratio.reads, &ratio.estimate);
-    [estimate, percent(ratio.margin), ratio.claim.map_or("", Claim::name).to_owned()]
 }

@@ -38,7 +38,7 @@ pub fn outlook(
 /// margin. None with fewer than three cohorts.
 fn scatter(journal: &Journal, metric: Metric) -> Option<(f64, f64)> {
     let ab = Ab::of(journal, &AbOptions { metric: Some(metric), ..AbOptions::default() })?;
-    let ratio = &ab.main()?.ratio.as_ref()?.ratio;
+    let ratio = &ab.ratio()?.judged;
     let logarithms: Vec<f64> = ratio.by_block.values().map(|it| it.ln()).collect();
     let count = logarithms.len() as f64;
     let mean = logarithms.iter().sum::<f64>() / count;

@@ -11,13 +11,14 @@ use wirebench_schema::{
 };
 use wirebench_stats::{Interval, MIN_COHORTS, median};
 
-use super::{Ab, Figure, Side, Verdict};
+use super::{Ab, Side, Verdict};
 use crate::{
-    analysis::{CheckState, Claim, Inconclusive, Metric, MetricFacts, Reads, SideRatio},
+    analysis::{CheckState, Claim, Inconclusive, Metric, MetricFacts, Reads},
     interval::ends,
     remarks::SHIFT,
     table::count,
     table_units::{asked_rate, percent},
+    view::Ratio,
 };
 
 /// Cohorts that halve an interval, as a multiple of those that were made.
@@ -49,7 +50,7 @@ fn phrase(metric: Metric) -> Phrase {
 impl Ab<'_> {
     #[must_use]
     pub fn sentence(&self) -> String {
-        match (&self.verdict, self.main()) {
+        match (&self.verdict, self.ratio()) {
             (Verdict::NotComparable, _) => {
                 let all = &mut self.journal.verified.iter().flat_map(|it| &it.failed);
                 let why = all.find(|(check, _)| check == SAME_REPLIES).map(|(_, finding)| finding);
@@ -60,14 +61,14 @@ impl Ab<'_> {
             }
             (Verdict::NotMeasured, _) => format!("not measured: {}", self.troubles().join("; ")),
             (Verdict::NotValid, _) => format!("not valid: {}", self.troubles().join("; ")),
-            (Verdict::Claimed(claim), Some(Figure { ratio: Some(ratio), .. })) => {
+            (Verdict::Claimed(claim), Some(ratio)) => {
                 // Other work meets both sides alike, so one of them explains it.
                 let warning = self.troubles().into_iter().next();
                 let warning =
                     warning.map_or_else(String::new, |it| format!("; warning: {SHIFT}: {it}"));
                 format!("{}{warning}", self.claimed(*claim, ratio))
             }
-            (Verdict::Claimed(_), _) => {
+            (Verdict::Claimed(_), None) => {
                 let ([a, b], noun, of) = (self.names(), self.noun(), phrase(self.metric).of);
                 let reasons = self.journal.runs.iter().flat_map(|run| run.outcome.reasons());
                 let why = reasons.into_iter().find(|it| it.kind == ReasonKind::NoCost);
@@ -87,15 +88,15 @@ impl Ab<'_> {
         self.sides.iter().filter_map(trouble).collect()
     }
 
-    fn claimed(&self, claim: Claim, ratio: &SideRatio) -> String {
+    fn claimed(&self, claim: Claim, ratio: &Ratio) -> String {
         let Phrase { verb, plural, than, of } = phrase(self.metric);
         let [a, b] = self.names();
         let known = self.known(ratio);
-        let margin = percent(ratio.ratio.margin);
+        let margin = percent(ratio.judged.margin);
         match claim {
             Claim::Higher | Claim::Lower => format!("{} {known}", self.difference(ratio)),
             Claim::Same => {
-                let known = self.known_by("90 % interval", ratio.ratio.plain_interval, ratio);
+                let known = self.known_by("90 % interval", ratio.judged.plain_interval, ratio);
                 format!("{a} and {b} {plural} the same {of} within {margin} {known}")
             }
             Claim::NotHigher | Claim::NotLower => {
@@ -110,24 +111,24 @@ impl Ab<'_> {
     }
 
     /// `B uses 5.2 % more CPU per request than A`.
-    fn difference(&self, ratio: &SideRatio) -> String {
+    fn difference(&self, ratio: &Ratio) -> String {
         let Phrase { verb, than, of, .. } = phrase(self.metric);
         let [a, b] = self.names();
-        let share = (ratio.ratio.estimate.value - 1.0) * 100.0;
+        let share = (ratio.judged.estimate.value - 1.0) * 100.0;
         let more = if share >= 0.0 { than.0 } else { than.1 };
         let digits = if share.abs() < 99.95 { 1 } else { 0 };
-        let bound = if ratio.ratio.reads == Reads::Exactly { "" } else { "at least " };
+        let bound = if ratio.judged.reads == Reads::Exactly { "" } else { "at least " };
         format!("{b} {verb} {bound}{:.digits$} % {more} {of} than {a}", share.abs())
     }
 
     /// The interval and what it is made of: `(95 % interval +4.6 to +5.9 %, 7 cohorts)`.
-    fn known(&self, ratio: &SideRatio) -> String {
-        self.known_by("95 % interval", ratio.ratio.estimate.interval, ratio)
+    fn known(&self, ratio: &Ratio) -> String {
+        self.known_by("95 % interval", ratio.judged.estimate.interval, ratio)
     }
 
-    fn known_by(&self, what: &str, interval: Option<Interval>, ratio: &SideRatio) -> String {
+    fn known_by(&self, what: &str, interval: Option<Interval>, ratio: &Ratio) -> String {
         let start = &self.journal.start;
-        let cohorts = count(ratio.ratio.estimate.samples, self.noun());
+        let cohorts = count(ratio.judged.estimate.samples, self.noun());
         let rate = match (self.rows.workload.phase, self.rows.rate) {
             (Phase::Cost, Some(rate)) => {
                 format!(" at {} requests/s", asked_rate(rate.requests_per_second))
@@ -148,10 +149,10 @@ impl Ab<'_> {
     }
 
     /// Why there is no outcome, and the next step.
-    fn inconclusive(&self, ratio: &SideRatio, known: &str) -> String {
+    fn inconclusive(&self, ratio: &Ratio, known: &str) -> String {
         let (difference, noun) = (self.difference(ratio), self.noun());
         let next = self.next_step(ratio);
-        match ratio.ratio.inconclusive {
+        match ratio.judged.inconclusive {
             Some(Inconclusive::TooFewCohorts) => {
                 format!("a verdict needs {MIN_COHORTS} {noun}s; {difference} {known}; {next}")
             }
@@ -166,7 +167,7 @@ impl Ab<'_> {
                 phrase(self.metric).of
             ),
             Some(Inconclusive::WideInterval | Inconclusive::NotValid) | None => {
-                let margin = percent(ratio.ratio.margin);
+                let margin = percent(ratio.judged.margin);
                 format!("{difference} {known}, with a margin of {margin}; {next}")
             }
         }
@@ -180,8 +181,8 @@ impl Ab<'_> {
     }
 
     /// `two instances of A differ by 2.1 % (99 % interval +0.8 to +3.4 %)`.
-    fn suspicious_checks(&self, ratio: &SideRatio) -> String {
-        let checks = self.names().into_iter().zip(ratio.checks);
+    fn suspicious_checks(&self, ratio: &Ratio) -> String {
+        let checks = self.names().into_iter().zip(&ratio.checks);
         let suspicious = checks.filter(|(_, check)| check.state == CheckState::Suspicious);
         let text = suspicious.filter_map(|(name, check)| {
             let found = check.second_over_first?;
@@ -197,7 +198,7 @@ impl Ab<'_> {
     /// Cost of waking for each side, where both idle modes were measured.
     pub(super) fn waking(&self) -> Option<String> {
         let added = |side: &Side<'_>| {
-            let rows = side.instances.iter().map(|row| &self.rows.rows[*row]);
+            let rows = self.instances(side);
             median(&rows.filter_map(|it| Some(it.waking?.cpu_ns)).collect::<Vec<_>>())
         };
         let [a, b] = self.sides.each_ref().map(added);
@@ -212,7 +213,7 @@ impl Ab<'_> {
     }
 
     /// The next step towards a narrower interval.
-    fn next_step(&self, ratio: &SideRatio) -> String {
+    fn next_step(&self, ratio: &Ratio) -> String {
         let start = &self.journal.start;
         let step = match (ended(self.journal), start.goal.budget) {
             (None | Some(EndReason::Interrupted), _) => {
@@ -224,11 +225,11 @@ impl Ab<'_> {
                 format!("--budget {}", write_duration(whole(spent.saturating_mul(TO_HALVE))))
             }
             (Some(EndReason::Precise), _) => {
-                let goal = start.goal.precision.unwrap_or(ratio.ratio.margin);
+                let goal = start.goal.precision.unwrap_or(ratio.judged.margin);
                 format!("--precision {}", percent(goal / 2.0).replace(' ', ""))
             }
             (Some(_), _) => {
-                let made = u32::try_from(ratio.ratio.estimate.samples).unwrap_or(u32::MAX);
+                let made = u32::try_from(ratio.judged.estimate.samples).unwrap_or(u32::MAX);
                 let least = u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX);
                 format!("--{}s {}", self.noun(), made.saturating_mul(TO_HALVE).max(least))
             }

@@ -1,7 +1,5 @@
 //! One of the two servers: its name, its command, and how its runs went. It has no figures.
 
-use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
 use wirebench_judge::standing::{Standing, is_disturbed, standing, voids};
 use wirebench_schema::journal::{Described, Journal, Reason, ReasonKind, Run};
 
@@ -15,15 +13,12 @@ use crate::{
 };
 
 /// One of the two servers.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-#[schemars(rename = "SideReport")]
+#[derive(Clone, Debug)]
 pub struct Side<'a> {
     /// What it is called in all texts.
     pub name: &'a str,
     /// The variant, its command and its fingerprint.
-    #[serde(flatten)]
     pub described: &'a Described,
-    #[serde(skip)]
     pub(super) instances: Vec<usize>,
     /// Runs that count.
     pub runs: usize,
@@ -31,24 +26,11 @@ pub struct Side<'a> {
     pub failed: usize,
     /// Those whose figures are not what they claim to be, for a reason that was not asked for.
     pub invalid: usize,
-    /// The use that its figures allow: `valid`, `disturbed`, `not-valid` or `not-measured`.
-    #[serde(rename = "state", serialize_with = "state")]
-    #[schemars(with = "String")]
+    /// The use that its figures allow.
     pub standing: Standing,
-    /// The fault, as a sentence without its subject; null without one.
-    #[serde(rename = "trouble")]
+    /// The fault, as a sentence without its subject; none without one.
     pub why: Option<String>,
-    #[serde(skip)]
     program: ProgramIdentity<'a>,
-}
-
-fn state<S: Serializer>(standing: &Standing, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(match standing {
-        Standing::Valid => "valid",
-        Standing::Disturbed => "disturbed",
-        Standing::NotCompared | Standing::Hidden => "not-valid",
-        Standing::NotMeasured => "not-measured",
-    })
 }
 
 impl<'a> Side<'a> {

@@ -5,13 +5,13 @@ use super::*;
 use crate::{
     Report as _,
     analysis::Claim,
-    compare::GateVerdict,
     filter::meant,
     fixtures::{
         add, add_reason, alter, alter_runs, assert_golden, assert_golden_cases, assert_golden_page,
         cost, failed, fixed_rate, journal_of, limited, rate, reason, verified, with_reason,
     },
     format::Format,
+    gates::GateVerdict,
     view::tests::{cell_of, figure_of},
 };
 use expect_test::expect;

@@ -2,8 +2,8 @@
 
 use wirebench_judge::standing::Standing;
 
-use super::{Figure, Side};
-use crate::analysis::Claim;
+use super::Side;
+use crate::{analysis::Claim, view::Ratio};
 
 /// What can be said of B compared with A.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -19,15 +19,14 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Of a figure of `sides`, whose standings are about this figure.
-    pub(super) fn of(sides: &[Side<'_>; 2], figure: Option<&Figure>) -> Self {
+    /// Of the ratio of `sides`, whose standings are about its figures.
+    pub(super) fn of(sides: &[Side<'_>; 2], ratio: Option<&Ratio>) -> Self {
         match sides.each_ref().map(|side| side.standing).iter().min() {
             Some(Standing::NotMeasured) => return Self::NotMeasured,
             Some(Standing::Hidden | Standing::NotCompared) => return Self::NotValid,
             _ => {}
         }
-        let ratio = figure.and_then(|figure| figure.ratio.as_ref());
-        Self::Claimed(ratio.and_then(|it| it.ratio.claim).unwrap_or(Claim::CannotTell))
+        Self::Claimed(ratio.and_then(|it| it.judged.claim).unwrap_or(Claim::CannotTell))
     }
 
     #[must_use]

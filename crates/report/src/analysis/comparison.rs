@@ -33,7 +33,7 @@ pub struct Comparison {
 }
 
 /// One metric of one row.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// The median over the cohorts, in the unit of the metric's name.
     pub median: f64,

@@ -2,7 +2,7 @@
 
 use wirebench_schema::{journal::Start, suite::Phase};
 
-use super::Metric;
+use super::metric::Metric;
 
 /// Shares: 0.03 stands for ratios from 1 / 1.03 to 1.03.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -143,6 +143,13 @@ pub trait MetricFacts: Copy {
         Self::of_phase(phase).contains(&meant).then_some(meant)
     }
 
+    /// The same, if its changes are computed. At a fixed rate all that keep up have the same throughput.
+    #[must_use]
+    fn changes_in(self, phase: Phase) -> Option<Metric> {
+        let meant = self.in_phase(phase)?;
+        (meant != Metric::Throughput || phase != Phase::Cost).then_some(meant)
+    }
+
     /// Whether more of it is good.
     #[must_use]
     fn more_is_better(self) -> bool {
@@ -225,6 +232,8 @@ fn of_load(metric: Metric, measurement: &Measurement) -> Option<f64> {
         }
         Metric::Memory => cost.is_of_processes().then_some(cost.memory_peak_bytes as f64),
         // A service was not started.
+        Metric::Achieved => load.achieved_share(),
+        Metric::Unsent => load.offered.map(|it| it.owed_at_end as f64),
         Metric::Ready => instance.map(|it| it.ready_ns).filter(|ns| *ns > 0).map(|ns| ns as f64),
         _ => None,
     }
@@ -248,17 +257,6 @@ pub(crate) fn field<S: Serializer>(
 ) -> Result<S::Ok, S::Error> {
     let metric: Option<Metric> = (*metric).into();
     metric.map(MetricFacts::field).serialize(serializer)
-}
-
-/// That a phase has no figure of the name that was asked for, those that it `has`, and what it is
-/// compared by `instead`.
-pub(crate) fn absent(phase: Phase, wanted: Metric, has: &[Metric], instead: Metric) -> String {
-    let names: Vec<&str> = has.iter().map(|metric| metric.name()).collect();
-    format!(
-        "the phase {phase} has no {wanted}, but {}: compared by {}",
-        names.join(", "),
-        instead.title()
-    )
 }
 
 #[cfg(test)]

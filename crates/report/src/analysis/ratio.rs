@@ -7,7 +7,7 @@ use wirebench_stats::{Estimate, Interval, Judged, range};
 
 use super::{
     Claim, Inconclusive, Reads,
-    comparison::{Values, claim},
+    comparison::{Values, claim, estimate},
 };
 
 /// The ratio of a figure to a reference: of a row to the baseline, of B to A, or of a newer result to an older one.
@@ -45,7 +45,7 @@ impl JudgedRatio {
     ) -> Self {
         let (claim, inconclusive) = claim(judged, reads, withheld, margin);
         Self {
-            estimate: super::estimate(judged),
+            estimate: estimate(judged),
             plain_interval: judged.plain,
             by_block,
             margin,

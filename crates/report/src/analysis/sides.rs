@@ -1,8 +1,6 @@
 //! One program of a workload against another: the instances of both in every cohort, by one metric.
 //! `ab` compares its two servers so. Where a workload has a baseline, see `comparison`.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use wirebench_stats::{Bounds, Judged, TwoWay, check_baseline, judge_sides};
 
 use super::{
@@ -13,9 +11,8 @@ use super::{
 };
 
 /// The second program over the first.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SideRatio {
-    #[serde(flatten)]
     pub ratio: JudgedRatio,
     /// The smallest true difference, as a share, that 9 of 10 such runs would call different. Only where a run may
     /// end when its answer is known.

@@ -4,21 +4,18 @@ use std::collections::BTreeMap;
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, ReasonKind, Weight},
-    load::{LoadModel, NamedRequests, RateCurve},
+    load::{LoadModel, LoadReport, NamedRequests, RateCurve},
     suite::{Phase, Workload},
 };
 use wirebench_stats::{geometric_mean_interval, median, outliers};
 
 use crate::{
     analysis::{Metric, MetricFacts, Reads, Row, WorkloadRows},
-    by_name::{self, RequestFigures},
+    by_name,
     notes::Notes,
     remarks::remarks,
     view::{Cell, CellId, Figure, Reasons, Runs, Sample},
 };
-
-/// The figures of the requests of a name.
-const NAMED: [Metric; 4] = [Metric::Throughput, Metric::P50, Metric::P99, Metric::P999];
 
 /// The rows at `instances` together, at least one, and the requests of each name.
 pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usize]) -> Vec<Cell> {
@@ -45,24 +42,27 @@ pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usiz
             invalid: sum(&|it| it.invalid()),
             tail_invalid: sum(&|it| it.tail_invalid()),
         },
-        errors: of.iter().map(|row| row.errors()).sum(),
         bound_by,
         generator_limited: of.iter().any(|row| row.is_limited()),
         saturated: first.saturated().filter(|_| phase == Phase::Saturate),
         wake_up: first.waking,
-        figures: Metric::of_phase(phase).iter().filter_map(|it| figure(&of, *it)).collect(),
+        figures: metrics(phase).filter_map(|it| figure(&of, it)).collect(),
         reasons,
         notes,
         ..of_workload(&rows.workload, first.variant, first.copy)
     };
-    with_names(whole, &of)
+    let loads: Vec<_> = of.iter().flat_map(|row| row.measurements()).map(|it| &it.load).collect();
+    let sum = |of_load: fn(&LoadReport) -> u64| loads.iter().map(|it| of_load(it)).sum();
+    let failed = sum(|it| it.errors.requests());
+    let connections = sum(|it| it.errors.total() - it.errors.requests());
+    with_names(whole.with_counts(sum(|it| it.requests), failed, connections), &of)
 }
 
 /// What a workload says of each of its cells.
 pub(crate) fn of_workload(workload: &Workload, variant: &VariantId, copy: u32) -> Cell {
-    let (load, server) = (workload.name.clone(), variant.to_string());
     Cell {
-        id: CellId { load, request: None, phase: workload.phase, server, copy },
+        id: CellId::of(workload, variant, copy),
+        only_request: by_name::only_name(workload.requests.as_ref()),
         connections: workload.connections,
         workers: workload.workers,
         rate: constant_rate(&workload.model),
@@ -81,39 +81,54 @@ pub(crate) fn constant_rate(model: &LoadModel) -> Option<f64> {
 /// The cell of a server, and one for each name of its requests.
 fn with_names(whole: Cell, rows: &[&Row<'_>]) -> Vec<Cell> {
     let named: Vec<NamedRequests> = rows.iter().flat_map(|row| by_name::of_row(row)).collect();
-    let is_valid = |metric: Metric| if metric.is_tail() { whole.tail_valid } else { whole.valid };
-    let of_name = |named: &NamedRequests| {
-        let mut figures = request_figures(&named.into(), &NAMED, false, is_valid);
-        figures.iter_mut().for_each(|it| it.valid &= it.reads == Reads::Exactly);
-        let id = CellId { request: Some(named.name.clone()), ..whole.id.clone() };
-        Cell { id, errors: named.errors, figures, ..whole.clone() }
+    let of_name = |named: &NamedRequests| Cell {
+        id: CellId { request: Some(named.name.clone()), ..whole.id.clone() },
+        figures: of_requests(named, None, whole.generator_limited, |metric| {
+            if metric.is_tail() { whole.tail_valid } else { whole.valid }
+        }),
+        ..whole.clone().with_counts(named.requests, named.errors, 0)
     };
     let named: Vec<Cell> = named.iter().map(of_name).collect();
     [whole].into_iter().chain(named).collect()
 }
 
-/// Those of `metrics` that requests have. The generator at its limit makes a bound of a figure, and so does a latency
-/// that no reply took.
-pub(crate) fn request_figures(
-    requests: &RequestFigures<'_>,
-    metrics: &[Metric],
+/// The figures of some requests, or of all in `load`.
+pub(crate) fn of_requests(
+    requests: &NamedRequests,
+    load: Option<&LoadReport>,
     is_limited: bool,
     is_valid: impl Fn(Metric) -> bool,
 ) -> Vec<Figure> {
-    let figure = |metric: &Metric| {
-        let (value, is_bound) = match *metric {
-            Metric::Latency(figure) => {
-                let latency = requests.latency?;
-                (figure.of(latency), figure.is_lower_bound(latency))
-            }
-            Metric::Errors => (requests.errors as f64, false),
-            _ => (requests.requests_per_second, false),
+    let figure = |metric| {
+        let (value, is_known) = match (metric, &requests.latency) {
+            (Metric::Throughput, _) => (requests.requests_per_second, true),
+            (Metric::Errors, _) => (requests.errors as f64, true),
+            (Metric::Latency(it), Some(latency)) => (it.of(latency), !it.is_lower_bound(latency)),
+            (Metric::Achieved, _) => (load?.achieved_share()?, true),
+            (Metric::Unsent, _) => (load?.offered?.owed_at_end as f64, true),
+            _ => return None,
         };
-        let of_replies = if is_bound { Reads::AtLeast } else { Reads::Exactly };
-        let reads = of_replies.with(Reads::of(*metric, is_limited, false));
-        Some(Figure { reads, ..Figure::of(*metric, value, is_valid(*metric)) })
+        let of_replies = if is_known { Reads::Exactly } else { Reads::AtLeast };
+        let reads = of_replies.with(Reads::of(metric, is_limited, false));
+        Some(Figure { reads, ..Figure::of(metric, value, is_valid(metric)) })
     };
-    metrics.iter().filter_map(figure).collect()
+    Metric::limitable().filter_map(figure).collect()
+}
+
+/// The metrics of which a cell may have a figure: those that are compared, and those that conditions may be about.
+fn metrics(phase: Phase) -> impl Iterator<Item = Metric> {
+    let compared = Metric::of_phase(phase).iter().copied();
+    let others = Metric::limitable().filter(|it| it.compared().is_none());
+    compared.chain(others.filter(move |_| phase != Phase::Idle))
+}
+
+/// A latency is a lower bound where no reply took as long in at least half of the runs.
+fn of_replies(rows: &[&Row<'_>], metric: Metric) -> Reads {
+    let Metric::Latency(figure) = metric else { return Reads::Exactly };
+    let loads = rows.iter().flat_map(|row| row.measurements()).map(|it| &it.load);
+    let latencies: Vec<_> = loads.filter_map(|it| it.latency.as_ref()).collect();
+    let bounds = latencies.iter().filter(|it| figure.is_lower_bound(it)).count();
+    if bounds > 0 && 2 * bounds >= latencies.len() { Reads::AtLeast } else { Reads::Exactly }
 }
 
 /// A metric over all cohorts and instances; none without a value.
@@ -136,7 +151,7 @@ fn figure(rows: &[&Row<'_>], metric: Metric) -> Option<Figure> {
     Some(Figure {
         // The instances of a cohort are no independent values.
         interval: geometric_mean_interval(&values).filter(|_| rows.len() == 1),
-        reads: Reads::of(metric, is_limited, false),
+        reads: of_replies(rows, metric).with(Reads::of(metric, is_limited, false)),
         samples,
         ..Figure::of(metric, median(&values)?, valid)
     })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cell;
 use crate::{
     analysis::{Analysis, Metric, MetricFacts, WorkloadRows},
-    compare::Gate,
+    gates::Gate,
     order::in_order,
     screen,
     view::{Cell, FORMAT, LoadFacts, Ratio, Reference, ResultView, Source, Verb, published},
@@ -20,7 +20,7 @@ pub(crate) fn run<'a>(analysis: &'a Analysis<'_>, gate: Option<&'a Gate>) -> Res
         verb: Verb::Run,
         results: vec![Source::of(journal)],
         loads: loads(workloads),
-        cells: workloads.iter().flat_map(|rows| cells(analysis, rows)).collect(),
+        cells: cells(analysis),
         published: published(analysis),
         why: whys(journal, workloads),
         gate,
@@ -45,14 +45,22 @@ pub(crate) fn loads<'a>(workloads: &[WorkloadRows<'a>]) -> Vec<LoadFacts<'a>> {
     workloads.iter().map(of).collect()
 }
 
+/// The cells of all workloads.
+pub(crate) fn cells(analysis: &Analysis<'_>) -> Vec<Cell> {
+    analysis.workloads.iter().flat_map(|rows| of_rows(analysis, rows)).collect()
+}
+
 /// The cells of a workload, the best first by the primary metric.
-fn cells(analysis: &Analysis<'_>, rows: &WorkloadRows<'_>) -> Vec<Cell> {
+fn of_rows(analysis: &Analysis<'_>, rows: &WorkloadRows<'_>) -> Vec<Cell> {
     let primary = Metric::primary(rows.workload.phase);
     let mut others = others(analysis, rows, primary);
     let of_row = |index: usize| {
         let mut cells = cell(analysis.journal, rows, &[index]);
         for figure in &mut cells[0].figures {
             let metric = figure.metric;
+            if metric.compared().is_none() {
+                continue;
+            }
             let compared = rows.compare(metric).rows[index].as_ref();
             let baseline = rows.baseline.map(|it| rows.rows[it].standing(metric).is_compared());
             let ratio = compared.and_then(|it| it.ratio.clone());

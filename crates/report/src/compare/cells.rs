@@ -7,23 +7,19 @@ use std::{
     fmt,
 };
 use wirebench_judge::standing::voids;
-use wirebench_schema::{
-    id::VariantId,
-    journal::{Journal, Run},
-    suite::Workload,
-};
+use wirebench_schema::journal::Journal;
 
-use super::{Cell, LeftOut, Presence, Side};
+use super::{LeftOut, Presence, Side};
 use crate::{
     analysis::{Metric, Role, Row, WorkloadRows},
     not_measured::not_measured,
     notes::{Notes, Remark},
-    table_units::numbered,
+    view::CellId,
 };
 
 #[derive(Clone, Debug)]
 pub(super) struct Pair<'a> {
-    pub(super) cell: Cell,
+    pub(super) cell: CellId,
     pub(super) old: Half<'a>,
     pub(super) new: Half<'a>,
 }
@@ -46,7 +42,7 @@ pub(super) struct Cells<'a> {
 pub(super) fn pair<'a>(old: &Side<'_>, new: &Side<'_>, results: &'a Results<'a>) -> Cells<'a> {
     let [mut olds, mut news] =
         [(old, &results[0]), (new, &results[1])].map(|(side, rows)| halves(side.journal, rows));
-    let all: BTreeSet<Cell> = olds.keys().chain(news.keys()).cloned().collect();
+    let all: BTreeSet<CellId> = olds.keys().chain(news.keys()).cloned().collect();
     let mut cells = Cells { pairs: Vec::new(), left_out: Vec::new() };
     for cell in all {
         let (presence, reason) = match (olds.remove(&cell), news.remove(&cell)) {
@@ -71,7 +67,7 @@ pub(super) fn pair<'a>(old: &Side<'_>, new: &Side<'_>, results: &'a Results<'a>)
 
 /// The cells of one result that have figures. The second run of a baseline is no cell: it tells the
 /// noise.
-fn halves<'a>(journal: &Journal, result: &'a [WorkloadRows<'a>]) -> BTreeMap<Cell, Half<'a>> {
+fn halves<'a>(journal: &Journal, result: &'a [WorkloadRows<'a>]) -> BTreeMap<CellId, Half<'a>> {
     let mut halves = BTreeMap::new();
     for rows in result {
         let measured = rows.rows.iter().filter(|row| {
@@ -80,50 +76,25 @@ fn halves<'a>(journal: &Journal, result: &'a [WorkloadRows<'a>]) -> BTreeMap<Cel
             !is_second && row.measured() > 0
         });
         for row in measured {
-            halves.insert(Cell::of_row(rows, row), Half { rows, row });
+            let cell = CellId::of(&rows.workload, row.variant, row.copy);
+            halves.insert(cell, Half { rows, row });
         }
     }
     halves
 }
 
 /// Why a cell that should have figures has none; none for a cell that was not requested.
-fn what_broke(journal: &Journal, cell: &Cell) -> Option<String> {
-    let is_part = journal.start.workloads.iter().any(|it| it.name == cell.workload);
-    not_measured(journal, &cell.variant, Some(&cell.workload)).filter(|_| is_part)
-}
-
-fn failure(run: &Run) -> Option<String> {
-    run.outcome.failure().map(|reason| format!("failed: {reason}"))
+fn what_broke(journal: &Journal, cell: &CellId) -> Option<String> {
+    let is_part = journal.start.workloads.iter().any(|it| it.name == cell.load);
+    not_measured(journal, &cell.variant()?, Some(&cell.load)).filter(|_| is_part)
 }
 
 /// Why `metric` of the runs of a row is not what it claims to be, each sentence once.
 pub(super) fn doubts(row: &Row<'_>, metric: Metric) -> Vec<Remark> {
-    let failed = row.runs.iter().filter_map(|run| failure(run)).map(Remark::from);
+    let failed = row.runs.iter().filter_map(|run| run.outcome.failure());
+    let failed = failed.map(|reason| Remark::from(format!("failed: {reason}")));
     let invalid = row.reasons().filter(|reason| voids(reason, metric.is_tail(), &[]));
     Notes::of(failed.chain(invalid.map(Remark::from))).into_remarks()
-}
-
-impl Cell {
-    pub(crate) fn of(workload: &Workload, variant: &VariantId, copy: u32) -> Self {
-        let (name, phase) = (workload.name.clone(), workload.phase);
-        Self { workload: name, phase, variant: variant.clone(), copy }
-    }
-
-    pub(crate) fn of_row(rows: &WorkloadRows<'_>, row: &Row<'_>) -> Self {
-        Self::of(&rows.workload, row.variant, row.copy)
-    }
-
-    /// The variant, and which copy of it unless it is the first.
-    #[must_use]
-    pub fn entry(&self) -> String {
-        numbered(&self.variant, self.copy)
-    }
-}
-
-impl fmt::Display for Cell {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.workload, self.entry())
-    }
 }
 
 impl fmt::Display for LeftOut {

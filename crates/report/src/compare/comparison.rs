@@ -7,42 +7,33 @@ use serde::Serialize;
 use wirebench_schema::{
     id::VariantId,
     journal::{Counts, EndReason, Journal, Start},
-    suite::Phase,
 };
 use wirebench_stats::Estimate;
 
-use super::{Difference, Gate, Side};
+use super::Side;
 use crate::{
-    analysis::{Claim, JudgedRatio, Metric, MetricFacts, metric},
+    analysis::{Claim, Metric, MetricFacts, metric},
+    gates::Gate,
     notes::Remark,
     origin::Origin,
     table::headline::ended,
-    view::Source,
+    view::{Cell, CellId, ComparisonFacts, Ratio, Source},
 };
 
 /// Two results compared with each other.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Comparison {
     /// The older result.
     pub old: Summary,
     /// The newer one.
     pub new: Summary,
-    /// Differences that `--force` overruled.
-    pub forced: Vec<Difference>,
-    /// What may be the cause of changes, or keep them from being seen, each as a sentence.
-    pub warnings: Vec<String>,
-    /// Versions of entries that differ, each as a sentence. Often they are what is compared.
-    pub versions: Vec<String>,
-    /// True if every row is the same program, and versions, machine and settings are the same too, so that no figure
-    /// is compared.
-    pub nothing_differs: bool,
-    /// How much the baselines themselves changed that are the same program in both results.
-    pub yardsticks: Vec<Yardstick>,
+    /// The grounds for and against the comparison.
+    pub facts: ComparisonFacts,
     /// All changes that were looked at: first those that count, the largest first; then what is
     /// inconclusive, and last what is the same.
     pub changes: Vec<Change>,
-    /// Cells that were not compared.
-    pub left_out: Vec<LeftOut>,
+    /// The cells of the newer result, with the ratios that were looked at.
+    pub cells: Vec<Cell>,
     /// The result of the conditions; null without conditions.
     pub gate: Option<Gate>,
 }
@@ -62,94 +53,45 @@ pub struct Summary {
     pub(super) origin: Origin,
 }
 
-/// What was measured, and with what.
-#[derive(Clone, Debug, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
-pub struct Cell {
-    /// The workload's name.
-    pub workload: String,
-    /// What it is measured for.
-    pub phase: Phase,
-    /// The variant.
-    pub variant: VariantId,
-    /// Which of several copies of the same, from 0.
-    pub copy: u32,
-}
-
 /// One figure of one cell in both results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    pub cell: Cell,
+    pub cell: CellId,
     pub metric: Metric,
-    pub verdict: Movement,
-    /// The claim in the words of the figure, such as `slower`.
-    pub words: String,
-    /// New over old. It need not be the quotient of the two medians: a relative change is without the machine's drift.
-    pub ratio: JudgedRatio,
-    /// In the older result.
-    pub old: Figure,
-    /// In the newer one.
-    pub new: Figure,
-    /// The baseline whose ratios are compared; null if the figures are.
+    /// The value in the newer result.
+    pub value: f64,
+    /// New over old. It need not be the quotient of the two values: a relative change is without the machine's drift.
+    pub ratio: Ratio,
+    /// Why runs of the cell in the older and the newer result failed or are not what they claim to be, each sentence
+    /// once.
+    pub(crate) doubts: [Vec<Remark>; 2],
+    /// The baseline whose ratios are compared; none if the figures are.
     pub relative_to: Option<VariantId>,
-    /// Whether the variant is the same program in both; null if unknown.
+    /// Whether the variant is the same program in both; none if unknown.
     pub same_program: Option<bool>,
 }
 
-/// A figure of one cell in one result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
-    /// Over its blocks.
-    pub median: f64,
-    /// The smallest.
-    pub least: f64,
-    /// The largest.
-    pub most: f64,
-    /// Blocks that have it.
-    pub blocks: usize,
-    /// Why runs of the cell failed or are not what they claim to be, each sentence once.
-    pub(crate) doubts: Vec<Remark>,
-}
-
-/// In which direction something moved.
+/// A significant change as its metric values it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Movement {
     Worse,
     Better,
-    Same,
-    Inconclusive,
-}
-
-impl Movement {
-    fn of(metric: Metric, claim: Claim) -> Self {
-        match claim {
-            Claim::Higher if metric.more_is_better() => Self::Better,
-            Claim::Lower if !metric.more_is_better() => Self::Better,
-            Claim::Higher | Claim::Lower => Self::Worse,
-            Claim::Same => Self::Same,
-            _ => Self::Inconclusive,
-        }
-    }
 }
 
 impl Change {
-    /// A change of which it is not known whether the program is the same, and that is relative to no baseline.
-    pub(crate) fn of(
-        cell: Cell,
-        metric: Metric,
-        [old, new]: [Figure; 2],
-        ratio: JudgedRatio,
-    ) -> Self {
-        let claim = ratio.claim.unwrap_or(Claim::CannotTell);
-        let (verdict, words) = (Movement::of(metric, claim), claim.words(metric));
-        let (relative_to, same_program) = (None, None);
-        Self { cell, metric, verdict, words, ratio, old, new, relative_to, same_program }
+    pub(super) fn claim(&self) -> Claim {
+        self.ratio.judged.claim.unwrap_or(Claim::CannotTell)
     }
 
     /// In which direction it moved; none without a significant change.
     #[must_use]
     pub fn movement(&self) -> Option<Movement> {
-        let is_significant = matches!(self.verdict, Movement::Worse | Movement::Better);
-        is_significant.then_some(self.verdict)
+        let is_better = match self.claim() {
+            Claim::Higher => self.metric.more_is_better(),
+            Claim::Lower => !self.metric.more_is_better(),
+            _ => return None,
+        };
+        Some(if is_better { Movement::Better } else { Movement::Worse })
     }
 }
 
@@ -171,7 +113,7 @@ pub struct Yardstick {
 pub struct LeftOut {
     /// The cell.
     #[serde(flatten)]
-    pub cell: Cell,
+    pub cell: CellId,
     /// `lost`, `old-only`, `new-only` or `both`.
     #[schemars(with = "String")]
     pub presence: Presence,

@@ -1,11 +1,13 @@
 //! A comparison as a document: what changed first, and what else a reader must know below it.
 
-use super::{Change, Comparison, Summary, gate_words::conditions, words};
+use super::{Change, Comparison, Summary, words};
 use crate::{
     Report,
     analysis::Inconclusive,
     chart::{Chart, ChartKind, ratio::LEGEND},
     document::{Block, Cell, Column, Document, Paint, Row, Table},
+    figure_text::{self, title, value},
+    gates::conditions_block,
     notes::Remark,
     order::grouped,
     table::headline::labels,
@@ -54,17 +56,17 @@ impl Comparison {
 
     fn shown(&self, rows: Rows) -> Document {
         let scope = (!self.changes.is_empty()).then(|| words::SCOPE.to_owned());
-        let forced = self.forced.iter().map(ToString::to_string).collect();
-        let left_out = self.left_out.iter().map(ToString::to_string).collect();
+        let forced = self.facts.forced.iter().map(ToString::to_string).collect();
+        let left_out = self.facts.left_out.iter().map(ToString::to_string).collect();
         let origins = [("old", &self.old), ("new", &self.new)];
         let origins = origins.map(|(side, it)| it.origin.titled(side, &it.name)).to_vec();
         let [old, new] = [&self.old, &self.new].map(heading);
         let mut setting = vec![format!("old: {old}"), format!("new: {new}")];
-        setting.extend((!self.nothing_differs).then(|| words::basis(self)));
+        setting.extend((!self.facts.nothing_differs).then(|| words::basis(self)));
         let more = vec![
             Block::list("compared with --force despite these differences", forced),
-            Block::list("warnings", self.warnings.clone()),
-            Block::list("versions that differ", self.versions.clone()),
+            Block::list("warnings", self.facts.warnings.clone()),
+            Block::list("versions that differ", self.facts.versions.clone()),
             Block::list("not compared", left_out),
         ];
         let blocks = vec![
@@ -74,7 +76,7 @@ impl Comparison {
             Block::Lines(scope.into_iter().collect()),
             Block::Table(self.table(rows)),
             self.ratios(),
-            conditions(self.gate.as_ref()),
+            conditions_block(self.gate.as_ref()),
             Block::Details(more),
             Block::Details(vec![Block::list("legend", READING_AID.map(str::to_owned).to_vec())]),
         ];
@@ -96,8 +98,8 @@ impl Comparison {
 
     /// Each metric on an axis of its own: the tail of latency moves by factors where CPU time moves by a few percent.
     fn ratios(&self) -> Block {
-        let name = |it: &Change| format!("{} {}", it.cell.workload, it.cell.entry());
-        let ratio = |it: &Change| (words::title(it.metric), (name(it), it.ratio.clone()));
+        let name = |it: &Change| it.cell.to_string();
+        let ratio = |it: &Change| (title(it.metric), (name(it), it.ratio.judged.clone()));
         let chart =
             |(metric, ratios)| Chart::new(format!("{metric}, new/old"), ChartKind::Forest(ratios));
         let metrics = grouped(self.changes.iter().map(ratio));
@@ -117,28 +119,31 @@ fn cells(change: &Change) -> Vec<Cell> {
     let of = |prefix: &'static str, doubts: &[Remark]| -> Vec<Remark> {
         doubts.iter().map(|doubt| doubt.clone().prefixed(prefix)).collect()
     };
-    let mut notes = of("in the older result: ", &change.old.doubts);
-    notes.extend(of("in the newer result: ", &change.new.doubts));
+    let [old, new] = &change.doubts;
+    let mut notes = of("in the older result: ", old);
+    notes.extend(of("in the newer result: ", new));
     let doubtful = if notes.is_empty() { "" } else { "! " };
     if change.movement().is_some() && change.same_program == Some(true) {
         notes.push("same program in both results: something else changed".into());
     }
     let metric = change.metric;
+    let old = change.ratio.reference.map_or_else(String::new, |it| value(metric, it));
     let entry = format!("{doubtful}{}", change.cell.entry());
     vec![
-        change.cell.workload.clone().into(),
+        change.cell.load.clone().into(),
         Cell { notes, ..entry.into() },
-        words::title(metric).into(),
-        words::figure(metric, change.old.median).into(),
-        words::figure(metric, change.new.median).into(),
-        words::estimate(change.ratio.reads, &change.ratio.estimate).into(),
+        title(metric).into(),
+        old.into(),
+        value(metric, change.value).into(),
+        figure_text::change(&change.ratio.judged).into(),
         verdict(change).into(),
     ]
 }
 
 fn verdict(change: &Change) -> String {
-    match change.ratio.inconclusive {
-        None | Some(Inconclusive::WideInterval) => change.words.clone(),
-        Some(reason) => format!("{}: {}", change.words, reason.words()),
+    let words = change.claim().words(change.metric);
+    match change.ratio.judged.inconclusive {
+        None | Some(Inconclusive::WideInterval) => words,
+        Some(reason) => format!("{words}: {}", reason.words()),
     }
 }

@@ -64,7 +64,7 @@ pub(super) type Rates = BTreeMap<String, Difference>;
 
 /// Takes the cells that were measured at different rates away from `pairs`.
 pub(super) fn take_apart<'a>(rates: &Rates, pairs: Vec<Pair<'a>>) -> (Vec<Pair<'a>>, Vec<LeftOut>) {
-    let differs = |pair: &Pair<'_>| rates.contains_key(&pair.cell.workload);
+    let differs = |pair: &Pair<'_>| rates.contains_key(&pair.cell.load);
     let (apart, kept): (Vec<_>, Vec<_>) = pairs.into_iter().partition(differs);
     let why = |pair: Pair<'_>| {
         let reason = rate_sentence(&pair.old.rows.workload, &pair.new.rows.workload);
@@ -92,7 +92,7 @@ pub(super) fn differences(
     for pair in pairs {
         let (differing, rate) = workload(&pair.old.rows.workload, &pair.new.rows.workload);
         of_cells.extend(differing);
-        let name = &pair.cell.workload;
+        let name = &pair.cell.load;
         rates.extend(rate.map(|rate| (name.clone(), rate)));
         let workers = [&pair.old, &pair.new].map(|half| each(half, |run| run.workers.to_string()));
         of_cells.extend(differ(format!("workers in {name}"), workers));
@@ -336,7 +336,7 @@ impl<'a> ProgramIdentity<'a> {
 /// Whether a row is the same program in both results; none where that is not known, and where the servers had other
 /// variables, because what these change is not known.
 pub(super) fn same_program(old: &Side<'_>, new: &Side<'_>, pair: &Pair<'_>) -> Option<bool> {
-    let described = |side| described_in(side, &pair.cell.variant);
+    let described = |side| described_in(side, pair.new.row.variant);
     let one = ProgramIdentity::of(described(old)?, &pair.old.row.runs);
     let is_same = one.is_same(&ProgramIdentity::of(described(new)?, &pair.new.row.runs))?;
     let mut settings = machine(old.environment, new.environment);

@@ -5,17 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::suite::Phase;
-use wirebench_stats::{Contrast, judge_changes, median, range};
+use wirebench_stats::{Contrast, judge_changes};
 
 use super::{
-    Basis, Cell, Change, CompareOptions, Figure, Side, Yardstick,
-    cells::{Half, Pair, Results, doubts},
+    Basis, Change, CompareOptions, Side, Yardstick,
+    cells::{Pair, Results, doubts},
     grounds::same_program,
     yardstick::{Baseline, Fits, of_levels},
 };
 use crate::{
-    analysis::{Claim, Inconclusive, JudgedRatio, Metric, MetricFacts, Reads, Row},
-    notes::Remark,
+    analysis::{Claim, Inconclusive, JudgedRatio, Metric, MetricFacts, Reads},
+    view::{CellId, Ratio, Reference},
 };
 
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(super) struct Judged {
     pub(super) yardsticks: Vec<Yardstick>,
     pub(super) warnings: Vec<String>,
     /// Figures that cells of both results have in the older one alone.
-    pub(super) lost: Vec<(Cell, Metric)>,
+    pub(super) lost: Vec<(CellId, Metric)>,
 }
 
 /// A change that is not judged yet.
@@ -64,7 +64,7 @@ pub(super) fn judge(
             }
             // A cell that shares no cohort with the baseline has no ratio to it.
             let of_ratios = relative.as_ref().and_then(|baseline| {
-                let (change, relative_to) = (fits.of_ratios(&pair.cell)?, Some(baseline.pair));
+                let (change, relative_to) = (fits.of_ratios(pair)?, Some(baseline.pair));
                 Some(Open { pair, change, relative_to })
             });
             let of_figures =
@@ -82,6 +82,7 @@ pub(super) fn judge(
         format!("{workloads}: absolute figures are compared, which include machine drift: {reason}")
     }));
     judged.warnings.extend(without_figure(pairs, &wishes.metrics));
+    let size = |it: &Change| it.ratio.judged.estimate.value.ln().abs();
     judged.changes.sort_by(|one, other| {
         place(one).cmp(&place(other)).then(size(other).total_cmp(&size(one)))
     });
@@ -96,7 +97,7 @@ fn figures<'a>(
     let mut figures: BTreeMap<(&str, Metric), Vec<&Pair<'_>>> = BTreeMap::new();
     for pair in pairs {
         for metric in metrics(pair.cell.phase, wishes) {
-            figures.entry((&pair.cell.workload, metric)).or_default().push(pair);
+            figures.entry((&pair.cell.load, metric)).or_default().push(pair);
         }
     }
     figures.into_iter().map(|((workload, metric), pairs)| (workload, metric, pairs)).collect()
@@ -112,25 +113,19 @@ fn metrics(phase: Phase, wishes: &CompareOptions) -> BTreeSet<Metric> {
         (metrics, _) => metrics.to_vec(),
     };
     let of_changes = wishes.conditions.iter().filter(|it| it.change().is_some());
-    wanted.extend(of_changes.filter_map(|it| it.figure.compared()));
-    wanted.into_iter().filter_map(|metric| looked_at(metric, phase)).collect()
+    wanted.extend(of_changes.map(|it| it.figure));
+    wanted.into_iter().filter_map(|metric| metric.changes_in(phase)).collect()
 }
 
 /// Metrics that were asked for and that no workload of both results has.
 fn without_figure(pairs: &[Pair<'_>], wanted: &[Metric]) -> Vec<String> {
     let phases: BTreeSet<Phase> = pairs.iter().map(|pair| pair.cell.phase).collect();
     let is_nowhere =
-        |metric: &&Metric| phases.iter().all(|phase| looked_at(**metric, *phase).is_none());
+        |metric: &&Metric| phases.iter().all(|phase| metric.changes_in(*phase).is_none());
     let names: Vec<&str> = phases.iter().map(|phase| phase.name()).collect();
     let phases = names.join(", ");
     let absent = wanted.iter().filter(is_nowhere);
     absent.map(|metric| format!("{metric} was not measured ({phases})")).collect()
-}
-
-/// What a metric means in a phase. At a fixed rate all that keep up have the same throughput.
-pub(super) fn looked_at(metric: Metric, phase: Phase) -> Option<Metric> {
-    let meant = metric.in_phase(phase)?;
-    (meant != Metric::Throughput || phase != Phase::Cost).then_some(meant)
 }
 
 /// Ratios, and so changes, need values above zero. The newer result may have no such figure, though it
@@ -166,11 +161,16 @@ fn settle(
         let is_void = is_void(open.pair) || open.relative_to.is_some_and(is_void);
         let withheld = if is_void { Some(Inconclusive::NotValid) } else { differ };
         let ratio = JudgedRatio::of(&judged, BTreeMap::new(), reads, withheld, margin);
-        let figure = |half: &Half<'_>| Figure::of(&[half.row], metric, doubts(half.row, metric));
+        let to = open.relative_to.map_or(Reference::Older, |_| Reference::OlderRatio);
+        let (value, reference) = (new.row.median(metric)?, Some(old.row.median(metric)?));
         Some(Change {
-            relative_to: open.relative_to.map(|pair| pair.cell.variant.clone()),
+            cell: cell.clone(),
+            metric,
+            value,
+            ratio: Ratio { reference, ..Ratio::of(to, ratio, !is_void) },
+            doubts: [old, new].map(|half| doubts(half.row, metric)),
+            relative_to: open.relative_to.map(|pair| pair.new.row.variant.clone()),
             same_program: same_program(old_side, new_side, open.pair),
-            ..Change::of(cell.clone(), metric, [figure(old)?, figure(new)?], ratio)
         })
     };
     judged.filter_map(change).collect()
@@ -194,27 +194,12 @@ fn reads(metric: Metric, pair: &Pair<'_>, baseline: Option<&Pair<'_>>) -> Reads 
 }
 
 /// What counts comes first, what is the same last.
-const fn place(change: &Change) -> u8 {
-    match change.ratio.claim {
-        Some(Claim::Higher | Claim::Lower) => 0,
-        Some(Claim::CannotTell) | None => 1,
-        Some(Claim::NotHigher | Claim::NotLower) => 2,
-        Some(Claim::Same) => 3,
-    }
-}
-
-/// How large a change is, in whichever direction.
-fn size(change: &Change) -> f64 {
-    change.ratio.estimate.value.ln().abs()
-}
-
-impl Figure {
-    /// The values of some rows together; none without any.
-    pub(crate) fn of(rows: &[&Row<'_>], metric: Metric, doubts: Vec<Remark>) -> Option<Self> {
-        let values = rows.iter().flat_map(|row| row.values(metric).into_values());
-        let values: Vec<f64> = values.collect();
-        let (least, most) = range(&values)?;
-        Some(Self { median: median(&values)?, least, most, blocks: values.len(), doubts })
+fn place(change: &Change) -> u8 {
+    match change.claim() {
+        Claim::Higher | Claim::Lower => 0,
+        Claim::CannotTell => 1,
+        Claim::NotHigher | Claim::NotLower => 2,
+        Claim::Same => 3,
     }
 }
 
@@ -222,8 +207,8 @@ impl Judged {
     fn add_yardstick(&mut self, baseline: &Baseline<'_>) {
         let Pair { cell, old, new } = baseline.pair;
         self.yardsticks.push(Yardstick {
-            workload: cell.workload.clone(),
-            variant: cell.variant.clone(),
+            workload: cell.load.clone(),
+            variant: new.row.variant.clone(),
             metric: baseline.metric,
             estimate: baseline.drift,
         });

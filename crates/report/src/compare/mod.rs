@@ -13,26 +13,16 @@
 
 mod cells;
 mod comparison;
-pub(crate) mod conditions;
 mod document;
-mod gate;
-mod gate_words;
 mod grounds;
 mod judge;
-pub(crate) mod limits;
 mod names;
-pub(crate) mod relative;
 mod view;
 pub(crate) mod words;
 mod yardstick;
 
-pub use comparison::{
-    Cell, Change, Comparison, Figure, LeftOut, Movement, Presence, Summary, Yardstick,
-};
+pub use comparison::{Change, Comparison, LeftOut, Movement, Presence, Summary, Yardstick};
 pub use document::Rows;
-pub use gate::{ConditionResult, Gate, GateVerdict, Hit, Lost};
-pub(crate) use gate_words::conditions as conditions_block;
-pub use gate_words::gate_lines;
 pub use grounds::Difference;
 pub(crate) use grounds::{
     ProgramIdentity, differing_replies, differing_requests, doubts_of_pair, fields, other_machine,
@@ -41,7 +31,11 @@ pub(crate) use grounds::{
 
 use wirebench_schema::{environment::Environment, gate::Condition, journal::Journal};
 
-use crate::analysis::{Metric, rows};
+use crate::{
+    analysis::{Metric, MetricFacts, rows},
+    gates::{self, Evidence, Lost},
+    view::{CellId, ComparisonFacts, Verb},
+};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
@@ -134,7 +128,7 @@ pub fn compare(
     // One program may read other files, which only its figures show.
     let is_far = |it: &Change| {
         [Metric::Cpu, Metric::Throughput].contains(&it.metric)
-            && yardstick::is_far(it.ratio.estimate.value)
+            && yardstick::is_far(it.ratio.judged.estimate.value)
     };
     let nothing_differs = wishes.differences == Differences::Refuse
         && left_out.is_empty()
@@ -142,26 +136,43 @@ pub fn compare(
         && !judged.changes.iter().any(is_far);
     let judged = if nothing_differs { judge::Judged::default() } else { judged };
     let judge::Judged { changes, yardsticks, warnings, lost } = judged;
+    let cells = view::cells(new.journal, &results[1], &changes);
+    let lost = lost_figures(&left_out, &lost, &wishes.conditions);
+    let evidence = Evidence { verb: Verb::Compare, cells: &cells, lost, nothing_differs };
     Ok(Comparison {
         old: Summary::of(old),
         new: Summary::of(new),
-        forced: differences,
-        warnings: exchanged.chain(grounds::warnings(old, new)).chain(warnings).collect(),
-        versions: grounds::versions(old, new),
-        gate: conditions::judge(
-            &wishes.conditions,
-            conditions::Evidence {
-                changes: &changes,
-                lost: conditions::lost(&left_out, &lost, &wishes.conditions),
-                subjects: &limits::subjects(&results[1]),
-                nothing_differs,
-            },
-        ),
-        nothing_differs,
-        yardsticks,
+        gate: gates::judge(&wishes.conditions, evidence),
+        facts: ComparisonFacts {
+            forced: differences,
+            warnings: exchanged.chain(grounds::warnings(old, new)).chain(warnings).collect(),
+            versions: grounds::versions(old, new),
+            nothing_differs,
+            baseline_drift: yardsticks,
+            left_out,
+        },
         changes,
-        left_out,
+        cells,
     })
+}
+
+/// Cells that broke, and those of which a figure that a condition names is in the older result alone.
+fn lost_figures(
+    left_out: &[LeftOut],
+    figures: &[(CellId, Metric)],
+    conditions: &[Condition],
+) -> Vec<Lost> {
+    let broke = left_out.iter().filter(|it| it.presence == Presence::Lost);
+    let broke = broke.map(|it| Lost { cell: it.cell.clone(), reason: it.reason.clone() });
+    let is_named = |(cell, metric): &&(CellId, Metric)| {
+        let mut named = conditions.iter().filter(|it| it.change().is_some());
+        named.any(|it| it.figure.changes_in(cell.phase) == Some(*metric))
+    };
+    let figures = figures.iter().filter(is_named).map(|(cell, metric)| Lost {
+        cell: cell.clone(),
+        reason: format!("{} is missing in the newer result", metric.title()),
+    });
+    broke.chain(figures).collect()
 }
 
 #[cfg(test)]

@@ -1,70 +1,50 @@
 //! The view of a comparison: the newer result's figures, and their ratios to the older one's.
 
-use std::collections::BTreeMap;
+use wirebench_schema::journal::Journal;
 
-use super::{Cell, Change, Comparison, words};
+use super::{Change, Comparison, words};
 use crate::{
-    analysis::Inconclusive,
-    view::{
-        self, CellId, ComparisonFacts, FORMAT, Figure, Ratio, Reference, ResultView, Runs, Verb,
-    },
+    analysis::{Role, WorkloadRows},
+    build::cell,
+    view::{Cell, FORMAT, ResultView, Verb},
 };
 
-pub(super) fn view(comparison: &Comparison) -> ResultView<'_> {
-    let mut cells: BTreeMap<&Cell, Vec<&Change>> = BTreeMap::new();
-    for change in &comparison.changes {
-        cells.entry(&change.cell).or_default().push(change);
+/// All cells of the newer result, with these changes.
+pub(super) fn cells(
+    journal: &Journal,
+    workloads: &[WorkloadRows<'_>],
+    changes: &[Change],
+) -> Vec<Cell> {
+    let of_rows = |rows| move |row| cell(journal, rows, &[row]);
+    let all = workloads.iter().flat_map(|rows| (0..rows.rows.len()).flat_map(of_rows(rows)));
+    let mut all: Vec<Cell> = all.filter(|it| it.role != Role::SecondOfBaseline).collect();
+    for change in changes {
+        let Some(cell) = all.iter_mut().find(|it| it.id == change.cell) else { continue };
+        cell.same_program = change.same_program;
+        let older = change.doubts[0].iter().map(|it| it.clone().prefixed("in the older result: "));
+        cell.notes.extend(older.map(|it| it.to_string()));
+        let figure = cell.figures.iter_mut().find(|it| it.metric == change.metric);
+        figure.into_iter().for_each(|it| it.ratios.push(change.ratio.clone()));
     }
+    all
+}
+
+pub(super) fn view(comparison: &Comparison) -> ResultView<'_> {
     ResultView {
         sentence: words::summary(comparison),
         format: FORMAT,
         verb: Verb::Compare,
         results: vec![comparison.old.source(), comparison.new.source()],
-        cells: cells.into_iter().map(|(cell, changes)| of_cell(cell, &changes)).collect(),
-        comparison: Some(ComparisonFacts {
-            forced: &comparison.forced,
-            warnings: &comparison.warnings,
-            versions: &comparison.versions,
-            nothing_differs: comparison.nothing_differs,
-            baseline_drift: &comparison.yardsticks,
-            left_out: &comparison.left_out,
-        }),
+        cells: comparison.cells.iter().filter_map(compared).collect(),
+        comparison: Some(&comparison.facts),
         gate: comparison.gate.as_ref(),
         ..ResultView::default()
     }
 }
 
-fn of_cell(cell: &Cell, changes: &[&Change]) -> view::Cell {
-    let is_valid = |it: &Change| it.ratio.inconclusive != Some(Inconclusive::NotValid);
-    let figure = |it: &&Change| {
-        let to = if it.relative_to.is_some() { Reference::OlderRatio } else { Reference::Older };
-        let ratio = Ratio {
-            reference: Some(it.old.median),
-            ..Ratio::of(to, it.ratio.clone(), is_valid(it))
-        };
-        let ratios = vec![ratio];
-        Figure { ratios, ..Figure::of(it.metric, it.new.median, is_valid(it)) }
-    };
-    let doubts = changes.iter().flat_map(|it| it.old.doubts.iter().chain(&it.new.doubts));
-    let mut notes: Vec<String> = doubts.map(ToString::to_string).collect();
-    notes.dedup();
-    view::Cell {
-        id: CellId {
-            load: cell.workload.clone(),
-            request: None,
-            phase: cell.phase,
-            server: cell.variant.to_string(),
-            copy: cell.copy,
-        },
-        valid: changes.iter().all(|it| is_valid(it)),
-        trouble: notes.first().cloned(),
-        runs: Runs {
-            measured: changes.iter().map(|it| it.new.blocks).max().unwrap_or(0),
-            ..Runs::default()
-        },
-        same_program: changes.iter().find_map(|it| it.same_program),
-        figures: changes.iter().map(figure).collect(),
-        notes,
-        ..view::Cell::default()
-    }
+/// The figures of a cell that were compared; none without any.
+fn compared(cell: &Cell) -> Option<Cell> {
+    let figures = cell.figures.iter().filter(|it| !it.ratios.is_empty()).cloned().collect();
+    let cell = Cell { figures, ..cell.clone() };
+    (!cell.figures.is_empty()).then_some(cell)
 }

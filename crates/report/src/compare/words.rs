@@ -1,41 +1,9 @@
-//! The words and numbers that texts of all kinds have in common.
-//!
-//! Not here: tables.
+//! The sentences on a comparison as a whole.
 
 use std::collections::BTreeSet;
-use wirebench_stats::Estimate;
 
-use super::{Change, Comparison, Movement, Yardstick};
-use crate::{
-    analysis::{Metric, MetricFacts, Reads},
-    interval,
-};
-
-/// A change with its sign, such as `-5.0 % ±0.6`.
-pub(crate) fn estimate(reads: Reads, estimate: &Estimate) -> String {
-    format!("{}{}", reads.sign(), interval::change(estimate.value, estimate.interval))
-}
-
-/// A change in a sentence, such as `requests/s -5.0 % ±0.6`.
-pub(crate) fn change(change: &Change) -> String {
-    format!("{} {}", title(change.metric), estimate(change.ratio.reads, &change.ratio.estimate))
-}
-
-/// The name of a metric beside figures that have a unit of their own.
-pub(crate) fn title(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Cpu => "CPU/request",
-        other => other.title(),
-    }
-}
-
-/// A figure with its unit.
-pub(crate) fn figure(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Cpu => format!("{} us", metric.show(value)),
-        other => other.show(value),
-    }
-}
+use super::{Comparison, Movement, Yardstick};
+use crate::{analysis::Claim, interval};
 
 /// What a comparison says nothing of. A result is one session: a start of the machine, a layout of
 /// memory and neighbours that all of its cohorts share. Two sessions are a sample of one each, so how
@@ -45,9 +13,10 @@ pub(super) const SCOPE: &str = "each result is one session; the intervals do not
 
 /// `10 figures compared: 2 worse, 1 better, 7 the same`
 pub(super) fn summary(comparison: &Comparison) -> String {
-    let [worse, better, same] = [Movement::Worse, Movement::Better, Movement::Same]
-        .map(|wanted| comparison.changes.iter().filter(|it| it.verdict == wanted).count());
-    if comparison.nothing_differs {
+    let [worse, better] = [Movement::Worse, Movement::Better]
+        .map(|wanted| comparison.changes.iter().filter(|it| it.movement() == Some(wanted)).count());
+    let same = comparison.changes.iter().filter(|it| it.claim() == Claim::Same).count();
+    if comparison.facts.nothing_differs {
         return "same program in every row, nothing to compare; --force compares anyway".to_owned();
     }
     let all = comparison.changes.len();
@@ -74,7 +43,7 @@ pub(super) fn summary(comparison: &Comparison) -> String {
 pub(super) fn basis(comparison: &Comparison) -> String {
     let relative = comparison.changes.iter().filter_map(|it| it.relative_to.as_ref());
     let baselines: BTreeSet<String> = relative.map(ToString::to_string).collect();
-    let drift = drift(&comparison.yardsticks);
+    let drift = drift(&comparison.facts.baseline_drift);
     let basis = if baselines.is_empty() {
         let own = drift.map_or_else(String::new, |drift| {
             format!("; the baseline, the same program in both, changed by {drift}")
@@ -88,7 +57,7 @@ pub(super) fn basis(comparison: &Comparison) -> String {
              figures changed by {drift}"
         )
     };
-    let margins = comparison.changes.iter().map(|it| it.ratio.margin);
+    let margins = comparison.changes.iter().map(|it| it.ratio.judged.margin);
     let share = |margin: f64| format!("{:.1} %", margin * 100.0);
     let margins = spread(margins, share).map(|margins| format!("; margin {margins}"));
     format!("{basis}{}", margins.unwrap_or_default())

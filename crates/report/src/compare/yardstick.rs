@@ -7,7 +7,7 @@ use wirebench_schema::id::VariantId;
 use wirebench_stats::{Contrast, Estimate, judge_changes};
 
 use super::{
-    Cell, Side,
+    Side,
     cells::{Pair, Results},
     grounds::same_program,
 };
@@ -59,8 +59,7 @@ impl<'a> Baseline<'a> {
         metric: Metric,
     ) -> Result<Self, String> {
         let is_it = |pair: &&Pair<'_>| {
-            let cell = &pair.cell;
-            cell.workload == workload && cell.variant == *variant && cell.copy == 0
+            pair.cell.load == workload && pair.new.row.variant == variant && pair.cell.copy == 0
         };
         let without = || format!("their baseline {variant} has no figures in both");
         let pair = pairs.iter().find(is_it).ok_or_else(without)?;
@@ -118,7 +117,7 @@ impl<'a> Fits<'a> {
             let rows = result.iter().find(|it| it.workload.name == workload)?;
             let margin = rows.margins.of(metric, rows.workload.phase);
             let values: Vec<Values> = rows.rows.iter().map(|row| row.values(metric)).collect();
-            let first = baseline.map_or(rows.baseline, |it| rows.first_of(&it.pair.cell.variant));
+            let first = baseline.map_or(rows.baseline, |it| rows.first_of(it.pair.new.row.variant));
             let levels = Levels::against(first, rows, &values, margin);
             Some(((rows.rows.as_slice(), levels), margin))
         };
@@ -127,8 +126,9 @@ impl<'a> Fits<'a> {
     }
 
     /// The change of a cell's ratio to the baseline. None where a result has no cohort of both.
-    pub(super) fn of_ratios(&self, cell: &Cell) -> Option<Contrast> {
-        let is_it = |row: &Row<'_>| *row.variant == cell.variant && row.copy == cell.copy;
+    pub(super) fn of_ratios(&self, pair: &Pair<'_>) -> Option<Contrast> {
+        let meant = pair.new.row;
+        let is_it = |row: &Row<'_>| row.variant == meant.variant && row.copy == meant.copy;
         let [old, new] = self.fits.each_ref().map(|(rows, levels)| {
             let row = rows.iter().position(is_it)?;
             levels.contrast(row)

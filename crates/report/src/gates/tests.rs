@@ -4,10 +4,11 @@ use super::*;
 use crate::tune::tests::{FOUND, search};
 use crate::{
     Details, Report,
-    compare::{Differences, GateVerdict, gate_lines},
+    analysis::Analysis,
+    compare::Differences,
     fixtures::{
-        add_reason, alter, assert_golden, cost_pair, journal_of, limited, measured, pair, rate,
-        reason, run,
+        add_reason, alter, alter_runs, assert_golden, cost_pair, journal_of, limited, measured,
+        pair, rate, reason, run,
     },
     load::{Load, LoadSide, compare_loads},
     schemas::tests::valid,
@@ -15,10 +16,10 @@ use crate::{
     tune::{SUITE, Tuned},
 };
 use wirebench_schema::{
-    journal::{Cause, Outcome, Run, SearchResult, Weight},
+    journal::{Cause, Journal, Outcome, Run, SearchResult, Unavailable, Weight},
     load::{
-        ErrorCounts, LatencySummary, LoadResult, NamedRequests, Offered, RateCurve, RequestFile,
-        RequestOrder,
+        ErrorCounts, LatencySummary, LoadConfig, LoadModel, LoadReport, LoadResult, NamedRequests,
+        Offered, RateCurve, RequestFile, RequestOrder,
     },
 };
 
@@ -145,6 +146,18 @@ fn a_server_is_compared_with_its_baseline_and_with_values() {
     let gate = of_journal(&slower, &named);
     assert_eq!(gate.conditions.iter().map(|it| it.failed.len()).collect::<Vec<_>>(), [0, 1, 1]);
     assert_eq!(gate.conditions.iter().map(|it| it.looked_at).collect::<Vec<_>>(), [1, 1, 1]);
+    // Figures of which no change is computed.
+    let gate = of_journal(&cost_pair(1.0), &["p90 > 60us", "max > 4ms"]);
+    let found = gate.conditions.iter().map(|it| (it.failed.len(), it.kept.len()));
+    assert!(found.eq([(1, 0), (0, 1)]), "{gate:#?}");
+    let mut disturbed = cost_pair(1.0);
+    let is_first = |it: &Run| it.block == 0;
+    alter_runs(&mut disturbed, is_first, |it| {
+        it.reasons.push(reason(Weight::Invalid, "x"));
+        it.load.latency.as_mut().unwrap().latency_ns_p90 = 10_000_000;
+    });
+    let kept = &of_journal(&disturbed, &["p90 > 100us"]).conditions[0].kept[0];
+    assert!(kept.interval.unwrap().high < 1e5, "void runs are in no figure: {kept:?}");
 }
 
 #[test]

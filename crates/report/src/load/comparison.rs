@@ -3,15 +3,19 @@
 mod grounds;
 mod shown;
 
-use wirebench_schema::{environment::Environment, load::LoadResult};
+use wirebench_schema::{
+    environment::Environment,
+    load::{LoadResult, NamedRequests},
+};
 use wirebench_stats::Estimate;
 
 use super::view::cell;
 use crate::{
     analysis::JudgedRatio,
-    by_name::{RequestFigures, requests},
-    compare::{Difference, Differences, Gate, NotComparable},
-    view::{Cell, Ratio, Reference},
+    by_name::requests,
+    compare::{Differences, NotComparable},
+    gates::Gate,
+    view::{Cell, ComparisonFacts, Ratio, Reference},
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -28,10 +32,8 @@ pub struct LoadSide<'a> {
 pub struct LoadComparison<'a> {
     /// The older load and the newer one.
     sides: [LoadSide<'a>; 2],
-    /// Differences that `--force` has overruled.
-    forced: Vec<Difference>,
-    /// What may be the cause of changes.
-    warnings: Vec<String>,
+    /// The grounds for and against the comparison.
+    facts: ComparisonFacts,
     /// All requests of the newer load, and then the requests of each name that both have, with their ratios to the
     /// older one.
     cells: Vec<Cell>,
@@ -50,14 +52,14 @@ pub fn compare_loads<'a>(
         return Err(NotComparable::Differ(found));
     }
     let [before, after] = [old, new].map(|side| &side.result.report);
-    let of_name = |it: RequestFigures<'_>| {
+    let of_name = |it: NamedRequests| {
         let same = requests(after).find(|other| other.name == it.name)?;
         Some(against(cell(after, &same), &cell(before, &it)))
     };
+    let warnings = grounds::warnings(old, new);
     Ok(LoadComparison {
         sides: [*old, *new],
-        forced: found,
-        warnings: grounds::warnings(old, new),
+        facts: ComparisonFacts { forced: found, warnings, ..ComparisonFacts::default() },
         cells: requests(before).filter_map(of_name).collect(),
         gate: None,
     })

@@ -9,10 +9,9 @@ use wirebench_stats::range;
 
 use super::{Load, charts, doubts};
 use crate::{
-    by_name,
-    compare::conditions_block,
-    distribution,
+    by_name, distribution,
     document::{Block, Column, Document, Table},
+    gates::conditions_block,
     load_text::{Detail, Wanted, load_text},
     load_words,
     origin::Origin,

@@ -186,16 +186,21 @@ fn rows_have_the_figures_of_the_whole_and_of_each_name() {
         let place = heads.iter().position(|it| it == name).unwrap();
         rows.iter().map(|row| row[place].to_owned()).collect::<Vec<_>>()
     };
-    let latencies =
-        ["mean", "p50", "p90", "p99", "p999", "max"].map(|it| format!("latency_ns_{it}"));
+    let latencies = ["mean", "p50", "p75", "p90", "p95", "p99", "p999", "max"]
+        .map(|it| format!("latency_ns_{it}"));
     let [first, last] = ["requests_per_second", "errors"].map(|it| vec![it.to_owned()]);
-    let whole = [first, latencies.to_vec(), last].concat();
-    assert_eq!(column("metric"), vec![whole.clone(); 3].concat());
-    let first = |name| column(name).into_iter().step_by(whole.len()).collect::<Vec<_>>();
+    let named = [first.clone(), latencies.to_vec(), last].concat();
+    let of_rate = ["achieved_share", "unsent_requests"].map(str::to_owned).to_vec();
+    let metrics = column("metric");
+    assert_eq!(metrics, [named.clone(), of_rate, named.clone(), named].concat());
+    let first = |name| {
+        let all = column(name).into_iter().zip(&metrics);
+        all.filter(|(_, metric)| **metric == first[0]).map(|(it, _)| it).collect::<Vec<_>>()
+    };
     assert_eq!(first("request"), ["", "GET /", "GET /<users>/{seq}"]);
     assert_eq!(first("value"), ["19995", "12000", "7995"]);
     assert_eq!(first("errors"), ["40", "20", "20"]);
-    assert_eq!(column("valid"), ["true"; 24]);
+    assert_eq!(column("valid"), ["true"; 32]);
     result.report.errors.timeout = 500_000;
     let written = Format::Bencher.write(&loaded(&result), None);
     assert!(written.skipped > 0, "{written:?}");

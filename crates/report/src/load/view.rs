@@ -3,22 +3,23 @@
 use wirebench_judge::load::verdict;
 use wirebench_schema::{
     journal::Bound,
-    load::{LatencyFigure, LoadConfig, LoadModel, LoadReport, LoadResult},
+    load::{LatencyFigure, LoadConfig, LoadModel, LoadReport, LoadResult, NamedRequests},
     suite::Phase,
 };
 
 use super::doubts;
 use crate::{
     analysis::Metric,
-    build::{constant_rate, request_figures},
-    by_name::{RequestFigures, requests},
+    build::{constant_rate, of_requests},
+    by_name::{only_name, requests},
     view::{Cell, CellId, FORMAT, ResultView, Runs, Source, Verb},
 };
 
 /// The name of every load.
 const LOAD: &str = "load";
 
-const METRICS: [Metric; 8] = [
+/// The figures that a comparison of loads shows.
+pub(super) const SHOWN: [Metric; 8] = [
     Metric::Throughput,
     Metric::Latency(LatencyFigure::Mean),
     Metric::P50,
@@ -40,12 +41,15 @@ pub(super) fn view(result: &LoadResult) -> ResultView<'_> {
     }
 }
 
-pub(super) fn cell(report: &LoadReport, requests: &RequestFigures<'_>) -> Cell {
+pub(crate) fn cell(report: &LoadReport, requests: &NamedRequests) -> Cell {
     let (verdict, doubts) = (verdict(report), doubts(report));
     let (valid, is_limited) = (doubts.is_empty(), verdict.limit == Bound::Generator);
     let of = cell_of(&report.config);
-    Cell {
-        id: CellId { request: requests.name.map(str::to_owned), ..of.id },
+    let request = Some(requests.name.clone()).filter(|it| !it.is_empty());
+    let whole = Some(report).filter(|_| request.is_none());
+    let failed = whole.map_or(requests.errors, |it| it.errors.requests());
+    let cell = Cell {
+        id: CellId { request, ..of.id },
         valid,
         tail_valid: valid,
         runs: Runs {
@@ -57,11 +61,11 @@ pub(super) fn cell(report: &LoadReport, requests: &RequestFigures<'_>) -> Cell {
         trouble: (!valid).then(|| doubts.join("; ")),
         generator_limited: is_limited,
         bound_by: vec![verdict.limit],
-        errors: requests.errors,
-        figures: request_figures(requests, &METRICS, is_limited, |_| valid),
+        figures: of_requests(requests, whole, is_limited, |_| valid),
         notes: verdict.reasons.into_iter().chain(verdict.cautions).collect(),
         ..of
-    }
+    };
+    cell.with_counts(requests.requests, failed, requests.errors - failed)
 }
 
 /// What names the cell of a load, finished or not.
@@ -74,6 +78,7 @@ pub(super) fn cell_of(config: &LoadConfig) -> Cell {
             server: config.target.to_string(),
             ..CellId::default()
         },
+        only_request: only_name(config.requests.as_ref()),
         connections: config.connections,
         rate: constant_rate(&config.model),
         ..Cell::default()

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, JudgedRatio},
-    compare::words,
+    figure_text::{self, ABSENT},
     origin::describe_versions,
 };
 
@@ -41,13 +41,15 @@ pub(crate) fn summary(analysis: &Analysis<'_>) -> (String, Vec<Point>) {
             let find = |is_meant: fn(&Column) -> bool| {
                 let place = group.columns.iter().position(is_meant)?;
                 Some(match (group.columns[place], cells[place]) {
-                    (Column::Figure(metric), Value::Exact(value)) => words::figure(metric, value),
+                    (Column::Figure(metric), Value::Exact(value)) => {
+                        figure_text::value(metric, value)
+                    }
                     (column, value) => figures::cell(column, value),
                 })
             };
             let [figure, outcome] =
                 [find(|it| matches!(it, Column::Figure(_))), find(|it| *it == Column::Outcome)]
-                    .map(|it| it.unwrap_or_else(|| "-".to_owned()));
+                    .map(|it| it.unwrap_or_else(|| ABSENT.to_owned()));
             let described =
                 analysis.journal.start.variants.iter().find(|it| it.variant.to_string() == *server);
             points.push(Point {

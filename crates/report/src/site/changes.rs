@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Machine, Summary};
 use crate::{
-    compare::{self, CompareOptions, Movement, NotComparable, Side, compare, words},
+    compare::{self, CompareOptions, Movement, NotComparable, Side, compare},
+    figure_text::change_of,
     table_units::percent,
 };
 
@@ -34,7 +35,7 @@ pub struct Change {
 #[must_use]
 pub fn changes(old: &Side<'_>, new: &Side<'_>) -> Changes {
     let (refused, versions, changes) = match compare(old, new, &CompareOptions::default()) {
-        Ok(it) => (None, it.versions, it.changes.iter().filter_map(significant).collect()),
+        Ok(it) => (None, it.facts.versions, it.changes.iter().filter_map(significant).collect()),
         Err(why) => (Some(words_of(&why)), Vec::new(), Vec::new()),
     };
     let (old, new) = (old.name.to_owned(), new.name.to_owned());
@@ -45,9 +46,9 @@ fn significant(change: &compare::Change) -> Option<Change> {
     let movement = change.movement()?;
     Some(Change {
         server: change.cell.entry(),
-        workload: change.cell.workload.clone(),
-        change: words::change(change),
-        margin: percent(change.ratio.margin),
+        workload: change.cell.load.clone(),
+        change: change_of(change.metric, &change.ratio.judged),
+        margin: percent(change.ratio.judged.margin),
         is_better: movement == Movement::Better,
     })
 }

@@ -5,9 +5,9 @@ use wirebench_schema::suite::Phase;
 use wirebench_stats::Rank;
 
 use crate::{
-    analysis::{Inconclusive, JudgedRatio, Metric, MetricFacts, Role, WorkloadRows},
+    analysis::{Inconclusive, Metric, MetricFacts, Role, WorkloadRows},
     document::{self, Align},
-    interval::factor,
+    figure_text::{factor, or_absent},
     shown::sign,
 };
 
@@ -116,7 +116,7 @@ impl Column {
                 row.median(value).map(|median| value.show(median) + sign(row, value))
             }
             Self::Ratio if row.role == Role::Baseline => compared.map(|_| "1.00".to_owned()),
-            Self::Ratio => ratio.map(show_ratio),
+            Self::Ratio => ratio.map(factor),
             // The mark in front of the row says that its figures are void.
             Self::Verdict => ratio
                 .filter(|it| it.inconclusive != Some(Inconclusive::NotValid))
@@ -127,7 +127,7 @@ impl Column {
             }
             Self::Errors => Some(row.errors().to_string()),
         };
-        text.unwrap_or_else(|| "-".to_owned())
+        or_absent(text)
     }
 }
 
@@ -136,14 +136,5 @@ fn rank(rank: Rank) -> String {
         rank.first.to_string()
     } else {
         format!("{}-{}", rank.first, rank.last)
-    }
-}
-
-/// A ratio with its sign, and with its interval in round brackets or its range in square ones.
-pub(super) fn show_ratio(ratio: &JudgedRatio) -> String {
-    let (sign, value) = (ratio.reads.sign(), ratio.estimate.value);
-    match (ratio.estimate.interval, ratio.range()) {
-        (None, Some((least, most))) => format!("{sign}{value:.2} [{least:.2}..{most:.2}]"),
-        (interval, _) => format!("{sign}{}", factor(value, interval)),
     }
 }

@@ -8,7 +8,7 @@ use wirebench_stats::{Estimate, MIN_COHORTS};
 use super::columns::{Column, columns};
 use crate::{
     analysis::{
-        BaselineCheck, CheckState, Comparison, Metric, MetricFacts, Role, Row, WorkloadRows, metric,
+        BaselineCheck, CheckState, Comparison, Metric, MetricFacts, Role, Row, WorkloadRows,
     },
     document::{Block, Cell, Table},
     idle_words, interval,
@@ -30,7 +30,7 @@ pub(super) fn section(journal: &Journal, rows: &WorkloadRows<'_>, wanted: Option
         lines.push("no measurements".to_owned());
     } else {
         if let (None, Some(wanted)) = (metric, wanted) {
-            lines.push(metric::absent(phase, wanted, Metric::of_phase(phase), primary));
+            lines.push(absent(phase, wanted, Metric::of_phase(phase), primary));
         }
         let metric = metric.unwrap_or(primary);
         lines.extend(about_check(rows, rows.compare(metric)));
@@ -111,4 +111,15 @@ pub(crate) fn instances_differ(
         CheckState::Absent => format!("needs {MIN_COHORTS} cohorts"),
     };
     Some(format!("A/A: two instances of {name} differ by {differ}{known}: {follows}"))
+}
+
+/// That a phase has no figure of the name that was asked for, those that it `has`, and what it is
+/// compared by `instead`.
+pub(crate) fn absent(phase: Phase, wanted: Metric, has: &[Metric], instead: Metric) -> String {
+    let names: Vec<&str> = has.iter().map(|metric| metric.name()).collect();
+    format!(
+        "the phase {phase} has no {wanted}, but {}: compared by {}",
+        names.join(", "),
+        instead.title()
+    )
 }

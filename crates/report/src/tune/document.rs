@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     analysis::{Metric, MetricFacts},
-    compare::conditions_block,
     document::{self, Block, Column, Document, Table},
+    gates::conditions_block,
     origin::Origin,
     screen::html::servers,
     table_units::{latency, thousands},

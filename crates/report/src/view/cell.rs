@@ -5,8 +5,9 @@ use serde::Serialize;
 use std::fmt;
 use wirebench_schema::{
     entry::Class,
+    id::VariantId,
     journal::{Bound, ReasonKind, WakeUpPrice, Weight},
-    suite::Phase,
+    suite::{Phase, Workload},
 };
 
 use super::Figure;
@@ -36,6 +37,7 @@ pub struct CellId {
 pub struct Cell {
     #[serde(flatten)]
     pub id: CellId,
+    /// Its part among the others of its load.
     pub role: Role,
     /// `raw`, `library` or `framework`; null for a command line of the user's, and for a service.
     pub class: Option<Class>,
@@ -53,8 +55,15 @@ pub struct Cell {
     /// Why it is not valid; null where it is.
     pub trouble: Option<String>,
     pub runs: Runs,
+    /// The name of the requests, if all have one and the same.
+    #[serde(skip)]
+    pub(crate) only_request: Option<String>,
+    /// Correct replies and failed requests, over all runs.
+    pub requests: u64,
     /// Requests and connections that failed, over all runs.
     pub errors: u64,
+    /// Failed requests as a share of all; 1 if every connection failed, null if nothing was sent.
+    pub error_share: Option<f64>,
     /// Each side that bounded a run.
     pub bound_by: Vec<Bound>,
     /// True if the load generator was at its limit in at least half of the runs: then the server may be better.
@@ -108,6 +117,22 @@ pub struct Reasons {
 }
 
 impl CellId {
+    /// All requests of a variant under a load.
+    pub(crate) fn of(workload: &Workload, variant: &VariantId, copy: u32) -> Self {
+        let (load, phase, server) = (workload.name.clone(), workload.phase, variant.to_string());
+        Self { load, request: None, phase, server, copy }
+    }
+
+    /// The variant; none for the target of a load.
+    pub(crate) fn variant(&self) -> Option<VariantId> {
+        self.server.parse().ok()
+    }
+
+    /// True if a person means its server by `name`.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.variant().is_some_and(|it| it.is_called(name))
+    }
+
     /// The server, and which copy of it unless it is the first.
     #[must_use]
     pub fn entry(&self) -> String {
@@ -133,6 +158,17 @@ impl fmt::Display for CellId {
 }
 
 impl Cell {
+    /// The same with these numbers of correct replies, failed requests and failed connections.
+    pub(crate) fn with_counts(self, correct: u64, failed: u64, connections: u64) -> Self {
+        let requests = correct + failed;
+        // Attempts to connect are no requests, but where none succeeds nothing does.
+        let error_share = match requests {
+            0 => (connections > 0).then_some(1.0),
+            _ => Some(failed as f64 / requests as f64),
+        };
+        Self { requests, errors: failed + connections, error_share, ..self }
+    }
+
     /// The figure of a metric, if it has one.
     #[must_use]
     pub fn figure(&self, metric: Metric) -> Option<&Figure> {

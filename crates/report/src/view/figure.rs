@@ -58,7 +58,7 @@ pub enum Reference {
 }
 
 /// The figure over that of a reference.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Ratio {
     pub to: Reference,
     /// The state of the machine whose cohorts alone it is about, where it is not the one that is compared.
@@ -94,6 +94,17 @@ impl Figure {
             rank: None,
             ratios: Vec::new(),
         }
+    }
+
+    /// True if no reply took as long as this latency, so that the true one is longer.
+    pub(crate) fn is_beyond_replies(&self) -> bool {
+        let is_latency = matches!(self.metric, Metric::Latency(_));
+        is_latency && matches!(self.reads, Reads::AtLeast | Reads::Either)
+    }
+
+    /// True if forms without marks may have it.
+    pub(crate) fn is_known(&self) -> bool {
+        self.valid && !self.is_beyond_replies()
     }
 
     /// Its ratio to what it is mainly compared with.

@@ -15,7 +15,8 @@ use wirebench_schema::{
 use super::{Cell, Figure, PublishedReport};
 use crate::{
     analysis::{BaselineCheck, MachineStates, Metric, MetricFacts, Role},
-    compare::{Difference, Gate, LeftOut, Yardstick},
+    compare::{Difference, LeftOut, Yardstick},
+    gates::Gate,
     tune::ProbedRate,
     why::Why,
 };
@@ -59,7 +60,7 @@ pub struct ResultView<'a> {
     pub published: Option<PublishedReport<'a>>,
     /// Of `compare`: what speaks for and against the comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub comparison: Option<ComparisonFacts<'a>>,
+    pub comparison: Option<&'a ComparisonFacts>,
     /// Of a search of `tune`: what each rate did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchFacts<'a>>,
@@ -115,21 +116,21 @@ pub struct LoadFacts<'a> {
 }
 
 /// The grounds for and against the comparison of two results.
-#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
-pub struct ComparisonFacts<'a> {
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
+pub struct ComparisonFacts {
     /// Differences that `--force` overruled.
-    pub forced: &'a [Difference],
+    pub forced: Vec<Difference>,
     /// What may be the cause of changes, or keep them from being seen, each as a sentence.
-    pub warnings: &'a [String],
+    pub warnings: Vec<String>,
     /// Versions of entries that differ, each as a sentence. Often they are what is compared.
-    pub versions: &'a [String],
+    pub versions: Vec<String>,
     /// True if every row is the same program, and versions, machine and settings are the same too, so that no figure
     /// is compared.
     pub nothing_differs: bool,
     /// How much the baselines themselves changed that are the same program in both results.
-    pub baseline_drift: &'a [Yardstick],
+    pub baseline_drift: Vec<Yardstick>,
     /// Cells that were not compared.
-    pub left_out: &'a [LeftOut],
+    pub left_out: Vec<LeftOut>,
 }
 
 /// The measurements of a search besides its result.
@@ -209,12 +210,12 @@ impl ResultView<'_> {
 
     /// Each figure that may be tracked: those that are valid, because trackers have no mark for others.
     pub(crate) fn tracked(&self) -> impl Iterator<Item = (&Cell, &Figure)> {
-        self.figures().filter(|(_, figure)| figure.valid)
+        self.figures().filter(|(_, figure)| figure.is_known())
     }
 
     /// How many figures are not.
     pub(crate) fn not_valid(&self) -> usize {
-        self.figures().filter(|(_, figure)| !figure.valid).count()
+        self.figures().filter(|(_, figure)| !figure.is_known()).count()
     }
 
     /// What a form without marks cannot say: servers that are not valid, and figures that are only bounds.

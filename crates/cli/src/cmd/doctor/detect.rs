@@ -124,7 +124,7 @@ fn interrupted(exit: Exit) -> anyhow::Error {
 fn calibrated(journal: &Journal) -> anyhow::Result<(f64, TryTime)> {
     let ab = Ab::of(journal, &AbOptions::default());
     let higher = ab.as_ref().filter(|it| it.verdict == Verdict::Claimed(Claim::Higher));
-    let ratio = higher.and_then(|it| it.figures.first()?.ratio.as_ref());
+    let ratio = higher.and_then(|it| it.ratio());
     let budget = journal.start.goal.budget.zip(journal.looks.last());
     let (Some(ratio), Some((budget, look))) = (ratio, budget) else {
         let reason = match &ab {
@@ -134,7 +134,7 @@ fn calibrated(journal: &Journal) -> anyhow::Result<(f64, TryTime)> {
         return Err(incomparable(format!("the extra work cannot be calibrated: {reason}")));
     };
     let cohort = budget.mul_f64(look.share / f64::from(look.cohorts));
-    Ok((ratio.ratio.estimate.value, TryTime { cohort, budget }))
+    Ok((ratio.judged.estimate.value, TryTime { cohort, budget }))
 }
 
 /// Makes a comparison a run of `servers` that ends with its budget.

@@ -58,7 +58,7 @@ fn the_outlook_is_that_of_an_earlier_result() {
     assert!((8.0..14.0).contains(&ratio), "{ratio}");
     assert!(of(&quiet, 16) < of(&quiet, 8));
     assert_eq!(outlook(&quiet, Metric::Cpu, 2, Some(0.0)), None, "no verdict");
-    let found = super::of(&noisy, &[]).main().unwrap().ratio.as_ref().unwrap().detectable.unwrap();
+    let found = super::of(&noisy, &[]).ratio().unwrap().detectable.unwrap();
     assert!((of(&noisy, 5) / found - 1.0).abs() < 0.5, "{} {found}", of(&noisy, 5));
     assert_eq!(outlook(&at(&[], (1.0, 1.0)), Metric::Cpu, 1000, Some(0.2)), Some(0.2));
 }

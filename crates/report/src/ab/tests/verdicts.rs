@@ -152,8 +152,7 @@ fn further_figures_are_one_family() {
     let journal = costs(1.0, 1.0);
     let ab = of(&journal, &[]);
     let reach = |metric: Metric| {
-        let figure = ab.figures.iter().find(|it| it.metric == metric).unwrap();
-        let ratio = &figure.ratio.as_ref().unwrap().ratio;
+        let ratio = &crate::ab::view::ratio(&ab.cells, metric).unwrap().judged;
         ratio.estimate.interval.unwrap().width() / ratio.plain_interval.unwrap().width()
     };
     assert!(reach(Metric::Switches) > 1.2 * reach(Metric::Cpu));

@@ -1,7 +1,7 @@
 //! What a gate says where the load generator was at its limit: which bounds keep a condition, which
 //! violate it, and which do neither.
 
-use super::{super::GateVerdict, *};
+use super::*;
 use crate::Report as _;
 
 /// A comparison under a condition, in which the generator was at its limit with `go/net` in the older

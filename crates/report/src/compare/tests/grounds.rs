@@ -24,9 +24,10 @@ fn servers_that_exchanged_their_names_are_compared_by_their_programs() {
     let exchanged = super::super::names::renamed(&same, &names);
     assert_ne!(exchanged.runs[0].variant, same.runs[0].variant);
     let found = compared(&old, &exchanged, &CompareOptions::default());
-    assert_eq!((&found.changes, &found.yardsticks), (&expected.changes, &expected.yardsticks));
-    let warnings = found.warnings.iter().filter(|it| it.contains("their programs decide"));
-    assert_eq!((warnings.count(), expected.warnings.len() + 2), (2, found.warnings.len()));
+    let (facts, usual) = (&found.facts, &expected.facts);
+    assert_eq!((&found.changes, &facts.baseline_drift), (&expected.changes, &usual.baseline_drift));
+    let warnings = facts.warnings.iter().filter(|it| it.contains("their programs decide"));
+    assert_eq!((warnings.count(), usual.warnings.len() + 2), (2, facts.warnings.len()));
 }
 
 fn pair() -> (Journal, Journal) {
@@ -43,7 +44,7 @@ fn refused(change: impl Fn(&mut Journal)) -> Vec<String> {
     change(&mut new);
     match try_compare(&old, &new, &CompareOptions::default()) {
         Err(NotComparable::Differ(differences)) => {
-            assert_eq!(compared(&old, &new, &forced()).forced, differences);
+            assert_eq!(compared(&old, &new, &forced()).facts.forced, differences);
             differences.iter().map(ToString::to_string).collect()
         }
         other => panic!("{other:#?}"),
@@ -165,7 +166,7 @@ fn a_server_that_answers_otherwise_is_not_compared() {
         }
         match try_compare(&old, &new, &CompareOptions::default()) {
             Err(NotComparable::Differ(differences)) => differences[0].to_string(),
-            Ok(found) => found.warnings.last().cloned().unwrap_or_default(),
+            Ok(found) => found.facts.warnings.last().cloned().unwrap_or_default(),
             other @ Err(_) => panic!("{other:#?}"),
         }
     };
@@ -207,13 +208,13 @@ fn another_machine_refuses_another_kernel_warns_and_one_that_is_not_told_warns_t
     let sentence = "the machine: cpu_model was `Model 1` and is `Model 2`";
     assert_eq!(differences.iter().map(ToString::to_string).collect::<Vec<_>>(), [sentence]);
     let forced = with(Some(&moved), &forced()).unwrap();
-    assert_eq!(forced.forced, differences);
+    assert_eq!(forced.facts.forced, differences);
     assert!(forced.changes[0].movement().is_some());
     let updated = Environment { kernel: "6.2.0".into(), ..machine() };
     let warned = with(Some(&updated), &CompareOptions::default()).unwrap();
-    assert_eq!(warned.warnings, ["kernel was `6.1.0` and is `6.2.0`"]);
+    assert_eq!(warned.facts.warnings, ["kernel was `6.1.0` and is `6.2.0`"]);
     let silent = with(None, &CompareOptions::default()).unwrap();
-    assert!(silent.warnings[0].starts_with("new has no environment.json"), "{silent:#?}");
+    assert!(silent.facts.warnings[0].starts_with("new has no environment.json"), "{silent:#?}");
 }
 
 #[test]
@@ -221,16 +222,16 @@ fn costs_at_two_rates_are_kept_apart_and_say_how_to_get_one() {
     let (old, mut new) = pair();
     new.rates = vec![rate(25_000)];
     let comparison = compared(&old, &new, &CompareOptions::default());
-    assert!(comparison.changes.iter().all(|it| it.cell.workload != "hello-cost"));
-    let apart = comparison.left_out.iter().filter(|it| it.presence == Presence::Both);
+    assert!(comparison.changes.iter().all(|it| it.cell.load != "hello-cost"));
+    let apart = comparison.facts.left_out.iter().filter(|it| it.presence == Presence::Both);
     let apart: Vec<String> = apart.map(ToString::to_string).collect();
     assert_eq!(apart.len(), 3, "{apart:#?}");
     let expected = "hello-cost go/net: cost was measured at 20000 requests/s and then at 25000 \
                     requests/s: use the same rate in both runs with `wirebench run --rate N`";
     assert!(apart.contains(&expected.to_owned()), "{apart:#?}");
     let forced = compared(&old, &new, &forced());
-    assert!(forced.changes.iter().any(|it| it.cell.workload == "hello-cost"));
-    assert!(forced.forced[0].to_string().starts_with("the rate of hello-cost was `"));
+    assert!(forced.changes.iter().any(|it| it.cell.load == "hello-cost"));
+    assert!(forced.facts.forced[0].to_string().starts_with("the rate of hello-cost was `"));
 }
 
 #[test]
@@ -238,7 +239,7 @@ fn a_rate_that_was_found_equals_one_that_was_given() {
     let (old, mut new) = pair();
     new.start.workloads[1] = new.start.workloads[1].at_rate(20_000_u64);
     let comparison = compared(&old, &new, &CompareOptions::default());
-    assert!(comparison.changes.iter().any(|it| it.cell.workload == "hello-cost"));
+    assert!(comparison.changes.iter().any(|it| it.cell.load == "hello-cost"));
 }
 
 #[test]
@@ -260,8 +261,8 @@ fn different_versions_and_swapped_results_are_reported() {
     new.start.variants[1].versions.insert("library".into(), "1.1".into());
     old.start.started = "2027-01-01T00:00:00Z".into();
     let comparison = compared(&old, &new, &CompareOptions::default());
-    assert_eq!(comparison.versions, ["go/net: library was 1.0 and is 1.1"]);
-    assert_eq!(comparison.warnings, ["old is newer by its time: swapped arguments?"]);
+    assert_eq!(comparison.facts.versions, ["go/net: library was 1.0 and is 1.1"]);
+    assert_eq!(comparison.facts.warnings, ["old is newer by its time: swapped arguments?"]);
     let same = compared(&new, &new, &CompareOptions::default());
-    assert_eq!(same.warnings, ["both are the same result"]);
+    assert_eq!(same.facts.warnings, ["both are the same result"]);
 }

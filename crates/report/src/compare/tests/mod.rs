@@ -15,12 +15,13 @@ use crate::{
     Report as _,
     analysis::{Claim, Inconclusive, Metric},
     fixtures::alter_all,
+    gates::GateVerdict,
 };
 use wirebench_schema::journal::{Bound, Journal, Outcome, Unavailable};
 
 /// The change of a figure of `go/net`.
 fn go<'a>(comparison: &'a Comparison, workload: &str, metric: Metric) -> &'a Change {
-    let mut changes = comparison.changes.iter().filter(|it| it.cell.workload == workload);
+    let mut changes = comparison.changes.iter().filter(|it| it.cell.load == workload);
     let found = changes.find(|it| it.cell.entry() == "go/net" && it.metric == metric);
     found.unwrap_or_else(|| panic!("no {workload} {metric} in {comparison:#?}"))
 }
@@ -36,8 +37,8 @@ fn five_percent_less_throughput_is_slower_comes_first_and_fails_a_condition_of_t
     let change = &comparison.changes[0];
     assert_eq!((change.cell.entry().as_str(), change.metric), ("go/net", Metric::Throughput));
     assert_eq!(change.movement(), Some(Movement::Worse));
-    assert_eq!(change.words, "slower");
-    assert!((change.ratio.estimate.value - 0.95).abs() < 0.005, "{change:#?}");
+    assert_eq!(change.claim(), Claim::Lower);
+    assert!((change.ratio.judged.estimate.value - 0.95).abs() < 0.005, "{change:#?}");
     assert!(comparison.changes.iter().skip(1).all(|it| it.movement().is_none()));
     assert!(fails(&comparison));
     let gate = comparison.gate.unwrap();
@@ -62,7 +63,7 @@ fn what_is_better_depends_on_the_figure() {
         let (up, down) = (go(&more, workload, metric), go(&less, workload, metric));
         assert_eq!(up.movement(), Some(movement), "{up:#?}");
         assert!(down.movement().is_some_and(|it| it != movement), "{down:#?}");
-        assert_eq!((up.words.as_str(), down.words.as_str()), (higher, lower));
+        assert_eq!([up, down].map(|it| it.claim().words(it.metric)), [higher, lower]);
     }
     assert!(fails(&more) && !fails(&less));
 }
@@ -79,7 +80,7 @@ fn an_interval_that_includes_a_condition_is_inconclusive_and_fails_nothing() {
     let comparison =
         compared(&noisy(1, 1.0), &noisy(2, 0.94), &conditions(&["throughput < -0.5%"]));
     let change = go(&comparison, "hello", Metric::Throughput);
-    let ratio = &change.ratio;
+    let ratio = &change.ratio.judged;
     assert!(ratio.claim == Some(Claim::CannotTell) && ratio.estimate.value < 0.995, "{ratio:#?}");
     assert_eq!(ratio.inconclusive, Some(Inconclusive::WideInterval));
     let gate = comparison.gate.unwrap();
@@ -95,18 +96,19 @@ fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
     let relative = compared(&old, &new, &CompareOptions::default());
     let change = go(&relative, "hello", Metric::Throughput);
     assert_eq!(
-        (change.ratio.claim, change.relative_to.clone()),
+        (change.ratio.judged.claim, change.relative_to.clone()),
         (Some(Claim::Same), Some(BASE.parse().unwrap()))
     );
-    let yardstick = relative.yardsticks.iter().find(|it| it.metric == Metric::Throughput).unwrap();
+    let yardstick =
+        relative.facts.baseline_drift.iter().find(|it| it.metric == Metric::Throughput).unwrap();
     assert!((yardstick.estimate.value - 0.96).abs() < 0.005, "{yardstick:?}");
-    assert!(relative.changes.iter().all(|it| it.cell.variant.to_string() != BASE));
+    assert!(relative.changes.iter().all(|it| it.cell.server != BASE));
     // As figures everything is slower, the baseline as well.
     let absolute = CompareOptions { basis: Basis::Absolute, ..CompareOptions::default() };
     let absolute = compared(&old, &new, &absolute);
     let change = go(&absolute, "hello", Metric::Throughput);
     assert_eq!((change.relative_to.clone(), change.movement()), (None, Some(Movement::Worse)));
-    let is_base = |it: &&Change| it.cell.variant.to_string() == BASE;
+    let is_base = |it: &&Change| it.cell.server == BASE;
     assert!(absolute.changes.iter().filter(is_base).any(|it| it.movement().is_some()));
 }
 
@@ -117,7 +119,7 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
     alter_all(&mut new, |it| it.load.requests_per_second *= 0.8);
     let wishes = conditions(&["throughput < -3%", "p99 > 1s"]);
     let text = compared(&old, &new, &wishes);
-    assert!(text.nothing_differs && text.changes.is_empty(), "{text:#?}");
+    assert!(text.facts.nothing_differs && text.changes.is_empty(), "{text:#?}");
     assert!(text.text(Rows::All).contains("same program in every row, nothing to compare"));
     let gate = text.gate.unwrap();
     assert_eq!((gate.verdict, gate.conditions.len()), (GateVerdict::Passed, 1));
@@ -130,15 +132,16 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
         }
     }
     let far = compared(&old, &slow, &wishes);
-    assert!(!far.nothing_differs && far.gate.as_ref().unwrap().fails(), "{far:#?}");
-    assert!(far.warnings.iter().any(|it| it.contains("what it reads may differ")), "{far:#?}");
+    assert!(!far.facts.nothing_differs && far.gate.as_ref().unwrap().fails(), "{far:#?}");
+    let warnings = far.facts.warnings.join("\n");
+    assert!(warnings.contains("what it reads may differ"), "{far:#?}");
     let environment = [machine(), Environment { kernel: "6.2.0".into(), ..machine() }];
     let [was, is] = environment.each_ref().map(Some);
     let side = |journal, environment| Side { name: "one", journal, environment };
     let other_kernel = compare(&side(&old, was), &side(&new, is), &wishes).unwrap();
-    assert!(!other_kernel.nothing_differs);
+    assert!(!other_kernel.facts.nothing_differs);
     let unknown = compare(&side(&old, None), &side(&new, is), &wishes).unwrap();
-    assert!(!unknown.nothing_differs);
+    assert!(!unknown.facts.nothing_differs);
 }
 
 #[test]
@@ -156,9 +159,9 @@ fn a_program_that_may_run_others_or_had_other_variables_is_not_known_to_be_the_s
         });
         let comparison = compare(&one, &two, &CompareOptions::default()).unwrap();
         (
-            comparison.nothing_differs,
-            comparison.yardsticks.is_empty(),
-            comparison.warnings.join(" "),
+            comparison.facts.nothing_differs,
+            comparison.facts.baseline_drift.is_empty(),
+            comparison.facts.warnings.join(" "),
         )
     };
     let mut script = new.clone();
@@ -199,13 +202,13 @@ fn a_baseline_that_changed_itself_is_no_yardstick_but_a_cell_as_any_other() {
             }
         }
         let comparison = compared(&old, &new, &CompareOptions::default());
-        assert!(comparison.yardsticks.is_empty());
+        assert!(comparison.facts.baseline_drift.is_empty());
         assert!(comparison.changes.iter().all(|it| it.relative_to.is_none()));
         let change = &comparison.changes[0];
-        assert_eq!(change.cell.variant.to_string(), BASE);
+        assert_eq!(change.cell.server, BASE);
         assert_eq!(change.movement(), Some(Movement::Worse));
-        let told = comparison.warnings.iter().any(|warning| warning.contains(reason));
-        assert!(told, "{:#?}", comparison.warnings);
+        let told = comparison.facts.warnings.iter().any(|warning| warning.contains(reason));
+        assert!(told, "{:#?}", comparison.facts.warnings);
     }
 }
 
@@ -249,7 +252,7 @@ fn a_bound_claims_only_what_lies_on_its_own_side() {
         let old_result = limited(with_go(10, 1, (1.0, 1.0)), variant, old);
         let new_result = limited(with_go(10, 2, (rate, 1.0)), variant, new);
         let comparison = compared(&old_result, &new_result, &CompareOptions::default());
-        let found = go(&comparison, "hello", Metric::Throughput).ratio.claim;
+        let found = go(&comparison, "hello", Metric::Throughput).ratio.judged.claim;
         assert_eq!(found, Some(claim), "{variant} {rate} {old} {new}");
     }
 }
@@ -268,7 +271,7 @@ fn a_figure_that_is_zero_in_a_block_has_no_change_and_that_is_said() {
         comparison.changes.iter().filter(is_it).map(|it| it.cell.entry()).collect();
     assert_eq!(cells, ["rust/tokio"]);
     let expected = "hello-idle go/net: no change, because memory/connection is 0 in some cohorts";
-    assert!(comparison.warnings.iter().any(|it| it.starts_with(expected)), "{comparison:#?}");
+    assert!(comparison.facts.warnings.iter().any(|it| it.starts_with(expected)), "{comparison:#?}");
 }
 
 #[test]
@@ -280,8 +283,8 @@ fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
     };
     let wishes = conditions(&["throughput < -3%"]);
     let absent = compared(&old, &without_go(with_go(10, 2, (1.0, 1.0))), &wishes);
-    assert_eq!(absent.left_out.len(), 3, "{:#?}", absent.left_out);
-    assert_eq!(absent.left_out[0].presence, Presence::OldOnly);
+    assert_eq!(absent.facts.left_out.len(), 3, "{:#?}", absent.facts.left_out);
+    assert_eq!(absent.facts.left_out[0].presence, Presence::OldOnly);
     assert!(!fails(&absent));
     let mut broken = without_go(with_go(10, 2, (1.0, 1.0)));
     let variant = "go/net".parse().unwrap();
@@ -291,12 +294,12 @@ fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
         cause: wirebench_schema::journal::Cause::Broken,
     });
     let broken = compared(&old, &broken, &wishes);
-    assert_eq!(broken.left_out[0].presence, Presence::Lost);
-    let text = broken.left_out[0].to_string();
+    assert_eq!(broken.facts.left_out[0].presence, Presence::Lost);
+    let text = broken.facts.left_out[0].to_string();
     let expected = "hello go/net: only in the older result: it does not build";
     assert_eq!((text.as_str(), fails(&broken)), (expected, true));
     let appeared = compared(&without_go(old), &with_go(10, 2, (1.0, 1.0)), &wishes);
-    assert!(appeared.left_out.iter().all(|it| it.presence == Presence::NewOnly));
+    assert!(appeared.facts.left_out.iter().all(|it| it.presence == Presence::NewOnly));
     assert!(!fails(&appeared));
 }
 
@@ -327,13 +330,14 @@ fn a_cell_whose_runs_all_failed_is_lost_and_one_of_which_some_failed_is_doubtful
     }
     let comparison = compared(&old, &new, &conditions(&["p99 > +10%"]));
     assert_eq!(
-        comparison.left_out[0].to_string(),
+        comparison.facts.left_out[0].to_string(),
         "hello go/net: only in the older result: failed: the server ended"
     );
     assert!(fails(&comparison));
     let tokio = comparison.changes.iter().find(|it| it.cell.entry() == "rust/tokio").unwrap();
-    assert_eq!((tokio.new.blocks, tokio.old.blocks), (9, 10));
-    assert_eq!(tokio.new.doubts, ["failed: the server ended".into()]);
+    let cell = comparison.cells.iter().find(|it| it.id == tokio.cell).unwrap();
+    assert_eq!((cell.runs.measured, cell.runs.failed), (9, 1));
+    assert_eq!(tokio.doubts, [vec![], vec!["failed: the server ended".into()]]);
 }
 
 #[test]
@@ -345,7 +349,7 @@ fn the_figures_that_are_compared_can_be_chosen() {
     };
     let comparison = compared(&old, &new, &wishes);
     let mut found: Vec<_> =
-        comparison.changes.iter().map(|it| (it.cell.workload.as_str(), it.metric)).collect();
+        comparison.changes.iter().map(|it| (it.cell.load.as_str(), it.metric)).collect();
     found.sort_unstable();
     found.dedup();
     // Throughput at a given rate is that rate, and no figure of the server's.
@@ -364,7 +368,7 @@ fn the_figures_that_are_compared_can_be_chosen() {
     let wishes = CompareOptions { metrics: vec![Metric::MemoryIdle], ..CompareOptions::default() };
     let comparison = compared(&nowhere(&old), &nowhere(&new), &wishes);
     let missing = "memory-idle was not measured (saturate, cost)".to_owned();
-    assert!(comparison.changes.is_empty() && comparison.warnings.contains(&missing));
+    assert!(comparison.changes.is_empty() && comparison.facts.warnings.contains(&missing));
     let shown = comparison.text(Rows::All);
     assert!(shown.contains("\nnothing compared: ") && shown.contains(&missing), "{shown}");
 }

@@ -1,7 +1,7 @@
 //! The statistical rules: how often nothing is called a change, what is found, and what withholds every
 //! verdict.
 
-use super::{super::GateVerdict, *};
+use super::*;
 use std::collections::BTreeSet;
 
 #[test]
@@ -18,7 +18,7 @@ fn noise_alone_is_hardly_ever_a_change() {
         let (mut families, mut wrong) = (0, 0);
         for seed in 0..experiments {
             let comparison = compared(&noisy(cohorts, seed), &noisy(cohorts, seed + 1000), &wishes);
-            let of = |it: &Change| (it.cell.workload.clone(), it.metric);
+            let of = |it: &Change| (it.cell.load.clone(), it.metric);
             let all: BTreeSet<_> = comparison.changes.iter().map(of).collect();
             let moved = comparison.changes.iter().filter(|it| it.movement().is_some());
             families += all.len();
@@ -61,7 +61,7 @@ fn two_instances_of_the_baseline_that_differ_withhold_every_verdict() {
     for (old, new) in [(1.08, 1.0), (1.0, 1.08)] {
         let comparison = compared(&apart(1, old), &apart(2, new), &wishes);
         let change = go(&comparison, "hello", Metric::Throughput);
-        let why = change.ratio.inconclusive;
+        let why = change.ratio.judged.inconclusive;
         assert_eq!(why, Some(Inconclusive::BaselineCheckFailed), "{change:#?}");
         assert!(change.movement().is_none());
         let gate = comparison.gate.clone().unwrap();
@@ -98,7 +98,7 @@ fn fewer_than_three_cohorts_show_nothing_and_a_gate_that_cannot_fail_says_so() {
     let (old, new) = (with_go(2, 1, (1.0, 1.0)), with_go(10, 2, (0.5, 2.0)));
     let comparison = compared(&old, &new, &conditions(&["throughput < -3%"]));
     let change = go(&comparison, "hello", Metric::Throughput);
-    let ratio = &change.ratio;
+    let ratio = &change.ratio.judged;
     assert_eq!((ratio.estimate.interval, ratio.claim), (None, Some(Claim::CannotTell)));
     let gate = comparison.gate.clone().unwrap();
     assert!(!gate.fails());
@@ -107,5 +107,5 @@ fn fewer_than_three_cohorts_show_nothing_and_a_gate_that_cannot_fail_says_so() {
     assert!(gate.conditions[0].inconclusive[0].why.contains("too few cohorts"), "{gate:#?}");
     assert_eq!((gate.conditions[0].looked_at, gate.conditions[0].kept.len()), (2, 0));
     assert!(comparison.markdown().contains("**Conditions: inconclusive**"));
-    assert!(comparison.warnings.iter().any(|it| it.starts_with("old has 2 cohorts")));
+    assert!(comparison.facts.warnings.iter().any(|it| it.starts_with("old has 2 cohorts")));
 }

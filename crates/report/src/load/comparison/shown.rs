@@ -1,14 +1,14 @@
 //! Two loads as a document and as rows.
 
-use super::{LoadComparison, LoadSide};
+use super::{super::view::SHOWN, LoadComparison, LoadSide};
 use crate::{
     Report,
-    analysis::{JudgedRatio, Metric, MetricFacts, Reads},
-    compare::conditions_block,
+    analysis::{Metric, MetricFacts, Reads},
     document::{Block, Document, Paint, Table},
-    interval,
+    figure_text::{self, or_absent},
+    gates::conditions_block,
     origin::Origin,
-    view::{Cell, ComparisonFacts, FORMAT, Figure, ResultView, Source, Verb},
+    view::{Cell, FORMAT, Figure, ResultView, Source, Verb},
 };
 
 /// What two loads do not say.
@@ -25,7 +25,7 @@ impl Report for LoadComparison<'_> {
         let origins = names.map(origin).collect();
         let [old, new] = self.sides.each_ref().map(heading);
         let setting = vec![format!("old: {old}"), format!("new: {new}")];
-        let forced = self.forced.iter().map(ToString::to_string).collect();
+        let forced = self.facts.forced.iter().map(ToString::to_string).collect();
         let mut ratios = self.figures().filter_map(|(_, figure)| figure.ratio());
         let has_bounds = ratios.any(|it| it.judged.reads != Reads::Exactly);
         let blocks = vec![
@@ -37,7 +37,7 @@ impl Report for LoadComparison<'_> {
             conditions_block(self.gate.as_ref()),
             Block::Lines(has_bounds.then(|| BOUNDS.to_owned()).into_iter().collect()),
             Block::list("compared with --force despite these differences", forced),
-            Block::list("warnings", self.warnings.clone()),
+            Block::list("warnings", self.facts.warnings.clone()),
         ];
         Document { title: "wirebench compare".to_owned(), blocks }
     }
@@ -53,11 +53,7 @@ impl Report for LoadComparison<'_> {
                 .map(|it| Source::of_load(it.result, Some(it.name.to_owned())))
                 .collect(),
             cells: self.cells.clone(),
-            comparison: Some(ComparisonFacts {
-                forced: &self.forced,
-                warnings: &self.warnings,
-                ..ComparisonFacts::default()
-            }),
+            comparison: Some(&self.facts),
             gate: self.gate.as_ref(),
             ..ResultView::default()
         }
@@ -71,9 +67,11 @@ impl LoadComparison<'_> {
         self.document().text(Paint::FILE)
     }
 
-    /// All figures, with the requests that they are of.
+    /// The figures that are shown, with the requests that they are of.
     fn figures(&self) -> impl Iterator<Item = (&Cell, &Figure)> {
-        self.cells.iter().flat_map(|cell| cell.figures.iter().map(move |it| (cell, it)))
+        self.cells
+            .iter()
+            .flat_map(|cell| SHOWN.into_iter().filter_map(move |it| Some((cell, cell.figure(it)?))))
     }
 
     /// `requests/s -5.0 %, p50 +1.0 %, p99 +12 %`
@@ -93,12 +91,11 @@ impl LoadComparison<'_> {
             let request = cell.id.request.as_ref().map_or("all", |it| it.as_str());
             let ratio = it.ratio();
             let old = ratio.and_then(|it| it.reference);
-            let old = old.map_or_else(|| "-".to_owned(), |old| it.metric.show(old));
+            let old = or_absent(old.map(|old| it.metric.show(old)));
             let quotient = ratio.map(|it| format!("{:.3}", it.judged.estimate.value));
-            let quotient = quotient.unwrap_or_else(|| "-".to_owned());
             let (title, new) = (it.metric.title().to_owned(), it.metric.show(it.value));
             let request = named.then(|| request.to_owned());
-            let cells = [title, old, new, quotient, change(it)];
+            let cells = [title, old, new, or_absent(quotient), change(it)];
             request.into_iter().chain(cells).collect()
         };
         Table::of(words, ["old", "new", "new/old", "change"], self.figures().map(row))
@@ -113,8 +110,5 @@ fn heading(side: &LoadSide<'_>) -> String {
 }
 
 fn change(figure: &Figure) -> String {
-    let of = |judged: &JudgedRatio| {
-        format!("{}{}", judged.reads.sign(), interval::change(judged.estimate.value, None))
-    };
-    figure.ratio().map_or_else(|| "-".to_owned(), |it| of(&it.judged))
+    or_absent(figure.ratio().map(|it| figure_text::change(&it.judged)))
 }

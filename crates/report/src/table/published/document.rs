@@ -4,10 +4,10 @@
 use wirebench_schema::suite::{Column, RowState};
 use wirebench_stats::Interval;
 
-use super::super::columns::show_ratio;
 use crate::{
     analysis::{Analysis, JudgedRatio},
     document::{self, Align, Block, Table},
+    figure_text::{ABSENT, factor},
     published_rows,
     published_table::{
         ComparedCell, ComparedColumn, ComparedRow, ComparedTable, measured, published, tables,
@@ -16,7 +16,6 @@ use crate::{
 
 const HEAD: &str = "published /\n  measured";
 const RATIO: &str = "ratio";
-const ABSENT: &str = "-";
 /// Longer heads have two lines.
 const LONG_HEAD: usize = 10;
 
@@ -90,7 +89,7 @@ fn cells(row: &ComparedRow<'_>, columns: &[ComparedColumn<'_>]) -> Vec<String> {
         if has_ratio(column) {
             let published = cell.published_ratio.map(|ratio| format!("{ratio:.2}"));
             let reference = if cell.is_reference { "1.00" } else { ABSENT };
-            let measured = cell.ratio.as_ref().map_or_else(|| reference.to_owned(), show_ratio);
+            let measured = cell.ratio.as_ref().map_or_else(|| reference.to_owned(), factor);
             cells.push(format!("{}\n{measured}", published.as_deref().unwrap_or(ABSENT)));
         }
     }

@@ -1,0 +1,69 @@
+//! Which conditions a verb can judge, before anything is measured.
+
+use std::collections::BTreeSet;
+use wirebench_schema::{
+    gate::GateScope,
+    journal::Journal,
+    load::{LoadConfig, LoadModel},
+    suite::Workload,
+};
+
+use super::value::is_of_phase;
+use crate::analysis::{Metric, MetricFacts};
+
+/// The figures of which changes are computed.
+#[must_use]
+pub fn changes() -> Vec<Metric> {
+    Metric::limitable().filter_map(MetricFacts::compared).collect()
+}
+
+/// The figures whose values workloads are measured for.
+#[must_use]
+pub fn values(workloads: &[Workload]) -> Vec<Metric> {
+    let has = |it: &Metric| workloads.iter().any(|workload| is_of_phase(*it, workload.phase));
+    Metric::limitable().filter(has).collect()
+}
+
+/// The names of the requests of these workloads.
+#[must_use]
+pub fn requests<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Vec<String> {
+    let sets = workloads.into_iter().filter_map(|it| it.requests.as_ref());
+    let names: BTreeSet<&str> = sets.flat_map(|set| set.names()).collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// Which option of `run` adds figures.
+pub const HINT: &str = "throughput is measured with --phase saturate, latency with --phase cost";
+
+/// What conditions on a result may be about, from its journal.
+#[must_use]
+pub fn scope<'a>(verb: &'a str, journal: &Journal) -> GateScope<'a> {
+    let start = &journal.start;
+    GateScope {
+        verb,
+        values: values(&start.workloads),
+        changes: changes(),
+        hint: HINT,
+        servers: start.variants.iter().map(|it| it.variant.clone()).collect(),
+        names: requests(&start.workloads),
+    }
+}
+
+/// What conditions on a load may be about: a client does not see the server's CPU time and memory.
+#[must_use]
+pub fn scope_of_load<'a>(verb: &'a str, config: &LoadConfig) -> GateScope<'a> {
+    let has_rate = matches!(config.model, LoadModel::Rate { .. });
+    let is_seen = |it: &Metric| match it {
+        Metric::Cpu | Metric::Memory => false,
+        Metric::Achieved | Metric::Unsent => has_rate,
+        _ => true,
+    };
+    let names = config.requests.iter().flat_map(|set| set.names());
+    GateScope {
+        verb,
+        values: Metric::limitable().filter(is_seen).collect(),
+        names: names.map(str::to_owned).collect(),
+        hint: if has_rate { "" } else { "achieved and unsent are those of a rate" },
+        ..GateScope::default()
+    }
+}
