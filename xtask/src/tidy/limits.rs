@@ -3,19 +3,19 @@
 /// Per crate: lines of code, of tests, of golden files; cycles of modules; doc comments without a noun or a verb at
 /// their beginning; long files; functions excepted from the limit of lines; calls that accept a failed run.
 pub(super) const CRATES: &[(&str, [usize; 8])] = &[
-    ("agent", [301, 219, 0, 0, 2, 0, 0, 0]),
+    ("agent", [300, 219, 0, 0, 2, 0, 0, 0]),
     ("bundle", [222, 71, 0, 0, 4, 0, 0, 0]),
     ("catalogue", [2349, 1090, 27, 0, 44, 4, 0, 0]),
-    ("cli", [9812, 12096, 2941, 0, 83, 11, 0, 71]),
+    ("cli", [9809, 12117, 2513, 0, 83, 10, 0, 71]),
     ("doctor", [1110, 407, 263, 0, 14, 1, 0, 0]),
     ("experiment", [7159, 2230, 78, 0, 126, 3, 0, 0]),
     ("host", [1295, 983, 0, 0, 24, 1, 0, 0]),
-    ("judge", [1588, 1703, 88, 0, 60, 2, 0, 0]),
+    ("judge", [1588, 1702, 88, 0, 60, 2, 0, 0]),
     ("lab", [1925, 240, 7, 0, 0, 0, 0, 0]),
     ("loadgen", [10380, 8349, 110, 0, 113, 22, 0, 0]),
     ("nullserver", [1062, 966, 0, 0, 7, 1, 0, 0]),
-    ("report", [16366, 8408, 5412, 5, 259, 10, 0, 0]),
-    ("schema", [8175, 2683, 422, 3, 160, 7, 0, 0]),
+    ("report", [16118, 8434, 5439, 2, 247, 10, 0, 0]),
+    ("schema", [8430, 2703, 422, 0, 158, 6, 0, 0]),
     ("server", [3189, 1079, 85, 0, 63, 1, 0, 0]),
     ("stats", [1842, 1972, 0, 0, 14, 2, 0, 0]),
     ("sys", [292, 95, 0, 0, 3, 0, 0, 0]),
@@ -25,12 +25,12 @@ pub(super) const CRATES: &[(&str, [usize; 8])] = &[
 ];
 /// Counts of the workspace.
 pub(super) const OTHERS: &[(&str, usize)] = &[
-    ("surplus definitions of pub types with one name", 42),
-    ("surplus definitions of pub and pub(..) types with one name", 136),
-    ("options of run", 78),
-    ("options of ab", 74),
-    ("options of load", 64),
-    ("options of tune", 57),
+    ("surplus definitions of pub types with one name", 39),
+    ("surplus definitions of pub and pub(..) types with one name", 131),
+    ("options of run", 91),
+    ("options of ab", 88),
+    ("options of load", 66),
+    ("options of tune", 72),
     ("options of report", 17),
     ("options of compare", 13),
     ("options of join", 2),
