@@ -7,7 +7,7 @@ use wirebench_schema::{
     suite::Phase,
 };
 
-use super::doubts;
+use super::{document::sentence, doubts};
 use crate::{
     analysis::Metric,
     build::{constant_rate, of_requests},
@@ -33,6 +33,7 @@ pub(super) const SHOWN: [Metric; 8] = [
 pub(super) fn view(result: &LoadResult) -> ResultView<'_> {
     let report = &result.report;
     ResultView {
+        sentence: sentence(report),
         format: FORMAT,
         verb: Verb::Load,
         results: vec![Source::of_load(result, None)],
