@@ -35,7 +35,7 @@ impl Rate {
 
     /// The number of requests per second.
     #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "rates are checked and far below 2^53")]
+    // Rates are checked and far below 2^53.
     pub const fn as_f64(self) -> f64 {
         self.0 as f64 / 1000.0
     }

@@ -3,15 +3,18 @@
 use serde::Deserialize;
 use std::time::Duration;
 
-use super::{
-    Phase, ShapePatch, Workload, raw::OneOrMany, shape::with_shape,
-    workload::IDLE_PHASE_CONNECTIONS,
-};
+use super::{Phase, ShapePatch, Workload, shape::with_shape, workload::IDLE_PHASE_CONNECTIONS};
 use crate::{
+    duration_text::DurationText,
     load::{Arrivals, NamedFiles, Rate, RequestOrder, RequestSet, parse_header},
+    one_or_many::{OneOrMany, list},
     refuse::refuse_if,
     scenario::Scenario,
 };
+
+fn default_payload() -> Vec<String> {
+    vec!["64".to_owned()]
+}
 
 with_shape! {
     /// A workload as it is written. Lists are swept: they make a workload of every pair.
@@ -19,7 +22,8 @@ with_shape! {
         name: String,
         scenario: Scenario,
         workers: Option<u32>,
-        connections: OneOrMany<usize>,
+        #[serde(deserialize_with = "list")]
+        connections: Vec<usize>,
         #[serde(default)]
         headers: Vec<String>,
         /// In the scenario `requests`: the file with the requests, beside that of the suite.
@@ -31,27 +35,27 @@ with_shape! {
         #[serde(alias = "silent_connections")]
         idle_phase_connections: Option<usize>,
         rate: Option<OneOrMany<Rate>>,
-        payload: Option<OneOrMany<String>>,
+        #[serde(default = "default_payload", deserialize_with = "list")]
+        payload: Vec<String>,
         #[serde(default)]
         own_process: bool,
         /// Reductions of the published values for an ordinary machine.
         pub(super) machine: Option<ShapePatch>,
     }
 }
-with_shape! { impl RawWorkload }
 
 impl RawWorkload {
     /// Converts it to workloads, or explains why it is invalid.
     pub(super) fn resolve(self, files: &NamedFiles<'_>) -> Result<Vec<Workload>, String> {
         let named = |reason| format!("workload `{}`: {reason}", self.name);
-        let requests = self.requests(files).map_err(named)?;
+        let file = self.requests_file.as_deref();
+        let requests =
+            RequestSet::named("requests_file", file, self.order, files).map_err(named)?;
         let mut workloads = Vec::new();
-        for connections in self.connections.values() {
-            for payload in
-                self.payload.as_ref().map_or_else(|| vec!["64".to_owned()], OneOrMany::values)
-            {
+        for &connections in &self.connections {
+            for payload in &self.payload {
                 let name = self.name.replace("{connections}", &connections.to_string());
-                let name = name.replace("{payload}", &payload);
+                let name = name.replace("{payload}", payload);
                 let named = |reason| format!("workload `{name}`: {reason}");
                 for phase in self.phases().map_err(named)? {
                     for rate in self.rates(phase) {
@@ -65,12 +69,6 @@ impl RawWorkload {
         }
         refuse_if!(workloads.is_empty(), "workload `{}`: an empty list", self.name);
         Ok(workloads)
-    }
-
-    fn requests(&self, files: &NamedFiles<'_>) -> Result<Option<RequestSet>, String> {
-        let Some(name) = &self.requests_file else { return Ok(None) };
-        let set = RequestSet::named(name, self.order, files);
-        set.map(Some).map_err(|reason| format!("`requests_file = \"{name}\"`: {reason}"))
     }
 
     /// Its phases. A given rate implies the phase cost.

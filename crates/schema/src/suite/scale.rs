@@ -7,7 +7,10 @@ use serde::Deserialize;
 use std::time::Duration;
 
 use super::{ShapePatch, Suite, Workload, shape::with_shape};
-use crate::load::{Arrivals, Rate, Stop};
+use crate::{
+    duration_text::DurationText,
+    load::{Arrivals, Rate, Stop},
+};
 
 crate::names! {
     /// How much of a suite is run.
@@ -46,7 +49,6 @@ with_shape! {
         pub(super) connections: ConnectionsRule,
     }
 }
-with_shape! { impl MachineRule }
 
 impl MachineRule {
     /// The changes of a workload whose window and warm-up end likewise.
