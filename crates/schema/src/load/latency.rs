@@ -265,12 +265,7 @@ mod tests {
         let late = sum[1].clone();
         sum[0].add(&late);
         let merged = LatencySummary::of_samples(&sum[0]).unwrap();
-        let bounds: Vec<_> = LatencyFigure::ALL
-            .into_iter()
-            .filter(|it| it.is_lower_bound(&merged))
-            .map(LatencyFigure::name)
-            .collect();
-        assert_eq!(bounds, ["p50", "p75", "p90", "p95", "p99", "p999", "max", "mean"]);
+        assert!(LatencyFigure::ALL.iter().all(|it| it.is_lower_bound(&merged)));
         assert_eq!(merged.known(LatencyFigure::P50), None);
         assert!(!merged.is_lower_bound(16.6) && merged.is_lower_bound(16.7));
     }

@@ -7,7 +7,7 @@ use super::{Phase, ShapePatch, Workload, shape::with_shape, workload::IDLE_PHASE
 use crate::{
     duration_text::DurationText,
     load::{Arrivals, NamedFiles, Rate, RequestOrder, RequestSet, parse_header},
-    one_or_many::{OneOrMany, list},
+    one_or_many::list,
     refuse::refuse_if,
     scenario::Scenario,
 };
@@ -34,7 +34,8 @@ with_shape! {
         /// The former name still loads.
         #[serde(alias = "silent_connections")]
         idle_phase_connections: Option<usize>,
-        rate: Option<OneOrMany<Rate>>,
+        #[serde(default, deserialize_with = "list")]
+        rate: Vec<Rate>,
         #[serde(default = "default_payload", deserialize_with = "list")]
         payload: Vec<String>,
         #[serde(default)]
@@ -67,19 +68,14 @@ impl RawWorkload {
                 }
             }
         }
-        refuse_if!(workloads.is_empty(), "workload `{}`: an empty list", self.name);
         Ok(workloads)
     }
 
     /// Its phases. A given rate implies the phase cost.
     fn phases(&self) -> Result<Vec<Phase>, String> {
-        let has_rate = self.rate.is_some() || self.shape().has_rate();
+        let has_rate = !self.rate.is_empty() || self.shape().has_rate();
         let usual = if has_rate { Phase::Cost } else { Phase::Saturate };
         let phases = self.phases.clone().unwrap_or_else(|| vec![usual]);
-        refuse_if!(
-            self.rate.as_ref().is_some_and(|rates| rates.values().is_empty()),
-            "`rate = []` is empty: add a rate such as 1000, or omit it"
-        );
         refuse_if!(phases.is_empty(), "no phase: write phases = [\"saturate\"]");
         refuse_if!(
             has_rate && !phases.contains(&Phase::Cost),
@@ -102,8 +98,8 @@ impl RawWorkload {
 
     /// The rates of a phase; none means a closed loop, or a rate that a pilot finds.
     fn rates(&self, phase: Phase) -> Vec<Option<Rate>> {
-        match &self.rate {
-            Some(rates) if phase == Phase::Cost => rates.values().into_iter().map(Some).collect(),
+        match phase {
+            Phase::Cost if !self.rate.is_empty() => self.rate.iter().copied().map(Some).collect(),
             _ => vec![None],
         }
     }
@@ -150,7 +146,7 @@ impl RawWorkload {
                 Phase::Saturate | Phase::Cost => self.idle_connections,
             },
             // A rate excludes a think time in other phases, too.
-            rate: self.rate.as_ref().and_then(|all| rate.or(all.values().first().copied())),
+            rate: rate.or(self.rate.first().copied()),
             payload: Some(usize::try_from(payload).map_err(|error| error.to_string())?),
             ..shape
         };

@@ -30,20 +30,11 @@ fn the_heaviest_reason_decides() {
 
 #[test]
 fn a_run_has_the_weight_of_its_reasons_and_without_figures_none() {
-    let mut run = Run {
-        block: 0,
-        group: 0,
-        counts: crate::journal::Counts::Yes,
-        position: 0,
-        variant: "own/x".parse().unwrap(),
-        copy: 0,
-        workload: "hello".into(),
-        started: String::new(),
-        workers: 1,
-        server_command: Vec::new(),
-        generator_command: Vec::new(),
-        outcome: Outcome::Failed { reason: "it ended".into(), server_stderr: String::new() },
-    };
+    let mut run: Run = serde_json::from_value(serde_json::json!({
+        "block": 0, "position": 0, "variant": "own/x", "workload": "hello", "started": "", "workers": 1,
+        "server_command": [], "generator_command": [], "outcome": {"failed": {"reason": "", "server_stderr": ""}},
+    }))
+    .unwrap();
     assert_eq!(run.weight(), None);
     let idle = |weight| crate::journal::IdleMeasurement {
         reasons: vec![ReasonKind::NotSteady.reason(weight, None, "")],

@@ -100,13 +100,13 @@ impl RequestSpec {
     pub fn check(&self) -> Result<(), String> {
         let Self { name, method, path, headers, expect, .. } = self;
         // It stands in rows of tables, and in labels of metrics.
-        if name.chars().any(char::is_control) {
-            let name = printable(&name.replace(['\n', '\t'], " ")).into_owned();
-            return Err(format!("the name `{name}` has a control character: write it in one line"));
-        }
-        if !path.is_empty() && !path.starts_with('/') {
-            return Err(format!("`{path}` is not a path: write it like /users?page=1"));
-        }
+        refuse_if!(
+            name.chars().any(char::is_control),
+            "the name `{}` has a control character: write it in one line",
+            printable(&name.replace(['\n', '\t'], " "))
+        );
+        let is_path = path.is_empty() || path.starts_with('/');
+        refuse_if!(!is_path, "`{path}` is not a path: write it like /users?page=1");
         if let Some(wrong) = path.bytes().find(|it| !(0x21..=0x7e).contains(it)) {
             return Err(format!("the path has the byte 0x{wrong:02x}: write it as %{wrong:02X}"));
         }
