@@ -78,7 +78,7 @@ impl fmt::Display for Condition {
         if let Some(name) = of {
             write!(formatter, " of {name}")?;
         }
-        let sign = figure.worse().sign();
+        let sign = figure.worse();
         match limit {
             Limit::Change(ChangeLimit { beyond: LimitSide::Below, share }) => {
                 write!(formatter, " < {}%", percent(*share))

@@ -130,10 +130,9 @@ impl FromStr for VariantId {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            Some((entry, variant)) => Self::new(entry, Some(variant)),
-            None => Self::new(text, None),
-        }
+        let (entry, variant) =
+            text.split_once(':').map_or((text, None), |(entry, it)| (entry, Some(it)));
+        Self::new(entry, variant)
     }
 }
 

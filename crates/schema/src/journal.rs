@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use crate::{
+    duration_text::DurationText,
     id::VariantId,
     labels::Labels,
     load::{IdleMode, Rate},
@@ -194,7 +195,11 @@ pub struct Goal {
     /// the ratio, such as 0.01.
     pub precision: Option<f64>,
     /// No block is begun that would end later than this after the first run began.
-    #[serde(default, with = "crate::units::optional_duration_text")]
+    #[serde(
+        default,
+        serialize_with = "DurationText::serialize",
+        deserialize_with = "DurationText::optional"
+    )]
     #[schemars(with = "Option<String>")]
     pub budget: Option<Duration>,
     /// True if it may end before its budget, at a look at which the answer is known.

@@ -10,6 +10,7 @@
 
 pub mod agent;
 pub mod argv;
+mod duration_text;
 pub mod entry;
 pub mod environment;
 pub mod gate;
@@ -22,6 +23,7 @@ pub mod metric;
 mod mistakes;
 mod names;
 pub mod objective;
+mod one_or_many;
 pub mod placeholder;
 pub mod printable;
 mod refuse;

@@ -32,8 +32,7 @@ pub use config::{
     BodyCheck, ClientCertificate, EngineChoice, GeneratorShare, LoadConfig, SourceRange, Stop,
     Trust, Waiting,
 };
-pub use errors::ErrorCounts;
-pub use failures::{ErrorExample, ErrorKind};
+pub use failures::{ErrorCounts, ErrorExample, ErrorKind};
 pub use figure::LatencyFigure;
 pub use idle_mode::IdleMode;
 pub use latency::LatencySummary;

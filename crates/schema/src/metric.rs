@@ -45,6 +45,9 @@ pub enum LimitSide {
     Above,
 }
 
+// The sign in conditions.
+crate::names! { LimitSide: Below = "<", Above = ">" }
+
 impl Metric {
     /// The median latency.
     pub const P50: Self = Self::Latency(LatencyFigure::P50);
@@ -115,15 +118,6 @@ impl LimitSide {
             let order = value(one).total_cmp(&value(other));
             if self == Self::Below { order } else { order.reverse() }
         });
-    }
-
-    /// The sign in conditions.
-    #[must_use]
-    pub const fn sign(self) -> char {
-        match self {
-            Self::Below => '<',
-            Self::Above => '>',
-        }
     }
 }
 

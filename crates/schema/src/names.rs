@@ -69,7 +69,18 @@ macro_rules! as_text {
     )+};
 }
 
-pub(crate) use as_text;
+/// Shows a type of one text as this text.
+macro_rules! shown_as_text {
+    ($($type:ident),+) => {$(
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.pad(&self.0)
+            }
+        }
+    )+};
+}
+
+pub(crate) use {as_text, shown_as_text};
 
 #[cfg(test)]
 mod tests {

@@ -42,14 +42,8 @@ impl Scenario {
     #[must_use]
     pub const fn protocol(self) -> Protocol {
         match self {
-            Self::Hello
-            | Self::HelloTimeout
-            | Self::Mutex
-            | Self::Channel
-            | Self::Skewed
-            | Self::Handoff
-            | Self::Requests => Protocol::Http1,
             Self::Echo => Protocol::Echo,
+            _ => Protocol::Http1,
         }
     }
 

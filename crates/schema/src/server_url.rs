@@ -1,7 +1,7 @@
 //! The URL of a server that wirebench starts, such as `https://{host}:{port}/api` or `unix:{path}`.
 
 use serde::{Deserialize, Serialize};
-use std::{fmt, net::SocketAddr, str::FromStr};
+use std::{net::SocketAddr, str::FromStr};
 
 use crate::{
     placeholder,
@@ -54,11 +54,7 @@ impl ServerUrl {
     }
 }
 
-impl fmt::Display for ServerUrl {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
+crate::names::shown_as_text!(ServerUrl);
 
 impl FromStr for ServerUrl {
     type Err = String;

@@ -2,9 +2,6 @@
 //!
 //! A bare number means seconds, ones or bytes, as in wrk.
 
-pub mod duration_text;
-pub mod optional_duration_text;
-
 use std::time::Duration;
 
 /// One kind of quantity: its name, its units with their factors, and examples for the error.
@@ -71,8 +68,7 @@ const SIZE: Quantity = Quantity {
         ("GiB", 1 << 30),
     ],
     whole: Some("whole number of bytes"),
-    parts: 1,
-    max: 9_000_000_000_000_000,
+    ..COUNT
 };
 
 /// Reads a duration such as `250ms` or `1m30s`; a bare number is seconds. What is finer than a nanosecond is
@@ -100,12 +96,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 /// How far a value may be from a whole one, as a share of it: 1.001k has a fraction in binary floating point.
 const WHOLE_TOLERANCE: f64 = 4.0 * f64::EPSILON;
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "the value is positive and at most the limit"
-)]
+// The value is positive and at most the limit.
 fn parse(text: &str, quantity: &Quantity) -> Result<u64, String> {
     let mut rest = text.trim();
     let Quantity { kind, example, .. } = *quantity;

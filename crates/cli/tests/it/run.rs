@@ -76,7 +76,7 @@ fn another_form_is_all_that_a_run_prints_and_the_place_is_a_note() {
     let limit = ["--fail-if", "req/s < 1"];
     let outcome = world.wirebench(&[&command[..], &limit].concat()).ended(0);
     assert_eq!(outcome.stdout, world.stdout(&["report", "latest", "--format=csv"]));
-    assert!(outcome.stdout.starts_with("suite,started,workload,"), "{outcome:#?}");
+    assert!(outcome.stdout.starts_with("suite,started,label,"), "{outcome:#?}");
     assert_has(&outcome.stderr, &["/report.html\n", "throughput < 1"]);
     world.wirebench(&["run", "--format=csv", "--json"]).assert_refused(2, &["cannot be used with"]);
 }

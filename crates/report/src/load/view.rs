@@ -8,6 +8,7 @@ use wirebench_schema::{
     suite::Phase,
 };
 
+use super::document::sentence;
 use crate::{
     analysis::Metric,
     build::{constant_rate, of_requests},
@@ -34,6 +35,7 @@ pub(super) const SHOWN: [Metric; 8] = [
 pub(super) fn view(result: &LoadResult) -> ResultView<'_> {
     let report = &result.report;
     ResultView {
+        sentence: sentence(report),
         format: FORMAT,
         verb: Verb::Load,
         results: vec![Source::of_load(result, None)],

@@ -49,7 +49,7 @@ fn cpus(placement: &Placement) -> String {
     let shared = server.iter().filter(|it| generator.contains(it)).count();
     let all = count(server.len() + generator.len() - shared, "CPU");
     let shared = if shared == 0 { String::new() } else { format!(", {shared} shared") };
-    let place = placement.within.map_or_else(String::new, |part| format!(", {}", part.place()));
+    let place = placement.within.map_or_else(String::new, |part| format!(", {part}"));
     let (server, generator) = (server.len(), generator.len());
     format!("{all} ({server} server, {generator} load generator{shared}{place})")
 }

@@ -139,7 +139,7 @@ impl RawEntry {
             refuse_if!(!is_new, "two variants are named `{}`", variant.name);
         }
         let sources = source::checked(self.source.clone())?;
-        let requests = self.requests(files)?;
+        let requests = RequestSet::named("requests", self.requests.as_deref(), self.order, files)?;
         let forms = unnamed.iter().chain(&self.variant);
         let variants: Result<Vec<_>, _> =
             forms.map(|it| self.resolve_variant(id, it, (&sources, &requests))).collect();
@@ -206,12 +206,6 @@ impl RawEntry {
             run: run.clone(),
             id,
         })
-    }
-
-    fn requests(&self, files: &NamedFiles<'_>) -> Result<Option<RequestSet>, String> {
-        let Some(name) = &self.requests else { return Ok(None) };
-        let set = RequestSet::named(name, self.order, files);
-        set.map(Some).map_err(|reason| format!("`requests = \"{name}\"`: {reason}"))
     }
 
     /// Whether a step of `build` or a version command names the folder of the sources.

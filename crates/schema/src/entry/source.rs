@@ -1,7 +1,7 @@
 //! Sources of entries: public git repositories at fixed commits, from which a build starts.
 
 use serde::Deserialize;
-use std::{collections::BTreeSet, fmt, path::Component, path::Path, str::FromStr};
+use std::{collections::BTreeSet, path::Component, path::Path, str::FromStr};
 
 use crate::refuse::refuse_if;
 
@@ -88,11 +88,7 @@ impl Repository {
     }
 }
 
-impl fmt::Display for Repository {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(&self.0)
-    }
-}
+crate::names::shown_as_text!(Repository);
 
 impl FromStr for Repository {
     type Err = String;

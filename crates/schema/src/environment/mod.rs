@@ -52,7 +52,6 @@ pub struct Environment {
     /// The model name of the first CPU.
     pub cpu_model: Option<String>,
     /// The family, model and stepping of the first CPU, as the kernel numbers them.
-    #[serde(default)]
     pub cpu_family: Option<String>,
     /// The microcode's revision of the first CPU.
     pub microcode: Option<String>,
@@ -84,7 +83,6 @@ pub struct Environment {
     pub variables: Option<BTreeMap<String, String>>,
     /// A digest of the names and values of the others that servers inherit, without secrets and what differs from
     /// terminal to terminal: what they change is not known.
-    #[serde(default)]
     pub other_variables: Option<String>,
     /// Mitigations of the CPU's vulnerabilities, by name.
     pub mitigations: BTreeMap<String, String>,

@@ -40,7 +40,7 @@ fn read(text: &str) -> Result<Condition, String> {
     let side = if sign == "<" { LimitSide::Below } else { LimitSide::Above };
     let limit = limit_of(figure, side, limit)?;
     if !matches!(limit, Limit::Change(_)) && side != figure.worse() {
-        let (name, worse) = (figure.name(), figure.worse().sign());
+        let (name, worse) = (figure.name(), figure.worse());
         return Err(format!(
             "it would fail for a good {name}: write `{worse}` instead of `{sign}`"
         ));
@@ -101,7 +101,7 @@ fn check_change(side: LimitSide, number: &str, percent: f64) -> Result<(), Strin
     match away {
         _ if away < 0.0 => Err("an unchanged result would violate it".to_owned()),
         _ if away == 0.0 && number.starts_with(other) => {
-            Err(format!("the limit of `{}` has the sign `{own}`", side.sign()))
+            Err(format!("the limit of `{side}` has the sign `{own}`"))
         }
         _ if away >= 100.0 && side == LimitSide::Below => {
             Err("no figure falls by more than 100 %".to_owned())

@@ -35,14 +35,7 @@ pub enum MachinePart {
     Package,
 }
 
-impl MachinePart {
-    /// Where both sides are, after their CPUs.
-    #[must_use]
-    pub const fn place(self) -> &'static str {
-        match self {
-            Self::Cache => "under one last-level cache",
-            Self::Node => "on one NUMA node",
-            Self::Package => "in one package",
-        }
-    }
+// Where both sides are, after their CPUs.
+crate::names! { MachinePart:
+    Cache = "under one last-level cache", Node = "on one NUMA node", Package = "in one package"
 }

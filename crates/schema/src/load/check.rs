@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Body, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, SourceRange, Stop, Trust};
+use super::{
+    Body, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, SourceRange, Stop, Trust,
+    request::EXPECT_OPTIONS, requests::check_head,
+};
 use crate::{
     refuse::refuse_if,
     scenario::{HeavyConnections, Protocol},
@@ -172,29 +175,7 @@ impl LoadConfig {
     }
 
     fn check_http(&self) -> Result<(), String> {
-        for (name, value) in &self.headers {
-            let name_ok = http::HeaderName::from_bytes(name.as_bytes()).is_ok();
-            refuse_if!(
-                !name_ok || http::HeaderValue::from_str(value).is_err(),
-                "`{name}: {value}` is not a header: write -H 'Name: value'"
-            );
-            let frames = ["content-length", "transfer-encoding"];
-            refuse_if!(
-                frames.iter().any(|frame| name.eq_ignore_ascii_case(frame)),
-                "`{name}` is written by wirebench itself: give the body with --body or --body-file"
-            );
-        }
-        let hosts = self.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
-        // RFC 9112, 3.2: a server answers 400 to a request with several.
-        let hosts = hosts.count();
-        refuse_if!(hosts > 1, "{hosts} Host headers are given: give one with -H");
-        let method = &self.method;
-        let is_method = http::Method::from_bytes(method.as_bytes()).is_ok();
-        refuse_if!(!is_method, "`{method}` is not an HTTP method: write GET or POST");
-        refuse_if!(
-            method == "CONNECT",
-            "CONNECT opens a tunnel and has no reply to check: write GET or POST"
-        );
+        check_head(&self.method, &self.headers)?;
         refuse_if!(
             self.requests.is_some() && (self.body.is_some() || self.heavy.is_some()),
             "the requests of --requests have paths and bodies of their own: omit --body, --body-file and --heavy"
@@ -251,7 +232,7 @@ impl LoadConfig {
                 "an echo has no head",
             ),
         ];
-        let expectations = self.body_expectations().into_iter();
+        let expectations = self.expect().of_body(&EXPECT_OPTIONS).into_iter();
         let expectations =
             expectations.map(|option| (true, option, "an echo expects what it sent"));
         for (is_given, option, reason) in given.into_iter().chain(expectations) {

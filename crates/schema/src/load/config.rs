@@ -6,6 +6,7 @@ use std::{net::IpAddr, time::Duration};
 
 use super::{ClosedPolicy, IdleMode, LoadModel, RequestSet, message::Body};
 use crate::{
+    duration_text::DurationText,
     scenario::{HeavyConnections, Scenario},
     target::Target,
 };
@@ -15,11 +16,7 @@ use crate::{
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
     /// After this time.
-    After(
-        #[serde(with = "crate::units::duration_text")]
-        #[schemars(with = "String")]
-        Duration,
-    ),
+    After(#[serde(with = "DurationText")] Duration),
     /// After this many answered or failed requests over all connections.
     Requests(u64),
     /// After this many answered or failed requests on each connection.
@@ -161,18 +158,15 @@ pub struct LoadConfig {
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub on_closed: ClosedPolicy,
     /// Load before the measured window, which is offered and checked but not counted.
-    #[serde(with = "crate::units::duration_text")]
-    #[schemars(with = "String")]
+    #[serde(with = "DurationText")]
     pub warmup: Duration,
     /// The end of the measured window.
     pub stop: Stop,
     /// The limit for a reply, and for making a connection.
-    #[serde(with = "crate::units::duration_text")]
-    #[schemars(with = "String")]
+    #[serde(with = "DurationText")]
     pub timeout: Duration,
     /// Length of the intervals reported while the load runs, a multiple of 100 ms.
-    #[serde(with = "crate::units::duration_text")]
-    #[schemars(with = "String")]
+    #[serde(with = "DurationText")]
     pub interval: Duration,
     /// For echo: bytes per message.
     pub payload_bytes: usize,
@@ -223,7 +217,7 @@ const fn usual_head_limit_bytes() -> usize {
     LoadConfig::USUAL_HEAD_LIMIT_BYTES
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+// Serde passes a reference.
 const fn is_usual_head_limit(bytes: &usize) -> bool {
     *bytes == LoadConfig::USUAL_HEAD_LIMIT_BYTES
 }

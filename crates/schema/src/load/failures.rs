@@ -4,28 +4,62 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What failed: one kind for each field of [`ErrorCounts`](super::ErrorCounts), which describes it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[allow(missing_docs, reason = "the fields of `ErrorCounts` describe them")]
-pub enum ErrorKind {
-    Refused,
-    Connect,
-    Tls,
-    Timeout,
-    Reset,
-    ClosedEarly,
-    WrongReply,
-    Surplus,
-    Status,
-    Socket,
-    Lost,
-    NoPort,
+/// Defines the kinds, the counts by kind, and the access to a count by its kind.
+macro_rules! failures {
+    ($($(#[$doc:meta])+ $field:ident $kind:ident = $name:literal,)+) => {
+        /// What failed: one kind for each field of [`ErrorCounts`].
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub enum ErrorKind {
+            $($(#[$doc])+ $kind,)+
+        }
+
+        crate::names! { ErrorKind: $($kind = $name),+ }
+
+        /// Failures by kind: in the window, while waiting for its last replies, and while connecting. Each
+        /// failed request or connection is counted in exactly one field.
+        #[derive(
+            Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize,
+        )]
+        pub struct ErrorCounts {
+            $($(#[$doc])+ pub $field: u64,)+
+        }
+
+        impl ErrorCounts {
+            /// The count of this kind.
+            pub const fn of_mut(&mut self, kind: ErrorKind) -> &mut u64 {
+                match kind {
+                    $(ErrorKind::$kind => &mut self.$field,)+
+                }
+            }
+        }
+    };
 }
 
-crate::names! { ErrorKind:
-    Refused = "refused", Connect = "connect", Tls = "tls", Timeout = "timeout", Reset = "reset",
-    ClosedEarly = "closed early", WrongReply = "wrong reply", Surplus = "surplus",
-    Status = "status", Socket = "socket", Lost = "lost", NoPort = "no port"
+failures! {
+    /// The server refused the connection.
+    refused Refused = "refused",
+    /// The connection could not be made for another reason.
+    connect Connect = "connect",
+    /// TLS failed: the handshake, or later.
+    tls Tls = "tls",
+    /// No reply, or no connection, within the timeout.
+    timeout Timeout = "timeout",
+    /// The server reset the connection.
+    reset Reset = "reset",
+    /// The server closed the connection while a reply was due.
+    closed_early ClosedEarly = "closed early",
+    /// A reply that violates the protocol or the expectation.
+    wrong_reply WrongReply = "wrong reply",
+    /// Bytes beyond the replies to all requests.
+    surplus Surplus = "surplus",
+    /// A complete HTTP reply with a status of 400 or above.
+    status Status = "status",
+    /// Any other failure of the socket.
+    socket Socket = "socket",
+    /// Further requests that were in flight on a connection that failed.
+    lost Lost = "lost",
+    /// The connection could not be made because no local port was free.
+    no_port NoPort = "no port",
 }
 
 impl ErrorKind {

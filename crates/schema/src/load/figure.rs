@@ -1,37 +1,27 @@
 //! The named figures of a distribution of latency, and which of them are only lower bounds.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::latency::LatencySummary;
 
-/// One figure of a distribution of latency.
-#[derive(
-    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum LatencyFigure {
-    /// The median.
-    P50,
-    /// 75th percentile.
-    P75,
-    /// 90th percentile.
-    P90,
-    /// 95th percentile.
-    P95,
-    /// 99th percentile.
-    P99,
-    /// 99.9th percentile.
-    P999,
-    /// The largest.
-    Max,
-    /// The arithmetic mean.
-    Mean,
-}
-
-crate::names! { LatencyFigure:
-    P50 = "p50", P75 = "p75", P90 = "p90", P95 = "p95", P99 = "p99", P999 = "p999", Max = "max",
-    Mean = "mean"
+crate::names! {
+    /// One figure of a distribution of latency.
+    pub enum LatencyFigure {
+        /// The median.
+        P50 = "p50",
+        /// 75th percentile.
+        P75 = "p75",
+        /// 90th percentile.
+        P90 = "p90",
+        /// 95th percentile.
+        P95 = "p95",
+        /// 99th percentile.
+        P99 = "p99",
+        /// 99.9th percentile.
+        P999 = "p999",
+        /// The largest.
+        Max = "max",
+        /// The arithmetic mean.
+        Mean = "mean",
+    }
 }
 
 impl LatencyFigure {

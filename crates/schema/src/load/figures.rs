@@ -30,18 +30,11 @@ impl LoadReport {
     /// Requests per second that were to be sent, with a schedule.
     #[must_use]
     pub fn demanded_requests_per_second(&self) -> Option<f64> {
-        match (&self.config.model, self.offered) {
+        let LoadModel::Rate { curve, latency_from, .. } = &self.config.model else { return None };
+        match (curve, latency_from) {
             // What slipped is not due any more.
-            (
-                LoadModel::Rate {
-                    curve: RateCurve::Constant(rate),
-                    latency_from: LatencyOrigin::Sent,
-                    ..
-                },
-                _,
-            ) => Some(rate.as_f64()),
-            (LoadModel::Rate { .. }, Some(offered)) => Some(offered.requests_per_second),
-            _ => None,
+            (RateCurve::Constant(rate), LatencyOrigin::Sent) => Some(rate.as_f64()),
+            _ => self.offered.map(|it| it.requests_per_second),
         }
     }
 
@@ -61,11 +54,7 @@ impl LoadReport {
         if *latency_from == LatencyOrigin::Due && !self.interrupted {
             return sampled + self.heavy_replies.unwrap_or(0);
         }
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "not negative, and far below 2^53"
-        )]
+        // Not negative, and far below 2^53.
         let expected = self.on_their_way().ceil() as u64;
         sampled + self.in_flight_at_end.min(expected)
     }

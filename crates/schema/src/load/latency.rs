@@ -95,7 +95,7 @@ impl LatencySummary {
 
     /// The share of the samples above this many nanoseconds, 0 to 1; none where the histogram cannot be read.
     #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
+    // A share needs no more than 53 bits.
     pub fn share_above(&self, limit_ns: u64) -> Option<f64> {
         let histogram = self.decoded().filter(|it| !it.is_empty())?;
         let below = histogram.count_between(0, limit_ns);
@@ -205,7 +205,7 @@ fn decode(text: &str) -> Option<Histogram<u64>> {
 }
 
 /// The share of the values that lie within one standard deviation of the mean.
-#[allow(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
+// A share needs no more than 53 bits.
 fn within(values: impl Iterator<Item = (u64, u64)>, mean: f64, stdev: f64) -> f64 {
     let (mut inside, mut all) = (0, 0);
     for (value, count) in values {
@@ -265,9 +265,7 @@ mod tests {
         let late = sum[1].clone();
         sum[0].add(&late);
         let merged = LatencySummary::of_samples(&sum[0]).unwrap();
-        let bounds = LatencyFigure::ALL.into_iter().filter(|it| it.is_lower_bound(&merged));
-        let bounds: Vec<_> = bounds.map(LatencyFigure::name).collect();
-        assert_eq!(bounds, ["p50", "p75", "p90", "p95", "p99", "p999", "max", "mean"]);
+        assert!(LatencyFigure::ALL.iter().all(|it| it.is_lower_bound(&merged)));
         assert_eq!(merged.known(LatencyFigure::P50), None);
         assert!(!merged.is_lower_bound(16.6) && merged.is_lower_bound(16.7));
     }

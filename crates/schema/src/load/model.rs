@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use super::rate::RateCurve;
+use crate::duration_text::DurationText;
 
 /// The load model.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -16,8 +17,7 @@ pub enum LoadModel {
     /// Each connection sends its next request this long after the last one was answered.
     Think {
         /// The pause.
-        #[serde(with = "crate::units::duration_text")]
-        #[schemars(with = "String")]
+        #[serde(with = "DurationText")]
         delay: Duration,
     },
     /// Requests are due by a schedule that does not depend on the replies.
@@ -47,7 +47,7 @@ impl LoadModel {
     /// The length of a part of a load that shall last so long: at rates below 1000/s a whole number of the distances
     /// between requests, because each part begins with one.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are checked")]
+    // Rates are checked.
     pub fn whole_intervals(&self, length: Duration) -> Duration {
         let Self::Rate { curve, .. } = self else { return length };
         let interval_ns = (1e9 / curve.first()) as u64;

@@ -35,7 +35,7 @@ impl Rate {
 
     /// The number of requests per second.
     #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "rates are checked and far below 2^53")]
+    // Rates are checked and far below 2^53.
     pub const fn as_f64(self) -> f64 {
         self.0 as f64 / 1000.0
     }
@@ -143,17 +143,13 @@ impl RateCurve {
     /// The rate at which the window begins, all the time.
     #[must_use]
     pub fn constant(&self) -> Self {
-        match self {
-            Self::Ramp(first, _) => Self::Constant(*first),
-            Self::Steps(rates) if !rates.is_empty() => Self::Constant(rates[0]),
-            other => other.clone(),
-        }
+        self.named().first().map_or_else(|| self.clone(), |first| Self::Constant(*first))
     }
 
     /// The rate at which the window begins.
     #[must_use]
     pub fn first(&self) -> f64 {
-        self.rates().first().copied().unwrap_or(0.0)
+        self.named().first().map_or(0.0, |rate| rate.as_f64())
     }
 
     /// The mean over a whole window.
@@ -166,12 +162,15 @@ impl RateCurve {
     /// All rates that are named.
     #[must_use]
     pub fn rates(&self) -> Vec<f64> {
-        let rates: &[Rate] = match self {
-            Self::Constant(rate) => &[*rate],
-            Self::Ramp(from, to) => &[*from, *to],
-            Self::Steps(rates) => rates,
-        };
-        rates.iter().map(|rate| rate.as_f64()).collect()
+        self.named().into_iter().map(Rate::as_f64).collect()
+    }
+
+    fn named(&self) -> Vec<Rate> {
+        match self {
+            Self::Constant(rate) => vec![*rate],
+            Self::Ramp(from, to) => vec![*from, *to],
+            Self::Steps(rates) => rates.clone(),
+        }
     }
 }
 

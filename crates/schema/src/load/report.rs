@@ -193,7 +193,6 @@ pub struct LoadReport {
     pub error_examples: Vec<ErrorExample>,
     /// Requests of a count that were not sent, because no reply came for three timeouts; absent
     /// where the load did not give up.
-    #[serde(default)]
     pub gave_up_requests: Option<u64>,
     /// Correct replies on heavy connections that would else be samples of the latency; absent where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

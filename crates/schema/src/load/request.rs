@@ -35,6 +35,10 @@ const IDEMPOTENT: [&str; 2] = ["PUT", "DELETE"];
 const HEAD_LEAST_BYTES: usize = 16;
 const HEAD_LIMIT_BYTES: usize = 64 << 20;
 
+/// The options for body, file, text, any body and status.
+pub(super) const EXPECT_OPTIONS: [&str; 5] =
+    ["--expect-body", "--expect-body-file", "--expect-contains", "--any-body", "--expect-status"];
+
 impl LoadConfig {
     /// What a correct reply to its request is.
     #[must_use]
@@ -48,33 +52,9 @@ impl LoadConfig {
         }
     }
 
-    /// The options that say which bodies of replies are correct, as far as they are given.
-    pub(super) fn body_expectations(&self) -> Vec<&'static str> {
-        let Expect { body, body_file, contains, any, .. } = self.expect();
-        let given = [
-            (body.is_some(), "--expect-body"),
-            (body_file.is_some(), "--expect-body-file"),
-            (contains.is_some(), "--expect-contains"),
-            (any, "--any-body"),
-        ];
-        given.into_iter().filter_map(|(is_given, option)| is_given.then_some(option)).collect()
-    }
-
     /// Why no reply could be accepted, with the option to change.
     pub(super) fn check_replies(&self) -> Result<(), String> {
-        if let [first, second, ..] = self.body_expectations()[..] {
-            return Err(format!("{first} and {second} contradict each other: omit one"));
-        }
-        refuse_if!(
-            self.expect_contains.as_ref().is_some_and(String::is_empty),
-            "every body contains an empty text: give --any-body instead of --expect-contains"
-        );
-        for status in &self.expect_status {
-            refuse_if!(
-                !(200..1000).contains(status),
-                "{status} ends no reply: give --expect-status from 200 to 999"
-            );
-        }
+        self.expect().check(&EXPECT_OPTIONS)?;
         refuse_if!(
             !(HEAD_LEAST_BYTES..=HEAD_LIMIT_BYTES).contains(&self.head_limit_bytes),
             "a limit of {} bytes suits no head: give --head-limit from {HEAD_LEAST_BYTES} bytes to 64MiB",

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 pub use found::RequestFileError;
+pub(in crate::load) use spec::check_head;
 pub use spec::{Expect, RequestSpec};
 
 use crate::{secrets::Secrets, target::Target};
@@ -147,11 +148,19 @@ fn distinct_names(requests: &[RequestSpec]) -> usize {
 pub type NamedFiles<'a> = dyn Fn(&str) -> Result<(String, String), String> + 'a;
 
 impl RequestSet {
-    /// The requests of the file that a description names.
-    pub fn named(name: &str, order: RequestOrder, files: &NamedFiles<'_>) -> Result<Self, String> {
-        let (path, text) = files(name)?;
-        let file = RequestFile::parse(&text, order).map_err(|error| error.to_string())?;
-        Ok(Self { file: Some(path), ..file.set })
+    /// The requests of the file that a description names with this key; none if it has no such key.
+    pub(crate) fn named(
+        key: &str,
+        name: Option<&str>,
+        order: RequestOrder,
+        files: &NamedFiles<'_>,
+    ) -> Result<Option<Self>, String> {
+        let Some(name) = name else { return Ok(None) };
+        let read = |(path, text): (String, String)| {
+            let file = RequestFile::parse(&text, order).map_err(|error| error.to_string())?;
+            Ok(Some(Self { file: Some(path), ..file.set }))
+        };
+        files(name).and_then(read).map_err(|reason| format!("`{key} = \"{name}\"`: {reason}"))
     }
 
     /// The same set with `path` for the requests that have none of their own.

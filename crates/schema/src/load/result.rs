@@ -108,8 +108,6 @@ impl Interval {
         let mut errors_by_kind = self.errors_by_kind.clone();
         errors_by_kind.add(&next.errors_by_kind);
         Self {
-            phase: self.phase,
-            start_ns: self.start_ns,
             length_ns,
             requests,
             requests_per_second: requests as f64 * 1e9 / length_ns.max(1) as f64,
@@ -119,10 +117,9 @@ impl Interval {
             latency_ns_p99: self.latency_ns_p99.max(next.latency_ns_p99),
             latency_ns_max: self.latency_ns_max.max(next.latency_ns_max),
             lower_bounds,
-            latency: None,
-            latency_counts: Vec::new(),
             errors_by_kind,
             status_classes: add_classes(&self.status_classes, &next.status_classes),
+            ..self.clone()
         }
     }
 }

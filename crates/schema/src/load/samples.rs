@@ -104,12 +104,7 @@ impl Estimate {
 }
 
 /// Which of `count` samples, counted from the smallest, is this percentile.
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "samples are far below 2^53, and the rank is from 0 to their number"
-)]
+// Samples are far below 2^53, and the rank is from 0 to their number.
 pub(super) fn rank(count: u64, percent: f64) -> u64 {
     // Less a trace, because 99.9 % of 1000 is a little more than 999 in binary.
     let rank = (count as f64 * percent / 100.0 - 1e-6).ceil() as u64;
@@ -117,12 +112,7 @@ pub(super) fn rank(count: u64, percent: f64) -> u64 {
 }
 
 /// The distribution of all requests, of which some have an age.
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "counts are far below 2^53, and their sums not negative"
-)]
+// Counts are far below 2^53, and their sums not negative.
 fn redistribute(replies: &Histogram<u64>, ages: &Histogram<u64>) -> Estimate {
     let all = replies.len() + ages.len();
     let wider = if ages.high() > replies.high() { ages } else { replies };

@@ -33,10 +33,7 @@ pub struct RateStep {
 impl RateStep {
     /// The steps of a load before it runs; none where the rate is constant, or where a count ends the load.
     #[must_use]
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "a load has few steps, and rates are far below 2^53"
-    )]
+    // A load has few steps, and rates are far below 2^53.
     pub fn of(config: &LoadConfig) -> Vec<Self> {
         let LoadModel::Rate { curve, .. } = &config.model else { return Vec::new() };
         let Stop::After(window) = config.stop else { return Vec::new() };
@@ -65,7 +62,7 @@ impl RateStep {
 
     /// The same with what was counted until the window ended, this long after its start; none if it did not begin.
     #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
+    // Counts of a load are far below 2^53.
     pub fn until(self, window_ns: u64) -> Option<Self> {
         let length_ns = self.length_ns.min(window_ns.checked_sub(self.start_ns)?);
         let requests_per_second = self.requests as f64 * 1e9 / length_ns as f64;

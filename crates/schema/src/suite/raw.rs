@@ -7,7 +7,7 @@ use super::{
     BASELINE_COPIES, DEFAULT_BASELINE, Document, Suite, Workload, raw_workload::RawWorkload,
     scale::MachineRule,
 };
-use crate::{load::NamedFiles, refuse::refuse_if};
+use crate::{load::NamedFiles, one_or_many::list, refuse::refuse_if};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -15,8 +15,8 @@ pub(super) struct RawSuite {
     description: String,
     #[serde(default)]
     entries: Vec<String>,
-    #[serde(default = "default_baseline")]
-    baseline: OneOrMany<String>,
+    #[serde(default = "default_baseline", deserialize_with = "list")]
+    baseline: Vec<String>,
     blocks: u32,
     #[serde(default)]
     warmup_blocks: u32,
@@ -27,31 +27,14 @@ pub(super) struct RawSuite {
     workload: Vec<RawWorkload>,
 }
 
-fn default_baseline() -> OneOrMany<String> {
-    OneOrMany::One(DEFAULT_BASELINE.to_owned())
+fn default_baseline() -> Vec<String> {
+    vec![DEFAULT_BASELINE.to_owned()]
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawScale {
     machine: Option<MachineRule>,
-}
-
-/// One value, or a list of values to be swept.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged, expecting = "expected one value, or a list of values of the same kind")]
-pub(super) enum OneOrMany<T> {
-    One(T),
-    Many(Vec<T>),
-}
-
-impl<T: Clone> OneOrMany<T> {
-    pub(super) fn values(&self) -> Vec<T> {
-        match self {
-            Self::One(value) => vec![value.clone()],
-            Self::Many(values) => values.clone(),
-        }
-    }
 }
 
 impl RawSuite {
@@ -89,7 +72,7 @@ impl RawSuite {
             name: name.to_owned(),
             description: self.description,
             entries: self.entries,
-            baselines: self.baseline.values(),
+            baselines: self.baseline,
             blocks: self.blocks,
             warmup_blocks: self.warmup_blocks,
             copies: 1,

@@ -3,15 +3,18 @@
 use serde::Deserialize;
 use std::time::Duration;
 
-use super::{
-    Phase, ShapePatch, Workload, raw::OneOrMany, shape::with_shape,
-    workload::IDLE_PHASE_CONNECTIONS,
-};
+use super::{Phase, ShapePatch, Workload, shape::with_shape, workload::IDLE_PHASE_CONNECTIONS};
 use crate::{
+    duration_text::DurationText,
     load::{Arrivals, NamedFiles, Rate, RequestOrder, RequestSet, parse_header},
+    one_or_many::list,
     refuse::refuse_if,
     scenario::Scenario,
 };
+
+fn default_payload() -> Vec<String> {
+    vec!["64".to_owned()]
+}
 
 with_shape! {
     /// A workload as it is written. Lists are swept: they make a workload of every pair.
@@ -19,7 +22,8 @@ with_shape! {
         name: String,
         scenario: Scenario,
         workers: Option<u32>,
-        connections: OneOrMany<usize>,
+        #[serde(deserialize_with = "list")]
+        connections: Vec<usize>,
         #[serde(default)]
         headers: Vec<String>,
         /// In the scenario `requests`: the file with the requests, beside that of the suite.
@@ -30,28 +34,29 @@ with_shape! {
         /// The former name still loads.
         #[serde(alias = "silent_connections")]
         idle_phase_connections: Option<usize>,
-        rate: Option<OneOrMany<Rate>>,
-        payload: Option<OneOrMany<String>>,
+        #[serde(default, deserialize_with = "list")]
+        rate: Vec<Rate>,
+        #[serde(default = "default_payload", deserialize_with = "list")]
+        payload: Vec<String>,
         #[serde(default)]
         own_process: bool,
         /// Reductions of the published values for an ordinary machine.
         pub(super) machine: Option<ShapePatch>,
     }
 }
-with_shape! { impl RawWorkload }
 
 impl RawWorkload {
     /// Converts it to workloads, or explains why it is invalid.
     pub(super) fn resolve(self, files: &NamedFiles<'_>) -> Result<Vec<Workload>, String> {
         let named = |reason| format!("workload `{}`: {reason}", self.name);
-        let requests = self.requests(files).map_err(named)?;
+        let file = self.requests_file.as_deref();
+        let requests =
+            RequestSet::named("requests_file", file, self.order, files).map_err(named)?;
         let mut workloads = Vec::new();
-        for connections in self.connections.values() {
-            for payload in
-                self.payload.as_ref().map_or_else(|| vec!["64".to_owned()], OneOrMany::values)
-            {
+        for &connections in &self.connections {
+            for payload in &self.payload {
                 let name = self.name.replace("{connections}", &connections.to_string());
-                let name = name.replace("{payload}", &payload);
+                let name = name.replace("{payload}", payload);
                 let named = |reason| format!("workload `{name}`: {reason}");
                 for phase in self.phases().map_err(named)? {
                     for rate in self.rates(phase) {
@@ -63,25 +68,14 @@ impl RawWorkload {
                 }
             }
         }
-        refuse_if!(workloads.is_empty(), "workload `{}`: an empty list", self.name);
         Ok(workloads)
-    }
-
-    fn requests(&self, files: &NamedFiles<'_>) -> Result<Option<RequestSet>, String> {
-        let Some(name) = &self.requests_file else { return Ok(None) };
-        let set = RequestSet::named(name, self.order, files);
-        set.map(Some).map_err(|reason| format!("`requests_file = \"{name}\"`: {reason}"))
     }
 
     /// Its phases. A given rate implies the phase cost.
     fn phases(&self) -> Result<Vec<Phase>, String> {
-        let has_rate = self.rate.is_some() || self.shape().has_rate();
+        let has_rate = !self.rate.is_empty() || self.shape().has_rate();
         let usual = if has_rate { Phase::Cost } else { Phase::Saturate };
         let phases = self.phases.clone().unwrap_or_else(|| vec![usual]);
-        refuse_if!(
-            self.rate.as_ref().is_some_and(|rates| rates.values().is_empty()),
-            "`rate = []` is empty: add a rate such as 1000, or omit it"
-        );
         refuse_if!(phases.is_empty(), "no phase: write phases = [\"saturate\"]");
         refuse_if!(
             has_rate && !phases.contains(&Phase::Cost),
@@ -104,8 +98,8 @@ impl RawWorkload {
 
     /// The rates of a phase; none means a closed loop, or a rate that a pilot finds.
     fn rates(&self, phase: Phase) -> Vec<Option<Rate>> {
-        match &self.rate {
-            Some(rates) if phase == Phase::Cost => rates.values().into_iter().map(Some).collect(),
+        match phase {
+            Phase::Cost if !self.rate.is_empty() => self.rate.iter().copied().map(Some).collect(),
             _ => vec![None],
         }
     }
@@ -152,7 +146,7 @@ impl RawWorkload {
                 Phase::Saturate | Phase::Cost => self.idle_connections,
             },
             // A rate excludes a think time in other phases, too.
-            rate: self.rate.as_ref().and_then(|all| rate.or(all.values().first().copied())),
+            rate: rate.or(self.rate.first().copied()),
             payload: Some(usize::try_from(payload).map_err(|error| error.to_string())?),
             ..shape
         };

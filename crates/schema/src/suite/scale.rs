@@ -4,10 +4,13 @@
 //! Published values are never changed, only what is run.
 
 use serde::Deserialize;
-use std::time::Duration;
+use std::{mem::discriminant, time::Duration};
 
 use super::{ShapePatch, Suite, Workload, shape::with_shape};
-use crate::load::{Arrivals, Rate, Stop};
+use crate::{
+    duration_text::DurationText,
+    load::{Arrivals, Rate, Stop},
+};
 
 crate::names! {
     /// How much of a suite is run.
@@ -46,21 +49,18 @@ with_shape! {
         pub(super) connections: ConnectionsRule,
     }
 }
-with_shape! { impl MachineRule }
 
 impl MachineRule {
     /// The changes of a workload whose window and warm-up end likewise.
     fn of(&self, workload: &Workload) -> ShapePatch {
         let all = self.shape();
-        let (after, requests) = match workload.stop {
-            Stop::After(_) => (true, false),
-            Stop::Requests(_) => (false, true),
-            Stop::RequestsPerConnection(_) => (false, false),
-        };
+        let ends_so = |stop: Stop| discriminant(&stop) == discriminant(&workload.stop);
         ShapePatch {
-            duration: all.duration.filter(|_| after),
-            requests: all.requests.filter(|_| requests),
-            count_per_connection: all.count_per_connection.filter(|_| !after && !requests),
+            duration: all.duration.filter(|it| ends_so(Stop::After(*it))),
+            requests: all.requests.filter(|it| ends_so(Stop::Requests(*it))),
+            count_per_connection: all
+                .count_per_connection
+                .filter(|it| ends_so(Stop::RequestsPerConnection(*it))),
             warmup_requests: all.warmup_requests.filter(|_| workload.warmup_requests.is_some()),
             ..all
         }

@@ -6,88 +6,73 @@ use std::time::Duration;
 
 use super::{phase::Phase, workload::Workload};
 use crate::{
+    duration_text::DurationText,
     load::{Arrivals, ClosedPolicy, LatencyOrigin, LoadModel, Rate, RateCurve, Stop},
     refuse::refuse_if,
 };
 
-/// Defines a table of a suite with the keys of a load's shape after its own ones, or for `impl` the method `shape` that
-/// returns them. Serde's `flatten` would lose the line of a mistake.
+/// Defines a table of a suite with the keys of a load's shape after its own ones, and the method `shape` that returns
+/// them. Serde's `flatten` would lose the line of a mistake.
 macro_rules! with_shape {
     ($(#[$attribute:meta])* $visibility:vis struct $name:ident { $($own:tt)* }) => {
-        $(#[$attribute])*
-        #[derive(Clone, Debug, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        $visibility struct $name {
-            $($own)*
+        $crate::suite::shape::with_shape! {
+            @keys $name [$(#[$attribute])* $visibility struct $name] [$($own)*]
             /// Threads of the generator.
-            pub threads: Option<usize>,
+            threads: Option<usize>,
             /// Connections that stay silent: those of idle phases, and besides those of a load.
-            pub idle_connections: Option<usize>,
+            idle_connections: Option<usize>,
             /// Requests that may be in flight on one connection.
-            pub pipeline: Option<usize>,
+            pipeline: Option<usize>,
             /// Requests after which the client closes and reopens a connection.
-            pub requests_per_connection: Option<u64>,
+            requests_per_connection: Option<u64>,
             /// True if a request whose connection the server closes before its reply is sent once more.
-            pub retry_closed: Option<bool>,
+            retry_closed: Option<bool>,
             /// The first and the last rate of one that changes evenly.
-            pub ramp: Option<(Rate, Rate)>,
+            ramp: Option<(Rate, Rate)>,
             /// Rates, each for an equal part of the window.
-            pub steps: Option<Vec<Rate>>,
+            steps: Option<Vec<Rate>>,
             /// The spacing of requests at a rate.
-            pub arrivals: Option<Arrivals>,
+            arrivals: Option<Arrivals>,
             /// True if requests that are due while no connection is free are skipped.
-            pub skip_late: Option<bool>,
+            skip_late: Option<bool>,
             /// A closed loop instead of a think time.
-            pub closed: Option<bool>,
+            closed: Option<bool>,
             /// Think time of each connection.
-            #[serde(default, with = "crate::units::optional_duration_text")]
-            pub delay: Option<Duration>,
+            #[serde(default, deserialize_with = "DurationText::optional")]
+            delay: Option<Duration>,
             /// Load before the window.
-            #[serde(default, with = "crate::units::optional_duration_text")]
-            pub warmup: Option<Duration>,
+            #[serde(default, deserialize_with = "DurationText::optional")]
+            warmup: Option<Duration>,
             /// Requests of a separate load before the measured one; 0 for none.
-            pub warmup_requests: Option<u64>,
+            warmup_requests: Option<u64>,
             /// The limit of the warm-up until steady.
-            #[serde(default, with = "crate::units::optional_duration_text")]
-            pub steady_within: Option<Duration>,
+            #[serde(default, deserialize_with = "DurationText::optional")]
+            steady_within: Option<Duration>,
             /// The length of the window.
-            #[serde(default, with = "crate::units::optional_duration_text")]
-            pub duration: Option<Duration>,
+            #[serde(default, deserialize_with = "DurationText::optional")]
+            duration: Option<Duration>,
             /// Requests in the window instead.
-            pub requests: Option<u64>,
+            requests: Option<u64>,
             /// Requests of each connection in the window instead.
-            pub count_per_connection: Option<u64>,
+            count_per_connection: Option<u64>,
             /// The limit for a reply.
-            #[serde(default, with = "crate::units::optional_duration_text")]
-            pub timeout: Option<Duration>,
+            #[serde(default, deserialize_with = "DurationText::optional")]
+            timeout: Option<Duration>,
         }
     };
-    (impl $name:ident) => {
+    (@keys $name:ident [$($head:tt)*] [$($own:tt)*] $($(#[$attribute:meta])* $key:ident: $type:ty,)+) => {
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        $($head)* {
+            $($own)*
+            $($(#[$attribute])* pub $key: $type,)+
+        }
+
         impl $name {
+            #[allow(dead_code, reason = "a patch is its own shape")]
             fn shape(&self) -> ShapePatch {
-                ShapePatch {
-                    connections: None,
-                    rate: None,
-                    payload: None,
-                    threads: self.threads,
-                    idle_connections: self.idle_connections,
-                    pipeline: self.pipeline,
-                    requests_per_connection: self.requests_per_connection,
-                    retry_closed: self.retry_closed,
-                    ramp: self.ramp,
-                    steps: self.steps.clone(),
-                    arrivals: self.arrivals,
-                    skip_late: self.skip_late,
-                    closed: self.closed,
-                    delay: self.delay,
-                    warmup: self.warmup,
-                    warmup_requests: self.warmup_requests,
-                    steady_within: self.steady_within,
-                    duration: self.duration,
-                    requests: self.requests,
-                    count_per_connection: self.count_per_connection,
-                    timeout: self.timeout,
-                }
+                let Self { $($key,)+ .. } = self.clone();
+                ShapePatch { connections: None, rate: None, payload: None, $($key,)+ }
             }
         }
     };

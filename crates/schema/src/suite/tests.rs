@@ -84,10 +84,10 @@ fn a_workload_can_have_any_load_model() {
 
 #[test]
 fn headers_and_repeats_belong_to_the_load_and_are_checked_like_options() {
-    let lines = "headers = [\"User-Agent: hey/0.0.1\", \"A: b: c\"]\nretry_closed = true";
+    let lines = "headers = [\"User-Agent: hey/0.0.1\", \"A: b: ü\"]\nretry_closed = true";
     let config = load(&with(lines).workloads[0], 1);
     let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    assert_eq!(config.headers, [header("User-Agent", "hey/0.0.1"), header("A", "b: c")]);
+    assert_eq!(config.headers, [header("User-Agent", "hey/0.0.1"), header("A", "b: ü")]);
     assert_eq!(config.on_closed, ClosedPolicy::Retry);
     let changes = [
         ("", "headers = [\"no colon\"]"),

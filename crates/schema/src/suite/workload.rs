@@ -6,6 +6,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use super::phase::Phase;
 use crate::{
+    duration_text::DurationText,
     entry::RunCommand,
     load::{
         ClosedPolicy, LoadConfig, LoadModel, Rate, RateCurve, RequestSet, Stop, THREADS_LIMIT,
@@ -58,21 +59,18 @@ pub struct Workload {
     /// For echo: bytes per message.
     pub payload_bytes: usize,
     /// Load that is not counted.
-    #[serde(with = "crate::units::duration_text")]
-    #[schemars(with = "String")]
+    #[serde(with = "DurationText")]
     pub warmup: Duration,
     /// Requests of a separate load before the measured one, on the same server.
     pub warmup_requests: Option<u64>,
     /// The limit of the warm-up until steady, a separate load before the measured one. Zero means
     /// none.
-    #[serde(default, with = "crate::units::duration_text")]
-    #[schemars(with = "String")]
+    #[serde(default, with = "DurationText")]
     pub steady_within: Duration,
     /// The end of the window.
     pub stop: Stop,
     /// The limit for a reply.
-    #[serde(with = "crate::units::duration_text")]
-    #[schemars(with = "String")]
+    #[serde(with = "DurationText")]
     pub timeout: Duration,
     /// Whether each run has a process and a window of its own although it could be measured in slices.
     #[serde(default, skip_serializing_if = "crate::is_default")]

@@ -76,7 +76,7 @@ fn sides(experiment: &Experiment) -> String {
     }
     let place = match within {
         _ if !disjoint => ", which share CPUs".to_owned(),
-        Some(part) => format!(", {}", part.place()),
+        Some(part) => format!(", {part}"),
         None => String::new(),
     };
     format!("server on {}, generator on {}{place}", list(server_cpus), list(generator_cpus))

@@ -120,14 +120,6 @@ fn changes_that_leave_nothing_or_change_nothing_are_refused() {
 }
 
 #[test]
-fn a_scenario_that_the_suite_lacks_is_modelled_on_its_first_workload() {
-    let suite = changed(&Changes { scenarios: vec![Scenario::Echo], ..Changes::default() });
-    let workload = &suite.workloads[0];
-    assert_eq!((workload.name.as_str(), workload.scenario), ("echo", Scenario::Echo));
-    assert_eq!((suite.workloads.len(), workload.connections), (1, 64));
-}
-
-#[test]
 fn a_phase_that_the_suite_lacks_is_modelled_on_the_workloads_that_saturate() {
     let phases = vec![Phase::Idle, Phase::Saturate, Phase::Cost];
     let suite = changed(&Changes { phases, ..Changes::default() });
@@ -139,7 +131,7 @@ fn a_phase_that_the_suite_lacks_is_modelled_on_the_workloads_that_saturate() {
 }
 
 #[test]
-fn a_phase_that_the_suite_has_is_taken_as_it_is() {
+fn a_phase_that_the_suite_has_is_taken_as_it_is_and_a_scenario_is_modelled_on_its_first_load() {
     let text = SUITE.replace("duration", "phases = [\"cost\", \"idle\"]\nduration");
     let mut suite = Suite::parse("example", &text).unwrap();
     let phases = vec![Phase::Idle];
@@ -149,6 +141,7 @@ fn a_phase_that_the_suite_has_is_taken_as_it_is() {
     let scenarios = vec![Scenario::Echo];
     change(&mut suite, &Changes { scenarios, ..Changes::default() }).unwrap();
     assert_eq!(names(&suite), ["echo", "echo-idle", "echo-saturate"]);
+    assert_eq!(suite.workloads[0].connections, 64);
 }
 
 #[test]

@@ -15,30 +15,30 @@ pub struct KindGuide {
     pub says: &'static str,
     /// Its weight, and what that depends on.
     pub weight: &'static str,
-    /// What its figure is; `-` where it has none.
+    /// What its figure is; empty where it has none.
     pub figure: &'static str,
     /// The next step.
     pub next_step: &'static str,
 }
 
-/// The figure of a kind; `-` where it has none.
-macro_rules! figure {
+/// The weight of a kind, which is a note unless it says another one.
+macro_rules! weight {
     () => {
-        "-"
+        "note"
     };
-    ($figure:literal) => {
-        $figure
+    ($weight:literal) => {
+        $weight
     };
 }
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal:
-        says: $says:literal, weight: $weight:literal, $(figure: $figure:literal,)? do: $next_step:expr;
+        says: $says:literal, $(weight: $weight:literal,)? $(figure: $figure:literal,)? do: $next_step:expr;
     )+) => {
         crate::names! {
             /// What can speak against the figures of a run.
             pub enum ReasonKind {$(
-                #[doc = concat!($says, ". Weight: ", $weight, ". Figure: ", figure!($($figure)?), ".")]
+                #[doc = concat!($says, ". Weight: ", weight!($($weight)?), $(". Figure: ", $figure,)? ".")]
                 $kind = $name,
             )+}
         }
@@ -50,8 +50,8 @@ macro_rules! kinds {
                 match self {
                     $(Self::$kind => KindGuide {
                         says: $says,
-                        weight: $weight,
-                        figure: figure!($($figure)?),
+                        weight: weight!($($weight)?),
+                        figure: concat!($($figure)?),
                         next_step: $next_step,
                     },)+
                 }
@@ -85,7 +85,6 @@ kinds! {
         do: "add CPUs with --generator-cpus";
     NeitherBound = "neither-bound":
         says: "not saturated (server at {percent}): neither side was the bottleneck",
-        weight: "note",
         figure: "used share of the server's CPU time, 0 to 1",
         do: "add connections with -c";
     BelowRate = "below-rate":
@@ -214,7 +213,6 @@ kinds! {
         do: "raise the CPU limit of the container or service";
     BusyBefore = "busy-before":
         says: "other programs used {percent} of a CPU just before the server started",
-        weight: "note",
         figure: "share of the busiest CPU, 0 to 1",
         do: OTHER_WORK;
     Swapped = "swapped":
@@ -244,27 +242,21 @@ kinds! {
         do: "make the server wait for its children, or use --procedure process";
     ProcessesChanged = "processes-changed":
         says: "server processes started or ended in the window",
-        weight: "note",
         do: "check whether the server restarts its workers";
     NoProcesses = "no-processes":
         says: "CPU time and memory unknown: no process of the service was found on this host",
-        weight: "note",
         do: "give --pid, on the host of the service";
     NotRestarted = "not-restarted":
         says: "not restarted: the result holds for this instance of the service",
-        weight: "note",
         do: "restart it and measure again to see how instances differ";
     ResidentMemory = "resident-memory":
         says: "memory counts shared pages once per process",
-        weight: "note",
         do: "run as the user that owns the processes";
     Forced = "forced":
         says: "the server ignored SIGTERM and was killed",
-        weight: "note",
         do: "make the server exit on SIGTERM";
     LeftBehind = "left-behind":
         says: "the server left processes behind",
-        weight: "note",
         figure: "count",
         do: "make the server wait for its children";
     SlicesDropped = "slices-dropped":
@@ -284,12 +276,10 @@ kinds! {
         do: "check its background work, or measure with more --rounds";
     LateWork = "late-work":
         says: "the server used {time} of CPU after its last slice, which is in no figure",
-        weight: "note",
         figure: "CPU time in nanoseconds",
         do: "look for work that the server defers until it ends";
     Unsettled = "unsettled":
         says: "the server is still settling when slices start to count",
-        weight: "note",
         do: "compare with --procedure process";
     Restless = "restless":
         says: "the server uses {percent} of a CPU without requests",
@@ -298,7 +288,6 @@ kinds! {
         do: "check what the server does when idle";
     Drifting = "drifting":
         says: "CPU per request drifted by {change} over the run",
-        weight: "note",
         figure: "relative change from the first slice to the last",
         do: "warm up for longer with --steady";
     SliceLength = "slice-length":
@@ -308,7 +297,6 @@ kinds! {
         do: "use --slice 1s or --procedure process";
     UnevenWorkers = "uneven-workers":
         says: "connections are spread unevenly: the busiest worker has {number} times the mean load",
-        weight: "note",
         figure: "CPU time of the busiest worker over the mean",
         do: "add connections with -c";
     Stderr = "stderr":
@@ -318,6 +306,5 @@ kinds! {
         do: "switch its access log off";
     ForeignGenerator = "foreign-generator":
         says: "a third-party load generator does not compare replies",
-        weight: "note",
         do: "omit --generator to check replies";
 }

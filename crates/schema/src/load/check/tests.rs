@@ -25,10 +25,7 @@ fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         |c| c.stop = Stop::After(Duration::ZERO),
         |c| c.stop = Stop::Requests(0),
         |c| c.stop = Stop::RequestsPerConnection(0),
-        |c| {
-            c.stop = Stop::RequestsPerConnection(3);
-            (c.pipeline, c.warmup) = (4, Duration::from_secs(1));
-        },
+        |c| (c.stop, c.pipeline, c.warmup) = (Stop::RequestsPerConnection(3), 4, Duration::MAX),
         |c| c.timeout = Duration::ZERO,
         |c| c.interval = Duration::from_millis(150),
         |c| c.headers = vec![("a b".into(), "c".into())],
@@ -40,22 +37,14 @@ fn a_load_that_measures_nothing_is_refused_with_the_option_to_change() {
         |c| c.model = LoadModel::Think { delay: Duration::ZERO },
         |c| c.model = LoadModel::rate(RateCurve::per_second(0)),
         |c| c.model = LoadModel::rate(RateCurve::Steps(Vec::new())),
-        |c| {
-            c.model = LoadModel::rate(RateCurve::ramp(1, 2));
-            c.stop = Stop::Requests(5);
-        },
-        |c| {
-            c.expect_body = Some(String::new());
-            c.body_check = BodyCheck::Any;
-        },
+        |c| (c.model, c.stop) = (LoadModel::rate(RateCurve::ramp(1, 2)), Stop::Requests(5)),
+        |c| (c.expect_body, c.body_check) = (Some(String::new()), BodyCheck::Any),
         |c| (c.expect_body_file, c.expect_contains) = (Some("f".into()), Some("t".into())),
         |c| c.expect_contains = Some(String::new()),
-        |c| {
-            (c.body, c.expect_body_file) = (Some(Body::File("-".into())), Some("-".into()));
-        },
+        |c| (c.body, c.expect_body_file) = (Some(Body::File("-".into())), Some("-".into())),
         |c| {
             let (first, last) = ([127, 0, 0, 9].into(), [127, 0, 0, 2].into());
-            c.sources = vec![crate::load::SourceRange { first, last }];
+            c.sources = vec![SourceRange { first, last }];
         },
         |c| (c.on_closed, c.pipeline) = (ClosedPolicy::Retry, 2),
         |c| (c.on_closed, c.method) = (ClosedPolicy::Retry, "POST".into()),

@@ -8,7 +8,7 @@ use super::{
     found::{Found, RequestFileError},
     spec::Expect,
 };
-use crate::load::message::Body;
+use crate::{load::message::Body, one_or_many::OneOrMany};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,21 +20,13 @@ struct Line {
     #[serde(alias = "path")]
     url: String,
     #[serde(default, alias = "headers")]
-    header: BTreeMap<String, Values>,
+    header: BTreeMap<String, OneOrMany<String>>,
     /// In base64, as vegeta writes it.
     body: Option<String>,
     body_text: Option<String>,
     body_file: Option<String>,
     #[serde(default)]
     expect: Expect,
-}
-
-/// The values of a header: several lines have the same name.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Values {
-    One(String),
-    Several(Vec<String>),
 }
 
 fn get() -> String {
@@ -54,11 +46,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Found>, RequestFileError> {
                 .map_err(|error| failed(format!("not a request as JSON: {error}")))?;
             let body = line.body().map_err(failed)?;
             let headers = line.header.into_iter().flat_map(|(name, values)| {
-                let values = match values {
-                    Values::One(one) => vec![one],
-                    Values::Several(several) => several,
-                };
-                values.into_iter().map(move |value| (name.clone(), value))
+                values.values().into_iter().map(move |value| (name.clone(), value))
             });
             Ok(Found {
                 line: index + 1,

@@ -1,9 +1,9 @@
 //! One request of a set, and what a correct reply to it is.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use crate::{load::message::Body, printable::printable};
+use crate::{load::message::Body, one_or_many::list, printable::printable, refuse::refuse_if};
 
 /// What a correct reply is. Without any of these, a request that changes nothing on the server and has no placeholder
 /// expects a status below 400 and the body of its first reply; one that may change something expects a status from
@@ -12,8 +12,7 @@ use crate::{load::message::Body, printable::printable};
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {
     /// The statuses of correct replies.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_more")]
-    #[schemars(with = "Vec<u16>")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
     pub status: Vec<u16>,
     /// The whole body, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,20 +48,28 @@ impl Expect {
         self.body.is_some() || self.body_file.is_some() || self.contains.is_some()
     }
 
-    /// Why these cannot be expected together.
-    fn check(&self) -> Result<(), String> {
+    /// The names of those that say which bodies are correct, as far as they are given.
+    pub(in crate::load) fn of_body<'a>(&self, names: &[&'a str; 5]) -> Vec<&'a str> {
         let given =
             [self.body.is_some(), self.body_file.is_some(), self.contains.is_some(), self.any];
-        if given.into_iter().filter(|it| *it).count() > 1 {
-            return Err("expect one of body, body_file, contains and any".to_owned());
+        let given = names.iter().zip(given).filter(|(_, is_given)| *is_given);
+        given.map(|(name, _)| *name).collect()
+    }
+
+    /// Why no reply can be as expected. `names` are those of body, file, text, any body and status.
+    pub(in crate::load) fn check(&self, names: &[&str; 5]) -> Result<(), String> {
+        let [.., contains, any, status] = names;
+        if let [first, second, ..] = self.of_body(names)[..] {
+            return Err(format!("{first} and {second} contradict each other: omit one"));
         }
-        if self.contains.as_ref().is_some_and(String::is_empty) {
-            return Err("every body contains an empty text: expect any".to_owned());
+        refuse_if!(
+            self.contains.as_ref().is_some_and(String::is_empty),
+            "every body contains an empty text: give {any} instead of {contains}"
+        );
+        if let Some(wrong) = self.status.iter().find(|it| !(200..1000).contains(*it)) {
+            return Err(format!("{wrong} ends no reply: give {status} from 200 to 999"));
         }
-        match self.status.iter().find(|it| !(200..1000).contains(*it)) {
-            Some(status) => Err(format!("status {status} ends no reply: expect 200 to 999")),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -93,57 +100,44 @@ impl RequestSpec {
     pub fn check(&self) -> Result<(), String> {
         let Self { name, method, path, headers, expect, .. } = self;
         // It stands in rows of tables, and in labels of metrics.
-        if name.chars().any(char::is_control) {
-            let name = printable(&name.replace(['\n', '\t'], " ")).into_owned();
-            return Err(format!("the name `{name}` has a control character: write it in one line"));
-        }
-        if !path.is_empty() && !path.starts_with('/') {
-            return Err(format!("`{path}` is not a path: write it like /users?page=1"));
-        }
+        refuse_if!(
+            name.chars().any(char::is_control),
+            "the name `{}` has a control character: write it in one line",
+            printable(&name.replace(['\n', '\t'], " "))
+        );
+        let is_path = path.is_empty() || path.starts_with('/');
+        refuse_if!(!is_path, "`{path}` is not a path: write it like /users?page=1");
         if let Some(wrong) = path.bytes().find(|it| !(0x21..=0x7e).contains(it)) {
             return Err(format!("the path has the byte 0x{wrong:02x}: write it as %{wrong:02X}"));
         }
-        if !is_token(method) || method == "CONNECT" {
-            return Err(format!(
-                "`{method}` is no method of a request: write GET, POST or another"
-            ));
-        }
-        for (name, value) in headers {
-            if !is_token(name) || value.bytes().any(|it| it < b' ' && it != b'\t' || it == 0x7f) {
-                return Err(format!("`{name}: {value}` is no header: write it like 'Name: value'"));
-            }
-            if ["content-length", "transfer-encoding"]
-                .iter()
-                .any(|it| name.eq_ignore_ascii_case(it))
-            {
-                return Err(format!("`{name}` is written by wirebench itself: omit it"));
-            }
-        }
-        // RFC 9112, 3.2: a server answers 400 to a request with several.
-        if headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).count() > 1 {
-            return Err("the request has several Host headers: write one".to_owned());
-        }
-        expect.check()
+        check_head(method, headers)?;
+        expect.check(&["body", "body_file", "contains", "any", "status"])
     }
 }
 
-/// Whether it is a token (RFC 9110, 5.6.2), as methods and names of fields are.
-fn is_token(text: &str) -> bool {
-    let is_other = |byte| b"!#$%&'*+-.^_`|~".contains(&byte);
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_other(byte))
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMore {
-    One(u16),
-    More(Vec<u16>),
-}
-
-/// A list that may be written as its only element.
-fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u16>, D::Error> {
-    OneOrMore::deserialize(from).map(|it| match it {
-        OneOrMore::One(one) => vec![one],
-        OneOrMore::More(more) => more,
-    })
+/// Why a request cannot have this method and these headers.
+pub(in crate::load) fn check_head(
+    method: &str,
+    headers: &[(String, String)],
+) -> Result<(), String> {
+    for (name, value) in headers {
+        let is_header = http::HeaderName::from_bytes(name.as_bytes()).is_ok()
+            && http::HeaderValue::from_bytes(value.as_bytes()).is_ok();
+        refuse_if!(!is_header, "`{name}: {value}` is not a header: write it like 'Name: value'");
+        let frames = ["content-length", "transfer-encoding"];
+        refuse_if!(
+            frames.iter().any(|frame| name.eq_ignore_ascii_case(frame)),
+            "`{name}` is written by wirebench itself: omit it"
+        );
+    }
+    // RFC 9112, 3.2: a server answers 400 to a request with several.
+    let hosts = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).count();
+    refuse_if!(hosts > 1, "{hosts} Host headers are given: give one");
+    let is_method = http::Method::from_bytes(method.as_bytes()).is_ok();
+    refuse_if!(!is_method, "`{method}` is not an HTTP method: write GET or POST");
+    refuse_if!(
+        method == "CONNECT",
+        "CONNECT opens a tunnel and has no reply to check: write GET or POST"
+    );
+    Ok(())
 }

@@ -68,6 +68,16 @@ pub(super) fn why(reason: Option<&str>, measured: Option<&str>) -> Option<String
     })
 }
 
+/// Refuses empty texts, texts of several lines, and the last one without the one before it.
+pub(super) fn check_texts(texts: &[&Option<String>]) -> Result<(), String> {
+    let is_line = |text: &String| !text.trim().is_empty() && !text.contains('\n');
+    let has_lines = texts.iter().copied().flatten().all(is_line);
+    refuse_if!(!has_lines, "each of its texts is one line that is not empty");
+    let is_unfounded = matches!(texts, [.., None, Some(_)]);
+    refuse_if!(is_unfounded, "`measured` needs a `reason`");
+    Ok(())
+}
+
 impl PublishedRow {
     /// What there is to say of the row after its state: versions, clause and reason.
     #[must_use]
@@ -92,12 +102,8 @@ impl PublishedRow {
     pub(super) fn check(&self) -> Result<(), String> {
         let texts =
             [&self.name, &self.published, &self.here, &self.clause, &self.reason, &self.measured];
-        let is_clause = |text: &String| !text.trim().is_empty() && !text.contains('\n');
-        let has_lines = texts.into_iter().flatten().all(is_clause);
-        refuse_if!(!has_lines, "each of its texts is one line that is not empty");
+        check_texts(&texts)?;
         refuse_if!(self.name.is_none(), "write `name`, as the document prints it");
-        let is_measured = self.measured.is_some();
-        refuse_if!(is_measured && self.reason.is_none(), "`measured` needs a `reason`");
         let has_versions = self.published.is_some() && self.here.is_some();
         let has_clause = self.clause.is_some();
         let (is_right, otherwise) = match self.state {

@@ -1,7 +1,10 @@
 //! The first mistake of a conclusion: rows and workloads that do not exist, and figures of the document
 //! that say something else.
 
-use super::{super::PublishedFigures, ClaimedPair, Conclusion, Relation, Size};
+use super::{
+    super::{PublishedFigures, row::check_texts},
+    ClaimedPair, Conclusion, Relation, Size,
+};
 use crate::{
     id::VariantId,
     refuse::refuse_if,
@@ -61,9 +64,7 @@ impl Conclusion {
             "write either its `quote`, verbatim, or what the table `says`"
         );
         let texts = [&self.quote, &self.context, &self.says, &self.reason, &self.measured];
-        let is_line = |text: &&String| !text.trim().is_empty() && !text.contains('\n');
-        let has_lines = texts.into_iter().flatten().all(|it| is_line(&it));
-        refuse_if!(!has_lines, "each of its texts is one line that is not empty");
+        check_texts(&texts)?;
         let is_empty = self.workloads.is_empty() || self.pairs.is_empty();
         refuse_if!(is_empty, "write its workloads and its pairs");
         refuse_if!(
@@ -81,8 +82,6 @@ impl Conclusion {
         refuse_if!(has_by && has_to, "write at most one of `by` and `to`");
         let has_figures = self.by_its_figures.is_some();
         refuse_if!(has_figures && !has_by && !has_to, "`by_its_figures` needs a `by` or a `to`");
-        let is_measured = self.measured.is_some();
-        refuse_if!(is_measured && self.reason.is_none(), "`measured` needs a `reason`");
         Ok(())
     }
 

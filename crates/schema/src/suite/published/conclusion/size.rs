@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 const HOW_TO_WRITE: &str = "write a percentage such as `60 %`, or two as `69..83 %`";
 
@@ -10,9 +10,7 @@ const HOW_TO_WRITE: &str = "write a percentage such as `60 %`, or two as `69..83
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
-pub struct Size {
-    text: String,
-}
+pub struct Size(String);
 
 crate::names::as_text!(Size);
 
@@ -20,7 +18,7 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let size = Self { text: text.to_owned() };
+        let size = Self(text.to_owned());
         match size.ends() {
             Some([low, high]) if low.0 <= high.0 => Ok(size),
             _ => Err(format!("`{text}` is not a size: {HOW_TO_WRITE}")),
@@ -28,11 +26,7 @@ impl FromStr for Size {
     }
 }
 
-impl fmt::Display for Size {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.text)
-    }
-}
+crate::names::shown_as_text!(Size);
 
 impl Size {
     /// Whether these percentages round to it: their mean to one number, their ends to two.
@@ -49,11 +43,11 @@ impl Size {
     }
 
     fn is_range(&self) -> bool {
-        self.text.contains("..")
+        self.0.contains("..")
     }
 
     fn ends(&self) -> Option<[Rounded; 2]> {
-        let number = self.text.strip_suffix(" %")?;
+        let number = self.0.strip_suffix(" %")?;
         let (low, high) = number.split_once("..").unwrap_or((number, number));
         Some([Rounded::of(low, self.is_range())?, Rounded::of(high, self.is_range())?])
     }
