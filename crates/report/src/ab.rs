@@ -23,14 +23,11 @@ use wirebench_schema::{
 use wirebench_stats::MIN_COHORTS;
 
 pub use self::{outlook::outlook, side::Side, verdict::Verdict};
+pub use crate::suites::AB as SUITE;
 use crate::{
     analysis::{Claim, Metric, MetricFacts, Reads, Row, SideRatio, WorkloadRows, rows},
-    gates::{ConditionResult, Gate},
-    view::{Cell, Figure, Ratio},
+    view::{Cell, ConditionResult, Figure, Gate, Ratio},
 };
-
-/// The suite's name in such a journal, and what both sides' names begin with.
-pub const SUITE: &str = "ab";
 
 /// Instances of each side in a cohort.
 pub const INSTANCES: u32 = 2;

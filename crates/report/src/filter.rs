@@ -8,7 +8,7 @@ use wirebench_schema::{
     suggest,
 };
 
-use crate::{ab, tune};
+use crate::suites::{AB, TUNE};
 
 /// Why a row is missing.
 const EXCLUDED: &str = "excluded by --exclude";
@@ -43,7 +43,7 @@ impl JournalFilter<'_> {
             return Ok(journal);
         }
         let verb = journal.start.suite.as_str();
-        if [ab::SUITE, tune::SUITE].contains(&verb) {
+        if [AB, TUNE].contains(&verb) {
             return Err(format!(
                 "--baseline and --exclude apply to results of `wirebench run`, and this is one of `wirebench {verb}`"
             ));
@@ -67,7 +67,7 @@ pub(crate) fn meant(journal: &Journal, name: &str) -> Result<VariantId, String> 
         let rest = title.trim_start_matches('`').strip_prefix(name);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',', '`']))
     };
-    let is_ab = journal.start.suite == ab::SUITE;
+    let is_ab = journal.start.suite == AB;
     let is_meant = |it: &&Described| it.variant.is_called(name) || is_ab && is_written(&it.title);
     let meant: Vec<&Described> = known().filter(is_meant).collect();
     match (exact, meant.as_slice()) {
@@ -214,7 +214,7 @@ mod tests {
             "--exclude matches the baseline c/epoll: choose another one with --baseline"
         );
         let mut ab = made();
-        ab.start.suite = ab::SUITE.to_owned();
+        ab.start.suite = AB.to_owned();
         let view = JournalFilter { baseline: Some("go/net"), exclude: &[] };
         assert!(view.of(ab).unwrap_err().ends_with("this is one of `wirebench ab`"));
     }

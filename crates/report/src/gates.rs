@@ -5,74 +5,29 @@
 //! which fails nothing and passes nothing.
 
 mod change;
-mod results;
 mod scope;
 mod value;
-mod words;
+pub(crate) mod words;
 
-pub(crate) use self::words::conditions as conditions_block;
 pub use self::{
-    results::{of_load, of_run, of_tune},
     scope::{HINT, changes, requests, scope, scope_of_load, values},
     words::gate_lines,
 };
+pub use crate::view::{Gate, GateVerdict};
 
-use schemars::JsonSchema;
-use serde::Serialize;
-use wirebench_schema::gate::{Condition, Limit};
+use wirebench_schema::{
+    gate::{Condition, Limit},
+    journal::{Journal, Unavailable},
+    suite::Phase,
+};
 use wirebench_stats::Interval;
 
 use crate::{
-    analysis::{LimitSide, Metric, MetricFacts},
-    view::{Cell, CellId, Verb},
+    analysis::{Analysis, LimitSide, Metric, MetricFacts, Role},
+    build,
+    not_measured::{is_named, not_measured},
+    view::{Cell, CellId, ConditionResult, Hit, Lost, Verb},
 };
-
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
-pub struct Gate {
-    pub verdict: GateVerdict,
-    /// In the order in which they were given.
-    pub conditions: Vec<ConditionResult>,
-    /// Cells that had figures and have none any more, or not one that a condition names. Each fails the
-    /// gate: what is worse than any figure must not pass for want of one.
-    pub lost: Vec<Lost>,
-    /// Why it cannot fail, or not everywhere, each as a sentence.
-    pub warnings: Vec<String>,
-}
-
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
-pub struct ConditionResult {
-    /// As in `--fail-if`.
-    #[schemars(with = "String")]
-    pub condition: Condition,
-    /// Cells that have its figure.
-    pub looked_at: usize,
-    /// Of those, cells that keep it, the nearest to the limit first.
-    pub kept: Vec<Hit>,
-    /// Cells that violate it, the farthest beyond first.
-    pub failed: Vec<Hit>,
-    /// All other cells.
-    pub inconclusive: Vec<Hit>,
-}
-
-/// A cell that lost figures.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
-pub struct Lost {
-    #[serde(flatten)]
-    pub cell: CellId,
-    /// What is missing, and why.
-    pub reason: String,
-}
-
-/// The result of a gate as a whole.
-#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GateVerdict {
-    /// Every cell that a condition concerns keeps it, and each condition concerns one.
-    Passed,
-    /// No cell fails, and some are inconclusive.
-    Inconclusive,
-    Failed,
-}
 
 /// The result of a condition in a cell.
 enum Kept {
@@ -80,23 +35,6 @@ enum Kept {
     No,
     /// It may be, for this reason.
     Open(String),
-}
-
-/// A figure that a condition concerns.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
-#[schemars(rename = "HitReport")]
-pub struct Hit {
-    /// The cell; absent for a load, which has none.
-    #[serde(flatten)]
-    pub cell: Option<CellId>,
-    /// The figure with its unit.
-    pub metric: String,
-    /// The value in the unit of the metric, or of a change the ratio.
-    pub value: f64,
-    /// Its 95 % interval; null with fewer than 3 cohorts.
-    pub interval: Option<Interval>,
-    /// The change or the value, and what follows from it.
-    pub why: String,
 }
 
 /// The part of a result that conditions are about.
@@ -124,6 +62,48 @@ pub(crate) fn judge(conditions: &[Condition], evidence: Evidence<'_>) -> Option<
         results.push(result);
     }
     (!conditions.is_empty()).then(|| Gate::of(results, evidence.lost, warnings))
+}
+
+/// The conditions on a result of `run`: changes are those of a server against the baseline.
+#[must_use]
+pub fn of_run(analysis: &Analysis<'_>, conditions: &[Condition]) -> Option<Gate> {
+    let cells = if conditions.is_empty() { Vec::new() } else { build::cells(analysis) };
+    let evidence = Evidence { verb: Verb::Run, cells: &cells, ..Evidence::default() };
+    let lost = lost(analysis.journal, &evidence, conditions);
+    let mut gate = judge(conditions, Evidence { lost, ..evidence })?;
+    let without = gate.conditions.iter().filter(|it| it.looked_at == 0);
+    let without: Vec<String> = without.map(|it| format!("'{}'", it.condition)).collect();
+    gate.warnings.retain(|warning| !without.iter().any(|it| warning.starts_with(it)));
+    Some(gate)
+}
+
+/// Servers that a condition concerns and that have no figures: what is worse than any figure must not pass.
+fn lost(journal: &Journal, evidence: &Evidence<'_>, conditions: &[Condition]) -> Vec<Lost> {
+    let is_concerned = |it: &&Cell| {
+        let phase = it.id.phase;
+        let by = |condition: &Condition| match condition.limit {
+            Limit::Change(_) => condition.figure.changes_in(phase).is_some(),
+            _ => evidence.concerns(condition, it),
+        };
+        let is_whole = it.id.request.is_none() && it.role != Role::SecondOfBaseline;
+        let is_judged = is_whole && phase != Phase::Idle && !evidence.is_reference(it);
+        it.runs.measured == 0 && is_judged && conditions.iter().any(by)
+    };
+    let lost = evidence.cells.iter().filter(is_concerned).filter_map(|it| {
+        let reason = not_measured(journal, &it.id.variant()?, Some(&it.id.load));
+        let reason = reason.unwrap_or_else(|| "was not run".to_owned());
+        Some(Lost { cell: it.id.clone(), reason })
+    });
+    // Servers that were named and have no row.
+    let is_meant = |it: &&Unavailable| {
+        let by = |of: &Condition| of.of.as_ref().is_none_or(|name| it.variant.is_called(name));
+        is_named(journal, &it.variant) && conditions.iter().any(by)
+    };
+    let absent = journal.unavailable.iter().filter(is_meant).filter_map(|it| {
+        let workload = journal.start.workloads.first()?;
+        Some(Lost { cell: CellId::of(workload, &it.variant, 0), reason: it.reason.clone() })
+    });
+    lost.chain(absent).collect()
 }
 
 impl Gate {

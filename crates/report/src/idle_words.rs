@@ -5,7 +5,7 @@ use wirebench_schema::{
     load::IdleMode,
 };
 
-use crate::compare::Difference;
+use crate::view::Difference;
 
 /// Words for a mode on which the machine does not decide.
 pub(crate) fn mode(mode: IdleMode) -> Option<&'static str> {

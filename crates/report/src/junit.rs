@@ -5,7 +5,7 @@ use maud::{PreEscaped, html};
 
 use crate::{
     escape::{xml, xml_attribute},
-    gates::{Gate, Hit},
+    view::{Gate, Hit},
 };
 
 #[derive(Clone, Debug, Eq, PartialEq)]

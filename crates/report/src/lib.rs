@@ -48,6 +48,7 @@ mod services;
 mod shown;
 pub mod site;
 pub mod slices;
+mod suites;
 pub mod table;
 pub mod table_units;
 pub mod tune;
@@ -109,7 +110,7 @@ impl Report for Details<'_> {
     fn document(&self) -> Document {
         let mut document = table::document(self.analysis, self.facts.machine, self.metric);
         // The first line says what was measured.
-        document.blocks.insert(1, gates::conditions_block(self.facts.gate));
+        document.blocks.insert(1, gates::words::conditions_block(self.facts.gate));
         document
     }
 

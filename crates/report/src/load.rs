@@ -6,17 +6,20 @@ mod document;
 mod metrics;
 mod view;
 
-pub(crate) use view::cell;
-
+pub(crate) use self::view::doubts;
 pub use self::{
     comparison::{LoadComparison, LoadSide, compare_loads},
     metrics::LoadMetrics,
+    view::gate,
 };
 
-use wirebench_judge::load::not_valid;
-use wirebench_schema::load::{LoadReport, LoadResult};
+use wirebench_schema::load::LoadResult;
 
-use crate::{Report, document::Document, gates::Gate, view::ResultView};
+use crate::{
+    Report,
+    document::Document,
+    view::{Gate, ResultView},
+};
 
 /// A load and what its file does not know.
 #[derive(Clone, Copy, Debug)]
@@ -44,14 +47,6 @@ impl Report for Load<'_> {
 
 /// The file with the result in a folder.
 pub const LOAD_FILE: &str = "load.json";
-
-/// Why the figures are not those of the load that was asked for.
-pub(crate) fn doubts(report: &LoadReport) -> Vec<String> {
-    match report.requests {
-        0 => vec!["no valid reply".to_owned()],
-        _ => not_valid(report),
-    }
-}
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -6,6 +6,8 @@
 mod particulars;
 mod times;
 
+pub use particulars::Detail;
+
 use wirebench_schema::load::{
     ErrorKind, LatencyFigure, LatencySummary, LoadConfig, LoadModel, LoadReport,
 };
@@ -14,15 +16,6 @@ use crate::{
     document::{Look, Paint, Shade},
     load_words, wrk_units,
 };
-
-/// How much detail the text shows.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Detail {
-    #[default]
-    Needed,
-    /// Everything (`-L`).
-    Everything,
-}
 
 /// The parts of the text that were requested.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,120 +5,22 @@
 
 mod column;
 
-pub(crate) use column::{measured, published};
+pub(crate) use column::{is_relative, measured, published};
 
-use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Published},
-    suite::{Column, PublishedTable, RowState},
+    suite::{Column, PublishedTable},
 };
-use wirebench_stats::Estimate;
 
 use crate::{
-    analysis::{Analysis, Inconclusive, JudgedRatio, Metric, Role, WorkloadRows, metric},
+    analysis::{Analysis, Inconclusive, Role, WorkloadRows},
     published_rows::{self, name_of},
     shown::{Shown, shown},
+    view::{ComparedCell, ComparedColumn, ComparedRow, ComparedTable},
 };
 
-use self::column::{is_lower_bound, is_relative, is_tail, median_of, traits};
-
-/// A table of the document.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-#[schemars(rename = "PublishedTableReport")]
-pub(crate) struct ComparedTable<'a> {
-    /// Its section.
-    pub(crate) section: &'a str,
-    /// The unit that its heads do not have.
-    #[serde(skip)]
-    pub(crate) unit: Option<String>,
-    /// The name of the row that ratios refer to; absent where the document itself gives ratios.
-    #[serde(skip)]
-    pub(crate) reference: Option<String>,
-    /// The columns of each row.
-    pub(crate) columns: Vec<ComparedColumn<'a>>,
-    /// The rows in the order of the document.
-    pub(crate) rows: Vec<ComparedRow<'a>>,
-}
-
-/// A column of a table of the document.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-#[schemars(rename = "PublishedColumn")]
-pub(crate) struct ComparedColumn<'a> {
-    /// Its heading.
-    pub(crate) head: &'a str,
-    /// The workload of its figures.
-    pub(crate) workload: &'a str,
-    /// What they are, with the unit.
-    pub(crate) column: Column,
-    /// The metric of its ratios, by the name that it has in `figures` of a row; absent where there are none.
-    #[schemars(with = "Option<String>")]
-    #[serde(serialize_with = "metric::field")]
-    pub(crate) metric: Option<Metric>,
-    /// The row that ratios refer to.
-    #[serde(rename = "baseline")]
-    #[schemars(with = "Option<String>")]
-    pub(crate) reference: Option<&'a VariantId>,
-}
-
-/// A row of a table of the document.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-#[schemars(rename = "PublishedTableRow")]
-pub(crate) struct ComparedRow<'a> {
-    /// As printed.
-    pub(crate) name: String,
-    /// The variant that is measured for it.
-    #[schemars(with = "String")]
-    pub(crate) variant: &'a VariantId,
-    /// Absent in a journal of an older wirebench.
-    #[serde(skip)]
-    pub(crate) state: Option<RowState>,
-    /// One for each column.
-    pub(crate) cells: Vec<ComparedCell>,
-}
-
-/// A published figure and the measured one.
-#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
-#[schemars(rename = "PublishedCell")]
-pub(crate) struct ComparedCell {
-    /// As published.
-    pub(crate) published: f64,
-    /// The median here; absent where it was not measured or is not valid, and of columns of ratios.
-    pub(crate) measured: Option<f64>,
-    /// Whether the row may be compared. False without a measured figure.
-    #[serde(rename = "valid")]
-    pub(crate) is_valid: bool,
-    /// Whether the measured figure is a lower bound.
-    #[serde(rename = "lower_bound", serialize_with = "is_bound")]
-    #[schemars(with = "bool")]
-    pub(crate) sign: &'static str,
-    /// The published figure relative to the baseline's; absent of columns of ratios.
-    pub(crate) published_ratio: Option<f64>,
-    /// The ratio here; absent of the baseline itself, and without valid figures of both rows.
-    #[serde(rename = "measured_ratio", serialize_with = "estimate")]
-    #[schemars(with = "Option<Estimate>")]
-    pub(crate) ratio: Option<JudgedRatio>,
-    /// True of a valid figure to which ratios refer.
-    #[serde(skip)]
-    pub(crate) is_reference: bool,
-}
-
-/// A measured figure with a sign in front of it is a bound.
-fn is_bound<S: Serializer>(sign: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_bool(!sign.is_empty())
-}
-
-fn estimate<S: Serializer>(ratio: &Option<JudgedRatio>, serializer: S) -> Result<S::Ok, S::Error> {
-    ratio.as_ref().map(|it| it.estimate).serialize(serializer)
-}
-
-impl ComparedColumn<'_> {
-    /// Whether its figures are ratios themselves.
-    pub(crate) const fn is_relative(&self) -> bool {
-        is_relative(self.column)
-    }
-}
+use self::column::{is_lower_bound, is_tail, median_of, traits};
 
 /// The tables of which at least one workload is part of this run; nothing without a document.
 pub(crate) fn tables<'a>(analysis: &'a Analysis<'a>) -> Vec<ComparedTable<'a>> {
@@ -186,7 +88,7 @@ fn cell(
     variant: &VariantId,
     number: f64,
 ) -> ComparedCell {
-    let there = of.reference.zip(of.metric).filter(|_| !of.is_relative());
+    let there = of.reference.zip(of.metric).filter(|_| !is_relative(of.column));
     let published_ratio = there.and_then(|(reference, _)| {
         published.figures.ratio(of.workload, variant, reference, of.column)
     });
@@ -211,7 +113,7 @@ fn fill(
     if shown(row) == Shown::Nothing || is_hidden(shown(row)) {
         return;
     }
-    if !of.is_relative() {
+    if !is_relative(of.column) {
         cell.measured = median_of(of.column, row);
         cell.is_valid = shown(row).is_compared();
         cell.sign = match of.column {

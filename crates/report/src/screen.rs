@@ -27,8 +27,9 @@ use self::{
 use crate::{
     analysis::Analysis,
     document::{Block, Document, Look, Paint},
-    gates::{Gate, gate_lines},
+    gates::words::gate_lines,
     table::of_document,
+    view::Gate,
     wrap::{WIDTH, shorten, wrap},
 };
 

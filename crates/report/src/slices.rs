@@ -12,7 +12,8 @@ use crate::{
     analysis::{Analysis, Metric, StateShare, WorkloadRows},
     chart::Axis,
     filter::meant,
-    table::{count, states::distance},
+    table::states::distance,
+    table_units::count,
 };
 
 /// How to read a drawing of slices.

@@ -19,7 +19,6 @@ use crate::{
 
 pub(crate) use self::lists::unavailable;
 use self::states::sentences;
-pub(crate) use crate::table_units::count;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Style {

@@ -3,13 +3,14 @@
 
 mod charts;
 mod document;
+mod gate;
 mod search;
 mod sweep;
 mod words;
 
-pub use search::ProbedRate;
+pub use crate::suites::TUNE as SUITE;
+pub use gate::gate;
 pub(crate) use search::RateSearch;
-pub use sweep::CellRank;
 pub(crate) use sweep::Sweep;
 
 use wirebench_schema::journal::{Journal, ReasonKind, Run, Weight};
@@ -19,19 +20,13 @@ use crate::{
     analysis::Analysis,
     build::loads,
     document::Document,
-    gates::Gate,
     idle_words,
     load_words::{describe_payload, describe_stop},
     services,
-    table::{
-        count,
-        headline::{end, labels, sides},
-    },
-    view::{FORMAT, ResultView, SearchFacts, Source, Verb},
+    table::headline::{end, labels, sides},
+    table_units::count,
+    view::{CellRank, FORMAT, Gate, ProbedRate, ResultView, SearchFacts, Source, Verb},
 };
-
-/// The name of the suites of `wirebench tune`.
-pub const SUITE: &str = "tune";
 
 /// The result of a sweep or a search.
 #[derive(Debug)]

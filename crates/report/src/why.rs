@@ -8,16 +8,12 @@ mod names;
 mod page;
 mod sentence;
 
+pub use self::flame::files;
 pub(crate) use self::page::{sections, sentences};
-pub use self::{
-    cause::CpuCause,
-    figures::{Frame, Why},
-    flame::files,
-};
 
 use wirebench_schema::journal::{self, Journal, Profile, WhyOutcome};
 
-use crate::analysis::WorkloadRows;
+use crate::{analysis::WorkloadRows, view::Why};
 
 /// The profiles of a journal by workload, each compared with that of the workload's baseline.
 pub(crate) fn whys<'a>(journal: &'a Journal, workloads: &[WorkloadRows<'_>]) -> Vec<Why<'a>> {

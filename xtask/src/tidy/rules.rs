@@ -9,10 +9,8 @@ use crate::test::ledger;
 pub(super) const LINE_LENGTH: usize = 120;
 /// Lines above which a source file must be split.
 pub(super) const FILE_LINES: usize = 400;
-/// Crates that must be unable to touch clocks, files and sockets, and what would give them away.
-const PURE: [&str; 4] = ["schema", "judge", "stats", "report"];
-const IMPURE: &str =
-    "fs:: {fs net::Tcp net::Udp TcpStream process::Command env::var env::args Instant SystemTime";
+/// Words that have no place in some files, such as those of clocks in a pure crate.
+const PLACES: &str = include_str!("places.txt");
 /// Each crate, and those that it may depend on.
 const ARROWS: &str = include_str!("arrows.txt");
 const RETIRED: &str = include_str!("phrases.txt");
@@ -41,9 +39,11 @@ fn rust(source: &Source) -> Vec<String> {
     for (number, _) in long.filter(|it| !it.1.contains("://")) {
         complaints.push(format!("{path}:{number}: longer than {LINE_LENGTH} bytes"));
     }
-    let is_pure = PURE.iter().any(|name| path.starts_with(&format!("crates/{name}/src")));
-    for word in IMPURE.split(' ').filter(|word| is_pure && text.contains(word)) {
-        complaints.push(format!("{path}: `{word}` has no place in a pure crate"));
+    for (places, words) in PLACES.lines().filter_map(|line| line.split_once(" => ")) {
+        let Some((what, places)) = places.split_once(": ") else { continue };
+        let is_place = places.split(' ').any(|place| path.starts_with(place));
+        let words = words.split(' ').filter(|word| is_place && text.contains(word));
+        complaints.extend(words.map(|it| format!("{path}: `{it}` has no place in {what}")));
     }
     complaints
 }

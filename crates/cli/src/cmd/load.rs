@@ -18,7 +18,7 @@ use wirebench_loadgen as loadgen;
 use wirebench_report::{
     Report as _,
     gates::{self, Gate},
-    load::Load,
+    load::{self, Load},
     load_text::{self, Detail, Wanted},
 };
 use wirebench_schema::load::{Body, LoadConfig, LoadEvent, LoadReport, LoadResult, Timeline};
@@ -166,7 +166,7 @@ fn conclude(
     folder: Option<&LoadFolder>,
 ) -> anyhow::Result<Exit> {
     let (report, output) = (&result.report, &arguments.output);
-    let gate = gates::of_load(report, arguments.gate.conditions());
+    let gate = load::gate(report, arguments.gate.conditions());
     print(output, result, gate.as_ref());
     if let Some(folder) = folder {
         folder.write(result, gate.as_ref())?;

@@ -12,9 +12,10 @@ use wirebench_report::{
     document::{Document, Look},
     format::Format,
     gates::{self, Gate},
+    load,
     load_text::{Detail, Wanted, load_text},
     screen, site, slices, svg,
-    tune::Tuned,
+    tune::{self, Tuned},
 };
 use wirebench_schema::gate::GateScope;
 
@@ -111,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(mut tuned) = Tuned::of(&journal).filter(|_| metric.is_none()) {
         let values = Metric::limitable().collect();
         options.check(&GateScope { values, changes: Vec::new(), ..scope })?;
-        tuned.gate = gates::of_tune(&tuned, conditions);
+        tuned.gate = tune::gate(&tuned, conditions);
         return arguments.show(&tuned, (tuned.gate.as_ref(), Shown::There), || tuned.details());
     }
     options.check(&scope)?;
@@ -141,7 +142,7 @@ impl Arguments {
         }
         let report = &stored.result.report;
         self.delivery.gate.check(&gates::scope_of_load("report", &report.config))?;
-        let gate = gates::of_load(report, self.delivery.gate.conditions());
+        let gate = load::gate(report, self.delivery.gate.conditions());
         let load = stored.load(gate.as_ref());
         if let Some(folder) = &self.svg {
             return self.pictures(&load.page(), folder);

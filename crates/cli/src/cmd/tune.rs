@@ -15,7 +15,7 @@ use wirebench_experiment::{
 };
 use wirebench_report::{
     Report as _, gates,
-    tune::{SUITE, Tuned},
+    tune::{self, SUITE, Tuned},
 };
 use wirebench_schema::{
     gate::GateScope,
@@ -234,7 +234,7 @@ fn show(
 ) -> anyhow::Result<Exit> {
     let mut tuned =
         Tuned::of(&finished.journal).context("the journal has no sweep and no search")?;
-    tuned.gate = gates::of_tune(&tuned, delivery.gate.conditions());
+    tuned.gate = tune::gate(&tuned, delivery.gate.conditions());
     let page = |place| format!("{}{place}", tuned.details());
     delivery.keep("tune", &tuned, tuned.gate.as_ref(), (finished, interrupt), page, || of_result)
 }

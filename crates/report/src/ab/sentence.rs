@@ -16,8 +16,7 @@ use crate::{
     analysis::{CheckState, Claim, Inconclusive, Metric, MetricFacts, Reads},
     interval::ends,
     remarks::SHIFT,
-    table::count,
-    table_units::{asked_rate, percent},
+    table_units::{asked_rate, count, percent},
     view::Ratio,
 };
 

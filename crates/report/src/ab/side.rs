@@ -9,7 +9,7 @@ use crate::{
     not_measured::not_measured,
     notes::Notes,
     remarks::remarks,
-    table::count,
+    table_units::count,
 };
 
 /// One of the two servers.

@@ -2,7 +2,7 @@
 
 use wirebench_judge::standing::Standing;
 
-use super::Side;
+use super::side::Side;
 use crate::{analysis::Claim, view::Ratio};
 
 /// What can be said of B compared with A.

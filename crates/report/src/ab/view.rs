@@ -7,8 +7,8 @@ use super::{Ab, Side};
 use crate::{
     analysis::{Metric, MetricFacts, Role, WorkloadRows},
     build::{cell, loads, of_workload},
-    gates::{self, Evidence, Gate, Lost},
-    view::{Cell, FORMAT, Ratio, Reference, ResultView, Source, Verb},
+    gates::{self, Evidence},
+    view::{Cell, FORMAT, Gate, Lost, Ratio, Reference, ResultView, Source, Verb},
     why::whys,
 };
 

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::cell;
+use super::cells::cell;
 use crate::{
     analysis::{Analysis, Metric, MetricFacts, WorkloadRows},
-    gates::Gate,
+    conclusions,
     order::in_order,
+    published_rows,
+    published_table::tables,
     screen,
-    view::{Cell, FORMAT, LoadFacts, Ratio, Reference, ResultView, Source, Verb, published},
+    view::{
+        Cell, FORMAT, Gate, LoadFacts, PublishedReport, PublishedRowReport, Ratio, Reference,
+        ResultView, Source, Verb,
+    },
     why::whys,
 };
 
@@ -96,4 +101,20 @@ fn others(
         }
     }
     found
+}
+
+/// The document of `journal` with all of its rows that have a state.
+fn published<'a>(analysis: &'a Analysis<'_>) -> Option<PublishedReport<'a>> {
+    let journal = analysis.journal;
+    let published = published_rows::document(journal)?;
+    let rows = published_rows::in_order(published).into_iter();
+    let rows = rows.map(|(variant, row)| PublishedRowReport {
+        variant,
+        row,
+        comparable: row.state.is_comparable(),
+        not_measured: published_rows::reason(journal, variant),
+    });
+    let rows = rows.collect();
+    let (document, tables) = (published.document.clone(), tables(analysis));
+    Some(PublishedReport { document, rows, tables, conclusions: conclusions::judge(analysis) })
 }

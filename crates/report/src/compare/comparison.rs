@@ -2,23 +2,28 @@
 //!
 //! Not here: how any of it is found.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use wirebench_schema::{
+    environment::Environment,
     id::VariantId,
     journal::{Counts, EndReason, Journal, Start},
 };
-use wirebench_stats::Estimate;
 
-use super::Side;
 use crate::{
-    analysis::{Claim, Metric, MetricFacts, metric},
-    gates::Gate,
+    analysis::{Claim, Metric, MetricFacts},
     notes::Remark,
     origin::Origin,
     table::headline::ended,
-    view::{Cell, CellId, ComparisonFacts, Ratio, Source},
+    view::{Cell, CellId, ComparisonFacts, Gate, Ratio, Source},
 };
+
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// What it is called, usually its folder.
+    pub name: &'a str,
+    pub journal: &'a Journal,
+    /// The machine, where it is known.
+    pub environment: Option<&'a Environment>,
+}
 
 /// Two results compared with each other.
 #[derive(Clone, Debug)]
@@ -93,45 +98,6 @@ impl Change {
         };
         Some(if is_better { Movement::Better } else { Movement::Worse })
     }
-}
-
-/// A baseline that is the same program in both results. What it did is the machine's doing.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
-pub struct Yardstick {
-    pub workload: String,
-    pub variant: VariantId,
-    #[schemars(with = "String")]
-    #[serde(serialize_with = "metric::field")]
-    pub metric: Metric,
-    #[serde(flatten)]
-    pub estimate: Estimate,
-}
-
-/// A cell with a reason.
-#[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]
-#[schemars(rename = "LeftOutReport")]
-pub struct LeftOut {
-    /// The cell.
-    #[serde(flatten)]
-    pub cell: CellId,
-    /// `lost`, `old-only`, `new-only` or `both`.
-    #[schemars(with = "String")]
-    pub presence: Presence,
-    /// Why it was not compared.
-    pub reason: String,
-}
-
-/// Where a cell that was not compared has figures.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Presence {
-    /// In the older result alone, although the newer one was to have them: it broke.
-    Lost,
-    /// In the older result alone; the newer one did not look.
-    OldOnly,
-    NewOnly,
-    /// In both, which are not alike.
-    Both,
 }
 
 impl Summary {

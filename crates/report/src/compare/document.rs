@@ -7,7 +7,7 @@ use crate::{
     chart::{Chart, ChartKind, ratio::LEGEND},
     document::{Block, Cell, Column, Document, Paint, Row, Table},
     figure_text::{self, title, value},
-    gates::conditions_block,
+    gates::words::conditions_block,
     notes::Remark,
     order::grouped,
     table::headline::labels,

@@ -3,7 +3,6 @@
 //!
 //! Not here: the figures.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +18,7 @@ use wirebench_schema::{
 use wirebench_stats::{MIN_COHORTS, states::are_apart};
 
 use super::{
-    LeftOut, Presence, Side,
+    Difference, LeftOut, Presence, Side,
     cells::{Half, Pair},
     comparison::blocks,
 };
@@ -28,35 +27,6 @@ use crate::{
     load_words::{self, describe_model},
     table::states::distance,
 };
-
-/// Something that must be equal and is not.
-#[derive(Clone, Debug, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
-pub struct Difference {
-    /// What it is.
-    pub what: String,
-    /// In the older result.
-    pub old: String,
-    /// In the newer one.
-    pub new: String,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} was `{}` and is `{}`", self.what, self.old, self.new)
-    }
-}
-
-impl Difference {
-    pub(crate) fn between(what: impl Into<String>, old: String, new: String) -> Option<Self> {
-        (old != new).then(|| Self { what: what.into(), old, new })
-    }
-
-    /// Of two that may be described alike.
-    pub(crate) fn alike(what: &str, [old, new]: [String; 2]) -> Option<Self> {
-        let new = if old == new { format!("{new}, with other content") } else { new };
-        Self::between(what, old, new)
-    }
-}
 
 /// Workloads in which the cost was measured at two different rates, which keeps their cells apart
 /// and no others.

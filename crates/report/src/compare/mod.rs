@@ -21,30 +21,20 @@ mod view;
 pub(crate) mod words;
 mod yardstick;
 
-pub use comparison::{Change, Comparison, LeftOut, Movement, Presence, Summary, Yardstick};
+pub use comparison::{Change, Comparison, Movement, Side, Summary};
 pub use document::Rows;
-pub use grounds::Difference;
 pub(crate) use grounds::{
     ProgramIdentity, differing_replies, differing_requests, doubts_of_pair, fields, other_machine,
     plain,
 };
 
-use wirebench_schema::{environment::Environment, gate::Condition, journal::Journal};
+use wirebench_schema::gate::Condition;
 
 use crate::{
     analysis::{Metric, MetricFacts, rows},
-    gates::{self, Evidence, Lost},
-    view::{CellId, ComparisonFacts, Verb},
+    gates::{self, Evidence},
+    view::{CellId, ComparisonFacts, Difference, LeftOut, Lost, Presence, Verb, Yardstick},
 };
-
-#[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
-    /// What it is called, usually its folder.
-    pub name: &'a str,
-    pub journal: &'a Journal,
-    /// The machine, where it is known.
-    pub environment: Option<&'a Environment>,
-}
 
 /// What is wanted of a comparison.
 #[derive(Clone, Debug, Default)]

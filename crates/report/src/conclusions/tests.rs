@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    analysis::Analysis,
+    analysis::{Analysis, Reads},
     document::{Document, Paint},
     fixtures::{add, add_reason, assert_golden, journal_of, limited, noisy, rate, reason, trio},
 };
@@ -241,11 +241,9 @@ fn every_form_has_the_conclusions_their_sizes_and_their_reasons() {
     );
     assert_golden("conclusions/tables.md", &document.markdown());
     assert_golden("conclusions/tables.html", &document.body().into_string());
-    let report = crate::view::published(&analysis).unwrap().conclusions;
-    assert_golden(
-        "conclusions/report.json",
-        &(serde_json::to_string_pretty(&report).unwrap() + "\n"),
-    );
+    let report = crate::build::run(&analysis, None).published.unwrap().conclusions;
+    let text = serde_json::to_string_pretty(&report).unwrap() + "\n";
+    assert_golden("conclusions/report.json", &text);
     let details = crate::table::document(&analysis, None, None).text(Paint::FILE);
     let [first, last] = ["conclusions of the document: ", "pairs of the conclusions\n"]
         .map(|title| details.find(title).unwrap());

@@ -27,13 +27,13 @@ pub(super) fn sentence(conclusion: &ConclusionReport) -> String {
 
 /// The answer, with the number of pairs of each where there are several.
 pub(super) fn answers(conclusion: &ConclusionReport) -> String {
-    let answer = conclusion.answer;
-    let [all, missing] = [conclusion.pairs.len(), conclusion.count(Answer::NotMeasured)];
-    let measured = all - missing;
+    let (answer, pairs) = (conclusion.answer, &conclusion.pairs);
+    let with = |answer| pairs.iter().filter(|pair| pair.answer == answer).count();
+    let (all, measured) = (pairs.len(), pairs.len() - with(Answer::NotMeasured));
     if measured == 0 {
         return answer.name().to_owned();
     }
-    let main = match (conclusion.count(answer), all) {
+    let main = match (with(answer), all) {
         (_, 1) => answer.name().to_owned(),
         (number, _) if number == measured => {
             format!("{} in {}", answer.name(), count(number, "pair"))
@@ -41,7 +41,7 @@ pub(super) fn answers(conclusion: &ConclusionReport) -> String {
         (number, _) => format!("{} in {number} of {}", answer.name(), count(measured, "pair")),
     };
     let others = Answer::ALL.into_iter().filter(|it| *it != answer);
-    let others = others.map(|it| (conclusion.count(it), it)).filter(|(number, _)| *number > 0);
+    let others = others.map(|it| (with(it), it)).filter(|(number, _)| *number > 0);
     let others = others.map(|(number, it)| match it {
         Answer::Holds => format!("holds in {number}"),
         it => format!("{number} {}", it.name()),

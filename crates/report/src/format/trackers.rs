@@ -7,7 +7,7 @@ use wirebench_stats::Interval;
 
 use crate::{
     analysis::{Metric, MetricFacts},
-    table::count,
+    table_units::count,
     view::{BOUND, Cell, Figure, ResultView, pretty},
 };
 

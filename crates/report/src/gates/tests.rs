@@ -4,16 +4,15 @@ use super::*;
 use crate::tune::tests::{FOUND, search};
 use crate::{
     Details, Report,
-    analysis::Analysis,
     compare::Differences,
     fixtures::{
         add_reason, alter, alter_runs, assert_golden, cost_pair, journal_of, limited, measured,
         pair, rate, reason, run,
     },
-    load::{Load, LoadSide, compare_loads},
+    load::{self, Load, LoadSide, compare_loads},
     schemas::tests::valid,
     screen::{self, Facts},
-    tune::{SUITE, Tuned},
+    tune::{self, SUITE, Tuned},
 };
 use wirebench_schema::{
     journal::{Cause, Journal, Outcome, Run, SearchResult, Unavailable, Weight},
@@ -66,7 +65,7 @@ const OFFERED: Offered =
 #[test]
 fn values_of_a_load_are_compared_with_their_limits() {
     let violated = |report: &LoadReport, text: &str| {
-        let gate = of_load(report, &conditions(&[text])).unwrap();
+        let gate = load::gate(report, &conditions(&[text])).unwrap();
         assert_eq!(gate.unjudged(), [""; 0], "{text}");
         gate.fails()
     };
@@ -103,7 +102,7 @@ fn values_of_a_load_are_compared_with_their_limits() {
     assert_golden(
         "gates/load.txt",
         &shown(
-            &of_load(
+            &load::gate(
                 &load_of_two(),
                 &conditions(&[
                     "p99 > 1ms",
@@ -122,7 +121,7 @@ fn values_of_a_load_are_compared_with_their_limits() {
 fn a_latency_that_no_reply_took_violates_any_limit() {
     let mut report = load();
     report.latency = report.latency.map(|it| LatencySummary { censored: 5000, ..it });
-    let gate = of_load(&report, &conditions(&["p99 > 10s", "p50 > 10s"])).unwrap();
+    let gate = load::gate(&report, &conditions(&["p99 > 10s", "p50 > 10s"])).unwrap();
     assert_eq!([&gate.conditions[0], &gate.conditions[1]].map(|it| it.failed.len()), [1, 0]);
     assert!(gate.conditions[0].failed[0].why.contains("at least 1.50 ms"), "{gate:#?}");
 }
@@ -132,7 +131,7 @@ fn requests_of_a_single_name_are_all_requests() {
     let mut report = load();
     let file = RequestFile::parse("/users", RequestOrder::InTurn).unwrap();
     report.config = LoadConfig { requests: Some(file.set), ..report.config };
-    let gate = of_load(&report, &conditions(&["p99 of GET /users > 1ms"])).unwrap();
+    let gate = load::gate(&report, &conditions(&["p99 of GET /users > 1ms"])).unwrap();
     assert_eq!(gate.verdict, GateVerdict::Failed, "{gate:#?}");
 }
 
@@ -260,7 +259,7 @@ fn the_best_combination_of_a_sweep_is_judged() {
     let mut journal = swept();
     let judged = |journal: &Journal| {
         let texts = ["req/s < 90k", "req/s < 110k", "p99 > 1ms", "cpu > 5us", "errors > 0"];
-        of_tune(&Tuned::of(journal).unwrap(), &conditions(&texts)).unwrap()
+        tune::gate(&Tuned::of(journal).unwrap(), &conditions(&texts)).unwrap()
     };
     assert_golden("gates/sweep.txt", &shown(&judged(&journal)));
     journal.runs.clear();
@@ -275,7 +274,7 @@ fn a_rate_that_was_not_confirmed_passes_no_gate() {
         [(0, None, Failed), (1, None, Passed), (0, Some(61_000), Inconclusive)]
     {
         let journal = search(Some(SearchResult { held, disturbed, ..FOUND }));
-        let gate = of_tune(&Tuned::of(&journal).unwrap(), &conditions(&["req/s < 1"]));
+        let gate = tune::gate(&Tuned::of(&journal).unwrap(), &conditions(&["req/s < 1"]));
         assert_eq!(gate.unwrap().verdict, expected);
     }
 }

@@ -1,7 +1,10 @@
 //! The result of conditions in sentences, and as a part of documents.
 
-use super::{Gate, GateVerdict, Hit};
-use crate::{document::Block, table_units::count};
+use crate::{
+    document::Block,
+    table_units::count,
+    view::{Gate, GateVerdict, Hit},
+};
 
 /// What a gate says that neither fails nor passes.
 const NOT_PASSED: &str = "NOT PASSED: a condition is violated only if the whole interval is beyond it; \
@@ -37,7 +40,7 @@ pub fn gate_lines(gate: &Gate) -> Vec<String> {
 
 /// The same as a part of a document; nothing without conditions. Conditions that concern nothing are in it too, because
 /// a document has no standard error.
-pub(crate) fn conditions(gate: Option<&Gate>) -> Block {
+pub(crate) fn conditions_block(gate: Option<&Gate>) -> Block {
     let Some(gate) = gate else { return Block::Lines(Vec::new()) };
     let (state, heading) = match gate.verdict {
         GateVerdict::Failed => ("failed", "Conditions: FAILED"),

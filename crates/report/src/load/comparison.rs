@@ -3,10 +3,9 @@
 mod grounds;
 mod shown;
 
-use wirebench_schema::{
-    environment::Environment,
-    load::{LoadResult, NamedRequests},
-};
+pub use grounds::LoadSide;
+
+use wirebench_schema::load::NamedRequests;
 use wirebench_stats::Estimate;
 
 use super::view::cell;
@@ -14,18 +13,8 @@ use crate::{
     analysis::JudgedRatio,
     by_name::requests,
     compare::{Differences, NotComparable},
-    gates::Gate,
-    view::{Cell, ComparisonFacts, Ratio, Reference},
+    view::{Cell, ComparisonFacts, Gate, Ratio, Reference},
 };
-
-#[derive(Clone, Copy, Debug)]
-pub struct LoadSide<'a> {
-    /// What it is called, usually its folder.
-    pub name: &'a str,
-    pub result: &'a LoadResult,
-    /// The machine of the generator, where it is known.
-    pub environment: Option<&'a Environment>,
-}
 
 /// Two loads compared.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use super::{Load, charts, doubts};
 use crate::{
     by_name, distribution,
     document::{Block, Column, Document, Table},
-    gates::conditions_block,
+    gates::words::conditions_block,
     load_text::{Detail, Wanted, load_text},
     load_words,
     origin::Origin,

@@ -10,8 +10,8 @@ use crate::{
 use wirebench_schema::labels::Labels;
 use wirebench_schema::load::{
     EngineChoice, ErrorCounts, Fairness, GeneratorPart, Interval, LatencyFigure, LatencySummary,
-    LoadConfig, LoadModel, NamedRequests, Offered, Phase, RateCurve, RateStep, RequestFile,
-    RequestOrder, ThreadRate,
+    LoadConfig, LoadModel, LoadReport, NamedRequests, Offered, Phase, RateCurve, RateStep,
+    RequestFile, RequestOrder, ThreadRate,
 };
 
 fn latency(scale_ns: u64) -> LatencySummary {

@@ -1,18 +1,20 @@
-//! The view of a load: a cell for all requests, and one for the requests of each name.
+//! The view of a load, a cell for all requests and one for the requests of each name, and the result of its conditions.
 
-use wirebench_judge::load::verdict;
+use wirebench_judge::load::{not_valid, verdict};
 use wirebench_schema::{
+    gate::Condition,
     journal::Bound,
     load::{LatencyFigure, LoadConfig, LoadModel, LoadReport, LoadResult, NamedRequests},
     suite::Phase,
 };
 
-use super::{document::sentence, doubts};
+use super::document::sentence;
 use crate::{
     analysis::Metric,
     build::{constant_rate, of_requests},
     by_name::{only_name, requests},
-    view::{Cell, CellId, FORMAT, ResultView, Runs, Source, Verb},
+    gates::{self, Evidence},
+    view::{Cell, CellId, FORMAT, Gate, ResultView, Runs, Source, Verb},
 };
 
 /// The name of every load.
@@ -42,7 +44,7 @@ pub(super) fn view(result: &LoadResult) -> ResultView<'_> {
     }
 }
 
-pub(crate) fn cell(report: &LoadReport, requests: &NamedRequests) -> Cell {
+pub(super) fn cell(report: &LoadReport, requests: &NamedRequests) -> Cell {
     let (verdict, doubts) = (verdict(report), doubts(report));
     let (valid, is_limited) = (doubts.is_empty(), verdict.limit == Bound::Generator);
     let of = cell_of(&report.config);
@@ -84,4 +86,19 @@ pub(super) fn cell_of(config: &LoadConfig) -> Cell {
         rate: constant_rate(&config.model),
         ..Cell::default()
     }
+}
+
+/// Why the figures are not those of the load that was asked for.
+pub(crate) fn doubts(report: &LoadReport) -> Vec<String> {
+    match report.requests {
+        0 => vec!["no valid reply".to_owned()],
+        _ => not_valid(report),
+    }
+}
+
+/// The conditions on a load.
+#[must_use]
+pub fn gate(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
+    let cells: Vec<Cell> = requests(report).map(|it| cell(report, &it)).collect();
+    gates::judge(conditions, Evidence { verb: Verb::Load, cells: &cells, ..Evidence::default() })
 }

@@ -4,11 +4,19 @@
 use wirebench_judge::load::{kept, verdict as verdict_of};
 use wirebench_schema::{journal::Bound, load::LoadReport};
 
-use super::Detail;
 use crate::{
     document::{Paint, Shade},
     load_words, wrk_units,
 };
+
+/// How much detail the text shows.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Detail {
+    #[default]
+    Needed,
+    /// Everything (`-L`).
+    Everything,
+}
 
 /// Jain's index below which a load is reported as uneven.
 const EVEN: f64 = 0.9;

@@ -51,7 +51,7 @@ pub(super) const fn traits(column: Column) -> Traits {
 }
 
 /// Whether the document itself gives the ratio to another row.
-pub(super) const fn is_relative(column: Column) -> bool {
+pub(crate) const fn is_relative(column: Column) -> bool {
     matches!(column, Column::RequestsPerSecondRatio | Column::RequestsPerSecondPercent)
 }
 

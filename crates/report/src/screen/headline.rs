@@ -13,8 +13,8 @@ use super::{
 use crate::{
     analysis::Metric,
     idle_words,
-    table::{count, headline::suite},
-    table_units::percent,
+    table::headline::suite,
+    table_units::{count, percent},
 };
 
 /// Rows that a sentence names; the others are counted.

@@ -28,7 +28,7 @@ use crate::{
     by_name,
     chart::ratio::{LEGEND, RINGS},
     document::{Block, Document},
-    gates::conditions_block,
+    gates::words::conditions_block,
     generators,
     origin::Origin,
     pairs,

@@ -8,8 +8,11 @@ use wirebench_schema::{
 };
 use wirebench_stats::MIN_COHORTS;
 
-use super::count;
-use crate::{analysis::WorkloadRows, idle_words, table_units::percent};
+use crate::{
+    analysis::WorkloadRows,
+    idle_words,
+    table_units::{count, percent},
+};
 
 /// Blocks with which an interval is usually narrow enough to be of use.
 const USUAL_BLOCKS: u32 = 4;

@@ -13,8 +13,10 @@ use wirebench_schema::{
 };
 
 use crate::{
-    load_words::describe_stop, order::grouped, published_rows::few, table::count,
-    table_units::bytes,
+    load_words::describe_stop,
+    order::grouped,
+    published_rows::few,
+    table_units::{bytes, count},
 };
 
 /// Workloads that a difference names; more are counted.

@@ -11,8 +11,7 @@ use crate::{
     analysis::Metric,
     chart::{Chart, ChartKind, HeatCell, Heatmap, Line, Point},
     document::Block,
-    table::count,
-    table_units::{latency, thousands},
+    table_units::{count, latency, thousands},
     view::Cell,
 };
 

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     analysis::{Metric, MetricFacts},
     document::{self, Block, Column, Document, Table},
-    gates::conditions_block,
+    gates::words::conditions_block,
     origin::Origin,
     screen::html::servers,
     table_units::{latency, thousands},

@@ -1,7 +1,5 @@
 //! A search for the highest rate: what was found, and what each rate did.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
 use wirebench_schema::{
@@ -15,9 +13,8 @@ use super::{invalid, refusals};
 use crate::{
     analysis::Metric,
     build::of_workload,
-    table::count,
-    table_units::thousands,
-    view::{Cell, Figure, Runs},
+    table_units::{count, thousands},
+    view::{Cell, Figure, ProbedRate, Runs},
 };
 
 /// A server that uses less than this share of its CPU time is not at its limit.
@@ -36,31 +33,6 @@ pub(crate) struct RateSearch<'a> {
     pub(super) closed_loop_requests_per_second: Option<f64>,
     /// The lowest first.
     pub(super) rates: Vec<ProbedRate>,
-}
-
-/// What the runs at one rate say together.
-#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
-pub struct ProbedRate {
-    /// The rate that was asked for.
-    pub requests_per_second: u64,
-    /// Runs at it.
-    pub runs: usize,
-    /// In how many of them all objectives held.
-    pub held: usize,
-    /// Runs that missed because of the load generator.
-    pub generator_late: usize,
-    /// Runs that missed because others used the CPUs.
-    pub held_back_by_others: usize,
-    /// Runs in which replies failed.
-    pub failing: usize,
-    /// Runs without figures.
-    pub failed: usize,
-    /// Figures of latency by name, in nanoseconds: the median over the runs.
-    pub latency_ns: BTreeMap<&'static str, f64>,
-    /// CPU time of the server's process tree per request: the median over the runs.
-    pub server_cpu_ns_per_request: Option<f64>,
-    /// Why runs missed, the first reason of each kind.
-    pub reasons: Vec<String>,
 }
 
 impl<'a> RateSearch<'a> {

@@ -1,7 +1,5 @@
 //! A sweep over workers and connections: a cell for each combination, and which of them are slower than the best one.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     id::VariantId,
@@ -14,7 +12,7 @@ use super::{invalid, place, refusals};
 use crate::{
     analysis::{Analysis, Compared, Metric, Values, WorkloadRows},
     build::cell,
-    view::{Cell, Figure},
+    view::{Cell, CellRank, Figure},
 };
 
 /// The combinations that were run, with the place of each.
@@ -30,20 +28,6 @@ pub(crate) struct Sweep<'a> {
     pub(super) connections: Vec<usize>,
     /// Row by row, each before the cells of its requests by name.
     pub(super) all: Vec<Cell>,
-}
-
-/// How a cell compares with the best one.
-#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CellRank {
-    /// It has the highest median.
-    Best,
-    /// It is not significantly slower than any other, and its own interval reaches the best one.
-    Alike,
-    /// It is slower.
-    Slower,
-    /// It has no valid figures, too few, too different ones, or a bound below the best one.
-    Unknown,
 }
 
 impl<'a> Sweep<'a> {

@@ -9,8 +9,7 @@ use super::{
 };
 use crate::{
     analysis::Metric,
-    table::count,
-    table_units::{latency, thousands},
+    table_units::{count, latency, thousands},
     view::{Cell, Figure},
 };
 

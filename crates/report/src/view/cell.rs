@@ -10,11 +10,10 @@ use wirebench_schema::{
     suite::{Phase, Workload},
 };
 
-use super::Figure;
+use super::{CellRank, Figure};
 use crate::{
     analysis::{Metric, MetricFacts, Role},
     table_units::numbered,
-    tune::CellRank,
 };
 
 /// The load, requests and server of a cell.

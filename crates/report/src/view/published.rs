@@ -1,17 +1,16 @@
-//! The rows and the tables of the document that a suite repeats.
+//! The document that a suite repeats: its rows, its tables, and what became of its conclusions.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use wirebench_schema::{
     id::VariantId,
-    suite::{Document, PublishedRow},
+    suite::{Column, Document, PublishedRow, Relation, RowState},
 };
+use wirebench_stats::Estimate;
 
 use crate::{
-    analysis::Analysis,
-    conclusions::{self, ConclusionReport},
-    published_rows,
-    published_table::{ComparedTable, tables},
+    analysis::{JudgedRatio, Metric, Reads, metric},
+    notes::Remark,
 };
 
 /// The document that the suite repeats.
@@ -40,18 +39,154 @@ pub struct PublishedRowReport<'a> {
     pub not_measured: Option<String>,
 }
 
-/// The document of `journal` with all of its rows that have a state.
-pub(crate) fn published<'a>(analysis: &'a Analysis<'_>) -> Option<PublishedReport<'a>> {
-    let journal = analysis.journal;
-    let published = published_rows::document(journal)?;
-    let rows = published_rows::in_order(published).into_iter();
-    let rows = rows.map(|(variant, row)| PublishedRowReport {
-        variant,
-        row,
-        comparable: row.state.is_comparable(),
-        not_measured: published_rows::reason(journal, variant),
-    });
-    let rows = rows.collect();
-    let (document, tables) = (published.document.clone(), tables(analysis));
-    Some(PublishedReport { document, rows, tables, conclusions: conclusions::judge(analysis) })
+/// A table of the document.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[schemars(rename = "PublishedTableReport")]
+pub(crate) struct ComparedTable<'a> {
+    /// Its section.
+    pub(crate) section: &'a str,
+    /// The unit that its heads do not have.
+    #[serde(skip)]
+    pub(crate) unit: Option<String>,
+    /// The name of the row that ratios refer to; absent where the document itself gives ratios.
+    #[serde(skip)]
+    pub(crate) reference: Option<String>,
+    /// The columns of each row.
+    pub(crate) columns: Vec<ComparedColumn<'a>>,
+    /// The rows in the order of the document.
+    pub(crate) rows: Vec<ComparedRow<'a>>,
+}
+
+/// A column of a table of the document.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[schemars(rename = "PublishedColumn")]
+pub(crate) struct ComparedColumn<'a> {
+    /// Its heading.
+    pub(crate) head: &'a str,
+    /// The workload of its figures.
+    pub(crate) workload: &'a str,
+    /// What they are, with the unit.
+    pub(crate) column: Column,
+    /// The metric of its ratios, by the name that it has in `figures` of a row; absent where there are none.
+    #[schemars(with = "Option<String>")]
+    #[serde(serialize_with = "metric::field")]
+    pub(crate) metric: Option<Metric>,
+    /// The row that ratios refer to.
+    #[serde(rename = "baseline")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) reference: Option<&'a VariantId>,
+}
+
+/// A row of a table of the document.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[schemars(rename = "PublishedTableRow")]
+pub(crate) struct ComparedRow<'a> {
+    /// As printed.
+    pub(crate) name: String,
+    /// The variant that is measured for it.
+    #[schemars(with = "String")]
+    pub(crate) variant: &'a VariantId,
+    /// Absent in a journal of an older wirebench.
+    #[serde(skip)]
+    pub(crate) state: Option<RowState>,
+    /// One for each column.
+    pub(crate) cells: Vec<ComparedCell>,
+}
+
+/// A published figure and the measured one.
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+#[schemars(rename = "PublishedCell")]
+pub(crate) struct ComparedCell {
+    /// As published.
+    pub(crate) published: f64,
+    /// The median here; absent where it was not measured or is not valid, and of columns of ratios.
+    pub(crate) measured: Option<f64>,
+    /// Whether the row may be compared. False without a measured figure.
+    #[serde(rename = "valid")]
+    pub(crate) is_valid: bool,
+    /// Whether the measured figure is a lower bound.
+    #[serde(rename = "lower_bound", serialize_with = "is_bound")]
+    #[schemars(with = "bool")]
+    pub(crate) sign: &'static str,
+    /// The published figure relative to the baseline's; absent of columns of ratios.
+    pub(crate) published_ratio: Option<f64>,
+    /// The ratio here; absent of the baseline itself, and without valid figures of both rows.
+    #[serde(rename = "measured_ratio", serialize_with = "estimate")]
+    #[schemars(with = "Option<Estimate>")]
+    pub(crate) ratio: Option<JudgedRatio>,
+    /// True of a valid figure to which ratios refer.
+    #[serde(skip)]
+    pub(crate) is_reference: bool,
+}
+
+/// What became of a conclusion, or of one of its pairs.
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// It is so here too. A conclusion holds if all of its measured pairs do.
+    Holds,
+    /// It is the other way round. A conclusion is reversed by one pair.
+    Reversed,
+    /// The figures show neither.
+    Inconclusive,
+    /// A row was not measured, is not valid, or is another program.
+    NotMeasured,
+}
+
+/// A conclusion of the document.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct ConclusionReport {
+    /// The document's own sentence in quotation marks, or what its tables show.
+    pub sentence: String,
+    /// Whether it is the document's own.
+    pub is_quote: bool,
+    /// What is compared.
+    pub column: Column,
+    /// How much more or less the document says that it is, such as `by 60 %`.
+    pub said: Option<String>,
+    /// Whether one pair is enough.
+    pub some: bool,
+    /// What became of it.
+    pub answer: Answer,
+    /// Why sizes may differ, each with what shows it, or marked as a guess.
+    pub reasons: Vec<String>,
+    /// Its pairs of rows.
+    pub pairs: Vec<PairReport>,
+}
+
+/// Two rows of which a conclusion says which one has more.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct PairReport {
+    /// The workload of the first row.
+    pub workload: String,
+    /// That of the second row, if it is another one.
+    pub against: Option<String>,
+    /// The variant of the first row.
+    pub row: String,
+    /// Which of the two has more.
+    pub relation: Relation,
+    /// The variant of the second row.
+    pub reference: String,
+    /// The variant by which both figures are divided first.
+    pub relative_to: Option<String>,
+    /// The first published figure over the second.
+    pub published: f64,
+    /// The same of the figures here; absent where they cannot be compared.
+    pub measured: Option<Estimate>,
+    /// How the measured ratio is to be read.
+    pub reads: Option<Reads>,
+    /// What became of it.
+    pub answer: Answer,
+    /// Why it is inconclusive or not measured.
+    #[schemars(with = "Option<String>")]
+    pub(crate) why: Option<Remark>,
+}
+
+/// A measured figure with a sign in front of it is a bound.
+fn is_bound<S: Serializer>(sign: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(!sign.is_empty())
+}
+
+fn estimate<S: Serializer>(ratio: &Option<JudgedRatio>, serializer: S) -> Result<S::Ok, S::Error> {
+    ratio.as_ref().map(|it| it.estimate).serialize(serializer)
 }

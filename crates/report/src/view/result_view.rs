@@ -12,14 +12,8 @@ use wirebench_schema::{
     printable::printable_json,
 };
 
-use super::{Cell, Figure, PublishedReport};
-use crate::{
-    analysis::{BaselineCheck, MachineStates, Metric, MetricFacts, Role},
-    compare::{Difference, LeftOut, Yardstick},
-    gates::Gate,
-    tune::ProbedRate,
-    why::Why,
-};
+use super::{Cell, ComparisonFacts, Figure, Gate, PublishedReport, SearchFacts, Why};
+use crate::analysis::{BaselineCheck, MachineStates, Metric, MetricFacts, Role};
 
 /// The version of the JSON of results. It grows whenever a field changes its meaning or goes away.
 pub const FORMAT: u32 = 4;
@@ -113,33 +107,6 @@ pub struct LoadFacts<'a> {
     pub baseline_check: BTreeMap<&'static str, BaselineCheck>,
     /// The states of the machine in its slices, and the one whose slices alone are compared.
     pub machine_states: MachineStates,
-}
-
-/// The grounds for and against the comparison of two results.
-#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
-pub struct ComparisonFacts {
-    /// Differences that `--force` overruled.
-    pub forced: Vec<Difference>,
-    /// What may be the cause of changes, or keep them from being seen, each as a sentence.
-    pub warnings: Vec<String>,
-    /// Versions of entries that differ, each as a sentence. Often they are what is compared.
-    pub versions: Vec<String>,
-    /// True if every row is the same program, and versions, machine and settings are the same too, so that no figure
-    /// is compared.
-    pub nothing_differs: bool,
-    /// How much the baselines themselves changed that are the same program in both results.
-    pub baseline_drift: Vec<Yardstick>,
-    /// Cells that were not compared.
-    pub left_out: Vec<LeftOut>,
-}
-
-/// The measurements of a search besides its result.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct SearchFacts<'a> {
-    /// The rate that a closed loop with as many connections reached.
-    pub closed_loop_requests_per_second: Option<f64>,
-    /// The runs at each rate, the lowest first.
-    pub rates: &'a [ProbedRate],
 }
 
 impl<'a> Source<'a> {

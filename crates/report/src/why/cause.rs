@@ -1,14 +1,13 @@
 //! The function that explains most of the difference of CPU time between two profiles: the most specific one whose
 //! time, with all functions that it calls, differs by nearly as much as that of any other.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
 };
 
 use super::figures::{Function, Stacks, added, differ, functions};
+use crate::view::CpuCause;
 
 /// A function that explains this share of what the first one does explains nearly as much.
 const NEARLY: f64 = 0.8;
@@ -20,19 +19,6 @@ const MOST: f64 = 2.0;
 const TIME_SHARE: f64 = 0.03;
 /// A function with a smaller share of the CPU time may be in one profile alone by chance.
 const BY_CHANCE: f64 = 0.01;
-
-/// A function that explains most of the difference of CPU time.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct CpuCause {
-    /// The function.
-    pub symbol: String,
-    /// The function of the other server with the same caller, if it has another name there.
-    pub instead_of: Option<String>,
-    /// CPU time per request in it and all functions that it calls, in nanoseconds: of this server and of the other one.
-    pub total_ns: [f64; 2],
-    /// The share of the difference that it explains.
-    pub share: f64,
-}
 
 /// The cause between two profiles with this CPU time of a request and this many samples.
 pub(super) fn cause(mut stacks: Stacks, all: [f64; 2], samples: [u64; 2]) -> Option<CpuCause> {

@@ -1,67 +1,19 @@
 //! The figures of one profile per request, and their differences from another one. Pure; also their form in JSON.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::journal::{self, Profile, WhyOutcome};
 
 use super::{
-    cause::{self, CpuCause},
+    cause,
     names::{self, KERNEL},
     profile,
 };
+use crate::view::{Frame, Why};
 
 /// With fewer samples, a function with a tenth of the CPU time has a third more or less of it by chance.
 pub(super) const LEAST_SAMPLES: u64 = 100;
 /// A difference within this many standard errors of sampling is none.
 const ERRORS: f64 = 2.0;
-
-/// A profile, and what differs from that of the baseline. It counts in no other figure.
-#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
-pub struct Why<'a> {
-    /// The variant.
-    pub variant: String,
-    /// The workload's name.
-    pub workload: &'a str,
-    /// The variant that it is compared with; absent for that one itself, and without its profile.
-    pub compared_with: Option<String>,
-    /// What differs most, or why there is no profile.
-    pub sentence: String,
-    /// Why there is no profile; otherwise null.
-    pub failure: Option<&'a str>,
-    /// System calls per request by name, the most frequent first in `calls_differ`.
-    pub calls_per_request: BTreeMap<&'a str, f64>,
-    /// Context switches per request.
-    pub context_switches_per_request: Option<f64>,
-    /// CPU time per request while stacks were sampled, in nanoseconds.
-    pub cpu_ns_per_request: Option<f64>,
-    /// The part of it in the kernel.
-    pub kernel_ns_per_request: Option<f64>,
-    /// Samples of stacks.
-    pub samples: u64,
-    /// Functions by the CPU time that they take themselves, the most first.
-    pub frames: Vec<Frame>,
-    /// System calls per request that differ, the largest difference first: this variant minus the other one.
-    pub calls_differ: Vec<(&'a str, f64)>,
-    /// Functions that differ, the largest difference of their own time first.
-    /// Differences within twice the standard error of sampling are absent, and all with fewer than 100 samples.
-    pub frames_differ: Vec<Frame>,
-    /// The function that explains most of the difference of CPU time; null if that is less than 3 %, if no function
-    /// explains a fifth of it, or with fewer than 100 samples.
-    pub cause: Option<CpuCause>,
-}
-
-/// A function, or the difference of it between two profiles.
-#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
-pub struct Frame {
-    /// Its symbol without what differs between two builds or places, or the file of one that has none; `_[k]` at the
-    /// end means the kernel.
-    pub symbol: String,
-    /// CPU time per request in the function itself, in nanoseconds.
-    pub self_ns: f64,
-    /// The same with all functions that it calls.
-    pub total_ns: f64,
-}
 
 impl<'a> Why<'a> {
     /// The figures, without the sentence.

@@ -2,11 +2,12 @@
 
 use wirebench_schema::journal::{self, Journal};
 
-use super::{figures::Why, flame, sentence::name, whys};
+use super::{flame, sentence::name, whys};
 use crate::{
     analysis::WorkloadRows,
     document::{Block, Cell, Column, Table},
     table_units::{latency, percent},
+    view::Why,
     wrap::cut,
 };
 

@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 use wirebench_schema::journal::Profile;
 
-use super::{
-    figures::{LEAST_SAMPLES, Why},
-    names::KERNEL,
-};
-use crate::table_units::latency;
+use super::{figures::LEAST_SAMPLES, names::KERNEL};
+use crate::{table_units::latency, view::Why};
 
 /// Calls that do the same for a server: one in place of another is no difference.
 const PURPOSES: [(&str, &[&str]); 3] = [

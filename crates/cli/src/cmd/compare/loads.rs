@@ -4,7 +4,7 @@ use std::path::Path;
 use wirebench_report::{
     compare::Differences,
     gates,
-    load::{LoadSide, compare_loads},
+    load::{self, LoadSide, compare_loads},
 };
 
 use super::{Arguments, refusal};
@@ -33,13 +33,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Option<Exit>> {
              such as 'p99 > 5ms', or use `wirebench ab`"
         )));
     }
-    let report = &new.result.report;
-    arguments.delivery.gate.check(&gates::scope_of_load("compare", &report.config))?;
+    arguments.delivery.gate.check(&gates::scope_of_load("compare", &new.result.report.config))?;
     let [old_name, new_name] = [&arguments.old, &arguments.new].map(|it| it.display().to_string());
     let differences = if arguments.force { Differences::Force } else { Differences::Refuse };
     let mut comparison = compare_loads(&side(&old, &old_name), &side(&new, &new_name), differences)
         .map_err(|reason| incomparable(refusal(&reason, &old_name, &new_name)))?;
-    comparison.gate = gates::of_load(report, conditions);
+    comparison.gate = load::gate(&new.result.report, conditions);
     let gate = comparison.gate.as_ref();
     arguments.delivery.show("compare", &comparison, gate, || comparison.text()).map(Some)
 }

@@ -3,8 +3,7 @@
 use super::{DetectedDifference, Detection};
 use crate::{
     interval::change,
-    table::count,
-    table_units::percent,
+    table_units::{count, percent},
     wrap::{WIDTH, wrap},
 };
 

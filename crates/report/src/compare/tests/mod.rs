@@ -17,6 +17,7 @@ use crate::{
     fixtures::alter_all,
     gates::GateVerdict,
 };
+use wirebench_schema::environment::Environment;
 use wirebench_schema::journal::{Bound, Journal, Outcome, Unavailable};
 
 /// The change of a figure of `go/net`.

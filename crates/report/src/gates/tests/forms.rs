@@ -35,7 +35,7 @@ fn every_verb_has_its_conditions_in_json_and_documents() {
     assert!(screen::page(&analysis, &facts).contains(&gate_lines(&gate).join("\n")));
 
     let result = LoadResult { report: load(), ..LoadResult::default() };
-    let gate = of_load(&result.report, &conditions(&["p99 > 1ms", "errors > 20"])).unwrap();
+    let gate = load::gate(&result.report, &conditions(&["p99 > 1ms", "errors > 20"])).unwrap();
     let report = Load { result: &result, machine: None, gate: Some(&gate) };
     assert_has_conditions("load", &report, &gate);
     assert_eq!(LoadResult::parse(&report.json()).unwrap().unwrap(), result, "it reads back");
@@ -47,6 +47,6 @@ fn every_verb_has_its_conditions_in_json_and_documents() {
 
     let swept = swept();
     let tuned = Tuned::of(&swept).unwrap();
-    let gate = of_tune(&tuned, &conditions(&["req/s < 110k", "req/s < 1k"])).unwrap();
+    let gate = tune::gate(&tuned, &conditions(&["req/s < 110k", "req/s < 1k"])).unwrap();
     assert_has_conditions("tune", &Tuned { gate: Some(gate.clone()), ..tuned }, &gate);
 }

@@ -2,18 +2,29 @@
 
 use std::collections::BTreeSet;
 use wirebench_judge::load::verdict;
-use wirebench_schema::load::LoadConfig;
+use wirebench_schema::{
+    environment::Environment,
+    load::{LoadConfig, LoadResult},
+};
 
-use super::LoadSide;
 use crate::{
     compare::{
-        Difference, differing_replies, differing_requests, doubts_of_pair, fields, other_machine,
-        plain,
+        differing_replies, differing_requests, doubts_of_pair, fields, other_machine, plain,
     },
     idle_words,
-    load::doubts,
+    load::view::doubts,
     load_words,
+    view::Difference,
 };
+
+#[derive(Clone, Copy, Debug)]
+pub struct LoadSide<'a> {
+    /// What it is called, usually its folder.
+    pub name: &'a str,
+    pub result: &'a LoadResult,
+    /// The machine of the generator, where it is known.
+    pub environment: Option<&'a Environment>,
+}
 
 /// Fields of the configuration that may differ: where the server is, how replies are checked, and what
 /// is compared by itself.

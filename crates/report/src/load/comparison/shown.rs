@@ -6,7 +6,7 @@ use crate::{
     analysis::{Metric, MetricFacts, Reads},
     document::{Block, Document, Paint, Table},
     figure_text::{self, or_absent},
-    gates::conditions_block,
+    gates::words::conditions_block,
     origin::Origin,
     view::{Cell, FORMAT, Figure, ResultView, Source, Verb},
 };

@@ -9,7 +9,8 @@ use crate::{
     schemas::tests::valid,
 };
 use std::sync::LazyLock;
-use wirebench_schema::load::{IdleMode, LoadModel, RateCurve, RequestOrder};
+use wirebench_schema::environment::Environment;
+use wirebench_schema::load::{IdleMode, LoadModel, LoadResult, RateCurve, RequestOrder};
 
 fn environment(cpu_model: &str) -> Environment {
     Environment { cpu_model: Some(cpu_model.to_owned()), ..Environment::default() }

@@ -1,13 +1,13 @@
 //! The first charts of a scenario: a bar for each server, in the order of the table, with its figure and the
 //! comparison at the end.
 
-use super::super::{
-    figures::{cell, factor, subject},
-    model::{Block, Column, Group, Outcome, Value},
-};
 use crate::{
     analysis::{Metric, MetricFacts},
     chart::{Bar, Chart, ChartKind},
+    screen::{
+        figures::{cell, factor, subject},
+        model::{Block, Column, Group, Outcome, Value},
+    },
 };
 
 /// Charts of the first load, which is the saturated one if there is one: what its rows are compared by, and

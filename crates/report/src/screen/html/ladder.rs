@@ -5,10 +5,11 @@ use wirebench_schema::{
     load::{LoadModel, RateCurve},
 };
 
-use super::{super::figures::rate, lines};
+use super::lines;
 use crate::{
     analysis::{Metric, WorkloadRows},
     chart::{Chart, ChartKind, Point},
+    screen::figures::rate,
     shown::{Shown, shown},
     table_units::latency,
 };

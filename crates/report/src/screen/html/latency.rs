@@ -2,15 +2,15 @@
 
 use wirebench_schema::{journal::Journal, load::LatencySummary, suite::Phase};
 
-use super::super::{
-    model,
-    row::{name, place, with_figures},
-};
 use crate::{
     analysis::{Row, WorkloadRows},
     chart::{Chart, ChartKind, Line, Point},
     distribution::Distribution,
     document::{Block, Column, Table},
+    screen::{
+        model,
+        row::{name, place, with_figures},
+    },
     shown::{Shown, shown},
     table_units::latency,
 };

@@ -2,11 +2,11 @@
 
 use wirebench_schema::journal::Journal;
 
-use super::super::row::{name, place, with_figures};
 use crate::{
     analysis::{Row, WorkloadRows},
     chart::{Line, Point},
     order::grouped,
+    screen::row::{name, place, with_figures},
 };
 
 /// The points of each server in the order of the loads. Rows that had another load have none.

@@ -1,13 +1,13 @@
 //! Where the CPU time of each server goes: user and kernel mode, and how often its threads wait.
 
-use super::super::{
-    model,
-    row::{name, with_figures},
-};
 use crate::{
     analysis::{Metric, Row, WorkloadRows},
     document::{Block, Cell, Column, Table},
     order::grouped,
+    screen::{
+        model,
+        row::{name, with_figures},
+    },
 };
 
 const LEGEND: &str = "User and kernel mode: shares of the CPU time of all instances over their lives, in ticks of \

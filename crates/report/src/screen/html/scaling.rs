@@ -6,13 +6,14 @@ use wirebench_schema::{
     suite::{Phase, Workload},
 };
 
-use super::{super::adapter::title, lines};
+use super::lines;
 use crate::{
     analysis::{Metric, MetricFacts, WorkloadRows},
     chart::{Chart, ChartKind, Point},
     document::Block,
     load_words::{describe_payload, describe_shape},
     order::grouped,
+    screen::adapter::title,
     shown::{Shown, shown},
     table_units::bytes,
 };

@@ -8,14 +8,14 @@ use wirebench_schema::{
 };
 use wirebench_stats::PairLevel;
 
-use super::super::{
-    figures::{cell, head, subject},
-    model::{Block, Column, Group, Outcome, Value},
-    row::{is_listed, name},
-};
 use crate::{
     analysis::{JudgedRatio, Row, WorkloadRows},
     chart::{Axis, ratio},
+    screen::{
+        figures::{cell, head, subject},
+        model::{Block, Column, Group, Outcome, Value},
+        row::{is_listed, name},
+    },
     shown::shown,
     table_units::percent,
 };

@@ -9,9 +9,8 @@ use crate::{
     document::{self, Align, Block, Table},
     figure_text::{ABSENT, factor},
     published_rows,
-    published_table::{
-        ComparedCell, ComparedColumn, ComparedRow, ComparedTable, measured, published, tables,
-    },
+    published_table::{is_relative, measured, published, tables},
+    view::{ComparedCell, ComparedColumn, ComparedRow, ComparedTable},
 };
 
 const HEAD: &str = "published /\n  measured";
@@ -32,7 +31,7 @@ pub(crate) fn sections(analysis: &Analysis<'_>) -> Vec<Block> {
 }
 
 /// The rows of the document: how the programs compare.
-pub(in crate::table) fn rows(analysis: &Analysis<'_>) -> Block {
+pub(crate) fn rows(analysis: &Analysis<'_>) -> Block {
     Block::section("rows of the document", published_rows::lines(analysis.journal))
 }
 
@@ -43,7 +42,7 @@ fn section(table: &ComparedTable<'_>) -> Block {
     let mut columns = vec![document::Column::left(HEAD)];
     for column in &table.columns {
         let figure = document::Column {
-            align: if column.is_relative() { Align::Interval } else { Align::Right },
+            align: if is_relative(column.column) { Align::Interval } else { Align::Right },
             group: Some(String::new()),
             ..document::Column::left(broken(column.head))
         };
@@ -61,7 +60,7 @@ fn section(table: &ComparedTable<'_>) -> Block {
 
 /// Whether a column of ratios follows the figures.
 const fn has_ratio(column: &ComparedColumn<'_>) -> bool {
-    column.metric.is_some() && !column.is_relative()
+    column.metric.is_some() && !is_relative(column.column)
 }
 
 /// A head in two lines, if it is long: broken near its middle.
@@ -102,8 +101,8 @@ fn of_this_run(column: &ComparedColumn<'_>, cell: &ComparedCell) -> String {
     let mark = if cell.is_valid { "" } else { "!" };
     match (cell.measured, &cell.ratio) {
         (Some(value), _) => format!("{}{}{mark}", cell.sign, measured(column.column, value)),
-        (None, Some(ratio)) if column.is_relative() => relative(column.column, ratio, scale),
-        _ if column.is_relative() && cell.is_reference => measured(column.column, scale),
+        (None, Some(ratio)) if is_relative(column.column) => relative(column.column, ratio, scale),
+        _ if is_relative(column.column) && cell.is_reference => measured(column.column, scale),
         _ => ABSENT.to_owned(),
     }
 }

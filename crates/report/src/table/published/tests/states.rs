@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     analysis::Analysis,
+    build::run,
     document::{Document, Paint},
     fixtures::{add_reason, reason},
 };
@@ -105,11 +106,11 @@ fn tables(journal: &Journal) -> String {
 fn json_has_the_state_of_each_row_and_both_ratios() {
     let journal = apart();
     let analysis = Analysis::of(&journal);
-    let text = serde_json::to_string_pretty(&crate::view::published(&analysis)).unwrap();
+    let text = serde_json::to_string_pretty(&run(&analysis, None).published).unwrap();
     assert_golden("published/report.json", &(text + "\n"));
     let mut smoke = apart();
     smoke.start.scale = Scale::Smoke;
-    assert!(crate::view::published(&Analysis::of(&smoke)).is_none());
+    assert!(run(&Analysis::of(&smoke), None).published.is_none());
 }
 
 #[test]
