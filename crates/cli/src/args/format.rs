@@ -18,7 +18,7 @@ pub(crate) const GROUP: &str = "form";
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 #[group(id = GROUP, multiple = false)]
 pub(crate) struct FormatOption {
-    /// Form of the result [default: text]
+    /// Form of the result; without it text
     #[arg(long, value_name = "NAME", value_parser = one_of(Format::ALL))]
     format: Option<Format>,
     /// Short for --format json

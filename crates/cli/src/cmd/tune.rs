@@ -183,13 +183,14 @@ impl Arguments {
         if self.objectives.is_empty() {
             (model.stop, model.warmup) = (Stop::After(sweep::WINDOW), sweep::WARM_UP);
         }
+        let has_model = patch.has_rate() || patch.closed.is_some() || patch.delay.is_some();
+        if has_model && !self.objectives.is_empty() {
+            return Err(usage(
+                "with --objective the search chooses the rate: omit --rate, --ramp, --steps, --closed and --delay",
+            ));
+        }
         if patch.has_rate() {
             model.phase = Phase::Cost;
-            if !self.objectives.is_empty() {
-                return Err(usage(
-                    "with --objective the search chooses the rate: omit --rate, --ramp and --steps",
-                ));
-            }
         } else if !self.objectives.is_empty()
             && (patch.arrivals.is_some() || patch.skip_late.is_some())
         {

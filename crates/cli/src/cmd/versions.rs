@@ -12,7 +12,7 @@ use crate::{args::project::ProjectOption, context::Context, exit::Exit, out, pla
 pub(crate) struct Arguments {
     /// Entries, variants, languages or patterns [default: all]
     names: Vec<String>,
-    /// Print a table in this form [default: text]
+    /// Print a table in this form; without it text
     #[arg(long, value_name = "NAME", value_parser = ["markdown"])]
     format: Option<String>,
     #[command(flatten)]

@@ -58,10 +58,13 @@ pub fn compare_loads<'a>(
 fn against(mut cell: Cell, old: &Cell) -> Cell {
     for figure in &mut cell.figures {
         let Some(before) = old.figure(figure.metric) else { continue };
-        let estimate = Estimate { value: figure.value / before.value, interval: None, samples: 1 };
+        // Two that are 0, such as errors, are the same.
+        let is_same = figure.value.total_cmp(&before.value).is_eq();
+        let value = if is_same { 1.0 } else { figure.value / before.value };
+        let estimate = Estimate { value, interval: None, samples: 1 };
         let reads = figure.reads.with(before.reads.inverse());
         let ratio = JudgedRatio::unjudged(estimate, reads);
-        let is_known = figure.value > 0.0 && before.value > 0.0;
+        let is_known = is_same || figure.value > 0.0 && before.value > 0.0;
         let ratio = Ratio {
             reference: Some(before.value),
             ..Ratio::of(Reference::Older, ratio, figure.valid && before.valid)

@@ -67,18 +67,23 @@ impl<'a> RateSearch<'a> {
 
     /// The rate that was found.
     pub(super) fn cell(&self) -> Cell {
+        let is_confirmed = self.found.is_some_and(|found| found.held > 0);
         let rate = self.found.and_then(|found| {
             let interval = found.low.zip(found.high);
             let interval =
                 interval.map(|(low, high)| Interval { low: low as f64, high: high as f64 });
-            let figure = Figure::of(Metric::Throughput, found.requests_per_second? as f64, true);
+            let rate = found.requests_per_second? as f64;
+            let figure = Figure::of(Metric::Throughput, rate, is_confirmed);
             Some(Figure { interval, ..figure })
         });
         let sum = |of: fn(&ProbedRate) -> usize| self.rates.iter().map(of).sum();
         Cell {
             workers: self.workers(),
-            valid: rate.is_some(),
-            trouble: rate.is_none().then(|| "no rate was found".to_owned()),
+            valid: is_confirmed && rate.is_some(),
+            trouble: match rate {
+                None => Some("no rate was found".to_owned()),
+                Some(_) => (!is_confirmed).then(|| "the rate was not confirmed".to_owned()),
+            },
             runs: Runs {
                 measured: sum(|it| it.runs - it.failed),
                 failed: sum(|it| it.failed),
