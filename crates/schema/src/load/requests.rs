@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 pub use found::RequestFileError;
-pub(in crate::load) use spec::check_head;
+pub(crate) use spec::check_head;
 pub use spec::{Expect, RequestSpec};
 
 use crate::{secrets::Secrets, target::Target};

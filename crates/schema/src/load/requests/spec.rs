@@ -49,7 +49,7 @@ impl Expect {
     }
 
     /// The names of those that say which bodies are correct, as far as they are given.
-    pub(in crate::load) fn of_body<'a>(&self, names: &[&'a str; 5]) -> Vec<&'a str> {
+    pub(crate) fn of_body<'a>(&self, names: &[&'a str; 5]) -> Vec<&'a str> {
         let given =
             [self.body.is_some(), self.body_file.is_some(), self.contains.is_some(), self.any];
         let given = names.iter().zip(given).filter(|(_, is_given)| *is_given);
@@ -57,7 +57,7 @@ impl Expect {
     }
 
     /// Why no reply can be as expected. `names` are those of body, file, text, any body and status.
-    pub(in crate::load) fn check(&self, names: &[&str; 5]) -> Result<(), String> {
+    pub(crate) fn check(&self, names: &[&str; 5]) -> Result<(), String> {
         let [.., contains, any, status] = names;
         if let [first, second, ..] = self.of_body(names)[..] {
             return Err(format!("{first} and {second} contradict each other: omit one"));
@@ -116,7 +116,7 @@ impl RequestSpec {
 }
 
 /// Why a request cannot have this method and these headers.
-pub(in crate::load) fn check_head(
+pub(crate) fn check_head(
     method: &str,
     headers: &[(String, String)],
 ) -> Result<(), String> {
