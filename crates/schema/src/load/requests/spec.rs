@@ -116,10 +116,7 @@ impl RequestSpec {
 }
 
 /// Why a request cannot have this method and these headers.
-pub(crate) fn check_head(
-    method: &str,
-    headers: &[(String, String)],
-) -> Result<(), String> {
+pub(crate) fn check_head(method: &str, headers: &[(String, String)]) -> Result<(), String> {
     for (name, value) in headers {
         let is_header = http::HeaderName::from_bytes(name.as_bytes()).is_ok()
             && http::HeaderValue::from_bytes(value.as_bytes()).is_ok();
