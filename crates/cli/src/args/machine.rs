@@ -4,7 +4,7 @@ use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     time::Duration,
 };
-use wirebench_catalogue::subject::Subject;
+use wirebench_catalogue::subject::{Subject, split};
 use wirebench_experiment::{cohort::MOST_INSTANCES, cut::Cut, measure::RunSettings};
 use wirebench_host::{place::PlacementRequest, place_here};
 use wirebench_schema::{
@@ -115,7 +115,7 @@ impl Conditions {
                 self.host().unwrap_or(Ipv4Addr::LOCALHOST.into()),
                 context.launcher(Some(&placement)),
             )?,
-            agent_command: vec![program, "agent".into()],
+            agent_command: agent_command(program)?,
             cut: Cut::default(),
             most_instances: MOST_INSTANCES,
             load_command,
@@ -176,6 +176,16 @@ impl Conditions {
     /// Whether conformance is checked first; `usual` is how, unless it is to be left out.
     pub(crate) const fn verification(&self, usual: Verification) -> Verification {
         if self.no_verify { Verification::LeftOut } else { usual }
+    }
+}
+
+/// The variable with the command of another generator, as under a profiler.
+const AGENT: &str = "WIREBENCH_AGENT";
+
+fn agent_command(program: String) -> anyhow::Result<Vec<String>> {
+    match std::env::var(AGENT) {
+        Ok(command) => split(&command, AGENT, "'perf record wirebench agent'").map_err(usage),
+        Err(_) => Ok(vec![program, "agent".into()]),
     }
 }
 

@@ -43,7 +43,7 @@ while True:
 #[test]
 fn work_outside_the_slices_is_reported() {
     let with_server = || {
-        let world = World::new();
+        let world = World::that_sends();
         fs::write(world.folder.path().join("defers.py"), DEFERS).unwrap();
         world
     };

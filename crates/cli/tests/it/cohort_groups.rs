@@ -39,7 +39,7 @@ fn a_cohort_that_is_too_large_is_measured_in_groups_with_the_baseline_in_each() 
     running.end().ended(130);
     let before = world.journal();
     assert_eq!(before.runs.len() % 3, 0, "{:#?}", before.runs.len());
-    world.wirebench(&["run", "--resume", folder.to_str().unwrap(), "--quiet"]).assert_reported();
+    world.wirebench(&["run", "--resume", folder.to_str().unwrap(), "--quiet"]).ended(0);
     let journal = world.journal();
     assert_eq!(journal.runs[..before.runs.len()], before.runs, "whole groups are kept");
     let groups = groups(&journal);

@@ -102,7 +102,7 @@ while True:
 fn a_process_that_joins_the_server_on_its_port_during_the_load_leaves_no_figures() {
     let cohorts: &[&str] = &["--procedure=cohorts", "--rounds=2", "--slice=50ms"];
     for procedure in [cohorts, &["--procedure=process", "-d200ms"]] {
-        let world = World::new();
+        let world = World::that_sends();
         let folder = world.folder.path();
         fs::write(folder.join("shares.py"), SHARES).unwrap();
         let mut other = Command::new("python3");
@@ -122,7 +122,7 @@ fn a_process_that_joins_the_server_on_its_port_during_the_load_leaves_no_figures
 /// Long slices, in which the kernel's ticks show what children have used.
 fn runs_of_forks(mode: &str) -> Vec<Measurement> {
     let with_server = || {
-        let world = World::new();
+        let world = World::that_sends();
         fs::write(world.folder.path().join("forks.py"), FORKS).unwrap();
         world
     };

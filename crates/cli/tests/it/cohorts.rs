@@ -98,7 +98,7 @@ fn with_script(text: &str) -> World {
 
 /// A world with [`SERVER`].
 fn with_server() -> World {
-    let world = World::new();
+    let world = World::that_sends();
     fs::write(world.folder.path().join("server.py"), SERVER).unwrap();
     world
 }
@@ -180,7 +180,7 @@ pub(crate) fn assert_failed(journal: &Journal, variant: &str, part: &str) {
 fn loads_over_equal_connections_share_instances_and_the_others_have_their_own_process() {
     let make = || World::new().with_suite("mixed.toml", MIXED);
     let (world, outcome) = undisturbed(make, &["mixed"]);
-    outcome.assert_reported();
+    outcome.ended(0);
     let journal = world.journal();
     assert_eq!(journal.start.procedure, Procedure::Cohorts);
     // Three instances, four loads, two cohorts.
@@ -265,7 +265,7 @@ fn ctrl_c_in_a_cohort_keeps_whole_cohorts_and_resume_makes_the_others() {
     assert_eq!(before.end.unwrap().reason, EndReason::Interrupted);
     assert_eq!(before.runs.len() % 3, 0, "{:#?}", before.runs.len());
     assert!(before.runs.len() < 9);
-    world.wirebench(&["run", "--resume", folder.to_str().unwrap(), "--quiet"]).assert_reported();
+    world.wirebench(&["run", "--resume", folder.to_str().unwrap(), "--quiet"]).ended(0);
     let journal = world.journal();
     assert_eq!(journal.runs[..before.runs.len()], before.runs, "earlier cohorts are kept");
     let places: BTreeSet<_> =
@@ -284,7 +284,7 @@ fn idle_connections_that_the_server_closes_are_made_again_and_count_for_nothing(
     let options =
         ["--server", "python3 server.py {port} 100000000", "--blocks=1", "--slice=1200ms"];
     let (world, outcome) = undisturbed(with_server, &options);
-    outcome.assert_reported();
+    outcome.ended(0);
     let closed = world.folder.path().join("hung-up").exists();
     assert!(closed, "the server closed no connection, so nothing was tested");
     let journal = world.journal();
@@ -303,7 +303,7 @@ fn idle_connections_that_the_server_closes_are_made_again_and_count_for_nothing(
 fn a_server_that_spins_at_rest_is_stopped_while_others_are_loaded() {
     let (world, outcome) =
         undisturbed(|| with_script(SPINS), &["--server", "./my-server {port}", "--blocks=1"]);
-    outcome.assert_reported();
+    outcome.ended(0);
     let journal = world.journal();
     for (_, measured) in measured(&journal, "own/my-server") {
         // All of a CPU, of which other tests may have taken almost everything.
@@ -338,7 +338,7 @@ fn a_server_that_does_not_survive_being_stopped_is_reported() {
 fn a_server_that_still_starts_is_not_taken_for_one_that_never_rests() {
     let (world, outcome) =
         undisturbed(|| with_script(STARTS_LATE), &["--server", "./my-server {port}", "--blocks=1"]);
-    outcome.assert_reported();
+    outcome.ended(0);
     for (_, measured) in measured(&world.journal(), "own/my-server") {
         assert!(measured.instance.unwrap().rest_share < 0.05, "{:?}", measured.instance);
     }

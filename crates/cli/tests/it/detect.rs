@@ -15,7 +15,7 @@ fn detection(world: &World) -> Journal {
 #[test]
 #[ignore = "needs two CPUs"]
 fn known_differences_are_measured_in_the_same_cohorts_and_tried_with_two_cpus() {
-    let world = World::new();
+    let world = World::that_sends();
     let outcome = world.wirebench(&["doctor", "--detect", "--budget", "1s", "--json"]);
     if outcome.code == Some(3) {
         // A machine that is busy with other tests may be too noisy.
@@ -49,7 +49,7 @@ fn known_differences_are_measured_in_the_same_cohorts_and_tried_with_two_cpus() 
 #[test]
 #[ignore = "needs two CPUs"]
 fn a_signal_ends_all_servers_and_says_what_is_missing_with_two_cpus() {
-    let world = World::new();
+    let world = World::that_sends();
     let running = world.start(&["doctor", "--detect"]);
     world.wait_for_process("null-server");
     running.signal(Signal::INT);
@@ -61,7 +61,7 @@ fn a_signal_ends_all_servers_and_says_what_is_missing_with_two_cpus() {
 
 #[test]
 fn one_cpu_is_refused_before_anything_starts() {
-    let world = World::new();
+    let world = World::that_sends();
     let cpu = wirebench_sys::affinity::current().unwrap()[0].to_string();
     let mut command = std::process::Command::new("taskset");
     command.args(["-c", &cpu]).arg(program()).args(["doctor", "--detect"]);
@@ -72,7 +72,7 @@ fn one_cpu_is_refused_before_anything_starts() {
 
 #[test]
 fn options_that_do_not_fit_are_refused() {
-    let world = World::new();
+    let world = World::that_sends();
     for words in [&["--detect", "--strict"][..], &["--detect", "-v"], &["--budget", "10s"]] {
         world.wirebench(&[&["doctor"], words].concat()).assert_refused(2, &["error: "]);
     }

@@ -31,7 +31,7 @@ pub(crate) fn loaded(world: &World, arguments: &[&str]) -> String {
 
 #[test]
 fn two_generators_make_one_load_and_are_copied_once() {
-    let world = World::new();
+    let world = World::that_sends();
     let (carrier, url) = (carrier(&world), url());
     let load = |options: &[&str]| {
         let first = ["load", "--from", "a,b", "--carrier", &carrier, "-t1", "-c6", "-d1s"];
@@ -60,7 +60,7 @@ fn two_generators_make_one_load_and_are_copied_once() {
 
 #[test]
 fn a_host_that_cannot_be_used_is_named_with_its_reason() {
-    let world = World::new();
+    let world = World::that_sends();
     let url = url();
     let old = r#"{"event":"ready","protocol":1,"wirebench":"0.0.1"}"#;
     let old = format!("sh -c 'echo '\\''{old}'\\''; cat' {{host}}");
@@ -84,7 +84,7 @@ fn a_host_that_cannot_be_used_is_named_with_its_reason() {
 
 #[test]
 fn a_generator_that_is_killed_ends_the_load_with_its_name() {
-    let world = World::new();
+    let world = World::that_sends();
     let carrier = carrier(&world);
     let load =
         world.start(&["load", "--from", "a,b", "--carrier", &carrier, "-c4", "-d60s", &url()]);
@@ -105,7 +105,7 @@ fn a_generator_that_is_killed_ends_the_load_with_its_name() {
 
 #[test]
 fn a_generator_that_is_stopped_ends_the_load_within_ten_seconds() {
-    let world = World::new();
+    let world = World::that_sends();
     let carrier = carrier(&world);
     let mut load =
         world.start(&["load", "--from", "a", "--carrier", &carrier, "-c4", "-d60s", &url()]);
@@ -124,7 +124,7 @@ fn a_generator_that_is_stopped_ends_the_load_within_ten_seconds() {
 #[test]
 #[ignore = "needs time namespaces"]
 fn clocks_that_differ_by_hours_start_a_load_together_with_hosts() {
-    let world = World::new();
+    let world = World::that_sends();
     let folder = world.folder.path().display();
     let carrier = format!(
         "env XDG_CACHE_HOME={folder}/{{host}} unshare --time --fork --monotonic={{host}} sh -c"
@@ -139,7 +139,7 @@ fn clocks_that_differ_by_hours_start_a_load_together_with_hosts() {
 
 #[test]
 fn no_generator_outlives_a_load_that_is_killed() {
-    let world = World::new();
+    let world = World::that_sends();
     let carrier = carrier(&world);
     let load =
         world.start(&["load", "--from", "a,b", "--carrier", &carrier, "-c4", "-d60s", &url()]);
@@ -150,7 +150,7 @@ fn no_generator_outlives_a_load_that_is_killed() {
 
 #[test]
 fn a_run_takes_its_load_from_elsewhere_in_cohorts_and_in_processes() {
-    let world = World::new();
+    let world = World::that_sends();
     let carrier = carrier(&world);
     let run = |options: &[&str]| {
         let first = [
@@ -205,7 +205,7 @@ fn a_run_takes_its_load_from_elsewhere_in_cohorts_and_in_processes() {
 
 #[test]
 fn a_generator_that_dies_fails_its_slice_and_the_suite_goes_on() {
-    let world = World::new().with_suite("own.toml", SUITE);
+    let world = World::that_sends().with_suite("own.toml", SUITE);
     let carrier = carrier(&world);
     let words = "run own --from a,b --address 127.0.0.1 --no-pin --no-verify -o out --carrier";
     let run = world.start(&words.split(' ').chain([&*carrier]).collect::<Vec<_>>());
@@ -227,7 +227,7 @@ fn a_generator_that_dies_fails_its_slice_and_the_suite_goes_on() {
 
 #[test]
 fn ctrl_c_ends_the_first_contact_with_a_silent_host() {
-    let world = World::new();
+    let world = World::that_sends();
     let carrier = "sh -c 'sleep 7193' {host}";
     let run = world.start(&["load", "--from", "s", "--carrier", carrier, &url()]);
     world.wait_for_process(" sleep 7193 ");

@@ -12,8 +12,7 @@ const SHORT: [&str; 8] =
     ["run", "builtin/", "--no-verify", "--scenario=hello", "-d300ms", "--warmup=9ms", "-c8", "-q"];
 
 fn run(world: &World, arguments: &[&str]) -> wirebench_schema::journal::Journal {
-    let outcome = world.wirebench(&[&SHORT, arguments].concat());
-    outcome.assert_reported();
+    world.wirebench(&[&SHORT, arguments].concat()).ended(0);
     world.journal()
 }
 
@@ -29,12 +28,10 @@ fn a_budget_ends_a_run_after_whole_blocks_and_never_before_the_first() {
     // The blocks that were planned are made when there is more time; the plan stays.
     let folder = world.results();
     let resume = ["run", "--resume", folder.to_str().unwrap()];
-    let outcome = world.wirebench(&resume);
-    outcome.assert_reported();
+    let outcome = world.wirebench(&resume).ended(0);
     let more = "nothing to resume: the budget is used up (a larger --budget continues it)";
     outcome.assert_line(more);
-    let outcome = world.wirebench(&[&resume[..], &["--budget", "1h"]].concat());
-    outcome.assert_reported();
+    let outcome = world.wirebench(&[&resume[..], &["--budget", "1h"]].concat()).ended(0);
     let journal = world.journal();
     assert_eq!((journal.runs.len(), journal.end.unwrap().reason), (21, EndReason::Complete));
     let noted = "budget extended to 1h after a result was shown: if the result was the reason, \
@@ -72,8 +69,7 @@ fn a_budget_drops_loads_before_cohorts_and_says_what_it_lacks() {
 fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_four() {
     let world = World::new();
     let loose = [&SHORT[..7], &["--blocks", "2", "--precision", "99%", "--budget", "25s"]].concat();
-    let outcome = world.wirebench(&loose);
-    outcome.assert_reported();
+    let outcome = world.wirebench(&loose).ended(0);
     outcome.assert_line("--precision needs an even number of cohorts, at least 3: 4 instead of 2");
     assert_has(&outcome.stderr, &["then pairs of cohorts"]);
     let journal = world.journal();

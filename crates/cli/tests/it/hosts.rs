@@ -201,7 +201,7 @@ fn run(command: &mut Command) {
 #[test]
 #[ignore = "needs network namespaces and sshd"]
 fn generators_on_two_hosts_load_a_server_on_a_third_over_ssh_with_hosts() {
-    let world = World::new();
+    let world = World::that_sends();
     let mut network = Network::new(world.folder.path());
     network.serve();
     let carrier = network.sshd();
@@ -229,7 +229,7 @@ fn generators_on_two_hosts_load_a_server_on_a_third_over_ssh_with_hosts() {
 #[test]
 #[ignore = "needs network namespaces and sshd"]
 fn a_link_that_is_cut_ends_the_load_and_the_agents_with_hosts() {
-    let world = World::new();
+    let world = World::that_sends();
     let mut network = Network::new(world.folder.path());
     network.serve();
     let carrier = network.sshd();
@@ -270,7 +270,7 @@ fn generators(journal: &Journal) -> Vec<Vec<String>> {
 #[test]
 #[ignore = "needs network namespaces and sshd"]
 fn a_suite_that_ssh_starts_on_one_host_takes_its_load_from_two_others_with_hosts() {
-    let world = World::new().with_suite("own.toml", SUITE);
+    let world = World::that_sends().with_suite("own.toml", SUITE);
     let mut network = Network::new(world.folder.path());
     let carrier = network.sshd();
     let slow = ["--scenario=hello", "--phase=saturate"];

@@ -42,7 +42,7 @@ fn assert_both(journal: &Journal) {
 #[test]
 #[ignore = "needs a writable /dev/cpu_dma_latency"]
 fn loads_at_a_rate_are_measured_in_both_idle_modes_also_where_a_run_goes_on_with_awake_cpus() {
-    let world = World::new().with_suite("mixed.toml", MIXED);
+    let world = World::that_sends().with_suite("mixed.toml", MIXED);
     let running = world.start(&[&CUT[..], &SHORT, &["--idle=both"]].concat());
     let folder = world.wait_for_records("run", 1);
     running.signal(Signal::INT);
@@ -62,7 +62,7 @@ fn loads_at_a_rate_are_measured_in_both_idle_modes_also_where_a_run_goes_on_with
 #[ignore = "needs a writable /dev/cpu_dma_latency"]
 fn a_result_of_both_idle_modes_is_compared_as_an_awake_one_with_awake_cpus() {
     let result = |idle: &str| {
-        let world = World::new().with_suite("mixed.toml", MIXED);
+        let world = World::that_sends().with_suite("mixed.toml", MIXED);
         world.wirebench(&[&CUT[..], &SHORT, &[idle]].concat()).assert_reported();
         world
     };
@@ -80,7 +80,7 @@ fn a_result_of_both_idle_modes_is_compared_as_an_awake_one_with_awake_cpus() {
 #[test]
 #[ignore = "needs a writable /dev/cpu_dma_latency"]
 fn both_idle_modes_need_a_load_at_a_rate_with_awake_cpus() {
-    let world = World::new().with_suite("mixed.toml", MIXED);
+    let world = World::that_sends().with_suite("mixed.toml", MIXED);
     for option in ["--phase=saturate", "--procedure=process"] {
         let refused = world.wirebench(&["run", "mixed", "--idle=both", option]);
         refused.assert_refused(2, &["--idle both needs a load at a rate", "--idle awake"]);

@@ -42,6 +42,7 @@ mod resume;
 mod revisions;
 mod run;
 mod same_programs;
+mod scripted;
 mod second_look;
 mod secrets;
 mod servers;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    ab::{SHORT, assert_fine},
+    ab::SHORT,
     revisions::{BUILD, ab_of, commit, git, project},
     world::{Outcome, Running, World, assert_has, program},
 };
@@ -50,7 +50,7 @@ fn a_program_outside_of_both_trees_is_refused_with_git() {
     let installed = format!("{path} {{host}} {{port}}");
     let part = format!("both sides would start {path}, which is outside of the repository: have");
     ab_of(&world, &installed, &["--old=first", BUILD], &[]).assert_refused(2, &[&part]);
-    assert_fine(&ab_of(&world, "sh ./srv {host} {port}", &["--old=first", BUILD], &[]));
+    ab_of(&world, "sh ./srv {host} {port}", &["--old=first", BUILD], &[]).ended(0);
 }
 
 #[test]
@@ -105,10 +105,10 @@ fn a_product_of_an_earlier_build_is_made_again_or_refused_with_git() {
     assert_eq!(fs::read_to_string(&product).unwrap(), "of older sources\n");
     // As `make` does, which takes an existing file for the product.
     let make = "--build=sh -c 'test -e srv || cp source.sh srv'";
-    assert_fine(&ab(&world, &["--old=first", make]));
+    ab(&world, &["--old=first", make]).ended(0);
     assert_has(&fs::read_to_string(&product).unwrap(), &["# second"]);
     // What the last build of this tree left may stay.
-    assert_fine(&ab(&world, &["--old=first", elsewhere]));
+    ab(&world, &["--old=first", elsewhere]).ended(0);
     let beside = crate::world::entries(product.parent().unwrap());
     assert_eq!(beside.len(), 2, "{beside:?}");
 }
@@ -132,7 +132,7 @@ fn submodules_and_git_itself_are_in_the_old_tree_with_git() {
     commit(folder);
     let build =
         "--build=sh -c 'cat source.sh lib/part > srv; chmod +x srv; git rev-parse HEAD >> srv'";
-    assert_fine(&ab(&world, &["--old=with-part", build]));
+    ab(&world, &["--old=with-part", build]).ended(0);
     for (side, text, revision) in [("old", "first", "with-part"), ("new", "second", "HEAD")] {
         let built = fs::read_to_string(started(&world, side)).unwrap();
         let revision = git(folder, &["rev-parse", revision]);
@@ -153,7 +153,7 @@ fn variables_of_a_hook_reach_neither_git_nor_a_build_with_git() {
         [("GIT_DIR", &repository), ("GIT_INDEX_FILE", &index), ("GIT_WORK_TREE", other.path())];
     let build =
         "--build=sh -c 'cp source.sh srv; test -z \"$GIT_DIR$GIT_INDEX_FILE$GIT_WORK_TREE\"'";
-    assert_fine(&ab_of(&world, SERVER, &["--old=first", build], &hook));
+    ab_of(&world, SERVER, &["--old=first", build], &hook).ended(0);
     assert!(!index.exists());
 }
 
@@ -168,8 +168,7 @@ fn ignored_files_are_named_and_a_branch_of_origin_is_found_with_git() {
     fs::write(app.join(".env"), "A=1\n").unwrap();
     fs::create_dir(app.join("cache")).unwrap();
     fs::write(app.join("cache/data"), "").unwrap();
-    let outcome = ab(&world, &["--old=stable", BUILD]);
-    assert_fine(&outcome);
+    let outcome = ab(&world, &["--old=stable", BUILD]).ended(0);
     outcome.assert_line("there is no local `stable`: using `origin/stable`");
     outcome.assert_line(
         "warning: only the working tree has .env, cache/, which git ignores: if the server reads them, let \
@@ -197,5 +196,5 @@ fn a_second_comparison_in_the_same_tree_is_refused_with_git() {
     first.signal(Signal::INT);
     first.end().ended(130);
     world.wait_for_silence();
-    assert_fine(&ab(&world, &["--old=first", BUILD]));
+    ab(&world, &["--old=first", BUILD]).ended(0);
 }

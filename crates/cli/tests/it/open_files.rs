@@ -26,7 +26,7 @@ fn what_was_asked_for_and_needs_too_many_files_is_refused_before_anything_is_sta
         (&run, &["-c5000", "--generator=wrk", "--scenario=hello"], "5000 connections need"),
         (&run, &["--phase=idle", "--idle-connections=5000"], "5000 idle connections need"),
     ];
-    let world = World::new();
+    let world = World::that_sends();
     for (verb, options, begin) in rows {
         let outcome = limited(&world, &[verb, options].concat());
         assert_eq!(outcome.code, Some(2), "{options:?} {outcome:#?}");
@@ -40,7 +40,7 @@ fn what_was_asked_for_and_needs_too_many_files_is_refused_before_anything_is_sta
 
 #[test]
 fn the_most_that_a_refusal_names_is_accepted() {
-    let world = World::new();
+    let world = World::that_sends();
     let refused =
         limited(&world, &["run", "builtin/epoll", "-c5000", "--dry-run", "--procedure=process"]);
     let (_, rest) = refused.stderr.split_once("give -c at most ").unwrap();
@@ -55,7 +55,7 @@ fn the_most_that_a_refusal_names_is_accepted() {
 
 #[test]
 fn a_default_sweep_skips_cells_that_need_too_many_files_and_says_so_once() {
-    let world = World::new();
+    let world = World::that_sends();
     let short = ["-d100ms", "--warmup=0s", "--blocks=1", "--workers=1", "--no-verify"];
     let outcome = limited(&world, &[&["tune", "builtin/epoll"], &short[..]].concat());
     outcome.assert_reported();
@@ -77,7 +77,7 @@ fn a_suite_is_carried_out_without_the_workloads_that_need_too_many_files() {
     let head = "description = \"An example.\"\nentries = [\"builtin/epoll\"]\nblocks = 1\n";
     let both = head.to_owned() + &workload("few", 8) + &workload("many", 5000);
     let none = head.to_owned() + &workload("many", 5000);
-    let world = World::new().with_suite("both.toml", &both).with_suite("none.toml", &none);
+    let world = World::that_sends().with_suite("both.toml", &both).with_suite("none.toml", &none);
     let planned = limited(&world, &["run", "both", "--dry-run"]).ended(0);
     assert!(planned.stdout.starts_with("skipped many: 5000 connections need "), "{planned:#?}");
     let few = "\nworkload few: hello, saturate, 8 connections, ";

@@ -59,7 +59,7 @@ fn run(world: &World, arguments: &[&str]) -> wirebench_schema::journal::Journal 
     let place = ["--output", output.path().to_str().unwrap()];
     let short = ["--scale", "smoke", "--cohorts", "1", "--warmup", "0s", "--steady", "0s"];
     let all = [&["run"], arguments, &short, &place].concat();
-    wirebench(world, &all).assert_reported();
+    wirebench(world, &all).ended(0);
     crate::world::read(&crate::world::result_in(output.path()))
 }
 
@@ -94,8 +94,7 @@ fn entries_without_a_suite_are_asked_their_own_requests() {
     // The second one stands in if the first one fails a check.
     assert!(baselines.ends_with(&["x/one", "x/two"].map(str::to_owned)), "{baselines:?}");
     let of_one = ["ab", "--a", "x/one", "--b", "x/two", "-d50ms", "--cohorts", "1", "--steady=0s"];
-    let compared = wirebench(&world, &[&of_one[..], &["-q", "-c2", "-o", "ab"]].concat());
-    crate::ab::assert_fine(&compared);
+    wirebench(&world, &[&of_one[..], &["-q", "-c2", "-o", "ab"]].concat()).ended(0);
     let journal = crate::world::read(&crate::world::result_in(&world.folder.path().join("ab")));
     assert_eq!(journal.start.workloads[0].scenario, Scenario::Requests);
     let tune = ["tune", "x/one", "-c2", "--blocks=1", "-d50ms", "-q", "-o", "tune"];

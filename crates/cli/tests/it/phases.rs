@@ -267,7 +267,7 @@ fn a_suite_with_phases_has_its_rate_in_the_journal_before_its_runs() {
                  [[workload]]\nname = \"hello\"\nscenario = \"hello\"\nconnections = 4\n\
                  duration = \"200ms\"\nphases = [\"saturate\", \"cost\", \"idle\"]\n\
                  idle_phase_connections = 30\n";
-    let world = World::new().with_suite("mine.toml", suite);
+    let world = World::that_sends().with_suite("mine.toml", suite);
     let slow = servers::command("slow");
     let arguments = ["run", "mine", "builtin/epoll", "--server", &slow, "--no-verify", "--no-pin"];
     world.wirebench(&arguments).ended(0);

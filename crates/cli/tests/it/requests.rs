@@ -64,7 +64,7 @@ fn reports(journal: &Journal) -> Vec<&LoadReport> {
 
 #[test]
 fn run_measures_servers_with_the_requests_of_a_file() {
-    let world = World::new();
+    let world = World::that_sends();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("api.jsonl");
     std::fs::write(&file, FILE).unwrap();
@@ -95,7 +95,7 @@ fn run_measures_servers_with_the_requests_of_a_file() {
 
 #[test]
 fn a_reply_that_is_not_as_expected_is_shown_with_its_request() {
-    let (world, server) = (World::new(), servers::command("api"));
+    let (world, server) = (World::that_sends(), servers::command("api"));
     let words = ["run", "--server", &server, "--phase", "saturate"];
     let run = |more: &[&str]| world.wirebench(&[&words[..], more, &SHORT].concat());
     run(&["--path", "/none"]).assert_prints(1, &["status: a reply had status 404: \"none\""]);
@@ -118,7 +118,8 @@ fn a_reply_that_is_not_as_expected_is_shown_with_its_request() {
 
 #[test]
 fn servers_that_were_named_are_measured_or_listed_with_their_reason() {
-    let (world, api, other) = (World::new(), servers::command("api"), servers::command("correct"));
+    let (world, api, other) =
+        (World::that_sends(), servers::command("api"), servers::command("correct"));
     let named = ["run", "builtin/epoll", "--server", &api, "--server", &other, "--name=good"];
     let load = ["--name=other", "--path=/users/1", "--phase=saturate", "--fail-if=errors > 50%"];
     let outcome = world.wirebench(&[&named[..], &load, &SHORT].concat()).ended(1);
@@ -136,7 +137,7 @@ fn servers_that_were_named_are_measured_or_listed_with_their_reason() {
 #[test]
 fn a_server_that_closes_after_every_reply_is_compared_with_the_fact_on_the_page() {
     let (world, keeps, closes) =
-        (World::new(), servers::command("correct"), servers::command("closes"));
+        (World::that_sends(), servers::command("correct"), servers::command("closes"));
     let sides = ["ab", "--a", &keeps, "--b", &closes, "--path=/", "-c2", "--steady=0s"];
     let outcome = world.wirebench(&[&sides[..], &SHORT].concat());
     let fact = "ab/B: the server closed the connection after every reply: ";
@@ -151,7 +152,7 @@ fn a_server_that_closes_after_every_reply_is_compared_with_the_fact_on_the_page(
 
 #[test]
 fn a_name_in_the_url_reaches_the_server_that_was_started() {
-    let (world, server) = (World::new(), servers::command("api"));
+    let (world, server) = (World::that_sends(), servers::command("api"));
     let url = "http://api.invalid:{port}/users/3";
     let words = ["run", "--server", &server, "--url", url, "--phase", "saturate"];
     world.wirebench(&[&words[..], &SHORT].concat()).assert_reported();
@@ -164,7 +165,7 @@ fn a_name_in_the_url_reaches_the_server_that_was_started() {
 
 #[test]
 fn ab_and_tune_take_the_same_options() {
-    let (world, server) = (World::new(), servers::command("api"));
+    let (world, server) = (World::that_sends(), servers::command("api"));
     let post = ["--method", "POST", "--path", "/x", "--body", "{}", "--expect-body", "{}"];
     let words = ["ab", "--a", &server, "--b", &server, "--cohorts", "1", "--steady", "0s"];
     world.wirebench(&[&words[..], &post].concat());
@@ -177,7 +178,7 @@ fn ab_and_tune_take_the_same_options() {
 
 #[test]
 fn servers_whose_replies_differ_are_not_compared_unless_that_is_asked_for() {
-    let (world, server) = (World::new(), servers::command("api"));
+    let (world, server) = (World::that_sends(), servers::command("api"));
     let urls = ["--url", "http://{host}:{port}/users/7", "--url", "http://{host}:{port}/users/123"];
     let words = ["ab", "--a", &server, "--b", &server, "--cohorts", "1", "--steady", "0s"];
     let words = [&words[..], &urls].concat();
@@ -187,7 +188,7 @@ fn servers_whose_replies_differ_are_not_compared_unless_that_is_asked_for() {
     outcome.assert_prints(1, &[line]);
     assert_eq!(world.journal().runs.len(), 0, "nothing is measured");
     for option in ["--replies-differ", "--any-body"] {
-        let world = World::new();
+        let world = World::that_sends();
         let outcome = world.wirebench(&[&words[..], &[option]].concat());
         assert!(outcome.stdout.contains("ab/B: `GET` gets status 200, 10 bytes"), "{outcome:?}");
         assert!(!reports(&world.journal()).is_empty());
@@ -208,7 +209,7 @@ fn servers_whose_replies_differ_are_not_compared_unless_that_is_asked_for() {
 
 #[test]
 fn verify_asks_the_requests_in_every_way_that_it_knows() {
-    let (world, server) = (World::new(), servers::command("api"));
+    let (world, server) = (World::that_sends(), servers::command("api"));
     let words = ["verify", "--server", &server, "--path", "/users/5"];
     let stdout = world.stdout(&words);
     for check in wirebench_verify::catalogue(Scenario::Requests) {
@@ -219,7 +220,7 @@ fn verify_asks_the_requests_in_every_way_that_it_knows() {
 
 #[test]
 fn contradictions_and_missing_parts_are_reported_before_anything_starts() {
-    let world = World::new();
+    let world = World::that_sends();
     let refused = |words: &[&str], part: &str| world.wirebench(words).assert_refused(2, &[part]);
     let server = ["--server", "./none {port}"];
     refused(&["run", "--path", "/"], "add --server './my-server {port}'");
@@ -244,7 +245,7 @@ fn contradictions_and_missing_parts_are_reported_before_anything_starts() {
 
 #[test]
 fn a_server_on_a_unix_socket_is_started_checked_and_measured() {
-    let world = World::new();
+    let world = World::that_sends();
     let server = servers::command("api").replace("{port}", "{path}");
     let words = ["--server", &server, "--url", "unix:{path}", "--path", "/users/3"];
     let stdout = world.stdout(&[&["verify"], &words[..]].concat());

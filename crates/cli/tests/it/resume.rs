@@ -55,13 +55,12 @@ fn places(journal: &Journal) -> Vec<(u32, u32, String, u32, String)> {
 #[test]
 fn a_run_that_was_killed_goes_on_to_the_very_runs_of_an_undisturbed_one() {
     let undisturbed = world();
-    undisturbed.wirebench(&BEGIN).assert_reported();
+    undisturbed.wirebench(&BEGIN).ended(0);
     let world = world();
     let folder = killed_after(&world, &BEGIN, 4);
     let before = world.journal();
     assert!(before.end.is_none() && before.runs.len() < RUNS, "{}", before.runs.len());
-    let outcome = resume(&world, &folder);
-    outcome.assert_reported();
+    let outcome = resume(&world, &folder).ended(0);
     let recorded = before.runs.len();
     outcome.assert_line(&format!("resuming {}: {recorded} runs recorded", folder.display()));
     let journal = world.journal();
@@ -87,8 +86,7 @@ fn a_run_that_is_over_has_nothing_left_to_be_done() {
     let first = resume(&world, &folder);
     let journal = fs::read(folder.join("runs.jsonl")).unwrap();
     fs::remove_file(folder.join("report.md")).unwrap();
-    let second = resume(&world, &folder);
-    second.assert_reported();
+    let second = resume(&world, &folder).ended(0);
     assert_eq!(first.code, second.code);
     second.assert_line("nothing to resume: all runs are complete");
     assert_eq!(
@@ -109,8 +107,7 @@ fn a_line_that_was_cut_off_is_put_aside_and_its_run_is_made_again() {
     let bytes = fs::read(&path).unwrap();
     // The last run as a sudden end of the machine may leave it, in the middle of its line.
     fs::write(&path, &bytes[..bytes.len() - 100]).unwrap();
-    let outcome = resume(&world, &folder);
-    outcome.assert_reported();
+    let outcome = resume(&world, &folder).ended(0);
     let journal = world.journal();
     let unique: BTreeSet<_> = places(&journal).into_iter().collect();
     assert_eq!(unique.len(), RUNS);
@@ -133,8 +130,7 @@ fn checks_that_were_made_are_not_made_again() {
     drop(running.end());
     world.wait_for_silence();
     let before = world.journal().verified;
-    let outcome = resume(&world, &folder);
-    outcome.assert_reported();
+    resume(&world, &folder).ended(0);
     let after = world.journal().verified;
     assert_eq!(after[..before.len()], before);
     let unique: BTreeSet<_> = after.iter().map(|it| (it.variant.clone(), it.scenario)).collect();
@@ -152,8 +148,7 @@ fn a_rate_that_was_found_is_not_looked_for_again() {
     drop(running.end());
     world.wait_for_silence();
     let before = world.journal();
-    let outcome = resume(&world, &folder);
-    outcome.assert_reported();
+    resume(&world, &folder).ended(0);
     let after = world.journal();
     assert_eq!(after.rates, before.rates);
     let pilots =
@@ -195,11 +190,10 @@ fn a_server_that_is_another_program_now_is_refused_with_the_way_out() {
     assert_eq!(fs::read(folder.join("runs.jsonl")).unwrap(), journal, "nothing was written");
     // The way out.
     fs::write(&server, text).unwrap();
-    let outcome = resume(&world, &folder);
-    outcome.assert_reported();
+    resume(&world, &folder).ended(0);
     fs::remove_file(&server).unwrap();
     // All there is to do is to show it.
-    resume(&world, &folder).assert_reported();
+    resume(&world, &folder).ended(0);
 }
 
 #[test]
@@ -226,7 +220,7 @@ fn one_journal_has_one_writer() {
     let running = world.start(&BEGIN);
     let folder = world.wait_for_records("run", 1);
     resume(&world, &folder).assert_refused(1, &["another wirebench is writing to it"]);
-    running.end().assert_reported();
+    running.end().ended(0);
     assert_eq!(world.journal().runs.len(), RUNS);
 }
 
@@ -251,7 +245,7 @@ fn ctrl_c_names_the_command_that_goes_on_from_anywhere() {
 
 #[test]
 fn a_run_that_failed_is_kept_and_not_made_again() {
-    let world = World::new();
+    let world = World::that_sends();
     own_server(&world);
     // An echo server answers no HTTP.
     let server = "./my-server echo {host} {port} {workers}";
@@ -286,8 +280,7 @@ fn a_full_disk_ends_the_run_with_the_command_that_goes_on() {
     let resumes = format!("wirebench run --resume {}", folder.display());
     outcome.assert_refused(1, &["the results cannot be written", "is kept there", &resumes]);
     world.wait_for_silence();
-    let outcome = resume(&world, &folder);
-    outcome.assert_reported();
+    resume(&world, &folder).ended(0);
     let unique: BTreeSet<_> = places(&world.journal()).into_iter().collect();
     assert_eq!((world.journal().runs.len(), unique.len()), (RUNS, RUNS));
 }

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use crate::{
-    ab::{SHORT, assert_fine},
+    ab::SHORT,
     own_suite,
     world::{Outcome, PATIENCE, Running, World, assert_has, entries, program},
 };
@@ -53,8 +53,7 @@ fn an_entry_is_compared_between_two_revisions_with_git() {
     fs::write(folder.join("entries/c/mine/entry.toml"), entry("Second")).unwrap();
     fs::write(folder.join("entries/c/mine/version"), "2\n").unwrap();
     let options = ["c/mine", "--old=HEAD", "--cohorts=1"];
-    let outcome = world.wirebench(&[&SHORT[..], &options].concat());
-    assert_fine(&outcome);
+    world.wirebench(&[&SHORT[..], &options].concat()).ended(0);
     let details = fs::read_to_string(world.results().join("report.txt")).unwrap();
     assert_has(
         &details,
@@ -86,7 +85,7 @@ fn an_entry_with_requests_of_its_own_is_asked_those_of_today_at_both_revisions_w
     fs::write(&requests, "{\"path\": \"/users/1\", \"name\": \"of today\"}\n").unwrap();
     let short = SHORT.into_iter().filter(|it| *it != "--no-verify");
     let options = ["x/api", "--old=HEAD", "--cohorts=1"];
-    assert_fine(&world.wirebench(&short.chain(options).collect::<Vec<_>>()));
+    world.wirebench(&short.chain(options).collect::<Vec<_>>()).ended(0);
     let journal = world.journal();
     let set = journal.start.workloads[0].requests.as_ref().unwrap();
     assert_eq!(set.names(), ["of today"]);
@@ -147,7 +146,7 @@ fn ctrl_c_in_the_build_of_a_revision_leaves_nothing_behind_with_git() {
     let whole = |it: &Path| it.file_name().unwrap().len() == 16;
     let revisions = entries(&folder.join("target/wirebench/revisions"));
     assert!(revisions.len() == 1 && whole(&revisions[0]), "{revisions:?}");
-    assert_fine(&ab(&world, &["--old=first", "--new=second", BUILD]));
+    ab(&world, &["--old=first", "--new=second", BUILD]).ended(0);
 }
 
 /// `ab` with short slices in the folder `app`.
@@ -178,8 +177,7 @@ fn a_command_is_built_and_compared_at_two_revisions_with_git() {
     let (folder, app) = (world.folder.path(), world.folder.path().join("app"));
     fs::write(app.join("unrelated"), "a file of the user's\n").unwrap();
     let before = git(folder, &["status", "--porcelain", "--ignored"]);
-    let built = ab(&world, &["--old=first", "--new=second", BUILD]);
-    assert_fine(&built);
+    ab(&world, &["--old=first", "--new=second", BUILD]).ended(0);
     assert_eq!(git(folder, &["status", "--porcelain", "--ignored"]), before + "!! target/\n");
     assert_eq!(git(folder, &["worktree", "list"]).lines().count(), 1);
     let journal = world.journal();
@@ -208,8 +206,7 @@ fn the_working_tree_is_built_in_place_and_a_folder_of_a_revision_is_used_again_w
     for runs in 1..=2 {
         let output = folder.join(format!("out-{runs}"));
         let output = format!("--output={}", output.display());
-        let outcome = ab(&world, &["--old=second", BUILD, &output]);
-        assert_fine(&outcome);
+        let outcome = ab(&world, &["--old=second", BUILD, &output]).ended(0);
         assert_eq!(entries(&revisions).len(), 1, "{outcome:#?}");
     }
     assert!(fs::read_to_string(app.join("srv")).unwrap().ends_with("# changed\n"));

@@ -136,7 +136,7 @@ fn a_server_that_fails_its_checks_is_refused_and_the_row_says_why() {
 
 #[test]
 fn a_failed_run_is_a_record_and_the_others_go_on() {
-    let world = World::new();
+    let world = World::that_sends();
     let command = own("epoll", "echo");
     let outcome = world.wirebench(&run(&["--server", &command, "--no-verify"])).ended(1);
     let journal = world.journal();

@@ -118,7 +118,7 @@ fn one_service_is_compared_with_itself_and_a_server_is_compared_with_a_service()
     assert_eq!(journal.start.metric, None, "its processes are known");
     // The same process has the load of all four: its own work is no neighbour's.
     assert!(!kinds(&journal).contains(&ReasonKind::ParkedBusy), "{:?}", kinds(&journal));
-    let mixed = World::new();
+    let mixed = World::that_sends();
     let server = crate::servers::command("correct");
     let ab = ["ab", "--a", &url, "--b", &server, "--cohorts=3", "--path=/"];
     assert_went_through(&mixed.wirebench(&[&ab[..], &SHORT].concat()));
@@ -138,7 +138,7 @@ fn a_sweep_and_a_search_leave_the_service_as_it_is() {
     assert_has(&outcome.stdout, &["highest: ", "not restarted: "]);
     assert!(!outcome.stderr.contains("{workers}"), "{outcome:#?}");
     assert_eq!(world.journal().runs.len(), 2);
-    let other = World::new();
+    let other = World::that_sends();
     let search = ["tune", &url, "--objective=p50 < 10s", "--rates=50-100", "--runs=4", "-c2"];
     let outcome = other.wirebench(&[&search[..], &["-d", "100ms", "-q"]].concat());
     outcome.assert_reported();
@@ -198,7 +198,7 @@ fn verify_checks_services_as_they_are_next_to_entries_and_commands() {
 
 #[test]
 fn a_service_that_does_not_run_is_named_with_the_reason() {
-    let world = World::new();
+    let world = World::that_sends();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{free}/");
     let outcome = world.wirebench(&["run", &url, "--cohorts=3", "-q"]).ended(1);
@@ -210,7 +210,7 @@ fn a_service_that_does_not_run_is_named_with_the_reason() {
 
 #[test]
 fn a_service_that_others_may_use_is_not_loaded_without_a_limit_or_consent() {
-    let world = World::new();
+    let world = World::that_sends();
     let parts = ["http://192.0.2.1/ is not on loopback (192.0.2.1:80)", "--yes"];
     let rows: [(&[&str], &str); 5] = [
         (&["run", "http://192.0.2.1/"], "give --rate N"),
@@ -241,7 +241,7 @@ fn a_service_that_others_may_use_is_not_loaded_without_a_limit_or_consent() {
 
 #[test]
 fn mistakes_about_services_are_answered_with_what_to_write() {
-    let world = World::new();
+    let world = World::that_sends();
     let url = "http://127.0.0.1:1/";
     let rows: [(&[&str], &str); 7] = [
         (&["verify", "builtin/epoll", "--rate=5"], "add a URL, or omit --rate"),

@@ -84,7 +84,7 @@ fn assert_went_through(outcome: &Outcome) {
 
 #[test]
 fn a_service_over_tls_is_checked_here_and_loaded_from_other_hosts() {
-    let world = World::new();
+    let world = World::that_sends();
     let (url, file) = tls_api(&world);
     let verified = world.wirebench(&["verify", &url, "--cacert", &file]).ended(0);
     assert_has(&verified.stdout, &["6 passed, 0 failed, 4 skipped", "half-close: TLS ends"]);
@@ -109,7 +109,7 @@ fn a_service_over_tls_is_checked_here_and_loaded_from_other_hosts() {
 
 #[test]
 fn what_another_host_cannot_reach_is_refused_with_what_to_write() {
-    let world = World::new();
+    let world = World::that_sends();
     let (url, by_socket) = ("http://127.0.0.1:1/", servers::command("api"));
     let by_socket = by_socket.replace("{port}", "{path}");
     let unix = ["run", "--server", &by_socket, "--url=unix:{path}"];
@@ -152,7 +152,7 @@ fn has(journal: &Journal, kind: ReasonKind) -> bool {
 #[test]
 #[ignore = "needs network namespaces and sshd"]
 fn a_service_on_another_host_is_measured_at_the_stated_rate_without_its_processes_with_hosts() {
-    let world = World::new();
+    let world = World::that_sends();
     let mut network = Network::new(world.folder.path());
     network.serve();
     let url = format!("http://{SERVER}/");

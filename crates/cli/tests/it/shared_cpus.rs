@@ -18,7 +18,7 @@ const SHORT: [&str; 10] = [
 
 #[test]
 fn on_the_same_cpus_costs_are_the_servers_and_the_page_says_what_the_sharing_means() {
-    let world = World::new();
+    let world = World::that_sends();
     let cpu = wirebench_sys::affinity::current().unwrap()[0].to_string();
     for procedure in ["cohorts", "process"] {
         let shared = ["--server-cpus", &cpu, "--generator-cpus", &cpu, "--procedure", procedure];

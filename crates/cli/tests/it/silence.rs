@@ -80,7 +80,7 @@ fn threads_without_load_sleep_while_a_slice_counts() {
 
 /// Whether a slice was seen, in which the threads without load must sleep.
 fn is_seen_to_be_silent() -> bool {
-    let world = World::new().with_suite("one.toml", SUITE);
+    let world = World::that_sends().with_suite("one.toml", SUITE);
     let words = ["run", "one", "--blocks=1", "--rounds=1", "--slice=3s"];
     let mut running = world.start(&[&words, &SHORT[..]].concat());
     let mut samples = Vec::new();

@@ -148,7 +148,7 @@ fn adapted(text: String, replacements: &[(&str, &str)]) -> String {
 #[test]
 #[ignore = "needs Slurm's programs, and root"]
 fn the_recipe_of_the_manual_measures_blocks_in_a_job_array_and_joins_them_with_slurm() {
-    let world = World::new().with_suite("own.toml", SUITE);
+    let world = World::that_sends().with_suite("own.toml", SUITE);
     let cluster = Cluster::new(world.folder.path());
     let (script, jobs) = recipe();
     let options = "own --address 127.0.0.1 --no-pin --no-verify";

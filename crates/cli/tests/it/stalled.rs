@@ -29,7 +29,7 @@ fn report_of(world: &World, arguments: &[&str], meanwhile: impl Fn(&Running)) ->
 
 #[test]
 fn a_server_that_is_stopped_in_mid_load_shows_as_timeouts() {
-    let world = World::new();
+    let world = World::that_sends();
     for engine in ["epoll", "auto"] {
         let (server, url) = server(&world);
         let arguments = ["--engine", engine, "-c4", "-d", "1500ms", "--timeout", "200ms", &url];
@@ -47,7 +47,7 @@ fn a_server_that_is_stopped_in_mid_load_shows_as_timeouts() {
 
 #[test]
 fn a_generator_that_is_stopped_says_for_how_long() {
-    let world = World::new();
+    let world = World::that_sends();
     let (_server, url) = server(&world);
     let arguments = ["-t1", "-c2", "-d", "1500ms", "--warmup", "100ms", "--timeout", "5s", &url];
     let report = report_of(&world, &arguments, |load| {

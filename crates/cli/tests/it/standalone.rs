@@ -105,8 +105,8 @@ fn what_an_interrupted_process_left_is_repaired() {
 
 #[test]
 fn the_option_comes_before_the_variable_and_a_checkout_before_the_embedded_entries() {
-    let (alone, world) = (Alone::new(), World::new().with_entry("c/x", ENTRY));
-    let other = World::new().with_entry("c/y", ENTRY);
+    let (alone, world) = (Alone::new(), World::that_sends().with_entry("c/x", ENTRY));
+    let other = World::that_sends().with_entry("c/y", ENTRY);
     let (x, y) = (world.folder.path(), other.folder.path());
     let variable = [("WIREBENCH_PROJECT", y)];
     let named = alone.list(&variable);

@@ -11,7 +11,7 @@ const LONG: [&str; 6] = ["run", "builtin/epoll", "--no-verify", "-d", "60s", "--
 #[test]
 fn a_signal_ends_a_run_in_order_with_a_partial_report() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
-        let world = World::new();
+        let world = World::that_sends();
         let running = world.start(&LONG);
         world.wait_for_process("wirebench agent");
         running.signal(signal);
@@ -25,7 +25,7 @@ fn a_signal_ends_a_run_in_order_with_a_partial_report() {
 
 #[test]
 fn a_hangup_that_is_ignored_ends_nothing() {
-    let world = World::new();
+    let world = World::that_sends();
     let mut server = world.start(&["serve", "builtin/epoll", "--scenario", "hello"]);
     let line = server.first_line();
     let address = line.strip_prefix("listening ").unwrap();
@@ -42,7 +42,7 @@ fn a_hangup_that_is_ignored_ends_nothing() {
 
 #[test]
 fn kill_9_of_a_run_leaves_no_server_and_no_generator() {
-    let world = World::new();
+    let world = World::that_sends();
     let running = world.start(&LONG);
     world.wait_for_process("wirebench agent");
     world.wait_for_process("null-server");
@@ -59,7 +59,7 @@ fn kill_9_of_a_run_leaves_no_server_and_no_generator() {
 fn kill_9_of_a_build_leaves_nothing_that_it_has_started() {
     let script = "setsid --fork sleep 291; sleep 292 & sleep 293; true";
     let step = format!("[[build]]\ncommand = [\"sh\", \"-c\", \"{script}\"]\n");
-    let world = World::new().with_entry("c/x", &format!("{ENTRY}{step}"));
+    let world = World::that_sends().with_entry("c/x", &format!("{ENTRY}{step}"));
     let running = world.start(&["build", "c/x"]);
     for sleeper in ["sleep 291", "sleep 292", "sleep 293"] {
         world.wait_for_process(sleeper);
@@ -71,7 +71,7 @@ fn kill_9_of_a_build_leaves_nothing_that_it_has_started() {
 #[test]
 fn what_a_build_leaves_running_on_purpose_outlives_wirebench() {
     let step = "[[build]]\ncommand = [\"setsid\", \"--fork\", \"sleep\", \"294\"]\n";
-    let world = World::new().with_entry("c/x", &format!("{ENTRY}{step}"));
+    let world = World::that_sends().with_entry("c/x", &format!("{ENTRY}{step}"));
     let _ = world.wirebench(&["build", "c/x"]);
     let left = world.processes();
     for process in &left {
@@ -84,7 +84,7 @@ fn what_a_build_leaves_running_on_purpose_outlives_wirebench() {
 
 #[test]
 fn serve_stays_until_ctrl_c_and_takes_its_server_along() {
-    let world = World::new();
+    let world = World::that_sends();
     let mut running = world.start(&["serve", "builtin/epoll", "--scenario", "echo"]);
     let line = running.first_line();
     let address = line.strip_prefix("listening ").unwrap();

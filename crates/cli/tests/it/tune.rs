@@ -65,7 +65,7 @@ fn a_sweep_measures_every_cell() {
 
 #[test]
 fn a_server_that_dies_in_a_sweep_fails_its_run_and_is_started_again() {
-    let world = World::new();
+    let world = World::that_sends();
     let server = crate::servers::command("dies");
     let arguments = ["tune", "--server", &server, "-c", "2,4", "--no-verify"];
     let rest = ["-d", "1s", "--warmup", "20ms", "--blocks", "1", "-q"];
@@ -159,7 +159,7 @@ fn a_search_without_time_ends_in_order_and_says_so() {
 
 #[test]
 fn a_signal_ends_a_search_with_what_is_known() {
-    let world = World::new();
+    let world = World::that_sends();
     let arguments = ["tune", "builtin/epoll", "--objective", "p50 < 1s", "-c4", "-d", "30s"];
     let running = world.start(&[&arguments[..], &["--warmup", "20ms", "-q"]].concat());
     // The first run is that of the closed loop.

@@ -1,7 +1,7 @@
 //! `--why`: what it finds between two servers that differ in one line, what it leaves untouched, and how it ends.
 
 use crate::{
-    ab::{SHORT, assert_fine},
+    ab::SHORT,
     world::{World, assert_ended, assert_has, program},
 };
 use rustix::process::Signal;
@@ -48,12 +48,11 @@ fn assert_close(cell: &str, value: f64) {
 #[test]
 #[ignore = "needs perf with its permissions, and a C compiler"]
 fn a_second_read_is_the_first_line_of_the_difference_with_perf() {
-    let world = World::new();
+    let world = World::that_sends();
     build_both(world.folder.path());
     let [once, twice] = ["once", "twice"].map(server);
     let sides = ["--a", &once, "--b", &twice, "--cohorts=2", "--why"];
-    let outcome = world.wirebench(&[&SHORT[..], &sides].concat());
-    assert_fine(&outcome);
+    let outcome = world.wirebench(&[&SHORT[..], &sides].concat()).ended(0);
     let (_, sentence) = outcome.stdout.split_once("why: ").unwrap();
     // On a busy machine a function comes first, and the sentence has several lines.
     let (sentence, _) = sentence.split_once("\nReport: ").unwrap();
@@ -96,7 +95,7 @@ fn a_second_read_is_the_first_line_of_the_difference_with_perf() {
 #[test]
 #[ignore = "needs perf with its permissions"]
 fn an_interrupted_profile_leaves_nothing_and_is_made_again_with_perf() {
-    let world = World::new();
+    let world = World::that_sends();
     let server =
         format!("{} null-server epoll hello {{host}} {{port}} {{workers}}", program().display());
     let arguments = ["--a", &server, "--b", &server, "--cohorts=1", "--why"];
@@ -120,7 +119,7 @@ fn an_interrupted_profile_leaves_nothing_and_is_made_again_with_perf() {
 
 #[test]
 fn without_perf_nothing_is_measured_and_the_next_step_is_named() {
-    let world = World::new();
+    let world = World::that_sends();
     let server = format!("{} null-server epoll hello {{host}} {{port}}", program().display());
     let sides = ["--a", &server, "--b", &server, "--why"];
     let outcome = world.wirebench_alone(&[&SHORT[..], &sides].concat());
@@ -134,7 +133,7 @@ fn without_perf_nothing_is_measured_and_the_next_step_is_named() {
 
 #[test]
 fn why_is_refused_where_no_process_is_known() {
-    let world = World::new();
+    let world = World::that_sends();
     let hosts = world.wirebench(&["run", "http://127.0.0.1:1/", "--why", "--from", "lab1"]);
     hosts.assert_refused(2, &["--why", "cannot be used with", "--from"]);
 }

@@ -17,6 +17,11 @@ use wirebench_schema::journal::{Journal, Run};
 const MARK: &str = "WIREBENCH_TEST_MARK";
 /// A machine that does not change its state, so that no run gets further cohorts.
 pub(crate) const ONE_STATE: (&str, &str) = ("WIREBENCH_SYNTHETIC_DISTANCES", "80,80,1,0");
+/// The script: lines with the CPU time of a request in nanoseconds, by how much slices differ at most, as a share, and
+/// a part of the command line of servers.
+pub(crate) const SCRIPT: &str = "WIREBENCH_TEST_SCRIPT";
+/// Figures of every server, for runs in which it does not matter what is measured.
+const USUAL: &str = "5000 0.01 ";
 /// How long anything in these tests may take before it counts as hung: a run over sshd takes 40 s alone.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -49,6 +54,8 @@ const QUICK: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\nbl
 pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
     mark: String,
+    /// The figures of all loads; none where they are measured.
+    script: Option<String>,
 }
 
 /// What a program printed and how it ended.
@@ -110,8 +117,26 @@ impl Outcome {
     }
 }
 
+/// The command of the generator. Its events go where the test harness does not write.
+fn scripted_command() -> String {
+    let program = std::env::current_exe().unwrap();
+    let to_third = "'exec 3>&1 >/dev/null && exec \"$0\" \"$@\"'";
+    format!("sh -c {to_third} {} --ignored --exact scripted::generate", program.display())
+}
+
 impl World {
-    /// A checkout without entries but the built-in ones, and with a suite `quick` of its own.
+    /// The same in which servers are loaded.
+    pub(crate) fn that_sends() -> Self {
+        Self { script: None, ..Self::new() }
+    }
+
+    /// The same with these figures.
+    pub(crate) fn scripted(script: &str) -> Self {
+        Self { script: Some(script.to_owned()), ..Self::new() }
+    }
+
+    /// A checkout without entries but the built-in ones, and with a suite `quick` of its own. No load is sent: their
+    /// figures are those of a script.
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let folder = tempfile::tempdir().unwrap();
@@ -119,7 +144,11 @@ impl World {
         fs::create_dir(folder.path().join("suites")).unwrap();
         fs::write(folder.path().join("suites/quick.toml"), QUICK).unwrap();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        Self { folder, mark: format!("{}-{count}", std::process::id()) }
+        Self {
+            folder,
+            mark: format!("{}-{count}", std::process::id()),
+            script: Some(USUAL.to_owned()),
+        }
     }
 
     pub(crate) fn with_entry(self, id: &str, text: &str) -> Self {
@@ -146,6 +175,16 @@ impl World {
     /// The variable and its value that every process of this world carries.
     pub(crate) fn mark(&self) -> (&'static str, &str) {
         (MARK, &self.mark)
+    }
+
+    /// The variables that every process of this world has.
+    fn variables(&self) -> impl Iterator<Item = (&str, String)> {
+        let scripted = self
+            .script
+            .as_ref()
+            .map(|script| [(SCRIPT, script.clone()), ("WIREBENCH_AGENT", scripted_command())]);
+        let own = [self.mark(), ONE_STATE].map(|(name, value)| (name, value.to_owned()));
+        own.into_iter().chain(scripted.into_iter().flatten())
     }
 
     pub(crate) fn wirebench(&self, arguments: &[&str]) -> Outcome {
@@ -181,7 +220,7 @@ impl World {
     }
 
     fn outcome(&self, mut command: Command, arguments: &[&str]) -> Outcome {
-        command.args(arguments).current_dir(self.folder.path()).envs([self.mark(), ONE_STATE]);
+        command.args(arguments).current_dir(self.folder.path()).envs(self.variables());
         let output = command.timeout(PATIENCE).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Outcome {
@@ -196,7 +235,7 @@ impl World {
         // Whoever started the tests may ignore a signal, as `nohup` does.
         let mut command = std::process::Command::new("env");
         command.arg("--default-signal=HUP").arg(program()).args(arguments);
-        command.current_dir(self.folder.path()).envs([self.mark(), ONE_STATE]);
+        command.current_dir(self.folder.path()).envs(self.variables());
         Running::of(command)
     }
 

@@ -165,7 +165,7 @@ fn run(case: &Case, cpus: &[u32]) -> Result<World, Stop> {
          [[workload]]\nname = \"faulty\"\nscenario = \"hello\"\n{}",
         case.workload
     );
-    let world = World::new().with_suite("faults.toml", &suite);
+    let world = World::that_sends().with_suite("faults.toml", &suite);
     let mut words = ["run", "faults", "--quiet"].map(str::to_owned).to_vec();
     if !case.arguments.iter().any(|word| word.starts_with("--procedure")) {
         words.push("--procedure=process".to_owned());

@@ -160,10 +160,10 @@ impl<'a> Cohort<'a> {
         model: &LoadModel,
         (length, rounds): (Duration, u32),
     ) -> ((Duration, Duration), u32) {
-        let latency_ns = member.latency_ns[usize::from(*model != LoadModel::Closed)];
-        let enough = Duration::from_nanos(latency_ns.saturating_mul(LATENCIES));
+        let at_rate = usize::from(*model != LoadModel::Closed);
+        let enough = Duration::from_nanos(member.latency_ns[at_rate].saturating_mul(LATENCIES));
         let ways = if self.settings.fleet.is_some() { HOSTS_LENGTH } else { Duration::ZERO };
-        let discard = Duration::from_nanos(member.discard_ns);
+        let discard = Duration::from_nanos(member.discard_ns[at_rate]);
         let counted = length.max(enough).max(discard).max(ways);
         let length_ns = length.as_nanos().max(1);
         let every = ((counted.as_nanos() + length_ns / 2) / length_ns).next_power_of_two();

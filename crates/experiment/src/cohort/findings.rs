@@ -80,7 +80,7 @@ impl RunningCohort<'_> {
         }
         for _ in 0..FURTHER_LONG_SLICES {
             for index in 0..self.members.len() {
-                self.long_slice(index)?;
+                self.long_slice(index, &self.cohort.preparing())?;
             }
         }
         let ratios = differing(&self.members);

@@ -38,8 +38,8 @@ pub(super) struct Member<'a> {
     pub(super) children: Children,
     /// Its CPU time since the rounds began.
     pub(super) totals: CpuTotals,
-    /// How much of a slice does not count.
-    pub(super) discard_ns: u64,
+    /// How much of a slice does not count, in closed loops and with another model.
+    pub(super) discard_ns: [u64; 2],
     /// The mean latency of the last slices that warmed it up, in closed loops and with another model; 0 if unknown.
     pub(super) latency_ns: [u64; 2],
     /// The ends of long slices, by the pass in which they were made; none of one that was dropped.
@@ -87,7 +87,7 @@ impl<'a> Member<'a> {
             totals: CpuTotals::new(Clocks::read(&look.pids())),
             look,
             server,
-            discard_ns: 0,
+            discard_ns: [0; 2],
             latency_ns: [0; 2],
             long: Vec::new(),
             evidence: InstanceEvidence::default(),
@@ -107,12 +107,6 @@ impl<'a> Member<'a> {
         }
         self.children.begin(self.ended_ns(), &self.look.pids());
         self.totals = CpuTotals::new(self.clocks());
-    }
-
-    /// What became of its processes since the rounds began.
-    fn judge_processes(&self) -> Processes {
-        let ignoring = self.details().ignores_children();
-        self.children.judge(self.ended_ns(), ignoring, self.has_its_processes())
     }
 
     /// Whether it still has the processes that it had, and none besides.
@@ -202,7 +196,9 @@ impl<'a> Member<'a> {
 
     /// Ends it. What it has used over its life is read before.
     pub(super) fn stop(mut self, grace: Duration) -> Ended<'a> {
-        let processes = self.judge_processes();
+        let ignoring = self.details().ignores_children();
+        let same = self.has_its_processes();
+        let processes = self.children.judge(self.ended_ns(), ignoring, same);
         (self.instance.user_ns, self.instance.kernel_ns) = mode_ns(&self.look.pids());
         let failure = self.failure.take().or_else(|| self.how_it_ended());
         self.failure = failure.or_else(|| self.server.joined().map(|it| it.to_string()));

@@ -55,8 +55,8 @@ pub(crate) struct KnownServer {
 
 #[derive(Clone, Debug)]
 struct Settled {
-    /// None when it had not settled at the end of the longest slice.
-    settle_ns: Option<u64>,
+    /// In closed loops and at a rate. None when it had not settled at the end of the longest slice.
+    settle_ns: [Option<u64>; 2],
     /// The long slices that show it; absent of one that is known to settle late.
     series: Option<Vec<SlicePiece>>,
     /// How slices compared with a long one of the same instance, if they differed.
@@ -168,60 +168,74 @@ impl RunningCohort<'_> {
             member.evidence.settling = settled.and_then(|settled| settled.series.clone());
             let unknown =
                 if looks && member.has_processes() { DISCARD_UNKNOWN } else { DISCARD_LEAST };
-            let settle_ns = settled.and_then(|settled| settled.settle_ns);
-            member.instance.settle_ns = settle_ns.unwrap_or(unknown.as_nanos() as u64);
-            member.discard_ns = member
-                .instance
-                .settle_ns
-                .clamp(DISCARD_LEAST.as_nanos() as u64, DISCARD_MOST.as_nanos() as u64);
+            let settle_ns = settled.map_or([None; 2], |settled| settled.settle_ns);
+            let settle_ns = settle_ns.map(|it| it.unwrap_or(unknown.as_nanos() as u64));
+            member.instance.settle_ns = settle_ns[0];
+            let [least, most] = [DISCARD_LEAST, DISCARD_MOST].map(|it| it.as_nanos() as u64);
+            member.discard_ns = settle_ns.map(|it| it.clamp(least, most));
         }
-        let of = |it: &Member<'_>| {
-            let variant = &it.subject.variant;
-            (variant.id.clone(), variant.run.command.first().cloned(), it.discard_ns)
-        };
-        if let Some(common_ns) = common_discard(&members.iter().map(of).collect::<Vec<_>>()) {
-            members.iter_mut().for_each(|it| it.discard_ns = common_ns);
+        for place in 0..2 {
+            let of = |it: &Member<'_>| {
+                let variant = &it.subject.variant;
+                (variant.id.clone(), variant.run.command.first().cloned(), it.discard_ns[place])
+            };
+            let common_ns = common_discard(&members.iter().map(of).collect::<Vec<_>>());
+            let all = members.iter_mut().map(|it| &mut it.discard_ns[place]);
+            all.for_each(|own_ns| *own_ns = common_ns.unwrap_or(*own_ns));
         }
         Ok(())
     }
 
     /// Makes passes of long slices over the servers, and notes how long each one that is not known yet
-    /// needed to settle. Between two looks at a server the others are loaded, as in a round.
+    /// needed to settle. Between two looks at a server the others are loaded, as in a round. One that settles late in
+    /// closed loops may be at its pace at once at a rate, and is looked at there too.
     fn settle(&mut self, known: &mut KnownServers) -> Result<(), String> {
+        let (cohort, is_late) = (self.cohort, |it: u64| it > DISCARD_LEAST.as_nanos() as u64);
         let mut open: Vec<usize> =
             (0..self.members.len()).filter(|it| self.members[*it].has_processes()).collect();
-        let mut seen: Vec<Vec<SlicePiece>> = vec![Vec::new(); self.members.len()];
-        for _ in 0..PILOTS_MOST {
-            for index in &open {
-                if let Some(done) = self.long_slice(*index)? {
-                    add(&mut seen[*index], &done.report.series);
+        let others = cohort.workloads().into_iter().map(|it| it.model.clone());
+        let at_rate = others.into_iter().find(|it| *it != cohort.preparing());
+        let mut seen: Vec<[Vec<SlicePiece>; 2]> = vec![Default::default(); self.members.len()];
+        for (place, model) in [Some(cohort.preparing()), at_rate].iter().flatten().enumerate() {
+            for _ in 0..PILOTS_MOST {
+                for index in &open {
+                    if let Some(done) = self.long_slice(*index, model)? {
+                        add(&mut seen[*index][place], &done.report.series);
+                    }
                 }
+                // One that settled late, or all of whose looks were disturbed, is looked at again.
+                open.retain(|it| {
+                    let member = &self.members[*it];
+                    let is_unseen = member.long.iter().all(Option::is_none);
+                    member.is_well()
+                        && (settle_ns(&seen[*it][place]).is_none_or(is_late) || is_unseen)
+                });
             }
-            // One that settled late, or all of whose looks were disturbed, is looked at again.
-            open.retain(|it| {
-                let is_late =
-                    settle_ns(&seen[*it]).is_none_or(|it| it > DISCARD_LEAST.as_nanos() as u64);
-                let is_unseen = self.members[*it].long.iter().all(Option::is_none);
-                self.members[*it].is_well() && (is_late || is_unseen)
-            });
         }
         let counts = |member: &Member<'_>| member.is_well() && member.has_processes();
-        for (member, seen) in self.members.iter().zip(seen).filter(|(member, _)| counts(member)) {
+        for (member, seen) in self.members.iter().zip(&seen).filter(|(member, _)| counts(member)) {
             let known = known.entry(member.key.clone()).or_default();
-            let is_late = known.is_late;
-            let late_ns = is_late.then_some(DISCARD_MOST.as_nanos() as u64);
-            let settle_ns = late_ns.or(settle_ns(&seen));
-            let series = (!is_late).then_some(seen);
-            let settled = Settled { settle_ns, series, length_ratio: None };
+            let late_ns = known.is_late.then_some(DISCARD_MOST.as_nanos() as u64);
+            let closed_ns = late_ns.or(settle_ns(&seen[0]));
+            let rate_ns = if seen[1].is_empty() { closed_ns } else { settle_ns(&seen[1]) };
+            let series = (!known.is_late).then(|| seen[0].clone());
+            let settled = Settled { settle_ns: [closed_ns, rate_ns], series, length_ratio: None };
             known.settled.get_or_insert(settled);
         }
         Ok(())
     }
 
-    /// One long slice, the end of which short ones are compared with.
-    pub(super) fn long_slice(&mut self, index: usize) -> Result<Option<Done>, String> {
-        let shape = Shape::new(&self.cohort.preparing(), 0, (Duration::ZERO, PILOT_LENGTH));
+    /// One long slice; short ones are compared with the end of those that prepare.
+    pub(super) fn long_slice(
+        &mut self,
+        index: usize,
+        model: &LoadModel,
+    ) -> Result<Option<Done>, String> {
+        let shape = Shape::new(model, 0, (Duration::ZERO, PILOT_LENGTH));
         let done = self.slice(index, &Shape { recording: Recording::Series, ..shape })?;
+        if *model != self.cohort.preparing() {
+            return Ok(done);
+        }
         let member = &mut self.members[index];
         let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());
         let tail = |it: &Done| Some((Tail::of(&it.report.series)?, it.slice.distances.clone()));

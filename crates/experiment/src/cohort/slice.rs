@@ -130,7 +130,7 @@ impl RunningCohort<'_> {
             )
         };
         let (bytes_before, own_before_ns) = own_now();
-        let every = member.children.look_every(member.discard_ns, before.0.ignores_children());
+        let every = member.children.look_every(shape.discard_ns, before.0.ignores_children());
         let (pids, done) = (&pids, &AtomicBool::new(false));
         let (report, seen) = thread::scope(|scope| {
             let watch =

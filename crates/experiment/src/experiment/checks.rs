@@ -17,7 +17,7 @@ use wirebench_schema::{
 use wirebench_server::{launch::Launcher, parallel};
 use wirebench_verify::{Asked, Checked, Extent, Verdict};
 
-use super::{Execution, Experiment, Observer, Progress, Stage, open_journal::OpenJournal};
+use super::{Execution, Observer, Progress, Stage, open_journal::OpenJournal};
 use crate::plan;
 
 /// How many servers are checked at the same time: a check waits more than it works. Of services with a rate it is one,
@@ -127,19 +127,15 @@ fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified 
     let Stage { experiment, stop, .. } = *stage;
     // Several share the machine, so that none is bound to the CPUs of a measured server.
     let launcher = Launcher { cpus: None, ..experiment.settings.launcher.clone() };
-    let workers = subject.workers(most_workers(experiment, scenario));
+    let usual = experiment.settings.workers;
+    let loads = experiment.suite.workloads.iter().filter(|it| it.scenario == scenario);
+    let most = loads.map(|it| it.workers.unwrap_or(usual)).max();
+    let workers = subject.workers(most.unwrap_or(usual));
     let replies = RefCell::default();
     let (workloads, extent) = (&experiment.suite.workloads[..], Extent::Measured);
     let asked = Asked { workloads, extent, replies: &replies };
     let checks = verify_subject(&launcher, subject, scenario, workers, &asked, stop, &mut |_| {});
     Verified { replies: replies.take(), ..summarise(&subject.variant.id, scenario, &checks) }
-}
-
-/// The most workers with which a scenario is measured.
-fn most_workers(experiment: &Experiment, scenario: Scenario) -> u32 {
-    let workloads = experiment.suite.workloads.iter().filter(|w| w.scenario == scenario);
-    let workers = workloads.map(|workload| workload.workers.unwrap_or(experiment.settings.workers));
-    workers.max().unwrap_or(experiment.settings.workers)
 }
 
 fn summarise(variant: &VariantId, scenario: Scenario, checks: &[Checked]) -> Verified {

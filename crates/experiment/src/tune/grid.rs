@@ -3,29 +3,21 @@
 
 use wirebench_schema::suite::Workload;
 
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Grid {
-    pub workers: Vec<u32>,
-    pub connections: Vec<usize>,
-}
-
-/// One workload like `model` for each cell of `grid`, named after it; row by row. The first reason
+/// A workload like `model` for each pair, named after it; those of one number of workers together. The first reason
 /// why one of them cannot be carried out.
-pub fn grid(model: &Workload, grid: &Grid) -> Result<Vec<Workload>, String> {
-    let mut workloads = Vec::new();
-    for &workers in &grid.workers {
-        for &connections in &grid.connections {
-            let workload = Workload {
-                name: format!("workers-{workers}-connections-{connections}"),
-                workers: Some(workers),
-                connections,
-                ..model.clone()
-            };
-            workload.check()?;
-            workloads.push(workload);
-        }
-    }
-    Ok(workloads)
+pub fn grid(
+    model: &Workload,
+    workers: &[u32],
+    connections: &[usize],
+) -> Result<Vec<Workload>, String> {
+    let pairs = workers.iter().flat_map(|workers| connections.iter().map(move |it| (workers, it)));
+    let workload = |(workers, connections): (&u32, &usize)| {
+        let name = format!("workers-{workers}-connections-{connections}");
+        let workers = Some(*workers);
+        let workload = Workload { name, workers, connections: *connections, ..model.clone() };
+        workload.check().map(|()| workload)
+    };
+    pairs.map(workload).collect()
 }
 
 #[cfg(test)]
@@ -39,8 +31,7 @@ mod tests {
 
     #[test]
     fn every_pair_becomes_a_workload_with_a_name_of_its_own() {
-        let cells = Grid { workers: vec![1, 2], connections: vec![10, 50] };
-        let workloads = grid(&model(), &cells).unwrap();
+        let workloads = grid(&model(), &[1, 2], &[10, 50]).unwrap();
         let shape: Vec<_> = workloads.iter().map(|it| (it.workers, it.connections)).collect();
         assert_eq!(shape, [(Some(1), 10), (Some(1), 50), (Some(2), 10), (Some(2), 50)]);
         let names = workloads.iter().map(|it| format!("{}\n", it.name)).collect::<String>();
@@ -55,9 +46,8 @@ mod tests {
 
     #[test]
     fn a_cell_that_cannot_be_carried_out_is_refused() {
-        let cells = Grid { workers: vec![1], connections: vec![10, 0] };
         assert_eq!(
-            grid(&model(), &cells).unwrap_err(),
+            grid(&model(), &[1], &[10, 0]).unwrap_err(),
             "0 connections send nothing: give -c at least 1"
         );
     }

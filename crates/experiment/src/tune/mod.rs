@@ -10,7 +10,7 @@ mod search;
 mod seek;
 mod sweep;
 
-pub use grid::{Grid, grid};
+pub use grid::grid;
 pub use search::{Plan, ProbeResult, Search};
 pub use seek::{SearchGoal, Watcher, seek, workloads};
 pub use sweep::sweep;

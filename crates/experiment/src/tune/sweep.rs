@@ -112,15 +112,11 @@ fn with_a_fresh_server(workloads: &[Workload], group: &[usize]) -> Vec<Workload>
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::{Grid, grid},
-        *,
-    };
+    use super::{super::grid, *};
 
     fn workloads() -> Vec<Workload> {
         let model = crate::fixtures::workload("warmup = \"100ms\"\nduration = \"1s\"");
-        let cells = Grid { workers: vec![1, 2, 4], connections: vec![10, 50, 100] };
-        grid(&model, &cells).unwrap()
+        grid(&model, &[1, 2, 4], &[10, 50, 100]).unwrap()
     }
 
     #[test]

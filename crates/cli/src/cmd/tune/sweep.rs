@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
-use wirebench_experiment::tune::{Grid, grid, sweep};
+use wirebench_experiment::tune::{grid, sweep};
 use wirebench_schema::suite::Workload;
 
 use super::{Arguments, lists, show};
@@ -33,17 +33,15 @@ pub(super) fn run(
     let settings = arguments.settings(context)?;
     let shortage =
         |connections| files::shortage(&Workload { connections, ..model.clone() }, &settings);
-    let cells = Grid {
-        workers: workers(arguments, &subject, settings.workers)?,
-        connections: connections(arguments, shortage)?,
-    };
-    let count = cells.workers.len() * cells.connections.len() * blocks as usize;
+    let workers = workers(arguments, &subject, settings.workers)?;
+    let connections = connections(arguments, shortage)?;
+    let count = workers.len() * connections.len() * blocks as usize;
     if count > MOST_RUNS {
         return Err(usage(format!(
             "{count} runs are too many, at most {MOST_RUNS}: use fewer values or --blocks"
         )));
     }
-    let workloads = grid(model, &cells).map_err(usage)?;
+    let workloads = grid(model, &workers, &connections).map_err(usage)?;
     let mut reporter = arguments.telling.reporter();
     let (experiment, prepared, _awake) =
         arguments.prepared((context, &mut reporter), subject, settings, (workloads, blocks))?;
