@@ -6,7 +6,7 @@ use super::{Change, Comparison, words};
 use crate::{
     analysis::{Role, WorkloadRows},
     build::cell,
-    view::{Cell, FORMAT, ResultView, Verb},
+    view::{Cell, FORMAT, ResultView},
 };
 
 /// All cells of the newer result, with these changes.
@@ -33,9 +33,12 @@ pub(super) fn view(comparison: &Comparison) -> ResultView<'_> {
     ResultView {
         sentence: words::summary(comparison),
         format: FORMAT,
-        verb: Verb::Compare,
-        results: vec![comparison.old.source(), comparison.new.source()],
-        cells: comparison.cells.iter().filter_map(compared).collect(),
+        verb: comparison.verb,
+        results: comparison.results.iter().map(|it| it.source.clone()).collect(),
+        cells: match comparison.is_of_loads() {
+            true => comparison.cells.clone(),
+            false => comparison.cells.iter().filter_map(compared).collect(),
+        },
         comparison: Some(&comparison.facts),
         gate: comparison.gate.as_ref(),
         ..ResultView::default()

@@ -4,12 +4,12 @@ use super::*;
 use crate::tune::tests::{FOUND, search};
 use crate::{
     Details, Report,
-    compare::Differences,
+    compare::{CompareOptions, LoadSide, compare_loads},
     fixtures::{
         add_reason, alter, alter_runs, assert_golden, cost_pair, journal_of, limited, measured,
         pair, rate, reason, run,
     },
-    load::{self, Load, LoadSide, compare_loads},
+    load::{self, Load},
     schemas::tests::valid,
     screen::{self, Facts},
     tune::{self, SUITE, Tuned},

@@ -73,7 +73,7 @@ pub struct Source<'a> {
     pub name: Option<String>,
     /// The first record of its journal; absent of a load.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<&'a Start>,
+    pub start: Option<Cow<'a, Start>>,
     /// How it ended; null if it was cut off.
     pub ended: Option<EndReason>,
     /// When it went on after it was cut off.
@@ -90,7 +90,7 @@ pub struct Source<'a> {
     pub found: Option<SearchResult>,
     /// The record of a load; absent of servers that wirebench started.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub load: Option<&'a LoadResult>,
+    pub load: Option<Cow<'a, LoadResult>>,
 }
 
 /// One load of a suite. Its definition is in `start`.
@@ -112,7 +112,7 @@ pub struct LoadFacts<'a> {
 impl<'a> Source<'a> {
     pub(crate) fn of(journal: &'a Journal) -> Self {
         Self {
-            start: Some(&journal.start),
+            start: Some(Cow::Borrowed(&journal.start)),
             ended: journal.end.as_ref().map(|end| end.reason),
             resumed: &journal.resumed,
             unavailable: &journal.unavailable,
@@ -122,8 +122,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub(crate) fn of_load(load: &'a LoadResult, name: Option<String>) -> Self {
-        Self { name, load: Some(load), ..Self::default() }
+    pub(crate) fn of_load(load: &'a LoadResult) -> Self {
+        Self { load: Some(Cow::Borrowed(load)), ..Self::default() }
     }
 }
 
@@ -136,7 +136,7 @@ impl ResultView<'_> {
 
     /// The suite of the newest result, and when it began, as RFC 3339 in UTC.
     pub(crate) fn origin(&self) -> (&str, &str) {
-        match self.results.last().map(|it| (it.start, it.load)) {
+        match self.results.last().map(|it| (it.start.as_deref(), it.load.as_deref())) {
             Some((Some(start), _)) => (&start.suite, &start.started),
             Some((_, Some(load))) => ("load", &load.started),
             _ => ("", ""),
@@ -145,7 +145,7 @@ impl ResultView<'_> {
 
     /// The labels of the newest result.
     pub(crate) fn labels(&self) -> Cow<'_, Labels> {
-        match self.results.last().map(|it| (it.start, it.load)) {
+        match self.results.last().map(|it| (it.start.as_deref(), it.load.as_deref())) {
             Some((Some(start), _)) => Cow::Borrowed(&start.labels),
             Some((_, Some(load))) => Cow::Borrowed(&load.labels),
             _ => Cow::Owned(Labels::default()),
