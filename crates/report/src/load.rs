@@ -5,7 +5,10 @@ mod document;
 mod metrics;
 mod view;
 
-pub(crate) use self::view::{cells, doubts};
+pub(crate) use self::{
+    document::sentence,
+    view::{cells, doubts},
+};
 pub use self::{metrics::LoadMetrics, view::gate};
 
 use wirebench_schema::load::LoadResult;
