@@ -79,7 +79,7 @@ impl Report for Tuned<'_> {
             Tuning::Search(search) => {
                 let RateSearch { closed_loop_requests_per_second, rates, .. } = search;
                 let closed_loop_requests_per_second = *closed_loop_requests_per_second;
-                (vec![search.cell()], Some(SearchFacts { closed_loop_requests_per_second, rates }))
+                (search.cells.clone(), Some(SearchFacts { closed_loop_requests_per_second, rates }))
             }
         };
         ResultView {

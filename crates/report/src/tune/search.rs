@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
 use wirebench_schema::{
-    journal::{Journal, Measurement, Outcome, Run, SearchLimit, SearchResult, SearchSpec},
+    journal::{Counts, Journal, Measurement, Outcome, Run, SearchLimit, SearchResult, SearchSpec},
     load::LatencyFigure,
     suite::Workload,
 };
@@ -11,10 +11,10 @@ use wirebench_stats::{Interval, median};
 
 use super::{invalid, refusals};
 use crate::{
-    analysis::Metric,
-    build::of_workload,
+    analysis::{Metric, Reads, rows},
+    build::{cell, of_workload},
     table_units::{count, thousands},
-    view::{Cell, Figure, ProbedRate, Runs},
+    view::{Cell, Figure, ProbedRate},
 };
 
 /// A server that uses less than this share of its CPU time is not at its limit.
@@ -33,6 +33,8 @@ pub(crate) struct RateSearch<'a> {
     pub(super) closed_loop_requests_per_second: Option<f64>,
     /// The lowest first.
     pub(super) rates: Vec<ProbedRate>,
+    /// The rate that was found with the figures of its runs, and then its requests by name.
+    pub(super) cells: Vec<Cell>,
 }
 
 impl<'a> RateSearch<'a> {
@@ -50,8 +52,14 @@ impl<'a> RateSearch<'a> {
             workload,
             closed_loop_requests_per_second: first.map(|it| it.load.requests_per_second),
             rates: rates(sought, &runs),
+            cells: cells(journal, sought, workload),
             runs,
         })
+    }
+
+    /// True if a run confirmed the rate, so that it is not that of a burst.
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.found.is_some_and(|it| it.held > 0 && it.requests_per_second.is_some())
     }
 
     /// The workers of the server; absent when no run was made.
@@ -63,35 +71,6 @@ impl<'a> RateSearch<'a> {
     pub(super) fn shape(&self) -> String {
         let workers = self.workers().map(|workers| format!(", {}", count(workers, "worker")));
         count(self.workload.connections, "connection") + &workers.unwrap_or_default()
-    }
-
-    /// The rate that was found.
-    pub(super) fn cell(&self) -> Cell {
-        let is_confirmed = self.found.is_some_and(|found| found.held > 0);
-        let rate = self.found.and_then(|found| {
-            let interval = found.low.zip(found.high);
-            let interval =
-                interval.map(|(low, high)| Interval { low: low as f64, high: high as f64 });
-            let rate = found.requests_per_second? as f64;
-            let figure = Figure::of(Metric::Throughput, rate, is_confirmed);
-            Some(Figure { interval, ..figure })
-        });
-        let sum = |of: fn(&ProbedRate) -> usize| self.rates.iter().map(of).sum();
-        Cell {
-            workers: self.workers(),
-            valid: is_confirmed && rate.is_some(),
-            trouble: match rate {
-                None => Some("no rate was found".to_owned()),
-                Some(_) => (!is_confirmed).then(|| "the rate was not confirmed".to_owned()),
-            },
-            runs: Runs {
-                measured: sum(|it| it.runs - it.failed),
-                failed: sum(|it| it.failed),
-                ..Runs::default()
-            },
-            figures: rate.into_iter().collect(),
-            ..of_workload(self.workload, &self.sought.variant, 0)
-        }
     }
 
     /// What must be known besides.
@@ -136,6 +115,46 @@ impl ProbedRate {
             _ => None,
         }
     }
+}
+
+/// Without runs at the rate that was found, which is between others, the first cell has that rate alone.
+fn cells(journal: &Journal, sought: &SearchSpec, workload: &Workload) -> Vec<Cell> {
+    let nothing = Cell {
+        trouble: Some("no rate was found".to_owned()),
+        ..of_workload(workload, &sought.variant, 0)
+    };
+    let found = journal.found.as_ref();
+    let Some((found, rate)) = found.and_then(|it| Some((it, it.requests_per_second?))) else {
+        return vec![nothing];
+    };
+    let mut cells = of_runs(journal, workload, rate);
+    if cells.is_empty() {
+        cells.push(Cell { valid: true, trouble: None, ..nothing });
+    }
+    let whole = &mut cells[0];
+    if found.held == 0 {
+        (whole.valid, whole.trouble) = (false, Some("the rate was not confirmed".to_owned()));
+    }
+    let interval = found.low.zip(found.high);
+    let interval = interval.map(|(low, high)| Interval { low: low as f64, high: high as f64 });
+    let is_bound = found.limit != SearchLimit::Server;
+    let reads = if is_bound { Reads::AtLeast } else { Reads::Exactly };
+    let figure = Figure::of(Metric::Throughput, rate as f64, whole.valid);
+    whole.generator_limited = false;
+    whole.figures.retain(|it| it.metric != Metric::Throughput);
+    whole.figures.insert(0, Figure { interval, reads, ..figure });
+    cells
+}
+
+/// The cells of the runs at this rate, which are pilots of no cohort.
+fn of_runs(journal: &Journal, workload: &Workload, rate: u64) -> Vec<Cell> {
+    let mut journal = journal.clone();
+    let rate_of = |run: &Run| run.outcome.measured()?.load.constant_rate();
+    journal.runs.retain(|it| it.workload == workload.name && rate_of(it) == Some(rate));
+    journal.runs.iter_mut().for_each(|it| it.counts = Counts::Yes);
+    let rows = rows(&journal).into_iter().find(|it| it.workload.name == workload.name);
+    let rows = rows.filter(|it| it.rows.iter().any(|row| row.measured() > 0));
+    rows.map_or_else(Vec::new, |it| cell(&journal, &it, &[0]))
 }
 
 fn rates(sought: &SearchSpec, runs: &[&Run]) -> Vec<ProbedRate> {
