@@ -11,8 +11,7 @@ use crate::{
     published_table::tables,
     screen,
     view::{
-        Cell, FORMAT, Gate, LoadFacts, PublishedReport, PublishedRowReport, Ratio, Reference,
-        ResultView, Source, Verb,
+        Cell, FORMAT, Gate, LoadFacts, PublishedReport, Ratio, Reference, ResultView, Source, Verb,
     },
     why::whys,
 };
@@ -107,14 +106,7 @@ fn others(
 fn published<'a>(analysis: &'a Analysis<'_>) -> Option<PublishedReport<'a>> {
     let journal = analysis.journal;
     let published = published_rows::document(journal)?;
-    let rows = published_rows::in_order(published).into_iter();
-    let rows = rows.map(|(variant, row)| PublishedRowReport {
-        variant,
-        row,
-        comparable: row.state.is_comparable(),
-        not_measured: published_rows::reason(journal, variant),
-    });
-    let rows = rows.collect();
-    let (document, tables) = (published.document.clone(), tables(analysis));
-    Some(PublishedReport { document, rows, tables, conclusions: conclusions::judge(analysis) })
+    let (rows, document) = (published_rows::rows(journal)?, published.document.clone());
+    let conclusions = conclusions::judge(analysis);
+    Some(PublishedReport { document, rows, tables: tables(analysis), conclusions })
 }
