@@ -25,7 +25,7 @@ use crate::{
     services,
     table::headline::{end, labels, sides},
     table_units::count,
-    view::{CellRank, FORMAT, Gate, ProbedRate, ResultView, SearchFacts, Source, Verb},
+    view::{CellRank, Gate, ProbedRate, ResultView, SearchFacts, Source, Verb},
 };
 
 /// The result of a sweep or a search.
@@ -83,15 +83,11 @@ impl Report for Tuned<'_> {
             }
         };
         ResultView {
-            sentence: self.sentence(),
-            format: FORMAT,
-            verb: Verb::Tune,
             results: vec![Source::of(self.analysis.journal)],
             loads: loads(&self.analysis.workloads),
-            cells,
             search,
             gate: self.gate.as_ref(),
-            ..ResultView::default()
+            ..ResultView::of(Verb::Tune, self.sentence(), cells)
         }
     }
 

@@ -253,15 +253,11 @@ impl Ab<'_> {
         checks.filter_map(differ).collect()
     }
 
-    /// What must be known of the runs of both sides.
+    /// The notes on the runs of both sides.
     fn remarks(&self) -> Vec<String> {
-        let comparison = self.rows.compare(self.metric);
-        let of_side = |side: &Side<'_>| {
-            let remarks = super::side::remarks_of(self.journal, &self.rows, side, comparison);
-            let name = side.name.to_owned();
-            remarks.into_iter().map(move |remark| format!("{name}: {remark}"))
-        };
-        self.sides.iter().flat_map(of_side).collect()
+        let sides = self.sides.iter().zip(&self.cells);
+        let notes = sides.flat_map(|(side, cells)| cells[0].notes.iter().map(move |it| (side, it)));
+        notes.map(|(side, note)| format!("{}: {note}", side.name)).collect()
     }
 }
 

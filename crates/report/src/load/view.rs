@@ -13,7 +13,7 @@ use crate::{
     build::{constant_rate, of_requests},
     by_name::{only_name, requests},
     gates::{self, Evidence},
-    view::{Cell, CellId, FORMAT, Gate, ResultView, Runs, Source, Verb},
+    view::{Cell, CellId, Gate, ResultView, Runs, Source, Verb},
 };
 
 /// The name of every load.
@@ -21,14 +21,8 @@ const LOAD: &str = "load";
 
 pub(super) fn view(result: &LoadResult) -> ResultView<'_> {
     let report = &result.report;
-    ResultView {
-        sentence: sentence(report),
-        format: FORMAT,
-        verb: Verb::Load,
-        results: vec![Source::of_load(result)],
-        cells: cells(report).collect(),
-        ..ResultView::default()
-    }
+    let view = ResultView::of(Verb::Load, sentence(report), cells(report).collect());
+    ResultView { results: vec![Source::of_load(result)], ..view }
 }
 
 /// The cell of all requests, and then those of each name.

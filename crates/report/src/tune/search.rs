@@ -154,7 +154,7 @@ fn of_runs(journal: &Journal, workload: &Workload, rate: u64) -> Vec<Cell> {
     journal.runs.iter_mut().for_each(|it| it.counts = Counts::Yes);
     let rows = rows(&journal).into_iter().find(|it| it.workload.name == workload.name);
     let rows = rows.filter(|it| it.rows.iter().any(|row| row.measured() > 0));
-    rows.map_or_else(Vec::new, |it| cell(&journal, &it, &[0]))
+    rows.map_or_else(Vec::new, |it| cell(&journal, &it, &[0], Metric::Cpu))
 }
 
 fn rates(sought: &SearchSpec, runs: &[&Run]) -> Vec<ProbedRate> {

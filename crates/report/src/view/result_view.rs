@@ -128,6 +128,11 @@ impl<'a> Source<'a> {
 }
 
 impl ResultView<'_> {
+    /// A result of a verb with this finding.
+    pub(crate) fn of(verb: Verb, sentence: String, cells: Vec<Cell>) -> Self {
+        Self { format: FORMAT, verb, sentence, cells, ..Self::default() }
+    }
+
     /// All of it as JSON. All keys are words or numbers, and a number that JSON does not have becomes null.
     #[must_use]
     pub fn json(&self) -> String {
