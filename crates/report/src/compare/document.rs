@@ -100,20 +100,15 @@ impl Comparison {
     }
 
     fn table(&self, rows: Rows) -> Table {
-        let (names, verdict): (&[_], _) = match self.is_of_loads() {
-            true => (&["request"], None),
-            false => (&["workload", "entry"], Some("verdict")),
+        let (words, verdict, cells): (&[&str], _, fn(&Change) -> _) = match self.is_of_loads() {
+            true => (&["request", "metric"], None, cells_of_load),
+            false => (&["workload", "entry", "metric"], Some(Column::left("verdict")), cells),
         };
-        let words = names.iter().copied().chain(["metric"]).map(Column::left);
         let figures = ["old", "new", "change"].map(Column::right);
-        let columns = words.chain(figures).chain(verdict.map(Column::left)).collect();
-        let row = |change: &Change| Row {
-            cells: match self.is_of_loads() {
-                true => cells_of_load(change),
-                false => cells(change),
-            },
-            is_folded: rows == Rows::ThatCount && !change.counts(),
-        };
+        let columns =
+            words.iter().copied().map(Column::left).chain(figures).chain(verdict).collect();
+        let is_folded = |it: &Change| rows == Rows::ThatCount && !it.counts();
+        let row = |it: &Change| Row { cells: cells(it), is_folded: is_folded(it) };
         let rows = self.changes.iter().map(row).collect();
         let folded = "without a significant change: --all shows them";
         Table { columns, rows, folded, ..Table::default() }
