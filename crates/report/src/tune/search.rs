@@ -14,7 +14,7 @@ use crate::{
     analysis::{Metric, Reads, rows},
     build::{cell, of_workload},
     table_units::{count, thousands},
-    view::{Cell, Figure, ProbedRate},
+    view::{Cell, Figure, ProbedRate, SearchFacts},
 };
 
 /// A server that uses less than this share of its CPU time is not at its limit.
@@ -29,10 +29,7 @@ pub(crate) struct RateSearch<'a> {
     /// Its load, of which only the rate changes.
     pub(super) workload: &'a Workload,
     runs: Vec<&'a Run>,
-    /// The rate that a closed loop with as many connections reached.
-    pub(super) closed_loop_requests_per_second: Option<f64>,
-    /// The lowest first.
-    pub(super) rates: Vec<ProbedRate>,
+    pub(super) facts: SearchFacts,
     /// The rate that was found with the figures of its runs, and then its requests by name.
     pub(super) cells: Vec<Cell>,
 }
@@ -50,8 +47,10 @@ impl<'a> RateSearch<'a> {
             sought,
             found: journal.found,
             workload,
-            closed_loop_requests_per_second: first.map(|it| it.load.requests_per_second),
-            rates: rates(sought, &runs),
+            facts: SearchFacts {
+                closed_loop_requests_per_second: first.map(|it| it.load.requests_per_second),
+                rates: rates(sought, &runs),
+            },
             cells: cells(journal, sought, workload),
             runs,
         })

@@ -57,7 +57,7 @@ pub struct ResultView<'a> {
     pub comparison: Option<&'a ComparisonFacts>,
     /// Of a search of `tune`: what each rate did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub search: Option<SearchFacts<'a>>,
+    pub search: Option<&'a SearchFacts>,
     /// The profiles of `--why`, each load's baseline first; absent without any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<Why<'a>>,
