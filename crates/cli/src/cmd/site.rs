@@ -115,8 +115,8 @@ impl Arguments {
     /// Adds a run to the site, unless it is there.
     fn add(&self, folder: &Path, runs: &Path) -> anyhow::Result<()> {
         let (_, text) = journal::text(folder).map_err(anyhow::Error::msg)?;
-        self.write(folder, runs, (JOURNAL_FILE, &text), |id| {
-            let text = out::hide(text.clone(), |it| secrets::hidden_json(&it));
+        self.keep(folder, runs, (JOURNAL_FILE, text), |id, text| {
+            let text = out::hide(text, |it| secrets::hidden_json(&it));
             let journal = with_figures_of_today(Journal::parse(&text)?);
             let known = Known::of(&journal, folder)?;
             let analysis = Analysis::of(&journal);
@@ -132,27 +132,28 @@ impl Arguments {
     fn add_load(&self, folder: &Path, all: &Path) -> anyhow::Result<()> {
         let other = || format!("{LOAD_FILE} is not a load");
         let text = loads::text(folder)?.with_context(other)?;
-        self.write(folder, all, (LOAD_FILE, &text), |id| {
+        self.keep(folder, all, (LOAD_FILE, text), |id, text| {
             let stored = loads::read(folder)?.with_context(other)?;
             let summary = site::load_summary(id, &stored.result, stored.environment.as_ref());
-            Ok((text.clone(), stored.load(None).html(), summary))
+            Ok((text, stored.load(None).html(), summary))
         })
     }
 
-    /// Makes the folder of a result with this file, unless it is there. Its summary is written last.
-    fn write(
+    /// Makes the folder of a result with this file, a page and a summary, unless it is there. The summary is written
+    /// last.
+    fn keep(
         &self,
         folder: &Path,
         all: &Path,
-        (file, text): (&str, &str),
-        made: impl FnOnce(&str) -> anyhow::Result<(String, String, Summary)>,
+        (file, text): (&str, String),
+        made: impl FnOnce(&str, String) -> anyhow::Result<(String, String, Summary)>,
     ) -> anyhow::Result<()> {
-        let id = digest::of_text(text);
+        let id = digest::of_text(&text);
         let own = all.join(&id);
         if read::<Summary>(&own.join(SUMMARY_FILE)).is_some_and(|it| it.format == FORMAT) {
             return Ok(());
         }
-        let (text, page, summary) = made(&id)?;
+        let (text, page, summary) = made(&id, text)?;
         let environment = fs::read_to_string(folder.join(ENVIRONMENT_FILE)).ok();
         let environment = environment.as_deref().map(|it| (ENVIRONMENT_FILE, it));
         let files = [(file, &*text), (PAGE_FILE, &*page)].into_iter().chain(environment);

@@ -85,7 +85,7 @@ impl Comparison {
 }
 
 impl Change {
-    /// True unless it is one of runs that is not significant.
+    /// False for a change of runs that is not significant.
     pub(super) fn counts(&self) -> bool {
         self.movement().is_some() || self.ratio.judged.claim.is_none()
     }
