@@ -61,14 +61,10 @@ impl<'a> RateSearch<'a> {
         self.found.is_some_and(|it| it.held > 0 && it.requests_per_second.is_some())
     }
 
-    /// The workers of the server; absent when no run was made.
-    fn workers(&self) -> Option<u32> {
-        self.runs.first().map(|run| run.workers)
-    }
-
     /// Connections and workers in words.
     pub(super) fn shape(&self) -> String {
-        let workers = self.workers().map(|workers| format!(", {}", count(workers, "worker")));
+        let workers =
+            self.cells[0].workers.map(|workers| format!(", {}", count(workers, "worker")));
         count(self.workload.connections, "connection") + &workers.unwrap_or_default()
     }
 
@@ -118,7 +114,9 @@ impl ProbedRate {
 
 /// Without runs at the rate that was found, which is between others, the first cell has that rate alone.
 fn cells(journal: &Journal, sought: &SearchSpec, workload: &Workload) -> Vec<Cell> {
+    let run = journal.runs.iter().find(|run| run.workload == sought.workload);
     let nothing = Cell {
+        workers: run.map(|it| it.workers),
         trouble: Some("no rate was found".to_owned()),
         ..of_workload(workload, &sought.variant, 0)
     };
@@ -128,12 +126,12 @@ fn cells(journal: &Journal, sought: &SearchSpec, workload: &Workload) -> Vec<Cel
     };
     let mut cells = of_runs(journal, workload, rate);
     if cells.is_empty() {
-        cells.push(Cell { valid: true, trouble: None, ..nothing });
+        cells.push(nothing.clone());
     }
     let whole = &mut cells[0];
-    if found.held == 0 {
-        (whole.valid, whole.trouble) = (false, Some("the rate was not confirmed".to_owned()));
-    }
+    // Confirmations decide, whatever spoils other runs at that rate.
+    (whole.workers, whole.valid) = (nothing.workers, found.held > 0);
+    whole.trouble = (!whole.valid).then(|| "the rate was not confirmed".to_owned());
     let interval = found.low.zip(found.high);
     let interval = interval.map(|(low, high)| Interval { low: low as f64, high: high as f64 });
     let is_bound = found.limit != SearchLimit::Server;
