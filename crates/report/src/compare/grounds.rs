@@ -15,7 +15,7 @@ use wirebench_schema::{
     environment::{self, Environment, Weight},
     id::VariantId,
     journal::{Described, Journal, Outcome, Run, Verified},
-    load::{EngineChoice, RequestSet, RequestSpec, SampleReply},
+    load::{RequestSet, RequestSpec, SampleReply},
     suite::{Phase, Scale, Workload},
 };
 use wirebench_stats::{MIN_COHORTS, states::are_apart};
@@ -28,6 +28,7 @@ use super::{
 use crate::{
     idle_words,
     load_words::{self, describe_model},
+    services::engine,
     table::states::distance,
 };
 
@@ -69,7 +70,8 @@ pub(super) fn differences(
         rates.extend(rate.map(|rate| (name.clone(), rate)));
         let workers = [&pair.old, &pair.new].map(|half| each(half, |run| run.workers.to_string()));
         of_cells.extend(differ(format!("workers in {name}"), workers));
-        let engines = [&pair.old, &pair.new].map(|half| each(half, engine));
+        let engines = [&pair.old, &pair.new]
+            .map(|half| each(half, |run| engine(run).unwrap_or_default().to_owned()));
         of_cells.extend(differ(format!("the load generator's engine in {name}"), engines));
         let files = [&pair.old, &pair.new].map(|half| each(half, files));
         of_cells.extend(differ(format!("the content of the files sent in {name}"), files));
@@ -204,13 +206,6 @@ fn differ(what: String, [old, new]: [BTreeSet<String>; 2]) -> Option<Difference>
     // Where all runs failed nothing is known.
     let known = !old.is_empty() && !new.is_empty();
     known.then(|| Difference::between(what, list(old), list(new)))?
-}
-
-/// The engine that moved the bytes of a run; empty where it is not known.
-fn engine(run: &Run) -> String {
-    let measured = run.outcome.measured();
-    let known = measured.filter(|it| it.tool.is_none() && it.load.engine != EngineChoice::Auto);
-    known.map_or_else(String::new, |it| it.load.engine.name().to_owned())
 }
 
 /// The digest of the files that its requests sent; empty without any.
