@@ -30,9 +30,12 @@ pub(crate) fn value(metric: Metric, value: f64) -> String {
     }
 }
 
-/// A change with its sign, such as `-5.0 % ±0.6`.
+/// A change with its sign, such as `-5.0 % ±0.6`; none of a ratio to 0.
 pub(crate) fn change(ratio: &JudgedRatio) -> String {
     let Estimate { value, interval, .. } = ratio.estimate;
+    if !value.is_finite() {
+        return ABSENT.to_owned();
+    }
     format!("{}{}", ratio.reads.sign(), interval::change(value, interval))
 }
 

@@ -1,17 +1,15 @@
 //! The result of `wirebench load` as a document, and as rows and figures. `load_text` has the lines in wrk's layout.
 
 mod charts;
-mod comparison;
 mod document;
 mod metrics;
 mod view;
 
-pub(crate) use self::view::doubts;
-pub use self::{
-    comparison::{LoadComparison, LoadSide, compare_loads},
-    metrics::LoadMetrics,
-    view::gate,
+pub(crate) use self::{
+    document::sentence,
+    view::{cells, doubts},
 };
+pub use self::{metrics::LoadMetrics, view::gate};
 
 use wirebench_schema::load::LoadResult;
 

@@ -8,7 +8,7 @@ use wirebench_schema::{
     suite::{PublishedRow, RowState, Scale},
 };
 
-use crate::not_measured::not_measured;
+use crate::{not_measured::not_measured, view::PublishedRowReport};
 
 /// Replaces the list of a journal without states.
 const NO_STATES: &str = "this journal is from an older wirebench and has no state for any row, so no \
@@ -31,46 +31,53 @@ fn full_name(variant: &VariantId, row: &PublishedRow) -> String {
     row.name.as_ref().map_or_else(|| variant.to_string(), |name| format!("{name} ({variant})"))
 }
 
-/// The rows in the order of the lists: the most comparable first.
-pub(crate) fn in_order(published: &Published) -> Vec<(&VariantId, &PublishedRow)> {
-    let mut rows: Vec<_> = published.figures.rows.iter().collect();
-    rows.sort_by_key(|(_, row)| row.state);
-    rows
+/// The rows: the most comparable first. None without a document.
+pub(crate) fn rows<'j>(journal: &'j Journal) -> Option<Vec<PublishedRowReport<'j>>> {
+    let row = |(variant, row): (&'j VariantId, &'j PublishedRow)| PublishedRowReport {
+        variant,
+        row,
+        comparable: row.state.is_comparable(),
+        not_measured: reason(journal, variant),
+    };
+    let mut rows: Vec<_> = document(journal)?.figures.rows.iter().map(row).collect();
+    rows.sort_by_key(|it| it.row.state);
+    Some(rows)
 }
 
 /// A line for each row: its state, its versions or clause, its reason, and why it was not measured.
 pub(crate) fn lines(journal: &Journal) -> Vec<String> {
-    let Some(published) = document(journal) else { return Vec::new() };
-    if published.figures.rows.is_empty() {
+    let Some(rows) = rows(journal) else { return Vec::new() };
+    if rows.is_empty() {
         return vec![NO_STATES.to_owned()];
     }
-    let line = |(variant, row): (&VariantId, &PublishedRow)| {
-        let reason = reason(journal, variant).filter(|_| row.state != RowState::Missing);
-        let reason = reason.map(|reason| format!("not measured: {reason}"));
-        let texts = [Some(row.explanation()), reason];
-        let texts: Vec<String> = texts.into_iter().flatten().collect();
-        format!("{}: {}; {}", full_name(variant, row), row.state.name(), texts.join("; "))
+    let line = |PublishedRowReport { variant, row, not_measured, .. }: &PublishedRowReport<'_>| {
+        let reason = not_measured.as_ref().filter(|_| row.state != RowState::Missing);
+        let reason = reason.map_or_else(String::new, |it| format!("; not measured: {it}"));
+        let (name, state) = (full_name(variant, row), row.state.name());
+        format!("{name}: {state}; {}{reason}", row.explanation())
     };
-    in_order(published).into_iter().map(line).collect()
+    rows.iter().map(line).collect()
 }
 
 /// How many rows have which state, then each row of which the figures say nothing about the variant here.
 pub(crate) fn summary(journal: &Journal) -> Vec<String> {
-    let Some(published) = document(journal) else { return Vec::new() };
-    let rows = in_order(published);
+    let Some(rows) = rows(journal) else { return Vec::new() };
     if rows.is_empty() {
         return vec![format!("rows of the document: {NO_STATES}")];
     }
-    let of = |state: RowState| rows.iter().filter(move |(_, row)| row.state == state);
-    let counted = RowState::ALL.map(|state| (of(state).count(), state.name()));
-    let counted = counted.iter().filter(|(number, _)| *number > 0);
-    let counts: Vec<String> = counted.map(|(number, name)| format!("{number} {name}")).collect();
+    let number = |state| (rows.iter().filter(|it| it.row.state == state).count(), state.name());
+    let counts = RowState::ALL.map(number).into_iter().filter(|(number, _)| *number > 0);
+    let counts: Vec<String> = counts.map(|(number, name)| format!("{number} {name}")).collect();
     let mut lines = vec![format!("rows of the document: {}", counts.join(", "))];
-    let apart = [RowState::Different, RowState::Missing].into_iter().flat_map(of);
-    let clause = |row: &PublishedRow| row.clause.clone().unwrap_or_default();
-    lines.extend(apart.map(|(variant, row)| {
-        format!("{}: {}: {}", row.state.name(), full_name(variant, row), clause(row))
-    }));
+    let is_apart = |it: &&PublishedRowReport<'_>| {
+        matches!(it.row.state, RowState::Different | RowState::Missing)
+    };
+    lines.extend(rows.iter().filter(is_apart).map(
+        |PublishedRowReport { variant, row, .. }| {
+            let clause = row.clause.as_deref().unwrap_or_default();
+            format!("{}: {}: {clause}", row.state.name(), full_name(variant, row))
+        },
+    ));
     lines
 }
 

@@ -116,11 +116,7 @@ fn fill(
     if !is_relative(of.column) {
         cell.measured = median_of(of.column, row);
         cell.is_valid = shown(row).is_compared();
-        cell.sign = match of.column {
-            column if is_lower_bound(column, row) => ">",
-            Column::RequestsPerSecond if row.is_limited() => ">=",
-            _ => "",
-        };
+        cell.is_lower_bound = is_lower_bound(of.column, row);
     }
     let (Some(metric), Some(baseline)) = (of.metric, rows.baseline) else { return };
     let comparison = rows.compare(metric);

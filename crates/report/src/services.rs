@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     id::VariantId,
-    journal::{Journal, Reason, ReasonKind},
+    journal::{Journal, Reason, ReasonKind, Run},
     load::EngineChoice,
     verification::SAME_REPLIES,
 };
@@ -37,9 +37,7 @@ fn engines(journal: &Journal) -> Option<String> {
     journal.start.workloads.iter().find_map(|workload| {
         let mut by_engine: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for run in journal.runs.iter().filter(|run| run.workload == workload.name) {
-            let engine = run.outcome.measured().filter(|it| it.tool.is_none());
-            let engine = engine.map(|it| it.load.engine).filter(|it| *it != EngineChoice::Auto);
-            let servers = engine.map(|engine| by_engine.entry(engine.name()).or_default());
+            let servers = engine(run).map(|engine| by_engine.entry(engine).or_default());
             servers.map(|it| it.insert(run.variant.to_string()));
         }
         let of = |(engine, servers): (&&str, &BTreeSet<String>)| {
@@ -53,11 +51,17 @@ fn engines(journal: &Journal) -> Option<String> {
     })
 }
 
+/// The engine that moved the bytes of a run; none where it is not known.
+pub(crate) fn engine(run: &Run) -> Option<&'static str> {
+    let measured = run.outcome.measured().filter(|it| it.tool.is_none());
+    let engine = measured.map(|it| it.load.engine).filter(|it| *it != EngineChoice::Auto);
+    engine.map(EngineChoice::name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixtures;
-    use wirebench_schema::journal::Run;
 
     #[test]
     fn sides_that_were_loaded_by_different_engines_are_named() {

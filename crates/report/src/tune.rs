@@ -25,7 +25,7 @@ use crate::{
     services,
     table::headline::{end, labels, sides},
     table_units::count,
-    view::{CellRank, FORMAT, Gate, ProbedRate, ResultView, SearchFacts, Source, Verb},
+    view::{CellRank, Gate, ProbedRate, ResultView, Source, Verb},
 };
 
 /// The result of a sweep or a search.
@@ -76,22 +76,14 @@ impl Report for Tuned<'_> {
     fn view(&self) -> ResultView<'_> {
         let (cells, search) = match &self.tuning {
             Tuning::Sweep(sweep) => (sweep.all.clone(), None),
-            Tuning::Search(search) => {
-                let RateSearch { closed_loop_requests_per_second, rates, .. } = search;
-                let closed_loop_requests_per_second = *closed_loop_requests_per_second;
-                (vec![search.cell()], Some(SearchFacts { closed_loop_requests_per_second, rates }))
-            }
+            Tuning::Search(search) => (search.cells.clone(), Some(&search.facts)),
         };
         ResultView {
-            sentence: self.sentence(),
-            format: FORMAT,
-            verb: Verb::Tune,
             results: vec![Source::of(self.analysis.journal)],
             loads: loads(&self.analysis.workloads),
-            cells,
             search,
             gate: self.gate.as_ref(),
-            ..ResultView::default()
+            ..ResultView::of(Verb::Tune, self.sentence(), cells)
         }
     }
 

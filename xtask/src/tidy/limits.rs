@@ -6,7 +6,7 @@ pub(super) const CRATES: &[(&str, [usize; 8])] = &[
     ("agent", [300, 219, 0, 0, 2, 0, 0, 0]),
     ("bundle", [222, 71, 0, 0, 4, 0, 0, 0]),
     ("catalogue", [2349, 1090, 27, 0, 44, 4, 0, 0]),
-    ("cli", [9810, 12110, 2513, 0, 83, 10, 0, 71]),
+    ("cli", [9778, 12110, 2513, 0, 83, 10, 0, 71]),
     ("doctor", [1110, 407, 263, 0, 14, 1, 0, 0]),
     ("experiment", [7159, 2224, 78, 0, 126, 3, 0, 0]),
     ("host", [1295, 983, 0, 0, 24, 1, 0, 0]),
@@ -14,7 +14,7 @@ pub(super) const CRATES: &[(&str, [usize; 8])] = &[
     ("lab", [1925, 240, 7, 0, 0, 0, 0, 0]),
     ("loadgen", [10380, 8349, 110, 0, 113, 22, 0, 0]),
     ("nullserver", [1062, 966, 0, 0, 7, 1, 0, 0]),
-    ("report", [16126, 8434, 5439, 0, 246, 10, 0, 0]),
+    ("report", [15969, 8429, 5149, 0, 237, 10, 0, 0]),
     ("schema", [8259, 2678, 422, 0, 157, 6, 0, 0]),
     ("server", [3189, 1079, 85, 0, 63, 1, 0, 0]),
     ("stats", [1842, 1972, 0, 0, 14, 2, 0, 0]),
@@ -25,7 +25,7 @@ pub(super) const CRATES: &[(&str, [usize; 8])] = &[
 ];
 /// Counts of the workspace.
 pub(super) const OTHERS: &[(&str, usize)] = &[
-    ("surplus definitions of pub types with one name", 39),
+    ("surplus definitions of pub types with one name", 38),
     ("surplus definitions of pub and pub(..) types with one name", 131),
     ("options of run", 91),
     ("options of ab", 88),

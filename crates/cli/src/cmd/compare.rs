@@ -1,12 +1,12 @@
 //! `wirebench compare`: compares two results, from their journals alone, or two loads. What counts as a change is
 //! defined in the crate `report`.
 
-mod loads;
-
 use std::{path::Path, path::PathBuf};
 use wirebench_report::{
     analysis::{Metric, MetricFacts},
-    compare::{Basis, CompareOptions, Differences, NotComparable, Rows, compare},
+    compare::{
+        Basis, CompareOptions, Comparison, Differences, NotComparable, Rows, compare, compare_loads,
+    },
     gates,
     tune::SUITE,
 };
@@ -16,7 +16,7 @@ use crate::{
     deliver::DeliveryArgs,
     exit::{Exit, incomparable, usage},
     out,
-    results::{latest, stored::Stored},
+    results::{latest, loads, loads::StoredLoad, stored::Stored},
 };
 
 const AFTER_HELP: &str = "\
@@ -63,36 +63,68 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// An option that needs intervals or baselines, if one is given.
-    fn for_runs(&self) -> Option<&'static str> {
+    /// The comparison of two loads, of which no interval is known.
+    fn loads(&self, old: &StoredLoad, new: &StoredLoad, names: &Names) -> anyhow::Result<Compared> {
         let given = [
             (!self.metric.is_empty(), "--metric"),
             (self.absolute, "--absolute"),
             (self.all, "--all"),
         ];
-        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+        if let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) {
+            return Err(usage(format!(
+                "{option} applies to results of `wirebench run`, and these are loads: omit it"
+            )));
+        }
+        let gate = &self.delivery.gate;
+        if let Some(change) = gate.conditions().iter().find(|it| it.change().is_some()) {
+            return Err(usage(format!(
+                "--fail-if '{change}': no interval of a change is known from one load each: write a limit of the newer \
+                 one such as 'p99 > 5ms', or use `wirebench ab`"
+            )));
+        }
+        gate.check(&gates::scope_of_load("compare", &new.result.report.config))?;
+        Ok(compare_loads(&old.side(&names[0]), &new.side(&names[1]), &self.wishes()))
+    }
+
+    fn runs(&self, names: &Names) -> anyhow::Result<Compared> {
+        let (old, new) = (stored(&self.old)?, stored(&self.new)?);
+        self.delivery.gate.check(&gates::scope("compare", &new.journal))?;
+        Ok(compare(&old.side(&names[0]), &new.side(&names[1]), &self.wishes()))
+    }
+
+    fn wishes(&self) -> CompareOptions {
+        CompareOptions {
+            metrics: self.metric.clone(),
+            basis: if self.absolute { Basis::Absolute } else { Basis::Relative },
+            differences: if self.force { Differences::Force } else { Differences::Refuse },
+            conditions: self.delivery.gate.conditions().to_vec(),
+        }
     }
 }
 
+/// The older result and the newer one as the user wrote them.
+type Names = [String; 2];
+type Compared = Result<Comparison, NotComparable>;
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let [old, new] = [&arguments.old, &arguments.new].map(|it| it.canonicalize().ok());
+    let paths = [&arguments.old, &arguments.new];
+    let [old, new] = paths.map(|it| it.canonicalize().ok());
     if old.is_some() && old == new {
         out::note("warning: both are the same result, so nothing differs");
     }
-    if let Some(exit) = loads::run(arguments)? {
-        return Ok(exit);
-    }
-    let [old_name, new_name] = [&arguments.old, &arguments.new].map(|it| it.display().to_string());
-    let (old, new) = (stored(&arguments.old)?, stored(&arguments.new)?);
-    arguments.delivery.gate.check(&gates::scope("compare", &new.journal))?;
-    let wishes = CompareOptions {
-        metrics: arguments.metric.clone(),
-        basis: if arguments.absolute { Basis::Absolute } else { Basis::Relative },
-        differences: if arguments.force { Differences::Force } else { Differences::Refuse },
-        conditions: arguments.delivery.gate.conditions().to_vec(),
+    let names = paths.map(|it| it.display().to_string());
+    let mixed = |load: &str, other: &str| {
+        Err(usage(format!(
+            "{load} is a load and {other} is not: compare two loads, or two results of `wirebench run`"
+        )))
     };
-    let comparison = compare(&old.side(&old_name), &new.side(&new_name), &wishes)
-        .map_err(|reason| incomparable(refusal(&reason, &old_name, &new_name)))?;
+    let compared = match (loads::read(paths[0])?, loads::read(paths[1])?) {
+        (Some(old), Some(new)) => arguments.loads(&old, &new, &names)?,
+        (Some(_), None) => return mixed(&names[0], &names[1]),
+        (None, Some(_)) => return mixed(&names[1], &names[0]),
+        (None, None) => arguments.runs(&names)?,
+    };
+    let comparison = compared.map_err(|reason| incomparable(refusal(&reason, &names)))?;
     let rows = if arguments.all { Rows::All } else { Rows::ThatCount };
     let gate = comparison.gate.as_ref();
     arguments.delivery.show("compare", &comparison, gate, || comparison.text(rows))
@@ -110,7 +142,7 @@ fn stored(result: &Path) -> anyhow::Result<Stored> {
     Ok(stored)
 }
 
-fn refusal(reason: &NotComparable, old: &str, new: &str) -> String {
+fn refusal(reason: &NotComparable, [old, new]: &Names) -> String {
     let (head, lines, next): (_, Vec<String>, _) = match reason {
         NotComparable::Differ(differences) => (
             format!("cannot compare {old} and {new}, because these differ:"),

@@ -1,8 +1,6 @@
 //! `wirebench site`: a static site of many results. What was made of a run is kept with it, so that each
 //! journal is read once.
 
-mod loads;
-
 use anyhow::Context as _;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
@@ -16,6 +14,7 @@ use wirebench_experiment::{
     journal::{self, JOURNAL_FILE},
 };
 use wirebench_report::{
+    Report as _,
     analysis::Analysis,
     document::Look,
     load::LOAD_FILE,
@@ -30,7 +29,7 @@ use crate::{
     out,
     plan::count,
     results::{
-        loads::is_in as is_load,
+        loads,
         stored::{Known, Stored},
     },
     suites::with_figures_of_today,
@@ -86,21 +85,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let loads = arguments.out.join("loads");
     let failed = in_parallel(&found, |folder| match journal::is_in(folder) {
         true => arguments.add(folder, &runs),
-        false => loads::add(arguments, folder, &loads),
+        false => arguments.add_load(folder, &loads),
     });
     for (folder, why) in &failed {
         out::note(&format!("warning: skipped {}: {why:#}", folder.display()));
     }
-    let summaries = stored(&runs)?;
+    let summaries = stored([&runs, &loads])?;
     let changes = arguments.changes(&summaries, &runs)?;
-    let loads = loads::stored(&loads)?;
-    for page in site::pages(&summaries, &changes, &loads) {
+    for page in site::pages(&summaries, &changes) {
         write(&arguments.out.join(page.path), &page.text)?;
     }
     let significant = changes.iter().filter(|it| !it.changes.is_empty()).count();
-    let runs = count(summaries.len(), "run");
+    let loads = summaries.iter().filter(|it| it.load.is_some()).count();
+    let runs = count(summaries.len() - loads, "run");
     let page = first_page.display();
-    let loads = match loads.len() {
+    let loads = match loads {
         0 => String::new(),
         number => format!(", {}", count(number, "load")),
     };
@@ -113,29 +112,54 @@ impl Arguments {
         if self.no_redact { text.to_owned() } else { redacted(text) }
     }
 
-    /// Makes the folder of a run in the site, unless it is there. Its summary is written last.
+    /// Adds a run to the site, unless it is there.
     fn add(&self, folder: &Path, runs: &Path) -> anyhow::Result<()> {
         let (_, text) = journal::text(folder).map_err(anyhow::Error::msg)?;
-        let own = runs.join(digest::of_text(&text));
+        self.keep(folder, runs, (JOURNAL_FILE, text), |id, text| {
+            let text = out::hide(text, |it| secrets::hidden_json(&it));
+            let journal = with_figures_of_today(Journal::parse(&text)?);
+            let known = Known::of(&journal, folder)?;
+            let analysis = Analysis::of(&journal);
+            let page = site::run_page(&analysis, known.facts(Look::Plain, None)).html();
+            let environment = journal::environment(folder).map_err(usage)?;
+            let origin = digest::of_text(text.lines().next().unwrap_or_default());
+            let summary = site::summary((id, &origin), &analysis, environment.as_ref());
+            Ok((text, page, summary))
+        })
+    }
+
+    /// Adds a load to the site, unless it is there.
+    fn add_load(&self, folder: &Path, all: &Path) -> anyhow::Result<()> {
+        let other = || format!("{LOAD_FILE} is not a load");
+        let text = loads::text(folder)?.with_context(other)?;
+        self.keep(folder, all, (LOAD_FILE, text), |id, text| {
+            let stored = loads::read(folder)?.with_context(other)?;
+            let summary = site::load_summary(id, &stored.result, stored.environment.as_ref());
+            Ok((text, stored.load(None).html(), summary))
+        })
+    }
+
+    /// Makes the folder of a result with this file, a page and a summary, unless it is there. The summary is written
+    /// last.
+    fn keep(
+        &self,
+        folder: &Path,
+        all: &Path,
+        (file, text): (&str, String),
+        made: impl FnOnce(&str, String) -> anyhow::Result<(String, String, Summary)>,
+    ) -> anyhow::Result<()> {
+        let id = digest::of_text(&text);
+        let own = all.join(&id);
         if read::<Summary>(&own.join(SUMMARY_FILE)).is_some_and(|it| it.format == FORMAT) {
             return Ok(());
         }
-        let text = out::hide(text, |it| secrets::hidden_json(&it));
-        let journal = with_figures_of_today(Journal::parse(&text)?);
-        fs::create_dir_all(&own)?;
-        write(&own.join(JOURNAL_FILE), &self.shared(&text))?;
+        let (text, page, summary) = made(&id, text)?;
         let environment = fs::read_to_string(folder.join(ENVIRONMENT_FILE)).ok();
-        if let Some(environment) = &environment {
-            write(&own.join(ENVIRONMENT_FILE), &self.shared(environment))?;
+        let environment = environment.as_deref().map(|it| (ENVIRONMENT_FILE, it));
+        let files = [(file, &*text), (PAGE_FILE, &*page)].into_iter().chain(environment);
+        for (name, text) in files {
+            write(&own.join(name), &self.shared(text))?;
         }
-        let known = Known::of(&journal, folder)?;
-        let analysis = Analysis::of(&journal);
-        let page = site::run_page(&analysis, known.facts(Look::Plain, None)).html();
-        write(&own.join(PAGE_FILE), &self.shared(&page))?;
-        let environment = journal::environment(folder).map_err(usage)?;
-        let id = own.file_name().unwrap_or_default().to_string_lossy();
-        let origin = digest::of_text(text.lines().next().unwrap_or_default());
-        let summary = site::summary((&id, &origin), &analysis, environment.as_ref());
         write_json(&own.join(SUMMARY_FILE), &summary)
     }
 
@@ -163,7 +187,7 @@ impl Arguments {
 
 /// The folders with a journal or a load at `folder` and below it.
 fn results_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    if journal::is_in(folder) || is_load(folder) {
+    if journal::is_in(folder) || loads::is_in(folder) {
         found.push(folder.to_owned());
         return Ok(());
     }
@@ -177,16 +201,18 @@ fn results_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::
     Ok(())
 }
 
-/// All runs of the site in the order of their start. A run that was resumed has several journals, of
-/// which the longest counts.
-fn stored(runs: &Path) -> anyhow::Result<Vec<Summary>> {
+/// All results of the site in the order of their start. A run that was resumed has several journals, of which the
+/// longest counts.
+fn stored(folders: [&Path; 2]) -> anyhow::Result<Vec<Summary>> {
     let mut found: BTreeMap<(String, String), Summary> = BTreeMap::new();
-    for entry in fs::read_dir(runs)? {
-        let Some(summary) = read::<Summary>(&entry?.path().join(SUMMARY_FILE)) else { continue };
-        let key = (summary.started.clone(), summary.origin.clone());
-        let known = found.get(&key).map_or(0, |known| known.runs);
-        if summary.format == FORMAT && summary.runs >= known {
-            found.insert(key, summary);
+    for folder in folders.into_iter().filter(|it| it.is_dir()) {
+        for entry in fs::read_dir(folder)? {
+            let summary = read::<Summary>(&entry?.path().join(SUMMARY_FILE));
+            let Some(summary) = summary.filter(|it| it.format == FORMAT) else { continue };
+            let key = (summary.started.clone(), summary.origin.clone());
+            if found.get(&key).is_none_or(|known| summary.runs >= known.runs) {
+                found.insert(key, summary);
+            }
         }
     }
     Ok(found.into_values().collect())

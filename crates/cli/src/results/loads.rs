@@ -9,6 +9,7 @@ use std::{
 use wirebench_experiment::{experiment::write_environment, journal};
 use wirebench_report::{
     Report as _,
+    compare::LoadSide,
     gates::Gate,
     load::{LOAD_FILE, Load},
 };
@@ -38,6 +39,10 @@ impl StoredLoad {
     fn new(result: LoadResult, environment: Option<Environment>) -> Self {
         let machine = environment.as_ref().and_then(stored::cpu);
         Self { result, environment, machine }
+    }
+
+    pub(crate) fn side<'a>(&'a self, name: &'a str) -> LoadSide<'a> {
+        LoadSide { name, result: &self.result, environment: self.environment.as_ref() }
     }
 
     /// The load with the result of conditions.

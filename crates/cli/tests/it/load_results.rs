@@ -160,7 +160,7 @@ fn two_loads_are_compared_and_other_pairs_are_refused() {
     let [old, new] = [folder(&world, &[&url]).1, folder(&world, &[&url]).1];
     let [old, new] = [old, new].map(|it| it.display().to_string());
     let parts =
-        ["requests/s", "p99.9", "new/old", "One load each: no interval is known", "wirebench ab"];
+        ["requests/s", "p99.9", "change", "One load each: no interval is known", "wirebench ab"];
     world.wirebench(&["compare", &old, &new]).assert_prints(0, &parts);
     let json = format!("{new}/load.json");
     world
@@ -212,7 +212,7 @@ fn a_site_lists_loads_with_their_pages() {
     assert_eq!(world.stdout(&["site", "results", "-o", "site"]), printed);
     let site = world.folder.path().join("site");
     let page = fs::read_to_string(site.join("index.html")).unwrap();
-    assert_has(&page, &["<h2>Loads</h2>", &url, "requests/s of each load"]);
+    assert_has(&page, &["<h2>Loads</h2>", &url, "href=\"servers/http__----127.0.0.1__"]);
     let all = entries(&site.join("loads"));
     assert_eq!(all.len(), 2);
     for own in all {

@@ -54,7 +54,10 @@ impl Report for Ab<'_> {
         let mark = |side: &Side<'_>| if doubtful(side) { "! " } else { "" };
         let [a, b] = self.sides.each_ref().map(|side| format!("{}{}", mark(side), side.name));
         let figures = self.metrics().filter(|it| self.figures(*it).iter().any(Option::is_some));
-        let table = self.table(["metric", &a, &b], &["margin", "outcome"], figures);
+        let [of_a, of_b] = self.names();
+        let ratio = Column::right(format!("{of_b}/{of_a}"));
+        let more = vec![ratio, Column::right("margin"), Column::left("outcome")];
+        let table = self.table(["metric", &a, &b], more, figures);
         let mut blocks = vec![
             Block::Origin(vec![Origin::of(self.journal)]),
             Block::Details(self.setting()),
@@ -94,11 +97,12 @@ impl Ab<'_> {
         let has_sign = self.metrics_shown().any(|it| self.signs(it) != [""; 2]);
         findings.extend(has_sign.then(|| SIGNS.to_owned()));
         findings.extend(place);
+        let ratio = Column::left(format!("{b}/{a}"));
         let start = &self.journal.start;
         let idle = idle_words::mode(start.idle).map(str::to_owned);
         let blocks = vec![
             Block::Lines(start.labels.words().into_iter().chain(idle).collect()),
-            Block::Table(self.table(["", a, b], &[], self.metrics_shown())),
+            Block::Table(self.table(["", a, b], vec![ratio], self.metrics_shown())),
             Block::Lines(findings),
             Block::Headline(self.sentence(), None),
         ];
@@ -148,20 +152,13 @@ impl Ab<'_> {
     fn table(
         &self,
         [metric, a, b]: [&str; 3],
-        more: &[&str],
+        more: Vec<Column>,
         metrics: impl Iterator<Item = Metric>,
     ) -> Table {
-        let [of_a, of_b] = self.names();
-        let ratio = format!("{of_b}/{of_a}");
-        let mut columns = vec![Column::left(metric), Column::right(a), Column::right(b)];
-        columns.push(if more.is_empty() { Column::left(ratio) } else { Column::right(ratio) });
-        columns.extend(more.iter().map(|head| match *head {
-            "outcome" => Column::left(*head),
-            head => Column::right(head),
-        }));
-        let rows = metrics.map(|metric| self.cells_of(metric).into_iter().map(Into::into));
-        let length = columns.len();
-        Table::new(columns, rows.map(|row| row.take(length).collect()))
+        let figures = vec![Column::left(metric), Column::right(a), Column::right(b)];
+        let length = figures.len() + more.len();
+        let row = |metric| self.cells_of(metric).into_iter().take(length).map(Into::into).collect();
+        Table::new([figures, more].concat(), metrics.map(row))
     }
 
     fn ratios(&self) -> Option<Chart> {
@@ -253,15 +250,11 @@ impl Ab<'_> {
         checks.filter_map(differ).collect()
     }
 
-    /// What must be known of the runs of both sides.
+    /// The notes on the runs of both sides.
     fn remarks(&self) -> Vec<String> {
-        let comparison = self.rows.compare(self.metric);
-        let of_side = |side: &Side<'_>| {
-            let remarks = super::side::remarks_of(self.journal, &self.rows, side, comparison);
-            let name = side.name.to_owned();
-            remarks.into_iter().map(move |remark| format!("{name}: {remark}"))
-        };
-        self.sides.iter().flat_map(of_side).collect()
+        let sides = self.sides.iter().zip(&self.cells);
+        let notes = sides.flat_map(|(side, cells)| cells[0].notes.iter().map(move |it| (side, it)));
+        notes.map(|(side, note)| format!("{}: {note}", side.name)).collect()
     }
 }
 

@@ -4,11 +4,9 @@ use wirebench_judge::standing::{Standing, is_disturbed, standing, voids};
 use wirebench_schema::journal::{Described, Journal, Reason, ReasonKind, Run};
 
 use crate::{
-    analysis::{Comparison, Metric, WorkloadRows, are_builds, asked_for},
+    analysis::{Metric, WorkloadRows, are_builds, asked_for},
     compare::ProgramIdentity,
     not_measured::not_measured,
-    notes::Notes,
-    remarks::remarks,
     table_units::count,
 };
 
@@ -137,17 +135,4 @@ fn most_frequent(runs: &[Vec<&Reason>]) -> Option<String> {
     // The first of those that are equally frequent.
     all.reverse();
     all.into_iter().max_by_key(|reason| times(reason.kind)).map(Reason::brief)
-}
-
-/// What must be known of the runs of a side, as sentences; numbers that differ between runs are
-/// ranges.
-pub(super) fn remarks_of(
-    journal: &Journal,
-    rows: &WorkloadRows<'_>,
-    side: &Side<'_>,
-    comparison: &Comparison,
-) -> Vec<String> {
-    let instances = side.instances.iter();
-    let all = instances.flat_map(|row| remarks(journal, rows, *row, comparison));
-    Notes::of(all).texts().collect()
 }

@@ -8,7 +8,7 @@ use crate::{
     analysis::{Metric, MetricFacts, Role, WorkloadRows},
     build::{cell, loads, of_workload},
     gates::{self, Evidence},
-    view::{Cell, FORMAT, Gate, Lost, Ratio, Reference, ResultView, Source, Verb},
+    view::{Cell, Gate, Lost, Ratio, Reference, ResultView, Source, Verb},
     why::whys,
 };
 
@@ -19,7 +19,7 @@ pub(super) fn cells(
     sides: &[Side<'_>; 2],
     main: Metric,
 ) -> [Vec<Cell>; 2] {
-    let mut cells = [0, 1].map(|index| of_side(journal, rows, sides, index));
+    let mut cells = [0, 1].map(|index| of_side(journal, rows, sides, index, main));
     let [a, b] = &mut cells;
     let phase = rows.workload.phase;
     // A rate that was given is no result.
@@ -47,11 +47,12 @@ fn of_side(
     rows: &WorkloadRows<'_>,
     sides: &[Side<'_>; 2],
     index: usize,
+    main: Metric,
 ) -> Vec<Cell> {
     let side = &sides[index];
     let mut cells = match side.instances.as_slice() {
         [] => vec![of_workload(&rows.workload, &side.described.variant, 0)],
-        instances => cell(journal, rows, instances),
+        instances => cell(journal, rows, instances, main),
     };
     for cell in &mut cells {
         cell.trouble = Some(side.trouble()).filter(|it| !it.is_empty());
@@ -84,15 +85,11 @@ pub(super) fn view<'a>(ab: &'a Ab<'_>) -> ResultView<'a> {
         cells.iter_mut().for_each(|it| side.name.clone_into(&mut it.id.server));
     }
     ResultView {
-        sentence: ab.sentence(),
-        format: FORMAT,
-        verb: Verb::Ab,
         verdict: Some(ab.verdict.name()),
         results: vec![Source::of(ab.journal)],
         loads,
-        cells: cells.concat(),
         why: whys(ab.journal, std::slice::from_ref(&ab.rows)),
         gate: ab.gate.as_ref(),
-        ..ResultView::default()
+        ..ResultView::of(Verb::Ab, ab.sentence(), cells.concat())
     }
 }

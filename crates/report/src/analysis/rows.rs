@@ -248,12 +248,6 @@ impl Row<'_> {
         }
     }
 
-    /// The same with some of its runs, each of which had its own process.
-    pub(crate) fn with_runs(&self, is_kept: impl Fn(&Run) -> bool) -> Self {
-        let runs = self.runs.iter().copied().filter(|run| is_kept(run)).collect();
-        Self { runs, from_slices: FromSlices::new(), in_one_state: false, ..self.clone() }
-    }
-
     /// The value of `metric` in each cohort that has one. Void runs have none if the others suffice.
     #[must_use]
     pub fn values(&self, metric: Metric) -> BTreeMap<u32, f64> {

@@ -17,13 +17,18 @@ use crate::{
     view::{Cell, CellId, Figure, Reasons, Runs, Sample},
 };
 
-/// The rows at `instances` together, at least one, and the requests of each name.
-pub(crate) fn cell(journal: &Journal, rows: &WorkloadRows<'_>, instances: &[usize]) -> Vec<Cell> {
+/// The rows at `instances` together, at least one, and the requests of each name. Notes are about `main`.
+pub(crate) fn cell(
+    journal: &Journal,
+    rows: &WorkloadRows<'_>,
+    instances: &[usize],
+    main: Metric,
+) -> Vec<Cell> {
     let of: Vec<&Row<'_>> = instances.iter().map(|index| &rows.rows[*index]).collect();
     let sum = |of_row: &dyn Fn(&Row<'_>) -> usize| of.iter().map(|row| of_row(row)).sum();
     let is_compared = |metric| Row::standing_of(&of, metric).is_compared();
     let (first, phase) = (of[0], rows.workload.phase);
-    let main = rows.compare(Metric::primary(phase));
+    let main = rows.compare(main);
     let remarks = instances.iter().flat_map(|index| remarks(journal, rows, *index, main));
     let notes: Vec<String> = Notes::of(remarks).texts().collect();
     let (valid, reasons) = (is_compared(Metric::Cpu), reasons(&of));

@@ -10,26 +10,19 @@ use crate::{
     published_rows,
     published_table::tables,
     screen,
-    view::{
-        Cell, FORMAT, Gate, LoadFacts, PublishedReport, PublishedRowReport, Ratio, Reference,
-        ResultView, Source, Verb,
-    },
+    view::{Cell, Gate, LoadFacts, PublishedReport, Ratio, Reference, ResultView, Source, Verb},
     why::whys,
 };
 
 pub(crate) fn run<'a>(analysis: &'a Analysis<'_>, gate: Option<&'a Gate>) -> ResultView<'a> {
     let Analysis { journal, workloads, .. } = analysis;
     ResultView {
-        sentence: screen::sentence(analysis),
-        format: FORMAT,
-        verb: Verb::Run,
         results: vec![Source::of(journal)],
         loads: loads(workloads),
-        cells: cells(analysis),
         published: published(analysis),
         why: whys(journal, workloads),
         gate,
-        ..ResultView::default()
+        ..ResultView::of(Verb::Run, screen::sentence(analysis), cells(analysis))
     }
 }
 
@@ -60,7 +53,7 @@ fn of_rows(analysis: &Analysis<'_>, rows: &WorkloadRows<'_>) -> Vec<Cell> {
     let primary = Metric::primary(rows.workload.phase);
     let mut others = others(analysis, rows, primary);
     let of_row = |index: usize| {
-        let mut cells = cell(analysis.journal, rows, &[index]);
+        let mut cells = cell(analysis.journal, rows, &[index], primary);
         for figure in &mut cells[0].figures {
             let metric = figure.metric;
             if metric.compared().is_none() {
@@ -107,14 +100,7 @@ fn others(
 fn published<'a>(analysis: &'a Analysis<'_>) -> Option<PublishedReport<'a>> {
     let journal = analysis.journal;
     let published = published_rows::document(journal)?;
-    let rows = published_rows::in_order(published).into_iter();
-    let rows = rows.map(|(variant, row)| PublishedRowReport {
-        variant,
-        row,
-        comparable: row.state.is_comparable(),
-        not_measured: published_rows::reason(journal, variant),
-    });
-    let rows = rows.collect();
-    let (document, tables) = (published.document.clone(), tables(analysis));
-    Some(PublishedReport { document, rows, tables, conclusions: conclusions::judge(analysis) })
+    let (rows, document) = (published_rows::rows(journal)?, published.document.clone());
+    let conclusions = conclusions::judge(analysis);
+    Some(PublishedReport { document, rows, tables: tables(analysis), conclusions })
 }

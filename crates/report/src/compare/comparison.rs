@@ -2,18 +2,20 @@
 //!
 //! Not here: how any of it is found.
 
+use std::borrow::Cow;
 use wirebench_schema::{
     environment::Environment,
     id::VariantId,
-    journal::{Counts, EndReason, Journal, Start},
+    journal::{Counts, Journal, Start},
 };
 
 use crate::{
     analysis::{Claim, Metric, MetricFacts},
     notes::Remark,
     origin::Origin,
-    table::headline::ended,
-    view::{Cell, CellId, ComparisonFacts, Gate, Ratio, Source},
+    table::headline::{ended, labels},
+    table_units::count,
+    view::{Cell, CellId, ComparisonFacts, Gate, Ratio, Source, Verb},
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -25,13 +27,12 @@ pub struct Side<'a> {
     pub environment: Option<&'a Environment>,
 }
 
-/// Two results compared with each other.
+/// Two results of `run`, or two loads, compared with each other.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// The older result.
-    pub old: Summary,
-    /// The newer one.
-    pub new: Summary,
+    pub(super) verb: Verb,
+    /// The older result and the newer one.
+    pub(super) results: [Summary; 2],
     /// The grounds for and against the comparison.
     pub facts: ComparisonFacts,
     /// All changes that were looked at: first those that count, the largest first; then what is
@@ -44,18 +45,12 @@ pub struct Comparison {
 }
 
 /// What a reader must know of a result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
-    /// What it is called.
-    pub name: String,
-    pub start: Start,
-    /// Blocks with a run that counts.
-    pub blocks: usize,
-    /// How it ended; none if it was cut off.
-    ended: Option<EndReason>,
-    /// That in a word or two.
-    pub end: &'static str,
+#[derive(Clone, Debug)]
+pub(super) struct Summary {
+    pub(super) source: Source<'static>,
     pub(super) origin: Origin,
+    /// Its name, subject and time.
+    pub(super) heading: String,
 }
 
 /// One figure of one cell in both results.
@@ -83,7 +78,18 @@ pub enum Movement {
     Better,
 }
 
+impl Comparison {
+    pub(super) fn is_of_loads(&self) -> bool {
+        self.verb == Verb::CompareLoads
+    }
+}
+
 impl Change {
+    /// False for a change of runs that is not significant.
+    pub(super) fn counts(&self) -> bool {
+        self.movement().is_some() || self.ratio.judged.claim.is_none()
+    }
+
     pub(super) fn claim(&self) -> Claim {
         self.ratio.judged.claim.unwrap_or(Claim::CannotTell)
     }
@@ -101,21 +107,22 @@ impl Change {
 }
 
 impl Summary {
-    pub(super) fn of(side: &Side<'_>) -> Self {
-        let journal = side.journal;
+    pub(super) fn of(Side { name, journal, .. }: &Side<'_>) -> Self {
+        let Start { suite, started, labels: own, .. } = &journal.start;
+        let (labels, cohorts) = (labels(own), count(blocks(journal), "cohort"));
         Self {
-            name: side.name.to_owned(),
-            start: journal.start.clone(),
-            blocks: blocks(journal),
-            ended: journal.end.as_ref().map(|end| end.reason),
-            end: ended(journal),
+            source: Source {
+                name: Some((*name).to_owned()),
+                start: Some(Cow::Owned(journal.start.clone())),
+                ended: journal.end.as_ref().map(|end| end.reason),
+                ..Source::default()
+            },
             origin: Origin::of(journal),
+            heading: format!(
+                "{name}, suite {suite}{labels}, {started}, {cohorts}, {}",
+                ended(journal)
+            ),
         }
-    }
-
-    pub(super) fn source(&self) -> Source<'_> {
-        let (name, start, ended) = (Some(self.name.clone()), Some(&self.start), self.ended);
-        Source { name, start, ended, ..Source::default() }
     }
 }
 

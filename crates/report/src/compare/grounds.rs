@@ -3,7 +3,10 @@
 //!
 //! Not here: the figures.
 
+pub(super) mod loads;
+
 use serde::Serialize;
+use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
@@ -12,7 +15,7 @@ use wirebench_schema::{
     environment::{self, Environment, Weight},
     id::VariantId,
     journal::{Described, Journal, Outcome, Run, Verified},
-    load::{EngineChoice, RequestSet, RequestSpec, SampleReply},
+    load::{RequestSet, RequestSpec, SampleReply},
     suite::{Phase, Scale, Workload},
 };
 use wirebench_stats::{MIN_COHORTS, states::are_apart};
@@ -25,6 +28,7 @@ use super::{
 use crate::{
     idle_words,
     load_words::{self, describe_model},
+    services::engine,
     table::states::distance,
 };
 
@@ -66,7 +70,8 @@ pub(super) fn differences(
         rates.extend(rate.map(|rate| (name.clone(), rate)));
         let workers = [&pair.old, &pair.new].map(|half| each(half, |run| run.workers.to_string()));
         of_cells.extend(differ(format!("workers in {name}"), workers));
-        let engines = [&pair.old, &pair.new].map(|half| each(half, engine));
+        let engines = [&pair.old, &pair.new]
+            .map(|half| each(half, |run| engine(run).unwrap_or_default().to_owned()));
         of_cells.extend(differ(format!("the load generator's engine in {name}"), engines));
         let files = [&pair.old, &pair.new].map(|half| each(half, files));
         of_cells.extend(differ(format!("the content of the files sent in {name}"), files));
@@ -85,7 +90,7 @@ fn machine(
 }
 
 /// Facts of the machines that must be equal and are not.
-pub(crate) fn other_machine([old, new]: [Option<&Environment>; 2]) -> Vec<Difference> {
+fn other_machine([old, new]: [Option<&Environment>; 2]) -> Vec<Difference> {
     let refuses = machine(old, new).filter(|it| it.weight == Weight::Refuses);
     let difference = |it: environment::Difference| {
         Difference::between(format!("the machine: {}", it.field), it.old, it.new)
@@ -119,7 +124,7 @@ fn replies(old: &Journal, new: &Journal, in_any_body: bool) -> Vec<Difference> {
 }
 
 /// That the same requests got different replies from a server.
-pub(crate) fn differing_replies(
+fn differing_replies(
     server: impl fmt::Display,
     [old, new]: [&[SampleReply]; 2],
     in_any_body: bool,
@@ -142,14 +147,12 @@ fn machine_state(pairs: &[Pair<'_>]) -> Option<Difference> {
 
 /// The differences in the definition of a workload; the rate of a cost phase is returned separately.
 fn workload(old: &Workload, new: &Workload) -> (Vec<Difference>, Option<Difference>) {
-    // Requests may hold secrets, and are as many words as there are bytes.
-    let [before, after] = [old, new].map(|it| fields(&Workload { requests: None, ..it.clone() }));
     let requests = differing_requests([&old.requests, &new.requests].map(Option::as_ref));
     let of_workload = |it| Difference { what: format!("the requests of {}", old.name), ..it };
     let mut found: Vec<Difference> = requests.map(of_workload).into_iter().collect();
     let mut rate = None;
-    for (field, value) in &before {
-        let (value, other) = (plain(value), after.get(field).map(plain).unwrap_or_default());
+    // Requests may hold secrets, and are as many words as there are bytes.
+    for (field, [value, other]) in differing_fields([old, new], &["requests"]) {
         if field == "model" && old.phase == Phase::Cost && new.phase == Phase::Cost {
             rate = Difference::between(format!("the rate of {}", old.name), value, other);
         } else {
@@ -160,16 +163,18 @@ fn workload(old: &Workload, new: &Workload) -> (Vec<Difference>, Option<Differen
     (found, rate)
 }
 
-/// The fields of a value as JSON.
-pub(crate) fn fields(value: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::Object(fields)) => fields,
-        Ok(_) | Err(_) => serde_json::Map::new(),
-    }
+/// The fields of two settings that differ, each with both values; not those of these names.
+fn differing_fields(both: [&impl Serialize; 2], free: &[&str]) -> BTreeMap<String, [String; 2]> {
+    let fields = |it: &_| serde_json::to_value(it).ok()?.as_object().cloned();
+    let [old, new] = both.map(|it| fields(it).unwrap_or_default());
+    let names = old.keys().chain(new.keys()).filter(|it| !free.contains(&it.as_str()));
+    let values = |name| [&old, &new].map(|it| plain(it.get(name).unwrap_or(&Value::Null)));
+    let all = names.map(|name| (name.clone(), values(name)));
+    all.filter(|(_, [old, new])| old != new).collect()
 }
 
 /// Other requests. Where their file is, where numbers begin, and what is expected of replies, may differ.
-pub(crate) fn differing_requests(sets: [Option<&RequestSet>; 2]) -> Option<Difference> {
+fn differing_requests(sets: [Option<&RequestSet>; 2]) -> Option<Difference> {
     let sent = |set: &RequestSet| -> Vec<RequestSpec> {
         let expect = Default::default;
         set.requests.iter().map(|it| RequestSpec { expect: expect(), ..it.clone() }).collect()
@@ -183,10 +188,10 @@ pub(crate) fn differing_requests(sets: [Option<&RequestSet>; 2]) -> Option<Diffe
 }
 
 /// A value of JSON without the signs around a text.
-pub(crate) fn plain(value: &serde_json::Value) -> String {
+fn plain(value: &Value) -> String {
     match value {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Null => "not set".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Null => "not set".to_owned(),
         other => other.to_string(),
     }
 }
@@ -201,13 +206,6 @@ fn differ(what: String, [old, new]: [BTreeSet<String>; 2]) -> Option<Difference>
     // Where all runs failed nothing is known.
     let known = !old.is_empty() && !new.is_empty();
     known.then(|| Difference::between(what, list(old), list(new)))?
-}
-
-/// The engine that moved the bytes of a run; empty where it is not known.
-fn engine(run: &Run) -> String {
-    let measured = run.outcome.measured();
-    let known = measured.filter(|it| it.tool.is_none() && it.load.engine != EngineChoice::Auto);
-    known.map_or_else(String::new, |it| it.load.engine.name().to_owned())
 }
 
 /// The digest of the files that its requests sent; empty without any.
@@ -245,10 +243,7 @@ pub(super) fn warnings<'a>(old: &Side<'a>, new: &Side<'a>) -> Vec<String> {
 
 /// Doubts about two results of any kind, each a name, when it began and its machine: an unknown machine, a wrong
 /// order, and settings that differ.
-pub(crate) fn doubts_of_pair(
-    sides: [(&str, &str, Option<&Environment>); 2],
-    is_same: bool,
-) -> Vec<String> {
+fn doubts_of_pair(sides: [(&str, &str, Option<&Environment>); 2], is_same: bool) -> Vec<String> {
     let [(name, before, old), (_, after, new)] = sides;
     let unknown =
         sides.into_iter().filter(|(.., environment)| environment.is_none()).map(|(name, ..)| {

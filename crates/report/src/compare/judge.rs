@@ -45,7 +45,7 @@ pub(super) fn judge(
 ) -> Judged {
     let mut judged = Judged::default();
     let mut without: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for (workload, metric, pairs_here) in figures(pairs, wishes) {
+    for ((workload, metric), pairs_here) in figures(pairs, wishes) {
         let baseline = Baseline::find((old, new), pairs, workload, metric);
         match &baseline {
             Ok(baseline) => judged.add_yardstick(baseline),
@@ -93,14 +93,14 @@ pub(super) fn judge(
 fn figures<'a>(
     pairs: &'a [Pair<'a>],
     wishes: &CompareOptions,
-) -> Vec<(&'a str, Metric, Vec<&'a Pair<'a>>)> {
-    let mut figures: BTreeMap<(&str, Metric), Vec<&Pair<'_>>> = BTreeMap::new();
+) -> BTreeMap<(&'a str, Metric), Vec<&'a Pair<'a>>> {
+    let mut figures: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for pair in pairs {
         for metric in metrics(pair.cell.phase, wishes) {
-            figures.entry((&pair.cell.load, metric)).or_default().push(pair);
+            figures.entry((&*pair.cell.load, metric)).or_default().push(pair);
         }
     }
-    figures.into_iter().map(|((workload, metric), pairs)| (workload, metric, pairs)).collect()
+    figures
 }
 
 /// What is looked at in a phase.

@@ -16,17 +16,17 @@ mod comparison;
 mod document;
 mod grounds;
 mod judge;
+mod loads;
 mod names;
 mod view;
 pub(crate) mod words;
 mod yardstick;
 
-pub use comparison::{Change, Comparison, Movement, Side, Summary};
+use comparison::Summary;
+pub use comparison::{Change, Comparison, Movement, Side};
 pub use document::Rows;
-pub(crate) use grounds::{
-    ProgramIdentity, differing_replies, differing_requests, doubts_of_pair, fields, other_machine,
-    plain,
-};
+pub(crate) use grounds::ProgramIdentity;
+pub use loads::{LoadSide, compare_loads};
 
 use wirebench_schema::gate::Condition;
 
@@ -130,8 +130,8 @@ pub fn compare(
     let lost = lost_figures(&left_out, &lost, &wishes.conditions);
     let evidence = Evidence { verb: Verb::Compare, cells: &cells, lost, nothing_differs };
     Ok(Comparison {
-        old: Summary::of(old),
-        new: Summary::of(new),
+        verb: Verb::Compare,
+        results: [old, new].map(Summary::of),
         gate: gates::judge(&wishes.conditions, evidence),
         facts: ComparisonFacts {
             forced: differences,

@@ -4,9 +4,9 @@ use wirebench_schema::journal::Journal;
 
 use super::{Change, Comparison, words};
 use crate::{
-    analysis::{Role, WorkloadRows},
+    analysis::{Metric, MetricFacts, Role, WorkloadRows},
     build::cell,
-    view::{Cell, FORMAT, ResultView, Verb},
+    view::{Cell, ResultView},
 };
 
 /// All cells of the newer result, with these changes.
@@ -15,8 +15,10 @@ pub(super) fn cells(
     workloads: &[WorkloadRows<'_>],
     changes: &[Change],
 ) -> Vec<Cell> {
-    let of_rows = |rows| move |row| cell(journal, rows, &[row]);
-    let all = workloads.iter().flat_map(|rows| (0..rows.rows.len()).flat_map(of_rows(rows)));
+    let all = workloads.iter().flat_map(|rows| {
+        let primary = Metric::primary(rows.workload.phase);
+        (0..rows.rows.len()).flat_map(move |row| cell(journal, rows, &[row], primary))
+    });
     let mut all: Vec<Cell> = all.filter(|it| it.role != Role::SecondOfBaseline).collect();
     for change in changes {
         let Some(cell) = all.iter_mut().find(|it| it.id == change.cell) else { continue };
@@ -30,15 +32,15 @@ pub(super) fn cells(
 }
 
 pub(super) fn view(comparison: &Comparison) -> ResultView<'_> {
+    let cells = match comparison.is_of_loads() {
+        true => comparison.cells.clone(),
+        false => comparison.cells.iter().filter_map(compared).collect(),
+    };
     ResultView {
-        sentence: words::summary(comparison),
-        format: FORMAT,
-        verb: Verb::Compare,
-        results: vec![comparison.old.source(), comparison.new.source()],
-        cells: comparison.cells.iter().filter_map(compared).collect(),
+        results: comparison.results.iter().map(|it| it.source.clone()).collect(),
         comparison: Some(&comparison.facts),
         gate: comparison.gate.as_ref(),
-        ..ResultView::default()
+        ..ResultView::of(comparison.verb, words::summary(comparison), cells)
     }
 }
 

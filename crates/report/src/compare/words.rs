@@ -2,17 +2,41 @@
 
 use std::collections::BTreeSet;
 
-use super::{Comparison, Movement, Yardstick};
-use crate::{analysis::Claim, interval};
+use super::{Change, Comparison, Movement, Yardstick};
+use crate::{
+    analysis::{Claim, Metric},
+    figure_text::change_of,
+    interval,
+    view::Verb,
+};
 
 /// What a comparison says nothing of. A result is one session: a start of the machine, a layout of
 /// memory and neighbours that all of its cohorts share. Two sessions are a sample of one each, so how
 /// far sessions of one program differ cannot be estimated from them.
-pub(super) const SCOPE: &str = "each result is one session; the intervals do not include differences between \
-                                sessions";
+pub(super) const fn scope(comparison: &Comparison) -> &'static str {
+    match comparison.verb {
+        Verb::CompareLoads => {
+            "One load each: no interval is known, so there is no verdict. Use `wirebench ab` or `run` for one."
+        }
+        _ => {
+            "each result is one session; the intervals do not include differences between sessions"
+        }
+    }
+}
 
-/// `10 figures compared: 2 worse, 1 better, 7 the same`
+/// `10 figures compared: 2 worse, 1 better, 7 the same`, or of loads `requests/s -5.0 %, p50 +1.0 %, p99 +12 %`.
 pub(super) fn summary(comparison: &Comparison) -> String {
+    if comparison.is_of_loads() {
+        let is_shown = |it: &&Change| {
+            let main = [Metric::Throughput, Metric::P50, Metric::P99];
+            it.cell.request.is_none() && main.contains(&it.metric)
+        };
+        let shown = comparison.changes.iter().filter(is_shown);
+        return shown
+            .map(|it| change_of(it.metric, &it.ratio.judged))
+            .collect::<Vec<_>>()
+            .join(", ");
+    }
     let [worse, better] = [Movement::Worse, Movement::Better]
         .map(|wanted| comparison.changes.iter().filter(|it| it.movement() == Some(wanted)).count());
     let same = comparison.changes.iter().filter(|it| it.claim() == Claim::Same).count();

@@ -52,7 +52,7 @@ pub(super) fn document(load: &Load<'_>) -> Document {
 }
 
 /// `112 400 requests/s, p50 250 us, p99 5.80 ms, no error`
-pub(super) fn sentence(report: &LoadReport) -> String {
+pub(crate) fn sentence(report: &LoadReport) -> String {
     let rate = format!("{} requests/s", thousands(report.requests_per_second));
     let shown = report.latency.as_ref().map(|summary| {
         let (cells, _) = distribution::cells(Some(summary), &[50.0, 99.0], latency);

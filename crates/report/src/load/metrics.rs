@@ -1,7 +1,7 @@
 //! The metrics of a load that runs: counters of the load so far, and the figures of its last interval.
 
 use wirebench_schema::load::{
-    ErrorCounts, Interval, LATENCY_BINS, LatencyFigure, LoadConfig, Phase, latency_bin_us,
+    Interval, LATENCY_BINS, LatencyFigure, LoadConfig, Phase, latency_bin_us,
 };
 
 use super::view::cell_of;
@@ -18,19 +18,8 @@ pub struct LoadMetrics {
     /// Its names, and the figures of the last interval.
     cell: Cell,
     connections: usize,
-    /// The warm-up, if there is one, and the window.
-    parts: Vec<Part>,
-}
-
-/// The sums over the intervals of a part of the load.
-#[derive(Debug, Default)]
-struct Part {
-    phase: Phase,
-    requests: u64,
-    errors: ErrorCounts,
-    status_classes: [u64; 5],
-    bytes_received: u64,
-    latency: [u64; LATENCY_BINS],
+    /// The sums of the warm-up, if there is one, and of the window.
+    parts: Vec<Interval>,
 }
 
 impl LoadMetrics {
@@ -38,7 +27,9 @@ impl LoadMetrics {
     pub fn new(config: &LoadConfig) -> Self {
         let phases = [Phase::Warmup, Phase::Window];
         let phases = phases.into_iter().skip(usize::from(config.warmup.is_zero()));
-        let parts = phases.map(|phase| Part { phase, ..Part::default() }).collect();
+        let (status_classes, latency_counts) = (vec![0; 5], vec![0; LATENCY_BINS]);
+        let nothing = Interval { status_classes, latency_counts, ..Interval::default() };
+        let parts = phases.map(|phase| Interval { phase, ..nothing.clone() }).collect();
         Self { cell: Cell { valid: true, ..cell_of(config) }, connections: 0, parts }
     }
 
@@ -58,7 +49,7 @@ impl LoadMetrics {
         let figure = |(metric, value)| Figure::of(metric, value, true);
         self.cell.figures = [throughput].into_iter().chain(latencies).map(figure).collect();
         if let Some(part) = self.parts.iter_mut().find(|part| part.phase == interval.phase) {
-            part.add(interval);
+            add(part, interval);
         }
     }
 
@@ -88,7 +79,7 @@ impl LoadMetrics {
         let help = "Requests and connections that failed, by kind";
         to.family(Kind::Counter, "wirebench_load_errors", "", help);
         for part in &self.parts {
-            for (kind, count) in part.errors.kinds() {
+            for (kind, count) in part.errors_by_kind.kinds() {
                 let kind = ("kind", kind.to_string());
                 to.sample(&[&self.labels(part)[..], &[kind]].concat(), count);
             }
@@ -113,7 +104,7 @@ impl LoadMetrics {
         to.family(Kind::Histogram, "wirebench_load_latency_seconds", "seconds", help);
         for part in &self.parts {
             let mut below = 0;
-            for (bin, count) in part.latency.iter().enumerate() {
+            for (bin, count) in part.latency_counts.iter().enumerate() {
                 below += count;
                 let le = latency_bin_us(bin).map_or_else(|| "+Inf".to_owned(), seconds);
                 to.sample(&[&self.labels(part)[..], &[("le", le)]].concat(), below);
@@ -125,7 +116,7 @@ impl LoadMetrics {
         ("server", self.cell.id.server.clone())
     }
 
-    fn labels(&self, part: &Part) -> [(&'static str, String); 2] {
+    fn labels(&self, part: &Interval) -> [(&'static str, String); 2] {
         let name = match part.phase {
             Phase::Warmup => "warmup",
             Phase::Window => "window",
@@ -134,16 +125,14 @@ impl LoadMetrics {
     }
 }
 
-impl Part {
-    fn add(&mut self, interval: &Interval) {
-        self.requests += interval.requests;
-        self.errors.add(&interval.errors_by_kind);
-        self.bytes_received += interval.bytes_received;
-        let sums = self.status_classes.iter_mut().zip(&interval.status_classes);
-        sums.for_each(|(sum, count)| *sum += *count);
-        let sums = self.latency.iter_mut().zip(&interval.latency_counts);
-        sums.for_each(|(sum, count)| *sum += *count);
-    }
+/// Adds an interval to the sums of its part.
+fn add(sums: &mut Interval, interval: &Interval) {
+    sums.requests += interval.requests;
+    sums.errors_by_kind.add(&interval.errors_by_kind);
+    sums.bytes_received += interval.bytes_received;
+    let classes = sums.status_classes.iter_mut().zip(&interval.status_classes);
+    let bins = sums.latency_counts.iter_mut().zip(&interval.latency_counts);
+    classes.chain(bins).for_each(|(sum, count)| *sum += *count);
 }
 
 /// The end of a range in the form that the specification asks of `le`: that of C's `%g`, with a point.

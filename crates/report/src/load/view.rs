@@ -4,47 +4,33 @@ use wirebench_judge::load::{not_valid, verdict};
 use wirebench_schema::{
     gate::Condition,
     journal::Bound,
-    load::{LatencyFigure, LoadConfig, LoadModel, LoadReport, LoadResult, NamedRequests},
+    load::{LoadConfig, LoadModel, LoadReport, LoadResult, NamedRequests},
     suite::Phase,
 };
 
 use super::document::sentence;
 use crate::{
-    analysis::Metric,
     build::{constant_rate, of_requests},
     by_name::{only_name, requests},
     gates::{self, Evidence},
-    view::{Cell, CellId, FORMAT, Gate, ResultView, Runs, Source, Verb},
+    view::{Cell, CellId, Gate, ResultView, Runs, Source, Verb},
 };
 
 /// The name of every load.
 const LOAD: &str = "load";
 
-/// The figures that a comparison of loads shows.
-pub(super) const SHOWN: [Metric; 8] = [
-    Metric::Throughput,
-    Metric::Latency(LatencyFigure::Mean),
-    Metric::P50,
-    Metric::Latency(LatencyFigure::P90),
-    Metric::P99,
-    Metric::P999,
-    Metric::Latency(LatencyFigure::Max),
-    Metric::Errors,
-];
-
 pub(super) fn view(result: &LoadResult) -> ResultView<'_> {
     let report = &result.report;
-    ResultView {
-        sentence: sentence(report),
-        format: FORMAT,
-        verb: Verb::Load,
-        results: vec![Source::of_load(result, None)],
-        cells: requests(report).map(|it| cell(report, &it)).collect(),
-        ..ResultView::default()
-    }
+    let view = ResultView::of(Verb::Load, sentence(report), cells(report).collect());
+    ResultView { results: vec![Source::of_load(result)], ..view }
 }
 
-pub(super) fn cell(report: &LoadReport, requests: &NamedRequests) -> Cell {
+/// The cell of all requests, and then those of each name.
+pub(crate) fn cells(report: &LoadReport) -> impl Iterator<Item = Cell> {
+    requests(report).map(|it| cell(report, &it))
+}
+
+fn cell(report: &LoadReport, requests: &NamedRequests) -> Cell {
     let (verdict, doubts) = (verdict(report), doubts(report));
     let (valid, is_limited) = (doubts.is_empty(), verdict.limit == Bound::Generator);
     let of = cell_of(&report.config);
@@ -99,6 +85,6 @@ pub(crate) fn doubts(report: &LoadReport) -> Vec<String> {
 /// The conditions on a load.
 #[must_use]
 pub fn gate(report: &LoadReport, conditions: &[Condition]) -> Option<Gate> {
-    let cells: Vec<Cell> = requests(report).map(|it| cell(report, &it)).collect();
+    let cells: Vec<Cell> = cells(report).collect();
     gates::judge(conditions, Evidence { verb: Verb::Load, cells: &cells, ..Evidence::default() })
 }

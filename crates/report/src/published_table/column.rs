@@ -85,9 +85,11 @@ pub(crate) fn measured(column: Column, value: f64) -> String {
     }
 }
 
-/// Whether a latency of any run of the row is only a lower bound, and so the median over the runs.
+/// Whether a latency of any run of the row is only a lower bound, or the rate of any, and so the median over the runs.
 pub(super) fn is_lower_bound(column: Column, row: &Row<'_>) -> bool {
-    let Some(percent) = traits(column).percent else { return false };
+    let Some(percent) = traits(column).percent else {
+        return column == Column::RequestsPerSecond && row.is_limited();
+    };
     let latencies = row.measurements().filter_map(|it| it.load.latency.as_ref());
     latencies.into_iter().any(|it| it.is_lower_bound(percent))
 }

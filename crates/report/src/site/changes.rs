@@ -69,7 +69,7 @@ pub fn pairs(runs: &[Summary]) -> Vec<(&Summary, &Summary)> {
     type Key<'a> = (&'a str, &'a str, BTreeSet<(&'a str, &'a str)>, &'a Machine);
     let mut last: BTreeMap<Key<'_>, &Summary> = BTreeMap::new();
     let mut pairs = Vec::new();
-    for run in runs.iter().filter(|run| !run.points.is_empty()) {
+    for run in runs.iter().filter(|run| run.load.is_none() && !run.points.is_empty()) {
         let own = run.points.iter().filter_map(|it| Some((&*it.server, it.program.as_deref()?)));
         let key = (&*run.suite, &*run.workloads, own.collect(), &run.machine);
         let before = last.insert(key, run);

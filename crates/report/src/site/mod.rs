@@ -9,9 +9,9 @@ mod pages;
 mod summary;
 
 pub use changes::{Change, Changes, changes, pairs};
-pub use loads::{LoadSummary, load_summary};
+pub use loads::load_summary;
 pub use pages::{Page, pages, run_page};
-pub use summary::{FORMAT, Machine, Summary, summary};
+pub use summary::{FORMAT, LoadPoint, Machine, Summary, summary};
 
 #[cfg(test)]
 mod tests;

@@ -15,12 +15,12 @@ use crate::{
 /// Summaries of other formats are made anew.
 pub const FORMAT: u32 = 3;
 
-/// A run in a few lines.
+/// A run or a load in a few lines.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Summary {
     /// [`FORMAT`].
     pub format: u32,
-    /// The digest of its journal, which is the name of its folder.
+    /// The digest of its file, which is the name of its folder.
     pub id: String,
     /// The digest of its first record: the same for all journals of a run that was resumed.
     pub origin: String,
@@ -43,6 +43,17 @@ pub struct Summary {
     /// The share of its slices that were disturbed; absent without slices.
     pub disturbed: Option<f64>,
     pub points: Vec<Point>,
+    /// Absent of runs.
+    #[serde(default)]
+    pub load: Option<LoadPoint>,
+}
+
+/// The part of a load that runs do not have.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct LoadPoint {
+    pub requests_per_second: f64,
+    /// Why it is not valid; empty if it is.
+    pub doubts: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -88,6 +99,15 @@ pub fn summary(
         noise: median(&widths.collect::<Vec<_>>()),
         disturbed: disturbed(journal),
         points,
+        load: None,
+    }
+}
+
+impl Summary {
+    /// The path of its page.
+    pub(super) fn page(&self) -> String {
+        let folder = if self.load.is_some() { "loads" } else { "runs" };
+        format!("{folder}/{}/index.html", self.id)
     }
 }
 

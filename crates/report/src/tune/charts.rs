@@ -99,7 +99,8 @@ fn over_connections(
 /// The latency figures of the objectives at each rate with their limits, and the CPU time.
 pub(super) fn of_search(search: &RateSearch<'_>) -> Vec<Block> {
     let x = ("requests/s", thousands);
-    let cpu = search.rates.iter().filter_map(|rate| at(rate, rate.server_cpu_ns_per_request?));
+    let cpu =
+        search.facts.rates.iter().filter_map(|rate| at(rate, rate.server_cpu_ns_per_request?));
     let cpu = Line { name: "server".to_owned(), place: 0, points: cpu.collect() };
     let chart = |what: &str, kind: Option<ChartKind>, heading: &str, legend: &str| {
         let title = format!("{}: {what} over the rate of requests", search.sought.variant);
@@ -116,11 +117,12 @@ pub(super) fn of_search(search: &RateSearch<'_>) -> Vec<Block> {
 }
 
 fn latencies(search: &RateSearch<'_>) -> Vec<Line> {
-    let rates = || search.rates.iter().map(|rate| rate.requests_per_second as f64);
+    let rates = || search.facts.rates.iter().map(|rate| rate.requests_per_second as f64);
     let ends = [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)];
     let of_objective = |(place, objective): (usize, &Objective)| {
         let name = objective.figure.name();
-        let measured = search.rates.iter().filter_map(|rate| at(rate, *rate.latency_ns.get(name)?));
+        let measured =
+            search.facts.rates.iter().filter_map(|rate| at(rate, *rate.latency_ns.get(name)?));
         let limit = objective.below.as_nanos() as f64;
         let limit = ends.map(|rate| Point { is_grey: true, ..Point::new((rate, limit)) });
         let line = |name: String, points| Line { name, place, points };

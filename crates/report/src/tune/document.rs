@@ -42,7 +42,7 @@ pub(super) fn document(tuned: &Tuned<'_>) -> Document {
                 "{}: {} at constant rates, latency from the due time",
                 sought.variant, workload.scenario
             );
-            let closed_loop = search.closed_loop_requests_per_second;
+            let closed_loop = search.facts.closed_loop_requests_per_second;
             let closed_loop =
                 closed_loop.map(|rate| format!("closed loop: {} requests/s", thousands(rate)));
             let table =
@@ -124,5 +124,5 @@ fn rates(search: &RateSearch<'_>) -> Table {
         row.push(first.into_iter().chain(failed).collect::<Vec<_>>().join("; "));
         row.into_iter().map(Into::into).collect()
     };
-    Table::new(columns, search.rates.iter().map(row))
+    Table::new(columns, search.facts.rates.iter().map(row))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use wirebench_judge::objectives::{ObjectiveResult, Side, keeps};
 use wirebench_schema::{
-    journal::{Journal, Measurement, Outcome, Run, SearchLimit, SearchResult, SearchSpec},
+    journal::{Counts, Journal, Measurement, Outcome, Run, SearchLimit, SearchResult, SearchSpec},
     load::LatencyFigure,
     suite::Workload,
 };
@@ -11,10 +11,10 @@ use wirebench_stats::{Interval, median};
 
 use super::{invalid, refusals};
 use crate::{
-    analysis::Metric,
-    build::of_workload,
+    analysis::{Metric, Reads, rows},
+    build::{cell, of_workload},
     table_units::{count, thousands},
-    view::{Cell, Figure, ProbedRate, Runs},
+    view::{Cell, Figure, ProbedRate, SearchFacts},
 };
 
 /// A server that uses less than this share of its CPU time is not at its limit.
@@ -29,10 +29,9 @@ pub(crate) struct RateSearch<'a> {
     /// Its load, of which only the rate changes.
     pub(super) workload: &'a Workload,
     runs: Vec<&'a Run>,
-    /// The rate that a closed loop with as many connections reached.
-    pub(super) closed_loop_requests_per_second: Option<f64>,
-    /// The lowest first.
-    pub(super) rates: Vec<ProbedRate>,
+    pub(super) facts: SearchFacts,
+    /// The rate that was found with the figures of its runs, and then its requests by name.
+    pub(super) cells: Vec<Cell>,
 }
 
 impl<'a> RateSearch<'a> {
@@ -48,50 +47,25 @@ impl<'a> RateSearch<'a> {
             sought,
             found: journal.found,
             workload,
-            closed_loop_requests_per_second: first.map(|it| it.load.requests_per_second),
-            rates: rates(sought, &runs),
+            facts: SearchFacts {
+                closed_loop_requests_per_second: first.map(|it| it.load.requests_per_second),
+                rates: rates(sought, &runs),
+            },
+            cells: cells(journal, sought, workload),
             runs,
         })
     }
 
-    /// The workers of the server; absent when no run was made.
-    fn workers(&self) -> Option<u32> {
-        self.runs.first().map(|run| run.workers)
+    /// True if a run confirmed the rate, so that it is not that of a burst.
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.found.is_some_and(|it| it.held > 0 && it.requests_per_second.is_some())
     }
 
     /// Connections and workers in words.
     pub(super) fn shape(&self) -> String {
-        let workers = self.workers().map(|workers| format!(", {}", count(workers, "worker")));
+        let workers =
+            self.cells[0].workers.map(|workers| format!(", {}", count(workers, "worker")));
         count(self.workload.connections, "connection") + &workers.unwrap_or_default()
-    }
-
-    /// The rate that was found.
-    pub(super) fn cell(&self) -> Cell {
-        let is_confirmed = self.found.is_some_and(|found| found.held > 0);
-        let rate = self.found.and_then(|found| {
-            let interval = found.low.zip(found.high);
-            let interval =
-                interval.map(|(low, high)| Interval { low: low as f64, high: high as f64 });
-            let rate = found.requests_per_second? as f64;
-            let figure = Figure::of(Metric::Throughput, rate, is_confirmed);
-            Some(Figure { interval, ..figure })
-        });
-        let sum = |of: fn(&ProbedRate) -> usize| self.rates.iter().map(of).sum();
-        Cell {
-            workers: self.workers(),
-            valid: is_confirmed && rate.is_some(),
-            trouble: match rate {
-                None => Some("no rate was found".to_owned()),
-                Some(_) => (!is_confirmed).then(|| "the rate was not confirmed".to_owned()),
-            },
-            runs: Runs {
-                measured: sum(|it| it.runs - it.failed),
-                failed: sum(|it| it.failed),
-                ..Runs::default()
-            },
-            figures: rate.into_iter().collect(),
-            ..of_workload(self.workload, &self.sought.variant, 0)
-        }
     }
 
     /// What must be known besides.
@@ -136,6 +110,48 @@ impl ProbedRate {
             _ => None,
         }
     }
+}
+
+/// Without runs at the rate that was found, which is between others, the first cell has that rate alone.
+fn cells(journal: &Journal, sought: &SearchSpec, workload: &Workload) -> Vec<Cell> {
+    let run = journal.runs.iter().find(|run| run.workload == sought.workload);
+    let nothing = Cell {
+        workers: run.map(|it| it.workers),
+        trouble: Some("no rate was found".to_owned()),
+        ..of_workload(workload, &sought.variant, 0)
+    };
+    let found = journal.found.as_ref();
+    let Some((found, rate)) = found.and_then(|it| Some((it, it.requests_per_second?))) else {
+        return vec![nothing];
+    };
+    let mut cells = of_runs(journal, workload, rate);
+    if cells.is_empty() {
+        cells.push(nothing.clone());
+    }
+    let whole = &mut cells[0];
+    // Confirmations decide, whatever spoils other runs at that rate.
+    (whole.workers, whole.valid) = (nothing.workers, found.held > 0);
+    whole.trouble = (!whole.valid).then(|| "the rate was not confirmed".to_owned());
+    let interval = found.low.zip(found.high);
+    let interval = interval.map(|(low, high)| Interval { low: low as f64, high: high as f64 });
+    let is_bound = found.limit != SearchLimit::Server;
+    let reads = if is_bound { Reads::AtLeast } else { Reads::Exactly };
+    let figure = Figure::of(Metric::Throughput, rate as f64, whole.valid);
+    whole.generator_limited = false;
+    whole.figures.retain(|it| it.metric != Metric::Throughput);
+    whole.figures.insert(0, Figure { interval, reads, ..figure });
+    cells
+}
+
+/// The cells of the runs at this rate, which are pilots of no cohort.
+fn of_runs(journal: &Journal, workload: &Workload, rate: u64) -> Vec<Cell> {
+    let mut journal = journal.clone();
+    let rate_of = |run: &Run| run.outcome.measured()?.load.constant_rate();
+    journal.runs.retain(|it| it.workload == workload.name && rate_of(it) == Some(rate));
+    journal.runs.iter_mut().for_each(|it| it.counts = Counts::Yes);
+    let rows = rows(&journal).into_iter().find(|it| it.workload.name == workload.name);
+    let rows = rows.filter(|it| it.rows.iter().any(|row| row.measured() > 0));
+    rows.map_or_else(Vec::new, |it| cell(&journal, &it, &[0], Metric::Cpu))
 }
 
 fn rates(sought: &SearchSpec, runs: &[&Run]) -> Vec<ProbedRate> {

@@ -40,7 +40,7 @@ impl<'a> Sweep<'a> {
         let places = analysis.across_loads().map(|rows| places(&rows)).unwrap_or_default();
         let run = analysis.workloads.iter().filter(|it| !it.rows.is_empty());
         let cells = run.zip(places).flat_map(|(rows, place)| {
-            let cells = cell(analysis.journal, rows, &[0]).into_iter();
+            let cells = cell(analysis.journal, rows, &[0], Metric::Cpu).into_iter();
             cells.map(move |it| Cell { place: Some(place), ..it })
         });
         Some(Self {

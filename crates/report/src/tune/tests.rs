@@ -6,7 +6,7 @@ use crate::fixtures::{
     NOISE, add_reason, alter_all, assert_golden, assert_golden_cases, assert_golden_page, changed,
     failed, journal_of, limited, measured, noisy, rate, reason, run, with_reason,
 };
-use crate::{format::Format, schemas::tests::valid};
+use crate::{format::Format, schemas::tests::valid, view::tests::figure_of};
 use wirebench_schema::{
     journal::{
         Counts, End, EndReason, Outcome, ReasonKind, Run, SearchLimit, SearchResult, SearchSpec,
@@ -172,13 +172,12 @@ fn a_sweep_without_a_run_says_so_and_shows_no_table() {
 }
 
 /// A run at a rate that answers all after `latency_ns`.
-fn at_rate(requests_per_second: u64, latency_ns: u64) -> Run {
-    let outcome = changed(rate(requests_per_second as f64), |it| {
-        let workload = journal_of(SWEEP).start.workloads.remove(0).at_rate(requests_per_second);
+fn at_rate(due: u64, latency_ns: u64) -> Run {
+    let outcome = changed(rate(due as f64), |it| {
+        let workload = journal_of(SWEEP).start.workloads.remove(0).at_rate(due);
         it.load.config.model = workload.model;
-        let due = requests_per_second;
-        it.load.offered =
-            Some(Offered { due, owed_at_end: 0, waiting: [0; 3], requests_per_second: due as f64 });
+        let (waiting, requests_per_second) = ([0; 3], due as f64);
+        it.load.offered = Some(Offered { due, owed_at_end: 0, waiting, requests_per_second });
         let latency = it.load.latency.as_mut().unwrap();
         *latency = LatencySummary { count: due, latency_ns_p99: latency_ns, ..latency.clone() };
     });
@@ -203,10 +202,10 @@ pub(crate) fn search(found: Option<SearchResult>) -> Journal {
     journal.found = found;
     let outcome = rate(80_000.0);
     journal.runs.push(Run { workload: "closed-loop".into(), ..run(0, "c/epoll", outcome) });
-    for (requests_per_second, latency_ns) in
-        [(40_000, 1_300_000), (62_000, 2_300_000), (61_000, 1_900_000), (61_000, 2_100_000)]
-    {
-        journal.runs.push(at_rate(requests_per_second, latency_ns));
+    let rates =
+        [(40_000, 1_300_000), (62_000, 2_300_000), (61_000, 1_900_000), (61_000, 2_100_000)];
+    for (block, (rate, latency_ns)) in (1..).zip(rates) {
+        journal.runs.push(Run { block, ..at_rate(rate, latency_ns) });
     }
     journal
 }
@@ -256,6 +255,8 @@ fn both_results_in_all_forms() {
         assert_golden(&format!("tune/{name}.md"), &tuned.markdown());
         let json = valid("result", &tuned.json());
         assert_eq!(json["cells"].as_array().unwrap().len(), cells, "{name}");
+        let p99 = if name == "search" { 2e6 } else { 1.5e6 };
+        assert_eq!(figure_of(&json["cells"][0], "latency_ns_p99")["value"], p99, "{name}");
         assert_golden_page(&format!("{name}.html"), &Format::Html.write(&tuned, None).text);
     }
 }

@@ -118,7 +118,7 @@ pub(super) fn sentence(search: &RateSearch<'_>) -> String {
     let Some(found) = search.found else {
         return format!("{variant}: the search for {objectives} did not finish");
     };
-    let missed = search.rates.iter().find(|it| Some(it.requests_per_second) == found.missed);
+    let missed = search.facts.rates.iter().find(|it| Some(it.requests_per_second) == found.missed);
     let Some(rate) = found.requests_per_second else {
         return nothing_held(search, &objectives, found, missed);
     };

@@ -105,9 +105,8 @@ pub(crate) struct ComparedCell {
     #[serde(rename = "valid")]
     pub(crate) is_valid: bool,
     /// Whether the measured figure is a lower bound.
-    #[serde(rename = "lower_bound", serialize_with = "is_bound")]
-    #[schemars(with = "bool")]
-    pub(crate) sign: &'static str,
+    #[serde(rename = "lower_bound")]
+    pub(crate) is_lower_bound: bool,
     /// The published figure relative to the baseline's; absent of columns of ratios.
     pub(crate) published_ratio: Option<f64>,
     /// The ratio here; absent of the baseline itself, and without valid figures of both rows.
@@ -180,11 +179,6 @@ pub struct PairReport {
     /// Why it is inconclusive or not measured.
     #[schemars(with = "Option<String>")]
     pub(crate) why: Option<Remark>,
-}
-
-/// A measured figure with a sign in front of it is a bound.
-fn is_bound<S: Serializer>(sign: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_bool(!sign.is_empty())
 }
 
 fn estimate<S: Serializer>(ratio: &Option<JudgedRatio>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -57,7 +57,7 @@ pub struct ResultView<'a> {
     pub comparison: Option<&'a ComparisonFacts>,
     /// Of a search of `tune`: what each rate did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub search: Option<SearchFacts<'a>>,
+    pub search: Option<&'a SearchFacts>,
     /// The profiles of `--why`, each load's baseline first; absent without any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<Why<'a>>,
@@ -73,7 +73,7 @@ pub struct Source<'a> {
     pub name: Option<String>,
     /// The first record of its journal; absent of a load.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<&'a Start>,
+    pub start: Option<Cow<'a, Start>>,
     /// How it ended; null if it was cut off.
     pub ended: Option<EndReason>,
     /// When it went on after it was cut off.
@@ -90,7 +90,7 @@ pub struct Source<'a> {
     pub found: Option<SearchResult>,
     /// The record of a load; absent of servers that wirebench started.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub load: Option<&'a LoadResult>,
+    pub load: Option<Cow<'a, LoadResult>>,
 }
 
 /// One load of a suite. Its definition is in `start`.
@@ -112,7 +112,7 @@ pub struct LoadFacts<'a> {
 impl<'a> Source<'a> {
     pub(crate) fn of(journal: &'a Journal) -> Self {
         Self {
-            start: Some(&journal.start),
+            start: Some(Cow::Borrowed(&journal.start)),
             ended: journal.end.as_ref().map(|end| end.reason),
             resumed: &journal.resumed,
             unavailable: &journal.unavailable,
@@ -122,12 +122,17 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub(crate) fn of_load(load: &'a LoadResult, name: Option<String>) -> Self {
-        Self { name, load: Some(load), ..Self::default() }
+    pub(crate) fn of_load(load: &'a LoadResult) -> Self {
+        Self { load: Some(Cow::Borrowed(load)), ..Self::default() }
     }
 }
 
 impl ResultView<'_> {
+    /// A result of a verb with this finding.
+    pub(crate) fn of(verb: Verb, sentence: String, cells: Vec<Cell>) -> Self {
+        Self { format: FORMAT, verb, sentence, cells, ..Self::default() }
+    }
+
     /// All of it as JSON. All keys are words or numbers, and a number that JSON does not have becomes null.
     #[must_use]
     pub fn json(&self) -> String {
@@ -136,7 +141,7 @@ impl ResultView<'_> {
 
     /// The suite of the newest result, and when it began, as RFC 3339 in UTC.
     pub(crate) fn origin(&self) -> (&str, &str) {
-        match self.results.last().map(|it| (it.start, it.load)) {
+        match self.results.last().map(|it| (it.start.as_deref(), it.load.as_deref())) {
             Some((Some(start), _)) => (&start.suite, &start.started),
             Some((_, Some(load))) => ("load", &load.started),
             _ => ("", ""),
@@ -145,7 +150,7 @@ impl ResultView<'_> {
 
     /// The labels of the newest result.
     pub(crate) fn labels(&self) -> Cow<'_, Labels> {
-        match self.results.last().map(|it| (it.start, it.load)) {
+        match self.results.last().map(|it| (it.start.as_deref(), it.load.as_deref())) {
             Some((Some(start), _)) => Cow::Borrowed(&start.labels),
             Some((_, Some(load))) => Cow::Borrowed(&load.labels),
             _ => Cow::Owned(Labels::default()),

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 /// The measurements of a search besides its result.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct SearchFacts<'a> {
+pub struct SearchFacts {
     /// The rate that a closed loop with as many connections reached.
     pub closed_loop_requests_per_second: Option<f64>,
     /// The runs at each rate, the lowest first.
-    pub rates: &'a [ProbedRate],
+    pub rates: Vec<ProbedRate>,
 }
 
 /// What the runs at one rate say together.

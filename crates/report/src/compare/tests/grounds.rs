@@ -79,6 +79,10 @@ fn each_difference_of_the_experiment_refuses_by_its_name_and_force_overrules_it(
         ["`connections` of the workload hello was `64` and is `32`"]
     );
     assert_eq!(
+        refused(|new| new.start.workloads[0].own_process = true),
+        ["`own_process` of the workload hello was `not set` and is `true`"]
+    );
+    assert_eq!(
         refused(|new| new.start.workloads[2].timeout = std::time::Duration::from_secs(7)),
         ["`timeout` of the workload hello-idle was `2s` and is `7s`"]
     );

@@ -2,6 +2,7 @@
 
 mod gate;
 mod grounds;
+mod loads;
 mod made;
 mod rules;
 mod shown;

@@ -43,7 +43,6 @@ fn runs_that_are_not_what_they_claim_to_be_mark_their_rows() {
     }
     let comparison = compared(&old, &new, &CompareOptions::default());
     assert_golden("compare/not-valid.txt", &comparison.text(Rows::ThatCount));
-    assert_golden("compare/not-valid.md", &comparison.markdown());
     assert!(comparison.json().contains("3 errors: late"));
     for it in measurements(&mut new, "go/net", "hello") {
         it.reasons.push(ReasonKind::Errors.reason(Weight::Invalid, None, "3 errors: late"));

@@ -41,7 +41,7 @@ fn every_verb_has_its_conditions_in_json_and_documents() {
     assert_eq!(LoadResult::parse(&report.json()).unwrap().unwrap(), result, "it reads back");
 
     let side = LoadSide { name: "x", result: &result, environment: None };
-    let mut compared = compare_loads(&side, &side, Differences::Refuse).unwrap();
+    let mut compared = compare_loads(&side, &side, &CompareOptions::default()).unwrap();
     compared.gate = Some(gate.clone());
     assert_has_conditions("compare-loads", &compared, &gate);
 

@@ -99,8 +99,13 @@ fn cells(row: &ComparedRow<'_>, columns: &[ComparedColumn<'_>]) -> Vec<String> {
 fn of_this_run(column: &ComparedColumn<'_>, cell: &ComparedCell) -> String {
     let scale = if column.column == Column::RequestsPerSecondPercent { 100.0 } else { 1.0 };
     let mark = if cell.is_valid { "" } else { "!" };
+    let sign = match column.column {
+        _ if !cell.is_lower_bound => "",
+        Column::RequestsPerSecond => ">=",
+        _ => ">",
+    };
     match (cell.measured, &cell.ratio) {
-        (Some(value), _) => format!("{}{}{mark}", cell.sign, measured(column.column, value)),
+        (Some(value), _) => format!("{sign}{}{mark}", measured(column.column, value)),
         (None, Some(ratio)) if is_relative(column.column) => relative(column.column, ratio, scale),
         _ if is_relative(column.column) && cell.is_reference => measured(column.column, scale),
         _ => ABSENT.to_owned(),

@@ -1,30 +1,12 @@
 //! Whether two loads are of the same experiment.
 
-use std::collections::BTreeSet;
 use wirebench_judge::load::verdict;
-use wirebench_schema::{
-    environment::Environment,
-    load::{LoadConfig, LoadResult},
-};
+use wirebench_schema::load::LoadConfig;
 
-use crate::{
-    compare::{
-        differing_replies, differing_requests, doubts_of_pair, fields, other_machine, plain,
-    },
-    idle_words,
-    load::view::doubts,
-    load_words,
-    view::Difference,
+use super::{
+    differing_fields, differing_replies, differing_requests, doubts_of_pair, other_machine,
 };
-
-#[derive(Clone, Copy, Debug)]
-pub struct LoadSide<'a> {
-    /// What it is called, usually its folder.
-    pub name: &'a str,
-    pub result: &'a LoadResult,
-    /// The machine of the generator, where it is known.
-    pub environment: Option<&'a Environment>,
-}
+use crate::{compare::LoadSide, idle_words, load::doubts, load_words, view::Difference};
 
 /// Fields of the configuration that may differ: where the server is, how replies are checked, and what
 /// is compared by itself.
@@ -52,7 +34,7 @@ const FREE: [&str; 20] = [
 ];
 
 /// What must be equal and is not.
-pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Difference> {
+pub(in crate::compare) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Difference> {
     let mut found = other_machine([old.environment, new.environment]);
     let [before, after] = [old, new].map(|side| &side.result.report);
     let engines = [before, after].map(|it| it.engine.name().to_owned());
@@ -88,7 +70,8 @@ pub(super) fn differences(old: &LoadSide<'_>, new: &LoadSide<'_>) -> Vec<Differe
         });
         found.extend(Difference::alike("the set of headers", names));
     }
-    found.extend(other_fields(configs));
+    let others = differing_fields(configs, &FREE).into_iter();
+    found.extend(others.map(|(it, [old, new])| Difference { what: format!("`{it}`"), old, new }));
     found
 }
 
@@ -96,21 +79,8 @@ fn differ(what: &str, [old, new]: [String; 2]) -> Option<Difference> {
     Difference::between(what, old, new)
 }
 
-/// All other fields of the configuration.
-fn other_fields(configs: [&LoadConfig; 2]) -> Vec<Difference> {
-    let [before, after] = configs.map(fields);
-    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let names = names.into_iter().filter(|it| !FREE.contains(&it.as_str()));
-    let difference = |name: &String| {
-        let null = serde_json::Value::Null;
-        let [old, new] = [&before, &after].map(|it| plain(it.get(name).unwrap_or(&null)));
-        Difference::between(format!("`{name}`"), old, new)
-    };
-    names.filter_map(difference).collect()
-}
-
 /// What may be the cause of changes, or speaks against a figure.
-pub(super) fn warnings<'a>(old: &LoadSide<'a>, new: &LoadSide<'a>) -> Vec<String> {
+pub(in crate::compare) fn warnings<'a>(old: &LoadSide<'a>, new: &LoadSide<'a>) -> Vec<String> {
     let of = |it: &LoadSide<'a>| (it.name, it.result.started.as_str(), it.environment);
     let mut found = doubts_of_pair([of(old), of(new)], old.result == new.result);
     for side in [old, new] {

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::{
-    Report,
     fixtures::{assert_golden, assert_golden_page},
     format::Format,
     load::tests::result,
@@ -27,31 +26,33 @@ fn slower() -> LoadResult {
     latency.latency_ns_p99 *= 2;
     latency.latency_ns_mean *= 1.1;
     new.report.by_name[1].requests_per_second = 6_000.0;
-    new.report.by_name[1].latency = None;
+    (new.report.by_name[0].errors, new.report.by_name[1].latency) = (0, None);
     new
 }
 
-fn compared<'a>(
-    old: &'a LoadResult,
-    new: &'a LoadResult,
+fn compared(
+    old: &LoadResult,
+    new: &LoadResult,
     differences: Differences,
-) -> Result<LoadComparison<'a>, NotComparable> {
+) -> Result<Comparison, NotComparable> {
     static MACHINE: LazyLock<Environment> = LazyLock::new(|| environment("Model 1"));
     let old = LoadSide { name: "old", result: old, environment: Some(&*MACHINE) };
-    compare_loads(&old, &LoadSide { name: "new", result: new, ..old }, differences)
+    let wishes = CompareOptions { differences, ..CompareOptions::default() };
+    compare_loads(&old, &LoadSide { name: "new", result: new, ..old }, &wishes)
 }
 
 #[test]
 fn figures_stand_side_by_side_without_a_verdict() {
     let [old, new] = [result(), slower()];
     let comparison = compared(&old, &new, Differences::Refuse).unwrap();
-    assert_golden("load/compared.txt", &comparison.text());
+    assert_golden("load/compared.txt", &comparison.text(Rows::ThatCount));
     assert_golden_page("compare-loads.html", &comparison.html());
-    let json = comparison.json();
-    let value = valid("result", &json);
+    let value = valid("result", &comparison.json());
     assert_eq!(value["cells"][0]["figures"][0]["ratios"][0]["value"], 18_000.0 / 19_995.0);
     let csv = Format::Csv.write(&comparison, None).text;
     assert!(csv.contains(",latency_ns_p99,ns,19693566,,,true,2,"), "{csv}");
+    let back = compared(&new, &old, Differences::Refuse).unwrap().text(Rows::ThatCount);
+    assert!(back.contains("errors            0       20        -\n"), "{back}");
 }
 
 #[test]
@@ -89,23 +90,18 @@ fn other_loads_are_refused_with_all_that_differs() {
     .assert_eq(&load);
     let content =
         differing(|it| it.report.config.requests.as_mut().unwrap().requests[0].path.push('x'));
-    expect_test::expect![[r#"
-        the set of requests was `2, weighted` and is `2, weighted, with other content`
-    "#]]
-    .assert_eq(&content);
+    let other = "the set of requests was `2, weighted` and is `2, weighted, with other content`\n";
+    assert_eq!(content, other);
     let awake = differing(|it| it.report.config.idle = IdleMode::Awake);
     assert_eq!(awake, "the idle mode of the CPUs was `natural` and is `awake`\n");
     let one = differing(|it| it.report.config.requests = None);
     assert!(one.contains("the set of requests was `2, weighted` and is `one`"), "{one}");
     let mut new = result();
     new.report.config.connections = 64;
-    let forced = compared(&old, &new, Differences::Force).unwrap().text();
-    assert!(
-        forced.contains(
-            "compared with --force despite these differences\n  `connections` was `10` and is `64`"
-        ),
-        "{forced}"
-    );
+    let forced = compared(&old, &new, Differences::Force).unwrap().text(Rows::ThatCount);
+    let expected =
+        "compared with --force despite these differences\n  `connections` was `10` and is `64`";
+    assert!(forced.contains(expected), "{forced}");
 }
 
 #[test]
@@ -113,16 +109,14 @@ fn another_machine_is_refused_and_an_unknown_one_is_a_warning() {
     let (old, new) = (result(), slower());
     let [one, other] = ["Model 1", "Model 2"].map(environment);
     let side = |name, result, environment| LoadSide { name, result, environment };
-    let refused = compare_loads(
-        &side("a", &old, Some(&one)),
-        &side("b", &new, Some(&other)),
-        Differences::Refuse,
-    );
+    let usual = CompareOptions::default();
+    let refused =
+        compare_loads(&side("a", &old, Some(&one)), &side("b", &new, Some(&other)), &usual);
     assert!(
         matches!(refused, Err(NotComparable::Differ(found)) if found[0].to_string().contains("cpu_model"))
     );
     let [known, unknown] = [side("a", &old, Some(&one)), side("b", &new, None)];
-    let text = compare_loads(&known, &unknown, Differences::Refuse).unwrap().text();
+    let text = compare_loads(&known, &unknown, &usual).unwrap().text(Rows::ThatCount);
     let warning = "b has no environment.json: cannot check that the machine is the same";
     assert!(text.contains(warning), "{text}");
 }
