@@ -5,9 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::{cell::OnceCell, collections::BTreeMap};
 use wirebench_judge::standing::Standing;
-use wirebench_stats::{
-    Estimate, Interval, Judged, Outcome, PairLevel, Rank, geometric_mean_interval, median, outliers,
-};
+use wirebench_stats::{Estimate, Judged, Outcome, PairLevel, Rank};
 
 use super::{
     BaselineCheck, CheckState, Claim, JudgedRatio, Metric, MetricFacts, Reads, Role, Row,
@@ -26,27 +24,11 @@ pub struct Comparison {
     pub margin: f64,
     /// The baseline's two instances compared with each other.
     pub baseline_check: BaselineCheck,
-    /// One for each row, in the order of [`WorkloadRows::rows`]; none for a row without values.
-    pub rows: Vec<Option<Compared>>,
+    /// The ratio to the baseline of each row, in the order of [`WorkloadRows::rows`]; none of the baseline itself, and
+    /// where a value of a cohort is not above zero.
+    pub ratios: Vec<Option<JudgedRatio>>,
     pub(super) levels: Levels,
     ranks: OnceCell<Vec<Option<Rank>>>,
-}
-
-/// One metric of one row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
-    /// The median over the cohorts, in the unit of the metric's name.
-    pub median: f64,
-    /// The interval of 95 % confidence of their geometric mean (Student); absent with fewer than three,
-    /// and where one is not above zero.
-    pub interval: Option<Interval>,
-    /// The value of each cohort; they count from 0, warm-up blocks first.
-    pub by_block: BTreeMap<u32, f64>,
-    /// Cohorts whose value is far from the others', from eight cohorts on. They are in all figures.
-    pub outlier_blocks: Vec<u32>,
-    /// The ratio to the baseline; none of the baseline itself, and where a value of a cohort is not
-    /// above zero.
-    pub ratio: Option<JudgedRatio>,
 }
 
 /// Why nothing is claimed of a row.
@@ -116,29 +98,17 @@ impl WorkloadRows<'_> {
         let baseline_check = BaselineCheck::of(levels.check(), margin);
         let judged = self.judge(&levels);
         let baseline = self.baseline.as_slice();
-        let rows = self.rows.iter().enumerate().map(|(index, row)| {
-            let by_block = values[index].clone();
-            let plain: Vec<f64> = by_block.values().copied().collect();
-            let blocks: Vec<u32> = by_block.keys().copied().collect();
-            let ratio = judged[index].as_ref().and_then(|judged| {
-                let (ratios, reads) = (self.ratios(index, &values)?, self.reads(row, metric));
-                let withheld = self.withheld([&[index], baseline], metric, baseline_check.state);
-                let ratio = JudgedRatio::of(judged, ratios, reads, withheld, margin);
-                Some(match row.role.is_compared() {
-                    true => ratio,
-                    false => JudgedRatio { claim: None, inconclusive: None, ..ratio },
-                })
-            });
-            Some(Compared {
-                median: median(&plain)?,
-                interval: geometric_mean_interval(&plain),
-                outlier_blocks: outliers(&plain).into_iter().map(|place| blocks[place]).collect(),
-                ratio,
-                by_block,
+        let ratio = |(index, row): (usize, &Row<'_>)| {
+            let (ratios, reads) = (self.ratios(index, &values)?, self.reads(row, metric));
+            let withheld = self.withheld([&[index], baseline], metric, baseline_check.state);
+            let ratio = JudgedRatio::of(judged[index].as_ref()?, ratios, reads, withheld, margin);
+            Some(match row.role.is_compared() {
+                true => ratio,
+                false => JudgedRatio { claim: None, inconclusive: None, ..ratio },
             })
-        });
-        let (rows, ranks) = (rows.collect(), OnceCell::new());
-        Comparison { metric, margin, baseline_check, rows, levels, ranks }
+        };
+        let (ratios, ranks) = (self.rows.iter().enumerate().map(ratio).collect(), OnceCell::new());
+        Comparison { metric, margin, baseline_check, ratios, levels, ranks }
     }
 
     /// Why nothing is claimed of two sides after the check of their programs, whatever the figures are.

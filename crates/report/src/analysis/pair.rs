@@ -42,8 +42,7 @@ impl WorkloadRows<'_> {
 
     /// A row that is compared over the baseline.
     pub(crate) fn to_baseline(&self, metric: Metric, row: usize) -> Option<JudgedRatio> {
-        let compared = self.compare(metric).rows[row].as_ref()?;
-        compared.ratio.clone().filter(|it| it.claim.is_some())
+        self.compare(metric).ratios[row].clone().filter(|it| it.claim.is_some())
     }
 
     /// The logarithm of the mean of a program's instances in each block. Empty if a value is not above zero.

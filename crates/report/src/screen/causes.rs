@@ -13,14 +13,17 @@ use wirebench_schema::{
     suite::{Phase, Scale},
 };
 
-use super::row::{is_listed, name};
+use super::{
+    model::title,
+    row::{is_listed, name},
+};
 use crate::{
-    analysis::{self, Row, WorkloadRows},
+    analysis::{self, Analysis, Row, WorkloadRows},
     published_rows::{self, few},
     remarks::{SHIFT, is_shifted},
     services,
     shown::{Shown, decisive, shown, was_bound_by},
-    table,
+    table::{self, states::sentences},
     table_units::latency,
 };
 
@@ -41,14 +44,16 @@ fn labelled<'r, 'a>(
     workloads.iter().flat_map(rows)
 }
 
-/// Everything that hides figures or keeps rows from having some, and what to do about rows that were disturbed, if
-/// there are any.
-pub(super) fn causes(
-    journal: &Journal,
-    workloads: &[Labelled<'_, '_>],
-) -> (Vec<String>, Option<&'static str>) {
+/// Everything that hides or qualifies figures or keeps rows from having some, and what to do about rows that were
+/// disturbed, if there are any.
+pub(super) fn causes(analysis: &Analysis<'_>) -> (Vec<String>, Option<&'static str>) {
+    let journal = analysis.journal;
+    let workloads: &Vec<Labelled<'_, '_>> = &(analysis.workloads.iter())
+        .map(|it| (format!("{} {}", it.workload.scenario, title(it)), it))
+        .collect();
     // What has no figures comes before what is wrong with some.
-    let mut lines = [conditions(journal), unavailable(journal), refusals(journal)].concat();
+    let mut lines = sentences(&analysis.workloads);
+    lines.extend([conditions(journal), unavailable(journal), refusals(journal)].concat());
     lines.extend([too_slow(workloads), failures(workloads), services::notes(journal)].concat());
     // The names and runs of rows of which the same is hidden for the same kind of reason.
     type HiddenRows<'a> = (Vec<String>, Vec<&'a Run>);

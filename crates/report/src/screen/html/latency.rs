@@ -3,13 +3,13 @@
 use wirebench_schema::{journal::Journal, load::LatencySummary, suite::Phase};
 
 use crate::{
-    analysis::{Row, WorkloadRows},
+    analysis::Row,
     chart::{Chart, ChartKind, Line, Point},
     distribution::Distribution,
     document::{Block, Column, Table},
     screen::{
         model,
-        row::{name, place, with_figures},
+        row::{name, place},
     },
     shown::{Shown, shown},
     table_units::latency,
@@ -27,16 +27,16 @@ const TAIL: f64 = 99.0;
 /// latency is the number of connections over its throughput.
 pub(super) fn chart(
     journal: &Journal,
-    block: &model::Block,
-    title: &str,
-    load: &WorkloadRows<'_>,
+    block: &model::Block<'_, '_>,
+    group: &model::Group<'_, '_>,
 ) -> Option<(Chart, Block)> {
-    if load.workload.phase != Phase::Cost {
+    if group.load.workload.phase != Phase::Cost {
         return None;
     }
-    let mut merged: Vec<(&Row<'_>, LatencySummary)> =
-        with_figures(load).filter_map(|row| Some((row, merged(row)?))).collect();
-    merged.sort_by_key(|(row, _)| block.place(&name(row)));
+    let title = &group.title;
+    let rows = (0..block.rows.len()).filter_map(|row| group.with_figures(row));
+    let merged: Vec<(&Row<'_>, LatencySummary)> =
+        rows.filter_map(|row| Some((row, merged(row)?))).collect();
     let lines = merged.iter().map(|(row, summary)| line(journal, row, summary)).collect();
     let chart = Chart::new(
         format!("{} {title}: latency by percentile", block.title),

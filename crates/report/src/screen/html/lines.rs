@@ -10,13 +10,13 @@ use crate::{
 };
 
 /// The points of each server in the order of the loads. Rows that had another load have none.
-pub(super) fn lines<'a>(
+pub(super) fn lines<'m, 'a: 'm>(
     journal: &Journal,
-    loads: &[&WorkloadRows<'a>],
+    loads: impl Iterator<Item = &'m WorkloadRows<'a>>,
     point: impl Fn(&WorkloadRows<'a>, &Row<'a>) -> Option<Point>,
 ) -> Vec<Line> {
     let point = &point;
-    let points = loads.iter().flat_map(|load| {
+    let points = loads.flat_map(|load| {
         let point = move |row| Some(((name(row), place(journal, row)), point(load, row)?));
         with_figures(load).filter_map(point)
     });

@@ -13,7 +13,7 @@ use crate::{
     document::Block,
     load_words::{describe_payload, describe_shape},
     order::grouped,
-    screen::adapter::title,
+    screen::model::title,
     shown::{Shown, shown},
     table_units::bytes,
 };
@@ -78,7 +78,7 @@ fn chart(journal: &Journal, dimension: Dimension, members: &[&WorkloadRows<'_>])
         Phase::Saturate => Metric::Throughput,
         phase => Metric::primary(phase),
     };
-    let lines = lines::lines(journal, members, |load, row| {
+    let lines = lines::lines(journal, members.iter().copied(), |load, row| {
         Some(Point {
             at: ((dimension.1)(&load.workload) as f64, row.median(metric)?),
             is_hollow: metric == Metric::Throughput && row.is_limited(),

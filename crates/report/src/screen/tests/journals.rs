@@ -71,13 +71,13 @@ fn on_shared_cpus_the_scheduler_has_a_part_in_each_request() {
 #[test]
 fn a_load_has_one_headline_figure_in_every_form() {
     let journal = two_rates();
-    let model = adapter::model(&Analysis::of(&journal));
     let analysis = Analysis::of(&journal);
+    let model = Model::of(&analysis);
     let report = crate::build::run(&analysis, None);
     let details = crate::table::document(&analysis, None, None).text(Paint::FILE);
     for (group, load) in model.blocks[0].groups.iter().zip(&report.loads) {
-        assert_eq!((group.metric, group.metric.field()), (Metric::Cpu, load.primary_metric));
-        assert_eq!(group.columns[0], Column::Figure(group.metric));
+        assert_eq!((group.metric(), group.metric().field()), (Metric::Cpu, load.primary_metric));
+        assert_eq!(group.columns[0], cells::Column::Figure(Metric::Cpu));
     }
     // The tables of the details have it in front of the ratio, which then needs no name.
     let is_head = |line: &&str| line.contains(" request  ") && line.contains("  ratio  ");
@@ -130,7 +130,7 @@ fn a_disturbed_row_is_not_compared_and_a_disturbed_tail_is_hidden() {
     }
     let text = shown(&journal);
     assert_golden("page/a-disturbed-row-is-not-compared-and-a-disturbed.txt", &text);
-    let step = |journal: &Journal| adapter::model(&Analysis::of(journal)).disturbed;
+    let step = |journal: &Journal| causes(&Analysis::of(journal)).1;
     assert_eq!(step(&journal), Some("stop these programs and measure again"));
     change(&mut journal, ("go/net", "hello-20000"), |it| it.reasons.clear());
     assert_eq!(step(&journal), Some("measure for longer, or on another machine"));
@@ -196,9 +196,9 @@ fn a_baseline_that_is_not_valid_leaves_no_comparison() {
     change(&mut journal, ("c/epoll", "hello-20000"), |it| {
         it.reasons.push(reason(Weight::Invalid, "2 errors"));
     });
-    let model = adapter::model(&Analysis::of(&journal));
-    let outcomes: Vec<Outcome> = model.blocks[0].groups[1].outcomes().map(|(_, it)| it).collect();
-    assert_eq!(outcomes, [Outcome::Withheld; 3], "{model:#?}");
+    let analysis = Analysis::of(&journal);
+    let group = &Model::of(&analysis).blocks[0].groups[1];
+    assert_eq!(group.with(cells::Outcome::Withheld).count(), 3);
 }
 
 #[test]
